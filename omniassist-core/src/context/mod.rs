@@ -1,0 +1,1 @@
+//! Application context, compressed into a bounded, delimited block without calling a model.

@@ -1,0 +1,1 @@
+//! The AI SDK's UI message stream (`useChat`), versions 5, 6 and 7.

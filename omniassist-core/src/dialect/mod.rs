@@ -1,0 +1,3 @@
+//! The wire formats that chat clients speak, as pure functions.
+
+pub mod ai_sdk;

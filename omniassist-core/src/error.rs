@@ -1,0 +1,203 @@
+use std::borrow::Cow;
+use std::error::Error as StdError;
+use std::fmt;
+
+/// A result with this crate's [`Error`].
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Why something that a client or a provider sent was refused.
+///
+/// Opaque: ask it with its predicates, do not match on its text. It never carries the offending content itself, only
+/// where it stands and what kind of thing was found there.
+pub struct Error {
+    inner: Box<Inner>,
+}
+
+struct Inner {
+    code: ErrorCode,
+    path: Option<String>,
+    expected: Option<Cow<'static, str>>,
+    found: Option<Cow<'static, str>>,
+    limit: Option<(&'static str, usize)>,
+    source: Option<Box<dyn StdError + Send + Sync>>,
+}
+
+/// The stable, machine-readable class of an [`Error`]; its [`as_str`](Self::as_str) goes to clients.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ErrorCode {
+    /// The bytes are not JSON.
+    InvalidJson,
+    /// A field is missing, or of another kind than expected; [`Error::path`] says where.
+    InvalidRequest,
+    /// A limit of [`Limits`](crate::Limits) was passed; [`Error::limit`] says which.
+    LimitExceeded,
+    /// A client declared a tool under the name of a server tool, or under a name that is not allowed.
+    InvalidTool,
+    /// A stream broke the rules of its own format.
+    InvalidStream,
+}
+
+impl ErrorCode {
+    /// The code as it is written on the wire.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::InvalidJson => "invalid_json",
+            Self::InvalidRequest => "invalid_request",
+            Self::LimitExceeded => "limit_exceeded",
+            Self::InvalidTool => "invalid_tool",
+            Self::InvalidStream => "invalid_stream",
+        }
+    }
+}
+
+impl Error {
+    fn new(code: ErrorCode) -> Self {
+        Self {
+            inner: Box::new(Inner {
+                code,
+                path: None,
+                expected: None,
+                found: None,
+                limit: None,
+                source: None,
+            }),
+        }
+    }
+
+    /// The bytes are not JSON.
+    #[must_use]
+    pub fn invalid_json(source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
+        let mut error = Self::new(ErrorCode::InvalidJson);
+        error.inner.source = Some(source.into());
+        error
+    }
+
+    /// The field at `path` (`messages[2].parts[0].text`) should have been `expected`, and `found` stood there.
+    #[must_use]
+    pub fn invalid_field(
+        path: impl Into<String>,
+        expected: impl Into<Cow<'static, str>>,
+        found: impl Into<Cow<'static, str>>,
+    ) -> Self {
+        let mut error = Self::new(ErrorCode::InvalidRequest);
+        error.inner.path = Some(path.into());
+        error.inner.expected = Some(expected.into());
+        error.inner.found = Some(found.into());
+        error
+    }
+
+    /// The limit with this field name, whose value is `limit`, was passed at `path`.
+    #[must_use]
+    pub fn limit_exceeded(name: &'static str, limit: usize, path: impl Into<Option<String>>) -> Self {
+        let mut error = Self::new(ErrorCode::LimitExceeded);
+        error.inner.limit = Some((name, limit));
+        error.inner.path = path.into();
+        error
+    }
+
+    /// A declared tool at `path` is not acceptable.
+    #[must_use]
+    pub fn invalid_tool(path: impl Into<String>, reason: impl Into<Cow<'static, str>>) -> Self {
+        let mut error = Self::new(ErrorCode::InvalidTool);
+        error.inner.path = Some(path.into());
+        error.inner.expected = Some(reason.into());
+        error
+    }
+
+    /// A stream broke the rules of its own format.
+    #[must_use]
+    pub fn invalid_stream(expected: impl Into<Cow<'static, str>>) -> Self {
+        let mut error = Self::new(ErrorCode::InvalidStream);
+        error.inner.expected = Some(expected.into());
+        error
+    }
+
+    /// The stable class of the error.
+    #[must_use]
+    pub fn code(&self) -> ErrorCode {
+        self.inner.code
+    }
+
+    /// Where in the request the offending value stands, as a path like `messages[2].parts[0].text`.
+    #[must_use]
+    pub fn path(&self) -> Option<&str> {
+        self.inner.path.as_deref()
+    }
+
+    /// What should have stood there.
+    #[must_use]
+    pub fn expected(&self) -> Option<&str> {
+        self.inner.expected.as_deref()
+    }
+
+    /// The kind of value that stood there; never the value itself.
+    #[must_use]
+    pub fn found(&self) -> Option<&str> {
+        self.inner.found.as_deref()
+    }
+
+    /// The name and value of the limit that was passed.
+    #[must_use]
+    pub fn limit(&self) -> Option<(&'static str, usize)> {
+        self.inner.limit
+    }
+
+    /// Whether a limit was passed.
+    #[must_use]
+    pub fn is_limit(&self) -> bool {
+        self.inner.code == ErrorCode::LimitExceeded
+    }
+
+    /// The same error, seen from outside: `prefix` is put before its path.
+    #[must_use]
+    pub fn under(mut self, prefix: &str) -> Self {
+        self.inner.path = Some(match self.inner.path.take() {
+            None => prefix.to_owned(),
+            Some(path) if path.starts_with('[') => format!("{prefix}{path}"),
+            Some(path) => format!("{prefix}.{path}"),
+        });
+        self
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let inner = &*self.inner;
+        match inner.code {
+            ErrorCode::InvalidJson => f.write_str("the body is not valid JSON")?,
+            ErrorCode::LimitExceeded => {
+                let (name, limit) = inner.limit.unwrap_or(("limit", 0));
+                write!(f, "{name} is {limit}, and more was sent")?;
+            }
+            ErrorCode::InvalidRequest => {
+                let (expected, found) = (inner.expected.as_deref(), inner.found.as_deref());
+                write!(f, "expected {}, found {}", expected.unwrap_or("?"), found.unwrap_or("?"))?;
+            }
+            ErrorCode::InvalidTool | ErrorCode::InvalidStream => {
+                f.write_str(inner.expected.as_deref().unwrap_or("not acceptable"))?;
+            }
+        }
+        match &inner.path {
+            Some(path) => write!(f, " at {path}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Error")
+            .field("code", &self.inner.code)
+            .field("message", &self.to_string())
+            .field("source", &self.inner.source)
+            .finish()
+    }
+}
+
+impl StdError for Error {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        self.inner.source.as_deref().map(|source| source as &(dyn StdError + 'static))
+    }
+}

@@ -1,0 +1,19 @@
+//! The two event types: what a model says ([`LlmEvent`]) and what a run does ([`RunEvent`]).
+//!
+//! Providers know only [`LlmEvent`], dialects only [`RunEvent`]; the run loop turns the one into the other.
+//!
+//! ```
+//! use omniassist_core::event::{EventBuf, LlmEvent};
+//!
+//! let mut events = EventBuf::new();
+//! events.push(LlmEvent::TextDelta { block: 0, delta: "Hi".into() });
+//! assert!(matches!(events.pop(), Some(LlmEvent::TextDelta { .. })));
+//! ```
+
+mod buffer;
+mod llm;
+mod run;
+
+pub use buffer::EventBuf;
+pub use llm::{CallKind, FinishReason, LlmEvent, Source, Usage};
+pub use run::{BlockId, RunErrorCode, RunEvent};

@@ -1,0 +1,258 @@
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::{FinishReason, Source, Usage};
+use crate::{JsonText, Text};
+
+/// Number of a text or reasoning block, unique within one run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct BlockId(pub u32);
+
+/// What a run does, in the order it happens. A run ends with exactly one of [`Finish`](Self::Finish),
+/// [`Error`](Self::Error) and [`Abort`](Self::Abort).
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum RunEvent {
+    /// The run begins; always the first event.
+    Start {
+        /// Id of the assistant message being written: that of the message continued, or a new one.
+        message_id: Text,
+        /// What the client should keep with the message.
+        metadata: Option<Map<String, Value>>,
+    },
+    /// A model call begins.
+    StepStart,
+    /// A step is over: its text has ended and its server tools have run.
+    StepFinish {
+        /// Why the model stopped.
+        reason: FinishReason,
+        /// Tokens of this step.
+        usage: Usage,
+    },
+    /// A text block opens.
+    TextStart {
+        /// The block.
+        id: BlockId,
+    },
+    /// More text.
+    TextDelta {
+        /// The block.
+        id: BlockId,
+        /// The piece; never empty.
+        delta: Text,
+    },
+    /// A text block is complete.
+    TextEnd {
+        /// The block.
+        id: BlockId,
+        /// State that must come back with the message.
+        metadata: Option<Map<String, Value>>,
+    },
+    /// A reasoning block opens.
+    ReasoningStart {
+        /// The block.
+        id: BlockId,
+    },
+    /// More reasoning.
+    ReasoningDelta {
+        /// The block.
+        id: BlockId,
+        /// The piece; never empty.
+        delta: Text,
+    },
+    /// A reasoning block is complete.
+    ReasoningEnd {
+        /// The block.
+        id: BlockId,
+        /// State that must come back with the message.
+        metadata: Option<Map<String, Value>>,
+    },
+    /// A tool call begins; its arguments follow.
+    ToolInputStart {
+        /// The call.
+        call_id: Text,
+        /// The tool.
+        name: Text,
+    },
+    /// A piece of a call's arguments.
+    ToolInputDelta {
+        /// The call.
+        call_id: Text,
+        /// The piece; never empty.
+        delta: Text,
+    },
+    /// A call is complete, its arguments fit the tool, and it will be run.
+    ToolInputAvailable {
+        /// The call.
+        call_id: Text,
+        /// The tool.
+        name: Text,
+        /// The arguments.
+        input: JsonText,
+        /// Whether the provider runs it itself.
+        provider_executed: bool,
+        /// State that must come back with the call.
+        metadata: Option<Map<String, Value>>,
+    },
+    /// A call cannot be run: it was cut off, its arguments do not fit, or there is no such tool.
+    ToolInputError {
+        /// The call.
+        call_id: Text,
+        /// The tool it named.
+        name: Text,
+        /// The arguments: the parsed value, or a JSON string of the raw text where it does not parse.
+        input: JsonText,
+        /// Why, for the user and the model.
+        error_text: Text,
+        /// State that must come back with the call.
+        metadata: Option<Map<String, Value>>,
+    },
+    /// A tool gave an output.
+    ToolOutput {
+        /// The call.
+        call_id: Text,
+        /// The output.
+        output: JsonText,
+        /// Whether more will follow: progress, replaced by the next output of the same call.
+        preliminary: bool,
+        /// Whether the provider ran it itself.
+        provider_executed: bool,
+    },
+    /// A tool failed.
+    ToolError {
+        /// The call.
+        call_id: Text,
+        /// Why, for the user and the model.
+        error_text: Text,
+        /// Whether the provider ran it itself.
+        provider_executed: bool,
+    },
+    /// Something the answer rests on.
+    Source(Source),
+    /// A file that the model made.
+    File {
+        /// Its media type.
+        media_type: Text,
+        /// An `https:` or `data:` URL.
+        url: Text,
+    },
+    /// Data of the host's own for its client.
+    Data {
+        /// Its kind, without a prefix.
+        name: Text,
+        /// The same id replaces earlier data of the same kind.
+        id: Option<Text>,
+        /// The data.
+        data: JsonText,
+        /// Whether the client should not keep it with the message.
+        transient: bool,
+    },
+    /// More metadata for the message; merged into what is there.
+    Metadata(Map<String, Value>),
+    /// The run is over, or waits for the client (a front-end tool); the last event.
+    Finish {
+        /// Why the last step ended.
+        reason: FinishReason,
+        /// Tokens of all steps of this run.
+        usage: Usage,
+    },
+    /// The run failed; the last event. What was sent before stays valid.
+    Error {
+        /// A stable code.
+        code: RunErrorCode,
+        /// A sentence that is safe to show to anyone.
+        message: Text,
+    },
+    /// The run was stopped; the last event.
+    Abort {
+        /// By what.
+        reason: Text,
+    },
+}
+
+impl RunEvent {
+    /// Whether this event ends the run.
+    #[must_use]
+    pub fn is_terminal(&self) -> bool {
+        matches!(self, Self::Finish { .. } | Self::Error { .. } | Self::Abort { .. })
+    }
+}
+
+/// The stable code of a failed run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[non_exhaustive]
+#[serde(rename_all = "snake_case")]
+pub enum RunErrorCode {
+    /// The provider refused the request or answered with an error.
+    ProviderError,
+    /// The provider refused our credentials.
+    ProviderAuth,
+    /// The provider could not be reached, or is overloaded.
+    ProviderUnavailable,
+    /// The provider's rate limit or quota is used up.
+    RateLimited,
+    /// The conversation is longer than the model can read.
+    ContextOverflow,
+    /// The provider's stream ended before its answer did.
+    StreamInterrupted,
+    /// A deadline passed.
+    Timeout,
+    /// The run made as many model calls as it may.
+    MaxSteps,
+    /// The model kept making tool calls that cannot be run.
+    InvalidToolCalls,
+    /// A limit was passed.
+    LimitExceeded,
+    /// Something failed inside the host (the system prompt, the summariser).
+    Internal,
+}
+
+impl RunErrorCode {
+    /// The code as it is written on the wire.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::ProviderError => "provider_error",
+            Self::ProviderAuth => "provider_auth",
+            Self::ProviderUnavailable => "provider_unavailable",
+            Self::RateLimited => "rate_limited",
+            Self::ContextOverflow => "context_overflow",
+            Self::StreamInterrupted => "stream_interrupted",
+            Self::Timeout => "timeout",
+            Self::MaxSteps => "max_steps",
+            Self::InvalidToolCalls => "invalid_tool_calls",
+            Self::LimitExceeded => "limit_exceeded",
+            Self::Internal => "internal",
+        }
+    }
+
+    /// A sentence that is safe to show to anyone.
+    #[must_use]
+    pub fn safe_message(self) -> &'static str {
+        match self {
+            Self::ProviderError => "The model could not answer this request.",
+            Self::ProviderAuth => {
+                "The assistant is not set up correctly: the model provider refused its credentials."
+            }
+            Self::ProviderUnavailable => "The model is not available right now. Please try again.",
+            Self::RateLimited => "The model is busy right now. Please try again later.",
+            Self::ContextOverflow => "The conversation is too long for the model.",
+            Self::StreamInterrupted => "The answer was interrupted before it was complete.",
+            Self::Timeout => "The answer took too long.",
+            Self::MaxSteps => "The assistant stopped: it reached its limit of steps for one question.",
+            Self::InvalidToolCalls => {
+                "The assistant stopped: the model kept making calls that cannot be run."
+            }
+            Self::LimitExceeded => "The answer passed a size limit.",
+            Self::Internal => "An internal error occurred.",
+        }
+    }
+}
+
+impl fmt::Display for RunErrorCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}

@@ -1,0 +1,140 @@
+use std::fmt;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::value::RawValue;
+
+use crate::Text;
+
+/// A JSON value kept as its text, on one line.
+///
+/// Tool arguments and outputs pass through the engine as they were written: key order, number spelling and escapes
+/// are those of whoever wrote them, and nothing is parsed until somebody needs the value. The text never contains a
+/// raw line feed or carriage return, so it can be written into a server-sent event as it is.
+///
+/// ```
+/// use omniassist_core::JsonText;
+///
+/// let json = JsonText::parse("{\"n\": 1}")?;
+/// assert_eq!(json.as_str(), "{\"n\": 1}");
+/// assert_eq!(json.to_value()["n"], 1);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct JsonText(Text);
+
+impl JsonText {
+    /// JSON `null`.
+    pub const NULL: Self = Self(Text::from_static("null"));
+    /// The empty object.
+    pub const EMPTY_OBJECT: Self = Self(Text::from_static("{}"));
+
+    /// Takes text that must be one JSON value. White space around it is dropped; a value that spans lines is
+    /// rewritten compactly.
+    ///
+    /// # Errors
+    ///
+    /// When the text is not one complete JSON value.
+    pub fn parse(text: impl Into<Text>) -> Result<Self, serde_json::Error> {
+        let text = text.into();
+        let raw: &RawValue = serde_json::from_str(&text)?;
+        if memchr::memchr2(b'\n', b'\r', raw.get().as_bytes()).is_some() {
+            let value: serde_json::Value = serde_json::from_str(&text)?;
+            return Ok(Self::from_value(&value));
+        }
+        Ok(Self(text.slice_ref(raw.get())))
+    }
+
+    /// Serialises a value.
+    ///
+    /// # Errors
+    ///
+    /// When the value has no JSON form (a map with keys that are not strings, for example).
+    pub fn from_serialize<T: Serialize + ?Sized>(value: &T) -> Result<Self, serde_json::Error> {
+        serde_json::to_string(value).map(|text| Self(text.into()))
+    }
+
+    /// The text of a value.
+    #[must_use]
+    pub fn from_value(value: &serde_json::Value) -> Self {
+        Self(value.to_string().into())
+    }
+
+    /// A JSON string with this content.
+    #[must_use]
+    pub fn from_str_value(text: &str) -> Self {
+        Self(serde_json::Value::from(text).to_string().into())
+    }
+
+    /// The JSON text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The JSON text, shared.
+    #[must_use]
+    pub fn text(&self) -> &Text {
+        &self.0
+    }
+
+    /// Parses into a type.
+    ///
+    /// # Errors
+    ///
+    /// When the value does not fit the type.
+    pub fn to<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
+        serde_json::from_str(&self.0)
+    }
+
+    /// Parses into a tree. A value nested deeper than the parser's limit reads as null.
+    #[must_use]
+    pub fn to_value(&self) -> serde_json::Value {
+        self.to().unwrap_or_default()
+    }
+
+    /// Whether the value is an object.
+    #[must_use]
+    pub fn is_object(&self) -> bool {
+        self.0.starts_with('{')
+    }
+
+    /// The content of a JSON string, or `None` for any other kind of value.
+    #[must_use]
+    pub fn to_str_value(&self) -> Option<String> {
+        if self.0.starts_with('"') { self.to().ok() } else { None }
+    }
+}
+
+impl Default for JsonText {
+    /// JSON `null`.
+    fn default() -> Self {
+        Self::NULL
+    }
+}
+
+impl fmt::Debug for JsonText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Display for JsonText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl Serialize for JsonText {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let raw: &RawValue = serde_json::from_str(&self.0).map_err(serde::ser::Error::custom)?;
+        raw.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for JsonText {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let raw = Box::<RawValue>::deserialize(deserializer)?;
+        Self::parse(String::from(Box::<str>::from(raw))).map_err(serde::de::Error::custom)
+    }
+}

@@ -1,0 +1,105 @@
+use std::time::Duration;
+
+/// Every bound that OmniAssist keeps, with its default.
+///
+/// ```
+/// use omniassist_core::Limits;
+///
+/// let mut limits = Limits::default();
+/// limits.max_steps = 8;
+/// assert_eq!(limits.max_messages, 1_000);
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Limits {
+    /// Bytes of a request body. Default 8 MiB; one more byte is answered 413.
+    pub max_body_bytes: usize,
+    /// Nesting of a request's JSON. Default 64; 65 is answered 400. At most 127, where the parser itself stops.
+    pub max_json_depth: usize,
+    /// Messages in one request. Default 1,000.
+    pub max_messages: usize,
+    /// Parts in one message. Default 1,024.
+    pub max_parts: usize,
+    /// Context messages in one request. Default 1,000; the compressor keeps the last of them.
+    pub max_context_messages: usize,
+    /// Bytes of an id that a client chose (chat, message, tool call). Default 256.
+    pub max_id_bytes: usize,
+    /// Front-end tools that one request may declare. Default 64.
+    pub max_declared_tools: usize,
+    /// Model calls since the last user message, resubmissions included. Default 16.
+    pub max_steps: u32,
+    /// Turns in a row in which every tool call was unusable (unknown tool, arguments that do not parse or fit)
+    /// before the run ends. Default 2.
+    pub max_invalid_turns: u32,
+    /// Bytes of one server-sent event from a provider. Default 8 MiB.
+    pub max_sse_event_bytes: usize,
+    /// Bytes of one provider response, decoded. Default 64 MiB.
+    pub max_response_bytes: usize,
+    /// Bytes of one tool call's arguments. Default 1 MiB.
+    pub max_tool_args_bytes: usize,
+    /// Bytes of one tool's output; the rest is cut off with a note to the model. Default 256 KiB.
+    pub max_tool_output_bytes: usize,
+    /// Tools of one step that run at the same time. Default 8.
+    pub max_parallel_tools: usize,
+    /// How long a tool may run. Default 60 s.
+    pub tool_timeout: Duration,
+    /// How long a cancelled tool may take to wind up before its task is aborted. Default 2 s.
+    pub tool_cancel_grace: Duration,
+    /// How long a connection to a provider may take. Default 5 s.
+    pub connect_timeout: Duration,
+    /// From request to the first byte of the provider's answer. Default 60 s; 300 s for a loopback base URL.
+    pub first_byte_timeout: Option<Duration>,
+    /// Silence of the provider's stream, counted on raw bytes. Default 120 s.
+    pub idle_timeout: Duration,
+    /// A whole run. Default 15 min.
+    pub run_timeout: Duration,
+    /// Repeats of a provider request that failed before anything was received. Default 2.
+    pub max_retries: u32,
+    /// First back-off between repeats; doubles, with full jitter. Default 0.5 s.
+    pub retry_base_delay: Duration,
+    /// Longest back-off between repeats. Default 8 s.
+    pub retry_max_delay: Duration,
+    /// Longest `Retry-After` that is waited for; a longer one fails at once. Default 120 s.
+    pub max_retry_after: Duration,
+    /// How long an idle pooled provider connection is kept. Default 30 s.
+    pub pool_idle_timeout: Duration,
+    /// How long a client may leave a response unread before the run is dropped. Default 30 s.
+    pub write_timeout: Duration,
+    /// Silence on a response after which a comment is sent to keep it open. Default 15 s.
+    pub keep_alive: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        const MIB: usize = 1 << 20;
+        Self {
+            max_body_bytes: 8 * MIB,
+            max_json_depth: 64,
+            max_messages: 1_000,
+            max_parts: 1_024,
+            max_context_messages: 1_000,
+            max_id_bytes: 256,
+            max_declared_tools: 64,
+            max_steps: 16,
+            max_invalid_turns: 2,
+            max_sse_event_bytes: 8 * MIB,
+            max_response_bytes: 64 * MIB,
+            max_tool_args_bytes: MIB,
+            max_tool_output_bytes: MIB / 4,
+            max_parallel_tools: 8,
+            tool_timeout: Duration::from_secs(60),
+            tool_cancel_grace: Duration::from_secs(2),
+            connect_timeout: Duration::from_secs(5),
+            first_byte_timeout: None,
+            idle_timeout: Duration::from_secs(120),
+            run_timeout: Duration::from_secs(15 * 60),
+            max_retries: 2,
+            retry_base_delay: Duration::from_millis(500),
+            retry_max_delay: Duration::from_secs(8),
+            max_retry_after: Duration::from_secs(120),
+            pool_idle_timeout: Duration::from_secs(30),
+            write_timeout: Duration::from_secs(30),
+            keep_alive: Duration::from_secs(15),
+        }
+    }
+}

@@ -1,0 +1,23 @@
+//! What a conversation is made of: messages with parts, context messages and function calls.
+//!
+//! [`Message`] is the one rich form that the AI SDK's `UIMessage`, AG-UI's messages and the plain
+//! [`ChatMessage`] map onto. [`read`] reads posted JSON in any of these forms, and says precisely what is wrong where.
+//! For what a model is sent, see [`transcript`](crate::transcript).
+//!
+//! ```
+//! use omniassist_core::message::{Message, Part};
+//!
+//! let message = Message::user("m1", "Where is order 17?");
+//! assert!(matches!(message.parts.as_slice(), [Part::Text(text)] if text.text == "Where is order 17?"));
+//! ```
+
+mod plain;
+pub mod read;
+mod rich;
+mod write;
+
+pub use plain::{ChatMessage, ChatRole, ContextMessage, FunctionCall, FunctionCallOutput};
+pub use rich::{
+    DataPart, FilePart, Message, Part, ProviderMetadata, ReasoningPart, Role, SourcePart, TextPart, ToolPart,
+    ToolState,
+};

@@ -1,0 +1,1 @@
+//! Reads posted messages in any of the accepted forms.

@@ -1,0 +1,227 @@
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::event::Source;
+use crate::{JsonText, Text};
+
+/// Provider-opaque state, in two levels: `{"openai": {"itemId": …}}`.
+pub type ProviderMetadata = Map<String, Value>;
+
+/// One message of a conversation.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Message {
+    /// Unique within the conversation.
+    pub id: Text,
+    /// Who speaks.
+    pub role: Role,
+    /// What is said and done, in order.
+    pub parts: Vec<Part>,
+    /// What the client keeps with the message.
+    pub metadata: Option<Value>,
+}
+
+impl Message {
+    /// A message of the user's with one text part.
+    #[must_use]
+    pub fn user(id: impl Into<Text>, text: impl Into<Text>) -> Self {
+        Self { id: id.into(), role: Role::User, parts: vec![Part::text(text)], metadata: None }
+    }
+
+    /// A message of the assistant's with one text part.
+    #[must_use]
+    pub fn assistant(id: impl Into<Text>, text: impl Into<Text>) -> Self {
+        Self { id: id.into(), role: Role::Assistant, parts: vec![Part::text(text)], metadata: None }
+    }
+
+    /// All text parts, joined.
+    #[must_use]
+    pub fn text(&self) -> String {
+        self.parts
+            .iter()
+            .filter_map(|part| match part {
+                Part::Text(text) => Some(text.text.as_str()),
+                _ => None,
+            })
+            .collect()
+    }
+
+    /// The tool calls of the message.
+    pub fn tools(&self) -> impl Iterator<Item = &ToolPart> {
+        self.parts.iter().filter_map(|part| match part {
+            Part::Tool(tool) => Some(tool),
+            _ => None,
+        })
+    }
+}
+
+/// Who speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// The user.
+    User,
+    /// The assistant.
+    Assistant,
+    /// Instructions. A client's are never taken as such.
+    System,
+}
+
+/// One part of a [`Message`].
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Part {
+    /// Visible text.
+    Text(TextPart),
+    /// The model's reasoning.
+    Reasoning(ReasoningPart),
+    /// A file.
+    File(FilePart),
+    /// Something the answer rests on.
+    Source(SourcePart),
+    /// A tool call, with its output once there is one.
+    Tool(ToolPart),
+    /// Data of the host's own.
+    Data(DataPart),
+    /// A model call began here.
+    StepStart,
+    /// A part of a kind that this version does not know, kept as it came.
+    Unknown(JsonText),
+}
+
+impl Part {
+    /// A text part.
+    #[must_use]
+    pub fn text(text: impl Into<Text>) -> Self {
+        Self::Text(TextPart { text: text.into(), metadata: None })
+    }
+}
+
+/// Visible text.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TextPart {
+    /// The text.
+    pub text: Text,
+    /// Provider state that belongs to it.
+    pub metadata: Option<ProviderMetadata>,
+}
+
+/// The model's reasoning.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ReasoningPart {
+    /// What is shown of it; may be empty.
+    pub text: Text,
+    /// Provider state that belongs to it (encrypted content, a signature).
+    pub metadata: Option<ProviderMetadata>,
+}
+
+/// A file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FilePart {
+    /// Its media type.
+    pub media_type: Text,
+    /// An `https:` or `data:` URL. Never fetched here.
+    pub url: Text,
+    /// Its name.
+    pub filename: Option<Text>,
+    /// Provider state that belongs to it.
+    pub metadata: Option<ProviderMetadata>,
+}
+
+/// Something the answer rests on.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SourcePart {
+    /// The page or document.
+    pub source: Source,
+    /// Provider state that belongs to it.
+    pub metadata: Option<ProviderMetadata>,
+}
+
+/// Data of the host's own.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DataPart {
+    /// Its kind, without the `data-` prefix.
+    pub name: Text,
+    /// Its id.
+    pub id: Option<Text>,
+    /// The data.
+    pub data: JsonText,
+}
+
+/// A tool call in one of its states.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolPart {
+    /// Unique within the conversation.
+    pub call_id: Text,
+    /// The tool.
+    pub name: Text,
+    /// Whether the client knows no type for it (`dynamic-tool`).
+    pub dynamic: bool,
+    /// Whether the provider ran it itself.
+    pub provider_executed: bool,
+    /// How far it has come.
+    pub state: ToolState,
+    /// Provider state that belongs to the call.
+    pub metadata: Option<ProviderMetadata>,
+}
+
+/// How far a tool call has come.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum ToolState {
+    /// Its arguments are still arriving, or never arrived whole.
+    InputStreaming,
+    /// It has its arguments and no output.
+    InputAvailable {
+        /// The arguments.
+        input: JsonText,
+    },
+    /// It waits for somebody's approval.
+    ApprovalRequested {
+        /// The arguments.
+        input: JsonText,
+        /// Id of the request, and what else the client keeps of it.
+        approval: Value,
+    },
+    /// Somebody approved or denied it.
+    ApprovalResponded {
+        /// The arguments.
+        input: JsonText,
+        /// The request and the answer.
+        approval: Value,
+    },
+    /// It has run.
+    OutputAvailable {
+        /// The arguments.
+        input: JsonText,
+        /// What it gave.
+        output: JsonText,
+        /// Whether this is progress and not the end.
+        preliminary: bool,
+    },
+    /// It failed, or could not be run.
+    OutputError {
+        /// The arguments, where they could be read.
+        input: Option<JsonText>,
+        /// Why.
+        error_text: Text,
+    },
+    /// Somebody denied it.
+    OutputDenied {
+        /// The arguments.
+        input: JsonText,
+        /// The request and the answer.
+        approval: Value,
+    },
+}
+
+impl ToolState {
+    /// Whether the call has its result, good or bad.
+    #[must_use]
+    pub fn is_answered(&self) -> bool {
+        match self {
+            Self::OutputAvailable { preliminary, .. } => !preliminary,
+            Self::OutputError { .. } | Self::OutputDenied { .. } => true,
+            _ => false,
+        }
+    }
+}

@@ -1,0 +1,1 @@
+//! Reads JSON that is still growing.

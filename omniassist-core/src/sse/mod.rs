@@ -1,0 +1,1 @@
+//! Server-sent events, in both directions and without I/O.

@@ -1,0 +1,106 @@
+use serde::{Deserialize, Serialize};
+
+use crate::event::CallKind;
+use crate::message::ProviderMetadata;
+use crate::{JsonText, Text};
+
+/// One entry of a [transcript](crate::transcript).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+#[serde(rename_all = "kebab-case")]
+pub enum TranscriptItem {
+    /// What the user said.
+    User {
+        /// Text and files, in order.
+        content: Vec<UserContent>,
+    },
+    /// What the assistant said.
+    Text {
+        /// The text.
+        text: Text,
+        /// Provider state that belongs to it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        metadata: Option<ProviderMetadata>,
+    },
+    /// What the assistant thought.
+    Reasoning {
+        /// What was shown of it.
+        text: Text,
+        /// Provider state that belongs to it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        metadata: Option<ProviderMetadata>,
+    },
+    /// A tool that the assistant called.
+    Call(ToolCall),
+    /// What came of a call.
+    Result(ToolResult),
+}
+
+impl TranscriptItem {
+    /// What the user said, as text.
+    #[must_use]
+    pub fn user(text: impl Into<Text>) -> Self {
+        Self::User { content: vec![UserContent::Text { text: text.into() }] }
+    }
+}
+
+/// A piece of what the user said.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+#[serde(rename_all = "kebab-case", tag = "type")]
+pub enum UserContent {
+    /// Text.
+    Text {
+        /// The text.
+        text: Text,
+    },
+    /// A file, passed on by its URL.
+    #[serde(rename_all = "camelCase")]
+    File {
+        /// Its media type.
+        media_type: Text,
+        /// An `https:` or `data:` URL.
+        url: Text,
+        /// Its name.
+        filename: Option<Text>,
+    },
+}
+
+/// A tool call in a transcript.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ToolCall {
+    /// Unique within the transcript.
+    pub id: Text,
+    /// The tool.
+    pub name: Text,
+    /// Its arguments: always a JSON object, but for [`CallKind::Custom`] a JSON string.
+    pub arguments: JsonText,
+    /// Whether the arguments are JSON or free text.
+    #[serde(default)]
+    pub kind: CallKind,
+    /// Provider state that belongs to the call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<ProviderMetadata>,
+}
+
+/// What came of a tool call.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolResult {
+    /// The call it answers.
+    pub call_id: Text,
+    /// What the tool gave: any JSON value; for a failure, a string that says why.
+    pub output: JsonText,
+    /// Whether the tool failed, or could not be run: on the wire `status: "incomplete"`.
+    pub is_error: bool,
+}
+
+impl ToolResult {
+    /// The output as a provider is sent it: the content of a string, or the JSON text of anything else.
+    #[must_use]
+    pub fn output_text(&self) -> Text {
+        match self.output.to_str_value() {
+            Some(text) => text.into(),
+            None => self.output.text().clone(),
+        }
+    }
+}

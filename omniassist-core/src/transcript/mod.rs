@@ -1,0 +1,21 @@
+//! The form of a conversation that model providers accept, and how any conversation is brought into it.
+//!
+//! A transcript is a flat list of [`TranscriptItem`]s. It is **legal** when every tool call has exactly one result,
+//! the results of one turn stand directly behind its calls and in their order, and nothing answers a call that is not
+//! there. Whatever a client stopped, lost or edited, [`repair`] makes it legal: it never fails.
+//!
+//! ```
+//! use omniassist_core::message::Message;
+//! use omniassist_core::transcript;
+//!
+//! let items = transcript::from_messages(&[Message::user("m1", "Hello")]);
+//! assert!(transcript::is_legal(&items));
+//! ```
+
+mod build;
+mod item;
+mod repair;
+
+pub use build::from_messages;
+pub use item::{ToolCall, ToolResult, TranscriptItem, UserContent};
+pub use repair::{is_legal, repair};
