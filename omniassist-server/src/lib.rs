@@ -1,1 +1,19 @@
-//! x
+//! The OmniAssist engine: model providers, tools, the run loop and one framework-neutral HTTP service.
+//!
+//! Most applications depend on an adapter (`omniassist-axum`) instead, which re-exports what they need from here.
+//! Depend on this crate directly to run an assistant without HTTP, to write a provider, or to write an adapter.
+
+mod cancel;
+mod error;
+mod principal;
+pub mod provider;
+mod run_context;
+pub mod tool;
+#[cfg(feature = "openai")]
+mod transport;
+
+pub use cancel::CancellationToken;
+pub use error::{Error, ProviderErrorKind, Result};
+pub use omniassist_core as core;
+pub use principal::Principal;
+pub use run_context::RunContext;

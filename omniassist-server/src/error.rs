@@ -1,0 +1,272 @@
+use std::borrow::Cow;
+use std::error::Error as StdError;
+use std::fmt;
+use std::time::Duration;
+
+use omniassist_core::event::RunErrorCode;
+
+/// A result with this crate's [`Error`].
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Why a provider, a tool registration or an assistant's set-up failed.
+///
+/// Opaque: ask it with its predicates. What [`Display`](fmt::Display) prints holds no secret and no provider body;
+/// [`detail`](Self::detail) is for logs.
+pub struct Error {
+    inner: Box<Inner>,
+}
+
+struct Inner {
+    kind: Kind,
+    status: Option<u16>,
+    code: Option<String>,
+    retry_after: Option<Duration>,
+    request_id: Option<String>,
+    detail: Option<String>,
+    source: Option<Box<dyn StdError + Send + Sync>>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Kind {
+    Provider(ProviderErrorKind),
+    Configuration(Cow<'static, str>),
+    InvalidTool { name: String, reason: Cow<'static, str> },
+}
+
+/// What went wrong between here and a model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ProviderErrorKind {
+    /// No connection could be made.
+    Connect,
+    /// A deadline passed: connecting, the first byte, or silence in the stream.
+    Timeout,
+    /// The stream ended before the answer did.
+    Interrupted,
+    /// The provider answered with an error status, or with an error inside its stream.
+    Response,
+    /// The provider refused the credentials.
+    Auth,
+    /// Rate limit or quota.
+    RateLimited,
+    /// Overloaded, or down for now.
+    Unavailable,
+    /// The conversation is longer than the model can read.
+    ContextOverflow,
+    /// The answer is not what the protocol says: not an event stream, not JSON, not UTF-8.
+    Protocol,
+    /// A limit on event, body or arguments was passed.
+    TooLarge,
+}
+
+impl Error {
+    fn new(kind: Kind) -> Self {
+        Self {
+            inner: Box::new(Inner {
+                kind,
+                status: None,
+                code: None,
+                retry_after: None,
+                request_id: None,
+                detail: None,
+                source: None,
+            }),
+        }
+    }
+
+    /// A failure between here and a model. For those who write a provider.
+    #[must_use]
+    pub fn provider(kind: ProviderErrorKind) -> Self {
+        Self::new(Kind::Provider(kind))
+    }
+
+    /// The assistant, or a provider, was set up wrongly; `what` names the setting.
+    #[must_use]
+    pub fn configuration(what: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(Kind::Configuration(what.into()))
+    }
+
+    /// A tool cannot be registered.
+    #[must_use]
+    pub fn invalid_tool(name: impl Into<String>, reason: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(Kind::InvalidTool { name: name.into(), reason: reason.into() })
+    }
+
+    /// Adds the HTTP status.
+    #[must_use]
+    pub fn with_status(mut self, status: u16) -> Self {
+        self.inner.status = Some(status);
+        self
+    }
+
+    /// Adds the provider's own error code (`insufficient_quota`).
+    #[must_use]
+    pub fn with_code(mut self, code: impl Into<String>) -> Self {
+        self.inner.code = Some(code.into());
+        self
+    }
+
+    /// Adds how long the provider asks to wait.
+    #[must_use]
+    pub fn with_retry_after(mut self, delay: Duration) -> Self {
+        self.inner.retry_after = Some(delay);
+        self
+    }
+
+    /// Adds the provider's id of the request.
+    #[must_use]
+    pub fn with_request_id(mut self, id: impl Into<String>) -> Self {
+        self.inner.request_id = Some(id.into());
+        self
+    }
+
+    /// Adds what only a log should see, such as the start of a provider's error body.
+    #[must_use]
+    pub fn with_detail(mut self, detail: impl Into<String>) -> Self {
+        self.inner.detail = Some(detail.into());
+        self
+    }
+
+    /// Adds the error that caused this one.
+    #[must_use]
+    pub fn with_source(mut self, source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
+        self.inner.source = Some(source.into());
+        self
+    }
+
+    /// What went wrong between here and a model, if that is where it went wrong.
+    #[must_use]
+    pub fn provider_kind(&self) -> Option<ProviderErrorKind> {
+        match self.inner.kind {
+            Kind::Provider(kind) => Some(kind),
+            Kind::Configuration(_) | Kind::InvalidTool { .. } => None,
+        }
+    }
+
+    /// Whether a tool could not be registered.
+    #[must_use]
+    pub fn is_invalid_tool(&self) -> bool {
+        matches!(self.inner.kind, Kind::InvalidTool { .. })
+    }
+
+    /// Whether the assistant or a provider was set up wrongly.
+    #[must_use]
+    pub fn is_configuration(&self) -> bool {
+        matches!(self.inner.kind, Kind::Configuration(_))
+    }
+
+    /// Whether a deadline passed.
+    #[must_use]
+    pub fn is_timeout(&self) -> bool {
+        self.provider_kind() == Some(ProviderErrorKind::Timeout)
+    }
+
+    /// Whether the conversation is longer than the model can read.
+    #[must_use]
+    pub fn is_context_overflow(&self) -> bool {
+        self.provider_kind() == Some(ProviderErrorKind::ContextOverflow)
+    }
+
+    /// Whether the same request may succeed later. Says nothing about whether repeating it is safe: that depends on
+    /// what was already received.
+    #[must_use]
+    pub fn is_retryable(&self) -> bool {
+        use ProviderErrorKind::{Connect, Interrupted, RateLimited, Timeout, Unavailable};
+        matches!(self.provider_kind(), Some(Connect | Interrupted | RateLimited | Timeout | Unavailable))
+            && self.code() != Some("insufficient_quota")
+    }
+
+    /// The HTTP status of the provider's answer.
+    #[must_use]
+    pub fn status(&self) -> Option<u16> {
+        self.inner.status
+    }
+
+    /// The provider's own error code.
+    #[must_use]
+    pub fn code(&self) -> Option<&str> {
+        self.inner.code.as_deref()
+    }
+
+    /// How long the provider asks to wait.
+    #[must_use]
+    pub fn retry_after(&self) -> Option<Duration> {
+        self.inner.retry_after
+    }
+
+    /// The provider's id of the request, for its support.
+    #[must_use]
+    pub fn provider_request_id(&self) -> Option<&str> {
+        self.inner.request_id.as_deref()
+    }
+
+    /// What only a log should see.
+    #[must_use]
+    pub fn detail(&self) -> Option<&str> {
+        self.inner.detail.as_deref()
+    }
+
+    /// The stable code under which a client hears of this.
+    #[must_use]
+    pub fn run_code(&self) -> RunErrorCode {
+        let Some(kind) = self.provider_kind() else { return RunErrorCode::Internal };
+        match kind {
+            ProviderErrorKind::Connect | ProviderErrorKind::Unavailable => RunErrorCode::ProviderUnavailable,
+            ProviderErrorKind::Timeout => RunErrorCode::Timeout,
+            ProviderErrorKind::Interrupted => RunErrorCode::StreamInterrupted,
+            ProviderErrorKind::Response | ProviderErrorKind::Protocol => RunErrorCode::ProviderError,
+            ProviderErrorKind::Auth => RunErrorCode::ProviderAuth,
+            ProviderErrorKind::RateLimited => RunErrorCode::RateLimited,
+            ProviderErrorKind::ContextOverflow => RunErrorCode::ContextOverflow,
+            ProviderErrorKind::TooLarge => RunErrorCode::LimitExceeded,
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let inner = &*self.inner;
+        match &inner.kind {
+            Kind::Configuration(what) => f.write_str(what)?,
+            Kind::InvalidTool { name, reason } => write!(f, "tool `{name}`: {reason}")?,
+            Kind::Provider(kind) => f.write_str(match kind {
+                ProviderErrorKind::Connect => "no connection to the model provider",
+                ProviderErrorKind::Timeout => "the model provider took too long",
+                ProviderErrorKind::Interrupted => "the model's answer ended before it was complete",
+                ProviderErrorKind::Response => "the model provider answered with an error",
+                ProviderErrorKind::Auth => "the model provider refused the credentials",
+                ProviderErrorKind::RateLimited => "the model provider's rate limit or quota is used up",
+                ProviderErrorKind::Unavailable => "the model provider is not available",
+                ProviderErrorKind::ContextOverflow => "the conversation is too long for the model",
+                ProviderErrorKind::Protocol => "the model provider's answer does not follow its protocol",
+                ProviderErrorKind::TooLarge => "the model provider's answer passed a limit",
+            })?,
+        }
+        if let Some(status) = inner.status {
+            write!(f, " (status {status})")?;
+        }
+        if let Some(code) = &inner.code {
+            write!(f, " [{code}]")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Error")
+            .field("kind", &self.inner.kind)
+            .field("status", &self.inner.status)
+            .field("code", &self.inner.code)
+            .field("retry_after", &self.inner.retry_after)
+            .field("request_id", &self.inner.request_id)
+            .field("source", &self.inner.source)
+            .finish_non_exhaustive()
+    }
+}
+
+impl StdError for Error {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        self.inner.source.as_deref().map(|source| source as &(dyn StdError + 'static))
+    }
+}

@@ -1,0 +1,118 @@
+//! Models behind one trait: [`LlmProvider`] turns an [`LlmPayload`] into a stream of
+//! [`LlmEvent`](omniassist_core::LlmEvent)s.
+//!
+//! A provider is a request encoder, a transport and a sans-I/O decoder ([`WireDecoder`]). To serve a model that no
+//! provider here speaks to, implement [`LlmProvider`], or wrap a closure with [`from_fn`]:
+//!
+//! ```
+//! use omniassist_server::core::{FinishReason, LlmEvent};
+//! use omniassist_server::provider::{self, LlmProvider};
+//!
+//! let parrot = provider::from_fn("parrot", |_payload| {
+//!     futures_util::stream::iter([
+//!         Ok(LlmEvent::TextDelta { block: 0, delta: "Polly!".into() }),
+//!         Ok(LlmEvent::Finish { reason: FinishReason::Stop, raw: None, truncated: false }),
+//!     ])
+//! });
+//! assert_eq!(parrot.name(), "parrot");
+//! ```
+
+use std::fmt;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use futures_core::Stream;
+use omniassist_core::{EventBuf, LlmEvent, LlmPayload};
+
+use crate::{Error, Result};
+
+/// What a model says, as it says it. Dropping the stream closes the connection to the provider.
+pub type LlmStream = Pin<Box<dyn Stream<Item = Result<LlmEvent>> + Send>>;
+
+/// A model that answers with a stream of events.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a model provider",
+    note = "implement `LlmProvider`, or wrap a closure with `provider::from_fn(name, |payload| stream)`"
+)]
+pub trait LlmProvider: Send + Sync + 'static {
+    /// A short name for logs: `openai`.
+    fn name(&self) -> &str;
+
+    /// The model that answers when the payload names none.
+    fn model(&self) -> Option<&str> {
+        None
+    }
+
+    /// Asks the model. A failure to connect is the stream's first item; after an error the stream ends. A healthy
+    /// stream has exactly one [`LlmEvent::Finish`]. Nothing happens before the stream is polled.
+    fn stream(&self, payload: LlmPayload) -> LlmStream;
+}
+
+impl<P: LlmProvider + ?Sized> LlmProvider for Arc<P> {
+    fn name(&self) -> &str {
+        (**self).name()
+    }
+
+    fn model(&self) -> Option<&str> {
+        (**self).model()
+    }
+
+    fn stream(&self, payload: LlmPayload) -> LlmStream {
+        (**self).stream(payload)
+    }
+}
+
+/// Reads one provider answer: bytes in, events out, no I/O. Any chunking of the same bytes gives the same events.
+pub trait WireDecoder: Send {
+    /// Takes the next bytes.
+    ///
+    /// # Errors
+    ///
+    /// When the bytes are not what the protocol says, or carry an error of the provider's. Events pushed before the
+    /// error are valid. A decoder that has failed stays failed.
+    fn feed(&mut self, chunk: Bytes, events: &mut EventBuf<LlmEvent>) -> Result<()>;
+
+    /// The body has ended.
+    ///
+    /// # Errors
+    ///
+    /// When the answer was not complete ([`Interrupted`](crate::ProviderErrorKind::Interrupted)).
+    fn finish(&mut self, events: &mut EventBuf<LlmEvent>) -> Result<()>;
+}
+
+/// A provider made of a closure that gives a stream. See the [module's example](self).
+pub fn from_fn<F, S>(name: impl Into<String>, stream: F) -> FromFn<F>
+where
+    F: Fn(LlmPayload) -> S + Send + Sync + 'static,
+    S: Stream<Item = Result<LlmEvent, Error>> + Send + 'static,
+{
+    FromFn { name: name.into(), stream }
+}
+
+/// A provider made of a closure; see [`from_fn`].
+#[derive(Clone)]
+pub struct FromFn<F> {
+    name: String,
+    stream: F,
+}
+
+impl<F, S> LlmProvider for FromFn<F>
+where
+    F: Fn(LlmPayload) -> S + Send + Sync + 'static,
+    S: Stream<Item = Result<LlmEvent, Error>> + Send + 'static,
+{
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn stream(&self, payload: LlmPayload) -> LlmStream {
+        Box::pin((self.stream)(payload))
+    }
+}
+
+impl<F> fmt::Debug for FromFn<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FromFn").field("name", &self.name).finish_non_exhaustive()
+    }
+}

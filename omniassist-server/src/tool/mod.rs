@@ -1,0 +1,1 @@
+//! Tools: plain async functions of the host that a model can call.
