@@ -1,1 +1,4 @@
-//! Integration tests.
+//! Integration tests of the core, in one binary.
+
+mod machine;
+mod transcript;

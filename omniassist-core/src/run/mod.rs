@@ -1,5 +1,32 @@
-//! What a run is asked for ([`RunRequest`]), and the run loop that carries it out.
+//! What a run is asked for ([`RunRequest`]), and the run loop that carries it out ([`RunMachine`]).
+//!
+//! The machine does no I/O. It is fed [`Input`]s, writes [`RunEvent`](crate::RunEvent)s, and names the [`Action`]
+//! that is due: call the model, run these tools. Whoever drives it owns sockets, tasks and clocks. Its
+//! [`RunState`] serialises, so an approval, a front-end tool and a stop are one thing: a run that waits.
+//!
+//! ```
+//! use omniassist_core::run::{Action, Input, NoTools, RunConfig, RunMachine};
+//! use omniassist_core::{EventBuf, FinishReason, LlmEvent, RunEvent, RunRequest};
+//!
+//! let mut events = EventBuf::new();
+//! let mut machine = RunMachine::start(&RunRequest::prompt("Hello"), RunConfig::new("msg-2"), &NoTools, &mut events);
+//! assert!(matches!(machine.next_action(), Some(Action::CallModel { .. })));
+//!
+//! machine.step(Input::Model(LlmEvent::TextDelta { block: 0, delta: "Hi!".into() }), &NoTools, &mut events);
+//! let stop = LlmEvent::Finish { reason: FinishReason::Stop, raw: None, truncated: false };
+//! machine.step(Input::Model(stop), &NoTools, &mut events);
+//! machine.step(Input::ModelEnd, &NoTools, &mut events);
+//!
+//! assert!(machine.is_done());
+//! assert!(matches!(events.drain().last(), Some(RunEvent::Finish { .. })));
+//! ```
 
+mod machine;
+mod outcome;
 mod request;
+mod state;
+mod turn;
 
+pub use machine::{Action, Input, NoTools, RunConfig, RunMachine, ToolCatalog};
 pub use request::{RunRequest, Trigger};
+pub use state::RunState;

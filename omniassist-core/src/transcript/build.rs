@@ -1,8 +1,129 @@
-use super::{TranscriptItem, repair};
-use crate::Message;
+use std::collections::HashMap;
+
+use super::{ToolCall, ToolResult, TranscriptItem, UserContent, repair};
+use crate::event::CallKind;
+use crate::message::{Message, Part, Role, ToolPart, ToolState};
+use crate::{JsonText, Text};
+
+/// What stands for the output of a call that was denied without a reason.
+const DENIED: &str = "The user denied this call; it was not run.";
 
 /// Brings messages into the legal form that a model is sent.
+///
+/// Never fails: what a model cannot be sent (data parts, sources, calls that the provider ran itself, calls whose
+/// arguments never arrived whole) is left out, and the rest is [repaired](repair). A message with the system role is
+/// passed on as something the user's client said, not as instructions.
 #[must_use]
-pub fn from_messages(_messages: &[Message]) -> Vec<TranscriptItem> {
-    repair(Vec::new())
+pub fn from_messages(messages: &[Message]) -> Vec<TranscriptItem> {
+    let mut items = Vec::new();
+    for message in messages {
+        match message.role {
+            Role::User => push_user(&mut items, message, None),
+            Role::System => push_user(&mut items, message, Some("Note from the client application:\n")),
+            Role::Assistant => push_assistant(&mut items, message),
+        }
+    }
+    repair(items)
+}
+
+fn push_user(items: &mut Vec<TranscriptItem>, message: &Message, prefix: Option<&'static str>) {
+    let mut content: Vec<UserContent> = message
+        .parts
+        .iter()
+        .filter_map(|part| match part {
+            Part::Text(part) if !part.text.is_empty() => Some(UserContent::Text { text: part.text.clone() }),
+            Part::File(file) => Some(UserContent::File {
+                media_type: file.media_type.clone(),
+                url: file.url.clone(),
+                filename: file.filename.clone(),
+            }),
+            _ => None,
+        })
+        .collect();
+    if content.is_empty() {
+        return;
+    }
+    if let Some(prefix) = prefix {
+        content.insert(0, UserContent::Text { text: Text::from_static(prefix) });
+    }
+    items.push(TranscriptItem::User { content });
+}
+
+fn push_assistant(items: &mut Vec<TranscriptItem>, message: &Message) {
+    let mut results = Vec::new();
+    for part in &message.parts {
+        match part {
+            Part::StepStart => items.append(&mut results),
+            Part::Text(part) => {
+                items.push(TranscriptItem::Text { text: part.text.clone(), metadata: part.metadata.clone() });
+            }
+            Part::Reasoning(part) => {
+                items.push(TranscriptItem::Reasoning {
+                    text: part.text.clone(),
+                    metadata: part.metadata.clone(),
+                });
+            }
+            Part::Tool(tool) if !tool.provider_executed => {
+                let Some((arguments, result)) = call_and_result(tool) else { continue };
+                items.push(TranscriptItem::Call(ToolCall {
+                    id: tool.call_id.clone(),
+                    name: tool.name.clone(),
+                    arguments,
+                    kind: CallKind::Function,
+                    metadata: tool.metadata.clone(),
+                }));
+                results.extend(result.map(TranscriptItem::Result));
+            }
+            _ => {}
+        }
+    }
+    items.append(&mut results);
+}
+
+fn call_and_result(tool: &ToolPart) -> Option<(JsonText, Option<ToolResult>)> {
+    let result =
+        |output: JsonText, is_error: bool| ToolResult { call_id: tool.call_id.clone(), output, is_error };
+    Some(match &tool.state {
+        ToolState::InputStreaming => return None,
+        ToolState::InputAvailable { input }
+        | ToolState::ApprovalRequested { input, .. }
+        | ToolState::ApprovalResponded { input, .. }
+        | ToolState::OutputAvailable { input, preliminary: true, .. } => (input.clone(), None),
+        ToolState::OutputAvailable { input, output, .. } => {
+            (input.clone(), Some(result(output.clone(), false)))
+        }
+        ToolState::OutputError { input, error_text } => {
+            let input = input.clone().unwrap_or(JsonText::EMPTY_OBJECT);
+            (input, Some(result(JsonText::from_str_value(error_text), true)))
+        }
+        ToolState::OutputDenied { input, approval } => {
+            let reason = approval.get("reason").and_then(serde_json::Value::as_str).unwrap_or(DENIED);
+            (input.clone(), Some(result(JsonText::from_str_value(reason), true)))
+        }
+    })
+}
+
+/// Puts a block of application context at the head of the last thing the user said. Everything before that item
+/// stays byte for byte the same, so a provider's prompt cache still holds.
+pub(crate) fn insert_context(items: &mut Vec<TranscriptItem>, block: Text) {
+    let block = UserContent::Text { text: block };
+    let last = items.iter_mut().rev().find_map(|item| match item {
+        TranscriptItem::User { content } => Some(content),
+        _ => None,
+    });
+    match last {
+        Some(content) => content.insert(0, block),
+        None => items.insert(0, TranscriptItem::User { content: vec![block] }),
+    }
+}
+
+/// Results by the call they answer; the first one of a call counts.
+pub(super) fn results_by_call(items: &[TranscriptItem]) -> HashMap<Text, ToolResult> {
+    let mut results = HashMap::new();
+    for item in items {
+        if let TranscriptItem::Result(result) = item {
+            results.entry(result.call_id.clone()).or_insert_with(|| result.clone());
+        }
+    }
+    results
 }

@@ -17,5 +17,6 @@ mod item;
 mod repair;
 
 pub use build::from_messages;
+pub(crate) use build::insert_context;
 pub use item::{ToolCall, ToolResult, TranscriptItem, UserContent};
 pub use repair::{is_legal, repair};

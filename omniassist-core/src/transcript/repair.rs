@@ -1,13 +1,151 @@
-use super::TranscriptItem;
+use std::collections::HashSet;
 
-/// Makes any list of items legal.
+use super::build::results_by_call;
+use super::{ToolCall, ToolResult, TranscriptItem, UserContent};
+use crate::JsonText;
+use crate::event::CallKind;
+
+/// What stands for the result of a call that has none: it was stopped, lost, or never answered.
+const UNANSWERED: &str = "No result: the call was interrupted or never answered. Its outcome is unknown.";
+
+/// Makes any list of items legal. A legal list comes back unchanged.
+///
+/// - A result moves directly behind the calls of its turn, in the order of the calls. A second result of one call,
+///   and a result of no call, is dropped.
+/// - A call without a result gets one that says so. A second call with the same id is dropped.
+/// - Arguments that are not a JSON object become the empty object (their result says what was wrong with them).
+/// - Text without content, and reasoning that nothing follows in its turn, is dropped: providers refuse both.
 #[must_use]
 pub fn repair(items: Vec<TranscriptItem>) -> Vec<TranscriptItem> {
-    items
+    if is_legal(&items) {
+        return items;
+    }
+    let mut results = results_by_call(&items);
+    let mut seen = HashSet::new();
+    let mut repaired = Vec::with_capacity(items.len());
+    let mut turn: Vec<TranscriptItem> = Vec::new();
+    let mut close = |turn: &mut Vec<TranscriptItem>, repaired: &mut Vec<TranscriptItem>| {
+        while matches!(turn.last(), Some(TranscriptItem::Reasoning { .. })) {
+            turn.pop();
+        }
+        let calls: Vec<_> = turn.iter().filter_map(call_id).collect();
+        repaired.append(turn);
+        repaired.extend(calls.into_iter().map(|id| {
+            TranscriptItem::Result(results.remove(&id).unwrap_or_else(|| ToolResult {
+                call_id: id,
+                output: JsonText::from_str_value(UNANSWERED),
+                is_error: true,
+            }))
+        }));
+    };
+    let mut after_results = false;
+    for item in items {
+        match item {
+            TranscriptItem::User { mut content } => {
+                close(&mut turn, &mut repaired);
+                content.retain(|piece| !is_empty(piece));
+                if !content.is_empty() {
+                    repaired.push(TranscriptItem::User { content });
+                }
+                after_results = false;
+            }
+            TranscriptItem::Result(_) => after_results = true,
+            item => {
+                if after_results && turn.iter().any(|item| call_id(item).is_some()) {
+                    close(&mut turn, &mut repaired);
+                }
+                after_results = false;
+                turn.extend(keep(item, &mut seen));
+            }
+        }
+    }
+    close(&mut turn, &mut repaired);
+    repaired
 }
 
-/// Whether the items are legal as they are.
+fn call_id(item: &TranscriptItem) -> Option<crate::Text> {
+    match item {
+        TranscriptItem::Call(call) => Some(call.id.clone()),
+        _ => None,
+    }
+}
+
+fn is_empty(piece: &UserContent) -> bool {
+    matches!(piece, UserContent::Text { text } if text.is_empty())
+}
+
+fn fits(call: &ToolCall) -> bool {
+    match call.kind {
+        CallKind::Function => call.arguments.is_object(),
+        CallKind::Custom => call.arguments.as_str().starts_with('"'),
+    }
+}
+
+fn keep(item: TranscriptItem, seen: &mut HashSet<crate::Text>) -> Option<TranscriptItem> {
+    match item {
+        TranscriptItem::Text { text, .. } if text.is_empty() => None,
+        TranscriptItem::Reasoning { text, metadata: None } if text.is_empty() => None,
+        TranscriptItem::Call(mut call) => {
+            if !seen.insert(call.id.clone()) {
+                return None;
+            }
+            if !fits(&call) {
+                call.kind = CallKind::Function;
+                call.arguments = JsonText::EMPTY_OBJECT;
+            }
+            Some(TranscriptItem::Call(call))
+        }
+        item => Some(item),
+    }
+}
+
+/// Whether the items are legal as they are: what [`repair`] guarantees.
 #[must_use]
-pub fn is_legal(_items: &[TranscriptItem]) -> bool {
+pub fn is_legal(items: &[TranscriptItem]) -> bool {
+    let mut seen = HashSet::new();
+    let mut rest = items.iter().peekable();
+    while let Some(item) = rest.next() {
+        match item {
+            TranscriptItem::User { content } => {
+                if content.is_empty() || content.iter().any(is_empty) {
+                    return false;
+                }
+            }
+            TranscriptItem::Result(_) => return false,
+            first => {
+                let mut calls = Vec::new();
+                let mut last = first;
+                let mut next = Some(first);
+                while let Some(item) = next {
+                    match item {
+                        TranscriptItem::Text { text, .. } if text.is_empty() => return false,
+                        TranscriptItem::Reasoning { text, metadata: None } if text.is_empty() => {
+                            return false;
+                        }
+                        TranscriptItem::Call(call) => {
+                            if !fits(call) || !seen.insert(call.id.as_str()) {
+                                return false;
+                            }
+                            calls.push(call.id.as_str());
+                        }
+                        _ => {}
+                    }
+                    last = item;
+                    next = rest.next_if(|item| {
+                        !matches!(item, TranscriptItem::User { .. } | TranscriptItem::Result(_))
+                    });
+                }
+                if matches!(last, TranscriptItem::Reasoning { .. }) {
+                    return false;
+                }
+                for id in calls {
+                    match rest.next() {
+                        Some(TranscriptItem::Result(result)) if result.call_id == id => {}
+                        _ => return false,
+                    }
+                }
+            }
+        }
+    }
     true
 }

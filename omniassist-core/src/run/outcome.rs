@@ -1,0 +1,189 @@
+//! What follows when a turn or a step is over.
+
+use super::machine::{RunMachine, ToolCatalog};
+use super::state::{CallState, OpenCall, Phase};
+use super::turn::{Call, Finish};
+use crate::event::{CallKind, FinishReason, RunErrorCode};
+use crate::transcript::{ToolCall, ToolResult, repair};
+use crate::{EventBuf, JsonText, RunEvent, Text, ToolSide, TranscriptItem};
+
+/// What the model and the user read of a call that the provider never finished.
+const CUT: &str = "The call was cut off before its arguments were complete; it was not run.";
+
+/// What the user reads of a tool that was running when the run failed.
+const INTERRUPTED: &str = "The call was interrupted; its outcome is unknown.";
+
+impl RunMachine {
+    pub(super) fn model_end(&mut self, tools: &dyn ToolCatalog, events: &mut EventBuf<RunEvent>) {
+        if self.state.turn.finish.is_none() {
+            return self.fail(RunErrorCode::StreamInterrupted, events);
+        }
+        self.state.turn.close_blocks(events);
+        let truncated = self.state.turn.finish.as_ref().is_some_and(|finish| finish.truncated);
+        let last = self.state.turn.calls.len().wrapping_sub(1);
+        let mut calls = Vec::with_capacity(self.state.turn.calls.len());
+        for (index, call) in std::mem::take(&mut self.state.turn.calls).into_iter().enumerate() {
+            // A turn that was cut vetoes the call begun last, whatever arrived of it.
+            let vetoed = truncated && index == last;
+            let metadata = call.metadata.clone();
+            let settled = settle(&call, vetoed, tools);
+            events.push(match &settled.state {
+                CallState::Invalid { error_text } | CallState::Cut { error_text } => {
+                    RunEvent::ToolInputError {
+                        call_id: settled.id.clone(),
+                        name: settled.name.clone(),
+                        input: settled.arguments.clone(),
+                        error_text: error_text.clone(),
+                        metadata,
+                    }
+                }
+                _ => RunEvent::ToolInputAvailable {
+                    call_id: settled.id.clone(),
+                    name: settled.name.clone(),
+                    input: settled.arguments.clone(),
+                    provider_executed: false,
+                    metadata,
+                },
+            });
+            calls.push((settled, call.metadata));
+        }
+        let items = self.state.turn.items(|index| {
+            let (call, metadata) = calls.get(index)?;
+            Some(TranscriptItem::Call(ToolCall {
+                id: call.id.clone(),
+                name: call.name.clone(),
+                arguments: call.arguments.clone(),
+                kind: CallKind::Function,
+                metadata: metadata.clone(),
+            }))
+        });
+        self.state.transcript.extend(items);
+        self.state.calls = calls.into_iter().map(|(call, _)| call).collect();
+        if self.state.calls.iter().any(|call| call.state == CallState::Running) {
+            self.state.phase = Phase::ToolsDue;
+        } else {
+            self.finish_step(events);
+        }
+    }
+
+    /// The turn has ended and every server tool has answered.
+    pub(super) fn finish_step(&mut self, events: &mut EventBuf<RunEvent>) {
+        let turn = std::mem::take(&mut self.state.turn);
+        let calls = std::mem::take(&mut self.state.calls);
+        let usage = turn.usage.unwrap_or_default();
+        self.state.usage.add(&usage);
+        let reason = match turn.finish.map(|finish: Finish| finish.reason) {
+            Some(FinishReason::Stop) | None if !calls.is_empty() => FinishReason::ToolCalls,
+            Some(FinishReason::ToolCalls) if calls.is_empty() => FinishReason::Stop,
+            Some(reason) => reason,
+            None => FinishReason::Stop,
+        };
+        events.push(RunEvent::StepFinish { reason: reason.clone(), usage });
+
+        let (mut ran, mut invalid, mut handed_over) = (0, 0, 0);
+        for call in calls {
+            let (output, is_error) = match call.state {
+                CallState::HandedOver => {
+                    handed_over += 1;
+                    continue;
+                }
+                CallState::Answered { output, is_error } => {
+                    ran += 1;
+                    (output, is_error)
+                }
+                CallState::Invalid { error_text } => {
+                    invalid += 1;
+                    (JsonText::from_str_value(&error_text), true)
+                }
+                CallState::Cut { error_text } => (JsonText::from_str_value(&error_text), true),
+                CallState::Running => continue,
+            };
+            self.state.transcript.push(TranscriptItem::Result(ToolResult {
+                call_id: call.id,
+                output,
+                is_error,
+            }));
+        }
+        if handed_over > 0 {
+            self.state.phase = Phase::Suspended;
+            let (reason, usage) = (FinishReason::ToolCalls, self.state.usage);
+            events.push(RunEvent::Finish { reason, usage });
+            return;
+        }
+        self.state.transcript = repair(std::mem::take(&mut self.state.transcript));
+        if ran + invalid == 0 {
+            self.state.phase = Phase::Done;
+            events.push(RunEvent::Finish { reason, usage: self.state.usage });
+            return;
+        }
+        self.state.invalid_turns = if ran == 0 { self.state.invalid_turns + 1 } else { 0 };
+        if self.state.invalid_turns > self.config.max_invalid_turns {
+            self.fail(RunErrorCode::InvalidToolCalls, events);
+        } else if self.out_of_steps() {
+            self.fail(RunErrorCode::MaxSteps, events);
+        } else {
+            self.state.phase = Phase::ModelDue;
+        }
+    }
+
+    /// Ends the run with an error. What was sent stays valid: open blocks are closed, and calls that will not run
+    /// say so.
+    pub(super) fn fail(&mut self, code: RunErrorCode, events: &mut EventBuf<RunEvent>) {
+        self.state.turn.close_blocks(events);
+        for call in std::mem::take(&mut self.state.turn.calls) {
+            events.push(RunEvent::ToolInputError {
+                input: raw_input(&call),
+                call_id: call.id,
+                name: call.name,
+                error_text: Text::from_static(CUT),
+                metadata: call.metadata,
+            });
+        }
+        for call in std::mem::take(&mut self.state.calls) {
+            if call.state == CallState::Running {
+                let (call_id, error_text) = (call.id, Text::from_static(INTERRUPTED));
+                events.push(RunEvent::ToolError { call_id, error_text, provider_executed: false });
+            }
+        }
+        events.push(RunEvent::Error { code, message: Text::from_static(code.safe_message()) });
+        self.state.phase = Phase::Done;
+    }
+}
+
+/// The argument text as far as it came, as a JSON string.
+fn raw_input(call: &Call) -> JsonText {
+    JsonText::from_str_value(call.arguments.as_deref().unwrap_or(&call.partial))
+}
+
+/// What becomes of a call once the turn is over.
+fn settle(call: &Call, vetoed: bool, tools: &dyn ToolCatalog) -> OpenCall {
+    let (id, name) = (call.id.clone(), call.name.clone());
+    let Some(arguments) = call.arguments.as_ref().filter(|_| !vetoed) else {
+        let error_text = Text::from_static(CUT);
+        return OpenCall::new(id, name, raw_input(call), CallState::Cut { error_text });
+    };
+    let arguments = match arguments.trim() {
+        "" if call.kind == CallKind::Function => Ok(JsonText::EMPTY_OBJECT),
+        _ if call.kind == CallKind::Custom => Ok(JsonText::from_str_value(arguments)),
+        _ => JsonText::parse(arguments.clone()),
+    };
+    let invalid = |arguments: JsonText, error_text: String| {
+        let state = CallState::Invalid { error_text: error_text.into() };
+        OpenCall::new(id.clone(), name.clone(), arguments, state)
+    };
+    let arguments = match arguments {
+        Ok(arguments) => arguments,
+        Err(error) => return invalid(raw_input(call), format!("The arguments are not valid JSON: {error}.")),
+    };
+    let Some(side) = tools.side(&call.name) else {
+        return invalid(arguments, format!("There is no tool named `{}`.", call.name));
+    };
+    if let Err(text) = tools.check(&call.name, &arguments) {
+        return invalid(arguments, text.into());
+    }
+    let state = match side {
+        ToolSide::Server => CallState::Running,
+        ToolSide::FrontEnd => CallState::HandedOver,
+    };
+    OpenCall::new(id, name, arguments, state)
+}

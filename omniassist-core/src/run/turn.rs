@@ -1,0 +1,181 @@
+use serde::{Deserialize, Serialize};
+
+use crate::event::{BlockId, CallKind, FinishReason};
+use crate::message::ProviderMetadata;
+use crate::{EventBuf, RunEvent, Text, TranscriptItem, Usage};
+
+/// What the model has said in the turn that is under way.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Turn {
+    /// Whether the model has said anything.
+    pub(super) started: bool,
+    /// Blocks and calls in order of first appearance.
+    order: Vec<Entry>,
+    blocks: Vec<Block>,
+    pub(super) calls: Vec<Call>,
+    pub(super) usage: Option<Usage>,
+    pub(super) finish: Option<Finish>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+enum Entry {
+    Block(usize),
+    Call(usize),
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Finish {
+    pub(super) reason: FinishReason,
+    pub(super) truncated: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub(super) enum BlockKind {
+    Text,
+    Reasoning,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Block {
+    number: u32,
+    id: BlockId,
+    kind: BlockKind,
+    text: String,
+    metadata: Option<ProviderMetadata>,
+    open: bool,
+}
+
+/// A tool call as far as it has come.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Call {
+    number: u32,
+    pub(super) id: Text,
+    pub(super) name: Text,
+    pub(super) kind: CallKind,
+    /// The argument text received so far.
+    pub(super) partial: String,
+    /// The whole argument text, once the provider has ended the call.
+    pub(super) arguments: Option<Text>,
+    pub(super) metadata: Option<ProviderMetadata>,
+}
+
+impl Turn {
+    pub(super) fn delta(
+        &mut self,
+        kind: BlockKind,
+        number: u32,
+        delta: Text,
+        next_block: &mut u32,
+        events: &mut EventBuf<RunEvent>,
+    ) {
+        if delta.is_empty() {
+            return;
+        }
+        let block = self.block(kind, number, next_block, events);
+        block.text.push_str(&delta);
+        let id = block.id;
+        events.push(match kind {
+            BlockKind::Text => RunEvent::TextDelta { id, delta },
+            BlockKind::Reasoning => RunEvent::ReasoningDelta { id, delta },
+        });
+    }
+
+    pub(super) fn end_block(
+        &mut self,
+        kind: BlockKind,
+        number: u32,
+        metadata: Option<ProviderMetadata>,
+        next_block: &mut u32,
+        events: &mut EventBuf<RunEvent>,
+    ) {
+        let known =
+            self.blocks.iter().any(|block| block.open && block.number == number && block.kind == kind);
+        // Reasoning that shows nothing still has to come back with the next request.
+        if !known && (kind == BlockKind::Text || metadata.is_none()) {
+            return;
+        }
+        let block = self.block(kind, number, next_block, events);
+        block.metadata = metadata;
+        block.close(events);
+    }
+
+    /// The open block with this number, opened if there is none. The one that spoke last is found first.
+    fn block(
+        &mut self,
+        kind: BlockKind,
+        number: u32,
+        next_block: &mut u32,
+        events: &mut EventBuf<RunEvent>,
+    ) -> &mut Block {
+        let found =
+            self.blocks.iter().rposition(|block| block.open && block.number == number && block.kind == kind);
+        let index = found.unwrap_or_else(|| {
+            let id = BlockId(*next_block);
+            *next_block = next_block.wrapping_add(1);
+            self.order.push(Entry::Block(self.blocks.len()));
+            self.blocks.push(Block { number, id, kind, text: String::new(), metadata: None, open: true });
+            events.push(match kind {
+                BlockKind::Text => RunEvent::TextStart { id },
+                BlockKind::Reasoning => RunEvent::ReasoningStart { id },
+            });
+            self.blocks.len() - 1
+        });
+        #[expect(clippy::indexing_slicing, reason = "the index was found, or pushed just now")]
+        &mut self.blocks[index]
+    }
+
+    pub(super) fn start_call(&mut self, number: u32, id: Text, name: Text, kind: CallKind) {
+        self.order.push(Entry::Call(self.calls.len()));
+        self.calls.push(Call {
+            number,
+            id,
+            name,
+            kind,
+            partial: String::new(),
+            arguments: None,
+            metadata: None,
+        });
+    }
+
+    pub(super) fn call_mut(&mut self, number: u32) -> Option<&mut Call> {
+        self.calls.iter_mut().rev().find(|call| call.number == number)
+    }
+
+    pub(super) fn close_blocks(&mut self, events: &mut EventBuf<RunEvent>) {
+        for block in &mut self.blocks {
+            block.close(events);
+        }
+    }
+
+    /// The turn's blocks and calls as transcript items, in order. `call` gives the item of the n-th call.
+    pub(super) fn items(&self, mut call: impl FnMut(usize) -> Option<TranscriptItem>) -> Vec<TranscriptItem> {
+        self.order
+            .iter()
+            .filter_map(|entry| match *entry {
+                Entry::Call(index) => call(index),
+                Entry::Block(index) => self.blocks.get(index).map(Block::item),
+            })
+            .collect()
+    }
+}
+
+impl Block {
+    fn close(&mut self, events: &mut EventBuf<RunEvent>) {
+        if !std::mem::take(&mut self.open) {
+            return;
+        }
+        let (id, metadata) = (self.id, self.metadata.clone());
+        events.push(match self.kind {
+            BlockKind::Text => RunEvent::TextEnd { id, metadata },
+            BlockKind::Reasoning => RunEvent::ReasoningEnd { id, metadata },
+        });
+    }
+
+    fn item(&self) -> TranscriptItem {
+        let (text, metadata) = (Text::from(self.text.clone()), self.metadata.clone());
+        match self.kind {
+            BlockKind::Text => TranscriptItem::Text { text, metadata },
+            BlockKind::Reasoning => TranscriptItem::Reasoning { text, metadata },
+        }
+    }
+}

@@ -1,0 +1,379 @@
+//! The run loop, driven without a socket or a clock.
+
+use omniassist_core::event::{CallKind, RunErrorCode};
+use omniassist_core::message::{Message, Part, Role, ToolPart, ToolState};
+use omniassist_core::run::{Action, Input, RunConfig, RunMachine, RunState, ToolCatalog};
+use omniassist_core::transcript::{TranscriptItem, is_legal};
+use omniassist_core::{
+    EventBuf, FinishReason, JsonText, LlmEvent, RunEvent, RunRequest, Text, ToolSide, Usage,
+};
+
+/// `look` runs here and needs `{"n": …}`; `show` runs in the client.
+struct Tools;
+
+impl ToolCatalog for Tools {
+    fn side(&self, name: &str) -> Option<ToolSide> {
+        match name {
+            "look" => Some(ToolSide::Server),
+            "show" => Some(ToolSide::FrontEnd),
+            _ => None,
+        }
+    }
+
+    fn check(&self, name: &str, arguments: &JsonText) -> Result<(), Text> {
+        let fits = name != "look" || arguments.to_value().get("n").is_some();
+        if fits { Ok(()) } else { Err("`n` is missing".into()) }
+    }
+}
+
+struct Driven {
+    machine: RunMachine,
+    events: EventBuf<RunEvent>,
+}
+
+impl Driven {
+    fn new(request: &RunRequest) -> Self {
+        Self::with(request, RunConfig::new("new-message"))
+    }
+
+    fn with(request: &RunRequest, config: RunConfig) -> Self {
+        let mut events = EventBuf::new();
+        let machine = RunMachine::start(request, config, &Tools, &mut events);
+        Self { machine, events }
+    }
+
+    fn turn(&mut self, said: impl IntoIterator<Item = LlmEvent>) {
+        assert!(matches!(self.machine.next_action(), Some(Action::CallModel { .. })));
+        for event in said {
+            self.feed(Input::Model(event));
+        }
+        self.feed(Input::ModelEnd);
+    }
+
+    fn feed(&mut self, input: Input) {
+        // Every state that can be taken can be taken up again.
+        let state = serde_json::to_string(self.machine.state()).unwrap();
+        let state: RunState = serde_json::from_str(&state).unwrap();
+        assert_eq!(&state, self.machine.state());
+        self.machine = RunMachine::resume(state, RunConfig::new("new-message")).unwrap();
+        self.machine.step(input, &Tools, &mut self.events);
+    }
+
+    fn tools(&mut self) -> Vec<String> {
+        match self.machine.next_action() {
+            Some(Action::RunTools { calls }) => calls.into_iter().map(|call| call.id.to_string()).collect(),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn result(&mut self, call_id: &str, result: Result<JsonText, Text>) {
+        self.feed(Input::ToolResult { call_id: call_id.into(), result });
+    }
+
+    fn seen(&mut self) -> Vec<RunEvent> {
+        self.events.drain().collect()
+    }
+}
+
+fn text(delta: &str) -> LlmEvent {
+    LlmEvent::TextDelta { block: 0, delta: delta.into() }
+}
+
+fn call(number: u32, id: &str, name: &str, arguments: &str) -> [LlmEvent; 3] {
+    [
+        LlmEvent::ToolCallStart { call: number, id: id.into(), name: name.into(), kind: CallKind::Function },
+        LlmEvent::ToolCallDelta { call: number, delta: arguments.into() },
+        LlmEvent::ToolCallEnd { call: number, arguments: arguments.into(), metadata: None },
+    ]
+}
+
+fn finish(reason: FinishReason) -> LlmEvent {
+    let truncated = reason.is_cut();
+    LlmEvent::Finish { reason, raw: None, truncated }
+}
+
+fn kinds(events: &[RunEvent]) -> Vec<&'static str> {
+    events
+        .iter()
+        .map(|event| match event {
+            RunEvent::Start { .. } => "start",
+            RunEvent::StepStart => "step-start",
+            RunEvent::StepFinish { .. } => "step-finish",
+            RunEvent::TextStart { .. } => "text-start",
+            RunEvent::TextDelta { .. } => "text-delta",
+            RunEvent::TextEnd { .. } => "text-end",
+            RunEvent::ReasoningStart { .. } => "reasoning-start",
+            RunEvent::ReasoningDelta { .. } => "reasoning-delta",
+            RunEvent::ReasoningEnd { .. } => "reasoning-end",
+            RunEvent::ToolInputStart { .. } => "input-start",
+            RunEvent::ToolInputDelta { .. } => "input-delta",
+            RunEvent::ToolInputAvailable { .. } => "input-available",
+            RunEvent::ToolInputError { .. } => "input-error",
+            RunEvent::ToolOutput { .. } => "output",
+            RunEvent::ToolError { .. } => "tool-error",
+            RunEvent::Finish { .. } => "finish",
+            RunEvent::Error { .. } => "error",
+            RunEvent::Abort { .. } => "abort",
+            _ => "other",
+        })
+        .collect()
+}
+
+fn ok() -> Result<JsonText, Text> {
+    Ok(JsonText::parse("{\"found\":true}").unwrap())
+}
+
+#[test]
+fn text_is_relayed_in_order() {
+    let mut run = Driven::new(&RunRequest::prompt("hi"));
+    let usage = Usage::default();
+    run.turn([text("He"), text(""), text("llo"), finish(FinishReason::Stop), LlmEvent::Usage(usage)]);
+    let events = run.seen();
+    let expected = "start step-start text-start text-delta text-delta text-end step-finish finish";
+    assert_eq!(kinds(&events).join(" "), expected);
+    assert!(matches!(&events[0], RunEvent::Start { message_id, .. } if message_id == "new-message"));
+    assert!(run.machine.is_done() && !run.machine.is_suspended());
+    assert_eq!(run.machine.next_action(), None);
+}
+
+#[test]
+fn a_server_tool_runs_and_the_model_goes_on() {
+    let mut run = Driven::new(&RunRequest::prompt("hi"));
+    run.turn(call(0, "c1", "look", "{\"n\":1}").into_iter().chain([finish(FinishReason::ToolCalls)]));
+    assert_eq!(run.tools(), ["c1"]);
+    run.feed(Input::ToolProgress { call_id: "c1".into(), output: JsonText::NULL });
+    run.result("c1", ok());
+    run.turn([text("Found."), finish(FinishReason::Stop)]);
+    let events = run.seen();
+    let expected = "start step-start input-start input-delta input-available output output step-finish \
+                    step-start text-start text-delta text-end step-finish finish";
+    assert_eq!(kinds(&events).join(" "), expected);
+    assert!(is_legal(run.machine.transcript()));
+}
+
+#[test]
+fn results_reach_the_model_in_the_order_of_the_calls() {
+    let mut run = Driven::new(&RunRequest::prompt("hi"));
+    let calls = call(0, "c1", "look", "{\"n\":1}").into_iter().chain(call(1, "c2", "look", "{\"n\":2}"));
+    run.turn(calls.chain([finish(FinishReason::ToolCalls)]));
+    assert_eq!(run.tools(), ["c1", "c2"]);
+    run.result("c2", ok());
+    assert_eq!(run.machine.next_action(), None, "the other tool still runs");
+    run.result("c1", Err("no luck".into()));
+    let Some(Action::CallModel { transcript }) = run.machine.next_action() else { panic!() };
+    let results: Vec<_> = transcript
+        .iter()
+        .filter_map(|item| match item {
+            TranscriptItem::Result(result) => Some((result.call_id.to_string(), result.is_error)),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(results, [("c1".to_owned(), true), ("c2".to_owned(), false)]);
+}
+
+#[test]
+fn front_end_tools_are_handed_over_after_ours_have_run() {
+    let mut run = Driven::new(&RunRequest::prompt("hi"));
+    let calls = call(0, "c1", "show", "{}").into_iter().chain(call(1, "c2", "look", "{\"n\":2}"));
+    run.turn(calls.chain([finish(FinishReason::ToolCalls)]));
+    assert_eq!(run.tools(), ["c2"]);
+    run.result("c2", ok());
+    assert!(run.machine.is_suspended());
+    let events = run.seen();
+    let available = kinds(&events).iter().filter(|kind| **kind == "input-available").count();
+    assert_eq!(available, 2);
+    assert!(matches!(events.last(), Some(RunEvent::Finish { reason: FinishReason::ToolCalls, .. })));
+}
+
+fn answered(id: &str, name: &str, output: Option<&str>) -> Part {
+    let input = JsonText::EMPTY_OBJECT;
+    Part::Tool(ToolPart {
+        call_id: id.into(),
+        name: name.into(),
+        dynamic: false,
+        provider_executed: false,
+        state: match output {
+            Some(output) => {
+                let output = JsonText::from_str_value(output);
+                ToolState::OutputAvailable { input, output, preliminary: false }
+            }
+            None => ToolState::InputAvailable { input },
+        },
+        metadata: None,
+    })
+}
+
+fn assistant(parts: Vec<Part>) -> Message {
+    Message { id: "old-message".into(), role: Role::Assistant, parts, metadata: None }
+}
+
+#[test]
+fn a_run_goes_on_in_the_same_message_when_every_result_is_back() {
+    let parts =
+        vec![Part::StepStart, answered("c1", "show", Some("shown")), answered("c2", "look", Some("1"))];
+    let request = RunRequest::new(vec![Message::user("m1", "hi"), assistant(parts)]);
+    let mut run = Driven::new(&request);
+    assert!(!run.machine.is_done());
+    assert!(matches!(&run.seen()[0], RunEvent::Start { message_id, .. } if message_id == "old-message"));
+    run.turn([text("ok"), finish(FinishReason::Stop)]);
+    assert!(run.machine.is_done());
+}
+
+#[test]
+fn a_run_stays_suspended_while_a_front_end_result_is_missing() {
+    let parts = vec![Part::StepStart, answered("c1", "show", None), answered("c2", "show", Some("shown"))];
+    let request = RunRequest::new(vec![Message::user("m1", "hi"), assistant(parts)]);
+    let mut run = Driven::new(&request);
+    assert_eq!(kinds(&run.seen()).join(" "), "start finish");
+    assert_eq!(run.machine.next_action(), None);
+}
+
+#[test]
+fn a_new_question_overtakes_an_unanswered_front_end_tool() {
+    let parts = vec![Part::StepStart, answered("c1", "show", None)];
+    let messages = vec![Message::user("m1", "hi"), assistant(parts), Message::user("m3", "and?")];
+    let mut run = Driven::new(&RunRequest::new(messages));
+    let Some(Action::CallModel { transcript }) = run.machine.next_action() else { panic!() };
+    assert!(is_legal(&transcript));
+    assert!(transcript.iter().any(|item| matches!(item, TranscriptItem::Result(result) if result.is_error)));
+}
+
+#[test]
+fn unusable_calls_are_told_to_the_model_and_bounded() {
+    let mut run = Driven::new(&RunRequest::prompt("hi"));
+    for turn in 0..3 {
+        let bad = match turn {
+            0 => call(0, "c", "look", "{\"n\":"),
+            1 => call(0, "c", "look", "{}"),
+            _ => call(0, "c", "__proto__", "{}"),
+        };
+        run.turn(bad.into_iter().chain([finish(FinishReason::ToolCalls)]));
+    }
+    let events = run.seen();
+    assert_eq!(kinds(&events).iter().filter(|kind| **kind == "input-error").count(), 3);
+    assert!(matches!(events.last(), Some(RunEvent::Error { code: RunErrorCode::InvalidToolCalls, .. })));
+    let ids: Vec<_> = events
+        .iter()
+        .filter_map(|event| match event {
+            RunEvent::ToolInputStart { call_id, .. } => Some(call_id.to_string()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(ids, ["c", "c-2", "c-3"], "an id that is used again is made unique");
+}
+
+#[test]
+fn a_cut_turn_vetoes_the_last_call_only() {
+    let mut run = Driven::new(&RunRequest::prompt("hi"));
+    let calls = call(0, "c1", "look", "{\"n\":1}").into_iter().chain(call(1, "c2", "look", "{\"n\":2}"));
+    run.turn(calls.chain([finish(FinishReason::Length)]));
+    assert_eq!(run.tools(), ["c1"]);
+}
+
+#[test]
+fn a_call_without_its_end_never_runs() {
+    for reason in [FinishReason::Stop, FinishReason::ToolCalls, FinishReason::Length] {
+        let mut run = Driven::new(&RunRequest::prompt("hi"));
+        let open = call(0, "c1", "look", "{\"n\":1}").into_iter().take(2);
+        run.turn(open.chain([finish(reason)]));
+        assert_eq!(run.machine.next_action(), None);
+        assert!(kinds(&run.seen()).contains(&"input-error"));
+    }
+}
+
+#[test]
+fn a_stream_without_a_finish_is_an_interruption() {
+    let mut run = Driven::new(&RunRequest::prompt("hi"));
+    run.turn([text("Hel")].into_iter().chain(call(0, "c1", "look", "{\"n\":1}")));
+    let events = run.seen();
+    assert!(matches!(events.last(), Some(RunEvent::Error { code: RunErrorCode::StreamInterrupted, .. })));
+    assert!(kinds(&events).contains(&"text-end"));
+    assert_eq!(run.machine.next_action(), None);
+}
+
+#[test]
+fn an_error_behind_a_complete_answer_does_not_matter() {
+    let mut run = Driven::new(&RunRequest::prompt("hi"));
+    assert!(run.machine.next_action().is_some());
+    run.feed(Input::Model(text("Hi")));
+    run.feed(Input::Model(finish(FinishReason::Stop)));
+    run.feed(Input::ModelError(RunErrorCode::Timeout));
+    assert!(matches!(run.seen().last(), Some(RunEvent::Finish { .. })));
+}
+
+#[test]
+fn steps_are_bounded_across_requests() {
+    let looking = |n: u32| call(0, &format!("c{n}"), "look", "{\"n\":1}").into_iter();
+    let mut config = RunConfig::new("new-message");
+    config.max_steps = 2;
+    let mut machine = Driven::with(&RunRequest::prompt("hi"), config.clone());
+    let mut steps = 0;
+    while let Some(Action::CallModel { .. }) = machine.machine.next_action() {
+        steps += 1;
+        for event in looking(steps).chain([finish(FinishReason::ToolCalls)]) {
+            machine.machine.step(Input::Model(event), &Tools, &mut machine.events);
+        }
+        machine.machine.step(Input::ModelEnd, &Tools, &mut machine.events);
+        let id = machine.tools().remove(0);
+        machine.machine.step(
+            Input::ToolResult { call_id: id.into(), result: ok() },
+            &Tools,
+            &mut machine.events,
+        );
+    }
+    assert_eq!(steps, 2);
+    assert!(matches!(machine.seen().last(), Some(RunEvent::Error { code: RunErrorCode::MaxSteps, .. })));
+
+    let step = || [Part::StepStart, answered("a", "show", Some("x"))];
+    let one = RunRequest::new(vec![Message::user("m1", "hi"), assistant(step().into())]);
+    let mut parts = Vec::from(step());
+    parts.extend([Part::StepStart, answered("b", "show", Some("x"))]);
+    let two = RunRequest::new(vec![Message::user("m1", "hi"), assistant(parts)]);
+    assert!(Driven::with(&one, config.clone()).machine.next_action().is_some());
+    assert!(Driven::with(&two, config).machine.next_action().is_none());
+}
+
+#[test]
+fn arguments_are_bounded() {
+    for (bytes, fits) in [(10, true), (11, false)] {
+        let mut config = RunConfig::new("new-message");
+        config.max_tool_args_bytes = 10;
+        let mut run = Driven::with(&RunRequest::prompt("hi"), config);
+        assert!(run.machine.next_action().is_some());
+        let arguments = format!("{{\"n\":{}}}", "1".repeat(bytes - 6));
+        for event in call(0, "c1", "look", &arguments) {
+            run.machine.step(Input::Model(event), &Tools, &mut run.events);
+        }
+        assert_eq!(!run.machine.is_done(), fits);
+    }
+}
+
+#[test]
+fn an_abort_ends_everything() {
+    let mut run = Driven::new(&RunRequest::prompt("hi"));
+    run.turn(call(0, "c1", "look", "{\"n\":1}").into_iter().chain([finish(FinishReason::ToolCalls)]));
+    assert_eq!(run.tools(), ["c1"]);
+    run.feed(Input::Abort { reason: "stopped".into() });
+    run.result("c1", ok());
+    assert!(matches!(run.seen().last(), Some(RunEvent::Abort { .. })));
+    assert_eq!(run.machine.next_action(), None);
+}
+
+#[test]
+fn context_stands_at_the_head_of_the_last_user_message_and_changes_nothing_before_it() {
+    let messages =
+        vec![Message::user("m1", "one"), Message::assistant("m2", "two"), Message::user("m3", "three")];
+    let transcript = |context: Option<&str>| {
+        let mut config = RunConfig::new("new-message");
+        config.context = context.map(Text::from);
+        match Driven::with(&RunRequest::new(messages.clone()), config).machine.next_action() {
+            Some(Action::CallModel { transcript }) => transcript.to_vec(),
+            other => panic!("{other:?}"),
+        }
+    };
+    let (without, with) = (transcript(None), transcript(Some("CONTEXT")));
+    assert_eq!(without.len(), with.len());
+    assert_eq!(without[..2], with[..2]);
+    let json = serde_json::to_string(&with[2]).unwrap();
+    assert!(json.find("CONTEXT").unwrap() < json.find("three").unwrap());
+}
