@@ -26,6 +26,7 @@ pub mod dialect;
 mod error;
 pub mod event;
 mod json;
+pub mod json_guard;
 mod limits;
 pub mod message;
 #[cfg(feature = "partial-json")]
