@@ -1,0 +1,106 @@
+use bytes::Bytes;
+use omniassist_core::sse::SseDecoder;
+
+use super::decode;
+
+/// Whether the stream passes the limit; the same whole, in pairs, and byte by byte.
+#[track_caller]
+fn passes(stream: &str, max_event_bytes: usize) -> bool {
+    let outcome = decode([stream.as_bytes()], max_event_bytes);
+    for size in [1, 2, 5] {
+        assert_eq!(decode(stream.as_bytes().chunks(size), max_event_bytes), outcome, "chunks of {size}");
+    }
+    let expected = format!("max_sse_event_bytes is {max_event_bytes}, and more was sent");
+    assert!(outcome.error.as_ref().is_none_or(|error| *error == expected), "{:?}", outcome.error);
+    outcome.error.is_none()
+}
+
+#[test]
+fn the_limit_is_exact() {
+    let x = |count| "x".repeat(count);
+    for n in [0, 1, 6, 10, 1_000] {
+        for (prefix, end) in [("data:", "\n\n"), ("data: ", "\r\n\r\n"), ("data: ", ""), ("data: ", "\n")] {
+            assert!(passes(&format!("{prefix}{}{end}", x(n)), n), "{n} of {n}");
+            assert!(!passes(&format!("{prefix}{}{end}", x(n + 1)), n), "{} of {n}", n + 1);
+        }
+    }
+}
+
+#[test]
+fn all_values_of_an_event_count_and_so_do_the_joints() {
+    // "ab\ncd\n" is what the data lines hold.
+    for (stream, size) in [
+        ("data: ab\ndata: cd\ndata\n\n", 6),
+        ("event: abc\ndata: de\n\n", 5),
+        ("event:abc\nid:12\ndata:de\n\n", 7),
+        ("event: abc\nevent: defg\n\n", 7),
+        ("id: abcdefgh\n\n", 8),
+        ("retry: 123456789\n\n", 9),
+        ("data:  a\n\n", 2),
+    ] {
+        assert!(passes(stream, size), "{stream:?}");
+        assert!(!passes(stream, size - 1), "{stream:?}");
+    }
+}
+
+#[test]
+fn each_event_has_the_limit_to_itself() {
+    assert!(passes(&"event: ab\ndata: cde\n\n".repeat(100), 5));
+    assert!(passes(&"event: abcde\n\n".repeat(100), 5));
+}
+
+#[test]
+fn comments_and_unknown_fields_do_not_count() {
+    let x = "x".repeat(1_000);
+    assert!(passes(&format!(": {x}\nunknown: {x}\ndata: a\n: {x}\n{x}\n\n: {x}"), 1));
+}
+
+#[test]
+fn data_lines_without_an_end_reach_the_limit() {
+    assert!(!passes(&"data\n".repeat(102), 100));
+    assert!(passes(&"data\n".repeat(101), 100));
+    assert!(!passes(&"data: x\n".repeat(100), 100));
+}
+
+#[test]
+fn a_line_that_does_not_end_fails_at_the_first_byte_too_many() {
+    for prefix in ["data:", "data: ", "event:", "event: ", "id: ", "retry: "] {
+        for size in [1, 3] {
+            let mut decoder = SseDecoder::new(9);
+            decoder.feed(Bytes::from(format!("{prefix}0")));
+            assert_eq!(decoder.next_event().unwrap(), None);
+            let mut sent = 1;
+            while sent + size <= 9 {
+                decoder.feed(Bytes::from("1".repeat(size)));
+                assert_eq!(decoder.next_event().unwrap(), None, "{prefix} after {sent}");
+                sent += size;
+            }
+            decoder.feed(Bytes::from("1".repeat(10 - sent)));
+            let error = decoder.next_event().expect_err(prefix);
+            assert_eq!(error.limit(), Some(("max_sse_event_bytes", 9)));
+        }
+    }
+}
+
+#[test]
+fn events_before_the_limit_are_handed_out() {
+    for size in [1, 1_000] {
+        let outcome = decode(b"data: a\n\ndata: b\n\ndata: ccc\n\ndata: d\n\n".chunks(size), 2);
+        assert_eq!(outcome.data(), ["a", "b"]);
+        assert!(outcome.error.is_some());
+    }
+}
+
+#[test]
+fn eight_mebibytes_in_one_line() {
+    const LIMIT: usize = 8 << 20;
+    let mut stream = b"data: ".to_vec();
+    stream.resize(6 + LIMIT, b'x');
+    for size in [1_400, 65_536, usize::MAX] {
+        assert_eq!(decode(stream.chunks(size), LIMIT).data().first().map(|data| data.len()), Some(LIMIT));
+    }
+    stream.push(b'x');
+    for size in [1_400, 65_536, usize::MAX] {
+        assert!(decode(stream.chunks(size), LIMIT).error.is_some());
+    }
+}
