@@ -1,1 +1,85 @@
-//! Reads JSON that is still growing.
+//! Reads JSON that is still growing, such as the arguments of a tool call while the model writes them.
+//!
+//! Use it to show what is there so far. It is off the path of the relay: each call reads the text from its start, so
+//! calling it for every delta of a long value takes quadratic time. For JSON that is complete use
+//! [`JsonText::parse`](crate::JsonText::parse), which also refuses what is wrong.
+//!
+//! ```
+//! use omniassist_core::partial_json::parse_partial;
+//! use serde_json::json;
+//!
+//! assert_eq!(parse_partial(r#"{"city": "Ber"#)?, Some(json!({"city": "Ber"})));
+//! assert_eq!(parse_partial(r#"{"city": "Berlin", "da"#)?, Some(json!({"city": "Berlin"})));
+//! assert_eq!(parse_partial("")?, None);
+//! # Ok::<(), omniassist_core::Error>(())
+//! ```
+
+use jiter::{JsonErrorType, JsonValue, PartialMode};
+use serde_json::{Number, Value};
+
+use crate::json_guard::after_string;
+use crate::{Error, Result};
+
+/// The value as far as `text` tells it, or `None` while there is nothing to show.
+///
+/// The value only grows with the text: objects and arrays gain members, strings gain characters, and nothing else
+/// changes, as long as no object repeats a key (the last value counts then). What could still become something else
+/// is left out: keys without a value, unfinished escapes and words, and a number that ends the text. So a text that
+/// is a mere number is never shown.
+///
+/// # Errors
+///
+/// When the text cannot become JSON. Not every fault is noticed: after a wrong token between the members of an array
+/// or object, and after the end of the value, the rest of the text is ignored.
+pub fn parse_partial(text: &str) -> Result<Option<Value>> {
+    let settled = without_open_number(text.as_bytes());
+    match JsonValue::parse_with_config(settled, false, PartialMode::TrailingStrings) {
+        Ok(value) => to_value(value).map(Some),
+        Err(error) if error.error_type == JsonErrorType::EofWhileParsingValue => Ok(None),
+        Err(error) => Err(Error::invalid_json(error)),
+    }
+}
+
+/// The text without a number at its very end, whose next digit may be still to come.
+fn without_open_number(text: &[u8]) -> &[u8] {
+    let mut outside = text;
+    while let Some(quote) = memchr::memchr(b'"', outside) {
+        match outside.get(quote + 1..).and_then(after_string) {
+            Some(rest) => outside = rest,
+            None => return text,
+        }
+    }
+    let number = outside
+        .iter()
+        .rev()
+        .take_while(|byte| matches!(byte, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E'));
+    let open = number.count();
+    // `true` and `false` end in an `e` too.
+    let word =
+        text.len().checked_sub(open + 1).and_then(|at| text.get(at)).is_some_and(u8::is_ascii_alphabetic);
+    if word { text } else { text.get(..text.len() - open).unwrap_or(text) }
+}
+
+fn to_value(value: JsonValue<'_>) -> Result<Value> {
+    Ok(match value {
+        JsonValue::Null => Value::Null,
+        JsonValue::Bool(value) => Value::Bool(value),
+        JsonValue::Int(value) => Value::from(value),
+        JsonValue::BigInt(value) => number(value.to_string().parse().ok())?,
+        JsonValue::Float(value) => number(Number::from_f64(value))?,
+        JsonValue::Str(value) => Value::String(value.into_owned()),
+        JsonValue::Array(items) => {
+            let items = std::sync::Arc::unwrap_or_clone(items);
+            Value::Array(items.into_iter().map(to_value).collect::<Result<_>>()?)
+        }
+        JsonValue::Object(members) => {
+            let members = std::sync::Arc::unwrap_or_clone(members);
+            let members = members.into_iter().map(|(key, value)| Ok((key.into_owned(), to_value(value)?)));
+            Value::Object(members.collect::<Result<_>>()?)
+        }
+    })
+}
+
+fn number(number: Option<Number>) -> Result<Value> {
+    number.map(Value::Number).ok_or_else(|| Error::invalid_json("number out of range"))
+}
