@@ -1,5 +1,13 @@
 //! Integration tests of the core, in one binary.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "tests fail by panicking"
+)]
+
 mod machine;
 #[cfg(feature = "partial-json")]
 mod partial_json;

@@ -205,6 +205,8 @@ pub enum RunErrorCode {
     InvalidToolCalls,
     /// A limit was passed.
     LimitExceeded,
+    /// The request is not acceptable.
+    InvalidRequest,
     /// Something failed inside the host (the system prompt, the summariser).
     Internal,
 }
@@ -224,6 +226,7 @@ impl RunErrorCode {
             Self::MaxSteps => "max_steps",
             Self::InvalidToolCalls => "invalid_tool_calls",
             Self::LimitExceeded => "limit_exceeded",
+            Self::InvalidRequest => "invalid_request",
             Self::Internal => "internal",
         }
     }
@@ -246,6 +249,7 @@ impl RunErrorCode {
                 "The assistant stopped: the model kept making calls that cannot be run."
             }
             Self::LimitExceeded => "The answer passed a size limit.",
+            Self::InvalidRequest => "The request is not acceptable.",
             Self::Internal => "An internal error occurred.",
         }
     }

@@ -1,0 +1,228 @@
+use std::fmt;
+use std::panic::AssertUnwindSafe;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use futures_util::FutureExt;
+use http::Extensions;
+use omniassist_core::context::{ContextCompressor, ContextSummariser};
+use omniassist_core::event::RunErrorCode;
+use omniassist_core::message::Role;
+use omniassist_core::run::RunConfig;
+use omniassist_core::transcript::ToolCall;
+use omniassist_core::{ContextMessage, Limits, ModelOptions, RunRequest, Text, Verifier};
+use uuid::Uuid;
+
+use super::builder::AssistantBuilder;
+use super::driver::{Driver, Preparation, Prepared};
+use super::history;
+use super::live::LiveRuns;
+use super::prompt::SystemPrompt;
+use super::run::Run;
+use crate::provider::LlmProvider;
+use crate::tool::{RunningTool, StateMap, ToolInvocation, ToolSnapshot, ToolTracker, Tools};
+use crate::{Principal, RunContext};
+
+/// An assistant: a model, its tools and its settings. Cloning gives another handle to the same assistant.
+///
+/// ```
+/// use omniassist_server::core::RunRequest;
+/// use omniassist_server::testing::{ScriptedProvider, Turn};
+/// use omniassist_server::Assistant;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let model = ScriptedProvider::new().turn(Turn::text("Good morning!"));
+/// let assistant = Assistant::builder(model).system_prompt("You greet.").build()?;
+///
+/// let text = assistant.run(RunRequest::prompt("Hello")).text().await?;
+/// assert_eq!(text, "Good morning!");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Assistant {
+    inner: Arc<Inner>,
+}
+
+pub(crate) struct Inner {
+    pub(super) provider: Arc<dyn LlmProvider>,
+    pub(super) limits: Arc<Limits>,
+    pub(super) tools: Tools,
+    pub(super) state: Arc<StateMap>,
+    pub(super) prompt: Option<SystemPrompt>,
+    pub(super) compressor: ContextCompressor,
+    pub(super) summariser: Option<Arc<dyn ContextSummariser>>,
+    pub(super) context: RwLock<Vec<ContextMessage>>,
+    pub(super) options: Arc<ModelOptions>,
+    pub(super) model: Option<Text>,
+    pub(super) verifier: Arc<dyn Verifier>,
+    pub(super) trusts_history: bool,
+    pub(super) live: Arc<LiveRuns>,
+    pub(super) tasks: ToolTracker,
+}
+
+impl Assistant {
+    /// Begins an assistant on this model provider.
+    #[must_use]
+    pub fn builder(provider: impl LlmProvider) -> AssistantBuilder {
+        AssistantBuilder::new(Arc::new(provider))
+    }
+
+    pub(super) fn from_inner(inner: Inner) -> Self {
+        Self { inner: Arc::new(inner) }
+    }
+
+    /// The tools. Registering and unregistering works while serving: a run sees the tools there were when it began.
+    #[must_use]
+    pub fn tools(&self) -> &Tools {
+        &self.inner.tools
+    }
+
+    /// The limits it keeps.
+    #[must_use]
+    pub fn limits(&self) -> &Limits {
+        &self.inner.limits
+    }
+
+    /// The name of the provider, and the model where it names one.
+    #[must_use]
+    pub fn model(&self) -> (&str, Option<&str>) {
+        let provider = &self.inner.provider;
+        (provider.name(), self.inner.model.as_deref().or_else(|| provider.model()))
+    }
+
+    /// Whether posted history is taken as the server's own, unverified. See
+    /// [`TrustHistory`](omniassist_core::TrustHistory).
+    #[must_use]
+    pub fn trusts_history(&self) -> bool {
+        self.inner.trusts_history
+    }
+
+    /// Runs under way.
+    #[must_use]
+    pub fn live_runs(&self) -> usize {
+        self.inner.live.len()
+    }
+
+    /// Tells every later run of this assistant something about the application: a feature flag, an announcement. It
+    /// comes before what the client sends. The oldest go when there are more than
+    /// [`max_context_messages`](Limits::max_context_messages).
+    pub fn add_context(&self, message: ContextMessage) {
+        let mut context = self.inner.context.write().unwrap_or_else(PoisonError::into_inner);
+        if context.len() >= self.inner.limits.max_context_messages && !context.is_empty() {
+            context.remove(0);
+        }
+        context.push(message);
+    }
+
+    /// Starts a run outside HTTP, for nobody in particular. A request that is not acceptable gives a run that fails
+    /// with [`RunErrorCode::InvalidRequest`]; [`try_run`](Self::try_run) tells why.
+    ///
+    /// Must be called, and the run polled, within a tokio runtime.
+    pub fn run(&self, request: RunRequest) -> Run {
+        self.try_run(request, Extensions::new()).unwrap_or_else(|error| {
+            tracing::warn!(error = &error as &(dyn std::error::Error + 'static), "the request is not acceptable");
+            self.begin(RunRequest::default(), Extensions::new(), ToolSnapshot::default(), |_, _| {
+                Box::pin(std::future::ready(Err(RunErrorCode::InvalidRequest)))
+            })
+        })
+    }
+
+    /// Starts a run with the extensions of an HTTP request, where tools find the [`Principal`] and the host's data.
+    ///
+    /// # Errors
+    ///
+    /// When the request declares a tool that it may not declare, or its history is refused.
+    pub fn try_run(&self, mut request: RunRequest, extensions: Extensions) -> Result<Run, omniassist_core::Error> {
+        let tools = self.inner.tools.snapshot();
+        let tools = if request.tools.is_empty() { tools } else { tools.with_declared(&request.tools)? };
+        let principal = extensions.get::<Principal>().cloned().unwrap_or_default();
+        history::verify(&mut request, principal.id(), &tools, &*self.inner.verifier)?;
+        Ok(self.begin(request, extensions, tools, prepare))
+    }
+
+    fn begin(
+        &self,
+        request: RunRequest,
+        extensions: Extensions,
+        tools: ToolSnapshot,
+        prepare: fn(Arc<Inner>, RunContext) -> Preparation,
+    ) -> Run {
+        let inner = Arc::clone(&self.inner);
+        let mut context = inner.context.read().unwrap_or_else(PoisonError::into_inner).clone();
+        context.extend(request.context.iter().cloned());
+        let run = RunContext::new(
+            id("run"),
+            request.chat_id.clone(),
+            extensions,
+            request.messages.as_slice().into(),
+            context.into(),
+        );
+        let continued = request.messages.last().filter(|message| message.role == Role::Assistant).cloned();
+        let new_id = id("msg");
+        let message_id = continued.as_ref().map_or_else(|| new_id.clone(), |message| message.id.clone());
+        let config = RunConfig::with_limits(new_id, &inner.limits);
+        let preparation = prepare(Arc::clone(&inner), run.clone());
+        let driver = Driver::new(Arc::clone(&inner), run, tools, request, config, preparation);
+        let live = inner.live.insert(driver, &inner.limits);
+        Run::new(inner, live, continued, message_id)
+    }
+
+    /// Stops every run (each ends with an abort) and waits until no tool is running any more.
+    ///
+    /// New runs are not refused: stop taking requests first.
+    pub async fn shutdown(&self) {
+        self.inner.live.end_all(&Text::from_static("The server is shutting down."));
+        self.inner.tasks.idle().await;
+    }
+}
+
+impl Inner {
+    pub(super) fn start_tool(&self, tools: &ToolSnapshot, call: ToolCall, run: &RunContext) -> RunningTool {
+        let invocation = ToolInvocation::new(call.id, call.name, call.arguments, run.clone(), Arc::clone(&self.state));
+        tools.start(invocation, &self.limits, &self.tasks)
+    }
+}
+
+fn id(prefix: &str) -> Text {
+    format!("{prefix}_{}", Uuid::now_v7().simple()).into()
+}
+
+fn prepare(assistant: Arc<Inner>, run: RunContext) -> Preparation {
+    let preparation = async move {
+        let system = match &assistant.prompt {
+            None => None,
+            Some(prompt) => Some(prompt.resolve(&run).await.map_err(|error| {
+                tracing::error!(run_id = %run.run_id(), error = &*error as &(dyn std::error::Error + 'static), "the system prompt failed");
+                RunErrorCode::Internal
+            })?),
+        };
+        let mut compressed = assistant.compressor.compress(run.context());
+        if let (Some(summariser), Some(request)) = (&assistant.summariser, compressed.summary_request()) {
+            compressed = match summariser.summarise(request).await {
+                Ok(summary) => compressed.with_summary(summary),
+                Err(error) => {
+                    tracing::warn!(run_id = %run.run_id(), error = &*error as &(dyn std::error::Error + 'static), "the context summary failed");
+                    compressed.with_failed_summary(error)
+                }
+            };
+        }
+        tracing::debug!(run_id = %run.run_id(), receipt = ?compressed.receipt(), "context compressed");
+        Ok(Prepared { system, context: compressed.into_block().map(|block| block.into_text()) })
+    };
+    Box::pin(AssertUnwindSafe(preparation).catch_unwind().map(|prepared| {
+        prepared.unwrap_or_else(|_| {
+            tracing::error!("preparing the run panicked");
+            Err(RunErrorCode::Internal)
+        })
+    }))
+}
+
+impl fmt::Debug for Assistant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Assistant")
+            .field("provider", &self.inner.provider.name())
+            .field("tools", &self.inner.tools.names())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,162 @@
+use std::fmt;
+use std::sync::{Arc, RwLock};
+
+use omniassist_core::context::{ContextCompressor, ContextSummariser};
+use omniassist_core::{ContextMessage, Limits, ModelOptions, Text, TrustHistory, Verifier};
+
+use super::assistant::{Assistant, Inner};
+use super::prompt::{IntoSystemPrompt, SystemPrompt};
+use crate::Result;
+use crate::provider::LlmProvider;
+use crate::tool::{StateMap, Tool, ToolTracker, Tools};
+
+/// Builds an [`Assistant`]. Every setting has a default; only the provider is required.
+#[must_use = "a builder does nothing until built"]
+pub struct AssistantBuilder {
+    provider: Arc<dyn LlmProvider>,
+    prompt: Option<SystemPrompt>,
+    tools: Vec<Tool>,
+    state: StateMap,
+    compressor: ContextCompressor,
+    summariser: Option<Arc<dyn ContextSummariser>>,
+    context: Vec<ContextMessage>,
+    limits: Limits,
+    options: ModelOptions,
+    model: Option<Text>,
+    verifier: Option<Arc<dyn Verifier>>,
+}
+
+impl AssistantBuilder {
+    pub(super) fn new(provider: Arc<dyn LlmProvider>) -> Self {
+        Self {
+            provider,
+            prompt: None,
+            tools: Vec::new(),
+            state: StateMap::new(),
+            compressor: ContextCompressor::new(),
+            summariser: None,
+            context: Vec::new(),
+            limits: Limits::default(),
+            options: ModelOptions::default(),
+            model: None,
+            verifier: None,
+        }
+    }
+
+    /// What the model is told about its task: text, a closure over the run's context, or an async function that takes
+    /// the context by value. Default: nothing.
+    pub fn system_prompt<Kind>(mut self, prompt: impl IntoSystemPrompt<Kind>) -> Self {
+        self.prompt = Some(prompt.into_system_prompt().0);
+        self
+    }
+
+    /// Adds a tool. Default: none. More can be registered while serving, with [`Assistant::tools`].
+    pub fn tool(mut self, tool: Tool) -> Self {
+        self.tools.push(tool);
+        self
+    }
+
+    /// Gives tools a value to find by its type, as [`State<T>`](crate::tool::State). A second value of one type
+    /// replaces the first. Default: none.
+    pub fn state<T: Clone + Send + Sync + 'static>(mut self, value: T) -> Self {
+        self.state.insert(value);
+        self
+    }
+
+    /// Tells every run something about the application. It comes before what the client sends. Default: nothing.
+    pub fn context(mut self, message: ContextMessage) -> Self {
+        self.context.push(message);
+        self
+    }
+
+    /// How context messages are compressed. Default: [`ContextCompressor::new`].
+    pub fn context_compressor(mut self, compressor: ContextCompressor) -> Self {
+        self.compressor = compressor;
+        self
+    }
+
+    /// Who shortens a context block that is over its size; an [`LlmSummariser`](super::LlmSummariser), for example.
+    /// Costs a model call where it is needed. Default: nobody, the block stays as the rules made it.
+    pub fn context_summariser(mut self, summariser: impl ContextSummariser + 'static) -> Self {
+        self.summariser = Some(Arc::new(summariser));
+        self
+    }
+
+    /// How many model calls one question may take, counted since the last user message across suspensions and
+    /// resubmissions. Default: 16.
+    pub fn max_steps(mut self, steps: u32) -> Self {
+        self.limits.max_steps = steps;
+        self
+    }
+
+    /// All limits at once. Default: [`Limits::default`]. A provider has limits of its own; this does not change them.
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Another provider than the one the builder began with.
+    pub fn provider(mut self, provider: impl LlmProvider) -> Self {
+        self.provider = Arc::new(provider);
+        self
+    }
+
+    /// Sampling and other settings of the model. Default: the provider's.
+    pub fn model_options(mut self, options: ModelOptions) -> Self {
+        self.options = options;
+        self
+    }
+
+    /// The model to ask the provider for. Default: the provider's own.
+    pub fn model(mut self, model: impl Into<Text>) -> Self {
+        self.model = Some(model.into());
+        self
+    }
+
+    /// Who judges what clients post as the server's own words. Default: [`TrustHistory`], which accepts it as posted;
+    /// do not put such an assistant where strangers can post.
+    pub fn verifier(mut self, verifier: impl Verifier + 'static) -> Self {
+        self.verifier = Some(Arc::new(verifier));
+        self
+    }
+
+    /// Builds the assistant.
+    ///
+    /// # Errors
+    ///
+    /// When a tool cannot be registered: its name or schema is not acceptable, its name is taken, or it needs a
+    /// `State` of a type that was not given.
+    pub fn build(self) -> Result<Assistant> {
+        let state = Arc::new(self.state);
+        let tools = Tools::new(Arc::clone(&state));
+        for tool in self.tools {
+            tools.register(tool)?;
+        }
+        let trusts_history = self.verifier.is_none();
+        if trusts_history {
+            tracing::warn!("posted history is accepted as it comes: expose this assistant to trusted clients only");
+        }
+        Ok(Assistant::from_inner(Inner {
+            provider: self.provider,
+            limits: Arc::new(self.limits),
+            tools,
+            state,
+            prompt: self.prompt,
+            compressor: self.compressor,
+            summariser: self.summariser,
+            context: RwLock::new(self.context),
+            options: Arc::new(self.options),
+            model: self.model,
+            verifier: self.verifier.unwrap_or_else(|| Arc::new(TrustHistory)),
+            trusts_history,
+            live: Arc::default(),
+            tasks: ToolTracker::new(),
+        }))
+    }
+}
+
+impl fmt::Debug for AssistantBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AssistantBuilder").field("provider", &self.provider.name()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,223 @@
+use std::collections::VecDeque;
+use std::future::Future;
+use std::mem;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+use omniassist_core::event::RunErrorCode;
+use omniassist_core::run::{Action, Input, RunConfig, RunMachine};
+use omniassist_core::transcript::ToolCall;
+use omniassist_core::{EventBuf, LlmPayload, RunEvent, RunRequest, Text, TranscriptItem};
+
+use super::assistant::Inner;
+use super::live::End;
+use crate::RunContext;
+use crate::provider::LlmStream;
+use crate::tool::{RunningTool, ToolSnapshot, ToolUpdate};
+
+/// What is made for a run before its first model call: the system prompt and the context block.
+pub(super) type Preparation = Pin<Box<dyn Future<Output = Result<Prepared, RunErrorCode>> + Send>>;
+
+pub(super) struct Prepared {
+    pub(super) system: Option<Text>,
+    pub(super) context: Option<Text>,
+}
+
+/// Drives one run's machine: owns its model stream and its tools. Dropping it closes the one and cancels the others.
+pub(super) struct Driver {
+    assistant: Arc<Inner>,
+    run: RunContext,
+    tools: ToolSnapshot,
+    request: RunRequest,
+    config: RunConfig,
+    stage: Stage,
+    events: EventBuf<RunEvent>,
+    model: Option<LlmStream>,
+    queued: VecDeque<ToolCall>,
+    running: Vec<RunningTool>,
+}
+
+enum Stage {
+    Preparing(Preparation),
+    Running { machine: RunMachine, system: Option<Text> },
+    Done,
+}
+
+impl Driver {
+    pub(super) fn new(
+        assistant: Arc<Inner>,
+        run: RunContext,
+        tools: ToolSnapshot,
+        request: RunRequest,
+        config: RunConfig,
+        preparation: Preparation,
+    ) -> Self {
+        Self {
+            assistant,
+            run,
+            tools,
+            request,
+            config,
+            stage: Stage::Preparing(preparation),
+            events: EventBuf::new(),
+            model: None,
+            queued: VecDeque::new(),
+            running: Vec::new(),
+        }
+    }
+
+    /// The next event; `None` after the terminal one.
+    pub(super) fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Option<RunEvent>> {
+        loop {
+            if let Some(event) = self.events.pop() {
+                return Poll::Ready(Some(event));
+            }
+            ready!(self.poll_progress(cx));
+            if self.events.is_empty() && matches!(self.stage, Stage::Done) {
+                return Poll::Ready(None);
+            }
+        }
+    }
+
+    /// Ends the run for a reason from outside.
+    pub(super) fn end(&mut self, end: End) {
+        if let Stage::Preparing(_) = self.stage {
+            self.begin(Prepared { system: None, context: None });
+        }
+        self.step(match end {
+            End::Deadline => Input::Fail(RunErrorCode::Timeout),
+            End::Abort(reason) => Input::Abort { reason },
+        });
+        self.settle();
+    }
+
+    fn poll_progress(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        if let Stage::Preparing(preparation) = &mut self.stage {
+            match ready!(preparation.as_mut().poll(cx)) {
+                Ok(prepared) => self.begin(prepared),
+                Err(code) => {
+                    self.begin(Prepared { system: None, context: None });
+                    self.step(Input::Fail(code));
+                }
+            }
+        } else if self.model.is_some() {
+            ready!(self.poll_model(cx));
+        } else if !self.running.is_empty() {
+            ready!(self.poll_tools(cx));
+        }
+        self.act();
+        self.settle();
+        Poll::Ready(())
+    }
+
+    fn begin(&mut self, prepared: Prepared) {
+        let mut config = self.config.clone();
+        config.context = prepared.context;
+        let request = mem::take(&mut self.request);
+        let machine = RunMachine::start(&request, config, &self.tools, &mut self.events);
+        self.stage = Stage::Running { machine, system: prepared.system };
+    }
+
+    fn step(&mut self, input: Input) {
+        if let Stage::Running { machine, .. } = &mut self.stage {
+            machine.step(input, &self.tools, &mut self.events);
+        }
+    }
+
+    /// Takes the one thing that is ready from the model.
+    fn poll_model(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let Some(model) = &mut self.model else { return Poll::Ready(()) };
+        let input = match ready!(model.as_mut().poll_next(cx)) {
+            Some(Ok(event)) => Input::Model(event),
+            Some(Err(error)) => {
+                self.model = None;
+                tracing::warn!(
+                    run_id = %self.run.run_id(),
+                    provider = self.assistant.provider.name(),
+                    detail = error.detail().unwrap_or_default(),
+                    request_id = error.provider_request_id().unwrap_or_default(),
+                    error = &error as &(dyn std::error::Error + 'static),
+                    "the model call failed"
+                );
+                Input::ModelError(error.run_code())
+            }
+            None => {
+                self.model = None;
+                Input::ModelEnd
+            }
+        };
+        self.step(input);
+        Poll::Ready(())
+    }
+
+    /// Takes one update of whichever tool has one.
+    fn poll_tools(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        for index in 0..self.running.len() {
+            let Some(tool) = self.running.get_mut(index) else { break };
+            let Poll::Ready(update) = tool.poll_update(cx) else { continue };
+            let input = match update {
+                ToolUpdate::Progress { call_id, output } => Input::ToolProgress { call_id, output },
+                ToolUpdate::Done(outcome) => {
+                    drop(self.running.swap_remove(index));
+                    let result = outcome.result.map_err(|error| Text::from(error.text()));
+                    Input::ToolResult { call_id: outcome.call_id, result }
+                }
+            };
+            self.step(input);
+            self.fill_tools();
+            return Poll::Ready(());
+        }
+        Poll::Pending
+    }
+
+    /// Does what the machine says is due.
+    fn act(&mut self) {
+        let Stage::Running { machine, system } = &mut self.stage else { return };
+        match machine.next_action() {
+            Some(Action::CallModel { transcript }) => {
+                let payload = self.assistant.payload(transcript, system.clone(), self.tools.specs());
+                self.model = Some(self.assistant.provider.stream(payload));
+            }
+            Some(Action::RunTools { calls }) => {
+                self.queued = calls.into();
+                self.fill_tools();
+            }
+            Some(_) | None => {}
+        }
+    }
+
+    /// Starts queued tools up to the limit of tools that run at the same time.
+    fn fill_tools(&mut self) {
+        while self.running.len() < self.assistant.limits.max_parallel_tools.max(1) {
+            let Some(call) = self.queued.pop_front() else { return };
+            self.running.push(self.assistant.start_tool(&self.tools, call, &self.run));
+        }
+    }
+
+    /// Lets go of everything once the terminal event is written.
+    fn settle(&mut self) {
+        if matches!(&self.stage, Stage::Running { machine, .. } if machine.is_done()) {
+            self.stage = Stage::Done;
+            self.model = None;
+            self.queued.clear();
+            self.running.clear();
+        }
+    }
+}
+
+impl Inner {
+    fn payload(
+        &self,
+        transcript: Arc<[TranscriptItem]>,
+        system: Option<Text>,
+        tools: Arc<[Arc<omniassist_core::ToolSpec>]>,
+    ) -> LlmPayload {
+        let mut payload = LlmPayload::new(transcript);
+        payload.system = system;
+        payload.tools = tools;
+        payload.options = Arc::clone(&self.options);
+        payload.model.clone_from(&self.model);
+        payload
+    }
+}

@@ -1,0 +1,16 @@
+//! The assistant and its runs.
+
+mod assistant;
+mod builder;
+mod driver;
+mod history;
+mod live;
+mod prompt;
+mod run;
+mod summary;
+
+pub use assistant::Assistant;
+pub use builder::AssistantBuilder;
+pub use prompt::{IntoSystemPrompt, PromptText, prompt_kind};
+pub use run::{Run, RunFailure, RunHandle, RunOutcome};
+pub use summary::LlmSummariser;

@@ -1,0 +1,148 @@
+use std::error::Error as StdError;
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use omniassist_core::Text;
+
+use crate::RunContext;
+
+type BoxError = Box<dyn StdError + Send + Sync>;
+type PromptFuture = Pin<Box<dyn Future<Output = Result<Text, BoxError>> + Send>>;
+
+/// A system prompt as the assistant keeps it: a value, or a way to make one for each run.
+#[derive(Clone)]
+pub(crate) enum SystemPrompt {
+    Value(Text),
+    Sync(Arc<dyn Fn(&RunContext) -> Result<Text, BoxError> + Send + Sync>),
+    Async(Arc<dyn Fn(RunContext) -> PromptFuture + Send + Sync>),
+}
+
+impl fmt::Debug for SystemPrompt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Value(_) => "SystemPrompt::Value",
+            Self::Sync(_) => "SystemPrompt::Sync",
+            Self::Async(_) => "SystemPrompt::Async",
+        })
+    }
+}
+
+/// What can serve as a system prompt: text, a closure that makes text from the run's context, or an async function
+/// that takes the context by value.
+///
+/// `Kind` only keeps the three apart; it is inferred.
+///
+/// ```
+/// use omniassist_server::{Assistant, RunContext};
+/// # use omniassist_server::testing::ScriptedProvider;
+/// # fn provider() -> ScriptedProvider { ScriptedProvider::new() }
+///
+/// Assistant::builder(provider()).system_prompt("You help.").build()?;
+/// Assistant::builder(provider())
+///     .system_prompt(|run: &RunContext| format!("You help {}.", run.principal()))
+///     .build()?;
+///
+/// async fn from_database(run: RunContext) -> Result<String, std::io::Error> {
+///     Ok(format!("You help {}.", run.principal()))
+/// }
+/// Assistant::builder(provider()).system_prompt(from_database).build()?;
+/// # Ok::<(), omniassist_server::Error>(())
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "this is not a system prompt",
+    label = "expected text, `|run: &RunContext| …`, or an async fn taking `RunContext` by value",
+    note = "write the closure's parameter with its type: `|run: &RunContext| format!(…)`"
+)]
+pub trait IntoSystemPrompt<Kind> {
+    #[doc(hidden)]
+    fn into_system_prompt(self) -> Prompt;
+}
+
+/// A system prompt in its stored form; see [`IntoSystemPrompt`].
+#[derive(Debug, Clone)]
+pub struct Prompt(pub(crate) SystemPrompt);
+
+/// The kinds of [`IntoSystemPrompt`], for inference only.
+pub mod prompt_kind {
+    /// Text.
+    #[derive(Debug)]
+    pub enum Value {}
+    /// A closure over the run's context.
+    #[derive(Debug)]
+    pub enum Sync {}
+    /// An async function over the run's context.
+    #[derive(Debug)]
+    pub enum Async {}
+}
+
+impl<T: Into<Text>> IntoSystemPrompt<prompt_kind::Value> for T {
+    fn into_system_prompt(self) -> Prompt {
+        Prompt(SystemPrompt::Value(self.into()))
+    }
+}
+
+impl<F, T> IntoSystemPrompt<(prompt_kind::Sync, T)> for F
+where
+    F: Fn(&RunContext) -> T + Send + Sync + 'static,
+    T: PromptText,
+{
+    fn into_system_prompt(self) -> Prompt {
+        Prompt(SystemPrompt::Sync(Arc::new(move |run| self(run).into_prompt_text())))
+    }
+}
+
+impl<F, Fut> IntoSystemPrompt<(prompt_kind::Async, Fut)> for F
+where
+    F: Fn(RunContext) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output: PromptText> + Send + 'static,
+{
+    fn into_system_prompt(self) -> Prompt {
+        Prompt(SystemPrompt::Async(Arc::new(move |run| {
+            let prompt = self(run);
+            Box::pin(async move { prompt.await.into_prompt_text() })
+        })))
+    }
+}
+
+/// What a system prompt's closure or function may give: text, or a result of text.
+pub trait PromptText {
+    #[doc(hidden)]
+    fn into_prompt_text(self) -> Result<Text, BoxError>;
+}
+
+impl PromptText for String {
+    fn into_prompt_text(self) -> Result<Text, BoxError> {
+        Ok(self.into())
+    }
+}
+
+impl PromptText for &'static str {
+    fn into_prompt_text(self) -> Result<Text, BoxError> {
+        Ok(Text::from_static(self))
+    }
+}
+
+impl PromptText for Text {
+    fn into_prompt_text(self) -> Result<Text, BoxError> {
+        Ok(self)
+    }
+}
+
+impl<T: PromptText, E: Into<BoxError>> PromptText for Result<T, E> {
+    fn into_prompt_text(self) -> Result<Text, BoxError> {
+        self.map_err(Into::into)?.into_prompt_text()
+    }
+}
+
+impl SystemPrompt {
+    /// The prompt for one run.
+    pub(crate) async fn resolve(&self, run: &RunContext) -> Result<Text, BoxError> {
+        match self {
+            Self::Value(text) => Ok(text.clone()),
+            Self::Sync(make) => make(run),
+            Self::Async(make) => make(run.clone()).await,
+        }
+    }
+}

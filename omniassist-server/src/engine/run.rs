@@ -1,0 +1,204 @@
+use std::fmt;
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::sync::{Arc, Weak};
+use std::task::{Context, Poll};
+
+use futures_core::Stream;
+use omniassist_core::event::RunErrorCode;
+use omniassist_core::message::{Message, MessageCollector, Role};
+use omniassist_core::{RunEvent, Text, Usage};
+
+use super::assistant::Inner;
+use super::live::{End, LiveRun};
+
+/// A run: a stream of what it does, driven by being polled.
+///
+/// The stream ends after exactly one of [`RunEvent::Finish`], [`RunEvent::Error`] and [`RunEvent::Abort`]. A run that
+/// its reader left unread for too long ends without one.
+///
+/// Dropping it stops the run: the connection to the provider closes and every tool's cancellation token fires.
+#[must_use = "a run does nothing unless polled"]
+pub struct Run {
+    assistant: Arc<Inner>,
+    key: u64,
+    live: Arc<LiveRun>,
+    continued: Option<Message>,
+    message_id: Text,
+}
+
+impl Run {
+    pub(super) fn new(
+        assistant: Arc<Inner>,
+        (key, live): (u64, Arc<LiveRun>),
+        continued: Option<Message>,
+        message_id: Text,
+    ) -> Self {
+        Self { assistant, key, live, continued, message_id }
+    }
+
+    /// Id of the assistant message that the run writes.
+    #[must_use]
+    pub fn message_id(&self) -> &Text {
+        &self.message_id
+    }
+
+    /// A way to stop the run from elsewhere.
+    #[must_use]
+    pub fn handle(&self) -> RunHandle {
+        RunHandle(Arc::downgrade(&self.live))
+    }
+
+    /// Lets the run end when its events are left unread for longer than
+    /// [`write_timeout`](omniassist_core::Limits::write_timeout). HTTP responses do this.
+    pub(crate) fn end_when_unread(&self) {
+        self.live.end_when_unread();
+    }
+
+    /// The next event; `None` after the terminal one.
+    pub(crate) fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Option<RunEvent>> {
+        let order = self.live.take_order(cx);
+        let polled = self.live.with(|driver| {
+            if let Some(end) = order {
+                driver.end(end);
+            }
+            driver.poll_event(cx)
+        });
+        polled.unwrap_or(Poll::Ready(None))
+    }
+
+    async fn next(&mut self) -> Option<RunEvent> {
+        poll_fn(|cx| self.poll_event(cx)).await
+    }
+
+    /// Runs to the end and gives the visible text.
+    ///
+    /// # Errors
+    ///
+    /// When the run fails or is stopped.
+    pub async fn text(self) -> Result<String, RunFailure> {
+        Ok(self.outcome().await?.written_text())
+    }
+
+    /// Runs to the end and gives the assistant message: with the parts it had before, if one was continued.
+    ///
+    /// # Errors
+    ///
+    /// When the run fails or is stopped.
+    pub async fn message(self) -> Result<Message, RunFailure> {
+        Ok(self.outcome().await?.message)
+    }
+
+    /// Runs to the end and gives the message with all that is known of the run.
+    ///
+    /// # Errors
+    ///
+    /// When the run fails or is stopped.
+    pub async fn outcome(mut self) -> Result<RunOutcome, RunFailure> {
+        let continued_parts = self.continued.as_ref().map_or(0, |message| message.parts.len());
+        let mut collector = match self.continued.take() {
+            Some(message) => MessageCollector::continuing(message),
+            None => MessageCollector::new(),
+        };
+        while let Some(event) = self.next().await {
+            collector.apply(&event);
+            let code = match event {
+                RunEvent::Finish { usage, .. } => {
+                    return Ok(RunOutcome { message: collector.into_message(), usage, continued_parts });
+                }
+                RunEvent::Error { code, .. } => Some(code),
+                RunEvent::Abort { .. } => None,
+                _ => continue,
+            };
+            return Err(RunFailure { code, partial: Box::new(collector.into_message()) });
+        }
+        Err(RunFailure { code: None, partial: Box::new(collector.into_message()) })
+    }
+}
+
+impl Stream for Run {
+    type Item = RunEvent;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<RunEvent>> {
+        self.poll_event(cx)
+    }
+}
+
+impl Drop for Run {
+    fn drop(&mut self) {
+        self.assistant.live.remove(self.key);
+        self.live.take();
+    }
+}
+
+impl fmt::Debug for Run {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Run").field("message_id", &self.message_id).finish_non_exhaustive()
+    }
+}
+
+/// What came of a run that went well.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct RunOutcome {
+    /// The assistant message.
+    pub message: Message,
+    /// Tokens of all steps.
+    pub usage: Usage,
+    continued_parts: usize,
+}
+
+impl RunOutcome {
+    fn written_text(mut self) -> String {
+        let written = self.message.parts.split_off(self.continued_parts.min(self.message.parts.len()));
+        Message { parts: written, role: Role::Assistant, ..self.message }.text()
+    }
+}
+
+/// Why a run did not go well, with what it had written by then.
+#[derive(Debug, Clone)]
+pub struct RunFailure {
+    code: Option<RunErrorCode>,
+    partial: Box<Message>,
+}
+
+impl RunFailure {
+    /// The stable code; `None` for a run that was stopped.
+    #[must_use]
+    pub fn code(&self) -> Option<RunErrorCode> {
+        self.code
+    }
+
+    /// Whether the run was stopped, and did not fail.
+    #[must_use]
+    pub fn is_aborted(&self) -> bool {
+        self.code.is_none()
+    }
+
+    /// The assistant message as far as it came.
+    #[must_use]
+    pub fn into_partial(self) -> Message {
+        *self.partial
+    }
+}
+
+impl fmt::Display for RunFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.code.map_or("the run was stopped", RunErrorCode::safe_message))
+    }
+}
+
+impl std::error::Error for RunFailure {}
+
+/// Stops a run from elsewhere. Does not keep it alive.
+#[derive(Debug, Clone)]
+pub struct RunHandle(Weak<LiveRun>);
+
+impl RunHandle {
+    /// Stops the run: it ends with [`RunEvent::Abort`] and this reason. Nothing happens if it has ended.
+    pub fn abort(&self, reason: impl Into<Text>) {
+        if let Some(run) = self.0.upgrade() {
+            run.end(End::Abort(reason.into()));
+        }
+    }
+}

@@ -1,0 +1,46 @@
+use omniassist_core::ToolSide;
+use serde_json::{Value, json};
+
+use crate::Assistant;
+
+/// What `GET /manifest.json` says: the tools with their schemas, and the dialects with their routes.
+pub(super) fn manifest(assistant: &Assistant) -> Value {
+    let tools: Vec<Value> = assistant
+        .tools()
+        .snapshot()
+        .specs()
+        .iter()
+        .map(|spec| {
+            let mut tool = json!({
+                "name": spec.name,
+                "description": spec.description,
+                "side": match spec.side {
+                    ToolSide::Server => "server",
+                    ToolSide::FrontEnd => "front-end",
+                },
+                "inputSchema": spec.input_schema,
+            });
+            if let (Some(title), Some(tool)) = (&spec.title, tool.as_object_mut()) {
+                tool.insert("title".to_owned(), title.as_str().into());
+            }
+            tool
+        })
+        .collect();
+    let (provider, model) = assistant.model();
+    json!({
+        "name": "omniassist",
+        "version": env!("CARGO_PKG_VERSION"),
+        "provider": provider,
+        "model": model,
+        "tools": tools,
+        "dialects": [
+            {
+                "name": "ai-sdk-ui-message-stream",
+                "version": "v1",
+                "method": "POST",
+                "path": "/",
+                "contentTypes": ["text/event-stream", "application/x-ndjson"],
+            },
+        ],
+    })
+}

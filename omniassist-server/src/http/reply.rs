@@ -1,0 +1,73 @@
+use http::{HeaderValue, Response, StatusCode, header};
+use omniassist_core::{Error, ErrorCode};
+use serde_json::{Map, Value, json};
+
+use super::AssistantBody;
+
+/// A JSON document.
+pub(super) fn json(status: StatusCode, value: &Value) -> Response<AssistantBody> {
+    text(status, "application/json", value.to_string())
+}
+
+pub(super) fn text(status: StatusCode, content_type: &'static str, text: String) -> Response<AssistantBody> {
+    let mut response = Response::new(AssistantBody::whole(text));
+    *response.status_mut() = status;
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));
+    response
+}
+
+/// An error in the form that all routes use.
+pub(super) fn error(status: StatusCode, code: &str, message: &str) -> Response<AssistantBody> {
+    json(status, &json!({ "error": { "code": code, "message": message } }))
+}
+
+pub(super) fn not_found() -> Response<AssistantBody> {
+    error(StatusCode::NOT_FOUND, "not_found", "There is nothing at this path.")
+}
+
+pub(super) fn method_not_allowed(allow: &'static str) -> Response<AssistantBody> {
+    let message = format!("This path takes {allow} only.");
+    let mut response = error(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", &message);
+    response.headers_mut().insert(header::ALLOW, HeaderValue::from_static(allow));
+    response
+}
+
+pub(super) fn not_json() -> Response<AssistantBody> {
+    let message = "The body must be JSON, with content-type application/json.";
+    error(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", message)
+}
+
+pub(super) fn too_large(limit: usize) -> Response<AssistantBody> {
+    let error = json!({
+        "code": "body_too_large",
+        "message": format!("The body is larger than {limit} bytes."),
+        "limit": { "name": "max_body_bytes", "value": limit },
+    });
+    json(StatusCode::PAYLOAD_TOO_LARGE, &json!({ "error": error }))
+}
+
+pub(super) fn broken_body() -> Response<AssistantBody> {
+    error(StatusCode::BAD_REQUEST, "incomplete_body", "The body broke off before it was complete.")
+}
+
+/// A request that was read and is not acceptable.
+pub(super) fn refused(refusal: &Error) -> Response<AssistantBody> {
+    let mut error = Map::new();
+    error.insert("code".to_owned(), refusal.code().as_str().into());
+    let message = match (refusal.code(), std::error::Error::source(refusal)) {
+        // serde_json says the line and column; nothing of the content.
+        (ErrorCode::InvalidJson, Some(source)) => format!("{refusal}: {source}"),
+        _ => refusal.to_string(),
+    };
+    error.insert("message".to_owned(), message.into());
+    let fields = [("path", refusal.path()), ("expected", refusal.expected()), ("found", refusal.found())];
+    for (name, value) in fields {
+        if let Some(value) = value {
+            error.insert(name.to_owned(), value.into());
+        }
+    }
+    if let Some((name, value)) = refusal.limit() {
+        error.insert("limit".to_owned(), json!({ "name": name, "value": value }));
+    }
+    json(StatusCode::BAD_REQUEST, &json!({ "error": error }))
+}
