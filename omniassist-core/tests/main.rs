@@ -13,3 +13,5 @@ mod machine;
 mod partial_json;
 mod sse;
 mod transcript;
+//! Integration tests.
+mod context;

@@ -1,0 +1,244 @@
+//! The template of `form`: what a form holds, and what happened to it.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use serde_json::{Map, Value};
+
+use super::write::{self, Caps};
+use super::{generic, sort};
+
+const NAMES: [&str; 5] = ["form", "formId", "formName", "id", "name"];
+const EVENTS: [&str; 4] = ["event", "action", "status", "state"];
+
+/// The state of a form.
+#[derive(Debug)]
+pub(super) struct Form<'a> {
+    name: Option<&'a str>,
+    event: Option<&'a str>,
+    fields: Vec<Field<'a>>,
+    /// Where each field stands, by name and occurrence; built when a second message of the form comes.
+    places: HashMap<(&'a str, usize), usize>,
+    errors: Vec<&'a Value>,
+}
+
+#[derive(Debug)]
+struct Field<'a> {
+    name: &'a str,
+    label: Option<&'a str>,
+    value: Cow<'a, Value>,
+}
+
+impl<'a> Form<'a> {
+    /// `None` where the data is nothing that a form could be.
+    pub(super) fn read(data: &'a Value) -> Option<Self> {
+        let Value::Object(map) = data else { return None };
+        // With a value beside it, `name` is that of the field.
+        let single = map.contains_key("value");
+        let name = NAMES
+            .iter()
+            .filter(|key| !(single && matches!(**key, "id" | "name")))
+            .find_map(|key| name_of(map.get(*key)?));
+        let mut fields = Vec::new();
+        for key in ["fields", "values", "data"] {
+            match map.get(key) {
+                Some(Value::Object(values)) => {
+                    fields
+                        .extend(sort::entries(values).filter_map(|(name, value)| Field::named(name, value)));
+                }
+                Some(Value::Array(items)) => fields.extend(items.iter().filter_map(Field::read)),
+                _ => {}
+            }
+        }
+        if single {
+            fields.extend(Field::read(data));
+        }
+        let errors =
+            ["errors", "error"].iter().filter_map(|key| map.get(*key)).filter(|errors| !is_empty(errors));
+        let form =
+            Self { name, event: event_of(map), fields, places: HashMap::new(), errors: errors.collect() };
+        let says_something = form.name.is_some() || !form.fields.is_empty() || !form.errors.is_empty();
+        says_something.then_some(form)
+    }
+
+    pub(super) fn name(&self) -> Option<&'a str> {
+        self.name
+    }
+
+    /// Takes a later state of the same form: its fields one by one, its event and errors as they are.
+    pub(super) fn update(&mut self, later: Self) {
+        if self.places.is_empty() {
+            self.places = places(&self.fields);
+        }
+        let mut seen: HashMap<&str, usize> = HashMap::new();
+        for field in later.fields {
+            let occurrence = seen.entry(field.name).or_default();
+            let key = (field.name, *occurrence);
+            *occurrence += 1;
+            match self.places.get(&key).and_then(|place| self.fields.get_mut(*place)) {
+                Some(known) => {
+                    known.label = field.label.or(known.label);
+                    known.value = field.value;
+                }
+                None => {
+                    self.places.insert(key, self.fields.len());
+                    self.fields.push(field);
+                }
+            }
+        }
+        self.event = later.event;
+        self.errors = later.errors;
+    }
+
+    pub(super) fn write(&self, out: &mut String, caps: Caps) {
+        out.push_str("Form");
+        if let Some(name) = self.name {
+            out.push(' ');
+            write::name(out, name, caps);
+        }
+        if let Some(event) = self.event {
+            out.push_str(" (");
+            write::name(out, event, caps);
+            out.push(')');
+        }
+        for (index, field) in self.fields.iter().take(caps.fields).enumerate() {
+            out.push_str(if index == 0 { ": " } else { ", " });
+            field.write(out, caps);
+        }
+        generic::more(out, self.fields.len(), caps);
+        for errors in &self.errors {
+            out.push_str("; errors: ");
+            write_errors(out, errors, caps);
+        }
+    }
+}
+
+fn places<'a>(fields: &[Field<'a>]) -> HashMap<(&'a str, usize), usize> {
+    let mut seen: HashMap<&str, usize> = HashMap::new();
+    let mut places = HashMap::with_capacity(fields.len());
+    for (place, field) in fields.iter().enumerate() {
+        let occurrence = seen.entry(field.name).or_default();
+        places.insert((field.name, *occurrence), place);
+        *occurrence += 1;
+    }
+    places
+}
+
+impl<'a> Field<'a> {
+    /// A field of a map; its value may be the description of a field.
+    fn named(name: &'a str, value: &'a Value) -> Option<Self> {
+        match value {
+            Value::Object(map) if map.contains_key("value") || map.contains_key("checked") => {
+                let value = value_of(map)?;
+                Some(Self { name, label: text(map, "label"), value })
+            }
+            _ => Some(Self { name, label: None, value: Cow::Borrowed(value) }),
+        }
+    }
+
+    /// A field of a list: an object with name and value, or a pair of them.
+    fn read(item: &'a Value) -> Option<Self> {
+        match item {
+            Value::Object(map) => {
+                let label = text(map, "label");
+                let name = ["name", "field", "key", "id"].iter().find_map(|key| text(map, key)).or(label)?;
+                Some(Self { name, label, value: value_of(map)? })
+            }
+            Value::Array(pair) => match pair.as_slice() {
+                [Value::String(name), value] => Some(Self { name, label: None, value: Cow::Borrowed(value) }),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    fn write(&self, out: &mut String, caps: Caps) {
+        write::name(out, self.name, caps);
+        if let Some(label) = self.label.filter(|label| !label.is_empty() && !says_the_same(self.name, label))
+        {
+            out.push_str(" (");
+            write::quoted(out, label, caps);
+            out.push(')');
+        }
+        out.push_str(" = ");
+        write::value(out, &self.value, caps);
+    }
+}
+
+/// The value of a described field. A box says whether it is ticked; a radio button that is not chosen says nothing,
+/// nor does a description without a value.
+fn value_of(map: &Map<String, Value>) -> Option<Cow<'_, Value>> {
+    let kind = text(map, "type").unwrap_or_default();
+    match map.get("checked") {
+        Some(Value::Bool(false)) if kind.eq_ignore_ascii_case("radio") => None,
+        Some(checked @ Value::Bool(_)) if !kind.eq_ignore_ascii_case("radio") => Some(Cow::Borrowed(checked)),
+        _ => map.get("value").map(Cow::Borrowed),
+    }
+}
+
+fn write_errors(out: &mut String, errors: &Value, caps: Caps) {
+    match errors {
+        Value::Object(map) => generic::pairs(out, sort::entries(map), map.len(), caps),
+        Value::Array(items) => {
+            for (index, item) in items.iter().take(caps.fields).enumerate() {
+                if index > 0 {
+                    out.push_str(", ");
+                }
+                write_error(out, item, caps);
+            }
+            generic::more(out, items.len(), caps);
+        }
+        _ => write::value(out, errors, caps),
+    }
+}
+
+fn write_error(out: &mut String, item: &Value, caps: Caps) {
+    let entry = item.as_object().and_then(|map| {
+        let name = ["field", "name", "path", "key"].iter().find_map(|key| text(map, key))?;
+        Some((name, map.get("message").or_else(|| map.get("error"))?))
+    });
+    match entry {
+        Some((name, message)) => {
+            write::name(out, name, caps);
+            out.push_str(" = ");
+            write::value(out, message, caps);
+        }
+        None => write::value(out, item, caps),
+    }
+}
+
+fn name_of(value: &Value) -> Option<&str> {
+    match value {
+        Value::String(name) if !name.is_empty() => Some(name),
+        Value::Object(map) => {
+            ["id", "name"].iter().find_map(|key| text(map, key)).filter(|name| !name.is_empty())
+        }
+        _ => None,
+    }
+}
+
+fn event_of(map: &Map<String, Value>) -> Option<&str> {
+    let event = EVENTS.iter().find_map(|key| text(map, key)).filter(|event| !event.is_empty());
+    event.or_else(|| (map.get("submitted") == Some(&Value::Bool(true))).then_some("submitted"))
+}
+
+fn says_the_same(name: &str, label: &str) -> bool {
+    let letters = |text: &'_ str| -> Vec<char> {
+        text.chars().filter(|char| char.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+    };
+    letters(name) == letters(label)
+}
+
+fn text<'a>(map: &'a Map<String, Value>, key: &str) -> Option<&'a str> {
+    map.get(key)?.as_str()
+}
+
+fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(text) => text.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(map) => map.is_empty(),
+        Value::Bool(_) | Value::Number(_) => false,
+    }
+}

@@ -1,0 +1,379 @@
+//! Which names belong to secrets.
+
+use std::collections::BTreeSet;
+
+/// Names that are secret as a whole in a query string, where they carry credentials, though elsewhere they do not.
+const QUERY_NAMES: [&str; 6] = ["code", "key", "sig", "signature", "ticket", "xamzsignature"];
+
+/// Last parts of a name, written together: `githubtoken`, `appsecret`.
+const SUFFIXES: [&str; 4] = ["token", "tokens", "secret", "secrets"];
+
+/// Decides by name, on names in a normal form: lower case, letters and digits only.
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    squashed: String,
+    /// The same with a space between the words that case, digits and punctuation tell apart.
+    words: String,
+    tail: String,
+}
+
+impl Names {
+    /// Whether the value of this name is secret; `query` is set for parameters of a URL.
+    pub(super) fn is_secret(&mut self, name: &str, listed: [&BTreeSet<String>; 2], query: bool) -> bool {
+        self.read(name);
+        if self.squashed.is_empty() {
+            return false;
+        }
+        has_secret_word(&self.words)
+            || has_stem(&self.squashed)
+            || SUFFIXES.iter().any(|suffix| self.squashed.ends_with(suffix))
+            || (query && QUERY_NAMES.contains(&self.squashed.as_str()))
+            || self.is_listed(name, listed)
+    }
+
+    /// A list holds whole names; of a path such as `user[email]` or `user.email` the last part counts as well.
+    fn is_listed(&mut self, name: &str, listed: [&BTreeSet<String>; 2]) -> bool {
+        if listed.iter().all(|names| names.is_empty()) {
+            return false;
+        }
+        if listed.iter().any(|names| names.contains(&self.squashed)) {
+            return true;
+        }
+        let Some(tail) = name.rsplit(['.', '[', ']', '/', ':']).find(|part| !part.is_empty()) else {
+            return false;
+        };
+        self.tail.clear();
+        squash(tail, &mut self.tail);
+        listed.iter().any(|names| names.contains(&self.tail))
+    }
+
+    fn read(&mut self, name: &str) {
+        self.squashed.clear();
+        self.words.clear();
+        let mut before: Option<char> = None;
+        let mut chars = name.chars().peekable();
+        while let Some(char) = chars.next() {
+            if !char.is_alphanumeric() {
+                before = None;
+                continue;
+            }
+            let starts_word = match before {
+                None => true,
+                Some(last) if last.is_numeric() != char.is_numeric() => true,
+                Some(last) if char.is_uppercase() => {
+                    !last.is_uppercase() || chars.peek().is_some_and(|next| next.is_lowercase())
+                }
+                Some(_) => false,
+            };
+            if starts_word && !self.words.is_empty() {
+                self.words.push(' ');
+            }
+            before = Some(char);
+            push_lowercase(char, &mut self.squashed);
+            push_lowercase(char, &mut self.words);
+        }
+    }
+}
+
+/// The normal form of a name.
+pub(super) fn squash(name: &str, out: &mut String) {
+    name.chars().filter(|char| char.is_alphanumeric()).for_each(|char| push_lowercase(char, out));
+}
+
+fn push_lowercase(char: char, out: &mut String) {
+    if char.is_ascii() {
+        out.push(char.to_ascii_lowercase());
+    } else {
+        out.extend(char.to_lowercase());
+    }
+}
+
+/// Short names count only as words of their own: `pin` is in `card_pin`, not in `shopping`.
+fn has_secret_word(words: &str) -> bool {
+    let mut count = 0;
+    let mut last = "";
+    for word in words.split(' ') {
+        let secret = matches!(
+            word,
+            "pin"
+                | "pins"
+                | "pincode"
+                | "otp"
+                | "totp"
+                | "tan"
+                | "cvv"
+                | "cvc"
+                | "csc"
+                | "cvn"
+                | "ssn"
+                | "pwd"
+                | "passwd"
+                | "psw"
+                | "auth"
+                | "authorization"
+                | "authorisation"
+                | "jwt"
+                | "bearer"
+                | "token"
+                | "tokens"
+                | "secret"
+                | "secrets"
+                | "cookie"
+                | "cookies"
+                | "sid"
+                | "phpsessid"
+                | "csrf"
+                | "xsrf"
+                | "senha"
+                | "parola"
+                | "mnemonic"
+        );
+        if secret {
+            return true;
+        }
+        count += 1;
+        last = word;
+    }
+    // `cc` alone is the copy of a letter; `cc-number` and its kin are cards.
+    last == "pass" || (count > 1 && words.starts_with("cc "))
+}
+
+/// Long names count wherever they stand, since they are often written together with others.
+fn has_stem(squashed: &str) -> bool {
+    squashed.bytes().enumerate().any(|(at, byte)| {
+        let stems: &[&str] = match byte {
+            b'a' => &["apikey", "accesskey", "authcode", "appkey"],
+            b'b' => &["backupcode"],
+            b'c' => &[
+                "credential",
+                "creditcard",
+                "cardnumber",
+                "cardnum",
+                "cardcode",
+                "cardexp",
+                "cardcv",
+                "contrasena",
+            ],
+            b'd' => &["debitcard"],
+            b'e' => &["encryptionkey"],
+            b'k' => &["kennwort"],
+            b'm' => &["motdepasse", "mfacode", "masterkey"],
+            b'o' => &["onetimecode"],
+            b'p' => &[
+                "password",
+                "passwort",
+                "passphrase",
+                "passcode",
+                "passwd",
+                "privatekey",
+                "personalidentificationn",
+            ],
+            b'r' => &["recoverycode", "recoveryphrase"],
+            b's' => &[
+                "secretkey",
+                "securitycode",
+                "sessionid",
+                "sessionkey",
+                "signingkey",
+                "smscode",
+                "socialsecurity",
+                "seedphrase",
+            ],
+            b'v' => &["verificationcode"],
+            b'w' => &["wachtwoord"],
+            b'2' => &["2facode"],
+            0xc3.. => &["contraseña", "пароль", "密码", "密碼", "パスワード", "비밀번호"],
+            _ => return false,
+        };
+        squashed.get(at..).is_some_and(|rest| stems.iter().any(|stem| rest.starts_with(stem)))
+    }) || squashed.contains("contraseña")
+        || is_card_name(squashed)
+}
+
+/// `ccnumber`, `cccsc`: the autofill names of cards, written together.
+fn is_card_name(squashed: &str) -> bool {
+    squashed.strip_prefix("cc").is_some_and(|rest| {
+        ["num", "no", "exp", "csc", "cvc", "cvv", "name", "type", "givenname", "familyname", "additionalname"]
+            .iter()
+            .any(|kind| rest.starts_with(kind))
+    })
+}
+
+/// Whether a field's kind (`type`, `format`) says that its value is secret.
+pub(super) fn is_secret_kind(kind: &str) -> bool {
+    let mut squashed = String::new();
+    squash(kind, &mut squashed);
+    matches!(
+        squashed.as_str(),
+        "password"
+            | "passwordfield"
+            | "passwordinput"
+            | "inputpassword"
+            | "newpassword"
+            | "currentpassword"
+            | "secret"
+            | "pin"
+            | "otp"
+            | "onetimecode"
+            | "creditcard"
+    )
+}
+
+/// Whether an `autocomplete` attribute says so; it is a list of tokens (HTML, "Autofill").
+pub(super) fn is_secret_autocomplete(tokens: &str) -> bool {
+    tokens.split_ascii_whitespace().any(|token| {
+        token.get(..3).is_some_and(|start| start.eq_ignore_ascii_case("cc-"))
+            || ["current-password", "new-password", "one-time-code"]
+                .iter()
+                .any(|secret| token.eq_ignore_ascii_case(secret))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn is_secret(name: &str, query: bool) -> bool {
+        let none = BTreeSet::new();
+        Names::default().is_secret(name, [&none, &none], query)
+    }
+
+    #[test]
+    fn names_of_secrets() {
+        for name in [
+            "password",
+            "Password",
+            "PASSWORD",
+            "newPassword",
+            "new_password",
+            "user[password]",
+            "password2",
+            "passwd",
+            "pwd",
+            "user_pass",
+            "pass",
+            "secret",
+            "clientSecret",
+            "CLIENT_SECRET",
+            "appsecret",
+            "token",
+            "accessToken",
+            "access-token",
+            "githubtoken",
+            "X-Auth-Token",
+            "apiKey",
+            "api_key",
+            "x-api-key",
+            "APIKey",
+            "apikey",
+            "Authorization",
+            "auth",
+            "otp",
+            "otp1",
+            "OTPCode",
+            "one-time-code",
+            "cvv",
+            "cvc",
+            "cardCVC",
+            "cvv2",
+            "CVV2",
+            "ssn",
+            "SSN",
+            "pin",
+            "cardPin",
+            "PIN",
+            "cc-number",
+            "cc_exp",
+            "ccNumber",
+            "ccnumber",
+            "cc-csc",
+            "cc-anything",
+            "creditCard",
+            "card number",
+            "card-number",
+            "cookie",
+            "sessionId",
+            "JSESSIONID",
+            "privateKey",
+            "credentials",
+            "Passwort",
+            "contraseña",
+            "contrasena",
+            "пароль",
+            "Пароль",
+            "密码",
+            "パスワード",
+            "__RequestVerificationToken",
+            "csrfmiddlewaretoken",
+            "p.a.s.s.w.o.r.d",
+        ] {
+            assert!(is_secret(name, false), "{name} is a secret");
+        }
+    }
+
+    #[test]
+    fn names_of_no_secrets() {
+        for name in [
+            "",
+            "email",
+            "name",
+            "shopping",
+            "spinner",
+            "cc",
+            "author",
+            "authored",
+            "passenger",
+            "compass",
+            "keyboard",
+            "key",
+            "code",
+            "country_code",
+            "secretary",
+            "tokenizer",
+            "accessory",
+            "classname",
+            "session",
+            "accent",
+            "success",
+            "quantity",
+            "description",
+            "opinion",
+            "tan_lines_count_not".get(1..3).unwrap(),
+        ] {
+            assert!(!is_secret(name, false), "{name} is no secret");
+        }
+    }
+
+    #[test]
+    fn a_query_has_secrets_of_its_own() {
+        for name in ["code", "key", "sig", "X-Amz-Signature", "signature"] {
+            assert!(is_secret(name, true), "{name} is a secret in a query");
+            assert!(!is_secret(name, false), "{name} is no secret elsewhere");
+        }
+        assert!(!is_secret("state", true));
+    }
+
+    #[test]
+    fn listed_names_match_whole_or_as_the_last_part_of_a_path() {
+        let listed = BTreeSet::from(["email".to_owned()]);
+        let none = BTreeSet::new();
+        let mut names = Names::default();
+        for name in ["email", "E-Mail", "user[email]", "user.email", "user.e_mail"] {
+            assert!(names.is_secret(name, [&listed, &none], false), "{name}");
+        }
+        assert!(!names.is_secret("email_count", [&listed, &none], false));
+        assert!(!names.is_secret("billing_email", [&none, &listed], false));
+    }
+
+    #[test]
+    fn declarations_of_secret_fields() {
+        assert!(is_secret_kind("password") && is_secret_kind("PASSWORD") && !is_secret_kind("text"));
+        assert!(is_secret_autocomplete("section-a billing CC-Number"));
+        assert!(
+            is_secret_autocomplete("current-password") && is_secret_autocomplete("one-time-code webauthn")
+        );
+        assert!(
+            !is_secret_autocomplete("email") && !is_secret_autocomplete("cc") && !is_secret_autocomplete("")
+        );
+    }
+}

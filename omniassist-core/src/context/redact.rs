@@ -1,0 +1,300 @@
+//! Replaces the secrets of a message, before anything else looks at it.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value};
+
+use super::name::{Names, is_secret_autocomplete, is_secret_kind, squash};
+use super::write::REDACTED;
+use super::{scrub, sort};
+
+/// What nests deeper is replaced as a whole; it is above the depth that a request may have.
+const MAX_DEPTH: usize = 128;
+
+/// Takes the secrets out of the messages of one window.
+pub(super) struct Redactor<'a> {
+    /// What the host lists, in normal form.
+    listed: &'a BTreeSet<String>,
+    /// Fields that a message of the window declares as secret, in normal form.
+    declared: BTreeSet<String>,
+    names: Names,
+    count: usize,
+}
+
+impl<'a> Redactor<'a> {
+    pub(super) fn new(listed: &'a BTreeSet<String>) -> Self {
+        Self { listed, declared: BTreeSet::new(), names: Names::default(), count: 0 }
+    }
+
+    /// How many values were replaced.
+    pub(super) fn count(&self) -> usize {
+        self.count
+    }
+
+    /// Learns which fields a message declares as secret; their values may come apart from the declaration.
+    pub(super) fn learn(&mut self, value: &Value) {
+        self.learn_at(value, 0);
+    }
+
+    fn learn_at(&mut self, value: &Value, depth: usize) {
+        if depth > MAX_DEPTH {
+            return;
+        }
+        match value {
+            Value::Array(items) => items.iter().for_each(|item| self.learn_at(item, depth + 1)),
+            Value::Object(map) => {
+                if declares_secret(map) {
+                    for key in ["name", "id", "key", "field", "fieldName"] {
+                        if let Some(Value::String(name)) = map.get(key) {
+                            self.declare(name);
+                        }
+                    }
+                }
+                for (key, item) in map {
+                    match item {
+                        Value::Object(inner) if declares_secret(inner) => self.declare(key),
+                        Value::Object(inner)
+                            if is_any(key, &["types", "fieldTypes", "inputTypes", "autocomplete"]) =>
+                        {
+                            for (field, kind) in inner {
+                                if kind
+                                    .as_str()
+                                    .is_some_and(|kind| is_secret_kind(kind) || is_secret_autocomplete(kind))
+                                {
+                                    self.declare(field);
+                                }
+                            }
+                        }
+                        _ => {}
+                    }
+                    if item.is_object() || item.is_array() {
+                        self.learn_at(item, depth + 1);
+                    }
+                }
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+        }
+    }
+
+    fn declare(&mut self, name: &str) {
+        let mut squashed = String::new();
+        squash(name, &mut squashed);
+        if !squashed.is_empty() {
+            self.declared.insert(squashed);
+        }
+    }
+
+    /// The value without its secrets; `None` where it has none. `query` is set for the data of navigations, whose
+    /// keys may be those of a query string.
+    pub(super) fn value(&mut self, value: &Value, query: bool) -> Option<Value> {
+        self.value_at(value, query, 0)
+    }
+
+    fn value_at(&mut self, value: &Value, query: bool, depth: usize) -> Option<Value> {
+        match value {
+            Value::String(text) => self.text(text, query, depth).map(Value::String),
+            Value::Array(_) | Value::Object(_) if depth > MAX_DEPTH => Some(self.hide()),
+            Value::Array(items) => self.array(items, query, depth).map(Value::Array),
+            Value::Object(map) => self.object(map, query, depth).map(Value::Object),
+            Value::Null | Value::Bool(_) | Value::Number(_) => None,
+        }
+    }
+
+    fn hide(&mut self) -> Value {
+        self.count += 1;
+        Value::String(REDACTED.to_owned())
+    }
+
+    fn is_secret(&mut self, name: &str, query: bool) -> bool {
+        self.names.is_secret(name, [self.listed, &self.declared], query)
+    }
+
+    /// Whatever is the name or kind of a message, which are shown as well.
+    pub(super) fn label(&mut self, text: &str) -> Option<String> {
+        self.scrub(text, true)
+    }
+
+    fn scrub(&mut self, text: &str, query: bool) -> Option<String> {
+        let Self { names, listed, declared, .. } = self;
+        // What stands before `=` in a text is most often a query parameter, so the stricter rule holds in a URL.
+        let query = query || text.contains("://") || text.starts_with(['/', '?', '#']);
+        let (clean, found) = scrub::text(text, &mut |name| names.is_secret(name, [listed, declared], query))?;
+        self.count += found;
+        Some(clean)
+    }
+
+    fn text(&mut self, text: &str, query: bool, depth: usize) -> Option<String> {
+        if text.trim_start().starts_with(['{', '[', '"']) {
+            if let Ok(inner) = serde_json::from_str::<Value>(text) {
+                return self.value_at(&inner, query, depth + 1).map(|clean| clean.to_string());
+            }
+            let Self { names, listed, declared, .. } = self;
+            if scrub::names_secret_key(text, &mut |name| names.is_secret(name, [listed, declared], query)) {
+                self.count += 1;
+                return Some(REDACTED.to_owned());
+            }
+        }
+        self.scrub(text, query)
+    }
+
+    fn array(&mut self, items: &[Value], query: bool, depth: usize) -> Option<Vec<Value>> {
+        // Entries of a form or an object may come as pairs: `["password", "…"]`.
+        if let [Value::String(name), secret] = items
+            && !is_blank(secret)
+            && self.is_secret(name, query)
+        {
+            return Some(vec![Value::String(name.clone()), self.hide()]);
+        }
+        let mut out: Option<Vec<Value>> = None;
+        for (index, item) in items.iter().enumerate() {
+            match (self.value_at(item, query, depth + 1), &mut out) {
+                (None, None) => {}
+                (None, Some(out)) => out.push(item.clone()),
+                (Some(clean), Some(out)) => out.push(clean),
+                (Some(clean), None) => {
+                    out = Some(items.iter().take(index).cloned().chain([clean]).collect());
+                }
+            }
+        }
+        out
+    }
+
+    fn object(&mut self, map: &Map<String, Value>, query: bool, depth: usize) -> Option<Map<String, Value>> {
+        // A page may be called `reset-password`; it is no field.
+        let hides = if query && depth == 0 { declares_secret(map) } else { self.is_secret_field(map) };
+        let mut out: Option<Map<String, Value>> = None;
+        for (index, (key, item)) in sort::entries(map).enumerate() {
+            let secret =
+                !is_blank(item) && ((hides && !describes_field(key, item)) || self.is_secret(key, query));
+            let clean = if secret { Some(self.hide()) } else { self.value_at(item, query, depth + 1) };
+            let clean_key = self.scrub(key, query);
+            if clean.is_none() && clean_key.is_none() && out.is_none() {
+                continue;
+            }
+            let out = out.get_or_insert_with(|| {
+                sort::entries(map).take(index).map(|(key, item)| (key.clone(), item.clone())).collect()
+            });
+            out.insert(clean_key.unwrap_or_else(|| key.clone()), clean.unwrap_or_else(|| item.clone()));
+        }
+        out
+    }
+
+    /// Whether the object is a field, with its name beside its value, and the value is secret.
+    fn is_secret_field(&mut self, map: &Map<String, Value>) -> bool {
+        if holds_fields(map) {
+            return false;
+        }
+        if declares_secret(map) {
+            return true;
+        }
+        let mut has_value = None;
+        map.iter().any(|(key, item)| {
+            let Value::String(name) = item else { return false };
+            let names_field = is_any(key, &["field", "fieldName", "fieldId", "inputName", "param"])
+                || (is_any(
+                    key,
+                    &["name", "id", "key", "label", "placeholder", "title", "header", "ariaLabel"],
+                ) && *has_value.get_or_insert_with(|| map.iter().any(carries_value)));
+            names_field && self.is_secret(name, false)
+        })
+    }
+}
+
+/// A form is no field, whatever it is called: `{name: "change-password", fields: {…}}`.
+fn holds_fields(map: &Map<String, Value>) -> bool {
+    map.iter().any(|(key, item)| {
+        is_any(key, &["fields", "values", "elements", "inputs", "controls", "children"])
+            && match item {
+                Value::Object(_) => true,
+                Value::Array(items) => items.iter().any(|item| item.is_object() || item.is_array()),
+                _ => false,
+            }
+    })
+}
+
+/// Whether the attributes of a field say that its value is secret.
+fn declares_secret(map: &Map<String, Value>) -> bool {
+    map.iter().any(|(key, item)| match item {
+        Value::String(text) => {
+            (is_any(key, &["type", "inputType", "fieldType", "format"]) && is_secret_kind(text))
+                || (is_any(key, &["autocomplete"]) && is_secret_autocomplete(text))
+        }
+        Value::Bool(true) => is_any(key, &["sensitive", "secret", "masked", "redact"]),
+        Value::Object(inner) => {
+            is_any(key, &["attributes", "attrs", "props", "inputProps"]) && declares_secret(inner)
+        }
+        _ => false,
+    })
+}
+
+/// Whether an entry of a secret field describes the field and does not carry its value.
+fn describes_field(key: &str, item: &Value) -> bool {
+    let known = is_any(
+        key,
+        &[
+            "name",
+            "id",
+            "type",
+            "label",
+            "key",
+            "field",
+            "fieldName",
+            "fieldId",
+            "inputName",
+            "inputType",
+            "fieldType",
+            "format",
+            "autocomplete",
+            "param",
+            "placeholder",
+            "title",
+            "header",
+            "ariaLabel",
+            "form",
+            "formId",
+            "formName",
+            "event",
+            "status",
+        ],
+    );
+    known && item.is_string()
+}
+
+/// Whether an entry beside a name may be the value of what is named.
+fn carries_value((key, item): (&String, &Value)) -> bool {
+    let ends_with = |end: &str| {
+        key.len()
+            .checked_sub(end.len())
+            .and_then(|at| key.get(at..))
+            .is_some_and(|tail| tail.eq_ignore_ascii_case(end))
+    };
+    ends_with("value")
+        || ends_with("values")
+        || is_any(
+            key,
+            &["val", "old", "new", "previous", "prev", "current", "before", "after", "answer", "input", "raw", "default"],
+        )
+        // An event is often `{name, data: {…}}`.
+        || (!item.is_object() && is_any(key, &["content", "text", "data", "result"]))
+}
+
+/// Compares without regard to case, `-` and `_`; `names` are letters only.
+fn is_any(key: &str, names: &[&str]) -> bool {
+    names.iter().any(|name| {
+        key.len() >= name.len()
+            && key
+                .bytes()
+                .filter(|byte| !matches!(byte, b'-' | b'_'))
+                .map(|byte| byte.to_ascii_lowercase())
+                .eq(name.bytes().map(|byte| byte.to_ascii_lowercase()))
+    })
+}
+
+/// What tells nothing about a secret but whether there is one.
+fn is_blank(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(_) => true,
+        Value::String(text) => text.is_empty() || text == REDACTED,
+        Value::Number(_) | Value::Array(_) | Value::Object(_) => false,
+    }
+}

@@ -1,0 +1,235 @@
+//! Takes secrets out of texts: `name=value`, the user and password of a URL, and both percent-encoded inside another.
+
+use std::borrow::Cow;
+
+use super::write::REDACTED;
+
+/// How many layers of percent-encoding are looked into; what has more is replaced as a whole.
+const MAX_LAYERS: usize = 4;
+
+/// Bytes that a parameter's name cannot span.
+fn before_name(byte: u8) -> bool {
+    byte.is_ascii_whitespace() || b"?&#;/=\"'`(){},<>|\\".contains(&byte)
+}
+
+/// The text without its secrets, and how many there were; `None` where there are none.
+pub(super) fn text(text: &str, is_secret: &mut dyn FnMut(&str) -> bool) -> Option<(String, usize)> {
+    memchr::memchr3(b'=', b'@', b'%', text.as_bytes())?;
+    let mut found = 0;
+    let mut clean = Cow::Borrowed(text);
+    if let Some(without) = userinfo(&clean, &mut found) {
+        clean = Cow::Owned(without);
+    }
+    if let Some(without) = parameters(&clean, is_secret, &mut found) {
+        clean = Cow::Owned(without);
+    }
+    if let Some(without) = encoded(&clean, is_secret, &mut found) {
+        clean = Cow::Owned(without);
+    }
+    (found > 0).then(|| (clean.into_owned(), found))
+}
+
+/// `scheme://user:password@host` without user and password.
+fn userinfo(text: &str, found: &mut usize) -> Option<String> {
+    let mut out = String::new();
+    let mut done = 0;
+    let mut at = 0;
+    // Up to here no `@` stands in a word, which keeps the search linear.
+    let mut clear = 0;
+    while let Some(slashes) = text.get(at..).and_then(|rest| rest.find("//")) {
+        at += slashes + 2;
+        let after = text.get(at..).unwrap_or_default();
+        let length = after
+            .find(|char: char| matches!(char, '/' | '\\' | '?' | '#') || char.is_whitespace())
+            .unwrap_or(after.len());
+        let authority = after.get(..length).unwrap_or_default();
+        let mut end = authority.rfind('@');
+        if end.is_none() && at >= clear && !ends_in_port(authority) {
+            let word = after.find(char::is_whitespace).unwrap_or(after.len());
+            end = after.get(..word).and_then(|word| word.rfind('@'));
+            clear = at + word;
+        }
+        if let Some(end) = end {
+            *found += 1;
+            out.push_str(text.get(done..at).unwrap_or_default());
+            out.push_str(REDACTED);
+            at += end;
+            done = at;
+        }
+    }
+    if done == 0 {
+        return None;
+    }
+    out.push_str(text.get(done..).unwrap_or_default());
+    Some(out)
+}
+
+/// Whether an authority without `@` is a host. A port is a number: anything else behind the colon is a password
+/// with characters that belong encoded.
+fn ends_in_port(authority: &str) -> bool {
+    match authority.rsplit_once(':') {
+        Some((_, port)) => authority.ends_with(']') || port.bytes().all(|byte| byte.is_ascii_digit()),
+        None => true,
+    }
+}
+
+/// `name=value` without the values of secret names. A value runs to the next `&` or the end of its line: where it
+/// holds characters that belong encoded, rather too much goes than too little.
+fn parameters(text: &str, is_secret: &mut dyn FnMut(&str) -> bool, found: &mut usize) -> Option<String> {
+    let bytes = text.as_bytes();
+    let mut out = String::new();
+    let mut done = 0;
+    for equals in memchr::memchr_iter(b'=', bytes) {
+        let Some(before) = text.get(done..equals) else { continue };
+        let start = before.bytes().rposition(before_name).map_or(done, |at| done + at + 1);
+        let Some(name) = text.get(start..equals) else { continue };
+        if name.is_empty() || !is_secret(&decode(name)) {
+            continue;
+        }
+        let value = bytes.get(equals + 1..).unwrap_or_default();
+        let length =
+            value.iter().position(|byte| matches!(byte, b'&' | b'\n' | b'\r')).unwrap_or(value.len());
+        if length == 0 || text.get(equals + 1..equals + 1 + length) == Some(REDACTED) {
+            continue;
+        }
+        out.push_str(text.get(done..=equals).unwrap_or_default());
+        out.push_str(REDACTED);
+        done = equals + 1 + length;
+        *found += 1;
+    }
+    if done == 0 {
+        return None;
+    }
+    out.push_str(text.get(done..).unwrap_or_default());
+    Some(out)
+}
+
+/// Parameters whose value is an encoded address with a secret in it: the whole value goes.
+fn encoded(text: &str, is_secret: &mut dyn FnMut(&str) -> bool, found: &mut usize) -> Option<String> {
+    memchr::memchr(b'%', text.as_bytes())?;
+    let mut out = String::new();
+    let mut changed = false;
+    for run in text.split_inclusive(|char: char| char.is_whitespace() || "&=?#".contains(char)) {
+        let body = run.trim_end_matches(|char: char| char.is_whitespace() || "&=?#".contains(char));
+        if hides_secret(body, is_secret) {
+            changed = true;
+            *found += 1;
+            out.push_str(REDACTED);
+            out.push_str(run.get(body.len()..).unwrap_or_default());
+        } else {
+            out.push_str(run);
+        }
+    }
+    changed.then_some(out)
+}
+
+fn hides_secret(run: &str, is_secret: &mut dyn FnMut(&str) -> bool) -> bool {
+    let mut layer = Cow::Borrowed(run);
+    for _ in 0..MAX_LAYERS {
+        let below = decode(&layer);
+        if below == layer {
+            return false;
+        }
+        layer = Cow::Owned(below.into_owned());
+        let mut found = 0;
+        if userinfo(&layer, &mut found).is_some() || parameters(&layer, is_secret, &mut found).is_some() {
+            return true;
+        }
+    }
+    decode(&layer) != layer
+}
+
+/// Percent-decoded; bytes that are no UTF-8 become replacement characters.
+fn decode(text: &str) -> Cow<'_, str> {
+    if memchr::memchr(b'%', text.as_bytes()).is_none() {
+        return Cow::Borrowed(text);
+    }
+    let mut out = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((&byte, after)) = rest.split_first() {
+        if let (b'%', Some(decoded)) = (byte, after.first_chunk::<2>().and_then(hex)) {
+            out.push(decoded);
+            rest = after.get(2..).unwrap_or_default();
+        } else {
+            out.push(byte);
+            rest = after;
+        }
+    }
+    Cow::Owned(String::from_utf8_lossy(&out).into_owned())
+}
+
+fn hex(digits: &[u8; 2]) -> Option<u8> {
+    let [high, low] = digits.map(|digit| char::from(digit).to_digit(16));
+    u8::try_from(high? * 16 + low?).ok()
+}
+
+/// Whether a text that looks like JSON but is not (it was cut, perhaps) names a secret.
+pub(super) fn names_secret_key(text: &str, is_secret: &mut dyn FnMut(&str) -> bool) -> bool {
+    let mut parts = text.split('"').peekable();
+    while let Some(part) = parts.next() {
+        let is_key = parts.peek().is_some_and(|next| next.trim_start().starts_with(':'));
+        if is_key && is_secret(part.trim_end_matches('\\')) {
+            return true;
+        }
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scrubbed(given: &str) -> String {
+        let mut is_secret = |name: &str| name == "token";
+        text(given, &mut is_secret).map_or_else(|| given.to_owned(), |(clean, _)| clean)
+    }
+
+    #[test]
+    fn secrets_go_and_the_rest_stays() {
+        for (given, expected) in [
+            ("/a?x=1&token=T&y=2", "/a?x=1&token=[redacted]&y=2"),
+            ("token=T", "token=[redacted]"),
+            ("?token=", "?token="),
+            ("#token=T", "#token=[redacted]"),
+            ("/a;token=T;b=1", "/a;token=[redacted]"),
+            ("/a?to%6ben=T", "/a?to%6ben=[redacted]"),
+            ("/a?token=T=U?V#W X&y=1", "/a?token=[redacted]&y=1"),
+            ("token=T\nx=1", "token=[redacted]\nx=1"),
+            ("https://u:p@h/a?x=1@2", "https://[redacted]@h/a?x=1@2"),
+            ("https://u@h", "https://[redacted]@h"),
+            ("https://u:p@q@h/", "https://[redacted]@h/"),
+            ("https://u:p/q#r@h/", "https://[redacted]@h/"),
+            ("https://h:80/a@b", "https://h:80/a@b"),
+            ("see https://h/@me and a@b", "see https://h/@me and a@b"),
+            ("/a?next=%2Fb%3Ftoken%3DT&y=1", "/a?next=[redacted]&y=1"),
+            ("/a?next=%252Fb%253Ftoken%253DT", "/a?next=[redacted]"),
+            ("/a?next=https%3A%2F%2Fu%3Ap%40h", "/a?next=[redacted]"),
+            ("/a?q=100%25+%e4", "/a?q=100%25+%e4"),
+            ("%", "%"),
+            ("a=b", "a=b"),
+        ] {
+            assert_eq!(scrubbed(given), expected, "{given}");
+        }
+    }
+
+    #[test]
+    fn scrubbing_twice_changes_nothing_more() {
+        for given in ["/a?token=T&next=%3Ftoken%3DT", "https://u:p@h/?token=T"] {
+            let once = scrubbed(given);
+            assert_eq!(scrubbed(&once), once);
+        }
+    }
+
+    #[test]
+    fn encoding_that_never_ends_is_replaced() {
+        assert_eq!(scrubbed("/a?n=%25252525252541"), "/a?n=[redacted]");
+    }
+
+    #[test]
+    fn json_that_was_cut_names_its_secrets() {
+        let mut is_secret = |name: &str| name == "token";
+        assert!(names_secret_key("{\"a\": 1, \"token\" : \"T", &mut is_secret));
+        assert!(names_secret_key("{\\\"token\\\":\\\"T", &mut is_secret));
+        assert!(!names_secret_key("{\"a\": \"token\", \"b", &mut is_secret));
+    }
+}

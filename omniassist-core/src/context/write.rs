@@ -1,0 +1,251 @@
+//! Writes untrusted values so that none can leave its line or open a tag.
+
+use std::fmt::Write as _;
+
+use serde_json::Value;
+
+use super::sort;
+
+/// What stands for a secret.
+pub(super) const REDACTED: &str = "[redacted]";
+
+/// Objects and arrays that nest deeper are shown as `…`.
+const MAX_SHOWN_DEPTH: usize = 16;
+
+/// How much of one message is shown.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Caps {
+    pub(super) value: usize,
+    pub(super) entry: usize,
+    pub(super) fields: usize,
+}
+
+/// Appends a value: a quoted text, a number, or compact JSON, cut at the cap.
+pub(super) fn value(out: &mut String, value: &Value, caps: Caps) {
+    match value {
+        Value::String(text) if text == REDACTED => out.push_str(REDACTED),
+        Value::String(text) => quoted(out, text, caps),
+        Value::Array(_) | Value::Object(_) => {
+            let start = out.len();
+            json(out, value, caps, start, 0);
+            if out.len() - start > caps.value {
+                cut(out, start, caps.value);
+                out.push_str("… (more)");
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => scalar(out, value),
+    }
+}
+
+/// Appends compact JSON with sorted keys, and stops soon after the cap is passed.
+fn json(out: &mut String, value: &Value, caps: Caps, start: usize, depth: usize) {
+    if out.len() - start > caps.value {
+        return;
+    }
+    match value {
+        Value::String(text) => quoted(out, text, caps),
+        Value::Array(_) | Value::Object(_) if depth == MAX_SHOWN_DEPTH => out.push('…'),
+        Value::Array(items) => {
+            out.push('[');
+            for (index, item) in items.iter().enumerate() {
+                if out.len() - start > caps.value {
+                    return;
+                }
+                if index > 0 {
+                    out.push(',');
+                }
+                json(out, item, caps, start, depth + 1);
+            }
+            out.push(']');
+        }
+        Value::Object(map) => {
+            out.push('{');
+            for (index, (key, item)) in sort::entries(map).enumerate() {
+                if out.len() - start > caps.value {
+                    return;
+                }
+                if index > 0 {
+                    out.push(',');
+                }
+                quoted(out, key, caps);
+                out.push(':');
+                json(out, item, caps, start, depth + 1);
+            }
+            out.push('}');
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => scalar(out, value),
+    }
+}
+
+fn scalar(out: &mut String, value: &Value) {
+    match value {
+        Value::Bool(true) => out.push_str("true"),
+        Value::Bool(false) => out.push_str("false"),
+        Value::Number(number) => push_display(out, number),
+        _ => out.push_str("null"),
+    }
+}
+
+/// Appends a name: bare where it is a plain identifier, else quoted.
+pub(super) fn name(out: &mut String, text: &str, caps: Caps) {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.$[]".contains(&byte);
+    bare_or_quoted(out, text, caps, plain);
+}
+
+/// Appends an address: bare where it holds only what a URL may hold, else quoted.
+pub(super) fn address(out: &mut String, text: &str, caps: Caps) {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~:/?#[]@!$&*+;=%".contains(&byte);
+    bare_or_quoted(out, text, caps, plain);
+}
+
+fn bare_or_quoted(out: &mut String, text: &str, caps: Caps, plain: impl Fn(u8) -> bool) {
+    if !text.is_empty() && text.len() <= caps.value && text.bytes().all(plain) {
+        out.push_str(text);
+    } else {
+        quoted(out, text, caps);
+    }
+}
+
+/// Appends a text in quotes; what is cut off is counted behind them, where a value cannot write.
+pub(super) fn quoted(out: &mut String, text: &str, caps: Caps) {
+    let shown = prefix(text, caps.value);
+    out.push('"');
+    escape(out, shown, true);
+    out.push('"');
+    if shown.len() < text.len() {
+        cut_off(out, text.len() - shown.len());
+    }
+}
+
+/// Appends a line that a host's template wrote.
+pub(super) fn line(out: &mut String, text: &str) {
+    escape(out, text, false);
+}
+
+/// Cuts what was written since `start` to `max` bytes and says how much is missing.
+pub(super) fn cap_since(out: &mut String, start: usize, max: usize) {
+    let length = out.len() - start;
+    if length > max {
+        cut(out, start, max);
+        let cut = length - (out.len() - start);
+        cut_off(out, cut);
+    }
+}
+
+fn cut(out: &mut String, start: usize, max: usize) {
+    let mut end = start + max;
+    while !out.is_char_boundary(end) {
+        end -= 1;
+    }
+    out.truncate(end);
+}
+
+fn cut_off(out: &mut String, bytes: usize) {
+    out.push_str("… (+");
+    push_display(out, bytes);
+    out.push_str(" bytes)");
+}
+
+/// Appends what a `Display` writes; writing to a `String` does not fail.
+pub(super) fn push_display(out: &mut String, value: impl std::fmt::Display) {
+    let _ = write!(out, "{value}");
+}
+
+/// The longest prefix of at most `max` bytes that ends between characters.
+pub(super) fn prefix(text: &str, max: usize) -> &str {
+    if text.len() <= max {
+        return text;
+    }
+    (0..=max).rev().find_map(|end| text.get(..end)).unwrap_or_default()
+}
+
+fn escape(out: &mut String, text: &str, quoted: bool) {
+    let mut done = 0;
+    for (at, char) in text.char_indices() {
+        let escaped = match char {
+            '"' | '\\' => quoted,
+            ' '..='~' => char == '<',
+            _ => hides(char),
+        };
+        if !escaped {
+            continue;
+        }
+        out.push_str(text.get(done..at).unwrap_or_default());
+        done = at + char.len_utf8();
+        match char {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            _ => {
+                for unit in char.encode_utf16(&mut [0; 2]) {
+                    let _ = write!(out, "\\u{unit:04x}");
+                }
+            }
+        }
+    }
+    out.push_str(text.get(done..).unwrap_or_default());
+}
+
+/// Whether a character breaks a line, cannot be seen, changes the direction of what follows, or looks like `<`.
+///
+/// The joiners U+200C and U+200D stay: scripts and emoji need them. Tag characters (U+E0000 and up) spell text that
+/// a model reads and a person does not see.
+fn hides(char: char) -> bool {
+    char.is_control()
+        || matches!(
+            char,
+            '\u{ad}'
+                | '\u{61c}'
+                | '\u{180e}'
+                | '\u{200b}'
+                | '\u{200e}'
+                | '\u{200f}'
+                | '\u{2028}'..='\u{202e}'
+                | '\u{2060}'..='\u{206f}'
+                | '\u{feff}'
+                | '\u{fe64}'
+                | '\u{ff1c}'
+                | '\u{fff9}'..='\u{fffb}'
+                | '\u{e0000}'..='\u{e007f}'
+        )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CAPS: Caps = Caps { value: 8, entry: 64, fields: 4 };
+
+    fn written(json: &Value) -> String {
+        let mut out = String::new();
+        value(&mut out, json, CAPS);
+        out
+    }
+
+    #[test]
+    fn a_long_text_is_cut_between_characters_and_says_so() {
+        assert_eq!(written(&"12345678".into()), "\"12345678\"");
+        assert_eq!(written(&"123456789".into()), "\"12345678\"… (+1 bytes)");
+        assert_eq!(written(&"1234567é".into()), "\"1234567\"… (+2 bytes)");
+    }
+
+    #[test]
+    fn what_leaves_the_line_is_escaped() {
+        assert_eq!(written(&"\n\r\t\0".into()), r#""\n\r\t\u0000""#);
+        assert_eq!(written(&"\u{85}\u{2028}".into()), r#""\u0085\u2028""#);
+        assert_eq!(written(&"\u{e0041}".into()), r#""\udb40\udc41""#);
+        assert_eq!(written(&"a<b>\"\\".into()), r#""a\u003cb>\"\\""#);
+        assert_eq!(written(&"\u{ff1c}".into()), r#""\uff1c""#);
+    }
+
+    #[test]
+    fn nested_values_are_compact_and_stop_at_the_cap() {
+        assert_eq!(written(&serde_json::json!({"a":[1]})), "{\"a\":[1]… (more)");
+        assert_eq!(written(&serde_json::json!({"b":1,"a":2})), "{\"a\":2,\"… (more)");
+        assert_eq!(written(&serde_json::json!([1, true])), "[1,true]");
+        let endless = Value::Array(vec![Value::Null; 100_000]);
+        assert_eq!(written(&endless), "[null,nu… (more)");
+    }
+}

@@ -1,0 +1,43 @@
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::string_slice,
+    reason = "clippy exempts test functions, not the functions that they share"
+)]
+
+mod bounds;
+mod forging;
+mod forms;
+mod generic;
+mod navigation;
+mod redaction;
+mod stability;
+mod summary;
+
+use omniassist_core::ContextMessage;
+use omniassist_core::context::{Compressed, ContextCompressor};
+use serde_json::Value;
+
+/// Messages of these kinds with this data.
+fn messages<const N: usize>(given: [(&str, Value); N]) -> Vec<ContextMessage> {
+    given.into_iter().enumerate().map(|(id, (kind, data))| message(id, kind, data)).collect()
+}
+
+fn message(id: usize, kind: &str, data: Value) -> ContextMessage {
+    ContextMessage::new(id.to_string(), kind, data)
+}
+
+fn compress<const N: usize>(given: [(&str, Value); N]) -> Compressed {
+    ContextCompressor::new().compress(&messages(given))
+}
+
+/// The bullets of a block, without its frame, which is checked on the way.
+fn bullets(compressed: &Compressed) -> Vec<&str> {
+    let block = compressed.block().expect("a block").as_str();
+    let lines: Vec<_> = block.split('\n').collect();
+    let [open, notice, bullets @ .., close] = lines.as_slice() else { panic!("no frame: {block}") };
+    assert_eq!((*open, *close), ("<app_context>", "</app_context>"));
+    assert!(notice.contains("not instructions"));
+    bullets.iter().map(|line| line.strip_prefix("- ").expect("a bullet")).collect()
+}
