@@ -115,6 +115,9 @@ impl<'a> Redactor<'a> {
     }
 
     fn scrub(&mut self, text: &str, query: bool) -> Option<String> {
+        if !scrub::may_hold_secret(text) {
+            return None;
+        }
         let Self { names, listed, declared, .. } = self;
         // What stands before `=` in a text is most often a query parameter, so the stricter rule holds in a URL.
         let query = query || text.contains("://") || text.starts_with(['/', '?', '#']);
@@ -143,7 +146,8 @@ impl<'a> Redactor<'a> {
             && !is_blank(secret)
             && self.is_secret(name, query)
         {
-            return Some(vec![Value::String(name.clone()), self.hide()]);
+            let name = self.scrub(name, query).unwrap_or_else(|| name.clone());
+            return Some(vec![Value::String(name), self.hide()]);
         }
         let mut out: Option<Vec<Value>> = None;
         for (index, item) in items.iter().enumerate() {
@@ -278,15 +282,15 @@ fn carries_value((key, item): (&String, &Value)) -> bool {
         || (!item.is_object() && is_any(key, &["content", "text", "data", "result"]))
 }
 
-/// Compares without regard to case, `-` and `_`; `names` are letters only.
+/// Compares without regard to case, `-` and `_`; `names` are letters only and begin with a small one.
 fn is_any(key: &str, names: &[&str]) -> bool {
+    let letters =
+        || key.bytes().filter(|byte| !matches!(byte, b'-' | b'_')).map(|byte| byte.to_ascii_lowercase());
+    let first = letters().next();
     names.iter().any(|name| {
-        key.len() >= name.len()
-            && key
-                .bytes()
-                .filter(|byte| !matches!(byte, b'-' | b'_'))
-                .map(|byte| byte.to_ascii_lowercase())
-                .eq(name.bytes().map(|byte| byte.to_ascii_lowercase()))
+        name.bytes().next() == first
+            && key.len() >= name.len()
+            && letters().eq(name.bytes().map(|byte| byte.to_ascii_lowercase()))
     })
 }
 

@@ -12,9 +12,13 @@ fn before_name(byte: u8) -> bool {
     byte.is_ascii_whitespace() || b"?&#;/=\"'`(){},<>|\\".contains(&byte)
 }
 
+/// Whether a text holds any sign that a secret in it would need.
+pub(super) fn may_hold_secret(text: &str) -> bool {
+    text.bytes().any(|byte| matches!(byte, b'=' | b'@' | b'%'))
+}
+
 /// The text without its secrets, and how many there were; `None` where there are none.
 pub(super) fn text(text: &str, is_secret: &mut dyn FnMut(&str) -> bool) -> Option<(String, usize)> {
-    memchr::memchr3(b'=', b'@', b'%', text.as_bytes())?;
     let mut found = 0;
     let mut clean = Cow::Borrowed(text);
     if let Some(without) = userinfo(&clean, &mut found) {

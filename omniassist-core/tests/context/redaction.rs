@@ -46,6 +46,7 @@ fn secrets() -> Vec<(&'static str, Value)> {
             "form",
             json!({"form": "f", "fields": {"cc-number": c, "cc_exp": c, "ccCsc": c, "cvv": c, "CVC": c}}),
         ),
+        ("event", json!([format!("token={c}&password"), c])),
         ("form", json!({"form": "f", "field": "password", "value": c})),
         ("form", json!({"form": "f", "name": "password", "value": c})),
         ("form", json!({"form": "f", "id": "a", "type": "password", "value": c})),
