@@ -1,0 +1,173 @@
+use std::fmt;
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+use omniassist_core::{Text, ToolExample, ToolSide, ToolSpec};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::handler::into_json;
+use super::schema;
+use super::state::StateNeed;
+use super::{ToolContext, ToolDescription, ToolError, ToolFuture, ToolHandler};
+
+/// Something that a model can call: a function of the host, or of the client's page.
+///
+/// The name (1 to 64 of `[A-Za-z0-9_-]`), the description and the schema are checked when the tool is registered.
+/// Cloning is cheap; the clones share the function.
+///
+/// ```
+/// use omniassist_server::tool::{Tool, ToolError};
+///
+/// let tool = Tool::new("ping", "Whether the warehouse answers", async || Ok::<_, ToolError>("pong"))
+///     .title("Ask the warehouse")
+///     .example("Is the warehouse there?", serde_json::json!({}));
+/// assert_eq!(tool.name(), "ping");
+/// ```
+#[derive(Clone)]
+#[must_use = "a tool does nothing until it is registered"]
+pub struct Tool {
+    pub(super) spec: ToolSpec,
+    pub(super) call: Option<Call>,
+    pub(super) timeout: Option<Duration>,
+    pub(super) max_output_bytes: Option<usize>,
+    pub(super) state: Vec<StateNeed>,
+    pub(super) arguments: Vec<&'static str>,
+}
+
+pub(super) type Call = Arc<dyn Fn(ToolContext) -> ToolFuture + Send + Sync>;
+
+impl Tool {
+    fn from_spec(spec: ToolSpec, call: Option<Call>) -> Self {
+        Self { spec, call, timeout: None, max_output_bytes: None, state: Vec::new(), arguments: Vec::new() }
+    }
+
+    /// A tool that runs here: an async function whose parameters are extractors. Its schema is that of its
+    /// [`Args`](super::Args) parameter; without one it takes no arguments.
+    pub fn new<H, M>(name: impl Into<Text>, description: impl Into<Text>, handler: H) -> Self
+    where
+        H: ToolHandler<M>,
+    {
+        let mut needs = ToolDescription::default();
+        H::describe(&mut needs);
+        let schema = needs.schema.unwrap_or_else(schema::no_arguments);
+        let call: Call = Arc::new(move |call| handler.call(call));
+        let mut tool = Self::from_spec(ToolSpec::new(name, description, schema), Some(call));
+        tool.state = needs.state;
+        tool.arguments = needs.arguments;
+        tool
+    }
+
+    /// A tool that runs here and whose schema is only known at run time. The function gets the arguments, which fit
+    /// the schema, as a tree. It finds the host's values by [`ToolContext::state`], and nothing checks beforehand
+    /// that they are there.
+    ///
+    /// ```
+    /// use omniassist_server::tool::{Tool, ToolContext, ToolError};
+    /// use serde_json::{Value, json};
+    ///
+    /// let schema = json!({"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]});
+    /// let tool = Tool::from_fn_with_schema("echo", "Says it again", schema, |arguments: Value, _: ToolContext| async move {
+    ///     Ok::<_, ToolError>(arguments["text"].clone())
+    /// });
+    /// ```
+    pub fn from_fn_with_schema<F, Fut, R, E>(
+        name: impl Into<Text>,
+        description: impl Into<Text>,
+        schema: Value,
+        function: F,
+    ) -> Self
+    where
+        F: Fn(Value, ToolContext) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<R, E>> + Send + 'static,
+        R: Serialize,
+        E: Into<ToolError>,
+    {
+        let call: Call = Arc::new(move |call| match call.arguments().to() {
+            Ok(arguments) => {
+                let future = function(arguments, call.clone());
+                Box::pin(async move { into_json(future.await, &call) })
+            }
+            Err(error) => Box::pin(std::future::ready(Err(ToolError::internal(error)))),
+        });
+        Self::from_spec(ToolSpec::new(name, description, schema), Some(call))
+    }
+
+    /// A tool that the client runs: the call is handed over with its arguments, of type `T`, and the client posts the
+    /// output. The settings [`timeout`](Self::timeout) and [`max_output_bytes`](Self::max_output_bytes) do not matter
+    /// to it.
+    ///
+    /// ```
+    /// use omniassist_server::tool::Tool;
+    ///
+    /// #[derive(schemars::JsonSchema)]
+    /// struct Navigate {
+    ///     /// Path of the page.
+    ///     path: String,
+    /// }
+    ///
+    /// let tool = Tool::front_end::<Navigate>("navigate", "Opens a page of the application");
+    /// ```
+    pub fn front_end<T: JsonSchema>(name: impl Into<Text>, description: impl Into<Text>) -> Self {
+        Self::front_end_with_schema(name, description, schema::generate::<T>())
+    }
+
+    /// A tool that the client runs, with a JSON Schema made elsewhere. It must be of type `object`.
+    pub fn front_end_with_schema(name: impl Into<Text>, description: impl Into<Text>, schema: Value) -> Self {
+        Self::from_spec(ToolSpec::new(name, description, schema).front_end(), None)
+    }
+
+    /// A short name for people, which clients show while the tool runs. Default: none; clients show the name.
+    pub fn title(mut self, title: impl Into<Text>) -> Self {
+        self.spec.title = Some(title.into());
+        self
+    }
+
+    /// Adds a request, as a user would put it, and the arguments it should lead to. Examples follow the description
+    /// on the way to the model and help weak models most; each costs tokens in every request. Registration fails when
+    /// the arguments do not fit the schema. Default: none.
+    pub fn example(mut self, request: impl Into<Text>, arguments: Value) -> Self {
+        self.spec.examples.push(ToolExample { request: request.into(), arguments });
+        self
+    }
+
+    /// How long a call may take. When the time is up the model is told so, the call's token fires, and
+    /// [`Limits::tool_cancel_grace`](omniassist_core::Limits::tool_cancel_grace) later the task is aborted. Default:
+    /// [`Limits::tool_timeout`](omniassist_core::Limits::tool_timeout) (60 s).
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = Some(timeout);
+        self
+    }
+
+    /// Bytes of JSON that a call may give; more is cut off with a note. Large outputs fill the model's context.
+    /// Default: [`Limits::max_tool_output_bytes`](omniassist_core::Limits::max_tool_output_bytes) (256 KiB).
+    pub fn max_output_bytes(mut self, bytes: usize) -> Self {
+        self.max_output_bytes = Some(bytes);
+        self
+    }
+
+    /// The name by which models call it.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.spec.name
+    }
+
+    /// Who runs it.
+    #[must_use]
+    pub fn side(&self) -> ToolSide {
+        self.spec.side
+    }
+}
+
+impl fmt::Debug for Tool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Tool")
+            .field("spec", &self.spec)
+            .field("timeout", &self.timeout)
+            .field("max_output_bytes", &self.max_output_bytes)
+            .field("state", &self.state)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,46 @@
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+
+use super::{FromToolCall, ToolDescription};
+use crate::tool::{ToolContext, ToolError};
+
+/// The arguments that the model gives. Their type is also where the tool's JSON Schema comes from: doc comments on
+/// fields become descriptions, which the model reads.
+///
+/// The type must be a struct with named fields (its schema must be an object). A tool without `Args` takes none.
+///
+/// ```
+/// use omniassist_server::tool::{Args, Tool, ToolError};
+/// use schemars::JsonSchema;
+/// use serde::Deserialize;
+///
+/// #[derive(Deserialize, JsonSchema)]
+/// struct OrderQuery {
+///     /// The order's number, such as `A-17`.
+///     number: String,
+/// }
+///
+/// async fn order_status(Args(query): Args<OrderQuery>) -> Result<String, ToolError> {
+///     Ok(format!("{} is on its way", query.number))
+/// }
+/// let tool = Tool::new("order_status", "Look up an order by its number", order_status);
+/// ```
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Args<T>(pub T);
+
+impl<T> FromToolCall for Args<T>
+where
+    T: DeserializeOwned + JsonSchema + Send + 'static,
+{
+    fn from_call(call: &ToolContext) -> Result<Self, ToolError> {
+        // The arguments fit the schema, but a type may ask for more than its schema says.
+        call.arguments()
+            .to()
+            .map(Self)
+            .map_err(|error| ToolError::new(format!("The arguments do not fit: {error}.")))
+    }
+
+    fn describe(description: &mut ToolDescription) {
+        description.arguments::<T>();
+    }
+}

@@ -1,0 +1,103 @@
+//! What a tool function can take as parameters.
+
+mod args;
+mod request;
+mod state;
+
+use std::any::type_name;
+
+pub use args::Args;
+pub use request::{CallId, ChatId, Extension};
+use schemars::JsonSchema;
+use serde_json::Value;
+pub use state::State;
+
+use super::schema;
+use super::state::StateNeed;
+use super::{ToolContext, ToolError};
+
+/// A parameter of a tool function, made from the call.
+///
+/// Implement it to give tools something of the host's own:
+///
+/// ```
+/// use omniassist_server::tool::{Extension, FromToolCall, Tool, ToolContext, ToolError};
+///
+/// struct Tenant(String);
+///
+/// impl FromToolCall for Tenant {
+///     fn from_call(call: &ToolContext) -> Result<Self, ToolError> {
+///         let name = call.run().principal().id().split('@').nth(1);
+///         name.map(|name| Self(name.to_owned())).ok_or_else(|| ToolError::new("Please sign in first."))
+///     }
+/// }
+///
+/// async fn stock(tenant: Tenant) -> Result<String, ToolError> {
+///     Ok(format!("{} has 3 left", tenant.0))
+/// }
+/// let tool = Tool::new("stock", "How many are left", stock);
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be a parameter of a tool function",
+    label = "not an extractor",
+    note = "the model's arguments come as `Args<T>`, where `T: serde::Deserialize + schemars::JsonSchema`",
+    note = "the host's values come as `State<T>` (given by `.state(value)`), those of a request as `Extension<T>`",
+    note = "other extractors: `Principal`, `ToolContext`, `RunContext`, `CancellationToken`, `CallId`, `ChatId`",
+    note = "for anything else implement `FromToolCall`"
+)]
+pub trait FromToolCall: Sized + Send {
+    /// Makes the parameter.
+    ///
+    /// # Errors
+    ///
+    /// What the model and the user are told when it cannot be made; the tool is then not called.
+    fn from_call(call: &ToolContext) -> Result<Self, ToolError>;
+
+    /// Says what the tool has to have for this parameter. Default: nothing.
+    fn describe(_description: &mut ToolDescription) {}
+}
+
+/// What a tool function's parameters say about the tool.
+#[derive(Debug, Default)]
+pub struct ToolDescription {
+    pub(super) schema: Option<Value>,
+    pub(super) arguments: Vec<&'static str>,
+    pub(super) state: Vec<StateNeed>,
+}
+
+impl ToolDescription {
+    /// The model's arguments are of this type. A tool has at most one such type.
+    pub fn arguments<T: JsonSchema>(&mut self) {
+        self.schema = Some(schema::generate::<T>());
+        self.arguments.push(type_name::<T>());
+    }
+
+    /// The host has to give a value of this type with `.state(value)`.
+    pub fn needs_state<T: 'static>(&mut self) {
+        self.state.push(StateNeed::of::<T>());
+    }
+}
+
+impl FromToolCall for ToolContext {
+    fn from_call(call: &ToolContext) -> Result<Self, ToolError> {
+        Ok(call.clone())
+    }
+}
+
+impl FromToolCall for crate::RunContext {
+    fn from_call(call: &ToolContext) -> Result<Self, ToolError> {
+        Ok(call.run().clone())
+    }
+}
+
+impl FromToolCall for crate::Principal {
+    fn from_call(call: &ToolContext) -> Result<Self, ToolError> {
+        Ok(call.run().principal().clone())
+    }
+}
+
+impl FromToolCall for crate::CancellationToken {
+    fn from_call(call: &ToolContext) -> Result<Self, ToolError> {
+        Ok(call.cancellation())
+    }
+}

@@ -1,0 +1,38 @@
+use std::any::type_name;
+
+use super::{FromToolCall, ToolDescription};
+use crate::tool::{ToolContext, ToolError};
+
+/// A clone of the host's value of this type, given to the assistant's builder with `.state(value)`: a connection pool,
+/// a client, configuration. Registering a tool whose state is not there fails and names the tool and the type.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use omniassist_server::tool::{State, Tool, ToolError};
+///
+/// #[derive(Clone)]
+/// struct Db(Arc<str>);
+///
+/// async fn version(State(db): State<Db>) -> Result<String, ToolError> {
+///     Ok(db.0.to_string())
+/// }
+/// let tool = Tool::new("version", "The database's version", version);
+/// ```
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct State<T>(pub T);
+
+impl<T> FromToolCall for State<T>
+where
+    T: Clone + Send + Sync + 'static,
+{
+    fn from_call(call: &ToolContext) -> Result<Self, ToolError> {
+        call.state()
+            .map(Self)
+            .ok_or_else(|| ToolError::internal(format!("no state of type `{}`", type_name::<T>())))
+    }
+
+    fn describe(description: &mut ToolDescription) {
+        description.needs_state::<T>();
+    }
+}

@@ -1,0 +1,239 @@
+use std::collections::BTreeMap;
+use std::fmt;
+use std::future::Future;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use omniassist_core::{JsonText, Limits, Text, ToolSide, ToolSpec, check_tool_name};
+use tokio_util::task::TaskTracker;
+
+use super::Tool;
+use super::registered::RegisteredTool;
+use super::run::{self, RunningTool, ToolInvocation};
+use super::state::StateMap;
+use crate::{Error, Result};
+
+/// The tools of an assistant, which can change while it serves. Cloning gives another handle to the same tools.
+///
+/// A run works with the [`snapshot`](Self::snapshot) that was current when it began: what is registered or removed
+/// later, the next run sees.
+///
+/// ```
+/// use omniassist_server::core::Limits;
+/// use omniassist_server::tool::{StateMap, Tool, ToolError, Tools};
+///
+/// let tools = Tools::new(StateMap::new(), Limits::default());
+/// let before = tools.snapshot();
+/// tools.register(Tool::new("ping", "Whether the warehouse answers", async || Ok::<_, ToolError>("pong")))?;
+///
+/// assert!(before.get("ping").is_none());
+/// assert!(tools.snapshot().get("ping").is_some());
+/// # Ok::<(), omniassist_server::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Tools {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    current: RwLock<ToolSnapshot>,
+    state: Arc<StateMap>,
+    limits: Limits,
+    tasks: TaskTracker,
+}
+
+impl Tools {
+    /// No tools yet; those that come find their [`State`](super::State) in `state`.
+    #[must_use]
+    pub fn new(state: impl Into<Arc<StateMap>>, limits: Limits) -> Self {
+        Self {
+            inner: Arc::new(Inner {
+                current: RwLock::default(),
+                state: state.into(),
+                limits,
+                tasks: TaskTracker::new(),
+            }),
+        }
+    }
+
+    /// Adds a tool. Runs that have begun do not see it.
+    ///
+    /// # Errors
+    ///
+    /// When the name is taken or not allowed, the description is empty, the function has two
+    /// [`Args`](super::Args), the host gave no value for a [`State`](super::State), an example does not fit the
+    /// schema, or a provider would refuse the schema. The error names the tool and says what to do.
+    pub fn register(&self, tool: Tool) -> Result<()> {
+        let tool = RegisteredTool::check(tool, &self.inner.state, &self.inner.limits)?;
+        let mut current = self.inner.current.write().unwrap_or_else(PoisonError::into_inner);
+        let name = tool.spec().name.clone();
+        if current.get(&name).is_some() {
+            return Err(Error::invalid_tool(name, "a tool of this name is already registered"));
+        }
+        let mut tools = current.inner.tools.clone();
+        tools.insert(name, Arc::new(tool));
+        *current = ToolSnapshot::of(tools);
+        Ok(())
+    }
+
+    /// Removes a tool; says whether there was one. Runs that have begun keep it.
+    pub fn unregister(&self, name: &str) -> bool {
+        let mut current = self.inner.current.write().unwrap_or_else(PoisonError::into_inner);
+        if current.get(name).is_none() {
+            return false;
+        }
+        let mut tools = current.inner.tools.clone();
+        tools.remove(name);
+        *current = ToolSnapshot::of(tools);
+        true
+    }
+
+    /// The names of all tools, sorted.
+    #[must_use]
+    pub fn names(&self) -> Vec<Text> {
+        self.snapshot().inner.tools.keys().cloned().collect()
+    }
+
+    /// The tools as they are now. Costs a reference count.
+    #[must_use]
+    pub fn snapshot(&self) -> ToolSnapshot {
+        self.inner.current.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Starts a call on the current tokio runtime. It runs whether or not the handle is polled; dropping the handle
+    /// cancels it. See [`RunningTool`].
+    ///
+    /// The arguments must have passed [`ToolSnapshot::check`]. Outside a tokio runtime, and for a front-end tool, the
+    /// call fails at once.
+    pub fn start(&self, tool: &Arc<RegisteredTool>, invocation: ToolInvocation) -> RunningTool {
+        let grace = self.inner.limits.tool_cancel_grace;
+        run::start(tool, invocation, Arc::clone(&self.inner.state), grace, &self.inner.tasks)
+    }
+
+    /// Waits until no tool call runs, cancelled ones included. Does not cancel any. Dropping the future just stops
+    /// waiting.
+    pub fn idle(&self) -> impl Future<Output = ()> + Send + 'static {
+        let tasks = self.inner.tasks.clone();
+        async move {
+            tasks.close();
+            tasks.wait().await;
+        }
+    }
+}
+
+impl fmt::Debug for Tools {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Tools")
+            .field("names", &self.names())
+            .field("state", &self.inner.state)
+            .field("tasks", &self.inner.tasks.len())
+            .finish_non_exhaustive()
+    }
+}
+
+/// The tools of one run. It never changes. Cloning costs a reference count.
+#[derive(Clone, Default)]
+pub struct ToolSnapshot {
+    inner: Arc<Snapshot>,
+}
+
+struct Snapshot {
+    tools: BTreeMap<Text, Arc<RegisteredTool>>,
+    specs: Arc<[Arc<ToolSpec>]>,
+}
+
+impl Default for Snapshot {
+    fn default() -> Self {
+        Self { tools: BTreeMap::new(), specs: Arc::from([]) }
+    }
+}
+
+impl ToolSnapshot {
+    /// Sorted by name, so that the same tools make the same provider request on every instance.
+    fn of(tools: BTreeMap<Text, Arc<RegisteredTool>>) -> Self {
+        let specs = tools.values().map(|tool| Arc::clone(tool.spec())).collect();
+        Self { inner: Arc::new(Snapshot { tools, specs }) }
+    }
+
+    /// The tool with exactly this name.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&Arc<RegisteredTool>> {
+        self.inner.tools.get(name)
+    }
+
+    /// What the model is told: the registered tools by name, then those that the client declared, in its order.
+    #[must_use]
+    pub fn specs(&self) -> Arc<[Arc<ToolSpec>]> {
+        Arc::clone(&self.inner.specs)
+    }
+
+    /// How many tools there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.inner.tools.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.inner.tools.is_empty()
+    }
+
+    /// Who runs the tool with exactly this name; `None` when there is no such tool.
+    #[must_use]
+    pub fn side(&self, name: &str) -> Option<ToolSide> {
+        Some(self.get(name)?.spec().side)
+    }
+
+    /// Checks a call: there is a tool with exactly this name, and the arguments fit its schema.
+    ///
+    /// # Errors
+    ///
+    /// With a text of at most some 500 bytes for the model: which part of the arguments (as a JSON pointer) does not
+    /// fit, and what is expected there.
+    pub fn check(&self, name: &str, arguments: &JsonText) -> Result<(), Text> {
+        match self.get(name) {
+            Some(tool) => tool.check_arguments(arguments),
+            None => Err("There is no tool of this name.".into()),
+        }
+    }
+
+    /// The same tools and those that a client declares for one run, all of which the client runs itself. A declared
+    /// tool that repeats a registered front-end tool is left out: the host's word counts.
+    ///
+    /// # Errors
+    ///
+    /// When a declared tool has the name of a server tool, the name of another declared one or a name that is not
+    /// allowed, or when a provider would refuse its schema. The path says which: `tools[2]`.
+    pub fn with_declared(&self, declared: &[Arc<ToolSpec>]) -> Result<Self, omniassist_core::Error> {
+        if declared.is_empty() {
+            return Ok(self.clone());
+        }
+        let mut tools = self.inner.tools.clone();
+        let mut specs = self.inner.specs.to_vec();
+        for (index, spec) in declared.iter().enumerate() {
+            let refuse =
+                |reason: String| omniassist_core::Error::invalid_tool(format!("tools[{index}]"), reason);
+            check_tool_name(&spec.name).map_err(|error| refuse(error.to_string()))?;
+            match self.side(&spec.name) {
+                Some(ToolSide::Server) => {
+                    return Err(refuse("the name of a tool that the server runs".to_owned()));
+                }
+                Some(ToolSide::FrontEnd) => continue,
+                None => {}
+            }
+            if tools.contains_key(&spec.name) {
+                return Err(refuse("the name of another declared tool".to_owned()));
+            }
+            let tool = RegisteredTool::declared(spec).map_err(refuse)?;
+            specs.push(Arc::clone(tool.spec()));
+            tools.insert(spec.name.clone(), Arc::new(tool));
+        }
+        Ok(Self { inner: Arc::new(Snapshot { tools, specs: specs.into() }) })
+    }
+}
+
+impl fmt::Debug for ToolSnapshot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("ToolSnapshot").field(&self.inner.tools.keys()).finish()
+    }
+}

@@ -1,0 +1,241 @@
+use std::any::Any;
+use std::fmt;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use futures_core::Stream;
+use omniassist_core::{JsonText, Text};
+use tokio::runtime::Handle;
+use tokio::task::{JoinError, JoinHandle};
+use tokio_util::task::TaskTracker;
+use tracing::Instrument;
+
+use super::registered::RegisteredTool;
+use super::state::StateMap;
+use super::update::{ToolOutcome, ToolUpdate, Update, Updates};
+use super::{ToolContext, ToolError};
+use crate::{CancellationToken, RunContext};
+
+/// A call that is to be made.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct ToolInvocation {
+    /// The call.
+    pub call_id: Text,
+    /// Its arguments, which fit the tool's schema.
+    pub arguments: JsonText,
+    /// The run it belongs to.
+    pub run: RunContext,
+    /// Fires when the run is over; the call's own token fires with it.
+    pub cancel: CancellationToken,
+}
+
+impl ToolInvocation {
+    /// A call that nothing cancels but the drop of its [`RunningTool`].
+    #[must_use]
+    pub fn new(call_id: impl Into<Text>, arguments: JsonText, run: RunContext) -> Self {
+        Self { call_id: call_id.into(), arguments, run, cancel: CancellationToken::new() }
+    }
+
+    /// The token that the call's own token follows. Default: a fresh one.
+    #[must_use]
+    pub fn cancel(mut self, token: CancellationToken) -> Self {
+        self.cancel = token;
+        self
+    }
+}
+
+/// A tool call that runs in a task of its own: a stream of progress that ends with [`ToolUpdate::Done`].
+///
+/// The call goes on whether or not the stream is polled, and another tool that blocks its thread does not hold it up.
+/// A panic, a timeout and an output that is too large all end it with an outcome that carries its call id. (Built with
+/// `panic = "abort"`, a panic ends the process.)
+///
+/// Dropping it before the end fires the call's [`CancellationToken`] at once; a task that has not ended
+/// [`Limits::tool_cancel_grace`](omniassist_core::Limits::tool_cancel_grace) later is aborted where it awaits.
+#[must_use = "dropping a running tool cancels it"]
+pub struct RunningTool {
+    call_id: Text,
+    updates: Arc<Updates>,
+    cancel: CancellationToken,
+    ended: bool,
+}
+
+impl RunningTool {
+    /// The call.
+    #[must_use]
+    pub fn call_id(&self) -> &Text {
+        &self.call_id
+    }
+
+    /// Waits for the end, passing over progress. Dropping the future cancels the call.
+    pub async fn outcome(mut self) -> ToolOutcome {
+        loop {
+            match std::future::poll_fn(|cx| self.poll_update(cx)).await {
+                ToolUpdate::Done(outcome) => return outcome,
+                ToolUpdate::Progress { .. } => {}
+            }
+        }
+    }
+
+    fn poll_update(&mut self, cx: &Context<'_>) -> Poll<ToolUpdate> {
+        let call_id = self.call_id.clone();
+        Poll::Ready(match ready!(self.updates.poll(cx)) {
+            Update::Progress(output) => ToolUpdate::Progress { call_id, output },
+            Update::Done(result) => {
+                self.ended = true;
+                ToolUpdate::Done(ToolOutcome { call_id, result })
+            }
+        })
+    }
+}
+
+impl Stream for RunningTool {
+    type Item = ToolUpdate;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<ToolUpdate>> {
+        if self.ended {
+            return Poll::Ready(None);
+        }
+        self.poll_update(cx).map(Some)
+    }
+}
+
+impl Drop for RunningTool {
+    fn drop(&mut self) {
+        if !self.ended {
+            self.cancel.cancel();
+        }
+    }
+}
+
+impl fmt::Debug for RunningTool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RunningTool")
+            .field("call_id", &self.call_id)
+            .field("ended", &self.ended)
+            .finish_non_exhaustive()
+    }
+}
+
+pub(super) fn start(
+    tool: &Arc<RegisteredTool>,
+    invocation: ToolInvocation,
+    state: Arc<StateMap>,
+    grace: Duration,
+    tasks: &TaskTracker,
+) -> RunningTool {
+    let ToolInvocation { call_id, arguments, run, cancel } = invocation;
+    let cancel = cancel.child();
+    let updates = Arc::new(Updates::default());
+    let end = End { call_id: call_id.clone(), tool: Arc::clone(tool), updates: Arc::clone(&updates) };
+    let running = RunningTool {
+        call_id: call_id.clone(),
+        updates: Arc::clone(&updates),
+        cancel: cancel.clone(),
+        ended: false,
+    };
+
+    if cancel.is_cancelled() {
+        end.with(Err(ToolError::cancelled()));
+        return running;
+    }
+    let Ok(runtime) = Handle::try_current() else {
+        end.with(Err(ToolError::internal("a tool call needs a tokio runtime")));
+        return running;
+    };
+
+    let name = tool.spec().name.clone();
+    let context = ToolContext::new(
+        call_id,
+        name,
+        arguments,
+        run,
+        state,
+        cancel.clone(),
+        updates,
+        tool.max_output_bytes(),
+    );
+    let work = {
+        let tool = Arc::clone(tool);
+        async move { tool.call(context).await }.in_current_span()
+    };
+    let work = runtime.spawn(tasks.track_future(work));
+    // A second task keeps the time, so that a tool that blocks its thread is still answered for.
+    runtime.spawn(tasks.track_future(supervise(work, end, cancel, grace).in_current_span()));
+    running
+}
+
+async fn supervise(
+    mut work: JoinHandle<Result<JsonText, ToolError>>,
+    end: End,
+    cancel: CancellationToken,
+    grace: Duration,
+) {
+    let timeout = end.tool.timeout();
+    tokio::select! {
+        biased;
+        done = &mut work => return end.with(joined(done)),
+        () = cancel.cancelled() => {}
+        () = tokio::time::sleep(timeout) => {
+            end.updates_with(Err(ToolError::timed_out(timeout)));
+            cancel.cancel();
+        }
+    }
+    match tokio::time::timeout(grace, &mut work).await {
+        Ok(done) => end.with(joined(done)),
+        Err(_elapsed) => {
+            work.abort();
+            end.with(Err(ToolError::cancelled()));
+        }
+    }
+}
+
+fn joined(done: Result<Result<JsonText, ToolError>, JoinError>) -> Result<JsonText, ToolError> {
+    match done {
+        Ok(result) => result,
+        Err(error) => match error.try_into_panic() {
+            Ok(payload) => Err(ToolError::panicked().with_source(panic_text(payload.as_ref()))),
+            Err(_shutdown) => Err(ToolError::cancelled()),
+        },
+    }
+}
+
+fn panic_text(payload: &(dyn Any + Send)) -> String {
+    let text = payload
+        .downcast_ref::<&str>()
+        .copied()
+        .or_else(|| payload.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("no message");
+    format!("panicked: {text}")
+}
+
+/// Ends a call exactly once: with its outcome, or, when the supervising task itself is lost with its runtime, with an
+/// error.
+struct End {
+    call_id: Text,
+    tool: Arc<RegisteredTool>,
+    updates: Arc<Updates>,
+}
+
+impl End {
+    fn with(self, result: Result<JsonText, ToolError>) {
+        self.updates_with(result);
+    }
+
+    fn updates_with(&self, result: Result<JsonText, ToolError>) {
+        if let Err(error) = &result {
+            error.log(&self.tool.spec().name, &self.call_id);
+        }
+        let max_bytes = self.tool.max_output_bytes();
+        self.updates.finish(result.map_err(|error| error.capped(max_bytes)));
+    }
+}
+
+impl Drop for End {
+    fn drop(&mut self) {
+        self.updates.finish(Err(ToolError::cancelled()));
+    }
+}

@@ -1,0 +1,107 @@
+use omniassist_core::{JsonText, ToolSide};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::Bench;
+use crate::tool::{Args, Tool, ToolError};
+
+#[derive(Deserialize, JsonSchema)]
+struct Ticket {
+    title: String,
+    priority: Priority,
+    #[serde(default)]
+    lines: Vec<Line>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Priority {
+    Low,
+    High,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Line {
+    quantity: u8,
+}
+
+async fn create(Args(ticket): Args<Ticket>) -> Result<String, ToolError> {
+    let _ = (ticket.priority, ticket.lines.iter().map(|line| line.quantity).max());
+    Ok(ticket.title)
+}
+
+fn check(arguments: &str) -> Result<(), String> {
+    let snapshot = Bench::new().tools(Tool::new("create", "d", create)).snapshot();
+    let arguments = JsonText::parse(arguments.to_owned()).unwrap();
+    snapshot.check("create", &arguments).map_err(|text| text.to_string())
+}
+
+#[test]
+fn the_text_says_where_and_what() {
+    let head = "The arguments do not fit the tool's schema: ";
+    for (arguments, expected) in [
+        (r#"{"title":"a","priority":"low","lines":[{"quantity":1}]}"#, ""),
+        (r#"{"title":1,"priority":"low"}"#, "at `/title`: 1 is not of type \"string\""),
+        (r#"{"title":"a"}"#, "at the root: \"priority\" is a required property"),
+        (r#"{"title":"a","priority":"x"}"#, "at `/priority`: \"x\" is not one of \"low\" or \"high\""),
+        (
+            r#"{"title":"a","priority":"low","lines":[{"quantity":1},{"quantity":256}]}"#,
+            "at `/lines/1/quantity`: 256 is greater than the maximum of 255",
+        ),
+        ("[]", "at the root: [] is not of type \"object\""),
+        (
+            r#"{"title":1,"priority":2}"#,
+            "at `/priority`: 2 is not one of \"low\" or \"high\"; at `/title`: 1 is not of type \"string\"",
+        ),
+    ] {
+        let expected = if expected.is_empty() { Ok(()) } else { Err(format!("{head}{expected}")) };
+        assert_eq!(check(arguments), expected, "{arguments}");
+    }
+}
+
+#[test]
+fn the_text_is_short_and_does_not_repeat_long_values() {
+    let long = "é".repeat(10_000);
+    let text = check(&json!({"title": {"text": long}, "priority": "low"}).to_string()).unwrap_err();
+    assert!(text.len() < 200 && text.contains("at `/title`: value is not of type \"string\""), "{text}");
+
+    let keys: serde_json::Map<_, _> = (0..100).map(|n| (format!("key{n}"), json!(1))).collect();
+    let schema = json!({"type": "object", "properties": {}, "additionalProperties": false});
+    let tool = Tool::front_end_with_schema("t", "d", schema);
+    let arguments = JsonText::from_value(&keys.into());
+    let text = Bench::new().tools(tool).snapshot().check("t", &arguments).unwrap_err();
+    assert!(text.len() <= 500 && text.ends_with('…'), "{text}");
+}
+
+#[test]
+fn arguments_too_deep_to_parse_do_not_pass() {
+    let schema = json!({"type": "object", "properties": {"a": {}}});
+    let tools = Bench::new().tools(Tool::front_end_with_schema("t", "d", schema));
+    let deep = |levels: usize| format!("{{\"a\":{}{}}}", "[".repeat(levels), "]".repeat(levels));
+    let check = |text: String| tools.snapshot().check("t", &JsonText::parse(text).unwrap());
+    assert!(check(deep(100)).is_ok());
+    // `JsonText` itself refuses what the parser cannot read back.
+    assert!(JsonText::parse(deep(200)).is_err() || check(deep(200)).is_err());
+}
+
+#[test]
+fn only_exact_names_are_found() {
+    let snapshot = Bench::new().tools(Tool::new("create", "d", create)).snapshot();
+    for name in ["", "Create", "create ", "__proto__", "constructor", "toString"] {
+        assert!(snapshot.get(name).is_none() && snapshot.side(name).is_none(), "{name}");
+        let error = snapshot.check(name, &JsonText::EMPTY_OBJECT).unwrap_err();
+        assert_eq!(error, "There is no tool of this name.");
+    }
+    assert_eq!(snapshot.side("create"), Some(ToolSide::Server));
+}
+
+#[test]
+fn a_pattern_takes_linear_time() {
+    let schema = json!({"type": "object", "properties": {"a": {"type": "string", "pattern": "^(a+)+$"}}});
+    let snapshot = Bench::new().tools(Tool::front_end_with_schema("t", "d", schema)).snapshot();
+    let evil = JsonText::from_value(&json!({"a": format!("{}!", "a".repeat(50_000))}));
+    let begin = std::time::Instant::now();
+    assert!(snapshot.check("t", &evil).is_err());
+    assert!(begin.elapsed().as_secs() < 5);
+}
