@@ -29,8 +29,8 @@ impl JsonText {
     /// The empty object.
     pub const EMPTY_OBJECT: Self = Self(Text::from_static("{}"));
 
-    /// Takes text that must be one JSON value. White space around it is dropped; a value that spans lines is
-    /// rewritten compactly.
+    /// Takes text that must be one JSON value. White space around it is dropped; in a value that spans lines, also that
+    /// between its tokens.
     ///
     /// # Errors
     ///
@@ -38,11 +38,15 @@ impl JsonText {
     pub fn parse(text: impl Into<Text>) -> Result<Self, serde_json::Error> {
         let text = text.into();
         let raw: &RawValue = serde_json::from_str(&text)?;
-        if memchr::memchr2(b'\n', b'\r', raw.get().as_bytes()).is_some() {
-            let value: serde_json::Value = serde_json::from_str(&text)?;
-            return Ok(Self::from_value(&value));
+        Ok(Self::from_raw(text.slice_ref(raw.get())))
+    }
+
+    /// Takes text that is known to be one JSON value without white space around it.
+    pub(crate) fn from_raw(text: Text) -> Self {
+        if memchr::memchr2(b'\n', b'\r', text.as_bytes()).is_none() {
+            return Self(text);
         }
-        Ok(Self(text.slice_ref(raw.get())))
+        Self(without_white_space(&text).into())
     }
 
     /// Serialises a value.
@@ -104,6 +108,24 @@ impl JsonText {
     pub fn to_str_value(&self) -> Option<String> {
         if self.0.starts_with('"') { self.to().ok() } else { None }
     }
+}
+
+/// Drops the white space between the tokens of a JSON value. Key order, escapes and the spelling of numbers stay.
+fn without_white_space(json: &str) -> String {
+    let mut compact = String::with_capacity(json.len());
+    let (mut in_string, mut escaped) = (false, false);
+    for character in json.chars() {
+        if in_string {
+            in_string = escaped || character != '"';
+            escaped = !escaped && character == '\\';
+        } else if matches!(character, ' ' | '\t' | '\n' | '\r') {
+            continue;
+        } else {
+            in_string = character == '"';
+        }
+        compact.push(character);
+    }
+    compact
 }
 
 impl Default for JsonText {

@@ -11,11 +11,15 @@
 //! assert!(matches!(message.parts.as_slice(), [Part::Text(text)] if text.text == "Where is order 17?"));
 //! ```
 
+mod collect;
 mod plain;
+pub(crate) mod raw;
 pub mod read;
 mod rich;
+pub(crate) mod tree;
 mod write;
 
+pub use collect::MessageCollector;
 pub use plain::{ChatMessage, ChatRole, ContextMessage, FunctionCall, FunctionCallOutput};
 pub use rich::{
     DataPart, FilePart, Message, Part, ProviderMetadata, ReasoningPart, Role, SourcePart, TextPart, ToolPart,

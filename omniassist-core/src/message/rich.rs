@@ -215,6 +215,20 @@ pub enum ToolState {
 }
 
 impl ToolState {
+    /// The arguments, where there are any.
+    #[must_use]
+    pub fn input(&self) -> Option<&JsonText> {
+        match self {
+            Self::InputStreaming => None,
+            Self::InputAvailable { input }
+            | Self::ApprovalRequested { input, .. }
+            | Self::ApprovalResponded { input, .. }
+            | Self::OutputAvailable { input, .. }
+            | Self::OutputDenied { input, .. } => Some(input),
+            Self::OutputError { input, .. } => input.as_ref(),
+        }
+    }
+
     /// Whether the call has its result, good or bad.
     #[must_use]
     pub fn is_answered(&self) -> bool {

@@ -1,0 +1,248 @@
+use bytes::{BufMut, BytesMut};
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::dialect::json_write;
+use crate::event::{BlockId, FinishReason, RunErrorCode, Source, Usage};
+use crate::{RunEvent, Text};
+
+/// Writes the chunk of an event.
+pub(super) fn chunk(out: &mut BytesMut, event: &RunEvent) {
+    match event {
+        RunEvent::TextDelta { id, delta } => {
+            Chunk::new(out, "text-delta").block('t', *id).text("delta", delta).end();
+        }
+        RunEvent::ReasoningDelta { id, delta } => {
+            Chunk::new(out, "reasoning-delta").block('r', *id).text("delta", delta).end();
+        }
+        RunEvent::ToolInputDelta { call_id, delta } => {
+            Chunk::new(out, "tool-input-delta")
+                .text("toolCallId", call_id)
+                .text("inputTextDelta", delta)
+                .end();
+        }
+        RunEvent::Start { message_id, metadata } => {
+            Chunk::new(out, "start")
+                .text("messageId", message_id)
+                .optional("messageMetadata", metadata.as_ref())
+                .end();
+        }
+        RunEvent::StepStart => Chunk::new(out, "start-step").end(),
+        // Reason and tokens of a single step have no field in this format.
+        RunEvent::StepFinish { .. } => Chunk::new(out, "finish-step").end(),
+        RunEvent::TextStart { id } => Chunk::new(out, "text-start").block('t', *id).end(),
+        RunEvent::TextEnd { id, metadata } => {
+            Chunk::new(out, "text-end").block('t', *id).state(metadata.as_ref()).end();
+        }
+        RunEvent::ReasoningStart { id } => Chunk::new(out, "reasoning-start").block('r', *id).end(),
+        RunEvent::ReasoningEnd { id, metadata } => {
+            Chunk::new(out, "reasoning-end").block('r', *id).state(metadata.as_ref()).end();
+        }
+        RunEvent::ToolInputStart { .. }
+        | RunEvent::ToolInputAvailable { .. }
+        | RunEvent::ToolInputError { .. }
+        | RunEvent::ToolOutput { .. }
+        | RunEvent::ToolError { .. } => tool_chunk(out, event),
+        RunEvent::Source(source) => source_chunk(out, source),
+        RunEvent::File { media_type, url } => {
+            Chunk::new(out, "file").text("url", url).text("mediaType", media_type).end();
+        }
+        RunEvent::Data { name, id, data, transient } => {
+            let mut chunk = Chunk::data(out, name);
+            if let Some(id) = id {
+                chunk = chunk.text("id", id);
+            }
+            chunk.json("data", data.as_str()).flag("transient", *transient).end();
+        }
+        RunEvent::Metadata(metadata) => {
+            Chunk::new(out, "message-metadata").optional("messageMetadata", Some(metadata)).end();
+        }
+        RunEvent::Finish { reason, usage } => {
+            let metadata = (*usage != Usage::default()).then_some(UsageMetadata { usage });
+            Chunk::new(out, "finish")
+                .text("finishReason", finish_reason(reason))
+                .optional("messageMetadata", metadata.as_ref())
+                .end();
+        }
+        RunEvent::Error { message, .. } => Chunk::new(out, "error").text("errorText", message).end(),
+        RunEvent::Abort { reason } => Chunk::new(out, "abort").text("reason", reason).end(),
+    }
+}
+
+fn tool_chunk(out: &mut BytesMut, event: &RunEvent) {
+    match event {
+        RunEvent::ToolInputStart { call_id, name } => {
+            Chunk::new(out, "tool-input-start").text("toolCallId", call_id).text("toolName", name).end();
+        }
+        RunEvent::ToolInputAvailable { call_id, name, input, provider_executed, metadata } => {
+            Chunk::new(out, "tool-input-available")
+                .text("toolCallId", call_id)
+                .text("toolName", name)
+                .json("input", input.as_str())
+                .flag("providerExecuted", *provider_executed)
+                .state(metadata.as_ref())
+                .end();
+        }
+        RunEvent::ToolInputError { call_id, name, input, error_text, metadata } => {
+            Chunk::new(out, "tool-input-error")
+                .text("toolCallId", call_id)
+                .text("toolName", name)
+                .json("input", input.as_str())
+                .text("errorText", error_text)
+                .state(metadata.as_ref())
+                .end();
+        }
+        RunEvent::ToolOutput { call_id, output, preliminary, provider_executed } => {
+            Chunk::new(out, "tool-output-available")
+                .text("toolCallId", call_id)
+                .json("output", output.as_str())
+                .flag("providerExecuted", *provider_executed)
+                .flag("preliminary", *preliminary)
+                .end();
+        }
+        RunEvent::ToolError { call_id, error_text, provider_executed } => {
+            Chunk::new(out, "tool-output-error")
+                .text("toolCallId", call_id)
+                .text("errorText", error_text)
+                .flag("providerExecuted", *provider_executed)
+                .end();
+        }
+        _ => {}
+    }
+}
+
+fn source_chunk(out: &mut BytesMut, source: &Source) {
+    let (chunk, name) = match source {
+        Source::Url { id, url, title } => {
+            let chunk = Chunk::new(out, "source-url").text("sourceId", id).text("url", url);
+            (chunk, title.as_ref().map(|title| ("title", title)))
+        }
+        Source::Document { id, media_type, title, filename } => {
+            let chunk = Chunk::new(out, "source-document").text("sourceId", id);
+            let chunk = chunk.text("mediaType", media_type).text("title", title);
+            (chunk, filename.as_ref().map(|name| ("filename", name)))
+        }
+    };
+    match name {
+        Some((key, name)) => chunk.text(key, name).end(),
+        None => chunk.end(),
+    }
+}
+
+/// Writes the chunk that goes ahead of an `error` chunk: that one has room for a sentence only, and the client stops
+/// reading behind it.
+pub(super) fn error_code(out: &mut BytesMut, code: RunErrorCode) {
+    #[derive(Serialize)]
+    struct ErrorMetadata {
+        error: Code,
+    }
+    #[derive(Serialize)]
+    struct Code {
+        code: &'static str,
+    }
+    let metadata = ErrorMetadata { error: Code { code: code.as_str() } };
+    Chunk::new(out, "message-metadata").optional("messageMetadata", Some(&metadata)).end();
+}
+
+#[derive(Serialize)]
+struct UsageMetadata<'a> {
+    usage: &'a Usage,
+}
+
+/// The words that versions 5, 6 and 7 all know; any other makes the client throw.
+fn finish_reason(reason: &FinishReason) -> &'static str {
+    match reason {
+        FinishReason::Stop => "stop",
+        FinishReason::ToolCalls => "tool-calls",
+        FinishReason::Length => "length",
+        // The AI SDK's own providers report a model's refusal under this word, so a UI that tells a refused answer
+        // from a complete one looks for it.
+        FinishReason::ContentFilter | FinishReason::Refusal => "content-filter",
+        FinishReason::Error => "error",
+        FinishReason::Other(_) => "other",
+    }
+}
+
+/// One chunk being written. `type` comes first.
+struct Chunk<'a> {
+    out: &'a mut BytesMut,
+}
+
+impl<'a> Chunk<'a> {
+    fn new(out: &'a mut BytesMut, kind: &'static str) -> Self {
+        out.put_slice(b"{\"type\":\"");
+        out.put_slice(kind.as_bytes());
+        out.put_u8(b'"');
+        Self { out }
+    }
+
+    fn data(out: &'a mut BytesMut, name: &Text) -> Self {
+        out.put_slice(b"{\"type\":");
+        json_write::string(out, &format!("data-{name}"));
+        Self { out }
+    }
+
+    fn key(&mut self, key: &'static str) {
+        self.out.put_slice(b",\"");
+        self.out.put_slice(key.as_bytes());
+        self.out.put_slice(b"\":");
+    }
+
+    fn block(mut self, prefix: char, id: BlockId) -> Self {
+        self.key("id");
+        self.out.put_u8(b'"');
+        self.out.put_slice(prefix.encode_utf8(&mut [0; 4]).as_bytes());
+        json_write::number(self.out, u64::from(id.0));
+        self.out.put_u8(b'"');
+        self
+    }
+
+    fn text(mut self, key: &'static str, text: &str) -> Self {
+        self.key(key);
+        json_write::string(self.out, text);
+        self
+    }
+
+    fn json(mut self, key: &'static str, json: &str) -> Self {
+        self.key(key);
+        self.out.put_slice(json.as_bytes());
+        self
+    }
+
+    fn flag(mut self, key: &'static str, flag: bool) -> Self {
+        if flag {
+            self.key(key);
+            self.out.put_slice(b"true");
+        }
+        self
+    }
+
+    fn optional<T: Serialize>(mut self, key: &'static str, value: Option<&T>) -> Self {
+        if let Some(value) = value {
+            self.key(key);
+            json_write::value(self.out, value);
+        }
+        self
+    }
+
+    /// Provider state. The client takes it only in two levels; what is not under a provider's name is left out.
+    fn state(mut self, metadata: Option<&Map<String, Value>>) -> Self {
+        let Some(metadata) = metadata else { return self };
+        self.key("providerMetadata");
+        if metadata.values().all(Value::is_object) {
+            json_write::value(self.out, metadata);
+            return self;
+        }
+        let two_levels: Map<_, _> = metadata
+            .iter()
+            .filter(|(_, value)| value.is_object())
+            .map(|(key, value)| (key.clone(), value.clone()))
+            .collect();
+        json_write::value(self.out, &two_levels);
+        self
+    }
+
+    fn end(self) {
+        self.out.put_u8(b'}');
+    }
+}

@@ -1,0 +1,102 @@
+use bytes::{BufMut, BytesMut};
+
+use super::chunk;
+use crate::RunEvent;
+use crate::dialect::json_write;
+
+/// Response headers of [`Framing::Sse`]: those of the AI SDK's own server (but `connection`, which belongs to the HTTP
+/// server), and what keeps proxies from changing or holding back the stream.
+pub const HEADERS: &[(&str, &str)] = &[
+    ("content-type", "text/event-stream"),
+    ("cache-control", "no-cache, no-transform"),
+    ("x-vercel-ai-ui-message-stream", "v1"),
+    ("x-accel-buffering", "no"),
+];
+
+/// Response headers of [`Framing::Ndjson`].
+pub const NDJSON_HEADERS: &[(&str, &str)] = &[
+    ("content-type", "application/x-ndjson"),
+    ("cache-control", "no-cache, no-transform"),
+    ("x-accel-buffering", "no"),
+];
+
+/// How chunks follow each other in the response body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Framing {
+    /// Server-sent events, numbered by `id:` from 0 and ended by `data: [DONE]`.
+    Sse,
+    /// One chunk a line, and nothing else. Only for clients that ask for it: `useChat` reads such a body as an empty
+    /// answer.
+    Ndjson,
+}
+
+impl Framing {
+    /// The response headers, as name and value.
+    #[must_use]
+    pub fn headers(self) -> &'static [(&'static str, &'static str)] {
+        match self {
+            Self::Sse => HEADERS,
+            Self::Ndjson => NDJSON_HEADERS,
+        }
+    }
+}
+
+/// Writes a run's events as chunks of the UI message stream.
+///
+/// Every event becomes one chunk, but for [`RunEvent::Error`], whose code goes ahead in a `message-metadata` chunk.
+/// What has no chunk of its own goes into the message's metadata: `usage` with the end of the run, and `error.code`.
+///
+/// Only fields that all of versions 5 to 7 list are written, optional ones only where they say something, and never
+/// as null: clients of these versions end the stream with an error at anything else.
+#[derive(Debug, Clone)]
+pub struct Encoder {
+    framing: Framing,
+    next_id: u64,
+}
+
+impl Encoder {
+    /// An encoder at the start of a response.
+    #[must_use]
+    pub fn new(framing: Framing) -> Self {
+        Self { framing, next_id: 0 }
+    }
+
+    /// How the chunks are framed.
+    #[must_use]
+    pub fn framing(&self) -> Framing {
+        self.framing
+    }
+
+    /// Appends an event to `out`. Allocates nothing for a delta but room in `out`.
+    pub fn encode(&mut self, event: &RunEvent, out: &mut BytesMut) {
+        if let RunEvent::Error { code, .. } = event {
+            self.frame(out, |out| chunk::error_code(out, *code));
+        }
+        self.frame(out, |out| chunk::chunk(out, event));
+    }
+
+    /// Appends the end of the response. It follows every run, also one that failed or was stopped.
+    pub fn finish(&mut self, out: &mut BytesMut) {
+        match self.framing {
+            Framing::Sse => out.put_slice(b"data: [DONE]\n\n"),
+            Framing::Ndjson => {}
+        }
+    }
+
+    fn frame(&mut self, out: &mut BytesMut, write: impl FnOnce(&mut BytesMut)) {
+        match self.framing {
+            Framing::Sse => {
+                out.put_slice(b"id: ");
+                json_write::number(out, self.next_id);
+                self.next_id = self.next_id.wrapping_add(1);
+                out.put_slice(b"\ndata: ");
+                write(out);
+                out.put_slice(b"\n\n");
+            }
+            Framing::Ndjson => {
+                write(out);
+                out.put_u8(b'\n');
+            }
+        }
+    }
+}

@@ -1,0 +1,138 @@
+use bytes::Bytes;
+use serde::de::MapAccess;
+use serde_json::value::RawValue;
+
+use super::tools;
+use crate::message::raw::{self, ArraySeed, Body, Found, ObjectSeed, Record, present, raw_item, raw_record};
+use crate::message::{read, tree};
+use crate::run::Trigger;
+use crate::{ContextMessage, Error, Limits, Result, RunRequest, Text};
+
+raw_record! {
+    /// The fields of a request, but for `messages`.
+    RequestFields {
+        id: "id",
+        chat_id: "chatId",
+        trigger: "trigger",
+        message_id: "messageId",
+        context: "context",
+        tools: "tools",
+    }
+}
+
+struct RequestRecord<'a> {
+    fields: RequestFields<'a>,
+    messages: Option<Found<Vec<Found<read::MessageRecord<'a>>>>>,
+    limits: &'a Limits,
+}
+
+impl<'de> Record<'de> for RequestRecord<'de> {
+    fn set<A: MapAccess<'de>>(&mut self, key: &str, map: &mut A) -> Result<bool, A::Error> {
+        if key != "messages" {
+            return self.fields.set(key, map);
+        }
+        if self.messages.is_some() {
+            return Ok(false);
+        }
+        self.messages = Some(map.next_value_seed(read::messages_seed(self.limits))?);
+        Ok(true)
+    }
+}
+
+raw_record! {
+    /// The fields of a context message.
+    ContextFields {
+        id: "id",
+        kind: "type",
+        data: "data",
+    }
+}
+
+/// Reads the body of a request: `{id, messages, trigger, messageId}` as `DefaultChatTransport` posts it, with
+///
+/// - `messages` in any of the forms of [`message::read`](crate::message::read), at least one,
+/// - `chatId` as another name of `id`,
+/// - `context`, an array of [`ContextMessage`]s,
+/// - `tools`, front-end tools that the client declares: an array of `{name, description, inputSchema}` (or
+///   `parameters`, or OpenAI's `{type: "function", function: {…}}`), or an object of these by name.
+///
+/// Whatever else a transport adds is skipped. All but `messages` may be absent or null. Nesting is not limited here:
+/// check the bytes first.
+///
+/// The request shares the body's buffer and keeps it alive.
+///
+/// # Errors
+///
+/// When the body is not UTF-8 or not JSON; where a value is not what it should be, with its path; where a limit of
+/// `limits` is passed; and for a declared tool whose name or schema no provider would take.
+pub fn read_request(body: Bytes, limits: &Limits) -> Result<RunRequest> {
+    let text = Text::from_utf8(body).map_err(Error::invalid_json)?;
+    let body = Body(&text);
+    let seed = ObjectSeed(RequestRecord { fields: RequestFields::default(), messages: None, limits });
+    let record = match raw::read(&text, seed)? {
+        Found::Duplicate(key) => return Err(Error::invalid_field(key, "a key once", "the key twice")),
+        record => record.object_at("body", "an object")?,
+    };
+    let fields = record.fields;
+
+    let expected = "an array with at least one message";
+    let messages = match record.messages {
+        Some(messages) => read::from_records(&text, limits, messages)?,
+        None => return Err(Error::invalid_field("messages", expected, "nothing")),
+    };
+    if messages.is_empty() {
+        return Err(Error::invalid_field("messages", expected, "an empty array"));
+    }
+    let chat_id = match read::optional_id(body, fields.id, "id", limits)? {
+        Some(id) => Some(id),
+        None => read::optional_id(body, fields.chat_id, "chatId", limits)?,
+    };
+    Ok(RunRequest {
+        chat_id,
+        messages,
+        context: context(body, limits, fields.context)?,
+        tools: tools::declared(body, limits, fields.tools)?,
+        trigger: trigger(body, fields.trigger)?,
+        message_id: read::optional_id(body, fields.message_id, "messageId", limits)?,
+    })
+}
+
+fn trigger(body: Body<'_>, raw: Option<&RawValue>) -> Result<Trigger> {
+    match body.optional_text(raw, "trigger")?.as_deref() {
+        None | Some("submit-message") => Ok(Trigger::Submit),
+        Some("regenerate-message") => Ok(Trigger::Regenerate),
+        Some(_) => Err(Error::invalid_field(
+            "trigger",
+            "\"submit-message\" or \"regenerate-message\"",
+            "another string",
+        )),
+    }
+}
+
+fn context(body: Body<'_>, limits: &Limits, raw: Option<&RawValue>) -> Result<Vec<ContextMessage>> {
+    let Some(raw) = present(raw) else { return Ok(Vec::new()) };
+    let limit = ("max_context_messages", limits.max_context_messages);
+    let items = raw::read(raw.get(), ArraySeed { limit: limit.1, item: raw_item })?;
+    let items = items.at("context", "an array of context messages", limit)?;
+    let read = |(index, raw)| {
+        let fields: ContextFields<'_> =
+            raw::object(raw)?.object_at(format_args!("context[{index}]"), "an object")?;
+        context_message(body, limits, index, &fields)
+            .map_err(|error| error.under(&format!("context[{index}]")))
+    };
+    items.into_iter().enumerate().map(read).collect()
+}
+
+fn context_message(
+    body: Body<'_>,
+    limits: &Limits,
+    index: usize,
+    fields: &ContextFields<'_>,
+) -> Result<ContextMessage> {
+    let id = read::optional_id(body, fields.id, "id", limits)?;
+    Ok(ContextMessage {
+        id: id.unwrap_or_else(|| format!("context-{index}").into()),
+        kind: body.text(fields.kind, "type")?,
+        data: fields.data.map(|raw| tree::tree(raw, "data")).transpose()?.unwrap_or_default(),
+    })
+}

@@ -1,0 +1,266 @@
+use serde_json::{Map, Value};
+
+use super::{
+    DataPart, FilePart, Message, Part, ProviderMetadata, ReasoningPart, Role, SourcePart, TextPart, ToolPart,
+    ToolState,
+};
+use crate::event::{BlockId, Usage};
+use crate::{JsonText, RunEvent, Text};
+
+/// Builds the assistant's message out of a run's events, as the AI SDK's client builds it.
+///
+/// It takes events in any order: what makes no sense (text for a block that is not open, an output for an unknown
+/// call) changes nothing.
+///
+/// ```
+/// use omniassist_core::event::BlockId;
+/// use omniassist_core::message::MessageCollector;
+/// use omniassist_core::RunEvent;
+///
+/// let mut collector = MessageCollector::new();
+/// let id = BlockId(0);
+/// collector.apply(&RunEvent::Start { message_id: "m2".into(), metadata: None });
+/// collector.apply(&RunEvent::TextStart { id });
+/// collector.apply(&RunEvent::TextDelta { id, delta: "On its ".into() });
+/// collector.apply(&RunEvent::TextDelta { id, delta: "way.".into() });
+/// assert_eq!(collector.into_message().text(), "On its way.");
+/// ```
+#[derive(Debug, Clone)]
+pub struct MessageCollector {
+    message: Message,
+    /// Index of the first part of the current step.
+    step: usize,
+    open: Vec<OpenBlock>,
+}
+
+#[derive(Debug, Clone)]
+struct OpenBlock {
+    id: BlockId,
+    part: usize,
+    text: String,
+}
+
+impl Default for MessageCollector {
+    /// Begins a new message.
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl MessageCollector {
+    /// Begins a new message.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::continuing(Message {
+            id: Text::new(),
+            role: Role::Assistant,
+            parts: Vec::new(),
+            metadata: None,
+        })
+    }
+
+    /// Goes on with a message that a run left waiting for its client.
+    #[must_use]
+    pub fn continuing(message: Message) -> Self {
+        Self { step: message.parts.len(), message, open: Vec::new() }
+    }
+
+    /// The message, with whatever text is still open. A collector without any event gives a message without id and
+    /// parts.
+    #[must_use]
+    pub fn into_message(mut self) -> Message {
+        for block in std::mem::take(&mut self.open) {
+            self.close(block, None);
+        }
+        self.message
+    }
+
+    /// Takes the next event.
+    pub fn apply(&mut self, event: &RunEvent) {
+        match event {
+            RunEvent::Start { message_id, metadata } => {
+                self.message.id = message_id.clone();
+                if let Some(metadata) = metadata {
+                    self.merge(metadata.clone());
+                }
+            }
+            RunEvent::StepStart => {
+                self.step = self.message.parts.len();
+                self.message.parts.push(Part::StepStart);
+            }
+            RunEvent::StepFinish { .. } | RunEvent::Abort { .. } => {}
+            RunEvent::TextStart { id } => {
+                self.open(*id, Part::Text(TextPart { text: Text::new(), metadata: None }));
+            }
+            RunEvent::ReasoningStart { id } => {
+                self.open(*id, Part::Reasoning(ReasoningPart { text: Text::new(), metadata: None }));
+            }
+            RunEvent::TextDelta { id, delta } | RunEvent::ReasoningDelta { id, delta } => {
+                if let Some(block) = self.open.iter_mut().find(|block| block.id == *id) {
+                    block.text.push_str(delta);
+                }
+            }
+            RunEvent::TextEnd { id, metadata } | RunEvent::ReasoningEnd { id, metadata } => {
+                if let Some(index) = self.open.iter().position(|block| block.id == *id) {
+                    let block = self.open.remove(index);
+                    self.close(block, metadata.as_ref());
+                }
+            }
+            RunEvent::ToolInputStart { .. }
+            | RunEvent::ToolInputDelta { .. }
+            | RunEvent::ToolInputAvailable { .. }
+            | RunEvent::ToolInputError { .. }
+            | RunEvent::ToolOutput { .. }
+            | RunEvent::ToolError { .. } => self.apply_tool(event),
+            RunEvent::Source(source) => {
+                self.message.parts.push(Part::Source(SourcePart { source: source.clone(), metadata: None }));
+            }
+            RunEvent::File { media_type, url } => self.message.parts.push(Part::File(FilePart {
+                media_type: media_type.clone(),
+                url: url.clone(),
+                filename: None,
+                metadata: None,
+            })),
+            RunEvent::Data { name, id, data, transient } => {
+                if !transient {
+                    self.data(name, id.as_ref(), data);
+                }
+            }
+            RunEvent::Metadata(metadata) => self.merge(metadata.clone()),
+            RunEvent::Finish { usage, .. } => {
+                if *usage != Usage::default() {
+                    let usage = serde_json::to_value(usage).unwrap_or_default();
+                    self.merge(Map::from_iter([("usage".to_owned(), usage)]));
+                }
+            }
+            RunEvent::Error { code, .. } => {
+                let error = Map::from_iter([("code".to_owned(), code.as_str().into())]);
+                self.merge(Map::from_iter([("error".to_owned(), Value::Object(error))]));
+            }
+        }
+    }
+
+    fn open(&mut self, id: BlockId, part: Part) {
+        if let Some(index) = self.open.iter().position(|block| block.id == id) {
+            let block = self.open.remove(index);
+            self.close(block, None);
+        }
+        self.open.push(OpenBlock { id, part: self.message.parts.len(), text: String::new() });
+        self.message.parts.push(part);
+    }
+
+    fn close(&mut self, block: OpenBlock, state: Option<&ProviderMetadata>) {
+        let (text, metadata) = match self.message.parts.get_mut(block.part) {
+            Some(Part::Text(part)) => (&mut part.text, &mut part.metadata),
+            Some(Part::Reasoning(part)) => (&mut part.text, &mut part.metadata),
+            _ => return,
+        };
+        *text = block.text.into();
+        *metadata = state.cloned();
+    }
+
+    fn apply_tool(&mut self, event: &RunEvent) {
+        match event {
+            RunEvent::ToolInputStart { call_id, name } => {
+                self.call_begins(call_id, name, ToolState::InputStreaming, false, None);
+            }
+            RunEvent::ToolInputAvailable { call_id, name, input, provider_executed, metadata } => {
+                let state = ToolState::InputAvailable { input: input.clone() };
+                self.call_begins(call_id, name, state, *provider_executed, metadata.as_ref());
+            }
+            RunEvent::ToolInputError { call_id, name, input, error_text, metadata } => {
+                let (input, error_text) = (Some(input.clone()), error_text.clone());
+                let state = ToolState::OutputError { input, error_text };
+                self.call_begins(call_id, name, state, false, metadata.as_ref());
+            }
+            RunEvent::ToolOutput { call_id, output, preliminary, provider_executed } => {
+                if let Some(part) = self.call(call_id) {
+                    part.provider_executed |= provider_executed;
+                    part.state = ToolState::OutputAvailable {
+                        input: part.state.input().cloned().unwrap_or(JsonText::EMPTY_OBJECT),
+                        output: output.clone(),
+                        preliminary: *preliminary,
+                    };
+                }
+            }
+            RunEvent::ToolError { call_id, error_text, provider_executed } => {
+                if let Some(part) = self.call(call_id) {
+                    part.provider_executed |= provider_executed;
+                    part.state = ToolState::OutputError {
+                        input: part.state.input().cloned(),
+                        error_text: error_text.clone(),
+                    };
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn call_begins(
+        &mut self,
+        call_id: &Text,
+        name: &Text,
+        state: ToolState,
+        provider_executed: bool,
+        metadata: Option<&ProviderMetadata>,
+    ) {
+        if let Some(part) = self.call(call_id) {
+            part.state = state;
+            part.provider_executed |= provider_executed;
+            if metadata.is_some() {
+                part.metadata = metadata.cloned();
+            }
+            return;
+        }
+        self.message.parts.push(Part::Tool(ToolPart {
+            call_id: call_id.clone(),
+            name: name.clone(),
+            dynamic: false,
+            provider_executed,
+            state,
+            metadata: metadata.cloned(),
+        }));
+    }
+
+    /// The client looks for a call in the current step first, then in the whole message.
+    fn call(&mut self, call_id: &Text) -> Option<&mut ToolPart> {
+        let is_it = |part: &Part| matches!(part, Part::Tool(tool) if tool.call_id == *call_id);
+        let parts = &mut self.message.parts;
+        let in_step = parts.iter().skip(self.step).position(is_it).map(|at| self.step.saturating_add(at));
+        let position = in_step.or_else(|| parts.iter().position(is_it))?;
+        match parts.get_mut(position)? {
+            Part::Tool(tool) => Some(tool),
+            _ => None,
+        }
+    }
+
+    fn data(&mut self, name: &Text, id: Option<&Text>, data: &JsonText) {
+        let old = self.message.parts.iter_mut().find_map(|part| match part {
+            Part::Data(part) if id.is_some() && part.id.as_ref() == id && part.name == *name => Some(part),
+            _ => None,
+        });
+        match old {
+            Some(part) => part.data = data.clone(),
+            None => self.message.parts.push(Part::Data(DataPart {
+                name: name.clone(),
+                id: id.cloned(),
+                data: data.clone(),
+            })),
+        }
+    }
+
+    fn merge(&mut self, metadata: Map<String, Value>) {
+        deep_merge(self.message.metadata.get_or_insert(Value::Null), Value::Object(metadata));
+    }
+}
+
+fn deep_merge(into: &mut Value, from: Value) {
+    match (into, from) {
+        (Value::Object(into), Value::Object(from)) => {
+            for (key, value) in from {
+                deep_merge(into.entry(key).or_insert(Value::Null), value);
+            }
+        }
+        (into, from) => *into = from,
+    }
+}

@@ -1,1 +1,0 @@
-//! Reads posted messages in any of the accepted forms.

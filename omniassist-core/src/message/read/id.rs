@@ -1,0 +1,60 @@
+use serde_json::value::RawValue;
+
+use crate::message::raw::{Body, present};
+use crate::{Error, Limits, Result, Text};
+
+/// Checks the id of a chat, a message or a run that a client chose: 1 to [`Limits::max_id_bytes`] bytes of printable
+/// ASCII, without quotes, `/` and `\`, and neither `.` nor `..`. Such an id can stand in a path, a header, a log line
+/// and an event stream.
+///
+/// `path` says where the id stands, for the error.
+///
+/// # Errors
+///
+/// When the id is anything else.
+pub fn check_id(id: &str, path: &str, limits: &Limits) -> Result<()> {
+    check_length(id, path, limits)?;
+    let refused =
+        |byte: u8| !matches!(byte, b' '..=b'~') || matches!(byte, b'"' | b'\'' | b'`' | b'/' | b'\\');
+    let found = match id {
+        "" => "an empty string",
+        "." | ".." => "dots only",
+        _ if id.bytes().any(refused) => "a string with other characters",
+        _ => return Ok(()),
+    };
+    Err(Error::invalid_field(path, "an id of printable ASCII without quotes, '/' and '\\'", found))
+}
+
+/// Checks the id of a tool call. Providers make these, so they are opaque, but for control characters.
+pub(crate) fn check_call_id(id: &str, path: &str, limits: &Limits) -> Result<()> {
+    check_length(id, path, limits)?;
+    let found = match id {
+        "" => "an empty string",
+        _ if id.chars().any(char::is_control) => "a string with control characters",
+        _ => return Ok(()),
+    };
+    Err(Error::invalid_field(path, "an id without control characters", found))
+}
+
+/// Reads an id that may be absent, null or empty.
+pub(crate) fn optional_id(
+    body: Body<'_>,
+    raw: Option<&RawValue>,
+    key: &str,
+    limits: &Limits,
+) -> Result<Option<Text>> {
+    let Some(raw) = present(raw) else { return Ok(None) };
+    let id = body.text(Some(raw), key)?;
+    if id.is_empty() {
+        return Ok(None);
+    }
+    check_id(&id, key, limits)?;
+    Ok(Some(id))
+}
+
+fn check_length(id: &str, path: &str, limits: &Limits) -> Result<()> {
+    if id.len() > limits.max_id_bytes {
+        return Err(Error::limit_exceeded("max_id_bytes", limits.max_id_bytes, path.to_owned()));
+    }
+    Ok(())
+}

@@ -1,0 +1,85 @@
+//! Reads posted messages in any of the accepted forms.
+//!
+//! One array may mix them:
+//!
+//! - the AI SDK's `UIMessage`: `{id, role, parts, metadata?}`;
+//! - the plain [`ChatMessage`](super::ChatMessage): `{id, role, content}`, where `content` is text or an array of
+//!   parts;
+//! - `{type: "function_call", id, name, arguments}` ([`FunctionCall`](super::FunctionCall)), a tool call that belongs
+//!   to the assistant message before it;
+//! - `{type: "function_call_output", call_id, output, status}` ([`FunctionCallOutput`](super::FunctionCallOutput)),
+//!   what came of that call. Status `incomplete` says that the tool failed.
+//!
+//! The reader takes what it can: unknown keys are skipped, unknown kinds of parts are kept as they came, a missing
+//! message id is made up from the message's index, and what was sent twice counts once. A value of the wrong kind, a
+//! missing value without which the message means nothing, and one id for two different things are errors that name
+//! the exact place. Who may speak in which role is not decided here.
+//!
+//! To read the whole body of a request, use the reader of its [`dialect`](crate::dialect).
+//!
+//! ```
+//! use omniassist_core::message::{Part, ToolState, read};
+//! use omniassist_core::{Limits, Text};
+//!
+//! let json = Text::from_static(
+//!     r#"[
+//!         {"id": "m1", "role": "user", "content": "Where is order 17?"},
+//!         {"type": "function_call", "id": "call-1", "name": "order_status", "arguments": {"order": 17}},
+//!         {"type": "function_call_output", "call_id": "call-1", "output": "shipped"},
+//!         {"id": "m2", "role": "user", "parts": [{"type": "text", "text": "When?"}]}
+//!     ]"#,
+//! );
+//! let messages = read::messages(&json, &Limits::default())?;
+//! let [_, answer, _] = messages.as_slice() else { panic!("three messages") };
+//! assert!(matches!(
+//!     answer.parts.as_slice(),
+//!     [Part::Tool(call)] if matches!(call.state, ToolState::OutputAvailable { .. })
+//! ));
+//!
+//! let error = read::messages(&Text::from_static(r#"[{"role": "user", "content": 5}]"#), &Limits::default());
+//! assert_eq!(error.unwrap_err().path(), Some("messages[0].content"));
+//! # Ok::<(), omniassist_core::Error>(())
+//! ```
+
+mod conversation;
+mod id;
+mod part;
+mod record;
+mod tool;
+
+use conversation::Conversation;
+pub use id::check_id;
+pub(crate) use id::{check_call_id, optional_id};
+pub(crate) use record::{MessageRecord, messages_seed};
+
+use super::{Message, raw};
+use crate::{Limits, Result, Text};
+
+/// Reads an array of messages. Paths in errors begin with `messages`, as in the body of a request.
+///
+/// Text without escapes and the inputs and outputs of tools share `json`'s buffer, so the messages keep it alive.
+///
+/// # Errors
+///
+/// When `json` is not JSON; when a value is not of the kind it should be; when one id stands for two different
+/// messages or tool calls; when an output answers no call; when there are more than [`Limits::max_messages`]
+/// messages, more than [`Limits::max_parts`] parts in one, or an id is longer than [`Limits::max_id_bytes`].
+pub fn messages(json: &Text, limits: &Limits) -> Result<Vec<Message>> {
+    let records = raw::read(json, messages_seed(limits))?;
+    from_records(json, limits, records)
+}
+
+/// Makes messages of records that were read out of `body`.
+pub(crate) fn from_records(
+    body: &Text,
+    limits: &Limits,
+    records: raw::Found<Vec<raw::Found<MessageRecord<'_>>>>,
+) -> Result<Vec<Message>> {
+    let records = records.at("messages", "an array of messages", ("max_messages", limits.max_messages))?;
+    let mut conversation = Conversation::new(raw::Body(body), limits);
+    for (index, record) in records.into_iter().enumerate() {
+        let record = record.object_at(format_args!("messages[{index}]"), "an object")?;
+        conversation.add(index, record).map_err(|error| error.under(&format!("messages[{index}]")))?;
+    }
+    Ok(conversation.finish())
+}

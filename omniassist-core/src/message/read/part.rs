@@ -1,0 +1,92 @@
+use serde_json::value::RawValue;
+
+use super::tool;
+use crate::event::Source;
+use crate::message::raw::{self, Body, raw_record};
+use crate::message::{DataPart, FilePart, Part, ReasoningPart, SourcePart, TextPart, tree};
+use crate::{JsonText, Limits, Result};
+
+raw_record! {
+    /// The fields of all kinds of parts.
+    PartFields {
+        kind: "type",
+        text: "text",
+        provider_metadata: "providerMetadata",
+        media_type: "mediaType",
+        url: "url",
+        filename: "filename",
+        source_id: "sourceId",
+        title: "title",
+        id: "id",
+        data: "data",
+        tool_call_id: "toolCallId",
+        tool_name: "toolName",
+        state: "state",
+        input: "input",
+        raw_input: "rawInput",
+        output: "output",
+        error_text: "errorText",
+        preliminary: "preliminary",
+        provider_executed: "providerExecuted",
+        call_provider_metadata: "callProviderMetadata",
+        approval: "approval",
+    }
+}
+
+/// Reads the part at index `number` of its array. Kinds that are not known are kept as they came.
+pub(super) fn part(body: Body<'_>, limits: &Limits, number: usize, raw: &RawValue) -> Result<Part> {
+    let fields: PartFields<'_> = raw::object(raw)?.object_at(format_args!("[{number}]"), "an object")?;
+    of_fields(body, limits, raw, &fields).map_err(|error| error.under(&format!("[{number}]")))
+}
+
+fn of_fields(body: Body<'_>, limits: &Limits, raw: &RawValue, fields: &PartFields<'_>) -> Result<Part> {
+    let kind = body.text(fields.kind, "type")?;
+    let metadata = || tree::optional_object(fields.provider_metadata, "providerMetadata");
+    Ok(match kind.as_str() {
+        "text" => Part::Text(TextPart { text: body.text(fields.text, "text")?, metadata: metadata()? }),
+        "reasoning" => {
+            Part::Reasoning(ReasoningPart { text: body.text(fields.text, "text")?, metadata: metadata()? })
+        }
+        "file" => Part::File(FilePart {
+            media_type: body.text(fields.media_type, "mediaType")?,
+            url: body.text(fields.url, "url")?,
+            filename: body.optional_text(fields.filename, "filename")?,
+            metadata: metadata()?,
+        }),
+        "source-url" => Part::Source(SourcePart {
+            source: Source::Url {
+                id: body.text(fields.source_id, "sourceId")?,
+                url: body.text(fields.url, "url")?,
+                title: body.optional_text(fields.title, "title")?,
+            },
+            metadata: metadata()?,
+        }),
+        "source-document" => Part::Source(SourcePart {
+            source: Source::Document {
+                id: body.text(fields.source_id, "sourceId")?,
+                media_type: body.text(fields.media_type, "mediaType")?,
+                title: body.text(fields.title, "title")?,
+                filename: body.optional_text(fields.filename, "filename")?,
+            },
+            metadata: metadata()?,
+        }),
+        "step-start" => Part::StepStart,
+        "dynamic-tool" => {
+            let name = body.text(fields.tool_name, "toolName")?;
+            Part::Tool(tool::tool(body, limits, fields, name, true)?)
+        }
+        other => {
+            if let Some(name) = other.strip_prefix("tool-") {
+                Part::Tool(tool::tool(body, limits, fields, kind.slice_ref(name), false)?)
+            } else if let Some(name) = other.strip_prefix("data-") {
+                Part::Data(DataPart {
+                    name: kind.slice_ref(name),
+                    id: body.optional_text(fields.id, "id")?,
+                    data: fields.data.map_or(JsonText::NULL, |raw| body.json(raw)),
+                })
+            } else {
+                Part::Unknown(body.json(raw))
+            }
+        }
+    })
+}

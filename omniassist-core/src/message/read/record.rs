@@ -1,0 +1,50 @@
+use serde::de::{DeserializeSeed, MapAccess};
+use serde_json::value::RawValue;
+
+use crate::message::raw::{ArraySeed, Found, ObjectSeed, Record, raw_item, raw_record};
+use crate::{Limits, Result};
+
+raw_record! {
+    /// The fields of a message, a function call or a function call's output, but for `parts`.
+    MessageFields {
+        id: "id",
+        role: "role",
+        content: "content",
+        metadata: "metadata",
+        kind: "type",
+        call_id: "call_id",
+        name: "name",
+        arguments: "arguments",
+        output: "output",
+        status: "status",
+    }
+}
+
+/// An element of a `messages` array, with its parts told apart in the same walk.
+pub(crate) struct MessageRecord<'a> {
+    pub(crate) fields: MessageFields<'a>,
+    pub(crate) parts: Option<Found<Vec<&'a RawValue>>>,
+    max_parts: usize,
+}
+
+impl<'de> Record<'de> for MessageRecord<'de> {
+    fn set<A: MapAccess<'de>>(&mut self, key: &str, map: &mut A) -> Result<bool, A::Error> {
+        if key != "parts" {
+            return self.fields.set(key, map);
+        }
+        if self.parts.is_some() {
+            return Ok(false);
+        }
+        self.parts = Some(map.next_value_seed(ArraySeed { limit: self.max_parts, item: raw_item })?);
+        Ok(true)
+    }
+}
+
+/// Reads a `messages` array.
+pub(crate) fn messages_seed<'de>(
+    limits: &Limits,
+) -> impl DeserializeSeed<'de, Value = Found<Vec<Found<MessageRecord<'de>>>>> {
+    let max_parts = limits.max_parts;
+    let item = move || ObjectSeed(MessageRecord { fields: MessageFields::default(), parts: None, max_parts });
+    ArraySeed { limit: limits.max_messages, item }
+}

@@ -1,0 +1,139 @@
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::part::PartFields;
+use super::{MessageRecord, check_call_id};
+use crate::message::raw::{self, Body};
+use crate::message::{ToolPart, ToolState, tree};
+use crate::{Error, JsonText, Limits, Result, Text};
+
+const STATES: &str = "a state of a tool call (\"input-available\", \"output-available\", ...)";
+
+/// Reads a tool part of a `UIMessage`.
+pub(super) fn tool(
+    body: Body<'_>,
+    limits: &Limits,
+    fields: &PartFields<'_>,
+    name: Text,
+    dynamic: bool,
+) -> Result<ToolPart> {
+    let call_id = body.text(fields.tool_call_id, "toolCallId")?;
+    check_call_id(&call_id, "toolCallId", limits)?;
+    Ok(ToolPart {
+        call_id,
+        name,
+        dynamic,
+        provider_executed: raw::flag(fields.provider_executed, "providerExecuted")?,
+        state: state(body, fields)?,
+        metadata: tree::optional_object(fields.call_provider_metadata, "callProviderMetadata")?,
+    })
+}
+
+fn state(body: Body<'_>, fields: &PartFields<'_>) -> Result<ToolState> {
+    // JSON has no `undefined`: a tool called with nothing, or one that gave nothing, is posted without the key.
+    let input = || fields.input.map_or(JsonText::EMPTY_OBJECT, |raw| body.json(raw));
+    let name = body.text(fields.state, "state")?;
+    Ok(match name.as_str() {
+        "input-streaming" => ToolState::InputStreaming,
+        "input-available" => ToolState::InputAvailable { input: input() },
+        "approval-requested" => {
+            ToolState::ApprovalRequested { input: input(), approval: approval(fields, false)? }
+        }
+        "approval-responded" => {
+            ToolState::ApprovalResponded { input: input(), approval: approval(fields, true)? }
+        }
+        "output-available" => ToolState::OutputAvailable {
+            input: input(),
+            output: fields.output.map_or(JsonText::NULL, |raw| body.json(raw)),
+            preliminary: raw::flag(fields.preliminary, "preliminary")?,
+        },
+        // Clients of version 5 and 6 keep the input of a call that could not be run as `rawInput`.
+        "output-error" => ToolState::OutputError {
+            input: raw::present(fields.input)
+                .or(raw::present(fields.raw_input))
+                .or(fields.input)
+                .map(|raw| body.json(raw)),
+            error_text: body.text(fields.error_text, "errorText")?,
+        },
+        "output-denied" => ToolState::OutputDenied { input: input(), approval: approval(fields, true)? },
+        _ => return Err(Error::invalid_field("state", STATES, "another string")),
+    })
+}
+
+fn approval(fields: &PartFields<'_>, answered: bool) -> Result<Value> {
+    let Some(object) = tree::optional_object(fields.approval, "approval")? else {
+        return Err(Error::invalid_field("approval", "an object", raw::kind_of(fields.approval)));
+    };
+    let found = |key: &str| object.get(key).map_or("nothing", tree::kind);
+    if !object.get("id").is_some_and(Value::is_string) {
+        return Err(Error::invalid_field("approval.id", "a string", found("id")));
+    }
+    if answered && !object.get("approved").is_some_and(Value::is_boolean) {
+        return Err(Error::invalid_field("approval.approved", "a boolean", found("approved")));
+    }
+    Ok(Value::Object(object))
+}
+
+/// Reads a `function_call` record.
+pub(super) fn call(body: Body<'_>, limits: &Limits, record: &MessageRecord<'_>) -> Result<ToolPart> {
+    let fields = &record.fields;
+    // An item of the Responses API carries its own `id` beside the `call_id` that its output refers to.
+    let (id, key) = match raw::present(fields.call_id) {
+        Some(raw) => (Some(raw), "call_id"),
+        None => (fields.id, "id"),
+    };
+    let call_id = body.text(id, key)?;
+    check_call_id(&call_id, key, limits)?;
+    Ok(ToolPart {
+        call_id,
+        name: body.text(fields.name, "name")?,
+        dynamic: false,
+        provider_executed: false,
+        state: ToolState::InputAvailable { input: arguments(body, fields.arguments)? },
+        metadata: None,
+    })
+}
+
+/// Arguments are an object, or a string that holds the text of one. Text that does not parse stays a string: the call
+/// was cut off, and the transcript says so to the model.
+fn arguments(body: Body<'_>, raw: Option<&RawValue>) -> Result<JsonText> {
+    let Some(raw) = raw::present(raw) else { return Ok(JsonText::EMPTY_OBJECT) };
+    match raw::kind(raw) {
+        "an object" => Ok(body.json(raw)),
+        "a string" => {
+            let text = body.text(Some(raw), "arguments")?;
+            if text.trim().is_empty() {
+                return Ok(JsonText::EMPTY_OBJECT);
+            }
+            Ok(JsonText::parse(text).unwrap_or_else(|_| body.json(raw)))
+        }
+        kind => Err(Error::invalid_field("arguments", "an object, or a string that holds one", kind)),
+    }
+}
+
+/// Reads a `function_call_output` record: the call it answers, and what becomes of that call's state.
+pub(super) fn output(
+    body: Body<'_>,
+    limits: &Limits,
+    record: &MessageRecord<'_>,
+) -> Result<(Text, impl FnOnce(JsonText) -> ToolState + use<>)> {
+    let fields = &record.fields;
+    let call_id = body.text(fields.call_id, "call_id")?;
+    check_call_id(&call_id, "call_id", limits)?;
+    let Some(raw) = fields.output else {
+        return Err(Error::invalid_field("output", "any JSON", "nothing"));
+    };
+    let output = body.json(raw);
+    let failed = body.optional_text(fields.status, "status")?.is_some_and(|status| status == "incomplete");
+    Ok((call_id, move |input| {
+        if failed {
+            let error_text = match output.to_str_value() {
+                Some(text) => text.into(),
+                None => output.text().clone(),
+            };
+            ToolState::OutputError { input: Some(input), error_text }
+        } else {
+            ToolState::OutputAvailable { input, output, preliminary: false }
+        }
+    }))
+}
