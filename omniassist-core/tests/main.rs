@@ -12,6 +12,11 @@ mod machine;
 #[cfg(feature = "partial-json")]
 mod partial_json;
 mod sse;
+mod ai_sdk;
+mod ai_sdk_request;
+mod read;
+mod round_trip;
+mod strategies;
 mod transcript;
 //! Integration tests.
 mod context;

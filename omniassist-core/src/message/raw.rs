@@ -60,6 +60,16 @@ pub(crate) enum Found<T> {
 }
 
 impl<T> Found<T> {
+    /// The same, by reference.
+    pub(crate) fn as_ref(&self) -> Found<&T> {
+        match self {
+            Self::Value(value) => Found::Value(value),
+            Self::Duplicate(key) => Found::Duplicate(key.clone()),
+            Self::TooMany => Found::TooMany,
+            Self::Other(kind) => Found::Other(kind),
+        }
+    }
+
     /// The value, or the error that says what stands at `path` instead. `limit` is the name and value of the array's
     /// limit.
     pub(crate) fn at(

@@ -1,5 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde_json::value::RawValue;
+
 use super::{MessageRecord, optional_id, part, tool};
 use crate::message::raw::{self, ArraySeed, Body, present, raw_item};
 use crate::message::{Message, Part, Role, ToolPart, ToolState, tree};
@@ -12,8 +14,8 @@ pub(super) struct Conversation<'a> {
     body: Body<'a>,
     limits: &'a Limits,
     messages: Vec<Message>,
-    /// Where the message with an id stands in `messages`.
-    ids: BTreeMap<Text, usize>,
+    /// What every message with an id was read from.
+    ids: BTreeMap<Text, MessageRecord<'a>>,
     /// Message and part of every tool call.
     calls: BTreeMap<Text, (usize, usize)>,
     /// Messages that came without an id, and the index of their record.
@@ -36,7 +38,7 @@ impl<'a> Conversation<'a> {
     }
 
     /// Adds what the record at `index` says.
-    pub(super) fn add(&mut self, index: usize, record: MessageRecord<'_>) -> Result<()> {
+    pub(super) fn add(&mut self, index: usize, record: MessageRecord<'a>) -> Result<()> {
         let kind = match present(record.fields.kind) {
             Some(raw) if raw::kind(raw) == "a string" => self.body.text(Some(raw), "type")?,
             _ => Text::new(),
@@ -64,7 +66,7 @@ impl<'a> Conversation<'a> {
         self.messages
     }
 
-    fn add_message(&mut self, index: usize, record: MessageRecord<'_>) -> Result<()> {
+    fn add_message(&mut self, index: usize, record: MessageRecord<'a>) -> Result<()> {
         let fields = &record.fields;
         let role = match self.body.text(fields.role, "role")?.as_str() {
             "user" => Role::User,
@@ -73,24 +75,22 @@ impl<'a> Conversation<'a> {
             _ => return Err(Error::invalid_field("role", ROLES, "another string")),
         };
         let id = optional_id(self.body, fields.id, "id", self.limits)?;
+        if let Some(other) = id.as_ref().and_then(|id| self.ids.get(id)) {
+            if record.is_same_message(other) {
+                return Ok(());
+            }
+            return Err(Error::invalid_field("id", "an id of its own", "the id of another message"));
+        }
         let metadata = present(fields.metadata).map(|raw| tree::tree(raw, "metadata")).transpose()?;
-        let parts = self.parts(record)?;
-        let message = Message { id: id.clone().unwrap_or_default(), role, parts, metadata };
+        let parts = self.parts(&record)?;
 
         let position = self.messages.len();
-        match &id {
+        let own_parts = Vec::with_capacity(parts.len());
+        self.messages.push(Message { id: id.clone().unwrap_or_default(), role, parts: own_parts, metadata });
+        match id {
+            Some(id) => drop(self.ids.insert(id, record)),
             None => self.nameless.push((position, index)),
-            Some(id) => {
-                if let Some(&other) = self.ids.get(id) {
-                    if self.messages.get(other) == Some(&message) {
-                        return Ok(());
-                    }
-                    return Err(Error::invalid_field("id", "an id of its own", "the id of another message"));
-                }
-                self.ids.insert(id.clone(), position);
-            }
         }
-        let parts = self.push_message(message);
         for (number, part) in parts.into_iter().enumerate() {
             self.add_part(position, part)
                 .map_err(|error| error.under(&format!("[{number}]")).under("parts"))?;
@@ -99,31 +99,26 @@ impl<'a> Conversation<'a> {
         Ok(())
     }
 
-    /// Adds the message without its parts, which are given back.
-    fn push_message(&mut self, mut message: Message) -> Vec<Part> {
-        let parts = std::mem::take(&mut message.parts);
-        message.parts.reserve_exact(parts.len());
-        self.messages.push(message);
-        parts
-    }
-
-    fn parts(&self, record: MessageRecord<'_>) -> Result<Vec<Part>> {
+    fn parts(&self, record: &MessageRecord<'_>) -> Result<Vec<Part>> {
         let limit = ("max_parts", self.limits.max_parts);
-        let (key, parts) = match (record.parts, record.fields.content) {
-            (Some(parts), _) => ("parts", parts.at("parts", "an array of parts", limit)?),
+        let of_content;
+        let (key, parts) = match (&record.parts, record.fields.content) {
+            (Some(parts), _) => ("parts", parts.as_ref().at("parts", "an array of parts", limit)?),
             (None, Some(content)) if raw::kind(content) == "a string" => {
                 return Ok(vec![Part::text(self.body.text(Some(content), "content")?)]);
             }
             (None, Some(content)) => {
                 let seed = ArraySeed { limit: self.limits.max_parts, item: raw_item };
                 let expected = "a string or an array of parts";
-                ("content", raw::read(content.get(), seed)?.at("content", expected, limit)?)
+                of_content = raw::read(content.get(), seed)?.at("content", expected, limit)?;
+                ("content", &of_content)
             }
             (None, None) => return Err(Error::invalid_field("parts", "an array of parts", "nothing")),
         };
-        let read =
-            |(number, raw)| part::part(self.body, self.limits, number, raw).map_err(|error| error.under(key));
-        parts.into_iter().enumerate().map(read).collect()
+        let read = |(number, raw): (usize, &&RawValue)| {
+            part::part(self.body, self.limits, number, raw).map_err(|error| error.under(key))
+        };
+        parts.iter().enumerate().map(read).collect()
     }
 
     fn add_part(&mut self, position: usize, part: Part) -> Result<()> {

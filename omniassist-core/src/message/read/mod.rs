@@ -70,10 +70,10 @@ pub fn messages(json: &Text, limits: &Limits) -> Result<Vec<Message>> {
 }
 
 /// Makes messages of records that were read out of `body`.
-pub(crate) fn from_records(
-    body: &Text,
-    limits: &Limits,
-    records: raw::Found<Vec<raw::Found<MessageRecord<'_>>>>,
+pub(crate) fn from_records<'a>(
+    body: &'a Text,
+    limits: &'a Limits,
+    records: raw::Found<Vec<raw::Found<MessageRecord<'a>>>>,
 ) -> Result<Vec<Message>> {
     let records = records.at("messages", "an array of messages", ("max_messages", limits.max_messages))?;
     let mut conversation = Conversation::new(raw::Body(body), limits);

@@ -27,6 +27,27 @@ pub(crate) struct MessageRecord<'a> {
     max_parts: usize,
 }
 
+impl MessageRecord<'_> {
+    /// Whether both say the same of a message in the same words, whatever their ids.
+    pub(super) fn is_same_message(&self, other: &Self) -> bool {
+        fn parts<'a>(record: &'a MessageRecord<'_>) -> Option<impl Iterator<Item = &'a str>> {
+            match &record.parts {
+                Some(Found::Value(parts)) => Some(parts.iter().map(|raw| raw.get())),
+                _ => None,
+            }
+        }
+        let fields = |record: &Self| {
+            [record.fields.role, record.fields.content, record.fields.metadata]
+                .map(|raw| raw.map(RawValue::get))
+        };
+        let same_parts = match (parts(self), parts(other)) {
+            (Some(ours), Some(theirs)) => ours.eq(theirs),
+            (ours, theirs) => ours.is_none() && theirs.is_none(),
+        };
+        same_parts && fields(self) == fields(other)
+    }
+}
+
 impl<'de> Record<'de> for MessageRecord<'de> {
     fn set<A: MapAccess<'de>>(&mut self, key: &str, map: &mut A) -> Result<bool, A::Error> {
         if key != "parts" {

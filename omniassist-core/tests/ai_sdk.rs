@@ -1,0 +1,419 @@
+//! The AI SDK's UI message stream, as its clients read it.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, clippy::needless_pass_by_value)]
+
+use bytes::BytesMut;
+use omniassist_core::dialect::ai_sdk::{Encoder, Framing};
+use omniassist_core::event::{BlockId, FinishReason, RunErrorCode, Usage};
+use omniassist_core::message::{Message, MessageCollector, read};
+use omniassist_core::{JsonText, Limits, RunEvent, Text};
+use proptest::prelude::*;
+use serde_json::{Map, Value, json};
+
+use crate::strategies;
+
+/// Fields of each chunk that clients of versions 5, 6 and 7 all list: required and optional ones, besides `type`.
+const CHUNKS: &[(&str, &[&str], &[&str])] = &[
+    ("start", &[], &["messageId", "messageMetadata"]),
+    ("start-step", &[], &[]),
+    ("finish-step", &[], &[]),
+    ("text-start", &["id"], &["providerMetadata"]),
+    ("text-delta", &["id", "delta"], &["providerMetadata"]),
+    ("text-end", &["id"], &["providerMetadata"]),
+    ("reasoning-start", &["id"], &["providerMetadata"]),
+    ("reasoning-delta", &["id", "delta"], &["providerMetadata"]),
+    ("reasoning-end", &["id"], &["providerMetadata"]),
+    ("tool-input-start", &["toolCallId", "toolName"], &["providerExecuted", "dynamic"]),
+    ("tool-input-delta", &["toolCallId", "inputTextDelta"], &[]),
+    (
+        "tool-input-available",
+        &["toolCallId", "toolName", "input"],
+        &["providerExecuted", "providerMetadata", "dynamic"],
+    ),
+    (
+        "tool-input-error",
+        &["toolCallId", "toolName", "input", "errorText"],
+        &["providerExecuted", "providerMetadata", "dynamic"],
+    ),
+    ("tool-output-available", &["toolCallId", "output"], &["providerExecuted", "dynamic", "preliminary"]),
+    ("tool-output-error", &["toolCallId", "errorText"], &["providerExecuted", "dynamic"]),
+    ("source-url", &["sourceId", "url"], &["title", "providerMetadata"]),
+    ("source-document", &["sourceId", "mediaType", "title"], &["filename", "providerMetadata"]),
+    ("file", &["url", "mediaType"], &["providerMetadata"]),
+    ("data-*", &["data"], &["id", "transient"]),
+    ("message-metadata", &["messageMetadata"], &[]),
+    ("finish", &[], &["finishReason", "messageMetadata"]),
+    ("abort", &[], &["reason"]),
+    ("error", &["errorText"], &[]),
+];
+
+/// Fields whose schema is "unknown": any JSON, null included.
+const ANY: [&str; 4] = ["input", "output", "data", "messageMetadata"];
+
+/// Checks a chunk the way the strictest client does.
+fn check(chunk: &Value) {
+    let object = chunk.as_object().unwrap();
+    let kind = object["type"].as_str().unwrap();
+    let row = if kind.starts_with("data-") { "data-*" } else { kind };
+    let (_, required, optional) =
+        CHUNKS.iter().find(|(name, ..)| *name == row).unwrap_or_else(|| panic!("{kind}"));
+    for key in *required {
+        assert!(object.contains_key(*key), "{kind} without {key}");
+    }
+    for (key, value) in object {
+        let key = key.as_str();
+        assert!(key == "type" || required.contains(&key) || optional.contains(&key), "{kind} with {key}");
+        if ANY.contains(&key) {
+            continue;
+        }
+        match key {
+            "preliminary" | "transient" | "providerExecuted" | "dynamic" => assert!(value.is_boolean()),
+            "providerMetadata" => {
+                assert!(value.as_object().unwrap().values().all(Value::is_object), "{chunk}");
+            }
+            "finishReason" => {
+                let known = ["stop", "length", "content-filter", "tool-calls", "error", "other"];
+                assert!(known.contains(&value.as_str().unwrap()), "{chunk}");
+            }
+            _ => assert!(value.is_string(), "{kind} with {key}: {value}"),
+        }
+    }
+}
+
+fn encode(framing: Framing, events: &[RunEvent]) -> String {
+    let mut encoder = Encoder::new(framing);
+    let mut out = BytesMut::new();
+    for event in events {
+        encoder.encode(event, &mut out);
+    }
+    encoder.finish(&mut out);
+    String::from_utf8(out.to_vec()).unwrap()
+}
+
+/// The chunks of a body, which must be framed as promised.
+fn sse_chunks(body: &str) -> Vec<Value> {
+    let frames: Vec<&str> = body.strip_suffix("\n\n").unwrap().split("\n\n").collect();
+    let (last, frames) = frames.split_last().unwrap();
+    assert_eq!(*last, "data: [DONE]");
+    let chunk = |(number, frame): (usize, &&str)| {
+        let data = frame.strip_prefix(&format!("id: {number}\ndata: ")).unwrap_or_else(|| panic!("{frame}"));
+        assert!(!data.contains(['\n', '\r']));
+        serde_json::from_str(data).unwrap_or_else(|error| panic!("{error}: {data}"))
+    };
+    frames.iter().enumerate().map(chunk).collect()
+}
+
+fn ndjson_chunks(body: &str) -> Vec<Value> {
+    assert!(body.ends_with('\n') && !body.contains('\r'));
+    body.trim_end_matches('\n').split('\n').map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// A client: builds the message out of chunks, by the rules of `useChat` and on plain JSON.
+#[derive(Default)]
+struct Client {
+    id: Value,
+    metadata: Option<Value>,
+    parts: Vec<Value>,
+    open: Map<String, Value>,
+}
+
+impl Client {
+    fn apply(&mut self, chunk: &Value) {
+        let kind = chunk["type"].as_str().unwrap();
+        if let Some(metadata) = chunk.get("messageMetadata") {
+            merge(self.metadata.get_or_insert_with(|| json!({})), metadata);
+        }
+        match kind {
+            "start" => self.id = chunk["messageId"].clone(),
+            "start-step" => self.parts.push(json!({"type": "step-start"})),
+            "text-start" | "reasoning-start" => {
+                let key = format!("{}{}", &kind[..1], chunk["id"]);
+                assert!(self.open.insert(key, self.parts.len().into()).is_none());
+                self.parts.push(json!({"type": kind.trim_end_matches("-start"), "text": ""}));
+            }
+            "text-delta" | "reasoning-delta" => {
+                let part = self.block(kind, chunk);
+                part["text"] =
+                    format!("{}{}", part["text"].as_str().unwrap(), chunk["delta"].as_str().unwrap()).into();
+            }
+            "text-end" | "reasoning-end" => {
+                let part = self.block(kind, chunk);
+                if let Some(state) = chunk.get("providerMetadata") {
+                    part["providerMetadata"] = state.clone();
+                }
+                self.open.remove(&format!("{}{}", &kind[..1], chunk["id"]));
+            }
+            "tool-input-start" => self.tool(chunk, "input-streaming", &[]),
+            "tool-input-delta" => assert!(self.call(&chunk["toolCallId"]).is_some()),
+            "tool-input-available" => self.tool(chunk, "input-available", &["input"]),
+            "tool-input-error" => self.tool(chunk, "output-error", &["input", "errorText"]),
+            "tool-output-available" => {
+                let part = self.call(&chunk["toolCallId"]).expect("a known call");
+                part["state"] = "output-available".into();
+                part["output"] = chunk["output"].clone();
+                match chunk.get("preliminary") {
+                    Some(preliminary) => part["preliminary"] = preliminary.clone(),
+                    None => drop(part.as_object_mut().unwrap().remove("preliminary")),
+                }
+                if let Some(executed) = chunk.get("providerExecuted") {
+                    part["providerExecuted"] = executed.clone();
+                }
+            }
+            "tool-output-error" => {
+                let part = self.call(&chunk["toolCallId"]).expect("a known call");
+                part["state"] = "output-error".into();
+                part["errorText"] = chunk["errorText"].clone();
+            }
+            "source-url" | "source-document" | "file" => self.parts.push(chunk.clone()),
+            _ if kind.starts_with("data-") => {
+                if chunk.get("transient") == Some(&json!(true)) {
+                    return;
+                }
+                let same = |part: &&mut Value| {
+                    chunk.get("id").is_some() && part.get("id") == chunk.get("id") && part["type"] == kind
+                };
+                match self.parts.iter_mut().find(same) {
+                    Some(part) => part["data"] = chunk["data"].clone(),
+                    None => self.parts.push(chunk.clone()),
+                }
+            }
+            "finish-step" | "finish" | "message-metadata" | "abort" | "error" => {}
+            _ => panic!("{kind}"),
+        }
+    }
+
+    fn block(&mut self, kind: &str, chunk: &Value) -> &mut Value {
+        let index = self.open[&format!("{}{}", &kind[..1], chunk["id"])].as_u64().unwrap();
+        &mut self.parts[usize::try_from(index).unwrap()]
+    }
+
+    fn call(&mut self, id: &Value) -> Option<&mut Value> {
+        self.parts.iter_mut().find(|part| part.get("toolCallId") == Some(id))
+    }
+
+    fn tool(&mut self, chunk: &Value, state: &str, keys: &[&str]) {
+        if self.call(&chunk["toolCallId"]).is_none() {
+            let kind = format!("tool-{}", chunk["toolName"].as_str().unwrap());
+            self.parts.push(json!({"type": kind, "toolCallId": chunk["toolCallId"]}));
+        }
+        let part = self.call(&chunk["toolCallId"]).unwrap();
+        part["state"] = state.into();
+        for key in keys {
+            part[*key] = chunk[*key].clone();
+        }
+        if let Some(executed) = chunk.get("providerExecuted") {
+            part["providerExecuted"] = executed.clone();
+        }
+        if let Some(metadata) = chunk.get("providerMetadata") {
+            part["callProviderMetadata"] = metadata.clone();
+        }
+    }
+
+    /// The message as the client posts it back, read.
+    fn message(self) -> Message {
+        let mut message = json!({"id": "x", "role": "assistant", "parts": self.parts});
+        if let Some(metadata) = self.metadata {
+            message["metadata"] = metadata;
+        }
+        let body = Text::from(json!([message]).to_string());
+        let mut message = read::messages(&body, &Limits::default()).unwrap().remove(0);
+        message.id = self.id.as_str().unwrap().into();
+        message
+    }
+}
+
+fn merge(into: &mut Value, from: &Value) {
+    match (into, from) {
+        (Value::Object(into), Value::Object(from)) => {
+            for (key, value) in from {
+                merge(into.entry(key.as_str()).or_insert(Value::Null), value);
+            }
+        }
+        (into, from) => *into = from.clone(),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1_000))]
+
+    #[test]
+    fn a_client_builds_the_message_that_the_collector_builds(events in strategies::run()) {
+        let chunks = sse_chunks(&encode(Framing::Sse, &events));
+        prop_assert_eq!(&chunks, &ndjson_chunks(&encode(Framing::Ndjson, &events)));
+        let mut client = Client::default();
+        for chunk in &chunks {
+            check(chunk);
+            client.apply(chunk);
+        }
+        let mut collector = MessageCollector::new();
+        for event in &events {
+            collector.apply(event);
+        }
+        prop_assert_eq!(client.message(), collector.into_message());
+    }
+
+    #[test]
+    fn any_text_comes_through(text in strategies::text()) {
+        let id = BlockId(u32::MAX);
+        let body = encode(Framing::Sse, &[RunEvent::TextDelta { id, delta: text.clone() }]);
+        let chunks = sse_chunks(&body);
+        prop_assert_eq!(&chunks, &[json!({"type": "text-delta", "id": "t4294967295", "delta": text})]);
+        let data = body.lines().find_map(|line| line.strip_prefix("data: ")).unwrap();
+        let serde = format!("\"delta\":{}}}", serde_json::to_string(text.as_str()).unwrap());
+        prop_assert!(data.ends_with(&serde), "{data} {serde}");
+    }
+}
+
+#[test]
+fn every_character_below_128_is_escaped_as_json_wants_it() {
+    let text: String = (0..128u8).map(char::from).collect();
+    let chunks = sse_chunks(&encode(
+        Framing::Sse,
+        &[RunEvent::TextDelta { id: BlockId(0), delta: text.as_str().into() }],
+    ));
+    assert_eq!(chunks[0]["delta"], text);
+}
+
+#[test]
+fn a_whole_answer_byte_for_byte() {
+    let (text, thought) = (BlockId(1), BlockId(0));
+    let mut usage = Usage::default();
+    (usage.input_tokens, usage.output_tokens) = (Some(7), Some(0));
+    let call_id = || Text::from_static("call-1");
+    let name = || Text::from_static("find");
+    let state = json!({"openai": {"itemId": "i"}, "flat": 1}).as_object().cloned();
+    let events = [
+        RunEvent::Start { message_id: "m2".into(), metadata: None },
+        RunEvent::StepStart,
+        RunEvent::ReasoningStart { id: thought },
+        RunEvent::ReasoningDelta { id: thought, delta: "Hm".into() },
+        RunEvent::ReasoningEnd { id: thought, metadata: state },
+        RunEvent::ToolInputStart { call_id: call_id(), name: name() },
+        RunEvent::ToolInputDelta { call_id: call_id(), delta: "{\"q\":1}".into() },
+        RunEvent::ToolInputAvailable {
+            call_id: call_id(),
+            name: name(),
+            input: JsonText::parse("{\"q\":1}").unwrap(),
+            provider_executed: false,
+            metadata: None,
+        },
+        RunEvent::ToolOutput {
+            call_id: call_id(),
+            output: JsonText::NULL,
+            preliminary: true,
+            provider_executed: false,
+        },
+        RunEvent::ToolError { call_id: call_id(), error_text: "no".into(), provider_executed: false },
+        RunEvent::StepFinish { reason: FinishReason::ToolCalls, usage },
+        RunEvent::StepStart,
+        RunEvent::TextStart { id: text },
+        RunEvent::TextDelta { id: text, delta: "Sorry".into() },
+        RunEvent::TextEnd { id: text, metadata: None },
+        RunEvent::StepFinish { reason: FinishReason::Stop, usage },
+        RunEvent::Finish { reason: FinishReason::Stop, usage },
+    ];
+    let expected = r#"{"type":"start","messageId":"m2"}
+{"type":"start-step"}
+{"type":"reasoning-start","id":"r0"}
+{"type":"reasoning-delta","id":"r0","delta":"Hm"}
+{"type":"reasoning-end","id":"r0","providerMetadata":{"openai":{"itemId":"i"}}}
+{"type":"tool-input-start","toolCallId":"call-1","toolName":"find"}
+{"type":"tool-input-delta","toolCallId":"call-1","inputTextDelta":"{\"q\":1}"}
+{"type":"tool-input-available","toolCallId":"call-1","toolName":"find","input":{"q":1}}
+{"type":"tool-output-available","toolCallId":"call-1","output":null,"preliminary":true}
+{"type":"tool-output-error","toolCallId":"call-1","errorText":"no"}
+{"type":"finish-step"}
+{"type":"start-step"}
+{"type":"text-start","id":"t1"}
+{"type":"text-delta","id":"t1","delta":"Sorry"}
+{"type":"text-end","id":"t1"}
+{"type":"finish-step"}
+{"type":"finish","finishReason":"stop","messageMetadata":{"usage":{"inputTokens":7,"outputTokens":0}}}
+"#;
+    assert_eq!(encode(Framing::Ndjson, &events), expected);
+}
+
+#[test]
+fn the_ends_of_a_run() {
+    let error = RunEvent::Error { code: RunErrorCode::RateLimited, message: "Later.".into() };
+    assert_eq!(
+        encode(Framing::Sse, &[error]),
+        "id: 0\ndata: {\"type\":\"message-metadata\",\"messageMetadata\":{\"error\":{\"code\":\"rate_limited\"}}}\n\n\
+         id: 1\ndata: {\"type\":\"error\",\"errorText\":\"Later.\"}\n\ndata: [DONE]\n\n"
+    );
+    let abort = RunEvent::Abort { reason: "stopped".into() };
+    assert_eq!(encode(Framing::Ndjson, &[abort]), "{\"type\":\"abort\",\"reason\":\"stopped\"}\n");
+    let reasons = [
+        (FinishReason::Stop, "stop"),
+        (FinishReason::ToolCalls, "tool-calls"),
+        (FinishReason::Length, "length"),
+        (FinishReason::ContentFilter, "content-filter"),
+        (FinishReason::Refusal, "content-filter"),
+        (FinishReason::Error, "error"),
+        (FinishReason::Other("pause_turn".into()), "other"),
+    ];
+    for (reason, word) in reasons {
+        let finish = RunEvent::Finish { reason, usage: Usage::default() };
+        let expected = format!("{{\"type\":\"finish\",\"finishReason\":\"{word}\"}}\n");
+        assert_eq!(encode(Framing::Ndjson, &[finish]), expected);
+    }
+}
+
+#[test]
+fn a_delta_costs_no_allocation_but_room() {
+    let mut encoder = Encoder::new(Framing::Sse);
+    let mut out = BytesMut::with_capacity(4096);
+    let before = out.as_ptr();
+    for _ in 0..20 {
+        encoder.encode(&RunEvent::TextDelta { id: BlockId(0), delta: "a \"piece\"\n".into() }, &mut out);
+    }
+    assert_eq!(out.as_ptr(), before);
+}
+
+#[test]
+fn the_collector_continues_a_message() {
+    let body = Text::from(
+        json!([{"id": "a", "role": "assistant", "metadata": {"usage": {"inputTokens": 1}, "seen": true}, "parts": [
+            {"type": "step-start"},
+            {"type": "tool-find", "toolCallId": "c", "state": "input-available", "input": {"q": 1}},
+        ]}])
+        .to_string(),
+    );
+    let message = read::messages(&body, &Limits::default()).unwrap().remove(0);
+    let mut collector = MessageCollector::continuing(message);
+    let mut usage = Usage::default();
+    usage.output_tokens = Some(2);
+    for event in [
+        RunEvent::Start { message_id: "a".into(), metadata: None },
+        RunEvent::ToolOutput {
+            call_id: "c".into(),
+            output: JsonText::from_str_value("x"),
+            preliminary: false,
+            provider_executed: false,
+        },
+        RunEvent::ToolOutput {
+            call_id: "unknown".into(),
+            output: JsonText::NULL,
+            preliminary: false,
+            provider_executed: false,
+        },
+        RunEvent::StepStart,
+        RunEvent::TextDelta { id: BlockId(9), delta: "for no block".into() },
+        RunEvent::TextStart { id: BlockId(0) },
+        RunEvent::TextDelta { id: BlockId(0), delta: "Found".into() },
+        RunEvent::Finish { reason: FinishReason::Stop, usage },
+    ] {
+        collector.apply(&event);
+    }
+    assert_eq!(
+        serde_json::to_value(collector.into_message()).unwrap(),
+        json!({"id": "a", "role": "assistant",
+        "metadata": {"usage": {"inputTokens": 1, "outputTokens": 2}, "seen": true},
+        "parts": [
+            {"type": "step-start"},
+            {"type": "tool-find", "toolCallId": "c", "state": "output-available", "input": {"q": 1}, "output": "x"},
+            {"type": "step-start"},
+            {"type": "text", "text": "Found"},
+        ]})
+    );
+}

@@ -1,0 +1,212 @@
+//! Requests as the AI SDK's client and plainer clients post them.
+
+#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+
+use bytes::Bytes;
+use omniassist_core::dialect::ai_sdk::read_request;
+use omniassist_core::run::Trigger;
+use omniassist_core::{ContextMessage, ErrorCode, Limits, Message, RunRequest, ToolSide};
+use serde_json::{Map, Value, json};
+
+fn read(body: &Value) -> omniassist_core::Result<RunRequest> {
+    read_request(Bytes::from(body.to_string()), &Limits::default())
+}
+
+/// A request with one message and these fields.
+fn with(fields: Value) -> Value {
+    let mut body = json!({"messages": [{"id": "m", "role": "user", "content": "Hi"}]});
+    body.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+    body
+}
+
+#[test]
+fn what_use_chat_posts() {
+    let request = read(&json!({
+        "extra": {"of": "the app"},
+        "id": "chat-1",
+        "messages": [{"parts": [{"type": "text", "text": "Hi"}], "id": "m1", "role": "user"}],
+        "trigger": "regenerate-message",
+        "messageId": "m1",
+    }))
+    .unwrap();
+    assert_eq!(request.chat_id.unwrap(), "chat-1");
+    assert_eq!(request.messages, [Message::user("m1", "Hi")]);
+    assert_eq!(request.trigger, Trigger::Regenerate);
+    assert_eq!(request.message_id.unwrap(), "m1");
+    assert!(request.context.is_empty() && request.tools.is_empty());
+}
+
+#[test]
+fn what_a_plain_client_posts() {
+    let request = read(&with(json!({
+        "chatId": "c", "trigger": null, "tools": null, "messageId": null,
+        "context": [
+            {"id": "x1", "type": "navigation", "data": {"to": "/orders"}},
+            {"type": "flags"},
+        ],
+    })))
+    .unwrap();
+    assert_eq!(request.chat_id.unwrap(), "c");
+    assert_eq!((request.trigger, request.message_id), (Trigger::Submit, None));
+    assert_eq!(
+        request.context,
+        [
+            ContextMessage::new("x1", "navigation", json!({"to": "/orders"})),
+            ContextMessage::new("context-1", "flags", Value::Null),
+        ]
+    );
+    let both = read(&with(json!({"id": "a", "chatId": "b"}))).unwrap();
+    assert_eq!(both.chat_id.unwrap(), "a");
+}
+
+#[test]
+fn declared_tools_in_every_form() {
+    let schema = json!({"type": "object", "properties": {"to": {"type": "string"}}});
+    let forms = [
+        json!([{"name": "go", "description": "Go there", "parameters": schema}]),
+        json!([{"name": "go", "description": "Go there", "inputSchema": schema, "other": 1}]),
+        json!([{"type": "function", "function": {"name": "go", "description": "Go there", "parameters": schema}}]),
+        json!({"go": {"description": "Go there", "inputSchema": schema}}),
+        json!({"go": {"description": "Go there", "parameters": schema}}),
+    ];
+    for form in forms {
+        let tools = read(&with(json!({"tools": form}))).unwrap().tools;
+        assert_eq!(tools.len(), 1, "{form}");
+        assert_eq!(
+            (tools[0].name.as_str(), tools[0].description.as_str(), tools[0].side),
+            ("go", "Go there", ToolSide::FrontEnd)
+        );
+        assert_eq!(tools[0].input_schema, schema);
+    }
+    let bare = read(&with(json!({"tools": [{"name": "a"}, {"name": "a"}]}))).unwrap().tools;
+    assert_eq!(bare.len(), 1);
+    assert_eq!(bare[0].input_schema["type"], "object");
+}
+
+#[test]
+fn tools_that_no_provider_takes() {
+    let tool = |name: &str| json!({"name": name, "parameters": {"type": "object"}});
+    let cases = [
+        (json!([tool("a b")]), "tools[0].name"),
+        (json!([tool("")]), "tools[0].name"),
+        (json!([tool("a"), tool(&"x".repeat(65))]), "tools[1].name"),
+        (json!([{"type": "function", "function": {"name": "a.b"}}]), "tools[0].function.name"),
+        (json!({"a/b": {}}), "tools[0].name"),
+        (json!([{"name": "a", "parameters": {"type": "string"}}]), "tools[0].parameters"),
+        (json!([{"name": "a", "inputSchema": {}}]), "tools[0].inputSchema"),
+        (json!({"a": {"inputSchema": true}}), "tools.a.inputSchema"),
+        (json!([tool("a"), {"name": "a", "description": "another"}]), "tools[1]"),
+    ];
+    for (tools, path) in cases {
+        let error = read(&with(json!({"tools": tools}))).unwrap_err();
+        assert_eq!((error.code(), error.path()), (ErrorCode::InvalidTool, Some(path)), "{tools}");
+    }
+}
+
+#[test]
+fn errors_name_the_place_and_the_kind() {
+    const MESSAGES: &str = "an array with at least one message";
+    const TRIGGER: &str = "\"submit-message\" or \"regenerate-message\"";
+    const ID: &str = "an id of printable ASCII without quotes, '/' and '\\'";
+    let cases = [
+        (json!([]), "body", "an object", "an array"),
+        (json!(null), "body", "an object", "null"),
+        (json!({"id": "c"}), "messages", MESSAGES, "nothing"),
+        (json!({"messages": []}), "messages", MESSAGES, "an empty array"),
+        (json!({"messages": null}), "messages", "an array of messages", "null"),
+        (
+            json!({"messages": [{"role": "user", "parts": [{"type": "text", "text": 5}]}]}),
+            "messages[0].parts[0].text",
+            "a string",
+            "a number",
+        ),
+        (with(json!({"id": 5})), "id", "a string", "a number"),
+        (with(json!({"id": "a/b"})), "id", ID, "a string with other characters"),
+        (with(json!({"chatId": ".."})), "chatId", ID, "dots only"),
+        (with(json!({"messageId": "a\n"})), "messageId", ID, "a string with other characters"),
+        (with(json!({"trigger": "resume-stream"})), "trigger", TRIGGER, "another string"),
+        (with(json!({"trigger": 1})), "trigger", "a string", "a number"),
+        (with(json!({"context": {}})), "context", "an array of context messages", "an object"),
+        (with(json!({"context": [1]})), "context[0]", "an object", "a number"),
+        (with(json!({"context": [{"id": "x"}]})), "context[0].type", "a string", "nothing"),
+        (
+            with(json!({"tools": "x"})),
+            "tools",
+            "an array of tools, or an object of tools by name",
+            "a string",
+        ),
+        (with(json!({"tools": [1]})), "tools[0]", "an object", "a number"),
+        (with(json!({"tools": [{}]})), "tools[0].name", "a string", "nothing"),
+        (with(json!({"tools": {"a": []}})), "tools.a", "an object", "an array"),
+        (with(json!({"tools": [{"function": 1}]})), "tools[0].function", "an object", "a number"),
+        (
+            with(json!({"tools": [{"name": "a", "description": {}}]})),
+            "tools[0].description",
+            "a string",
+            "an object",
+        ),
+    ];
+    for (body, path, expected, found) in cases {
+        let error = read(&body).expect_err(&format!("{body} is refused"));
+        assert_eq!(error.code(), ErrorCode::InvalidRequest, "{body}");
+        assert_eq!(
+            (error.path(), error.expected(), error.found()),
+            (Some(path), Some(expected), Some(found)),
+            "{body}"
+        );
+    }
+}
+
+#[test]
+fn bytes_that_are_no_json() {
+    for body in [&b"\xff"[..], b"", b"{", b"{\"messages\": [\xc3]}", b"{} x"] {
+        let error = read_request(Bytes::copy_from_slice(body), &Limits::default()).unwrap_err();
+        assert_eq!(error.code(), ErrorCode::InvalidJson, "{body:?}");
+    }
+}
+
+#[test]
+fn a_known_key_twice_is_an_error() {
+    let message = r#"{"role":"user","content":"x"}"#;
+    let cases = [
+        (format!(r#"{{"messages":[{message}],"messages":[{message}]}}"#), "messages"),
+        (format!(r#"{{"id":"a","messages":[{message}],"id":"b"}}"#), "id"),
+        (format!(r#"{{"messages":[{message}],"tools":{{"a":{{}},"a":{{}}}}}}"#), "tools.a"),
+        (format!(r#"{{"messages":[{message}],"tools":[{{"name":"a","name":"b"}}]}}"#), "tools[0].name"),
+        (
+            format!(r#"{{"messages":[{message}],"context":[{{"type":"t","data":{{"k":1,"k":2}}}}]}}"#),
+            "context[0].data",
+        ),
+    ];
+    for (body, path) in cases {
+        let error = read_request(Bytes::from(body.clone()), &Limits::default()).unwrap_err();
+        assert_eq!((error.code(), error.path()), (ErrorCode::InvalidRequest, Some(path)), "{body}");
+    }
+}
+
+#[test]
+fn limits_hold_at_n_and_not_at_n_plus_1() {
+    let mut limits = Limits::default();
+    (limits.max_context_messages, limits.max_declared_tools, limits.max_id_bytes) = (2, 3, 4);
+    let read = |fields: Value| read_request(Bytes::from(with(fields).to_string()), &limits);
+    let context = |n| json!({"context": vec![json!({"type": "t"}); n]});
+    let tools =
+        |n: usize| json!({"tools": (0..n).map(|i| json!({"name": format!("t{i}")})).collect::<Vec<_>>()});
+    let by_name =
+        |n: usize| json!({"tools": (0..n).map(|i| (format!("t{i}"), json!({}))).collect::<Map<_, _>>()});
+    let id = |n: usize| json!({"id": "i".repeat(n)});
+    let message_id = |n: usize| json!({"messageId": "i".repeat(n)});
+    type Make<'a> = &'a dyn Fn(usize) -> Value;
+    let cases: [(Make<'_>, usize, &str, &str); 5] = [
+        (&context, 2, "max_context_messages", "context"),
+        (&tools, 3, "max_declared_tools", "tools"),
+        (&by_name, 3, "max_declared_tools", "tools"),
+        (&id, 4, "max_id_bytes", "id"),
+        (&message_id, 4, "max_id_bytes", "messageId"),
+    ];
+    for (make, limit, name, path) in cases {
+        read(make(limit)).unwrap();
+        let error = read(make(limit + 1)).unwrap_err();
+        assert_eq!((error.limit(), error.path()), (Some((name, limit)), Some(path)));
+    }
+}

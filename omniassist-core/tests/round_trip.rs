@@ -1,0 +1,41 @@
+//! What is written as a `UIMessage` is read back equal.
+
+use omniassist_core::message::read;
+use omniassist_core::{Limits, Text};
+use proptest::prelude::*;
+
+use crate::strategies;
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1_000))]
+
+    #[test]
+    fn messages(messages in strategies::messages()) {
+        let json = serde_json::to_string(&messages).unwrap();
+        let again = read::messages(&Text::from(json), &Limits::default()).unwrap();
+        prop_assert_eq!(&again, &messages);
+    }
+
+    #[test]
+    fn messages_over_many_lines(messages in strategies::messages()) {
+        let json = serde_json::to_string_pretty(&messages).unwrap();
+        let again = read::messages(&Text::from(json), &Limits::default()).unwrap();
+        prop_assert_eq!(&again, &messages);
+    }
+
+    #[test]
+    fn no_text_makes_the_reader_fail_otherwise_than_by_an_error(
+        messages in strategies::messages(), cut in any::<prop::sample::Index>(), byte in any::<u8>(),
+    ) {
+        let mut bytes = serde_json::to_vec(&messages).unwrap();
+        let at = cut.index(bytes.len());
+        bytes[at] = byte;
+        if let Ok(json) = String::from_utf8(bytes.clone()) {
+            let _ = read::messages(&json.into(), &Limits::default());
+        }
+        bytes.truncate(at);
+        if let Ok(json) = String::from_utf8(bytes) {
+            prop_assert!(read::messages(&json.into(), &Limits::default()).is_err());
+        }
+    }
+}
