@@ -1,7 +1,5 @@
 //! The AI SDK's UI message stream, as its clients read it.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, clippy::needless_pass_by_value)]
-
 use bytes::BytesMut;
 use omniassist_core::dialect::ai_sdk::{Encoder, Framing};
 use omniassist_core::event::{BlockId, FinishReason, RunErrorCode, Usage};

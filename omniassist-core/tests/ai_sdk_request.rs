@@ -1,7 +1,5 @@
 //! Requests as the AI SDK's client and plainer clients post them.
 
-#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
-
 use bytes::Bytes;
 use omniassist_core::dialect::ai_sdk::read_request;
 use omniassist_core::run::Trigger;

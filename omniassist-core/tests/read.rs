@@ -1,7 +1,5 @@
 //! The lenient reader of posted messages.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, clippy::needless_pass_by_value)]
-
 use omniassist_core::event::Source;
 use omniassist_core::message::{FilePart, Message, Part, ReasoningPart, Role, ToolPart, ToolState, read};
 use omniassist_core::{ErrorCode, JsonText, Limits, Text};

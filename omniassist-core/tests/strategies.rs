@@ -1,7 +1,5 @@
 //! Random messages and runs.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, clippy::needless_pass_by_value)]
-
 use omniassist_core::event::{BlockId, FinishReason, RunErrorCode, Source, Usage};
 use omniassist_core::message::{
     DataPart, FilePart, Message, Part, ReasoningPart, Role, SourcePart, TextPart, ToolPart, ToolState,

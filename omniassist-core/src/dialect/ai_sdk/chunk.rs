@@ -10,16 +10,17 @@ use crate::{RunEvent, Text};
 pub(super) fn chunk(out: &mut BytesMut, event: &RunEvent) {
     match event {
         RunEvent::TextDelta { id, delta } => {
-            Chunk::new(out, "text-delta").block('t', *id).text("delta", delta).end();
+            block_delta(out, b"{\"type\":\"text-delta\",\"id\":\"t", *id, delta);
         }
         RunEvent::ReasoningDelta { id, delta } => {
-            Chunk::new(out, "reasoning-delta").block('r', *id).text("delta", delta).end();
+            block_delta(out, b"{\"type\":\"reasoning-delta\",\"id\":\"r", *id, delta);
         }
         RunEvent::ToolInputDelta { call_id, delta } => {
-            Chunk::new(out, "tool-input-delta")
-                .text("toolCallId", call_id)
-                .text("inputTextDelta", delta)
-                .end();
+            out.put_slice(b"{\"type\":\"tool-input-delta\",\"toolCallId\":");
+            json_write::string(out, call_id);
+            out.put_slice(b",\"inputTextDelta\":");
+            json_write::string(out, delta);
+            out.put_u8(b'}');
         }
         RunEvent::Start { message_id, metadata } => {
             Chunk::new(out, "start")
@@ -67,6 +68,15 @@ pub(super) fn chunk(out: &mut BytesMut, event: &RunEvent) {
         RunEvent::Error { message, .. } => Chunk::new(out, "error").text("errorText", message).end(),
         RunEvent::Abort { reason } => Chunk::new(out, "abort").text("reason", reason).end(),
     }
+}
+
+/// Deltas are nearly all that a run sends: their fixed parts are written in as few pieces as possible.
+fn block_delta(out: &mut BytesMut, head: &'static [u8], id: BlockId, delta: &str) {
+    out.put_slice(head);
+    json_write::number(out, u64::from(id.0));
+    out.put_slice(b"\",\"delta\":");
+    json_write::string(out, delta);
+    out.put_u8(b'}');
 }
 
 fn tool_chunk(out: &mut BytesMut, event: &RunEvent) {

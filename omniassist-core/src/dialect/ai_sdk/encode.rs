@@ -84,6 +84,8 @@ impl Encoder {
     }
 
     fn frame(&mut self, out: &mut BytesMut, write: impl FnOnce(&mut BytesMut)) {
+        // Room for the frame and the fixed parts of a delta, so that the buffer grows once.
+        out.reserve(128);
         match self.framing {
             Framing::Sse => {
                 out.put_slice(b"id: ");
