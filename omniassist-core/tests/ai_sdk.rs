@@ -232,7 +232,7 @@ fn merge(into: &mut Value, from: &Value) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1_000))]
+    #![proptest_config(ProptestConfig::with_cases(512))]
 
     #[test]
     fn a_client_builds_the_message_that_the_collector_builds(events in strategies::run()) {
@@ -355,6 +355,32 @@ fn the_ends_of_a_run() {
         let expected = format!("{{\"type\":\"finish\",\"finishReason\":\"{word}\"}}\n");
         assert_eq!(encode(Framing::Ndjson, &[finish]), expected);
     }
+}
+
+#[test]
+fn keys_that_the_client_refuses_are_left_out() {
+    let cases = [
+        (r#"{"__proto__":{"x":1},"b":2}"#, r#"{"b":2}"#),
+        (r#"{"\u005f_proto\u005F_":1}"#, "{}"),
+        (r#"[{"a":{"c\u006fnstructor":{"prototype":null},"n":1}}]"#, r#"[{"a":{"n":1}}]"#),
+        (
+            r#"{"constructor":{"x":1.0},"z":"__proto__","a":1}"#,
+            r#"{"constructor":{"x":1.0},"z":"__proto__","a":1}"#,
+        ),
+        (r#"{"constructor":"prototype","n":1.50}"#, r#"{"constructor":"prototype","n":1.50}"#),
+    ];
+    for (output, expected) in cases {
+        let event = RunEvent::ToolOutput {
+            call_id: "c".into(),
+            output: JsonText::parse(output).unwrap(),
+            preliminary: false,
+            provider_executed: false,
+        };
+        let body = encode(Framing::Ndjson, &[event]);
+        assert!(body.contains(&format!("\"output\":{expected}")), "{output}: {body}");
+    }
+    let delta = RunEvent::TextDelta { id: BlockId(0), delta: "{\"__proto__\":1}".into() };
+    assert_eq!(ndjson_chunks(&encode(Framing::Ndjson, &[delta]))[0]["delta"], "{\"__proto__\":1}");
 }
 
 #[test]

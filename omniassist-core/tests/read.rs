@@ -168,6 +168,20 @@ fn every_state_of_a_tool_call() {
 }
 
 #[test]
+fn the_state_of_a_call_that_could_not_be_run_comes_back() {
+    let state = json!({"openai": {"itemId": "i"}});
+    let mut part = json!({"type": "tool-t", "toolCallId": "c", "state": "output-error", "errorText": "no",
+        "resultProviderMetadata": state});
+    let metadata = |part: &Value| match read_part(part.clone()) {
+        Part::Tool(tool) => tool.metadata,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(metadata(&part), state.as_object().cloned());
+    part["state"] = "output-available".into();
+    assert_eq!(metadata(&part), None);
+}
+
+#[test]
 fn tool_input_and_output_stay_as_written() {
     let body = "[{\"role\": \"assistant\", \"parts\": [{\"type\": \"tool-t\", \"toolCallId\": \"c\",\n \
         \"state\": \"output-available\", \"input\": {\"z\": 1.0, \"a\": \"\\u0041\", \"z\": 1e3},\n \

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use crate::strategies;
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1_000))]
+    #![proptest_config(ProptestConfig::with_cases(512))]
 
     #[test]
     fn messages(messages in strategies::messages()) {

@@ -2,25 +2,18 @@ use bytes::{BufMut, BytesMut};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use super::prototype;
 use crate::dialect::json_write;
 use crate::event::{BlockId, FinishReason, RunErrorCode, Source, Usage};
 use crate::{RunEvent, Text};
 
 /// Writes the chunk of an event.
 pub(super) fn chunk(out: &mut BytesMut, event: &RunEvent) {
+    let start = out.len();
     match event {
-        RunEvent::TextDelta { id, delta } => {
-            block_delta(out, b"{\"type\":\"text-delta\",\"id\":\"t", *id, delta);
-        }
-        RunEvent::ReasoningDelta { id, delta } => {
-            block_delta(out, b"{\"type\":\"reasoning-delta\",\"id\":\"r", *id, delta);
-        }
-        RunEvent::ToolInputDelta { call_id, delta } => {
-            out.put_slice(b"{\"type\":\"tool-input-delta\",\"toolCallId\":");
-            json_write::string(out, call_id);
-            out.put_slice(b",\"inputTextDelta\":");
-            json_write::string(out, delta);
-            out.put_u8(b'}');
+        RunEvent::TextDelta { .. } | RunEvent::ReasoningDelta { .. } | RunEvent::ToolInputDelta { .. } => {
+            // Only strings, so there is no key to look for.
+            return delta(out, event);
         }
         RunEvent::Start { message_id, metadata } => {
             Chunk::new(out, "start")
@@ -67,6 +60,26 @@ pub(super) fn chunk(out: &mut BytesMut, event: &RunEvent) {
         }
         RunEvent::Error { message, .. } => Chunk::new(out, "error").text("errorText", message).end(),
         RunEvent::Abort { reason } => Chunk::new(out, "abort").text("reason", reason).end(),
+    }
+    prototype::remove_refused_keys(out, start);
+}
+
+fn delta(out: &mut BytesMut, event: &RunEvent) {
+    match event {
+        RunEvent::TextDelta { id, delta } => {
+            block_delta(out, b"{\"type\":\"text-delta\",\"id\":\"t", *id, delta);
+        }
+        RunEvent::ReasoningDelta { id, delta } => {
+            block_delta(out, b"{\"type\":\"reasoning-delta\",\"id\":\"r", *id, delta);
+        }
+        RunEvent::ToolInputDelta { call_id, delta } => {
+            out.put_slice(b"{\"type\":\"tool-input-delta\",\"toolCallId\":");
+            json_write::string(out, call_id);
+            out.put_slice(b",\"inputTextDelta\":");
+            json_write::string(out, delta);
+            out.put_u8(b'}');
+        }
+        _ => {}
     }
 }
 

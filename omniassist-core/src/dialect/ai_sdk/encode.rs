@@ -47,7 +47,8 @@ impl Framing {
 /// What has no chunk of its own goes into the message's metadata: `usage` with the end of the run, and `error.code`.
 ///
 /// Only fields that all of versions 5 to 7 list are written, optional ones only where they say something, and never
-/// as null: clients of these versions end the stream with an error at anything else.
+/// as null: clients of these versions end the stream with an error at anything else. So they do at a key `__proto__`
+/// (or `prototype` under `constructor`) anywhere in a chunk; these are left out.
 #[derive(Debug, Clone)]
 pub struct Encoder {
     framing: Framing,

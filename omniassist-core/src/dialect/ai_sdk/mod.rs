@@ -30,6 +30,7 @@
 
 mod chunk;
 mod encode;
+mod prototype;
 mod request;
 mod tools;
 

@@ -29,6 +29,7 @@ raw_record! {
         preliminary: "preliminary",
         provider_executed: "providerExecuted",
         call_provider_metadata: "callProviderMetadata",
+        result_provider_metadata: "resultProviderMetadata",
         approval: "approval",
     }
 }

@@ -19,14 +19,14 @@ pub(super) fn tool(
 ) -> Result<ToolPart> {
     let call_id = body.text(fields.tool_call_id, "toolCallId")?;
     check_call_id(&call_id, "toolCallId", limits)?;
-    Ok(ToolPart {
-        call_id,
-        name,
-        dynamic,
-        provider_executed: raw::flag(fields.provider_executed, "providerExecuted")?,
-        state: state(body, fields)?,
-        metadata: tree::optional_object(fields.call_provider_metadata, "callProviderMetadata")?,
-    })
+    let state = state(body, fields)?;
+    let mut metadata = tree::optional_object(fields.call_provider_metadata, "callProviderMetadata")?;
+    // Clients of version 6 and 7 take the state of a call that could not be run for that of its result.
+    if metadata.is_none() && matches!(state, ToolState::OutputError { .. }) {
+        metadata = tree::optional_object(fields.result_provider_metadata, "resultProviderMetadata")?;
+    }
+    let provider_executed = raw::flag(fields.provider_executed, "providerExecuted")?;
+    Ok(ToolPart { call_id, name, dynamic, provider_executed, state, metadata })
 }
 
 fn state(body: Body<'_>, fields: &PartFields<'_>) -> Result<ToolState> {
