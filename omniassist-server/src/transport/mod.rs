@@ -1,6 +1,24 @@
-//! How provider requests travel: one pooled client, deadlines, repeats before the first byte, and caps.
+//! How provider requests travel: one pooled client, deadlines, repeats before anything was received, and caps.
+//!
+//! ```text
+//! Transport::stream → Answer (a pull `Stream`): connect → read bytes → WireDecoder → LlmEvents
+//! ```
+//!
+//! No task and no channel of ours sits on the way of a token: whoever polls the stream polls the body, so a slow
+//! reader holds the provider back, and dropping the stream drops the body, on which hyper closes the connection.
+
+mod answer;
+mod failure;
+mod redact;
+mod response;
+mod retry;
+mod retry_after;
+mod timer;
 
 use std::fmt;
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use http::HeaderMap;
@@ -8,6 +26,12 @@ use omniassist_core::Limits;
 
 use crate::provider::{LlmStream, WireDecoder};
 use crate::{Error, Result};
+use answer::Answer;
+
+/// First-byte deadline of a provider on the network.
+const FIRST_BYTE: Duration = Duration::from_secs(60);
+/// First-byte deadline of a provider on this machine, which may have to load its model first.
+const FIRST_BYTE_LOOPBACK: Duration = Duration::from_secs(300);
 
 /// One POST to a provider. Cheap to clone, so that it can be repeated.
 #[derive(Clone)]
@@ -20,38 +44,88 @@ pub(crate) struct ProviderRequest {
     pub(crate) body: Bytes,
 }
 
+impl fmt::Debug for ProviderRequest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ProviderRequest").field("body", &self.body.len()).finish_non_exhaustive()
+    }
+}
+
 /// Turns a non-2xx answer (status, body) into an error. Status, `retry-after` and request id are added by the
-/// transport.
+/// transport, and so is the start of the body where the error has no detail.
 pub(crate) type ReadError = fn(u16, &[u8]) -> Error;
 
-/// Sends provider requests over one pooled client.
+/// Sends provider requests over one pooled client. Clones share the pool.
 #[derive(Clone)]
 pub(crate) struct Transport {
+    shared: Arc<Shared>,
+}
+
+/// What all requests of one transport have in common.
+struct Shared {
+    client: reqwest::Client,
     limits: Limits,
+    first_byte: Duration,
 }
 
 impl Transport {
-    /// A transport for one base URL, whose loopback-ness decides the first-byte deadline.
-    pub(crate) fn new(limits: Limits, _base_url: &str) -> Result<Self> {
-        Ok(Self { limits })
+    /// A transport for one base URL, whose loopback-ness decides the first-byte deadline and whether the system's
+    /// proxy is asked.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::is_configuration`] when the base URL is not an absolute `http:` or `https:` URL, or when the system's
+    /// certificates cannot be loaded.
+    pub(crate) fn new(limits: Limits, base_url: &str) -> Result<Self> {
+        let url = reqwest::Url::parse(base_url).map_err(|error| {
+            Error::configuration("the base URL is not an absolute URL").with_source(error)
+        })?;
+        if !matches!(url.scheme(), "http" | "https") {
+            return Err(Error::configuration("the base URL is neither http: nor https:"));
+        }
+        let loopback = url.host_str().is_some_and(is_loopback);
+        let mut client = reqwest::Client::builder()
+            .user_agent(concat!("omniassist/", env!("CARGO_PKG_VERSION")))
+            // Followed to another host, a redirect would take `api-key` headers along.
+            .redirect(reqwest::redirect::Policy::none())
+            .referer(false)
+            .connect_timeout(limits.connect_timeout)
+            .pool_idle_timeout(limits.pool_idle_timeout);
+        if loopback {
+            client = client.no_proxy();
+        }
+        let client = client.build().map_err(|error| {
+            Error::configuration("the HTTP client cannot be set up").with_source(error.without_url())
+        })?;
+        let default = if loopback { FIRST_BYTE_LOOPBACK } else { FIRST_BYTE };
+        let first_byte = limits.first_byte_timeout.unwrap_or(default);
+        Ok(Self { shared: Arc::new(Shared { client, limits, first_byte }) })
     }
 
     /// Sends the request when polled, and decodes the answer. Each attempt gets a fresh decoder.
-    pub(crate) fn stream<D>(
-        &self,
-        _request: ProviderRequest,
-        _decoder: D,
-        _read_error: ReadError,
-    ) -> LlmStream
+    ///
+    /// The stream must be polled inside a tokio runtime. Polled to its end it gives the connection back to the pool;
+    /// dropped before, it closes the connection, and ends a wait between two attempts.
+    pub(crate) fn stream<D>(&self, request: ProviderRequest, decoder: D, read_error: ReadError) -> LlmStream
     where
         D: Fn() -> Box<dyn WireDecoder> + Send + Sync + 'static,
     {
-        Box::pin(futures_util::stream::empty())
+        Box::pin(Answer::new(Arc::clone(&self.shared), request, decoder, read_error))
     }
 }
 
 impl fmt::Debug for Transport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Transport").field("limits", &self.limits).finish_non_exhaustive()
+        f.debug_struct("Transport")
+            .field("limits", &self.shared.limits)
+            .field("first_byte", &self.shared.first_byte)
+            .finish_non_exhaustive()
     }
+}
+
+/// Whether a URL's host names this machine. An IPv6 host comes in brackets.
+fn is_loopback(host: &str) -> bool {
+    let host = host.trim_start_matches('[').trim_end_matches(']');
+    host == "localhost"
+        || host.ends_with(".localhost")
+        || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }

@@ -1,0 +1,353 @@
+use std::future::Future;
+use std::mem;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_core::Stream;
+use http_body::Body;
+use omniassist_core::{EventBuf, LlmEvent};
+use pin_project_lite::pin_project;
+use tokio::time::Instant;
+
+use super::failure::FailedAnswer;
+use super::response::{BodyKind, Origin};
+use super::timer::{Timer, after};
+use super::{ProviderRequest, ReadError, Shared, retry};
+use crate::provider::WireDecoder;
+use crate::{Error, ProviderErrorKind, Result};
+
+/// Silence after the model's own end of the answer that is taken as the end of the body. Only the token counts of
+/// Chat Completions come after it, and at once.
+const AFTER_FINISH: Duration = Duration::from_secs(2);
+/// Chunks without an event that are read in one poll, before others get their turn.
+const CHUNKS_PER_POLL: usize = 64;
+/// Events that are held back until one is visible.
+const MAX_HELD: usize = 64;
+
+type Connecting = Pin<Box<dyn Future<Output = reqwest::Result<reqwest::Response>> + Send>>;
+
+pin_project! {
+    /// A provider's answer as a stream. Every wait of its life is one state, so it can be dropped at any of them.
+    pub(super) struct Answer<D> {
+        core: Core<D>,
+        #[pin]
+        timer: Timer,
+    }
+}
+
+/// All of an [`Answer`] but its timer; nothing in here is pinned.
+struct Core<D> {
+    shared: Arc<Shared>,
+    request: ProviderRequest,
+    decoder: D,
+    read_error: ReadError,
+    state: State,
+    /// Events that the consumer has not taken.
+    events: EventBuf<LlmEvent>,
+    /// Whether an event was seen that a repeated request would show twice. Until then events are held back.
+    visible: bool,
+    /// Whether the consumer was given the answer's finish.
+    finished: bool,
+    /// Repeats made.
+    repeats: u32,
+    /// What to say once `events` is empty.
+    failed: Option<Error>,
+}
+
+enum State {
+    Unsent,
+    Connecting { response: Connecting, first_byte: Instant },
+    Streaming(Streaming),
+    Failing { answer: FailedAnswer, origin: Origin },
+    Waiting { until: Instant },
+    Done,
+}
+
+struct Streaming {
+    body: reqwest::Body,
+    decoder: Box<dyn WireDecoder>,
+    origin: Origin,
+    /// When the first byte of the body must be here; `None` once it is.
+    first_byte: Option<Instant>,
+    /// Since when a read is pending. A consumer that does not poll lets no idle time pass.
+    pending_since: Option<Instant>,
+    /// Bytes that may still come.
+    room: usize,
+}
+
+/// What one look at the provider led to.
+enum Progress {
+    /// A state has changed, or events may be ready.
+    Changed,
+    /// A chunk was read.
+    Chunk,
+}
+
+impl<D> Answer<D>
+where
+    D: Fn() -> Box<dyn WireDecoder>,
+{
+    pub(super) fn new(
+        shared: Arc<Shared>,
+        request: ProviderRequest,
+        decoder: D,
+        read_error: ReadError,
+    ) -> Self {
+        let core = Core {
+            shared,
+            request,
+            decoder,
+            read_error,
+            state: State::Unsent,
+            events: EventBuf::new(),
+            visible: false,
+            finished: false,
+            repeats: 0,
+            failed: None,
+        };
+        Self { core, timer: Timer::default() }
+    }
+}
+
+impl<D> Stream for Answer<D>
+where
+    D: Fn() -> Box<dyn WireDecoder>,
+{
+    type Item = Result<LlmEvent>;
+
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let mut this = self.project();
+        let mut chunks = 0;
+        loop {
+            if let Some(item) = this.core.next_item() {
+                return Poll::Ready(item);
+            }
+            if let Progress::Chunk = ready!(this.core.poll_progress(this.timer.as_mut(), cx)) {
+                chunks += 1;
+                if chunks > CHUNKS_PER_POLL {
+                    cx.waker().wake_by_ref();
+                    return Poll::Pending;
+                }
+            }
+        }
+    }
+}
+
+impl<D> Core<D>
+where
+    D: Fn() -> Box<dyn WireDecoder>,
+{
+    /// What can be said without asking the provider: an event, the failure after the last event, or the end.
+    fn next_item(&mut self) -> Option<Option<Result<LlmEvent>>> {
+        let done = matches!(self.state, State::Done);
+        if (self.visible || done)
+            && let Some(event) = self.events.pop()
+        {
+            self.finished |= matches!(event, LlmEvent::Finish { .. });
+            return Some(Some(Ok(event)));
+        }
+        done.then(|| self.failed.take().map(Err))
+    }
+
+    fn poll_progress(&mut self, timer: Pin<&mut Timer>, cx: &mut Context<'_>) -> Poll<Progress> {
+        match &mut self.state {
+            State::Unsent => {
+                self.send();
+                Poll::Ready(Progress::Changed)
+            }
+            State::Connecting { response, first_byte } => {
+                let first_byte = *first_byte;
+                match response.as_mut().poll(cx) {
+                    Poll::Ready(Ok(response)) => self.open(response, first_byte),
+                    Poll::Ready(Err(error)) => self.fail(request_error(error), &Origin::default()),
+                    Poll::Pending => {
+                        ready!(timer.poll_deadline(cx, first_byte));
+                        self.fail(Error::provider(ProviderErrorKind::Timeout), &Origin::default());
+                    }
+                }
+                Poll::Ready(Progress::Changed)
+            }
+            State::Streaming(_) => self.poll_body(timer, cx),
+            State::Failing { answer, .. } => {
+                if answer.poll_read(cx).is_pending() {
+                    ready!(timer.poll_deadline(cx, answer.deadline()));
+                }
+                if let State::Failing { answer, origin } = mem::replace(&mut self.state, State::Done) {
+                    self.fail(answer.to_error(self.read_error), &origin);
+                }
+                Poll::Ready(Progress::Changed)
+            }
+            State::Waiting { until } => {
+                ready!(timer.poll_deadline(cx, *until));
+                self.send();
+                Poll::Ready(Progress::Changed)
+            }
+            State::Done => Poll::Ready(Progress::Changed),
+        }
+    }
+
+    fn send(&mut self) {
+        if tokio::runtime::Handle::try_current().is_err() {
+            let error = Error::configuration("a provider's stream must be polled inside a tokio runtime");
+            return self.end(Some(error));
+        }
+        let ProviderRequest { url, headers, body } = self.request.clone();
+        let response = self.shared.client.post(url).headers(headers).body(body).send();
+        let first_byte = after(Instant::now(), self.shared.first_byte);
+        self.state = State::Connecting { response: Box::pin(response), first_byte };
+    }
+
+    fn open(&mut self, response: reqwest::Response, first_byte: Instant) {
+        let (head, body) = http::Response::<reqwest::Body>::from(response).into_parts();
+        let origin = Origin::of(&head.headers);
+        let limits = &self.shared.limits;
+        self.state = match BodyKind::of(head.status, &head.headers) {
+            BodyKind::Events => State::Streaming(Streaming {
+                body,
+                decoder: (self.decoder)(),
+                origin,
+                first_byte: Some(first_byte),
+                pending_since: None,
+                room: limits.max_response_bytes,
+            }),
+            kind => {
+                let patience = self.shared.first_byte.min(limits.idle_timeout);
+                let deadline = after(Instant::now(), patience);
+                let answer = FailedAnswer::new(kind, head.status.as_u16(), body, deadline);
+                State::Failing { answer, origin }
+            }
+        };
+    }
+
+    fn poll_body(&mut self, timer: Pin<&mut Timer>, cx: &mut Context<'_>) -> Poll<Progress> {
+        let State::Streaming(streaming) = &mut self.state else { return Poll::Ready(Progress::Changed) };
+        match Pin::new(&mut streaming.body).poll_frame(cx) {
+            Poll::Ready(Some(Ok(frame))) => {
+                streaming.pending_since = None;
+                // Trailers end the body; what they say is of no use here.
+                let Ok(data) = frame.into_data() else { return Poll::Ready(Progress::Chunk) };
+                if !data.is_empty() {
+                    streaming.first_byte = None;
+                    self.read(data);
+                }
+                Poll::Ready(Progress::Chunk)
+            }
+            Poll::Ready(Some(Err(error))) => {
+                let error = Error::provider(ProviderErrorKind::Interrupted).with_source(error.without_url());
+                self.break_off(error);
+                Poll::Ready(Progress::Changed)
+            }
+            Poll::Ready(None) => {
+                self.close();
+                Poll::Ready(Progress::Changed)
+            }
+            Poll::Pending => {
+                let since = *streaming.pending_since.get_or_insert_with(Instant::now);
+                let idle = self.shared.limits.idle_timeout;
+                let idle = if self.finished { idle.min(AFTER_FINISH) } else { idle };
+                let deadline = streaming.first_byte.unwrap_or_else(|| after(since, idle));
+                ready!(timer.poll_deadline(cx, deadline));
+                self.break_off(Error::provider(ProviderErrorKind::Timeout));
+                Poll::Ready(Progress::Changed)
+            }
+        }
+    }
+
+    /// Decodes a chunk.
+    fn read(&mut self, mut data: Bytes) {
+        let State::Streaming(streaming) = &mut self.state else { return };
+        // What lies within the limit is decoded, so that the events do not depend on how the bytes were cut.
+        let too_large = data.len() > streaming.room;
+        data.truncate(streaming.room);
+        streaming.room -= data.len();
+        let result = if self.visible {
+            streaming.decoder.feed(data, &mut self.events)
+        } else {
+            let mut fresh = EventBuf::new();
+            let result = streaming.decoder.feed(data, &mut fresh);
+            self.hold(&mut fresh);
+            result
+        };
+        match result {
+            Ok(()) if too_large => self.fail_streaming(Error::provider(ProviderErrorKind::TooLarge)),
+            Ok(()) => {}
+            Err(error) => self.fail_streaming(error),
+        }
+    }
+
+    /// Takes events of which it is not yet known whether the request may have to be repeated.
+    fn hold(&mut self, fresh: &mut EventBuf<LlmEvent>) {
+        for event in fresh.drain() {
+            self.visible |= is_visible(&event) || self.events.len() >= MAX_HELD;
+            self.events.push(event);
+        }
+    }
+
+    /// The body has ended well.
+    fn close(&mut self) {
+        let State::Streaming(streaming) = &mut self.state else { return };
+        let mut fresh = EventBuf::new();
+        let result = streaming.decoder.finish(&mut fresh);
+        self.hold(&mut fresh);
+        match result {
+            Ok(()) => self.end(None),
+            Err(error) => self.fail_streaming(error),
+        }
+    }
+
+    /// The connection is of no more use. That is no failure once the answer was finished.
+    fn break_off(&mut self, error: Error) {
+        if self.finished { self.close() } else { self.fail_streaming(error) }
+    }
+
+    fn fail_streaming(&mut self, error: Error) {
+        let origin = match &mut self.state {
+            State::Streaming(streaming) => mem::take(&mut streaming.origin),
+            _ => Origin::default(),
+        };
+        self.fail(error, &origin);
+    }
+
+    /// Repeats the request if that is safe, allowed and may help; otherwise ends with the error.
+    fn fail(&mut self, error: Error, origin: &Origin) {
+        let error = origin.complete(error, &self.request.headers);
+        let limits = &self.shared.limits;
+        let may_repeat =
+            !self.visible && self.repeats < limits.max_retries && retry::is_worth_repeating(&error);
+        let delay = may_repeat.then(|| retry::delay(limits, self.repeats, error.retry_after())).flatten();
+        let Some(delay) = delay else { return self.end(Some(error)) };
+        self.repeats += 1;
+        tracing::debug!(error = %error, repeat = self.repeats, ?delay, "repeating a provider request");
+        self.events = EventBuf::new();
+        self.state = State::Waiting { until: after(Instant::now(), delay) };
+    }
+
+    /// Drops the connection, if there still is one.
+    fn end(&mut self, error: Option<Error>) {
+        self.failed = error;
+        self.state = State::Done;
+    }
+}
+
+/// Whether a consumer would show this event, so that it must not come twice.
+fn is_visible(event: &LlmEvent) -> bool {
+    !matches!(event, LlmEvent::Start { .. } | LlmEvent::Usage(_) | LlmEvent::Unknown { .. })
+}
+
+fn request_error(error: reqwest::Error) -> Error {
+    let error = error.without_url();
+    let kind = if error.is_builder() {
+        return Error::configuration("the provider request is not valid").with_source(error);
+    } else if error.is_timeout() {
+        ProviderErrorKind::Timeout
+    } else if error.is_connect() {
+        ProviderErrorKind::Connect
+    } else {
+        // Sent, or partly sent, over a connection that then broke: a pooled one that the provider had closed.
+        ProviderErrorKind::Interrupted
+    };
+    Error::provider(kind).with_source(error)
+}

@@ -1,0 +1,91 @@
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use bytes::BytesMut;
+use http_body::Body;
+use serde_json::Value;
+use tokio::time::Instant;
+
+use super::ReadError;
+use super::response::BodyKind;
+use crate::{Error, ProviderErrorKind};
+
+/// How much of an error's body is read.
+const MAX_BODY: usize = 64 << 10;
+/// How much of it goes into a log.
+const MAX_DETAIL: usize = 2 << 10;
+
+/// An answer that is no stream of events, while its body is read to learn why.
+pub(super) struct FailedAnswer {
+    kind: BodyKind,
+    status: u16,
+    body: reqwest::Body,
+    read: BytesMut,
+    deadline: Instant,
+}
+
+impl FailedAnswer {
+    pub(super) fn new(kind: BodyKind, status: u16, body: reqwest::Body, deadline: Instant) -> Self {
+        Self { kind, status, body, read: BytesMut::new(), deadline }
+    }
+
+    /// When to go on with what was read so far: the status alone says enough.
+    pub(super) fn deadline(&self) -> Instant {
+        self.deadline
+    }
+
+    /// Ready when there is nothing more to read, or no more than may be read.
+    pub(super) fn poll_read(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        if self.kind == BodyKind::Redirect {
+            return Poll::Ready(());
+        }
+        loop {
+            let Some(Ok(frame)) = ready!(Pin::new(&mut self.body).poll_frame(cx)) else {
+                return Poll::Ready(());
+            };
+            let Ok(data) = frame.into_data() else { continue };
+            let room = MAX_BODY - self.read.len();
+            self.read.extend_from_slice(data.get(..room).unwrap_or(&data));
+            if self.read.len() == MAX_BODY {
+                return Poll::Ready(());
+            }
+        }
+    }
+
+    /// The error that the answer stands for.
+    pub(super) fn to_error(&self, read_error: ReadError) -> Error {
+        let (status, error) = match self.kind {
+            BodyKind::Refusal => (self.status, read_error(self.status, &self.read)),
+            BodyKind::Json => self.read_json(read_error),
+            BodyKind::Redirect => {
+                let error = Error::provider(ProviderErrorKind::Response);
+                return error.with_status(self.status).with_detail("a redirect, which is not followed");
+            }
+            BodyKind::Page | BodyKind::Encoded | BodyKind::Events => {
+                (self.status, Error::provider(ProviderErrorKind::Protocol))
+            }
+        };
+        let error = error.with_status(status);
+        if error.detail().is_some() { error } else { error.with_detail(self.detail()) }
+    }
+
+    /// JSON under a good status. Without an error in it, it is an answer that was not streamed.
+    fn read_json(&self, read_error: ReadError) -> (u16, Error) {
+        let body: Value = serde_json::from_slice(&self.read).unwrap_or_default();
+        let is_answer = body.get("choices").or_else(|| body.get("output")).is_some();
+        if is_answer && body.get("error").is_none_or(Value::is_null) {
+            return (self.status, Error::provider(ProviderErrorKind::Protocol));
+        }
+        let carried = ["/error/status", "/error/code", "/status", "/code", "/error/http_code"];
+        let carried = carried.iter().find_map(|pointer| body.pointer(pointer)?.as_u64());
+        let status = carried.and_then(|status| u16::try_from(status).ok());
+        let status = status.filter(|status| (400..600).contains(status)).unwrap_or(self.status);
+        (status, read_error(status, &self.read))
+    }
+
+    fn detail(&self) -> String {
+        let start = self.read.get(..MAX_DETAIL).unwrap_or(&self.read);
+        let text = String::from_utf8_lossy(start);
+        if self.kind == BodyKind::Encoded { "a compressed body".to_owned() } else { text.into_owned() }
+    }
+}
