@@ -8,6 +8,8 @@ mod error;
 mod principal;
 pub mod provider;
 mod run_context;
+#[cfg(feature = "testing")]
+pub mod testing;
 pub mod tool;
 #[cfg(feature = "openai")]
 mod transport;

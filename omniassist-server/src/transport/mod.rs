@@ -13,6 +13,8 @@ mod redact;
 mod response;
 mod retry;
 mod retry_after;
+#[cfg(all(test, feature = "testing"))]
+mod tests;
 mod timer;
 
 use std::fmt;

@@ -1,0 +1,189 @@
+mod chat;
+mod responses;
+
+use bytes::Bytes;
+use serde_json::Value;
+
+/// Text and arguments come in deltas of about this many bytes.
+const DELTA: usize = 6;
+
+/// A provider's answer as the body of an event stream; made by the functions of
+/// [`responses_sse`] and [`chat_sse`].
+///
+/// Parts are sent in the order in which they were added, and the protocol's own start, ends and finish around them.
+///
+/// ```
+/// use omniassist_server::testing::{Reply, responses_sse};
+/// use serde_json::json;
+///
+/// let body = responses_sse::text("Let me look.")
+///     .call("call_1", "order_status", json!({"id": 7}))
+///     .usage(120, 30);
+/// let reply = Reply::sse(body);
+/// # let _ = reply;
+/// ```
+#[derive(Debug, Clone)]
+#[must_use]
+pub struct SseBody {
+    api: Api,
+    parts: Vec<Part>,
+    usage: Option<(u64, u64)>,
+    cut: bool,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Api {
+    Responses,
+    Chat,
+}
+
+#[derive(Debug, Clone)]
+enum Part {
+    Text(String),
+    Reasoning(String),
+    Call { id: String, name: String, arguments: String },
+    Error { code: String, message: String },
+}
+
+impl SseBody {
+    fn new(api: Api) -> Self {
+        Self { api, parts: Vec::new(), usage: None, cut: false }
+    }
+
+    /// Adds visible text.
+    pub fn text(self, text: impl Into<String>) -> Self {
+        self.part(Part::Text(text.into()))
+    }
+
+    /// Adds reasoning: a summary in the Responses API; the `reasoning_content` of compatible servers in Chat
+    /// Completions.
+    pub fn reasoning(self, text: impl Into<String>) -> Self {
+        self.part(Part::Reasoning(text.into()))
+    }
+
+    /// Adds a tool call. Ids must be unique in a conversation.
+    pub fn call(self, id: impl Into<String>, name: impl Into<String>, arguments: impl Into<Value>) -> Self {
+        self.raw_call(id, name, arguments.into().to_string())
+    }
+
+    /// Adds a tool call with argument text that need not be JSON.
+    pub fn raw_call(
+        self,
+        id: impl Into<String>,
+        name: impl Into<String>,
+        arguments: impl Into<String>,
+    ) -> Self {
+        self.part(Part::Call { id: id.into(), name: name.into(), arguments: arguments.into() })
+    }
+
+    /// Adds an error inside the stream. Nothing comes after it but Chat's `[DONE]`.
+    pub fn error(self, code: impl Into<String>, message: impl Into<String>) -> Self {
+        self.part(Part::Error { code: code.into(), message: message.into() })
+    }
+
+    /// Reports tokens used. Without it the body reports none.
+    pub fn usage(mut self, input_tokens: u64, output_tokens: u64) -> Self {
+        self.usage = Some((input_tokens, output_tokens));
+        self
+    }
+
+    /// Ends as when the token limit is reached: the last part has no end of its own, and the finish is `length`
+    /// (`incomplete` in the Responses API).
+    pub fn truncated(mut self) -> Self {
+        self.cut = true;
+        self
+    }
+
+    /// The bytes.
+    #[must_use]
+    pub fn into_bytes(self) -> Bytes {
+        match self.api {
+            Api::Responses => responses::render(&self),
+            Api::Chat => chat::render(&self),
+        }
+        .into()
+    }
+
+    fn part(mut self, part: Part) -> Self {
+        self.parts.push(part);
+        self
+    }
+}
+
+impl From<SseBody> for Bytes {
+    fn from(body: SseBody) -> Self {
+        body.into_bytes()
+    }
+}
+
+/// Bodies as OpenAI's Responses API streams them
+/// ([reference](https://platform.openai.com/docs/api-reference/responses-streaming)).
+pub mod responses_sse {
+    use serde_json::Value;
+
+    use super::{Api, SseBody};
+
+    /// An answer without parts yet.
+    pub fn empty() -> SseBody {
+        SseBody::new(Api::Responses)
+    }
+
+    /// An answer that says `text`.
+    pub fn text(text: impl Into<String>) -> SseBody {
+        empty().text(text)
+    }
+
+    /// An answer that calls a tool.
+    pub fn call(id: impl Into<String>, name: impl Into<String>, arguments: impl Into<Value>) -> SseBody {
+        empty().call(id, name, arguments)
+    }
+
+    /// An error instead of an answer, under a good status.
+    pub fn error(code: impl Into<String>, message: impl Into<String>) -> SseBody {
+        empty().error(code, message)
+    }
+}
+
+/// Bodies as OpenAI's Chat Completions API, and servers compatible with it, stream them
+/// ([reference](https://platform.openai.com/docs/api-reference/chat-streaming)).
+pub mod chat_sse {
+    use serde_json::Value;
+
+    use super::{Api, SseBody};
+
+    /// An answer without parts yet.
+    pub fn empty() -> SseBody {
+        SseBody::new(Api::Chat)
+    }
+
+    /// An answer that says `text`.
+    pub fn text(text: impl Into<String>) -> SseBody {
+        empty().text(text)
+    }
+
+    /// An answer that calls a tool.
+    pub fn call(id: impl Into<String>, name: impl Into<String>, arguments: impl Into<Value>) -> SseBody {
+        empty().call(id, name, arguments)
+    }
+
+    /// An error instead of an answer, under a good status.
+    pub fn error(code: impl Into<String>, message: impl Into<String>) -> SseBody {
+        empty().error(code, message)
+    }
+}
+
+/// Cuts text at character boundaries into pieces of about [`DELTA`] bytes.
+fn deltas(text: &str) -> Vec<String> {
+    let mut deltas = Vec::new();
+    let mut delta = String::new();
+    for character in text.chars() {
+        delta.push(character);
+        if delta.len() >= DELTA {
+            deltas.push(std::mem::take(&mut delta));
+        }
+    }
+    if !delta.is_empty() {
+        deltas.push(delta);
+    }
+    deltas
+}

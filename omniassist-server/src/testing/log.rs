@@ -1,0 +1,84 @@
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use tokio::sync::watch;
+
+use super::FakeRequest;
+
+/// Something that happened on a [`FakeProvider`](super::FakeProvider).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FakeEvent {
+    /// When, by the real clock.
+    pub at: Instant,
+    /// On which connection, numbered from 0 in the order of arrival.
+    pub connection: usize,
+    /// What.
+    pub kind: FakeEventKind,
+}
+
+/// What happened on a [`FakeProvider`](super::FakeProvider).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FakeEventKind {
+    /// A client connected.
+    Connected,
+    /// A request was read, body included.
+    Request,
+    /// A reply was sent to its scripted end.
+    Replied,
+    /// The client closed or reset the connection while a reply was under way or held back.
+    Aborted,
+    /// The client closed or reset the connection between two requests.
+    Closed,
+}
+
+/// What a fake provider remembers, and whoever waits for more of it.
+#[derive(Debug, Default)]
+pub(super) struct Log {
+    entries: Mutex<Entries>,
+    changed: watch::Sender<()>,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Entries {
+    pub(super) events: Vec<FakeEvent>,
+    pub(super) requests: Vec<FakeRequest>,
+    /// What no script foresaw; the test that owns the server has to hear of it.
+    pub(super) faults: Vec<String>,
+    /// Aborted replies that were already reported.
+    pub(super) aborts_seen: usize,
+}
+
+impl Log {
+    pub(super) fn lock(&self) -> MutexGuard<'_, Entries> {
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn event(&self, connection: usize, kind: FakeEventKind) {
+        self.lock().events.push(FakeEvent { at: Instant::now(), connection, kind });
+        self.changed.send_replace(());
+    }
+
+    pub(super) fn request(&self, connection: usize, request: FakeRequest) {
+        self.lock().requests.push(request);
+        self.event(connection, FakeEventKind::Request);
+    }
+
+    pub(super) fn fault(&self, what: String) {
+        self.lock().faults.push(what);
+    }
+
+    /// Waits until `look` finds something.
+    pub(super) async fn wait<T>(&self, mut look: impl FnMut(&mut Entries) -> Option<T>) -> T {
+        let mut changed = self.changed.subscribe();
+        loop {
+            changed.mark_unchanged();
+            if let Some(found) = look(&mut self.lock()) {
+                return found;
+            }
+            // The sender lives in `self`, so this cannot fail.
+            let _ = changed.changed().await;
+        }
+    }
+}

@@ -1,0 +1,230 @@
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::StatusCode;
+use serde_json::Value;
+
+/// How a [`FakeProvider`](super::FakeProvider) answers one request: what, in which pieces, how slowly, and how it
+/// breaks.
+///
+/// Byte counts are counts of the body, before chunked framing.
+///
+/// ```
+/// use std::time::Duration;
+/// use omniassist_server::testing::{Reply, responses_sse};
+///
+/// // Half an answer in pieces of 7 bytes, then a reset connection.
+/// let cut = Reply::sse(responses_sse::text("Hello")).chunked_by(7).reset_after(200);
+///
+/// // A rate limit.
+/// let limited = Reply::json(429, &serde_json::json!({"error": {"message": "slow down"}})).header("retry-after", "2");
+///
+/// // A model that thinks for a while.
+/// let slow = Reply::sse(responses_sse::text("Hello")).delay(Duration::from_millis(50));
+/// # let _ = (cut, limited, slow);
+/// ```
+#[derive(Debug, Clone)]
+#[must_use]
+pub struct Reply {
+    pub(super) status: u16,
+    pub(super) headers: Vec<(String, String)>,
+    pub(super) body: Bytes,
+    pub(super) piece: usize,
+    pub(super) before_head: Duration,
+    pub(super) before_body: Duration,
+    pub(super) between: Duration,
+    pub(super) framing: Framing,
+    pub(super) after: Option<usize>,
+    pub(super) ending: Ending,
+    pub(super) raw: bool,
+}
+
+/// How the client is told where the body ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Framing {
+    Chunked,
+    Length(u64),
+    UntilClose,
+}
+
+/// What happens after the last byte of the body that is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ending {
+    /// The reply ends as HTTP says, and the connection is kept.
+    Whole,
+    /// The connection is closed (FIN).
+    Close,
+    /// The connection is reset (RST).
+    Reset,
+    /// Nothing comes any more, and the connection stays open.
+    Stall,
+    /// The body begins again, for ever.
+    Endless,
+}
+
+impl Reply {
+    fn new(status: u16, media_type: &str, body: Bytes) -> Self {
+        let headers = if media_type.is_empty() {
+            Vec::new()
+        } else {
+            vec![("content-type".to_owned(), media_type.to_owned())]
+        };
+        Self {
+            status,
+            headers,
+            body,
+            piece: usize::MAX,
+            before_head: Duration::ZERO,
+            before_body: Duration::ZERO,
+            between: Duration::ZERO,
+            framing: Framing::Chunked,
+            after: None,
+            ending: Ending::Whole,
+            raw: false,
+        }
+    }
+
+    /// A stream of server-sent events: status 200, `text/event-stream`, in one piece.
+    pub fn sse(body: impl Into<Bytes>) -> Self {
+        Self::new(200, "text/event-stream", body.into())
+    }
+
+    /// JSON: an error with its status, or, with 200, an error that lost it.
+    pub fn json(status: u16, body: &Value) -> Self {
+        Self::new(status, "application/json", body.to_string().into())
+    }
+
+    /// A page, as a captive portal or a gateway sends it.
+    pub fn html(status: u16, body: impl Into<String>) -> Self {
+        Self::new(status, "text/html; charset=utf-8", body.into().into())
+    }
+
+    /// A status with an empty body.
+    pub fn status(status: u16) -> Self {
+        Self::new(status, "", Bytes::new())
+    }
+
+    /// These bytes, where status line, headers and framing would be; then the connection is closed.
+    pub fn raw(bytes: impl Into<Bytes>) -> Self {
+        let reply = Self::new(200, "", bytes.into());
+        Self { raw: true, ending: Ending::Close, ..reply }
+    }
+
+    /// Reads the request and closes the connection without a byte, as a server does whose idle timeout ends just then.
+    pub fn hang_up() -> Self {
+        Self::raw(Bytes::new())
+    }
+
+    /// Reads the request and resets the connection without a byte.
+    pub fn reset() -> Self {
+        Self { ending: Ending::Reset, ..Self::hang_up() }
+    }
+
+    /// Reads the request and says nothing, for ever.
+    pub fn silence() -> Self {
+        Self { ending: Ending::Stall, ..Self::hang_up() }
+    }
+
+    /// Adds a header. A `content-type` replaces the one there is.
+    pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        let name = name.into();
+        if name.eq_ignore_ascii_case("content-type") {
+            self.headers.retain(|(name, _)| !name.eq_ignore_ascii_case("content-type"));
+        }
+        self.headers.push((name, value.into()));
+        self
+    }
+
+    /// Sends the body in pieces of this many bytes (at least 1), each its own write and its own chunk. Default: one
+    /// piece.
+    pub fn chunked_by(mut self, bytes: usize) -> Self {
+        self.piece = bytes.max(1);
+        self
+    }
+
+    /// Waits between two pieces of the body. Default: not at all.
+    pub fn pace(mut self, pause: Duration) -> Self {
+        self.between = pause;
+        self
+    }
+
+    /// Waits between the headers and the first byte of the body.
+    pub fn delay(mut self, delay: Duration) -> Self {
+        self.before_body = delay;
+        self
+    }
+
+    /// Waits before the headers.
+    pub fn delay_headers(mut self, delay: Duration) -> Self {
+        self.before_head = delay;
+        self
+    }
+
+    /// Closes the connection after this many bytes of the body, in the middle of the answer.
+    pub fn cut_after(self, bytes: usize) -> Self {
+        self.ending(Some(bytes), Ending::Close)
+    }
+
+    /// Resets the connection (TCP RST) after this many bytes of the body.
+    pub fn reset_after(self, bytes: usize) -> Self {
+        self.ending(Some(bytes), Ending::Reset)
+    }
+
+    /// Says nothing more after this many bytes of the body, and keeps the connection open. With 0 the headers are sent
+    /// and the first byte never comes.
+    pub fn stall_after(self, bytes: usize) -> Self {
+        self.ending(Some(bytes), Ending::Stall)
+    }
+
+    /// Sends the body again and again, until the client goes: a line that never ends.
+    pub fn endless(self) -> Self {
+        self.ending(None, Ending::Endless)
+    }
+
+    /// Closes the connection after the whole reply, with `connection: close`.
+    pub fn close(self) -> Self {
+        let reply = self.header("connection", "close");
+        Self { ending: Ending::Close, after: None, ..reply }
+    }
+
+    /// Announces this `content-length`, true or not. A body that is shorter is followed by the connection's end.
+    pub fn content_length(mut self, bytes: u64) -> Self {
+        self.framing = Framing::Length(bytes);
+        if bytes > self.body.len() as u64 {
+            self.ending = Ending::Close;
+        }
+        self
+    }
+
+    /// Announces no length: the body ends with the connection, as in HTTP/1.0.
+    pub fn until_close(mut self) -> Self {
+        self.framing = Framing::UntilClose;
+        self.ending = Ending::Close;
+        self
+    }
+
+    fn ending(self, after: Option<usize>, ending: Ending) -> Self {
+        Self { after, ending, ..self }
+    }
+
+    /// Status line and headers, as they are written.
+    pub(super) fn head(&self) -> Bytes {
+        let reason = StatusCode::from_u16(self.status).ok().and_then(|status| status.canonical_reason());
+        let mut head = format!("HTTP/1.1 {} {}\r\n", self.status, reason.unwrap_or("Status"));
+        for (name, value) in &self.headers {
+            head.extend([name, ": ", value, "\r\n"]);
+        }
+        match self.framing {
+            Framing::Chunked => head.push_str("transfer-encoding: chunked\r\n"),
+            Framing::Length(bytes) => head.push_str(&format!("content-length: {bytes}\r\n")),
+            Framing::UntilClose => {}
+        }
+        head.push_str("\r\n");
+        head.into()
+    }
+
+    /// The part of the body that is sent.
+    pub(super) fn sent(&self) -> Bytes {
+        self.body.slice(..self.after.map_or(self.body.len(), |after| after.min(self.body.len())))
+    }
+}

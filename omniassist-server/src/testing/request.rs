@@ -1,0 +1,102 @@
+use bytes::{Bytes, BytesMut};
+use http::{HeaderMap, HeaderName, HeaderValue};
+use serde_json::Value;
+
+/// Longest request head that is read.
+const MAX_HEAD: usize = 64 << 10;
+
+/// A request as it reached a [`FakeProvider`](super::FakeProvider).
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct FakeRequest {
+    /// `POST`.
+    pub method: String,
+    /// The path, with its query: `/v1/responses`.
+    pub path: String,
+    /// The headers, credentials included.
+    pub headers: HeaderMap,
+    /// The body.
+    pub body: Bytes,
+}
+
+impl FakeRequest {
+    /// The body as JSON; null if it is none.
+    #[must_use]
+    pub fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).unwrap_or_default()
+    }
+
+    /// A header's value, if it is there and text.
+    #[must_use]
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name)?.to_str().ok()
+    }
+
+    /// Takes one request from the front of what was received; `Ok(None)` when it is not complete yet.
+    pub(super) fn take(received: &mut BytesMut) -> Result<Option<Self>, &'static str> {
+        let Some(head_len) = received.windows(4).position(|window| window == b"\r\n\r\n") else {
+            return if received.len() > MAX_HEAD { Err("the request's head is too long") } else { Ok(None) };
+        };
+        let head = received.get(..head_len).unwrap_or_default();
+        let head = std::str::from_utf8(head).map_err(|_| "the request's head is not UTF-8")?;
+        let mut lines = head.split("\r\n");
+        let mut first = lines.next().unwrap_or_default().split(' ');
+        let (Some(method), Some(path)) = (first.next(), first.next()) else {
+            return Err("the request line has no path");
+        };
+        let (method, path) = (method.to_owned(), path.to_owned());
+        let mut headers = HeaderMap::new();
+        for line in lines {
+            let Some((name, value)) = line.split_once(':') else { return Err("a header without a colon") };
+            let name = HeaderName::try_from(name).map_err(|_| "a header's name is not allowed")?;
+            let value = HeaderValue::try_from(value.trim()).map_err(|_| "a header's value is not allowed")?;
+            headers.append(name, value);
+        }
+        if headers.contains_key("transfer-encoding") {
+            return Err("a request with a transfer encoding, which the fake provider does not read");
+        }
+        let length = headers.get("content-length").and_then(|value| value.to_str().ok());
+        let length = length.map_or(Ok(0), str::parse).map_err(|_| "the content length is no number")?;
+        let body_at = head_len + 4;
+        if received.len() - body_at < length {
+            return Ok(None);
+        }
+        let _ = received.split_to(body_at);
+        let body = received.split_to(length).freeze();
+        Ok(Some(Self { method, path, headers, body }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_is_taken_once_it_is_complete() {
+        let whole = b"POST /v1/x?q HTTP/1.1\r\nA: b\r\ncontent-length: 3\r\n\r\nabcPOST";
+        let mut received = BytesMut::new();
+        for (at, byte) in whole.iter().enumerate() {
+            received.extend_from_slice(&[*byte]);
+            let taken = FakeRequest::take(&mut received).unwrap();
+            assert_eq!(taken.is_some(), at == whole.len() - 5, "at {at}");
+            if let Some(request) = taken {
+                assert_eq!((request.method.as_str(), request.path.as_str()), ("POST", "/v1/x?q"));
+                assert_eq!((request.header("a"), &*request.body), (Some("b"), &b"abc"[..]));
+            }
+        }
+        assert_eq!(received, "POST");
+    }
+
+    #[test]
+    fn nonsense_is_refused() {
+        for bytes in [
+            &b"\r\n\r\n"[..],
+            b"GET / HTTP/1.1\r\nnope\r\n\r\n",
+            b"GET / HTTP/1.1\r\ncontent-length: x\r\n\r\n",
+            b"GET / HTTP/1.1\r\ntransfer-encoding: chunked\r\n\r\n",
+        ] {
+            assert!(FakeRequest::take(&mut BytesMut::from(bytes)).is_err(), "{bytes:?}");
+        }
+        assert!(FakeRequest::take(&mut BytesMut::from(&[b'a'; MAX_HEAD + 1][..])).is_err());
+    }
+}

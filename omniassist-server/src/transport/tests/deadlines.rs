@@ -1,0 +1,120 @@
+use super::*;
+
+fn short(first_byte: u64, idle: u64) -> Limits {
+    let mut limits = limits();
+    limits.max_retries = 0;
+    limits.first_byte_timeout = Some(Duration::from_millis(first_byte));
+    limits.idle_timeout = Duration::from_millis(idle);
+    limits
+}
+
+fn assert_timeout(heard: &Heard, after: u64) {
+    assert_eq!(heard.kind(), Some(ProviderErrorKind::Timeout), "{heard:?}");
+    let (took, after) = (heard.took, Duration::from_millis(after));
+    assert!(took >= after && took < after + Duration::from_millis(400), "{took:?} for {after:?}");
+}
+
+#[tokio::test]
+async fn the_first_byte_has_a_deadline() {
+    for reply in [Reply::silence(), Reply::sse("END\n").stall_after(0)] {
+        let server = serve([reply]).await;
+        assert_timeout(&hear_with(&server, short(150, 5_000)).await, 150);
+        server.closed().await;
+    }
+    let slow = Reply::sse("END\n").delay_headers(Duration::from_millis(60)).delay(Duration::from_millis(60));
+    let server = serve([slow.clone(), slow]).await;
+    assert!(hear_with(&server, short(400, 5_000)).await.is_whole());
+    assert_timeout(&hear_with(&server, short(90, 5_000)).await, 90);
+}
+
+#[tokio::test]
+async fn the_first_byte_may_take_longer_than_a_later_one() {
+    let server = serve([Reply::sse("END\n").delay(Duration::from_millis(200))]).await;
+    assert!(hear_with(&server, short(1_000, 100)).await.is_whole());
+}
+
+#[tokio::test]
+async fn silence_has_a_deadline() {
+    let server = serve([Reply::sse("hello\nEND\n").stall_after(6)]).await;
+    let heard = hear_with(&server, short(5_000, 150)).await;
+    assert_timeout(&heard, 150);
+    assert_eq!(heard.said, ["hello"]);
+    server.closed().await;
+}
+
+#[tokio::test]
+async fn every_byte_counts_against_silence_also_of_comments() {
+    let body = ": c\n".repeat(8) + "END\n";
+    let dribble = Reply::sse(body).chunked_by(4).pace(Duration::from_millis(50));
+    let server = serve([dribble]).await;
+    let heard = hear_with(&server, short(5_000, 200)).await;
+    assert!(heard.is_whole(), "{heard:?}");
+    assert!(heard.took > Duration::from_millis(350));
+}
+
+#[tokio::test]
+async fn a_slow_reader_is_not_silence() {
+    let server = serve([Reply::sse("a\nb\nc\nEND\n").chunked_by(2).pace(Duration::from_millis(20))]).await;
+    let mut stream = ask(&server.base_url(), short(5_000, 100));
+    let mut said = Vec::new();
+    while let Some(event) = stream.next().await {
+        said.push(name(&event.unwrap()));
+        tokio::time::sleep(Duration::from_millis(250)).await;
+    }
+    assert_eq!(said, ["a", "b", "c", "<end>"]);
+}
+
+#[tokio::test]
+async fn idle_time_begins_when_the_reader_begins_to_wait() {
+    let server = serve([Reply::sse("a\nb\nEND\n").chunked_by(2).pace(Duration::from_millis(400))]).await;
+    let mut stream = ask(&server.base_url(), short(5_000, 300));
+    assert_eq!(name(&stream.next().await.unwrap().unwrap()), "a");
+    // 250 ms of not asking, then 150 ms of waiting: silent for longer than the deadline, but not asked for as long.
+    tokio::time::sleep(Duration::from_millis(250)).await;
+    assert_eq!(name(&stream.next().await.unwrap().unwrap()), "b");
+    let error = stream.next().await.unwrap().unwrap_err();
+    assert!(error.is_timeout());
+}
+
+#[tokio::test]
+async fn an_error_body_that_never_ends_does_not_hide_the_error() {
+    let stalled = Reply::html(400, "why").stall_after(2);
+    let endless = Reply::html(400, "why").endless();
+    let dribbled = Reply::html(400, "why?".repeat(1_000)).chunked_by(1).pace(Duration::from_millis(10));
+    for reply in [stalled, endless, dribbled] {
+        let server = serve([reply]).await;
+        let heard = hear_with(&server, short(200, 200)).await;
+        assert_eq!((heard.kind(), heard.error().status()), (Some(ProviderErrorKind::Response), Some(400)));
+        assert!(heard.error().detail().unwrap().starts_with("wh"));
+        assert!(heard.took < Duration::from_millis(600), "{:?}", heard.took);
+    }
+}
+
+#[tokio::test]
+async fn deadlines_beyond_the_clock_do_no_harm() {
+    let mut limits = short(0, 0);
+    limits.first_byte_timeout = Some(Duration::MAX);
+    limits.idle_timeout = Duration::MAX;
+    let server = serve([Reply::sse("a\nEND\n").chunked_by(2).pace(Duration::from_millis(5))]).await;
+    assert!(hear_with(&server, limits).await.is_whole());
+}
+
+#[tokio::test]
+async fn a_connection_has_a_deadline() {
+    // A listener whose queue is full answers no further connection attempt.
+    let socket = tokio::net::TcpSocket::new_v4().unwrap();
+    socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let listener = socket.listen(1).unwrap();
+    let address = listener.local_addr().unwrap();
+    let mut full = Vec::new();
+    loop {
+        let attempt = tokio::net::TcpStream::connect(address);
+        match tokio::time::timeout(Duration::from_millis(100), attempt).await {
+            Ok(stream) => full.push(stream.unwrap()),
+            Err(_) => break,
+        }
+    }
+    let mut limits = short(5_000, 5_000);
+    limits.connect_timeout = Duration::from_millis(150);
+    assert_timeout(&hear(ask(&format!("http://{address}/v1"), limits)).await, 150);
+}

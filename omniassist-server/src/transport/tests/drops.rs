@@ -1,0 +1,98 @@
+use futures_util::FutureExt;
+
+use super::*;
+
+const SOON: Duration = Duration::from_millis(250);
+
+/// Polls the stream for a while, which must not end it, then drops it, and says how long the server took to notice.
+async fn notice(server: &FakeProvider, mut stream: LlmStream, wait: Duration) -> Duration {
+    let deadline = tokio::time::sleep(wait);
+    tokio::pin!(deadline);
+    loop {
+        tokio::select! {
+            item = stream.next() => assert!(matches!(item, Some(Ok(_))), "{item:?}"),
+            () = &mut deadline => break,
+        }
+    }
+    let dropped = Instant::now();
+    drop(stream);
+    server.closed().await.saturating_duration_since(dropped)
+}
+
+#[tokio::test]
+async fn dropping_the_stream_closes_the_connection_at_every_stage() {
+    let text = "some text\n".repeat(1_000);
+    for reply in [
+        Reply::silence(),
+        Reply::sse("x\n").stall_after(0),
+        Reply::sse("hello\nEND\n").stall_after(6),
+        Reply::sse(text.clone()).chunked_by(10).pace(Duration::from_millis(1)),
+        Reply::html(500, "why").stall_after(2),
+    ] {
+        let server = serve([reply.clone()]).await;
+        let took = notice(&server, ask(&server.base_url(), limits()), Duration::from_millis(100)).await;
+        assert!(took <= SOON, "{took:?} for {reply:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_server_that_ignores_the_close_is_not_read_on() {
+    let server = serve([Reply::sse("more\n".repeat(10_000)).endless()]).await;
+    let mut stream = ask(&server.base_url(), limits());
+    assert!(stream.next().await.unwrap().is_ok());
+    let dropped = Instant::now();
+    drop(stream);
+    let took = server.closed().await.saturating_duration_since(dropped);
+    assert!(took <= SOON, "{took:?}");
+}
+
+#[tokio::test]
+async fn dropping_the_stream_ends_the_wait_between_attempts() {
+    let server = serve([Reply::status(503).header("retry-after", "1"), Reply::sse("END\n")]).await;
+    let mut stream = ask(&server.base_url(), limits());
+    assert!(tokio::time::timeout(Duration::from_millis(200), stream.next()).await.is_err());
+    drop(stream);
+    tokio::time::sleep(Duration::from_millis(1_500)).await;
+    assert_eq!((server.requests().len(), server.replies_left()), (1, 1));
+}
+
+#[tokio::test]
+async fn nothing_is_sent_before_the_first_poll() {
+    let server = serve([]).await;
+    let stream = ask(&server.base_url(), limits());
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    drop(stream);
+    assert!(server.events().is_empty());
+}
+
+#[tokio::test]
+async fn a_read_that_is_given_up_loses_nothing() {
+    let body: String = (0..40).map(|n| format!("{n}\n")).collect::<String>() + "END\n";
+    let server = serve([Reply::sse(body).chunked_by(3).pace(Duration::from_millis(2))]).await;
+    let mut stream = ask(&server.base_url(), limits());
+    let mut said = Vec::new();
+    loop {
+        match stream.next().now_or_never() {
+            Some(Some(event)) => said.push(name(&event.unwrap())),
+            Some(None) => break,
+            None => tokio::time::sleep(Duration::from_millis(1)).await,
+        }
+    }
+    let expected: Vec<_> = (0..40).map(|n| n.to_string()).chain(["<end>".to_owned()]).collect();
+    assert_eq!(said, expected);
+}
+
+#[tokio::test]
+async fn a_reader_that_stops_holds_the_provider_back() {
+    let body = "0123456789abcde\n".repeat(64 * 1_024);
+    let server = serve([Reply::sse(body).chunked_by(16 << 10).endless()]).await;
+    let mut stream = ask(&server.base_url(), limits());
+    assert!(stream.next().await.unwrap().is_ok());
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    let replied = server.events();
+    // The whole body is 1 MiB, again and again: were it read ahead, the limit of 64 MiB would be reached and the
+    // connection closed.
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    assert_eq!(server.events(), replied);
+    assert!(stream.next().await.unwrap().is_ok());
+}

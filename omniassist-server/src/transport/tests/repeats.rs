@@ -1,0 +1,173 @@
+use super::*;
+
+fn good() -> Reply {
+    Reply::sse("START\nhello\nEND\n")
+}
+
+/// Asks a server that fails `failures` times and then answers.
+async fn after(failure: Reply, failures: usize) -> (Heard, usize) {
+    let replies = std::iter::repeat_n(failure, failures).chain([good()]);
+    let server = serve(replies).await;
+    let mut limits = limits();
+    limits.first_byte_timeout = Some(Duration::from_millis(150));
+    let heard = hear_with(&server, limits).await;
+    (heard, server.requests().len())
+}
+
+/// All that fails before anything was seen.
+fn early_failures() -> Vec<Reply> {
+    let mut failures: Vec<_> = [408, 409, 429, 500, 502, 503, 504, 529].map(Reply::status).into();
+    failures.extend([
+        Reply::silence(),
+        good().stall_after(0),
+        Reply::hang_up(),
+        Reply::reset(),
+        Reply::sse("BUSY\n"),
+        Reply::sse(": wait\nSTART\nBUSY\n"),
+        Reply::sse("START\nhello\nEND\n").cut_after(6),
+        Reply::sse("START\nhello\nEND\n").cut_after(0),
+        Reply::sse(""),
+        Reply::json(200, &serde_json::json!({"error": {"code": 503}})),
+        Reply::raw("HTTP/1.1 200 OK\r\ncontent-"),
+    ]);
+    failures
+}
+
+#[tokio::test]
+async fn what_fails_before_anything_was_seen_is_repeated() {
+    for failure in early_failures() {
+        let (heard, requests) = after(failure.clone(), 2).await;
+        assert_eq!(heard.said, ["<start>", "hello", "<end>"], "{failure:?}: {heard:?}");
+        assert!(heard.is_whole());
+        assert_eq!(requests, 3);
+    }
+}
+
+#[tokio::test]
+async fn two_repeats_and_no_more() {
+    for failure in early_failures() {
+        let server = serve(std::iter::repeat_n(failure.clone(), 3)).await;
+        let mut limits = limits();
+        limits.first_byte_timeout = Some(Duration::from_millis(100));
+        let heard = hear_with(&server, limits).await;
+        assert!(heard.error.is_some(), "{failure:?}");
+        assert_eq!(server.requests().len(), 3, "{failure:?}");
+        // A start without anything visible is still told, so that a log can name the answer that failed.
+        assert!(heard.said.iter().all(|said| said == "<start>"), "{failure:?}: {heard:?}");
+    }
+}
+
+#[tokio::test]
+async fn the_number_of_repeats_is_a_limit() {
+    for repeats in [0, 1, 4] {
+        let mut limits = limits();
+        limits.max_retries = repeats;
+        let server = serve([]).await;
+        server.otherwise(Reply::status(500));
+        assert_eq!(hear_with(&server, limits).await.error().status(), Some(500));
+        assert_eq!(server.requests().len() as u32, repeats + 1);
+    }
+}
+
+#[tokio::test]
+async fn what_will_not_pass_is_not_repeated() {
+    let quota = serde_json::json!({"error": {"code": "insufficient_quota"}});
+    for failure in [
+        Reply::status(400),
+        Reply::status(401),
+        Reply::status(403),
+        Reply::status(404),
+        Reply::status(413),
+        Reply::status(307),
+        Reply::json(429, &quota),
+        Reply::sse("QUOTA\n"),
+        Reply::html(200, "<html>"),
+    ] {
+        let server = serve([failure.clone()]).await;
+        let heard = hear_with(&server, limits()).await;
+        assert!(heard.error.is_some() && heard.said.is_empty(), "{failure:?}");
+        assert_eq!(server.requests().len(), 1, "{failure:?}");
+    }
+}
+
+#[tokio::test]
+async fn nothing_is_repeated_once_something_was_seen() {
+    for failure in ["hello\nBUSY\n", "START\nhello\nBUSY\n", "hello\n", "END\nBUSY\n"] {
+        let server = serve([Reply::sse(failure)]).await;
+        let heard = hear_with(&server, limits()).await;
+        assert!(heard.error.is_some(), "{failure:?}: {heard:?}");
+        assert!(!heard.said.is_empty());
+        assert_eq!(server.requests().len(), 1, "{failure:?}");
+    }
+}
+
+#[tokio::test]
+async fn each_attempt_has_a_fresh_decoder() {
+    // A rest of the first attempt would spoil the first line of the second.
+    let (heard, _) = after(Reply::sse("hal").close(), 1).await;
+    assert_eq!(heard.said, ["<start>", "hello", "<end>"]);
+}
+
+#[tokio::test]
+async fn too_much_that_nobody_sees_is_not_held_back_for_ever() {
+    let server = serve([Reply::sse("START\n".repeat(100) + "BUSY\n")]).await;
+    let heard = hear_with(&server, limits()).await;
+    assert_eq!(heard.said.len(), 100);
+    assert_eq!(server.requests().len(), 1);
+}
+
+#[tokio::test]
+async fn a_provider_that_is_not_there_is_asked_again() {
+    let free = FakeProvider::start().await.unwrap().base_url();
+    let mut limits = limits();
+    limits.retry_base_delay = Duration::from_millis(20);
+    let heard = hear(ask(&free, limits)).await;
+    assert_eq!(heard.kind(), Some(ProviderErrorKind::Connect));
+    assert!(heard.error().is_retryable());
+}
+
+#[tokio::test]
+async fn a_pooled_connection_that_has_died_costs_one_repeat() {
+    let server = serve([good(), Reply::hang_up(), good()]).await;
+    let mut limits = limits();
+    limits.max_retries = 1;
+    let transport = Transport::new(limits, &server.base_url()).unwrap();
+    let again = || transport.stream(request(&server.base_url()), || Box::new(Lines::default()), read_error);
+    assert!(hear(again()).await.is_whole());
+    assert!(hear(again()).await.is_whole());
+    let connections = server.events().iter().map(|event| event.connection).max();
+    assert_eq!((server.requests().len(), connections), (3, Some(1)));
+}
+
+#[tokio::test]
+async fn what_the_provider_asks_to_wait_is_waited() {
+    let ms = Duration::from_millis;
+    for (name, value, least, most) in [
+        ("retry-after", "1", 1_000, 1_400),
+        ("retry-after", "0.3", 300, 600),
+        ("retry-after-ms", "200", 200, 500),
+        ("retry-after", "-5", 0, 300),
+        ("retry-after", "NaN", 0, 300),
+        ("retry-after", "Sun, 06 Nov 1994 08:49:37 GMT", 0, 300),
+    ] {
+        let (heard, requests) = after(Reply::status(429).header(name, value), 1).await;
+        assert!(heard.is_whole() && requests == 2, "{value}");
+        assert!(heard.took >= ms(least) && heard.took < ms(most), "{value}: {:?}", heard.took);
+    }
+}
+
+#[tokio::test]
+async fn a_wait_that_is_too_long_fails_at_once_and_says_how_long() {
+    for (value, asked) in [("86400", 86_400), ("121", 121)] {
+        let (heard, requests) = after(Reply::status(429).header("retry-after", value), 1).await;
+        assert_eq!(requests, 1);
+        assert_eq!(heard.error().retry_after(), Some(Duration::from_secs(asked)));
+        assert!(heard.took < Duration::from_millis(300));
+    }
+    let mut limits = limits();
+    limits.max_retry_after = Duration::from_millis(100);
+    for (value, repeated) in [("100", true), ("101", false)] {
+        let server = serve([Reply::status(503).header("retry-after-ms", value), good()]).await;
+        assert_eq!(hear_with(&server, limits.clone()).await.is_whole(), repeated, "{value}");
+    }
+}
