@@ -1,1 +1,13 @@
 //! Integration tests.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "that is how a test fails; clippy's own exception covers test functions only, not what they call"
+)]
+
+mod testing_bodies;
+mod testing_fake_server;
+mod testing_scripted;

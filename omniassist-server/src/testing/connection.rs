@@ -15,6 +15,9 @@ use super::log::{FakeEventKind, Log};
 use super::reply::{Ending, Framing, Reply};
 use super::request::FakeRequest;
 
+/// An RST overtakes what the client has not read yet; this lets it read.
+const BEFORE_RESET: Duration = Duration::from_millis(20);
+
 /// What a server has still to say.
 #[derive(Debug, Default)]
 pub(super) struct Replies(Mutex<Queue>);
@@ -69,15 +72,18 @@ impl Connection {
             // Reading goes on beside the reply, so that a client that leaves is noticed at any point of it.
             let played = tokio::select! {
                 biased;
-                played = play(&mut writer, &reply) => played,
+                played = play(&mut writer, &reply, &self.log) => played,
                 gone = read_until_gone(&mut reader, &mut received) => Err(gone),
             };
             match played {
                 Ok(()) => self.log.event(self.number, FakeEventKind::Replied),
                 Err(_) => return self.log.event(self.number, FakeEventKind::Aborted),
             }
-            if reply.ending != Ending::Whole {
-                return;
+            match reply.ending {
+                Ending::Whole => {}
+                // Dropped, the writer would send a FIN before the RST.
+                Ending::Reset => return writer.forget(),
+                Ending::Close | Ending::Stall | Ending::Endless => return,
             }
         }
     }
@@ -125,31 +131,41 @@ async fn read_until_gone(reader: &mut OwnedReadHalf, received: &mut BytesMut) ->
 }
 
 /// Sends a reply up to its scripted end; an error when the client has gone before.
-async fn play(writer: &mut OwnedWriteHalf, reply: &Reply) -> io::Result<()> {
+async fn play(writer: &mut OwnedWriteHalf, reply: &Reply, log: &Log) -> io::Result<()> {
     pause(reply.before_head).await;
     if !reply.raw {
         writer.write_all(&reply.head()).await?;
     }
     pause(reply.before_body).await;
     let body = reply.sent();
-    write_body(writer, reply, body.clone()).await?;
+    write_body(writer, reply, log, body.clone()).await?;
     match reply.ending {
         Ending::Whole if reply.framing == Framing::Chunked => writer.write_all(b"0\r\n\r\n").await,
         Ending::Close if reply.framing == Framing::Chunked && !reply.raw && reply.after.is_none() => {
             writer.write_all(b"0\r\n\r\n").await
         }
         Ending::Whole | Ending::Close => Ok(()),
-        Ending::Reset => writer.as_ref().set_zero_linger(),
+        Ending::Reset => {
+            if !body.is_empty() {
+                sleep(BEFORE_RESET).await;
+            }
+            writer.as_ref().set_zero_linger()
+        }
         Ending::Stall => pending().await,
         Ending::Endless => loop {
-            write_body(writer, reply, body.clone()).await?;
+            write_body(writer, reply, log, body.clone()).await?;
             // An empty body would never wait for the socket.
             tokio::task::yield_now().await;
         },
     }
 }
 
-async fn write_body(writer: &mut OwnedWriteHalf, reply: &Reply, mut body: Bytes) -> io::Result<()> {
+async fn write_body(
+    writer: &mut OwnedWriteHalf,
+    reply: &Reply,
+    log: &Log,
+    mut body: Bytes,
+) -> io::Result<()> {
     let mut first = true;
     while !body.is_empty() {
         if !std::mem::take(&mut first) {
@@ -165,6 +181,7 @@ async fn write_body(writer: &mut OwnedWriteHalf, reply: &Reply, mut body: Bytes)
             chunk.put_slice(b"\r\n");
             writer.write_all(&chunk).await?;
         }
+        log.add_sent(piece.len());
     }
     Ok(())
 }

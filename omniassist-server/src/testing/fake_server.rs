@@ -99,6 +99,12 @@ impl FakeProvider {
         self.log.lock().events.clone()
     }
 
+    /// Bytes of bodies that were handed to the sockets so far. They stop growing when nobody reads.
+    #[must_use]
+    pub fn bytes_sent(&self) -> u64 {
+        self.log.sent()
+    }
+
     /// Waits until this many requests have come in all, and gives the last of them. With 0, the first.
     pub async fn request(&self, number: usize) -> FakeRequest {
         self.log.wait(|entries| entries.requests.get(number.saturating_sub(1)).cloned()).await

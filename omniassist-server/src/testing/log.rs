@@ -1,3 +1,4 @@
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
@@ -37,6 +38,7 @@ pub enum FakeEventKind {
 #[derive(Debug, Default)]
 pub(super) struct Log {
     entries: Mutex<Entries>,
+    sent: AtomicU64,
     changed: watch::Sender<()>,
 }
 
@@ -63,6 +65,14 @@ impl Log {
     pub(super) fn request(&self, connection: usize, request: FakeRequest) {
         self.lock().requests.push(request);
         self.event(connection, FakeEventKind::Request);
+    }
+
+    pub(super) fn sent(&self) -> u64 {
+        self.sent.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn add_sent(&self, bytes: usize) {
+        self.sent.fetch_add(bytes as u64, Ordering::Relaxed);
     }
 
     pub(super) fn fault(&self, what: String) {

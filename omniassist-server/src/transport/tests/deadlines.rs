@@ -11,7 +11,7 @@ fn short(first_byte: u64, idle: u64) -> Limits {
 fn assert_timeout(heard: &Heard, after: u64) {
     assert_eq!(heard.kind(), Some(ProviderErrorKind::Timeout), "{heard:?}");
     let (took, after) = (heard.took, Duration::from_millis(after));
-    assert!(took >= after && took < after + Duration::from_millis(400), "{took:?} for {after:?}");
+    assert!(took >= after && took < after + Duration::from_millis(1_500), "{took:?} for {after:?}");
 }
 
 #[tokio::test]
@@ -45,11 +45,11 @@ async fn silence_has_a_deadline() {
 #[tokio::test]
 async fn every_byte_counts_against_silence_also_of_comments() {
     let body = ": c\n".repeat(8) + "END\n";
-    let dribble = Reply::sse(body).chunked_by(4).pace(Duration::from_millis(50));
+    let dribble = Reply::sse(body).chunked_by(4).pace(Duration::from_millis(100));
     let server = serve([dribble]).await;
-    let heard = hear_with(&server, short(5_000, 200)).await;
+    let heard = hear_with(&server, short(5_000, 400)).await;
     assert!(heard.is_whole(), "{heard:?}");
-    assert!(heard.took > Duration::from_millis(350));
+    assert!(heard.took > Duration::from_millis(700));
 }
 
 #[tokio::test]
@@ -66,11 +66,11 @@ async fn a_slow_reader_is_not_silence() {
 
 #[tokio::test]
 async fn idle_time_begins_when_the_reader_begins_to_wait() {
-    let server = serve([Reply::sse("a\nb\nEND\n").chunked_by(2).pace(Duration::from_millis(400))]).await;
-    let mut stream = ask(&server.base_url(), short(5_000, 300));
+    let server = serve([Reply::sse("a\nb\nEND\n").chunked_by(2).pace(Duration::from_millis(800))]).await;
+    let mut stream = ask(&server.base_url(), short(5_000, 600));
     assert_eq!(name(&stream.next().await.unwrap().unwrap()), "a");
-    // 250 ms of not asking, then 150 ms of waiting: silent for longer than the deadline, but not asked for as long.
-    tokio::time::sleep(Duration::from_millis(250)).await;
+    // 500 ms of not asking, then 300 ms of waiting: silent for longer than the deadline, but not asked for as long.
+    tokio::time::sleep(Duration::from_millis(500)).await;
     assert_eq!(name(&stream.next().await.unwrap().unwrap()), "b");
     let error = stream.next().await.unwrap().unwrap_err();
     assert!(error.is_timeout());
@@ -86,7 +86,7 @@ async fn an_error_body_that_never_ends_does_not_hide_the_error() {
         let heard = hear_with(&server, short(200, 200)).await;
         assert_eq!((heard.kind(), heard.error().status()), (Some(ProviderErrorKind::Response), Some(400)));
         assert!(heard.error().detail().unwrap().starts_with("wh"));
-        assert!(heard.took < Duration::from_millis(600), "{:?}", heard.took);
+        assert!(heard.took < Duration::from_millis(1_500), "{:?}", heard.took);
     }
 }
 
