@@ -1,1 +1,58 @@
-//! x
+//! Mounts an OmniAssist assistant in an [axum] application.
+//!
+//! One crate to add: what is needed to build an assistant and its tools is re-exported from here.
+//!
+//! ```
+//! use axum::Router;
+//! use omniassist_axum::{Args, Assistant, LlmProvider, State, Tool, ToolError};
+//! use schemars::JsonSchema;
+//! use serde::Deserialize;
+//!
+//! #[derive(Clone)]
+//! struct Orders;
+//!
+//! #[derive(Deserialize, JsonSchema)]
+//! struct OrderQuery {
+//!     /// Number of the order.
+//!     number: u32,
+//! }
+//!
+//! async fn order_status(Args(query): Args<OrderQuery>, State(_orders): State<Orders>) -> Result<String, ToolError> {
+//!     Ok(format!("Order {} is on its way.", query.number))
+//! }
+//!
+//! fn app(model: impl LlmProvider) -> Result<Router, omniassist_axum::Error> {
+//!     let assistant = Assistant::builder(model)
+//!         .system_prompt("You help with orders.")
+//!         .state(Orders)
+//!         .tool(Tool::new("order_status", "Look up an order by its number", order_status))
+//!         .build()?;
+//!     Ok(Router::new().nest_service("/assistant", omniassist_axum::router(assistant)))
+//! }
+//! ```
+//!
+//! # Mounting
+//!
+//! - Below a path: `nest_service("/assistant", router(assistant))`. Both `/assistant` and `/assistant/` run it.
+//! - At the root, behind the application's own routes: `fallback_service(router(assistant))`.
+//! - In a handler of your own: the [`AssistantRequest`] extractor.
+//!
+//! # The host's data in tools
+//!
+//! What the application's layers put into a request's extensions, tools take as
+//! [`Extension<T>`](Extension) parameters, and a [`Principal`] put there is who the run is for. Values for the
+//! whole application are given to the builder with `.state(value)` and taken as [`State<T>`](State).
+//!
+//! # Cancellation
+//!
+//! A client that goes away drops the response body, and with it the run: the connection to the model closes and every
+//! tool's cancellation token fires.
+
+mod extract;
+mod router;
+
+pub use extract::AssistantRequest;
+pub use omniassist_server::core::{self, ContextMessage, Limits, LlmEvent, LlmPayload, RunRequest};
+#[doc(no_inline)]
+pub use omniassist_server::*;
+pub use router::router;

@@ -1,1 +1,12 @@
-//! Integration tests.
+//! The adapter over real sockets, driven as a client would.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "tests fail by panicking"
+)]
+
+mod mounting;
+mod serving;

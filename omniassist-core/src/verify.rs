@@ -14,6 +14,14 @@ pub struct HistoryPart<'a> {
     pub part: &'a Part,
 }
 
+impl<'a> HistoryPart<'a> {
+    /// A part of `message`, in an anonymous caller's chat without an id.
+    #[must_use]
+    pub fn new(message: &'a Message, part: &'a Part) -> Self {
+        Self { chat_id: None, principal: "", message, part }
+    }
+}
+
 /// What is to be done with a part of posted history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]

@@ -4,7 +4,9 @@
 //! Depend on this crate directly to run an assistant without HTTP, to write a provider, or to write an adapter.
 
 mod cancel;
+mod engine;
 mod error;
+pub mod http;
 mod principal;
 pub mod provider;
 mod run_context;
@@ -15,7 +17,13 @@ pub mod tool;
 mod transport;
 
 pub use cancel::CancellationToken;
+pub use engine::{
+    Assistant, AssistantBuilder, IntoSystemPrompt, LlmSummariser, PromptText, Run, RunFailure, RunHandle,
+    RunOutcome, prompt_kind,
+};
 pub use error::{Error, ProviderErrorKind, Result};
 pub use omniassist_core as core;
 pub use principal::Principal;
+pub use provider::{LlmProvider, LlmStream};
 pub use run_context::RunContext;
+pub use tool::{Args, Extension, Json, State, Tool, ToolContext, ToolError};

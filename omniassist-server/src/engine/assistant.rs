@@ -8,7 +8,6 @@ use omniassist_core::context::{ContextCompressor, ContextSummariser};
 use omniassist_core::event::RunErrorCode;
 use omniassist_core::message::Role;
 use omniassist_core::run::RunConfig;
-use omniassist_core::transcript::ToolCall;
 use omniassist_core::{ContextMessage, Limits, ModelOptions, RunRequest, Text, Verifier};
 use uuid::Uuid;
 
@@ -19,7 +18,7 @@ use super::live::LiveRuns;
 use super::prompt::SystemPrompt;
 use super::run::Run;
 use crate::provider::LlmProvider;
-use crate::tool::{RunningTool, StateMap, ToolInvocation, ToolSnapshot, ToolTracker, Tools};
+use crate::tool::{ToolSnapshot, Tools};
 use crate::{Principal, RunContext};
 
 /// An assistant: a model, its tools and its settings. Cloning gives another handle to the same assistant.
@@ -48,7 +47,6 @@ pub(crate) struct Inner {
     pub(super) provider: Arc<dyn LlmProvider>,
     pub(super) limits: Arc<Limits>,
     pub(super) tools: Tools,
-    pub(super) state: Arc<StateMap>,
     pub(super) prompt: Option<SystemPrompt>,
     pub(super) compressor: ContextCompressor,
     pub(super) summariser: Option<Arc<dyn ContextSummariser>>,
@@ -58,12 +56,10 @@ pub(crate) struct Inner {
     pub(super) verifier: Arc<dyn Verifier>,
     pub(super) trusts_history: bool,
     pub(super) live: Arc<LiveRuns>,
-    pub(super) tasks: ToolTracker,
 }
 
 impl Assistant {
     /// Begins an assistant on this model provider.
-    #[must_use]
     pub fn builder(provider: impl LlmProvider) -> AssistantBuilder {
         AssistantBuilder::new(Arc::new(provider))
     }
@@ -121,7 +117,10 @@ impl Assistant {
     /// Must be called, and the run polled, within a tokio runtime.
     pub fn run(&self, request: RunRequest) -> Run {
         self.try_run(request, Extensions::new()).unwrap_or_else(|error| {
-            tracing::warn!(error = &error as &(dyn std::error::Error + 'static), "the request is not acceptable");
+            tracing::warn!(
+                error = &error as &(dyn std::error::Error + 'static),
+                "the request is not acceptable"
+            );
             self.begin(RunRequest::default(), Extensions::new(), ToolSnapshot::default(), |_, _| {
                 Box::pin(std::future::ready(Err(RunErrorCode::InvalidRequest)))
             })
@@ -133,7 +132,11 @@ impl Assistant {
     /// # Errors
     ///
     /// When the request declares a tool that it may not declare, or its history is refused.
-    pub fn try_run(&self, mut request: RunRequest, extensions: Extensions) -> Result<Run, omniassist_core::Error> {
+    pub fn try_run(
+        &self,
+        mut request: RunRequest,
+        extensions: Extensions,
+    ) -> Result<Run, omniassist_core::Error> {
         let tools = self.inner.tools.snapshot();
         let tools = if request.tools.is_empty() { tools } else { tools.with_declared(&request.tools)? };
         let principal = extensions.get::<Principal>().cloned().unwrap_or_default();
@@ -173,14 +176,7 @@ impl Assistant {
     /// New runs are not refused: stop taking requests first.
     pub async fn shutdown(&self) {
         self.inner.live.end_all(&Text::from_static("The server is shutting down."));
-        self.inner.tasks.idle().await;
-    }
-}
-
-impl Inner {
-    pub(super) fn start_tool(&self, tools: &ToolSnapshot, call: ToolCall, run: &RunContext) -> RunningTool {
-        let invocation = ToolInvocation::new(call.id, call.name, call.arguments, run.clone(), Arc::clone(&self.state));
-        tools.start(invocation, &self.limits, &self.tasks)
+        self.inner.tools.idle().await;
     }
 }
 

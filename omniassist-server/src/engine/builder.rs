@@ -8,7 +8,7 @@ use super::assistant::{Assistant, Inner};
 use super::prompt::{IntoSystemPrompt, SystemPrompt};
 use crate::Result;
 use crate::provider::LlmProvider;
-use crate::tool::{StateMap, Tool, ToolTracker, Tools};
+use crate::tool::{StateMap, Tool, Tools};
 
 /// Builds an [`Assistant`]. Every setting has a default; only the provider is required.
 #[must_use = "a builder does nothing until built"]
@@ -127,20 +127,21 @@ impl AssistantBuilder {
     /// When a tool cannot be registered: its name or schema is not acceptable, its name is taken, or it needs a
     /// `State` of a type that was not given.
     pub fn build(self) -> Result<Assistant> {
-        let state = Arc::new(self.state);
-        let tools = Tools::new(Arc::clone(&state));
+        let limits = Arc::new(self.limits);
+        let tools = Tools::new(self.state, (*limits).clone());
         for tool in self.tools {
             tools.register(tool)?;
         }
         let trusts_history = self.verifier.is_none();
         if trusts_history {
-            tracing::warn!("posted history is accepted as it comes: expose this assistant to trusted clients only");
+            tracing::warn!(
+                "posted history is accepted as it comes: expose this assistant to trusted clients only"
+            );
         }
         Ok(Assistant::from_inner(Inner {
             provider: self.provider,
-            limits: Arc::new(self.limits),
+            limits,
             tools,
-            state,
             prompt: self.prompt,
             compressor: self.compressor,
             summariser: self.summariser,
@@ -150,7 +151,6 @@ impl AssistantBuilder {
             verifier: self.verifier.unwrap_or_else(|| Arc::new(TrustHistory)),
             trusts_history,
             live: Arc::default(),
-            tasks: ToolTracker::new(),
         }))
     }
 }

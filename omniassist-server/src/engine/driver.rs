@@ -5,6 +5,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
+use futures_core::Stream as _;
 use omniassist_core::event::RunErrorCode;
 use omniassist_core::run::{Action, Input, RunConfig, RunMachine};
 use omniassist_core::transcript::ToolCall;
@@ -14,7 +15,7 @@ use super::assistant::Inner;
 use super::live::End;
 use crate::RunContext;
 use crate::provider::LlmStream;
-use crate::tool::{RunningTool, ToolSnapshot, ToolUpdate};
+use crate::tool::{RunningTool, ToolInvocation, ToolSnapshot, ToolUpdate};
 
 /// What is made for a run before its first model call: the system prompt and the context block.
 pub(super) type Preparation = Pin<Box<dyn Future<Output = Result<Prepared, RunErrorCode>> + Send>>;
@@ -40,7 +41,7 @@ pub(super) struct Driver {
 
 enum Stage {
     Preparing(Preparation),
-    Running { machine: RunMachine, system: Option<Text> },
+    Running { machine: Box<RunMachine>, system: Option<Text> },
     Done,
 }
 
@@ -116,7 +117,7 @@ impl Driver {
         config.context = prepared.context;
         let request = mem::take(&mut self.request);
         let machine = RunMachine::start(&request, config, &self.tools, &mut self.events);
-        self.stage = Stage::Running { machine, system: prepared.system };
+        self.stage = Stage::Running { machine: Box::new(machine), system: prepared.system };
     }
 
     fn step(&mut self, input: Input) {
@@ -155,16 +156,18 @@ impl Driver {
     fn poll_tools(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         for index in 0..self.running.len() {
             let Some(tool) = self.running.get_mut(index) else { break };
-            let Poll::Ready(update) = tool.poll_update(cx) else { continue };
-            let input = match update {
-                ToolUpdate::Progress { call_id, output } => Input::ToolProgress { call_id, output },
-                ToolUpdate::Done(outcome) => {
+            let Poll::Ready(update) = Pin::new(tool).poll_next(cx) else { continue };
+            match update {
+                Some(ToolUpdate::Progress { call_id, output }) => {
+                    self.step(Input::ToolProgress { call_id, output });
+                }
+                Some(ToolUpdate::Done(outcome)) => {
                     drop(self.running.swap_remove(index));
                     let result = outcome.result.map_err(|error| Text::from(error.text()));
-                    Input::ToolResult { call_id: outcome.call_id, result }
+                    self.step(Input::ToolResult { call_id: outcome.call_id, result });
                 }
-            };
-            self.step(input);
+                None => drop(self.running.swap_remove(index)),
+            }
             self.fill_tools();
             return Poll::Ready(());
         }
@@ -191,7 +194,9 @@ impl Driver {
     fn fill_tools(&mut self) {
         while self.running.len() < self.assistant.limits.max_parallel_tools.max(1) {
             let Some(call) = self.queued.pop_front() else { return };
-            self.running.push(self.assistant.start_tool(&self.tools, call, &self.run));
+            let Some(tool) = self.tools.get(&call.name) else { continue };
+            let invocation = ToolInvocation::new(call.id, call.arguments, self.run.clone());
+            self.running.push(self.assistant.tools.start(tool, invocation));
         }
     }
 

@@ -26,8 +26,10 @@ pub(super) fn verify(
             if !is_servers_own(part, tools) {
                 continue;
             }
-            let chat_id = chat_id.as_deref();
-            match verifier.verify(HistoryPart { chat_id, principal, message, part }) {
+            let mut posted = HistoryPart::new(message, part);
+            posted.chat_id = chat_id.as_deref();
+            posted.principal = principal;
+            match verifier.verify(posted) {
                 Verdict::Accept => {}
                 Verdict::Refuse => {
                     let path = format!("messages[{message_index}].parts[{part_index}]");
@@ -53,7 +55,8 @@ fn is_servers_own(part: &Part, tools: &dyn ToolCatalog) -> bool {
 }
 
 fn distrust(message: &mut Message, parts: &[usize]) {
-    for part in parts.iter().filter_map(|index| message.parts.get_mut(*index)) {
+    for index in parts {
+        let Some(part) = message.parts.get_mut(*index) else { continue };
         match part {
             Part::Text(text) => text.metadata = None,
             Part::Reasoning(reasoning) => reasoning.metadata = None,

@@ -11,12 +11,15 @@ use crate::RunContext;
 type BoxError = Box<dyn StdError + Send + Sync>;
 type PromptFuture = Pin<Box<dyn Future<Output = Result<Text, BoxError>> + Send>>;
 
+type MakeSync = dyn Fn(&RunContext) -> Result<Text, BoxError> + Send + Sync;
+type MakeAsync = dyn Fn(RunContext) -> PromptFuture + Send + Sync;
+
 /// A system prompt as the assistant keeps it: a value, or a way to make one for each run.
 #[derive(Clone)]
 pub(crate) enum SystemPrompt {
     Value(Text),
-    Sync(Arc<dyn Fn(&RunContext) -> Result<Text, BoxError> + Send + Sync>),
-    Async(Arc<dyn Fn(RunContext) -> PromptFuture + Send + Sync>),
+    Sync(Arc<MakeSync>),
+    Async(Arc<MakeAsync>),
 }
 
 impl fmt::Debug for SystemPrompt {

@@ -3,7 +3,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use futures_util::StreamExt;
-use omniassist_core::context::{ContextDigest, ContextSummariser, SummaryFuture, SummaryRequest};
+use omniassist_core::context::{ContextSummariser, SummaryFuture, SummaryRequest};
 use omniassist_core::{LlmEvent, LlmPayload, Text, TranscriptItem};
 
 use crate::provider::LlmProvider;
@@ -17,7 +17,9 @@ const KEPT: usize = 128;
 /// the compressor wrote it, redacted and delimited.
 pub struct LlmSummariser {
     provider: Arc<dyn LlmProvider>,
-    kept: Mutex<VecDeque<(ContextDigest, Text)>>,
+    /// Blocks with their summaries. The key is the block itself: its digest could be made to collide, and would then
+    /// show one user's context to another.
+    kept: Mutex<VecDeque<(Text, Text)>>,
 }
 
 impl LlmSummariser {
@@ -27,7 +29,10 @@ impl LlmSummariser {
         Self { provider: Arc::new(provider), kept: Mutex::default() }
     }
 
-    async fn ask(&self, request: SummaryRequest<'_>) -> Result<Text, Box<dyn std::error::Error + Send + Sync>> {
+    async fn ask(
+        &self,
+        request: SummaryRequest<'_>,
+    ) -> Result<Text, Box<dyn std::error::Error + Send + Sync>> {
         let mut payload = LlmPayload::new([TranscriptItem::user(request.block().as_str())]);
         payload.system = Some(Text::from(format!(
             "Summarise what the application's user did, in at most {} bytes, as a list of short lines. Keep names, \
@@ -48,9 +53,9 @@ impl LlmSummariser {
 impl ContextSummariser for LlmSummariser {
     fn summarise<'a>(&'a self, request: SummaryRequest<'a>) -> SummaryFuture<'a> {
         Box::pin(async move {
-            let digest = request.digest();
+            let block = request.block().as_str();
             let kept = || self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-            if let Some((_, summary)) = kept().iter().find(|(known, _)| *known == digest) {
+            if let Some((_, summary)) = kept().iter().find(|(known, _)| known == block) {
                 return Ok(summary.clone());
             }
             let summary = self.ask(request).await?;
@@ -58,7 +63,7 @@ impl ContextSummariser for LlmSummariser {
             if kept.len() == KEPT {
                 kept.pop_front();
             }
-            kept.push_back((digest, summary.clone()));
+            kept.push_back((block.into(), summary.clone()));
             Ok(summary)
         })
     }

@@ -32,9 +32,11 @@
 
 mod body;
 mod manifest;
+mod posted;
 mod read;
 mod reply;
 mod service;
 
 pub use body::AssistantBody;
+pub use posted::PostedRun;
 pub use service::{AssistantService, ServiceFuture};

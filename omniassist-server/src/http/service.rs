@@ -4,16 +4,12 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use http::request::Parts;
-use http::{HeaderName, HeaderValue, Method, Request, Response, StatusCode};
+use http::{Method, Request, Response, StatusCode};
 use http_body::Body;
-use omniassist_core::dialect::ai_sdk::{self, Framing};
-use omniassist_core::{json_guard, typescript};
 use tower_service::Service;
 
-use super::read::{ReadFailure, is_json, read_body, wants_ndjson};
-use super::{AssistantBody, manifest, reply};
-use crate::{Assistant, Run};
+use super::{AssistantBody, PostedRun, manifest, reply};
+use crate::Assistant;
 
 /// The assistant as a service over [`http`] types; see the [module](super). Cloning is cheap.
 #[derive(Clone)]
@@ -39,49 +35,22 @@ impl AssistantService {
     where
         B: Body,
     {
-        let (parts, body) = request.into_parts();
-        match (parts.uri.path().trim_end_matches('/'), &parts.method) {
-            ("", &Method::POST) => self.run(parts, body).await,
+        match (request.uri().path().trim_end_matches('/'), request.method()) {
+            ("", &Method::POST) => self.run(request).await,
             ("", _) => reply::method_not_allowed("POST"),
             ("/manifest.json", &Method::GET | &Method::HEAD) => {
                 reply::json(StatusCode::OK, &manifest::manifest(&self.assistant))
             }
-            ("/types.d.ts", &Method::GET | &Method::HEAD) => {
-                let types = typescript::declarations(&self.assistant.tools().snapshot().specs());
-                reply::text(StatusCode::OK, "text/plain; charset=utf-8", types)
-            }
-            ("/manifest.json" | "/types.d.ts", _) => reply::method_not_allowed("GET, HEAD"),
+            ("/manifest.json", _) => reply::method_not_allowed("GET, HEAD"),
             _ => reply::not_found(),
         }
     }
 
-    async fn run<B: Body>(&self, parts: Parts, body: B) -> Response<AssistantBody> {
-        if !is_json(&parts.headers) {
-            return reply::not_json();
+    async fn run<B: Body>(&self, request: Request<B>) -> Response<AssistantBody> {
+        match PostedRun::read(request, self.assistant.limits()).await {
+            Ok(posted) => posted.respond(&self.assistant),
+            Err(refusal) => refusal,
         }
-        let limits = self.assistant.limits();
-        let body = match read_body(body, limits.max_body_bytes).await {
-            Ok(body) => body,
-            Err(ReadFailure::TooLarge) => return reply::too_large(limits.max_body_bytes),
-            Err(ReadFailure::Broken) => return reply::broken_body(),
-        };
-        let framing = if wants_ndjson(&parts.headers) { Framing::Ndjson } else { Framing::Sse };
-        let run = json_guard::check_depth(&body, limits.max_json_depth)
-            .and_then(|()| ai_sdk::read_request(body, limits))
-            .and_then(|request| self.assistant.try_run(request, parts.extensions));
-        match run {
-            Ok(run) => self.stream(run, framing),
-            Err(refusal) => reply::refused(&refusal),
-        }
-    }
-
-    fn stream(&self, run: Run, framing: Framing) -> Response<AssistantBody> {
-        let keep_alive = self.assistant.limits().keep_alive;
-        let mut response = Response::new(AssistantBody::events(run, framing, keep_alive));
-        for (name, value) in framing.headers() {
-            response.headers_mut().insert(HeaderName::from_static(name), HeaderValue::from_static(value));
-        }
-        response
     }
 }
 

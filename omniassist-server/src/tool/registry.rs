@@ -3,6 +3,7 @@ use std::fmt;
 use std::future::Future;
 use std::sync::{Arc, PoisonError, RwLock};
 
+use omniassist_core::run::ToolCatalog;
 use omniassist_core::{JsonText, Limits, Text, ToolSide, ToolSpec, check_tool_name};
 use tokio_util::task::TaskTracker;
 
@@ -229,6 +230,16 @@ impl ToolSnapshot {
             tools.insert(spec.name.clone(), Arc::new(tool));
         }
         Ok(Self { inner: Arc::new(Snapshot { tools, specs: specs.into() }) })
+    }
+}
+
+impl ToolCatalog for ToolSnapshot {
+    fn side(&self, name: &str) -> Option<ToolSide> {
+        self.side(name)
+    }
+
+    fn check(&self, name: &str, arguments: &JsonText) -> Result<(), Text> {
+        self.check(name, arguments)
     }
 }
 

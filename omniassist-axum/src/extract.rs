@@ -1,0 +1,74 @@
+use std::fmt;
+
+use axum::extract::{FromRef, FromRequest, Request};
+use axum::response::{IntoResponse, Response};
+use omniassist_server::Assistant;
+use omniassist_server::core::RunRequest;
+use omniassist_server::http::PostedRun;
+
+/// A posted run as an extractor, for a handler of the application's own.
+///
+/// The assistant comes from the router's state, by [`FromRef`]. A request that is not acceptable is answered with
+/// 400, 413 or 415 and a JSON body that says why.
+///
+/// ```
+/// use axum::response::Response;
+/// use axum::routing::post;
+/// use axum::Router;
+/// use omniassist_axum::{Assistant, AssistantRequest, ContextMessage};
+///
+/// async fn chat(mut posted: AssistantRequest) -> Response {
+///     posted.request_mut().context.push(ContextMessage::new("plan", "account", "premium".into()));
+///     posted.respond()
+/// }
+///
+/// fn app(assistant: Assistant) -> Router {
+///     Router::new().route("/chat", post(chat)).with_state(assistant)
+/// }
+/// ```
+#[derive(Clone)]
+pub struct AssistantRequest {
+    assistant: Assistant,
+    posted: PostedRun,
+}
+
+impl AssistantRequest {
+    /// What the client asks for.
+    #[must_use]
+    pub fn request(&self) -> &RunRequest {
+        &self.posted.request
+    }
+
+    /// What the client asks for, to be changed before the run begins.
+    pub fn request_mut(&mut self) -> &mut RunRequest {
+        &mut self.posted.request
+    }
+
+    /// Begins the run; the response streams what it does. Dropping the response's body stops the run.
+    #[must_use]
+    pub fn respond(self) -> Response {
+        self.posted.respond(&self.assistant).into_response()
+    }
+}
+
+impl<S> FromRequest<S> for AssistantRequest
+where
+    S: Send + Sync,
+    Assistant: FromRef<S>,
+{
+    type Rejection = Response;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Response> {
+        let assistant = Assistant::from_ref(state);
+        match PostedRun::read(request, assistant.limits()).await {
+            Ok(posted) => Ok(Self { assistant, posted }),
+            Err(refusal) => Err(refusal.into_response()),
+        }
+    }
+}
+
+impl fmt::Debug for AssistantRequest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AssistantRequest").field("posted", &self.posted).finish_non_exhaustive()
+    }
+}
