@@ -20,15 +20,14 @@ pub(super) struct Names {
 impl Names {
     /// Whether the value of this name is secret; `query` is set for parameters of a URL.
     pub(super) fn is_secret(&mut self, name: &str, listed: [&BTreeSet<String>; 2], query: bool) -> bool {
-        self.read(name);
-        if self.squashed.is_empty() {
-            return false;
+        // Most names are one word already in normal form.
+        if name.bytes().all(|byte| byte.is_ascii_lowercase()) {
+            return !name.is_empty()
+                && (is_secret(name, name, query) || listed.iter().any(|names| names.contains(name)));
         }
-        has_secret_word(&self.words)
-            || has_stem(&self.squashed)
-            || SUFFIXES.iter().any(|suffix| self.squashed.ends_with(suffix))
-            || (query && QUERY_NAMES.contains(&self.squashed.as_str()))
-            || self.is_listed(name, listed)
+        self.read(name);
+        !self.squashed.is_empty()
+            && (is_secret(&self.squashed, &self.words, query) || self.is_listed(name, listed))
     }
 
     /// A list holds whole names; of a path such as `user[email]` or `user.email` the last part counts as well.
@@ -85,6 +84,13 @@ fn push_lowercase(char: char, out: &mut String) {
     } else {
         out.extend(char.to_lowercase());
     }
+}
+
+fn is_secret(squashed: &str, words: &str, query: bool) -> bool {
+    has_secret_word(words)
+        || has_stem(squashed)
+        || SUFFIXES.iter().any(|suffix| squashed.ends_with(suffix))
+        || (query && QUERY_NAMES.contains(&squashed))
 }
 
 /// Short names count only as words of their own: `pin` is in `card_pin`, not in `shopping`.

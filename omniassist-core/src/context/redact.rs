@@ -33,44 +33,34 @@ impl<'a> Redactor<'a> {
 
     /// Learns which fields a message declares as secret; their values may come apart from the declaration.
     pub(super) fn learn(&mut self, value: &Value) {
-        self.learn_at(value, 0);
+        self.learn_at(None, value, 0);
     }
 
-    fn learn_at(&mut self, value: &Value, depth: usize) {
-        if depth > MAX_DEPTH {
-            return;
-        }
+    fn learn_at(&mut self, key: Option<&str>, value: &Value, depth: usize) {
         match value {
-            Value::Array(items) => items.iter().for_each(|item| self.learn_at(item, depth + 1)),
+            _ if depth > MAX_DEPTH => {}
+            Value::Array(items) => items.iter().for_each(|item| self.learn_at(None, item, depth + 1)),
             Value::Object(map) => {
                 if declares_secret(map) {
+                    key.into_iter().for_each(|name| self.declare(name));
                     for key in ["name", "id", "key", "field", "fieldName"] {
                         if let Some(Value::String(name)) = map.get(key) {
                             self.declare(name);
                         }
                     }
                 }
-                for (key, item) in map {
-                    match item {
-                        Value::Object(inner) if declares_secret(inner) => self.declare(key),
-                        Value::Object(inner)
-                            if is_any(key, &["types", "fieldTypes", "inputTypes", "autocomplete"]) =>
+                if key.is_some_and(|key| is_any(key, &["types", "fieldTypes", "inputTypes", "autocomplete"]))
+                {
+                    for (field, kind) in map {
+                        if kind
+                            .as_str()
+                            .is_some_and(|kind| is_secret_kind(kind) || is_secret_autocomplete(kind))
                         {
-                            for (field, kind) in inner {
-                                if kind
-                                    .as_str()
-                                    .is_some_and(|kind| is_secret_kind(kind) || is_secret_autocomplete(kind))
-                                {
-                                    self.declare(field);
-                                }
-                            }
+                            self.declare(field);
                         }
-                        _ => {}
-                    }
-                    if item.is_object() || item.is_array() {
-                        self.learn_at(item, depth + 1);
                     }
                 }
+                map.iter().for_each(|(key, item)| self.learn_at(Some(key), item, depth + 1));
             }
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
         }
