@@ -22,7 +22,7 @@ pub const DEFAULT_MAX_ENTRY_BYTES: usize = 2048;
 /// Fields of one form, or keys of one object, that are shown.
 pub const DEFAULT_MAX_FIELDS: usize = 64;
 
-/// Compresses application context by rules; see the [module](self) for the rules.
+/// Compresses application context by rules; see the [module](super) for the rules.
 ///
 /// A compressor is its own builder: each method takes it and gives it back. Cloning shares everything, so one is made
 /// at start-up and used by every request.
