@@ -8,6 +8,8 @@
     reason = "that is how a test fails; clippy's own exception covers test functions only, not what they call"
 )]
 
+mod engine;
+mod http;
 mod testing_bodies;
 mod testing_fake_server;
 mod testing_scripted;

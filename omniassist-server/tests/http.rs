@@ -1,0 +1,315 @@
+//! The HTTP service: routes, refusals, limits, and what happens when a client leaves.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use http::{Method, Request, Response, StatusCode, header};
+use http_body::Body as _;
+use http_body_util::{BodyExt, Full};
+use hyper_util::rt::TokioIo;
+use omniassist_server::core::Limits;
+use omniassist_server::http::{AssistantBody, AssistantService};
+use omniassist_server::testing::{ScriptedProvider, Turn, call, text};
+use omniassist_server::{Assistant, CancellationToken, State, Tool, ToolError};
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Notify;
+
+fn answering() -> ScriptedProvider {
+    ScriptedProvider::new().otherwise(|_| text("Hello"))
+}
+
+fn service(limits: Limits) -> (AssistantService, ScriptedProvider) {
+    let model = answering();
+    (AssistantService::new(Assistant::builder(model.clone()).limits(limits).build().unwrap()), model)
+}
+
+fn post(body: impl Into<Bytes>) -> Request<Full<Bytes>> {
+    Request::post("/").header(header::CONTENT_TYPE, "application/json").body(Full::new(body.into())).unwrap()
+}
+
+fn asking(content: &str) -> String {
+    json!({ "messages": [{ "id": "m1", "role": "user", "content": content }] }).to_string()
+}
+
+async fn read(response: Response<AssistantBody>) -> String {
+    String::from_utf8(response.into_body().collect().await.unwrap().to_bytes().into()).unwrap()
+}
+
+async fn error(response: Response<AssistantBody>) -> Value {
+    let body: Value = serde_json::from_str(&read(response).await).unwrap();
+    body["error"].clone()
+}
+
+#[tokio::test]
+async fn a_run_streams_server_sent_events_with_ids() {
+    let (service, _) = service(Limits::default());
+    let response = service.handle(post(asking("hi"))).await;
+    assert_eq!(response.status(), StatusCode::OK);
+    let headers = response.headers();
+    assert_eq!(headers["content-type"], "text/event-stream");
+    assert_eq!(headers["x-vercel-ai-ui-message-stream"], "v1");
+    assert_eq!(headers["x-accel-buffering"], "no");
+    let body = read(response).await;
+    assert!(body.starts_with("id: 0\ndata: {\"type\":\"start\""), "{body}");
+    assert!(body.ends_with("data: [DONE]\n\n"), "{body}");
+}
+
+#[tokio::test]
+async fn a_run_streams_one_json_a_line_when_asked() {
+    let (service, _) = service(Limits::default());
+    let mut request = post(asking("hi"));
+    request.headers_mut().insert(header::ACCEPT, "application/x-ndjson; q=1".parse().unwrap());
+    let response = service.handle(request).await;
+    assert_eq!(response.headers()["content-type"], "application/x-ndjson");
+    let lines: Vec<Value> =
+        read(response).await.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(lines.first().unwrap()["type"], "start");
+    assert_eq!(lines.last().unwrap()["type"], "finish");
+}
+
+#[tokio::test]
+async fn what_is_not_there_is_said_in_json() {
+    let (service, _) = service(Limits::default());
+    let cases = [
+        (Method::GET, "/", StatusCode::METHOD_NOT_ALLOWED, Some("POST")),
+        (Method::POST, "/manifest.json", StatusCode::METHOD_NOT_ALLOWED, Some("GET, HEAD")),
+        (Method::GET, "/nowhere", StatusCode::NOT_FOUND, None),
+    ];
+    for (method, path, status, allow) in cases {
+        let request = Request::builder().method(method).uri(path).body(Full::<Bytes>::default()).unwrap();
+        let response = service.handle(request).await;
+        assert_eq!(response.status(), status, "{path}");
+        assert_eq!(response.headers().get(header::ALLOW).map(|value| value.to_str().unwrap()), allow);
+        assert_eq!(response.headers()["content-type"], "application/json");
+        assert!(error(response).await["message"].is_string());
+    }
+}
+
+#[tokio::test]
+async fn a_body_that_is_not_said_to_be_json_is_refused() {
+    let (service, model) = service(Limits::default());
+    for content_type in [None, Some("text/plain"), Some("application/x-www-form-urlencoded"), Some("json")] {
+        let mut request = post(asking("hi"));
+        request.headers_mut().remove(header::CONTENT_TYPE);
+        if let Some(content_type) = content_type {
+            request.headers_mut().insert(header::CONTENT_TYPE, content_type.parse().unwrap());
+        }
+        let response = service.handle(request).await;
+        assert_eq!(response.status(), StatusCode::UNSUPPORTED_MEDIA_TYPE, "{content_type:?}");
+    }
+    for content_type in ["Application/JSON; charset=utf-8", "application/vnd.api+json"] {
+        let mut request = post(asking("hi"));
+        request.headers_mut().insert(header::CONTENT_TYPE, content_type.parse().unwrap());
+        assert_eq!(service.handle(request).await.status(), StatusCode::OK);
+    }
+    assert!(model.payloads().is_empty(), "an answer that nobody reads asks no model");
+}
+
+#[tokio::test]
+async fn a_wrong_field_is_named() {
+    let (service, model) = service(Limits::default());
+    let body =
+        json!({ "messages": [{ "id": "m1", "role": "user", "parts": [{ "type": "text", "text": 7 }] }] });
+    let response = service.handle(post(body.to_string())).await;
+    assert_eq!(response.status(), StatusCode::BAD_REQUEST);
+    let error = error(response).await;
+    assert_eq!(error["code"], "invalid_request");
+    assert_eq!(error["path"], "messages[0].parts[0].text");
+    assert!(error["expected"].as_str().unwrap().contains("string"));
+    assert!(
+        error["found"].as_str().unwrap().contains("number")
+            || error["found"].as_str().unwrap().contains("integer")
+    );
+
+    let response = service.handle(post("{\"messages\": [")).await;
+    assert_eq!(response.status(), StatusCode::BAD_REQUEST);
+    assert_eq!(self::error(response).await["code"], "invalid_json");
+    assert!(model.payloads().is_empty());
+}
+
+#[tokio::test]
+async fn the_body_is_bounded_to_the_byte() {
+    let body = asking("hi");
+    let mut limits = Limits::default();
+    limits.max_body_bytes = body.len();
+    let (service, _) = service(limits);
+    assert_eq!(service.handle(post(body.clone())).await.status(), StatusCode::OK);
+    let response = service.handle(post(format!("{body} "))).await;
+    assert_eq!(response.status(), StatusCode::PAYLOAD_TOO_LARGE);
+    assert_eq!(error(response).await["limit"]["value"], body.len());
+
+    // A body that does not announce its size is stopped on the way.
+    let pieces = || format!("{body} ").into_bytes().into_iter().map(|byte| Bytes::from(vec![byte]));
+    let stream = |pieces: Vec<Bytes>| {
+        let frames = pieces.into_iter().map(|piece| Ok::<_, std::io::Error>(http_body::Frame::data(piece)));
+        http_body_util::StreamBody::new(futures_util::stream::iter(frames))
+    };
+    for (length, status) in [(body.len(), StatusCode::OK), (body.len() + 1, StatusCode::PAYLOAD_TOO_LARGE)] {
+        let request = Request::post("/")
+            .header(header::CONTENT_TYPE, "application/json")
+            .body(stream(pieces().take(length).collect()))
+            .unwrap();
+        assert_eq!(service.handle(request).await.status(), status);
+    }
+}
+
+#[tokio::test]
+async fn nesting_is_bounded_to_the_level() {
+    let (service, _) = service(Limits::default());
+    // The body and `context`'s array and object are three levels of their own.
+    let nested = |depth: usize| {
+        let (open, close) = ("[".repeat(depth - 3), "]".repeat(depth - 3));
+        let context = format!("[{{\"id\":\"c\",\"type\":\"x\",\"data\":{open}{close}}}]");
+        format!(
+            "{{\"messages\":[{{\"id\":\"m\",\"role\":\"user\",\"content\":\"hi\"}}],\"context\":{context}}}"
+        )
+    };
+    assert_eq!(service.handle(post(nested(64))).await.status(), StatusCode::OK);
+    let response = service.handle(post(nested(65))).await;
+    assert_eq!(response.status(), StatusCode::BAD_REQUEST);
+    assert_eq!(error(response).await["limit"]["name"], "max_json_depth");
+    assert_eq!(service.handle(post("[".repeat(1 << 20))).await.status(), StatusCode::BAD_REQUEST);
+}
+
+#[tokio::test]
+async fn a_tool_of_the_servers_cannot_be_declared() {
+    async fn ping() -> Result<&'static str, ToolError> {
+        Ok("pong")
+    }
+    let assistant = Assistant::builder(answering()).tool(Tool::new("ping", "Ping", ping)).build().unwrap();
+    let service = AssistantService::new(assistant);
+    let mut body: Value = serde_json::from_str(&asking("hi")).unwrap();
+    body["tools"] = json!([{ "name": "ping", "description": "mine", "parameters": { "type": "object" } }]);
+    let response = service.handle(post(body.to_string())).await;
+    assert_eq!(response.status(), StatusCode::BAD_REQUEST);
+    let error = error(response).await;
+    assert_eq!((&error["code"], &error["path"]), (&json!("invalid_tool"), &json!("tools[0]")));
+}
+
+#[tokio::test]
+async fn the_manifest_lists_tools_with_their_schemas() {
+    async fn ping() -> Result<&'static str, ToolError> {
+        Ok("pong")
+    }
+    let assistant = Assistant::builder(answering()).tool(Tool::new("ping", "Ping", ping)).build().unwrap();
+    let service = AssistantService::new(assistant);
+    let request = || Request::get("/manifest.json").body(Full::<Bytes>::default()).unwrap();
+    let manifest: Value = serde_json::from_str(&read(service.handle(request()).await).await).unwrap();
+    assert_eq!(manifest["tools"][0]["name"], "ping");
+    assert_eq!(manifest["tools"][0]["inputSchema"]["type"], "object");
+    assert_eq!(manifest["dialects"][0]["path"], "/");
+
+    service.assistant().tools().unregister("ping");
+    let manifest: Value = serde_json::from_str(&read(service.handle(request()).await).await).unwrap();
+    assert_eq!(manifest["tools"], json!([]));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_silent_stream_is_kept_open_by_comments() {
+    let model = ScriptedProvider::new().turn(Turn::delay(Duration::from_secs(40)).then(text("late")));
+    let service = AssistantService::new(Assistant::builder(model).build().unwrap());
+    let body = read(service.handle(post(asking("hi"))).await).await;
+    assert_eq!(body.matches(": keep-alive\n\n").count(), 2, "{body}");
+    assert!(body.contains("late"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_response_that_nobody_reads_is_dropped() {
+    let model = ScriptedProvider::new().turn(text("so far").then(Turn::pending()));
+    let assistant = Assistant::builder(model.clone()).build().unwrap();
+    let service = AssistantService::new(assistant.clone());
+    let mut response = service.handle(post(asking("hi"))).await;
+    let first = response.body_mut().frame().await.unwrap().unwrap();
+    assert!(first.is_data());
+    while model.payloads().is_empty() {
+        response.body_mut().frame().await.unwrap().unwrap();
+    }
+    let dropped = model.dropped();
+    tokio::time::sleep(Duration::from_secs(29)).await;
+    assert_eq!(model.drops(), 0, "30 s are not over");
+    tokio::time::timeout(Duration::from_secs(5), dropped).await.expect("the run was dropped");
+    let rest = response.into_body();
+    assert!(!rest.is_end_stream());
+}
+
+#[tokio::test]
+async fn a_frame_holds_all_events_that_are_ready() {
+    let chunks: Vec<String> = (0..200).map(|n| format!("word{n} ")).collect();
+    let model = ScriptedProvider::new().turn(Turn::text_chunks(chunks));
+    let service = AssistantService::new(Assistant::builder(model).build().unwrap());
+    let mut body = service.handle(post(asking("hi"))).await.into_body();
+    let mut frames = 0;
+    while let Some(frame) = body.frame().await {
+        frame.unwrap();
+        frames += 1;
+    }
+    assert!(frames < 10, "{frames} frames for 200 deltas");
+}
+
+#[tokio::test]
+async fn a_client_that_leaves_closes_the_provider_and_cancels_the_tools() {
+    #[derive(Clone)]
+    struct Watch {
+        started: Arc<Notify>,
+        fired: Arc<Notify>,
+        ended: Arc<AtomicUsize>,
+    }
+    async fn waits(State(watch): State<Watch>, token: CancellationToken) -> Result<u32, ToolError> {
+        watch.started.notify_one();
+        token.cancelled().await;
+        watch.ended.fetch_add(1, Ordering::SeqCst);
+        watch.fired.notify_one();
+        Ok(1)
+    }
+    let watch = Watch { started: Arc::default(), fired: Arc::default(), ended: Arc::default() };
+    for in_tool in [false, true] {
+        let first = if in_tool { call("waits", json!({})) } else { text("so far").then(Turn::pending()) };
+        let model = ScriptedProvider::new().turn(first);
+        let assistant = Assistant::builder(model.clone())
+            .state(watch.clone())
+            .tool(Tool::new("waits", "Waits", waits))
+            .build()
+            .unwrap();
+        let service = AssistantService::new(assistant.clone());
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        tokio::spawn(async move {
+            let (socket, _) = listener.accept().await.unwrap();
+            let service = hyper::service::service_fn(move |request| {
+                let service = service.clone();
+                async move { Ok::<_, std::convert::Infallible>(service.handle(request).await) }
+            });
+            let _ = hyper::server::conn::http1::Builder::new()
+                .serve_connection(TokioIo::new(socket), service)
+                .await;
+        });
+        let mut client = TcpStream::connect(address).await.unwrap();
+        let body = asking("hi");
+        let head = format!(
+            "POST / HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
+            body.len()
+        );
+        client.write_all(format!("{head}{body}").as_bytes()).await.unwrap();
+        let mut seen = String::new();
+        let mut buffer = [0; 4096];
+        let wanted = if in_tool { "tool-input-available" } else { "text-delta" };
+        while !seen.contains(wanted) {
+            let read = client.read(&mut buffer).await.unwrap();
+            seen.push_str(&String::from_utf8_lossy(&buffer[..read]));
+        }
+        if in_tool {
+            watch.started.notified().await;
+        }
+        let left = Instant::now();
+        drop(client);
+        let closed = async { if in_tool { watch.fired.notified().await } else { model.dropped().await } };
+        tokio::time::timeout(Duration::from_millis(250), closed).await.expect("stopped within 250 ms");
+        println!("client gone (in tool: {in_tool}): stopped after {:?}", left.elapsed());
+        assert_eq!(assistant.live_runs(), 0);
+    }
+    assert_eq!(watch.ended.load(Ordering::SeqCst), 1);
+}
