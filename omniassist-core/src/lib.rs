@@ -20,6 +20,7 @@
 //! - [`context`]: application context compressed into a bounded, delimited block.
 //! - [`sse`]: server-sent events in both directions.
 //! - [`dialect`]: the wire formats that chat clients speak.
+//! - [`typescript`]: declarations of messages and tools for a front end's compiler.
 
 pub mod context;
 pub mod dialect;
@@ -37,6 +38,7 @@ pub mod sse;
 mod text;
 mod tool;
 pub mod transcript;
+pub mod typescript;
 mod verify;
 
 pub use error::{Error, ErrorCode, Result};

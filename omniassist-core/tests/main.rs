@@ -22,3 +22,4 @@ mod round_trip;
 mod sse;
 mod strategies;
 mod transcript;
+mod typescript;

@@ -1,0 +1,81 @@
+use serde_json::Value;
+
+/// The indentation of a level.
+pub(super) fn indent(level: usize) -> String {
+    "  ".repeat(level)
+}
+
+/// Writes a doc comment on lines of its own, or nothing for text that shows nothing. The text cannot end it early.
+pub(super) fn comment(out: &mut String, level: usize, text: &str) {
+    // Removing comes before escaping, or it could put an end of comment together.
+    let text: String = text.trim().chars().filter(|char| !is_hidden(*char) || is_break(*char)).collect();
+    let text = text.replace("\r\n", "\n").replace("*/", "*\\/");
+    let lines: Vec<&str> = text.split(is_break).map(str::trim_end).collect();
+    let indent = indent(level);
+    match lines.as_slice() {
+        [] | [""] => {}
+        [line] => out.push_str(&format!("{indent}/** {line} */\n")),
+        lines => {
+            out.push_str(&format!("{indent}/**\n"));
+            for line in lines {
+                let space = if line.is_empty() { "" } else { " " };
+                out.push_str(&format!("{indent} *{space}{line}\n"));
+            }
+            out.push_str(&format!("{indent} */\n"));
+        }
+    }
+}
+
+/// The type that takes exactly this value.
+pub(super) fn literal(value: &Value) -> String {
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => value.to_string(),
+        Value::String(text) => string(text),
+        Value::Array(items) => {
+            let items: Vec<String> = items.iter().map(literal).collect();
+            format!("[{}]", items.join(", "))
+        }
+        Value::Object(fields) => {
+            let fields: Vec<String> = fields
+                .iter()
+                .map(|(name, value)| format!("{}: {}", property_name(name), literal(value)))
+                .collect();
+            if fields.is_empty() { "{}".to_owned() } else { format!("{{ {} }}", fields.join("; ")) }
+        }
+    }
+}
+
+/// The name of a property, in quotes unless it is plainly an identifier. Keywords need none there.
+pub(super) fn property_name(name: &str) -> String {
+    let mut bytes = name.bytes();
+    let starts = bytes.next().is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_' || byte == b'$');
+    if starts && bytes.all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'$') {
+        name.to_owned()
+    } else {
+        string(name)
+    }
+}
+
+/// A string literal. JSON's escapes are among those of TypeScript.
+fn string(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 2);
+    for char in Value::from(text).to_string().chars() {
+        if is_hidden(char) {
+            out.push_str(&format!("\\u{:04x}", u32::from(char)));
+        } else {
+            out.push(char);
+        }
+    }
+    out
+}
+
+/// What an editor does not show, or shows in another order than it stands: control characters, line and paragraph
+/// separators, marks of text direction. All of them are in the basic plane.
+fn is_hidden(char: char) -> bool {
+    matches!(char, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+        || char.is_control()
+}
+
+fn is_break(char: char) -> bool {
+    matches!(char, '\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}')
+}
