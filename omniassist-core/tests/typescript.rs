@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use omniassist_core::{ToolSpec, typescript};
+use omniassist_core::dialect::ai_sdk;
+use omniassist_core::{Limits, ToolSpec, typescript};
 use proptest::prelude::*;
 use schemars::{JsonSchema, schema_for};
 use serde_json::{Value, json};
@@ -248,6 +249,26 @@ fn without_tools_the_unions_are_never() {
     ] {
         assert!(text.lines().any(|other| other == line), "{line}");
     }
+}
+
+#[test]
+fn the_reader_of_requests_knows_every_declared_field() {
+    let text = typescript::declarations(&[]);
+    let body = text.split_once("export type RunRequestBody = {\n").unwrap().1.split_once("};").unwrap().0;
+    let fields = body.lines().filter(|line| !line.trim().starts_with("/**")).map(|line| {
+        let name = line.trim().split(':').next().unwrap();
+        name.trim_end_matches('?').to_owned()
+    });
+    let mut count = 0;
+    for field in fields {
+        let mut body = json!({"messages": [{"id": "m", "role": "user", "content": "Hi"}]});
+        let read = |body: &Value| ai_sdk::read_request(body.to_string().into(), &Limits::default());
+        assert!(read(&body).is_ok());
+        body[&field] = json!(5);
+        assert_eq!(read(&body).expect_err(&field).path(), Some(field.as_str()));
+        count += 1;
+    }
+    assert_eq!(count, 7);
 }
 
 /// What is left of the declarations when strings are emptied and comments and white space are taken out: what the
