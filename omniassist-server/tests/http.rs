@@ -313,3 +313,15 @@ async fn a_client_that_leaves_closes_the_provider_and_cancels_the_tools() {
     }
     assert_eq!(watch.ended.load(Ordering::SeqCst), 1);
 }
+
+#[tokio::test]
+async fn typescript_types_name_the_tools() {
+    async fn ping() -> Result<&'static str, ToolError> {
+        Ok("pong")
+    }
+    let assistant = Assistant::builder(answering()).tool(Tool::new("ping", "Ping", ping)).build().unwrap();
+    let service = AssistantService::new(assistant);
+    let request = Request::get("/types.d.ts").body(Full::<Bytes>::default()).unwrap();
+    let types = read(service.handle(request).await).await;
+    assert!(types.contains("PingInput") && types.contains("ContextMessage"), "{types}");
+}

@@ -6,6 +6,7 @@ use std::task::{Context, Poll};
 
 use http::{Method, Request, Response, StatusCode};
 use http_body::Body;
+use omniassist_core::typescript;
 use tower_service::Service;
 
 use super::{AssistantBody, PostedRun, manifest, reply};
@@ -41,7 +42,11 @@ impl AssistantService {
             ("/manifest.json", &Method::GET | &Method::HEAD) => {
                 reply::json(StatusCode::OK, &manifest::manifest(&self.assistant))
             }
-            ("/manifest.json", _) => reply::method_not_allowed("GET, HEAD"),
+            ("/types.d.ts", &Method::GET | &Method::HEAD) => {
+                let types = typescript::declarations(&self.assistant.tools().snapshot().specs());
+                reply::text(StatusCode::OK, "text/plain; charset=utf-8", types)
+            }
+            ("/manifest.json" | "/types.d.ts", _) => reply::method_not_allowed("GET, HEAD"),
             _ => reply::not_found(),
         }
     }
