@@ -1,0 +1,340 @@
+// The AI SDK's own chat, versions 5, 6 and 7, against the quickstart with a scripted model.
+
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, test } from 'node:test';
+
+import { pageTools, tools } from '../lib/app.mjs';
+import { CANARY, startFakeOpenAi } from '../lib/fake-openai.mjs';
+import { openai, startQuickstart } from '../lib/quickstart.mjs';
+import { last, openChat, shape, textOf, toolParts, until, versions } from './chat.mjs';
+
+let model;
+let app;
+
+before(async () => {
+  model = await startFakeOpenAi();
+  app = await startQuickstart(openai('openai', model.baseUrl));
+});
+after(async () => {
+  await app?.stop();
+  await model?.stop();
+});
+beforeEach(() => model.script());
+
+const call = (tool, id, args = tool.args) => ({ id, name: tool.name, args });
+/** The items of the model's input with one type, in a request to the Responses API. */
+const items = (request, type) => request.body.input.filter((item) => item.type === type);
+const outputOf = (request, id) => items(request, 'function_call_output').find((item) => item.call_id === id)?.output;
+
+/** Runs one scenario for each version, with the name that the closing table reads. */
+function scenario(name, run) {
+  for (const [version, ai] of Object.entries(versions)) {
+    test(`${version} · ${name}`, { timeout: 30_000 }, () => run(ai, version));
+  }
+}
+
+/** A request never holds a call without its result, nor a result without its call. */
+function assertLegal(request) {
+  const ids = (type) => items(request, type).map((item) => item.call_id).sort();
+  assert.deepEqual(ids('function_call_output'), ids('function_call'));
+}
+
+scenario('text', async (ai) => {
+  model.script({ text: 'Hello from “the” model — ✓ 🦀' });
+  const chat = openChat(ai, app.api);
+  await chat.sendMessage({ text: 'Hi' });
+  assert.equal(chat.status, 'ready');
+  assert.deepEqual(shape(last(chat)), ['step-start', 'text']);
+  assert.equal(textOf(last(chat)), 'Hello from “the” model — ✓ 🦀');
+  assert.equal(last(chat).parts.at(-1).state, 'done');
+  assert.equal(chat.finishes[0].isError ?? false, false);
+  assert.ok(chat.seen.length > 3, 'the text arrives in pieces');
+});
+
+scenario('second turn sees the first', async (ai) => {
+  model.script({ text: 'First answer.' }, { text: 'Second answer.' });
+  const chat = openChat(ai, app.api);
+  await chat.sendMessage({ text: 'First question' });
+  await chat.sendMessage({ text: 'Second question' });
+  assert.equal(chat.messages.length, 4);
+  const input = JSON.stringify(model.requests[1].body.input);
+  for (const said of ['First question', 'First answer.', 'Second question']) assert.ok(input.includes(said), said);
+});
+
+scenario('reasoning', async (ai) => {
+  const encrypted = 'gAAAA+/=opaque"\\\n\u00e9🦀';
+  model.script(
+    { reasoning: 'The user greets me.', encrypted, text: 'Hello.' },
+    { text: 'Again.' },
+  );
+  const chat = openChat(ai, app.api);
+  await chat.sendMessage({ text: 'Hi' });
+  assert.deepEqual(shape(last(chat)), ['step-start', 'reasoning', 'text']);
+  assert.equal(last(chat).parts[1].text, 'The user greets me.');
+  assert.equal(last(chat).parts[1].state, 'done');
+  await chat.sendMessage({ text: 'Once more' });
+  const [item] = items(model.requests[1], 'reasoning');
+  assert.equal(item?.encrypted_content, encrypted, 'the encrypted reasoning comes back byte for byte');
+});
+
+scenario('server tool', async (ai) => {
+  const { lookUp } = tools;
+  model.script({ text: 'Let me look.', calls: [call(lookUp, 'call_a')] }, { text: 'It is on its way.' });
+  const chat = openChat(ai, app.api);
+  await chat.sendMessage({ text: 'Where is my order?' });
+  assert.equal(chat.status, 'ready');
+  assert.equal(chat.messages.length, 2);
+  const [part] = toolParts(last(chat));
+  assert.equal(part.type, `tool-${lookUp.name}`);
+  assert.equal(part.state, 'output-available');
+  assert.deepEqual(part.input, lookUp.args);
+  assert.deepEqual(shape(last(chat)), ['step-start', 'text', part.type, 'step-start', 'text']);
+  const told = outputOf(model.requests[1], 'call_a');
+  assert.deepEqual(JSON.parse(told), part.output, 'the model hears what the page shows');
+  assertLegal(model.requests[1]);
+});
+
+scenario('client tool round trip', async (ai) => {
+  const { navigate } = tools;
+  model.script({ calls: [call(navigate, 'call_nav')] }, { text: 'You are there.' });
+  const visited = [];
+  const chat = openChat(ai, app.api, {
+    pageTools: { [navigate.name]: (input) => (visited.push(input), { shown: 'orders' }) },
+  });
+  await chat.sendMessage({ text: 'Show me the orders' });
+  await until(() => chat.status === 'ready' && textOf(last(chat)) !== '', 'the run goes on after the page answered');
+  assert.deepEqual(visited, [navigate.args]);
+  assert.equal(chat.messages.length, 2, 'the answer goes on in the same message');
+  assert.deepEqual(shape(last(chat)), ['step-start', `tool-${navigate.name}`, 'step-start', 'text']);
+  assert.equal(chat.posted.length, 2);
+  assert.equal(chat.posted[1].messageId, last(chat).id);
+  assert.deepEqual(JSON.parse(outputOf(model.requests[1], 'call_nav')), { shown: 'orders' });
+  assertLegal(model.requests[1]);
+});
+
+scenario('client tool fails in the page', async (ai) => {
+  const { fillForm } = tools;
+  model.script({ calls: [call(fillForm, 'call_form')] }, { text: 'That did not work.' });
+  const chat = openChat(ai, app.api, {
+    pageTools: {
+      [fillForm.name]: () => {
+        throw new Error('no such field');
+      },
+    },
+  });
+  await chat.sendMessage({ text: 'Fill the form' });
+  await until(() => chat.status === 'ready' && textOf(last(chat)) !== '', 'the run goes on after the page failed');
+  assert.equal(toolParts(last(chat))[0].state, 'output-error');
+  assert.match(outputOf(model.requests[1], 'call_form'), /no such field/);
+});
+
+scenario('server and client tools in one step', async (ai) => {
+  const { lookUp, navigate, search } = tools;
+  model.script(
+    { calls: [call(lookUp, 'call_1'), call(navigate, 'call_2'), call(search, 'call_3')] },
+    { text: 'All three are done.' },
+  );
+  const chat = openChat(ai, app.api, { pageTools: { [navigate.name]: () => 'moved' } });
+  await chat.sendMessage({ text: 'Do all of it' });
+  await until(() => chat.status === 'ready' && textOf(last(chat)) !== '', 'the run goes on with all results');
+  assert.equal(chat.messages.length, 2);
+  assert.deepEqual(
+    toolParts(last(chat)).map((part) => [part.toolCallId, part.state]),
+    [['call_1', 'output-available'], ['call_2', 'output-available'], ['call_3', 'output-available']],
+  );
+  assert.equal(model.requests.length, 2, 'the model is asked once all results are there');
+  assertLegal(model.requests[1]);
+  assert.match(outputOf(model.requests[1], 'call_2'), /moved/);
+});
+
+scenario('tool error', async (ai) => {
+  const { refund } = tools;
+  const once = { text: 'Refunded.' };
+  model.script({ calls: [call(refund, 'call_r1')] }, once, { calls: [call(refund, 'call_r2')] }, { text: 'It was.' });
+  const chat = openChat(ai, app.api);
+  await chat.sendMessage({ text: 'Refund it' });
+  await chat.sendMessage({ text: 'Refund it again' });
+  const [part] = toolParts(last(chat));
+  assert.equal(part.state, 'output-error');
+  assert.match(part.errorText, /refund/i);
+  assert.ok(model.requests.at(-1).raw.includes(part.errorText), 'the model hears the same reason');
+  assert.equal(textOf(last(chat)), 'It was.', 'the run goes on');
+  assert.equal(chat.status, 'ready');
+});
+
+scenario('arguments that do not fit', async (ai) => {
+  const { lookUp } = tools;
+  model.script(
+    { calls: [call(lookUp, 'call_x', { nonsense: true })] },
+    { calls: [call(lookUp, 'call_y')] },
+    { text: 'Found.' },
+  );
+  const chat = openChat(ai, app.api);
+  await chat.sendMessage({ text: 'Look' });
+  const [bad, good] = toolParts(last(chat));
+  assert.equal(bad.state, 'output-error');
+  assert.ok(bad.errorText.length > 10, 'the reason is told');
+  assert.equal(good.state, 'output-available');
+  assert.ok(outputOf(model.requests[1], 'call_x').length > 10, 'the model hears why');
+  assert.equal(textOf(last(chat)), 'Found.');
+});
+
+scenario('arguments that are no JSON', async (ai) => {
+  model.script({ calls: [call(tools.lookUp, 'call_x', '{"order_id": 10')] }, { text: 'Sorry.' });
+  const chat = openChat(ai, app.api);
+  await chat.sendMessage({ text: 'Look' });
+  assert.equal(toolParts(last(chat))[0].state, 'output-error');
+  assert.equal(textOf(last(chat)), 'Sorry.');
+  assertLegal(model.requests[1]);
+});
+
+scenario('unknown tool', async (ai) => {
+  model.script({ calls: [{ id: 'call_u', name: 'delete_everything', args: {} }] }, { text: 'There is no such tool.' });
+  const chat = openChat(ai, app.api, { pageTools: {} });
+  await chat.sendMessage({ text: 'Delete' });
+  const parts = toolParts(last(chat));
+  assert.equal(parts.length, 1);
+  assert.equal(parts[0].state, 'output-error');
+  assert.equal(textOf(last(chat)), 'There is no such tool.');
+  assert.equal(chat.posted.length, 1, 'nothing is left for the client to answer');
+});
+
+scenario('preliminary outputs', async (ai) => {
+  const { slow } = tools;
+  model.script({ calls: [call(slow, 'call_s')] }, { text: 'The report is ready.' });
+  const chat = openChat(ai, app.api);
+  await chat.sendMessage({ text: 'Export a report' });
+  const states = chat.seen.flatMap((message) => toolParts(message)).filter((part) => part.state === 'output-available');
+  const early = states.filter((part) => part.preliminary === true);
+  assert.ok(new Set(early.map((part) => JSON.stringify(part.output))).size >= 2, 'progress is seen more than once');
+  const final = toolParts(last(chat))[0];
+  assert.notEqual(final.preliminary, true);
+  assert.deepEqual(JSON.parse(outputOf(model.requests[1], 'call_s')), final.output, 'the model gets the last output only');
+});
+
+scenario('stop, and the next message works', async (ai) => {
+  model.script({ text: 'This answer never ends', end: 'hang' }, { text: 'Fine.' });
+  const chat = openChat(ai, app.api);
+  const sending = chat.sendMessage({ text: 'Tell me a long story' });
+  await until(() => chat.messages.length === 2 && textOf(last(chat)).includes('never'), 'the text begins');
+  const stopped = performance.now();
+  await chat.stop();
+  await sending;
+  assert.equal(chat.status, 'ready');
+  assert.equal(chat.errors.length, 0);
+  await until(() => model.requests[0].closedAt, 'the connection to the model is closed', 2_000);
+  const took = model.requests[0].closedAt - stopped;
+  assert.ok(took <= 250, `the model's connection closed ${took.toFixed(0)} ms after the stop`);
+  await chat.sendMessage({ text: 'Never mind' });
+  assert.equal(textOf(last(chat)), 'Fine.');
+  assert.ok(JSON.stringify(model.requests[1].body.input).includes('This answer never ends'), 'what was said is kept');
+});
+
+scenario('stop while a server tool runs', async (ai) => {
+  const { slow } = tools;
+  model.script({ calls: [call(slow, 'call_s')] }, { text: 'Fine.' });
+  const chat = openChat(ai, app.api);
+  const sending = chat.sendMessage({ text: 'Export a report' });
+  await until(() => chat.messages.length === 2 && toolParts(last(chat)).some((part) => part.preliminary), 'the tool runs');
+  await chat.stop();
+  await sending;
+  await chat.sendMessage({ text: 'Never mind' });
+  assert.equal(chat.status, 'ready');
+  assert.equal(textOf(last(chat)), 'Fine.');
+  assertLegal(model.requests[1]);
+});
+
+scenario('regenerate', async (ai) => {
+  model.script({ text: 'First try.' }, { text: 'Second try.' });
+  const chat = openChat(ai, app.api);
+  await chat.sendMessage({ text: 'Say something' });
+  await chat.regenerate();
+  assert.equal(chat.posted[1].trigger, 'regenerate-message');
+  assert.equal(chat.messages.length, 2);
+  assert.equal(textOf(last(chat)), 'Second try.');
+  assert.ok(!model.requests[1].raw.includes('First try.'), 'the old answer is not sent');
+});
+
+scenario('edit an earlier message', async (ai) => {
+  model.script({ text: 'One.' }, { text: 'Two.' });
+  const chat = openChat(ai, app.api);
+  await chat.sendMessage({ text: 'First wording' });
+  await chat.sendMessage({ text: 'Better wording', messageId: chat.messages[0].id });
+  assert.equal(chat.messages.length, 2);
+  assert.equal(textOf(last(chat)), 'Two.');
+  assert.ok(!model.requests[1].raw.includes('First wording'));
+});
+
+scenario('error before the answer', async (ai) => {
+  model.script({ before: { status: 400, body: { error: { message: CANARY, code: 'bad_thing' } } } });
+  const chat = openChat(ai, app.api);
+  await chat.sendMessage({ text: 'Hi' });
+  assert.equal(chat.status, 'error');
+  assert.ok(chat.error.message.length > 10, chat.error.message);
+  assert.ok(!chat.error.message.includes(CANARY) && !chat.error.message.includes('canary'), 'the sentence is safe');
+});
+
+scenario('error within the answer', async (ai) => {
+  model.script({ text: 'So far so good', end: 'error' }, { text: 'Back again.' });
+  const chat = openChat(ai, app.api);
+  await chat.sendMessage({ text: 'Hi' });
+  assert.equal(chat.status, 'error');
+  assert.equal(textOf(last(chat)), 'So far so good', 'what was said stays');
+  assert.ok(!chat.error.message.includes(CANARY));
+  await chat.sendMessage({ text: 'And now?' });
+  assert.equal(textOf(last(chat)), 'Back again.');
+});
+
+scenario('the connection to the model breaks', async (ai) => {
+  model.script({ text: 'I was about to say', end: 'cut' });
+  const chat = openChat(ai, app.api);
+  await chat.sendMessage({ text: 'Hi' });
+  assert.equal(chat.status, 'error', 'a broken answer is told, not taken for a whole one');
+  assert.equal(textOf(last(chat)), 'I was about to say');
+});
+
+scenario('a call that was cut off never runs', async (ai) => {
+  const { ticket } = tools;
+  model.script({ calls: [call(ticket, 'call_cut')], end: 'length' }, { text: 'Cut.' });
+  const chat = openChat(ai, app.api);
+  await chat.sendMessage({ text: 'Open a ticket' });
+  const [part] = toolParts(last(chat));
+  assert.notEqual(part?.state, 'output-available', 'it parses, yet the model did not finish it');
+});
+
+scenario('new message while a client tool is unanswered', async (ai) => {
+  model.script({ calls: [call(tools.navigate, 'call_open')] }, { text: 'All right.' });
+  const chat = openChat(ai, app.api);
+  await chat.sendMessage({ text: 'Show me the orders' });
+  assert.equal(toolParts(last(chat))[0].state, 'input-available');
+  await chat.sendMessage({ text: 'Forget it' });
+  assert.equal(chat.status, 'ready', chat.error?.message);
+  assert.equal(textOf(last(chat)), 'All right.');
+  assertLegal(model.requests[1]);
+});
+
+scenario('server tools are not handed to the page', async (ai) => {
+  model.script({ calls: [call(tools.lookUp, 'call_s')] }, { text: 'Done.' });
+  const chat = openChat(ai, app.api, { pageTools: Object.fromEntries(pageTools.map((name) => [name, () => 'x'])) });
+  await chat.sendMessage({ text: 'Where is it?' });
+  assert.equal(chat.posted.length, 1, 'a server tool is not handed to the page, and nothing is sent again');
+});
+
+scenario('usage', async (ai) => {
+  model.script({ text: 'Counted.', usage: { input: 1234, cached: 100, output: 56, reasoning: 7 } });
+  const chat = openChat(ai, app.api);
+  await chat.sendMessage({ text: 'Count' });
+  const { metadata } = last(chat);
+  assert.ok(JSON.stringify(metadata ?? null).includes('1234'), `usage is in the metadata: ${JSON.stringify(metadata)}`);
+});
+
+scenario('history passes the official validation', async (ai, version) => {
+  model.script(
+    { reasoning: 'Hm.', encrypted: 'abc', calls: [call(tools.lookUp, 'call_1'), call(tools.lookUp, 'call_2', { bad: 1 })] },
+    { text: 'Done.' },
+  );
+  const chat = openChat(ai, app.api);
+  await chat.sendMessage({ text: 'Where is it?' });
+  const result = await ai.safeValidateUIMessages({ messages: structuredClone(chat.messages) });
+  assert.equal(result.success, true, `${version}: ${result.error}`);
+});

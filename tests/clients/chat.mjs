@@ -1,0 +1,81 @@
+// The AI SDK's own chat, in each version, with a state that only remembers.
+
+import * as ai5 from 'ai5';
+import * as ai6 from 'ai6';
+import * as ai7 from 'ai7';
+
+export { until } from '../lib/quickstart.mjs';
+
+export const versions = { v5: ai5, v6: ai6, v7: ai7 };
+
+/**
+ * A chat of one version against one quickstart.
+ *
+ * `pageTools` maps the names of front-end tools to functions from the input to an output (a throw is the tool's
+ * error). Without it nobody answers the calls of front-end tools.
+ */
+export function openChat(ai, api, { pageTools, ...init } = {}) {
+  const posted = [];
+  const seen = [];
+  const errors = [];
+  const finishes = [];
+  const calls = [];
+  const remember = (message) => seen.push(structuredClone(message));
+  const state = {
+    status: 'ready',
+    error: undefined,
+    messages: [],
+    pushMessage(message) {
+      this.messages = [...this.messages, message];
+      remember(message);
+    },
+    popMessage() {
+      this.messages = this.messages.slice(0, -1);
+    },
+    replaceMessage(index, message) {
+      this.messages = this.messages.with?.(index, message) ?? this.messages.map((old, at) => (at === index ? message : old));
+      remember(message);
+    },
+    snapshot: (value) => structuredClone(value),
+  };
+  class Chat extends ai.AbstractChat {}
+  const chat = new Chat({
+    state,
+    transport: new ai.DefaultChatTransport({
+      api,
+      fetch: (url, options) => {
+        posted.push(JSON.parse(options.body));
+        return fetch(url, options);
+      },
+    }),
+    onError: (error) => errors.push(error),
+    onFinish: (finish) => finishes.push(finish),
+    onToolCall({ toolCall }) {
+      calls.push(toolCall);
+      const run = pageTools?.[toolCall.toolName];
+      if (!run) return;
+      const answer = { tool: toolCall.toolName, toolCallId: toolCall.toolCallId };
+      Promise.resolve()
+        .then(() => run(toolCall.input))
+        .then(
+          (output) => chat.addToolOutput({ ...answer, output }),
+          (error) => chat.addToolOutput({ ...answer, state: 'output-error', errorText: error.message }),
+        );
+    },
+    sendAutomaticallyWhen: pageTools ? ai.lastAssistantMessageIsCompleteWithToolCalls : undefined,
+    ...init,
+  });
+  return Object.assign(chat, { posted, seen, errors, finishes, calls });
+}
+
+export const last = (chat) => chat.messages.at(-1);
+
+export const textOf = (message) =>
+  message.parts.filter((part) => part.type === 'text').map((part) => part.text).join('');
+
+/** The tool parts of a message, dynamic ones too. */
+export const toolParts = (message) =>
+  message.parts.filter((part) => part.type === 'dynamic-tool' || part.type.startsWith('tool-'));
+
+/** The types of a message's parts, in order. */
+export const shape = (message) => message.parts.map((part) => part.type);

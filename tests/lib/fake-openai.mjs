@@ -1,0 +1,187 @@
+// A model server on loopback that speaks OpenAI's Responses and Chat Completions APIs and says what a test scripts.
+//
+// A turn is `{ reasoning, encrypted, text, calls, usage, end, before }`:
+//   calls   [{ id, name, args }]: `args` is a value, or a string that is sent as it is
+//   end     'stop' (default) | 'length' | 'error' (an error inside the stream) | 'cut' (the connection breaks) | 'hang'
+//   before  { status, headers, body }: an HTTP error in place of a stream
+// or a function from the request body to such a turn.
+
+import { createServer } from 'node:http';
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** Stands in every provider error, and must never reach a client. */
+export const CANARY = 'upstream-detail-canary-7f3a';
+
+const USAGE = { input: 11, cached: 3, output: 7, reasoning: 2 };
+
+export async function startFakeOpenAi() {
+  const queue = [];
+  const requests = [];
+  const server = createServer(async (request, response) => {
+    const chunks = [];
+    for await (const chunk of request) chunks.push(chunk);
+    const raw = Buffer.concat(chunks).toString('utf8');
+    const api = request.url === '/v1/responses' ? 'responses' : request.url === '/v1/chat/completions' ? 'chat' : null;
+    if (!api || request.method !== 'POST') {
+      response.writeHead(404, { 'content-type': 'application/json' });
+      return response.end('{"error":{"message":"no such route"}}');
+    }
+    const seen = { api, raw, body: JSON.parse(raw), headers: request.headers, closedAt: null, ended: false };
+    response.once('close', () => {
+      seen.closedAt = performance.now();
+      seen.ended = response.writableFinished;
+    });
+    requests.push(seen);
+    const next = queue.shift();
+    const turn = typeof next === 'function' ? next(seen.body) : next;
+    if (!turn) {
+      response.writeHead(500, { 'content-type': 'application/json' });
+      return response.end(`{"error":{"message":"the script has no turn for request ${requests.length} ${CANARY}"}}`);
+    }
+    if (turn.before) {
+      response.writeHead(turn.before.status, { 'content-type': 'application/json', ...turn.before.headers });
+      return response.end(JSON.stringify(turn.before.body ?? { error: { message: CANARY, type: 'server_error', code: null } }));
+    }
+    response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8', 'x-request-id': `req_${requests.length}` });
+    const render = api === 'responses' ? responsesEvents : chatEvents;
+    for (const event of render(turn, seen.body, requests.length)) {
+      response.write(event);
+      await sleep(turn.pace ?? 0);
+      if (response.destroyed) return undefined;
+    }
+    if (turn.end === 'hang') return undefined;
+    if (turn.end === 'cut') return response.destroy();
+    return response.end();
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    baseUrl: `http://127.0.0.1:${server.address().port}/v1`,
+    requests,
+    /** Replaces what is left of the script and forgets the requests seen. */
+    script(...turns) {
+      queue.splice(0, queue.length, ...turns);
+      requests.length = 0;
+    },
+    /** Turns that no request has asked for. */
+    left: () => queue.length,
+    async stop() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+const pieces = (text) => text.match(/[^]{1,7}/gu) ?? [];
+const argsOf = (call) => (typeof call.args === 'string' ? call.args : JSON.stringify(call.args));
+
+function* responsesEvents(turn, body, serial) {
+  let sequence = 0;
+  const send = (type, fields) =>
+    `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number: sequence++, ...fields })}\n\n`;
+  const response = {
+    id: `resp_${serial}`, object: 'response', created_at: 1763700000, status: 'in_progress', background: false,
+    error: null, incomplete_details: null, instructions: body.instructions ?? null, model: body.model, output: [],
+    parallel_tool_calls: true, store: false, tool_choice: 'auto', tools: body.tools ?? [], usage: null, metadata: {},
+  };
+  const output = [];
+  yield send('response.created', { response });
+  yield send('response.in_progress', { response });
+  if (turn.reasoning !== undefined) {
+    const id = `rs_${serial}`;
+    const at = { item_id: id, output_index: output.length, summary_index: 0 };
+    yield send('response.output_item.added', { output_index: at.output_index, item: { id, type: 'reasoning', summary: [] } });
+    yield send('response.reasoning_summary_part.added', { ...at, part: { type: 'summary_text', text: '' } });
+    for (const delta of pieces(turn.reasoning)) yield send('response.reasoning_summary_text.delta', { ...at, delta });
+    yield send('response.reasoning_summary_text.done', { ...at, text: turn.reasoning });
+    const part = { type: 'summary_text', text: turn.reasoning };
+    yield send('response.reasoning_summary_part.done', { ...at, part });
+    const item = { id, type: 'reasoning', summary: [part], encrypted_content: turn.encrypted ?? null };
+    output.push(item);
+    yield send('response.output_item.done', { output_index: at.output_index, item });
+  }
+  if (turn.text !== undefined) {
+    const id = `msg_${serial}`;
+    const at = { item_id: id, output_index: output.length, content_index: 0 };
+    const empty = { id, type: 'message', status: 'in_progress', content: [], role: 'assistant' };
+    yield send('response.output_item.added', { output_index: at.output_index, item: empty });
+    yield send('response.content_part.added', { ...at, part: { type: 'output_text', annotations: [], logprobs: [], text: '' } });
+    for (const delta of pieces(turn.text)) yield send('response.output_text.delta', { ...at, delta, logprobs: [] });
+    if (turn.end !== 'hang' && turn.end !== 'cut') {
+      const part = { type: 'output_text', annotations: [], logprobs: [], text: turn.text };
+      yield send('response.output_text.done', { ...at, text: turn.text, logprobs: [] });
+      yield send('response.content_part.done', { ...at, part });
+      const item = { ...empty, status: 'completed', content: [part] };
+      output.push(item);
+      yield send('response.output_item.done', { output_index: at.output_index, item });
+    }
+  }
+  const broken = turn.end && turn.end !== 'stop';
+  for (const [index, call] of (turn.calls ?? []).entries()) {
+    const id = `fc_${serial}_${index}`;
+    const at = { item_id: id, output_index: output.length };
+    const item = { id, type: 'function_call', status: 'in_progress', arguments: '', call_id: call.id, name: call.name };
+    yield send('response.output_item.added', { output_index: at.output_index, item });
+    const text = argsOf(call);
+    for (const delta of pieces(text)) yield send('response.function_call_arguments.delta', { ...at, delta });
+    const last = index === turn.calls.length - 1;
+    if (broken && last) {
+      if (turn.end !== 'length') continue;
+      const cut = { ...item, status: 'incomplete', arguments: text };
+      output.push(cut);
+      yield send('response.output_item.done', { output_index: at.output_index, item: cut });
+      continue;
+    }
+    yield send('response.function_call_arguments.done', { ...at, name: call.name, arguments: text });
+    const done = { ...item, status: 'completed', arguments: text };
+    output.push(done);
+    yield send('response.output_item.done', { output_index: at.output_index, item: done });
+  }
+  const used = { ...USAGE, ...turn.usage };
+  const usage = {
+    input_tokens: used.input, input_tokens_details: { cached_tokens: used.cached }, output_tokens: used.output,
+    output_tokens_details: { reasoning_tokens: used.reasoning }, total_tokens: used.input + used.output,
+  };
+  if (turn.end === 'error') {
+    yield send('error', { code: 'server_error', message: CANARY, param: null });
+    yield send('response.failed', { response: { ...response, status: 'failed', error: { code: 'server_error', message: CANARY } } });
+  } else if (turn.end === 'length') {
+    const incomplete_details = { reason: 'max_output_tokens' };
+    yield send('response.incomplete', { response: { ...response, status: 'incomplete', incomplete_details, output, usage } });
+  } else if (!broken) {
+    yield send('response.completed', { response: { ...response, status: 'completed', output, usage } });
+  }
+}
+
+function* chatEvents(turn, body, serial) {
+  const base = { id: `chatcmpl-${serial}`, object: 'chat.completion.chunk', created: 1763700000, model: body.model };
+  const send = (fields) => `data: ${JSON.stringify({ ...base, ...fields })}\n\n`;
+  const delta = (value, finish_reason = null) => send({ choices: [{ index: 0, delta: value, finish_reason }] });
+  yield delta({ role: 'assistant', content: '' });
+  for (const piece of pieces(turn.reasoning ?? '')) yield delta({ reasoning_content: piece });
+  for (const piece of pieces(turn.text ?? '')) yield delta({ content: piece });
+  for (const [index, call] of (turn.calls ?? []).entries()) {
+    yield delta({ tool_calls: [{ index, id: call.id, type: 'function', function: { name: call.name, arguments: '' } }] });
+    for (const piece of pieces(argsOf(call))) yield delta({ tool_calls: [{ index, function: { arguments: piece } }] });
+  }
+  if (turn.end === 'error') {
+    yield `data: ${JSON.stringify({ error: { message: CANARY, type: 'server_error', code: 500 } })}\n\n`;
+    return;
+  }
+  if (turn.end === 'cut' || turn.end === 'hang') return;
+  yield delta({}, turn.end === 'length' ? 'length' : turn.calls?.length ? 'tool_calls' : 'stop');
+  if (body.stream_options?.include_usage) {
+    const used = { ...USAGE, ...turn.usage };
+    yield send({
+      choices: [],
+      usage: {
+        prompt_tokens: used.input, completion_tokens: used.output, total_tokens: used.input + used.output,
+        prompt_tokens_details: { cached_tokens: used.cached },
+        completion_tokens_details: { reasoning_tokens: used.reasoning },
+      },
+    });
+  }
+  yield 'data: [DONE]\n\n';
+}
