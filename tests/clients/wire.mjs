@@ -4,9 +4,15 @@ import { versions } from './chat.mjs';
 
 export const user = (text, id = 'u1') => ({ id, role: 'user', parts: [{ type: 'text', text }] });
 
+/** No answer may take longer. */
+const signal = () => AbortSignal.timeout(20_000);
+
+export const get = (url, init) => fetch(url, { signal: signal(), ...init });
+
 export const post = (api, body, headers = {}) =>
   fetch(api, {
     method: 'POST',
+    signal: signal(),
     headers: { 'content-type': 'application/json', ...headers },
     body: typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body),
   });

@@ -1,0 +1,49 @@
+// The first command of the README: the demo model, through the AI SDK's chat. Its wording is its own: what is
+// asserted is that the result of a tool is in the answer.
+
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+
+import { demo, pageTools } from '../lib/app.mjs';
+import { DEMO, startQuickstart } from '../lib/quickstart.mjs';
+import { last, openChat, textOf, toolParts, until, versions } from './chat.mjs';
+
+let app;
+before(async () => {
+  app = await startQuickstart(DEMO);
+});
+after(() => app?.stop());
+
+test('the log says which model answers, and that it is none', () => {
+  assert.match(app.log(), /demo/i);
+});
+
+for (const [version, ai] of Object.entries(versions)) {
+  test(`${version} · demo: a question leads to a server tool`, async () => {
+    const chat = openChat(ai, app.api);
+    await chat.sendMessage({ text: demo.lookUp.question });
+    const part = toolParts(last(chat)).find((part) => part.type === `tool-${demo.lookUp.tool}`);
+    assert.equal(part?.state, 'output-available', JSON.stringify(last(chat).parts));
+    assert.match(JSON.stringify(part.input), demo.lookUp.input);
+    const status = demo.lookUp.result(part.output);
+    assert.ok(textOf(last(chat)).includes(status), `"${status}" is in "${textOf(last(chat))}"`);
+  });
+
+  test(`${version} · demo: a request leads to a tool of the page`, async () => {
+    const ran = [];
+    const answer = (name) => (input) => (ran.push([name, input]), { ok: true });
+    const chat = openChat(ai, app.api, { pageTools: Object.fromEntries(pageTools.map((name) => [name, answer(name)])) });
+    await chat.sendMessage({ text: demo.navigate.question });
+    await until(() => chat.status === 'ready' && textOf(last(chat)) !== '', 'the answer after the page tool');
+    assert.equal(ran[0]?.[0], demo.navigate.tool);
+    assert.equal(chat.messages.length, 2);
+  });
+
+  test(`${version} · demo: words without a tool`, async () => {
+    const chat = openChat(ai, app.api);
+    await chat.sendMessage({ text: demo.chat.question });
+    assert.equal(chat.status, 'ready');
+    assert.equal(toolParts(last(chat)).length, 0);
+    assert.ok(textOf(last(chat)).length > 0);
+  });
+}
