@@ -1,2 +1,66 @@
-//! x
-fn main() {}
+//! What people and CI run on this repository: `cargo xtask COMMAND`.
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command-line program talks to its terminal")]
+
+use std::env;
+use std::process::ExitCode;
+
+mod lint;
+mod msrv;
+mod prerequisites;
+mod process;
+mod report;
+mod style;
+mod suites;
+mod tree;
+mod workspace;
+
+use report::Report;
+use suites::Part;
+
+const USAGE: &str = "\
+cargo xtask test [rust|clients|browser|real-model]...
+            every test, or those named. Runs npm itself; as root on Debian it installs missing system packages.
+            real-model runs only when OMNIASSIST_E2E_BASE_URL names a server with OpenAI's API (it ends in /v1);
+            OMNIASSIST_E2E_MODEL names its model
+cargo xtask lint     formatting, clippy and rustdoc, with warnings as errors
+cargo xtask tree     the number of dependencies against its budget
+cargo xtask msrv     the stated Rust version against what the dependencies ask for
+cargo xtask style    file lengths, unfinished code, lock files
+cargo xtask ci       all of these";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = env::args().skip(1).collect();
+    let mut words = arguments.iter().map(String::as_str);
+    let mut report = Report::default();
+    match (words.next(), words.collect::<Vec<_>>().as_slice()) {
+        (Some("test"), names) => {
+            let parts: Option<Vec<Part>> = names.iter().map(|name| Part::named(name)).collect();
+            match parts {
+                Some(parts) => suites::run(&parts, &mut report),
+                None => return usage(),
+            }
+        }
+        (Some("lint"), []) => lint::run(&mut report),
+        (Some("tree"), []) => tree::run(&mut report),
+        (Some("msrv"), []) => msrv::run(&mut report),
+        (Some("style"), []) => style::run(&mut report),
+        (Some("ci"), []) => {
+            lint::run(&mut report);
+            tree::run(&mut report);
+            msrv::run(&mut report);
+            style::run(&mut report);
+            suites::run(&[], &mut report);
+        }
+        (Some("help" | "--help" | "-h"), _) => {
+            println!("{USAGE}");
+            return ExitCode::SUCCESS;
+        }
+        _ => return usage(),
+    }
+    report.close()
+}
+
+fn usage() -> ExitCode {
+    eprintln!("{USAGE}");
+    ExitCode::from(2)
+}

@@ -1,0 +1,23 @@
+//! Formatting, clippy and documentation; each warning is an error.
+
+use crate::process::run as execute;
+use crate::report::Report;
+use crate::workspace::cargo;
+
+const DENY: [&str; 3] = ["--", "-D", "warnings"];
+
+pub(crate) fn run(report: &mut Report) {
+    report.step("rustfmt", || execute(&mut cargo(&["fmt", "--all", "--check"])));
+    let clippy =
+        |arguments: &[&str]| execute(&mut cargo(&[&["clippy", "--locked"], arguments, &DENY].concat()));
+    report.step("clippy", || {
+        clippy(&["--workspace", "--all-targets"])?;
+        clippy(&["-p", "omniassist-core", "--all-targets", "--all-features"])?;
+        clippy(&["-p", "omniassist-server", "--no-default-features"])?;
+        clippy(&["-p", "omniassist-server", "--no-default-features", "--features", "openai"])
+    });
+    report.step("rustdoc", || {
+        let doc = ["doc", "--locked", "--workspace", "--no-deps", "--all-features"];
+        execute(cargo(&doc).env("RUSTDOCFLAGS", "-D warnings"))
+    });
+}

@@ -1,0 +1,95 @@
+//! The programs that the suites need beside cargo.
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::process;
+use crate::report::Outcome;
+
+/// The oldest Node.js that the official clients run on.
+const NODE: u32 = 18;
+
+/// A program, or something as good as one, and the Debian package that has it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Need {
+    Node,
+    Npm,
+    Chromium,
+    /// Python with `venv`.
+    Python,
+}
+
+impl Need {
+    fn package(self) -> &'static str {
+        match self {
+            Self::Node => "nodejs",
+            Self::Npm => "npm",
+            Self::Chromium => "chromium",
+            Self::Python => "python3-venv",
+        }
+    }
+
+    fn is_met(self) -> bool {
+        match self {
+            Self::Node => node_major().is_some(),
+            Self::Npm => on_path("npm").is_some(),
+            Self::Chromium => chromium().is_some(),
+            Self::Python => {
+                let probe = Command::new("python3").args(["-c", "import ensurepip, venv"]).output();
+                probe.is_ok_and(|output| output.status.success())
+            }
+        }
+    }
+}
+
+/// Sees to it that everything needed is there: installs it as root on Debian, and otherwise says what to install.
+pub(crate) fn provide(needs: &[Need]) -> Outcome {
+    let missing = |needs: &[Need]| -> Vec<&'static str> {
+        needs.iter().filter(|need| !need.is_met()).map(|need| need.package()).collect()
+    };
+    let packages = missing(needs);
+    if !packages.is_empty() {
+        let line =
+            format!("apt-get update && apt-get install -y --no-install-recommends {}", packages.join(" "));
+        if !may_install() {
+            return Err(format!("missing: {}. On Debian, as root: {line}", packages.join(", ")));
+        }
+        process::run(Command::new("sh").args(["-c", &line]).env("DEBIAN_FRONTEND", "noninteractive"))?;
+        let still = missing(needs);
+        if !still.is_empty() {
+            return Err(format!("installed, but not found: {}", still.join(", ")));
+        }
+    }
+    if let (true, Some(major)) = (needs.contains(&Need::Node), node_major())
+        && major < NODE
+    {
+        return Err(format!("Node.js {NODE} or newer is needed; `node --version` says {major}"));
+    }
+    Ok(())
+}
+
+/// The browser: `CHROMIUM_BIN`, or the first of the usual names.
+pub(crate) fn chromium() -> Option<PathBuf> {
+    env::var_os("CHROMIUM_BIN")
+        .map(PathBuf::from)
+        .filter(|path| path.is_file())
+        .or_else(|| ["chromium", "chromium-browser", "google-chrome"].into_iter().find_map(on_path))
+}
+
+fn node_major() -> Option<u32> {
+    let output = Command::new("node").arg("--version").output().ok()?;
+    let text = String::from_utf8(output.stdout).ok()?;
+    text.trim().trim_start_matches('v').split('.').next()?.parse().ok()
+}
+
+fn on_path(program: &str) -> Option<PathBuf> {
+    let path = env::var_os("PATH")?;
+    env::split_paths(&path).map(|folder| folder.join(program)).find(|candidate| candidate.is_file())
+}
+
+fn may_install() -> bool {
+    let is_root =
+        Command::new("id").arg("-u").output().is_ok_and(|output| output.stdout.trim_ascii() == b"0");
+    is_root && Path::new("/etc/debian_version").exists() && on_path("apt-get").is_some()
+}

@@ -1,0 +1,32 @@
+//! Running other programs.
+
+use std::ffi::OsStr;
+use std::process::{Command, Stdio};
+
+use crate::report::Outcome;
+
+/// Runs a command with this program's own terminal; a non-zero exit is an error.
+pub(crate) fn run(command: &mut Command) -> Outcome {
+    println!("    $ {}", shown(command));
+    match command.stdin(Stdio::null()).status() {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(format!("`{}` ended with {status}", shown(command))),
+        Err(error) => Err(format!("`{}` cannot be run: {error}", shown(command))),
+    }
+}
+
+/// Runs a command and gives what it prints. Its errors go to the terminal.
+pub(crate) fn output(command: &mut Command) -> Outcome<String> {
+    match command.stdin(Stdio::null()).stderr(Stdio::inherit()).output() {
+        Ok(output) if output.status.success() => {
+            String::from_utf8(output.stdout).map_err(|_| format!("`{}` prints no UTF-8", shown(command)))
+        }
+        Ok(output) => Err(format!("`{}` ended with {}", shown(command), output.status)),
+        Err(error) => Err(format!("`{}` cannot be run: {error}", shown(command))),
+    }
+}
+
+fn shown(command: &Command) -> String {
+    let words = std::iter::once(command.get_program()).chain(command.get_args());
+    words.map(OsStr::to_string_lossy).collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,139 @@
+//! `cargo xtask test`: every test there is.
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::prerequisites::{self, Need};
+use crate::process::run as execute;
+use crate::report::{Outcome, Report};
+use crate::workspace::{build_binary, cargo, root};
+
+/// A part of the tests that can be run by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// Unit, integration and documentation tests.
+    Rust,
+    /// The official clients, by Node.js.
+    Clients,
+    /// The quickstart's page in Chromium.
+    Browser,
+    /// A real model behind the quickstart: through a client, and through the page.
+    RealModel,
+}
+
+impl Part {
+    const ALL: [Self; 4] = [Self::Rust, Self::Clients, Self::Browser, Self::RealModel];
+
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        match name {
+            "rust" => Some(Self::Rust),
+            "clients" => Some(Self::Clients),
+            "browser" => Some(Self::Browser),
+            "real-model" => Some(Self::RealModel),
+            _ => None,
+        }
+    }
+
+    fn needs(self) -> &'static [Need] {
+        match self {
+            Self::Rust => &[],
+            Self::Clients => &[Need::Node, Need::Npm],
+            Self::Browser | Self::RealModel => &[Need::Node, Need::Npm, Need::Chromium],
+        }
+    }
+}
+
+/// Names the server of the real model.
+const REAL_MODEL: &str = "OMNIASSIST_E2E_BASE_URL";
+
+/// Runs the named parts; all of them when none is named.
+pub(crate) fn run(named: &[Part], report: &mut Report) {
+    let mut parts = if named.is_empty() { Part::ALL.to_vec() } else { named.to_vec() };
+    if parts.contains(&Part::RealModel) && env::var_os(REAL_MODEL).is_none_or(|url| url.is_empty()) {
+        report.skip("real-model suite", &format!("not configured ({REAL_MODEL} is not set)"));
+        parts.retain(|part| *part != Part::RealModel);
+    }
+    let python = root().join("tests/python");
+    let has_python = named.is_empty() && python.is_dir();
+
+    let mut needs: Vec<Need> = parts.iter().flat_map(|part| part.needs()).copied().collect();
+    needs.extend(has_python.then_some(Need::Python));
+    if needs.is_empty() && parts.is_empty() {
+        return;
+    }
+    if report.step("prerequisites", || prerequisites::provide(&needs)).is_none() {
+        return;
+    }
+
+    if parts.contains(&Part::Rust) {
+        report.step("Rust tests", || execute(&mut cargo(&["test", "--locked", "--workspace"])));
+        report.step("Rust tests, all features of the core", || {
+            execute(&mut cargo(&["test", "--locked", "-p", "omniassist-core", "--all-features"]))
+        });
+    }
+    if parts.iter().all(|part| *part == Part::Rust) && !has_python {
+        return;
+    }
+    let Some(quickstart) = report.step("quickstart", || build_binary("quickstart")) else { return };
+    let suites = Suites { folder: root().join("tests"), quickstart };
+    suites.run(&parts, report);
+    if has_python {
+        report.step("Python suite", || suites.python(&python));
+    }
+}
+
+struct Suites {
+    folder: PathBuf,
+    quickstart: PathBuf,
+}
+
+impl Suites {
+    fn run(&self, parts: &[Part], report: &mut Report) {
+        let has = |wanted: &[Part]| parts.iter().any(|part| wanted.contains(part));
+        let clients = has(&[Part::Clients, Part::RealModel])
+            && report.step("npm ci in tests/clients", || self.npm_ci("clients")).is_some();
+        let browser = has(&[Part::Browser, Part::RealModel])
+            && report.step("npm ci in tests/browser", || self.npm_ci("browser")).is_some();
+        if clients && has(&[Part::Clients]) {
+            report.step("client suite", || self.node("clients", &[]));
+        }
+        if browser && has(&[Part::Browser]) {
+            report.step("browser suite", || self.node("browser", &[]));
+        }
+        if clients && has(&[Part::RealModel]) {
+            report.step("real-model suite, client", || self.node("clients", &["real-model.test.mjs"]));
+        }
+        if browser && has(&[Part::RealModel]) {
+            report.step("real-model suite, browser", || self.node("browser", &["real-model.test.mjs"]));
+        }
+    }
+
+    fn npm_ci(&self, suite: &str) -> Outcome {
+        execute(
+            Command::new("npm").args(["ci", "--no-fund", "--no-audit"]).current_dir(self.folder.join(suite)),
+        )
+    }
+
+    /// Runs a suite, or only the named files of it.
+    fn node(&self, suite: &str, files: &[&str]) -> Outcome {
+        let mut command = Command::new("node");
+        command.arg("run.mjs").args(files).current_dir(self.folder.join(suite));
+        if let Some(chromium) = prerequisites::chromium() {
+            command.env("CHROMIUM_BIN", chromium);
+        }
+        execute(command.env("QUICKSTART_BIN", &self.quickstart))
+    }
+
+    fn python(&self, folder: &Path) -> Outcome {
+        let environment = folder.join(".venv");
+        execute(Command::new("python3").args(["-m", "venv"]).arg(&environment))?;
+        let python = environment.join("bin/python");
+        let install =
+            ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r", "requirements.txt"];
+        execute(Command::new(&python).args(install).current_dir(folder))?;
+        let mut tests = Command::new(&python);
+        tests.args(["-m", "pytest"]).current_dir(folder).env("QUICKSTART_BIN", &self.quickstart);
+        execute(&mut tests)
+    }
+}

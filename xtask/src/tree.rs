@@ -1,0 +1,36 @@
+//! The dependency budget. The crates here end up in other people's builds.
+
+use crate::report::{Outcome, Report};
+use crate::workspace::dependencies;
+
+struct Budget {
+    package: &'static str,
+    /// Lines of the tree, the package itself included.
+    most: usize,
+    /// Crates that must not be linked with default features.
+    never: &'static [&'static str],
+}
+
+const BUDGETS: [Budget; 2] = [
+    Budget { package: "omniassist-core", most: 40, never: &["tokio", "hyper", "reqwest", "jsonschema"] },
+    Budget { package: "omniassist-server", most: 200, never: &["governor", "async-openai"] },
+];
+
+pub(crate) fn run(report: &mut Report) {
+    for budget in &BUDGETS {
+        report.step(&format!("dependencies of {}", budget.package), || check(budget));
+    }
+}
+
+fn check(budget: &Budget) -> Outcome {
+    let lines = dependencies(budget.package)?;
+    println!("    {} of at most {}", lines.len(), budget.most);
+    let names = || lines.iter().filter_map(|line| line.split_whitespace().next());
+    if let Some(name) = names().find(|name| budget.never.contains(name)) {
+        return Err(format!("{name} is linked"));
+    }
+    if lines.len() > budget.most {
+        return Err(format!("{} are too many", lines.len()));
+    }
+    Ok(())
+}

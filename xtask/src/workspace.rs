@@ -1,0 +1,53 @@
+//! Where things are, and what cargo knows of them.
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::process;
+use crate::report::Outcome;
+
+/// The folder of the workspace.
+pub(crate) fn root() -> PathBuf {
+    // cargo says at run time where this package is; checkouts that share a target folder share the compiled one.
+    let here =
+        env::var_os("CARGO_MANIFEST_DIR").map_or_else(|| env!("CARGO_MANIFEST_DIR").into(), PathBuf::from);
+    here.parent().map_or_else(|| here.clone(), Path::to_path_buf)
+}
+
+/// The cargo that runs this program, in the workspace.
+pub(crate) fn cargo(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.args(arguments).current_dir(root());
+    command
+}
+
+/// What `cargo metadata` says.
+pub(crate) fn metadata() -> Outcome<Value> {
+    let text = process::output(&mut cargo(&["metadata", "--format-version", "1", "--locked"]))?;
+    serde_json::from_str(&text).map_err(|error| format!("cargo metadata: {error}"))
+}
+
+/// The lines of the dependency tree of one package: itself and what it links on this target, each once.
+pub(crate) fn dependencies(package: &str) -> Outcome<Vec<String>> {
+    let tree = ["tree", "--locked", "-p", package, "-e", "normal", "--prefix", "none", "--no-dedupe"];
+    let text = process::output(&mut cargo(&tree))?;
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    lines.sort_unstable();
+    lines.dedup();
+    Ok(lines)
+}
+
+/// Builds the binary of a package and gives its path.
+pub(crate) fn build_binary(package: &str) -> Outcome<PathBuf> {
+    let build = ["build", "-p", package, "--message-format=json-render-diagnostics"];
+    let messages = process::output(&mut cargo(&build))?;
+    messages
+        .lines()
+        .filter_map(|line| serde_json::from_str::<Value>(line).ok())
+        .filter(|message| message.pointer("/target/name").and_then(Value::as_str) == Some(package))
+        .find_map(|message| message.get("executable")?.as_str().map(PathBuf::from))
+        .ok_or_else(|| format!("cargo builds no binary `{package}`"))
+}
