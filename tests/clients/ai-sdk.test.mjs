@@ -180,7 +180,7 @@ scenario('arguments that do not fit', async (ai) => {
 });
 
 scenario('arguments that are no JSON', async (ai) => {
-  model.script({ calls: [call(tools.lookUp, 'call_x', '{"order_id": 10')] }, { text: 'Sorry.' });
+  model.script({ calls: [call(tools.lookUp, 'call_x', '{"order_id": 1001')] }, { text: 'Sorry.' });
   const chat = openChat(ai, app.api);
   await chat.sendMessage({ text: 'Look' });
   assert.equal(toolParts(last(chat))[0].state, 'output-error');
@@ -281,6 +281,7 @@ scenario('error within the answer', async (ai) => {
   assert.equal(chat.status, 'error');
   assert.equal(textOf(last(chat)), 'So far so good', 'what was said stays');
   assert.ok(!chat.error.message.includes(CANARY));
+  assert.match(last(chat).metadata?.error?.code ?? '', /^[a-z_]+$/, 'a code says what kind of error it is');
   await chat.sendMessage({ text: 'And now?' });
   assert.equal(textOf(last(chat)), 'Back again.');
 });
@@ -324,8 +325,13 @@ scenario('usage', async (ai) => {
   model.script({ text: 'Counted.', usage: { input: 1234, cached: 100, output: 56, reasoning: 7 } });
   const chat = openChat(ai, app.api);
   await chat.sendMessage({ text: 'Count' });
-  const { metadata } = last(chat);
-  assert.ok(JSON.stringify(metadata ?? null).includes('1234'), `usage is in the metadata: ${JSON.stringify(metadata)}`);
+  assert.deepEqual(last(chat).metadata?.usage, {
+    inputTokens: 1234,
+    outputTokens: 56,
+    totalTokens: 1290,
+    cachedInputTokens: 100,
+    reasoningTokens: 7,
+  });
 });
 
 scenario('history passes the official validation', async (ai, version) => {

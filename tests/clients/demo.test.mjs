@@ -24,8 +24,8 @@ for (const [version, ai] of Object.entries(versions)) {
     await chat.sendMessage({ text: demo.lookUp.question });
     const part = toolParts(last(chat)).find((part) => part.type === `tool-${demo.lookUp.tool}`);
     assert.equal(part?.state, 'output-available', JSON.stringify(last(chat).parts));
-    assert.match(JSON.stringify(part.input), demo.lookUp.input);
-    const status = demo.lookUp.result(part.output);
+    assert.equal(part.input.order_id, demo.lookUp.order);
+    const { status } = part.output;
     assert.ok(textOf(last(chat)).includes(status), `"${status}" is in "${textOf(last(chat))}"`);
   });
 

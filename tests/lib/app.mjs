@@ -1,29 +1,26 @@
-// What the suites know of the quickstart: its tools and arguments that fit them.
+// What the suites know of the quickstart: its tools, arguments that fit them, and questions that lead to them.
 
 export const tools = {
-  lookUp: { name: 'order_status', args: { order_id: 1042 } },
+  lookUp: { name: 'order_status', args: { order_id: 1001 } },
   search: { name: 'search_orders', args: { status: 'shipped' } },
-  ticket: { name: 'create_ticket', args: { title: 'Parcel is damaged', priority: 'high' } },
-  refund: { name: 'refund_order', args: { order_id: 1042, reason: 'damaged' } },
-  slow: { name: 'export_report', args: { kind: 'orders' } },
-  navigate: { name: 'navigate', args: { path: '/orders' } },
-  fillForm: { name: 'fill_form', args: { fields: { title: 'Parcel is damaged' } } },
+  ticket: { name: 'create_ticket', args: { subject: 'Parcel is damaged', priority: 'high' } },
+  refund: { name: 'refund_order', args: { order_id: 1002 } },
+  slow: { name: 'export_report', args: {} },
+  navigate: { name: 'navigate', args: { page: 'customers' } },
+  fillForm: { name: 'fill_form', args: { subject: 'Parcel is damaged' } },
 };
 
 /** Tools that run in the server, and those that run in the page. */
-export const serverTools = ['order_status', 'search_orders', 'create_ticket', 'refund_order', 'export_report'];
+export const serverTools = [
+  'order_status', 'search_orders', 'list_customers', 'create_ticket', 'refund_order', 'export_report',
+];
 export const pageTools = ['navigate', 'fill_form'];
 
-/** Questions for the demo model, and what they lead to. */
+/** Questions for the demo model, and the tool that each leads to. */
 export const demo = {
-  lookUp: {
-    question: 'What is the status of order 1042?',
-    tool: 'order_status',
-    input: /1042/,
-    result: (output) => output.status,
-  },
-  navigate: { question: 'Open the orders page', tool: 'navigate' },
-  fillForm: { question: 'Fill the ticket form: title "Parcel is damaged"', tool: 'fill_form' },
-  slow: { question: 'Export a report of all orders', tool: 'export_report' },
-  chat: { question: 'Hello there' },
+  lookUp: { question: 'What is the status of order 1012?', tool: 'order_status', order: 1012 },
+  navigate: { question: 'Open the customers page', tool: 'navigate' },
+  fillForm: { question: 'Fill in the form: Late delivery', tool: 'fill_form', subject: 'Late delivery' },
+  slow: { question: 'Export the sales report', tool: 'export_report' },
+  chat: { question: 'Hmm?' },
 };

@@ -1,0 +1,106 @@
+// The page with the demo model: what a newcomer sees with the README's first command.
+
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+
+import { demo } from '../lib/app.mjs';
+import { DEMO, startQuickstart } from '../lib/quickstart.mjs';
+import { openBrowser, openPage, prose } from './page.mjs';
+
+let app;
+let browser;
+
+before(async () => {
+  app = await startQuickstart(DEMO);
+  browser = await openBrowser();
+});
+after(async () => {
+  await browser?.close();
+  await app?.stop();
+});
+
+/** One test with a page of its own, which must have stayed clean. */
+function onPage(name, run) {
+  test(name, { timeout: 60_000 }, async () => {
+    const view = await openPage(browser, app);
+    try {
+      await run(view);
+    } catch (error) {
+      await view.screenshot(`failed-${name.replace(/\W+/g, '-')}`);
+      throw error;
+    }
+    await view.close();
+  });
+}
+
+onPage('the page says which model answers', async ({ page, screenshot }) => {
+  assert.match(await page.innerText('#model-name'), /demo/i);
+  await page.waitForSelector('#view[data-page=orders] tbody tr');
+  await screenshot('start');
+});
+
+onPage('a typed question leads to a server tool, and its result is in the answer', async (view) => {
+  await view.ask(demo.lookUp.question);
+  const tool = view.tool(demo.lookUp.tool);
+  assert.equal(await tool.getAttribute('data-tool-state'), 'output-available');
+  const { status } = await (await fetch(`${app.origin}/api/orders/${demo.lookUp.order}`)).json();
+  assert.ok(status.length > 3);
+  const text = await prose(view.answer());
+  assert.ok(text.includes(status), `"${status}" is in "${text}"`);
+  assert.equal(await view.answers.count(), 1);
+  await view.screenshot('server-tool');
+});
+
+onPage('a tool of the page runs in the page, and its result goes back', async (view) => {
+  await view.page.waitForSelector('#view[data-page=orders]');
+  await view.ask(demo.navigate.question);
+  assert.equal(await view.page.getAttribute('#view', 'data-page'), 'customers');
+  assert.equal(await view.tool(demo.navigate.tool).getAttribute('data-tool-state'), 'output-available');
+  assert.equal(view.runs.length, 2, 'the result is posted back');
+  const posted = view.runs[1].messages.at(-1).parts.find((part) => part.type === `tool-${demo.navigate.tool}`);
+  assert.equal(posted.state, 'output-available');
+  assert.ok((await prose(view.answer())).length > 0, 'the model goes on after the result');
+  assert.equal(await view.answers.count(), 1, 'in the same message');
+  await view.screenshot('page-tool');
+});
+
+onPage('a form is filled in by the page', async (view) => {
+  await view.ask(demo.fillForm.question);
+  assert.equal(await view.page.getAttribute('#view', 'data-page'), 'new-ticket');
+  assert.equal(await view.page.inputValue('#ticket-subject'), demo.fillForm.subject);
+  assert.equal(await view.tool(demo.fillForm.tool).getAttribute('data-tool-state'), 'output-available');
+  await view.screenshot('form');
+});
+
+onPage('progress of a slow tool is seen, and stop stops it', async (view) => {
+  await view.type(demo.slow.question);
+  await view.page.waitForSelector(`[data-tool-name=${demo.slow.tool}][data-tool-state=progress]`);
+  await view.screenshot('progress');
+  await view.page.click('#chat-stop');
+  await view.settled();
+  assert.equal(await view.tool(demo.slow.tool).getAttribute('data-tool-state'), 'stopped');
+  await view.ask(demo.lookUp.question);
+  assert.equal(await view.tool(demo.lookUp.tool).getAttribute('data-tool-state'), 'output-available');
+  await view.screenshot('after-stop');
+});
+
+onPage('the context of the page goes with the question', async (view) => {
+  await view.page.click('#nav a[href="#tickets"]');
+  await view.page.waitForSelector('#view[data-page=tickets]');
+  await view.ask(demo.chat.question);
+  assert.ok(JSON.stringify(view.runs[0].context).includes('/tickets'));
+});
+
+onPage('what a model or a user writes is text, never markup', async (view) => {
+  const markup = '<img src=x onerror="document.title=\'pwned\'"> <b id="injected">bold</b>';
+  await view.ask(`Fill in the form: ${markup}`);
+  assert.equal(await view.page.locator('#injected').count(), 0);
+  assert.notEqual(await view.page.title(), 'pwned');
+});
+
+onPage('keyboard: Enter sends', async (view) => {
+  await view.page.fill('#chat-input', demo.lookUp.question);
+  await view.page.press('#chat-input', 'Enter');
+  await view.page.waitForSelector('[data-role=assistant]');
+  await view.settled();
+});

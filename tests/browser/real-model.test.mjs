@@ -1,0 +1,69 @@
+// A real model behind a real HTTP API, from the page. The model may be very small: what is asserted is what the parts
+// do with its choices, and which tool it chooses for questions that even a small one gets right; never its wording.
+
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+
+import { real, startWithRealModel } from '../lib/real-model.mjs';
+import { openBrowser, openPage, prose } from './page.mjs';
+
+const ANSWER_MS = 150_000;
+const options = { timeout: 2 * ANSWER_MS };
+
+let app;
+let browser;
+
+before(async () => {
+  app = await startWithRealModel();
+  browser = await openBrowser();
+});
+after(async () => {
+  await browser?.close();
+  await app?.stop();
+});
+
+test('the page says which model answers', options, async () => {
+  const view = await openPage(browser, app, ANSWER_MS);
+  const name = await view.page.innerText('#model-name');
+  assert.ok(name.length > 0 && !/demo/i.test(name), name);
+  await view.close();
+});
+
+test('a typed question leads to a server tool, and its result is in the answer', options, async () => {
+  const { question, tool, order } = real.lookUp;
+  const view = await openPage(browser, app, ANSWER_MS);
+  await view.ask(question);
+  assert.equal(await view.tool(tool).first().getAttribute('data-tool-state'), 'output-available');
+  const { status } = await (await fetch(`${app.origin}/api/orders/${order}`)).json();
+  const text = await prose(view.answer());
+  await view.screenshot('real-server-tool');
+  assert.ok(text.toLowerCase().includes(status), `"${status}" is in "${text}"`);
+  await view.close();
+});
+
+test('a tool of the page runs in the page, and its result goes back to the model', options, async () => {
+  const { question, tool, page } = real.navigate;
+  const view = await openPage(browser, app, ANSWER_MS);
+  await view.ask(question);
+  assert.equal(await view.page.getAttribute('#view', 'data-page'), page);
+  assert.equal(await view.tool(tool).first().getAttribute('data-tool-state'), 'output-available');
+  assert.ok(view.runs.length >= 2, 'the result is posted back');
+  assert.ok((await prose(view.answer())).length > 0, 'and the model goes on');
+  await view.screenshot('real-page-tool');
+  await view.close();
+});
+
+test('stop works, and the next question too', options, async () => {
+  const view = await openPage(browser, app, ANSWER_MS);
+  await view.type(real.long.question);
+  await view.page.waitForFunction(() => document.querySelector('[data-part=text]')?.textContent.length > 20);
+  await view.page.click('#chat-stop');
+  await view.settled();
+  const text = await prose(view.answer());
+  await new Promise((resolve) => setTimeout(resolve, 1_500));
+  assert.equal(await prose(view.answer()), text, 'nothing comes after the stop');
+  await view.screenshot('real-stop');
+  await view.ask(real.lookUp.question);
+  assert.ok((await view.answers.count()) >= 2);
+  await view.close();
+});
