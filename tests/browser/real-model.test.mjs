@@ -56,7 +56,7 @@ test('a tool of the page runs in the page, and its result goes back to the model
 test('stop works, and the next question too', options, async () => {
   const view = await openPage(browser, app, ANSWER_MS);
   await view.type(real.long.question);
-  await view.page.waitForFunction(() => document.querySelector('[data-part=text]')?.textContent.length > 20);
+  await view.page.waitForFunction(() => document.querySelector('[data-role=assistant] [data-part=text]')?.textContent.length > 20);
   await view.page.click('#chat-stop');
   await view.settled();
   const text = await prose(view.answer());

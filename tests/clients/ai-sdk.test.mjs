@@ -216,7 +216,7 @@ scenario('stop, and the next message works', async (ai) => {
   model.script({ text: 'This answer never ends', end: 'hang' }, { text: 'Fine.' });
   const chat = openChat(ai, app.api);
   const sending = chat.sendMessage({ text: 'Tell me a long story' });
-  await until(() => chat.messages.length === 2 && textOf(last(chat)).includes('never'), 'the text begins');
+  await until(() => chat.messages.length === 2 && textOf(last(chat)).includes('never ends'), 'the text is there');
   const stopped = performance.now();
   await chat.stop();
   await sending;
