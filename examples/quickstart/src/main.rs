@@ -1,2 +1,7 @@
-//! x
+//! A small back office, for the tour of OmniAssist.
+
+mod config;
+mod discovery;
+mod store;
+
 fn main() {}

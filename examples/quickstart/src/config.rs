@@ -1,0 +1,271 @@
+//! What the environment says, and nothing else: reading it touches no network and no file.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use reqwest::Url;
+
+/// Printed by `--help`.
+pub const HELP: &str = "\
+A small back office with an assistant in it, on http://127.0.0.1:3000.
+
+Usage: quickstart [--help]
+
+Environment:
+  PORT                  Port on 127.0.0.1; 0 takes a free one. Default: 3000.
+  OMNIASSIST_PROVIDER   openai       OpenAI's Responses API
+                        openai-chat  Chat Completions, of OpenAI or any compatible server
+                        demo         no model: rules that show what the page can do
+                        Default: openai where there is a key, openai-chat for a server on this machine.
+  OPENAI_API_KEY        The key. A server on this machine needs none.
+  OPENAI_BASE_URL       Where the API is, /v1 included. Default: https://api.openai.com/v1
+  OMNIASSIST_MODEL      Default: gpt-5.4-mini; of a server on this machine, the first model it lists.
+  OMNIASSIST_DISCOVERY  off: without key and base URL, do not look for a model server on this machine
+                        (127.0.0.1, ports 11434 Ollama, 1234 LM Studio, 8080 llama.cpp).
+  QUICKSTART_DB         The SQLite file, made on first start. Default: quickstart.sqlite3
+  RUST_LOG              What is logged. Default: info
+
+Without key, base URL and model server the demo answers, which is no model.
+";
+
+/// Model of OpenAI's API where `OMNIASSIST_MODEL` names none.
+pub const DEFAULT_MODEL: &str = "gpt-5.4-mini";
+const OPENAI: &str = "https://api.openai.com/v1";
+
+/// The settings of one start.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Config {
+    pub port: u16,
+    pub database: PathBuf,
+    pub source: ModelSource,
+}
+
+/// Where the model is.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ModelSource {
+    /// A server that the environment names.
+    Api(Api),
+    /// Whatever answers on this machine, else the demo.
+    Discover { model: Option<String> },
+    /// No model.
+    Demo,
+}
+
+/// A server that speaks one of OpenAI's two protocols.
+#[derive(Clone, PartialEq)]
+pub struct Api {
+    pub protocol: Protocol,
+    pub base_url: Url,
+    pub key: Option<String>,
+    /// `None`: the first one that the server lists.
+    pub model: Option<String>,
+}
+
+/// OpenAI's two protocols.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Protocol {
+    Responses,
+    ChatCompletions,
+}
+
+impl fmt::Debug for Api {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Api")
+            .field("protocol", &self.protocol)
+            .field("base_url", &self.base_url.as_str())
+            .field("key", &self.key.as_ref().map(|_| "[set]"))
+            .field("model", &self.model)
+            .finish()
+    }
+}
+
+/// A variable that cannot be used; the message names it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConfigError {
+    variable: &'static str,
+    problem: String,
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.variable, self.problem)
+    }
+}
+
+impl std::error::Error for ConfigError {}
+
+fn wrong(variable: &'static str, problem: impl Into<String>) -> ConfigError {
+    ConfigError { variable, problem: problem.into() }
+}
+
+impl Config {
+    /// Reads the settings through `variable`, which gives the value of an environment variable. An empty value
+    /// counts as none.
+    pub fn read(variable: impl Fn(&str) -> Option<String>) -> Result<Self, ConfigError> {
+        let get = |name: &str| {
+            variable(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty())
+        };
+        let port = match get("PORT") {
+            None => 3000,
+            Some(text) => text
+                .parse()
+                .map_err(|_| wrong("PORT", format!("`{text}` is not a number from 0 to 65535")))?,
+        };
+        let discovery = match get("OMNIASSIST_DISCOVERY").as_deref() {
+            None | Some("on") => true,
+            Some("off") => false,
+            Some(other) => return Err(wrong("OMNIASSIST_DISCOVERY", format!("`{other}` is not on or off"))),
+        };
+        let key = get("OPENAI_API_KEY");
+        if key.as_ref().is_some_and(|key| !key.bytes().all(|byte| byte.is_ascii_graphic())) {
+            return Err(wrong("OPENAI_API_KEY", "holds a character that no key has"));
+        }
+        let base_url = get("OPENAI_BASE_URL").map(|text| base_url(&text)).transpose()?;
+        let local = base_url.as_ref().is_some_and(is_loopback);
+        let model = get("OMNIASSIST_MODEL");
+        let protocol = match get("OMNIASSIST_PROVIDER").as_deref() {
+            Some("openai") => Some(Protocol::Responses),
+            Some("openai-chat") => Some(Protocol::ChatCompletions),
+            Some("demo") => None,
+            Some(other) => {
+                let problem = format!("`{other}` is not openai, openai-chat or demo");
+                return Err(wrong("OMNIASSIST_PROVIDER", problem));
+            }
+            None if local => Some(Protocol::ChatCompletions),
+            None if key.is_some() || base_url.is_some() => Some(Protocol::Responses),
+            None => {
+                let source = if discovery { ModelSource::Discover { model } } else { ModelSource::Demo };
+                return Ok(Self { port, database: database(get("QUICKSTART_DB")), source });
+            }
+        };
+        let source = match protocol {
+            None => ModelSource::Demo,
+            Some(_) if key.is_none() && base_url.is_none() => {
+                return Err(wrong(
+                    "OPENAI_API_KEY",
+                    "is not set; only a server named by OPENAI_BASE_URL may need none",
+                ));
+            }
+            Some(protocol) => {
+                let base_url = base_url.map_or_else(|| Url::parse(OPENAI), Ok);
+                let base_url = base_url.map_err(|error| wrong("OPENAI_BASE_URL", error.to_string()))?;
+                let model = model.or_else(|| (!local).then(|| DEFAULT_MODEL.to_owned()));
+                ModelSource::Api(Api { protocol, base_url, key, model })
+            }
+        };
+        Ok(Self { port, database: database(get("QUICKSTART_DB")), source })
+    }
+}
+
+fn database(path: Option<String>) -> PathBuf {
+    path.unwrap_or_else(|| "quickstart.sqlite3".to_owned()).into()
+}
+
+fn base_url(text: &str) -> Result<Url, ConfigError> {
+    // The text is not repeated: people put keys into URLs.
+    let url = Url::parse(text.trim_end_matches('/'))
+        .map_err(|error| wrong("OPENAI_BASE_URL", format!("is not a URL ({error})")))?;
+    if !matches!(url.scheme(), "http" | "https") {
+        return Err(wrong("OPENAI_BASE_URL", "must begin with http:// or https://"));
+    }
+    if !url.username().is_empty() || url.password().is_some() || url.query().is_some() {
+        return Err(wrong(
+            "OPENAI_BASE_URL",
+            "must hold no user, password or query; the key is OPENAI_API_KEY",
+        ));
+    }
+    if !url.path().ends_with("/v1") {
+        return Err(wrong("OPENAI_BASE_URL", "must end in /v1, as in http://127.0.0.1:11434/v1"));
+    }
+    Ok(url)
+}
+
+fn is_loopback(url: &Url) -> bool {
+    let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
+    host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(variables: &[(&str, &str)]) -> Result<Config, ConfigError> {
+        Config::read(|name| {
+            variables.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned())
+        })
+    }
+
+    fn api(variables: &[(&str, &str)]) -> Api {
+        match read(variables).unwrap().source {
+            ModelSource::Api(api) => api,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn nothing_set_looks_for_a_server() {
+        let config = read(&[("OPENAI_API_KEY", " ")]).unwrap();
+        assert_eq!((config.port, config.database.to_str()), (3000, Some("quickstart.sqlite3")));
+        assert_eq!(config.source, ModelSource::Discover { model: None });
+        assert_eq!(read(&[("OMNIASSIST_DISCOVERY", "off")]).unwrap().source, ModelSource::Demo);
+        let demo = [("OMNIASSIST_PROVIDER", "demo"), ("OPENAI_API_KEY", "sk-1"), ("PORT", "0")];
+        let config = read(&demo).unwrap();
+        assert_eq!((config.port, config.source), (0, ModelSource::Demo));
+    }
+
+    #[test]
+    fn a_key_means_openai_and_a_loopback_url_means_chat() {
+        let cloud = api(&[("OPENAI_API_KEY", "sk-1")]);
+        assert_eq!((cloud.protocol, cloud.model.as_deref()), (Protocol::Responses, Some(DEFAULT_MODEL)));
+        assert_eq!(cloud.base_url.as_str(), "https://api.openai.com/v1");
+        for url in ["http://127.0.0.1:8081/v1/", "http://localhost:1/v1", "http://[::1]:1/v1"] {
+            let local = api(&[("OPENAI_BASE_URL", url)]);
+            assert_eq!(
+                (local.protocol, local.model, local.key),
+                (Protocol::ChatCompletions, None, None),
+                "{url}"
+            );
+        }
+        let remote = api(&[("OPENAI_BASE_URL", "https://models.example/v1"), ("OMNIASSIST_MODEL", "m")]);
+        assert_eq!((remote.protocol, remote.model.as_deref()), (Protocol::Responses, Some("m")));
+        let forced = api(&[("OPENAI_BASE_URL", "http://127.0.0.1:1/v1"), ("OMNIASSIST_PROVIDER", "openai")]);
+        assert_eq!(forced.protocol, Protocol::Responses);
+    }
+
+    #[test]
+    fn a_wrong_value_is_named() {
+        for (variable, value) in [
+            ("PORT", "65536"),
+            ("PORT", "http"),
+            ("OMNIASSIST_PROVIDER", "OpenAI"),
+            ("OMNIASSIST_DISCOVERY", "no"),
+            ("OPENAI_BASE_URL", "127.0.0.1:11434/v1"),
+            ("OPENAI_BASE_URL", "http://127.0.0.1:11434"),
+            ("OPENAI_BASE_URL", "http://me:secret@127.0.0.1/v1"),
+            ("OPENAI_API_KEY", "sk 1"),
+        ] {
+            let text = read(&[(variable, value)]).unwrap_err().to_string();
+            assert!(text.starts_with(variable), "{value}: {text}");
+            assert!(!text.contains("secret"), "{text}");
+        }
+        let text = read(&[("OMNIASSIST_PROVIDER", "openai")]).unwrap_err().to_string();
+        assert!(text.starts_with("OPENAI_API_KEY"), "{text}");
+        assert!(!format!("{:?}", api(&[("OPENAI_API_KEY", "sk-1")])).contains("sk-1"));
+    }
+
+    #[test]
+    fn help_names_every_variable() {
+        for name in [
+            "PORT",
+            "OMNIASSIST_PROVIDER",
+            "OPENAI_API_KEY",
+            "OPENAI_BASE_URL",
+            "OMNIASSIST_MODEL",
+            "OMNIASSIST_DISCOVERY",
+            "QUICKSTART_DB",
+        ] {
+            assert!(HELP.contains(&format!("\n  {name} ")), "{name}");
+        }
+        assert!(HELP.contains(DEFAULT_MODEL));
+    }
+}

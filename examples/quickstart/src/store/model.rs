@@ -1,0 +1,170 @@
+use std::fmt;
+
+use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ValueRef};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize, Serializer};
+
+/// An amount in euro cents. In JSON it is text with its unit (`129.90 EUR`), which neither a reader nor a model can
+/// take for something else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub struct Money(i64);
+
+impl Money {
+    pub const fn from_cents(cents: i64) -> Self {
+        Self(cents)
+    }
+
+    /// The nearest cent. Not a number and what is out of range become the nearest amount there is.
+    #[expect(clippy::cast_possible_truncation, reason = "a float cast saturates, which is what is meant")]
+    pub fn from_euros(euros: f64) -> Self {
+        Self((euros * 100.0).round() as i64)
+    }
+
+    pub const fn cents(self) -> i64 {
+        self.0
+    }
+
+    pub const fn minus(self, other: Self) -> Self {
+        Self(self.0.saturating_sub(other.0))
+    }
+}
+
+impl fmt::Display for Money {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sign = if self.0 < 0 { "-" } else { "" };
+        let cents = self.0.unsigned_abs();
+        write!(f, "{sign}{}.{:02} EUR", cents / 100, cents % 100)
+    }
+}
+
+impl Serialize for Money {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// A closed set of words, spelled alike in JSON, in the database and in a tool's schema.
+macro_rules! words {
+    ($(#[$doc:meta])* $name:ident { $($variant:ident = $word:literal),+ $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+        #[serde(rename_all = "lowercase")]
+        #[schemars(inline)]
+        pub enum $name { $($variant),+ }
+
+        impl $name {
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $word),+ }
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(self.as_str())
+            }
+        }
+
+        impl FromSql for $name {
+            fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+                match value.as_str()? {
+                    $($word => Ok(Self::$variant),)+
+                    _ => Err(FromSqlError::InvalidType),
+                }
+            }
+        }
+    };
+}
+
+words! {
+    /// How far an order has come.
+    OrderStatus {
+        Pending = "pending",
+        Paid = "paid",
+        Shipped = "shipped",
+        Delivered = "delivered",
+        Cancelled = "cancelled",
+        Refunded = "refunded",
+    }
+}
+
+words! {
+    /// How urgent a ticket is.
+    Priority { Low = "low", Normal = "normal", High = "high" }
+}
+
+impl Default for Priority {
+    fn default() -> Self {
+        Self::Normal
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Order {
+    pub id: i64,
+    pub customer: String,
+    pub item: String,
+    pub quantity: i64,
+    pub total: Money,
+    pub refunded: Money,
+    pub status: OrderStatus,
+    pub ordered_on: String,
+}
+
+/// What to look for; `None` does not narrow.
+#[derive(Debug, Clone)]
+pub struct OrderFilter {
+    pub status: Option<OrderStatus>,
+    /// Part of the customer's name, in any case.
+    pub customer: Option<String>,
+    pub min_total: Option<Money>,
+    pub limit: u32,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Customer {
+    pub id: i64,
+    pub name: String,
+    pub email: String,
+    pub city: String,
+    pub orders: i64,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Ticket {
+    pub id: i64,
+    pub subject: String,
+    pub details: String,
+    pub priority: Priority,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub order_id: Option<i64>,
+    pub status: String,
+    pub created_on: String,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+pub struct NewTicket {
+    pub subject: String,
+    #[serde(default)]
+    pub details: String,
+    #[serde(default)]
+    pub priority: Priority,
+    #[serde(default)]
+    pub order_id: Option<i64>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Refund {
+    pub order_id: i64,
+    pub refunded: Money,
+    /// What could still be paid back.
+    pub left: Money,
+    pub status: OrderStatus,
+}
+
+/// What was sold in one month.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Report {
+    pub month: String,
+    pub orders: i64,
+    pub sales: Money,
+}
