@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use reqwest::Url;
 
 /// Printed by `--help`.
-pub const HELP: &str = "\
+pub(crate) const HELP: &str = "\
 A small back office with an assistant in it, on http://127.0.0.1:3000.
 
 Usage: quickstart [--help]
@@ -19,7 +19,8 @@ Environment:
                         Default: openai where there is a key, openai-chat for a server on this machine.
   OPENAI_API_KEY        The key. A server on this machine needs none.
   OPENAI_BASE_URL       Where the API is, /v1 included. Default: https://api.openai.com/v1
-  OMNIASSIST_MODEL      Default: gpt-5.4-mini; of a server on this machine, the first model it lists.
+  OMNIASSIST_MODEL      Default: gpt-5-mini (openai), gpt-4.1-mini (openai-chat); of a server on this machine, the
+                        first model it lists.
   OMNIASSIST_DISCOVERY  off: without key and base URL, do not look for a model server on this machine
                         (127.0.0.1, ports 11434 Ollama, 1234 LM Studio, 8080 llama.cpp).
   QUICKSTART_DB         The SQLite file, made on first start. Default: quickstart.sqlite3
@@ -28,13 +29,9 @@ Environment:
 Without key, base URL and model server the demo answers, which is no model.
 ";
 
-/// Model of OpenAI's API where `OMNIASSIST_MODEL` names none.
-pub const DEFAULT_MODEL: &str = "gpt-5.4-mini";
-const OPENAI: &str = "https://api.openai.com/v1";
-
 /// The settings of one start.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Config {
+pub(crate) struct Config {
     pub port: u16,
     pub database: PathBuf,
     pub source: ModelSource,
@@ -42,7 +39,7 @@ pub struct Config {
 
 /// Where the model is.
 #[derive(Debug, Clone, PartialEq)]
-pub enum ModelSource {
+pub(crate) enum ModelSource {
     /// A server that the environment names.
     Api(Api),
     /// Whatever answers on this machine, else the demo.
@@ -53,17 +50,25 @@ pub enum ModelSource {
 
 /// A server that speaks one of OpenAI's two protocols.
 #[derive(Clone, PartialEq)]
-pub struct Api {
+pub(crate) struct Api {
     pub protocol: Protocol,
-    pub base_url: Url,
+    /// `None`: OpenAI's own.
+    pub base_url: Option<Url>,
     pub key: Option<String>,
-    /// `None`: the first one that the server lists.
+    /// `None`: the provider's default, or the first one that a server on this machine lists.
     pub model: Option<String>,
+}
+
+impl Api {
+    /// The base URL, if it is one of this machine.
+    pub(crate) fn loopback(&self) -> Option<&Url> {
+        self.base_url.as_ref().filter(|url| is_loopback(url))
+    }
 }
 
 /// OpenAI's two protocols.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Protocol {
+pub(crate) enum Protocol {
     Responses,
     ChatCompletions,
 }
@@ -72,7 +77,7 @@ impl fmt::Debug for Api {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Api")
             .field("protocol", &self.protocol)
-            .field("base_url", &self.base_url.as_str())
+            .field("base_url", &self.base_url.as_ref().map(Url::as_str))
             .field("key", &self.key.as_ref().map(|_| "[set]"))
             .field("model", &self.model)
             .finish()
@@ -81,7 +86,7 @@ impl fmt::Debug for Api {
 
 /// A variable that cannot be used; the message names it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ConfigError {
+pub(crate) struct ConfigError {
     variable: &'static str,
     problem: String,
 }
@@ -101,7 +106,7 @@ fn wrong(variable: &'static str, problem: impl Into<String>) -> ConfigError {
 impl Config {
     /// Reads the settings through `variable`, which gives the value of an environment variable. An empty value
     /// counts as none.
-    pub fn read(variable: impl Fn(&str) -> Option<String>) -> Result<Self, ConfigError> {
+    pub(crate) fn read(variable: impl Fn(&str) -> Option<String>) -> Result<Self, ConfigError> {
         let get = |name: &str| {
             variable(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty())
         };
@@ -146,12 +151,7 @@ impl Config {
                     "is not set; only a server named by OPENAI_BASE_URL may need none",
                 ));
             }
-            Some(protocol) => {
-                let base_url = base_url.map_or_else(|| Url::parse(OPENAI), Ok);
-                let base_url = base_url.map_err(|error| wrong("OPENAI_BASE_URL", error.to_string()))?;
-                let model = model.or_else(|| (!local).then(|| DEFAULT_MODEL.to_owned()));
-                ModelSource::Api(Api { protocol, base_url, key, model })
-            }
+            Some(protocol) => ModelSource::Api(Api { protocol, base_url, key, model }),
         };
         Ok(Self { port, database: database(get("QUICKSTART_DB")), source })
     }
@@ -216,8 +216,7 @@ mod tests {
     #[test]
     fn a_key_means_openai_and_a_loopback_url_means_chat() {
         let cloud = api(&[("OPENAI_API_KEY", "sk-1")]);
-        assert_eq!((cloud.protocol, cloud.model.as_deref()), (Protocol::Responses, Some(DEFAULT_MODEL)));
-        assert_eq!(cloud.base_url.as_str(), "https://api.openai.com/v1");
+        assert_eq!((cloud.protocol, cloud.base_url, cloud.model), (Protocol::Responses, None, None));
         for url in ["http://127.0.0.1:8081/v1/", "http://localhost:1/v1", "http://[::1]:1/v1"] {
             let local = api(&[("OPENAI_BASE_URL", url)]);
             assert_eq!(
@@ -266,6 +265,5 @@ mod tests {
         ] {
             assert!(HELP.contains(&format!("\n  {name} ")), "{name}");
         }
-        assert!(HELP.contains(DEFAULT_MODEL));
     }
 }

@@ -12,11 +12,11 @@ const PATIENCE: Duration = Duration::from_millis(300);
 const LIST_LIMIT: usize = 1 << 20;
 
 /// Where model servers usually listen.
-pub const USUAL: [(&str, u16); 3] = [("Ollama", 11434), ("LM Studio", 1234), ("llama.cpp", 8080)];
+pub(crate) const USUAL: [(&str, u16); 3] = [("Ollama", 11434), ("LM Studio", 1234), ("llama.cpp", 8080)];
 
 /// A server that lists at least one model.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Found {
+pub(crate) struct Found {
     /// What usually listens at that port.
     pub name: String,
     pub base_url: Url,
@@ -25,7 +25,7 @@ pub struct Found {
 }
 
 /// Asks the given ports of 127.0.0.1; those that answer with a model, in the order given. Takes 300 ms at most.
-pub async fn discover(ports: &[(&str, u16)]) -> Vec<Found> {
+pub(crate) async fn discover(ports: &[(&str, u16)]) -> Vec<Found> {
     let Some(client) = client(PATIENCE) else { return Vec::new() };
     let asked = ports.iter().map(|&(name, port)| {
         let client = client.clone();
@@ -40,7 +40,7 @@ pub async fn discover(ports: &[(&str, u16)]) -> Vec<Found> {
 
 /// The first model that the server lists and that can chat; `None` when it does not answer in time, or with
 /// something that is no list of models.
-pub async fn first_model(base_url: &Url, key: Option<&str>, patience: Duration) -> Option<String> {
+pub(crate) async fn first_model(base_url: &Url, key: Option<&str>, patience: Duration) -> Option<String> {
     list(&client(patience)?, base_url, key).await
 }
 

@@ -6,7 +6,7 @@ use super::{Money, OrderStatus};
 /// its user may read from what only a log should see.
 #[derive(Debug)]
 #[non_exhaustive]
-pub enum StoreError {
+pub(crate) enum StoreError {
     NoOrder {
         order: i64,
     },
@@ -38,11 +38,11 @@ pub enum StoreError {
 
 impl StoreError {
     /// Whether a rule of the business refused it: the sentence is then for the user.
-    pub const fn is_refusal(&self) -> bool {
+    pub(crate) const fn is_refusal(&self) -> bool {
         !matches!(self, Self::OtherVersion { .. } | Self::Database(_) | Self::Stopped)
     }
 
-    pub const fn is_not_found(&self) -> bool {
+    pub(crate) const fn is_not_found(&self) -> bool {
         matches!(self, Self::NoOrder { .. })
     }
 }

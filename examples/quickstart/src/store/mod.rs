@@ -12,8 +12,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-pub use error::StoreError;
-pub use model::{
+pub(crate) use error::StoreError;
+pub(crate) use model::{
     Customer, Money, NewTicket, Order, OrderFilter, OrderStatus, Priority, Refund, Report, Ticket,
 };
 
@@ -26,14 +26,20 @@ const TICKET: &str = "SELECT id, subject, details, priority, order_id, status, c
 
 /// A handle to the data. Cloning is cheap; all clones share one connection.
 #[derive(Debug, Clone)]
-pub struct Store {
+pub(crate) struct Store {
     connection: Arc<Mutex<Connection>>,
 }
 
 impl Store {
     /// Opens the file, and makes and fills it when it is not there. Blocks.
-    pub fn open(path: &Path) -> Result<Self, StoreError> {
+    pub(crate) fn open(path: &Path) -> Result<Self, StoreError> {
         Self::with(Connection::open(path)?)
+    }
+
+    /// The same data, kept in memory only.
+    #[cfg(test)]
+    pub(crate) fn temporary() -> Self {
+        Self::with(Connection::open_in_memory().unwrap()).unwrap()
     }
 
     fn with(mut connection: Connection) -> Result<Self, StoreError> {
@@ -55,12 +61,12 @@ impl Store {
     }
 
     /// One order.
-    pub async fn order(&self, id: i64) -> Result<Order, StoreError> {
+    pub(crate) async fn order(&self, id: i64) -> Result<Order, StoreError> {
         self.call(move |db| find_order(db, id)).await
     }
 
     /// The orders that fit, newest first, and how many fit in all.
-    pub async fn search_orders(&self, filter: OrderFilter) -> Result<(Vec<Order>, i64), StoreError> {
+    pub(crate) async fn search_orders(&self, filter: OrderFilter) -> Result<(Vec<Order>, i64), StoreError> {
         self.call(move |db| {
             let fits = "WHERE (?1 IS NULL OR o.status = ?1) AND (?2 IS NULL OR instr(lower(c.name), lower(?2))) \
                         AND o.total_cents >= ?3";
@@ -76,7 +82,7 @@ impl Store {
     }
 
     /// The customers, those of one city where one is given.
-    pub async fn customers(&self, city: Option<String>) -> Result<Vec<Customer>, StoreError> {
+    pub(crate) async fn customers(&self, city: Option<String>) -> Result<Vec<Customer>, StoreError> {
         self.call(move |db| {
             let mut query = db.prepare(
                 "SELECT c.id, c.name, c.email, c.city, count(o.id) FROM customers c \
@@ -98,7 +104,7 @@ impl Store {
     }
 
     /// The tickets, newest first.
-    pub async fn tickets(&self) -> Result<Vec<Ticket>, StoreError> {
+    pub(crate) async fn tickets(&self) -> Result<Vec<Ticket>, StoreError> {
         self.call(|db| {
             let mut query = db.prepare(&format!("{TICKET} ORDER BY id DESC"))?;
             Ok(query.query_map([], read_ticket)?.collect::<Result<_, _>>()?)
@@ -107,7 +113,7 @@ impl Store {
     }
 
     /// Opens a ticket.
-    pub async fn create_ticket(&self, new: NewTicket) -> Result<Ticket, StoreError> {
+    pub(crate) async fn create_ticket(&self, new: NewTicket) -> Result<Ticket, StoreError> {
         self.call(move |db| {
             if new.subject.trim().is_empty() {
                 return Err(StoreError::NoSubject);
@@ -127,7 +133,7 @@ impl Store {
     }
 
     /// Pays money back; everything that is left of the order's total when no amount is given.
-    pub async fn refund(&self, id: i64, amount: Option<Money>) -> Result<Refund, StoreError> {
+    pub(crate) async fn refund(&self, id: i64, amount: Option<Money>) -> Result<Refund, StoreError> {
         self.call(move |db| {
             let change = db.transaction()?;
             let order = find_order(&change, id)?;
@@ -160,7 +166,7 @@ impl Store {
     }
 
     /// The months in which orders were placed, oldest first: `2026-08`.
-    pub async fn months(&self) -> Result<Vec<String>, StoreError> {
+    pub(crate) async fn months(&self) -> Result<Vec<String>, StoreError> {
         self.call(|db| {
             let mut query = db.prepare("SELECT DISTINCT substr(ordered_on, 1, 7) FROM orders ORDER BY 1")?;
             Ok(query.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?)
@@ -169,7 +175,7 @@ impl Store {
     }
 
     /// What was sold in one month, without cancelled orders and less what was paid back.
-    pub async fn report(&self, month: String) -> Result<Report, StoreError> {
+    pub(crate) async fn report(&self, month: String) -> Result<Report, StoreError> {
         self.call(move |db| {
             let (orders, cents) = db.query_row(
                 "SELECT count(*), coalesce(sum(total_cents - refunded_cents), 0) FROM orders \

@@ -7,24 +7,24 @@ use serde::{Deserialize, Serialize, Serializer};
 /// An amount in euro cents. In JSON it is text with its unit (`129.90 EUR`), which neither a reader nor a model can
 /// take for something else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
-pub struct Money(i64);
+pub(crate) struct Money(i64);
 
 impl Money {
-    pub const fn from_cents(cents: i64) -> Self {
+    pub(crate) const fn from_cents(cents: i64) -> Self {
         Self(cents)
     }
 
     /// The nearest cent. Not a number and what is out of range become the nearest amount there is.
     #[expect(clippy::cast_possible_truncation, reason = "a float cast saturates, which is what is meant")]
-    pub fn from_euros(euros: f64) -> Self {
+    pub(crate) fn from_euros(euros: f64) -> Self {
         Self((euros * 100.0).round() as i64)
     }
 
-    pub const fn cents(self) -> i64 {
+    pub(crate) const fn cents(self) -> i64 {
         self.0
     }
 
-    pub const fn minus(self, other: Self) -> Self {
+    pub(crate) const fn minus(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))
     }
 }
@@ -45,15 +45,15 @@ impl Serialize for Money {
 
 /// A closed set of words, spelled alike in JSON, in the database and in a tool's schema.
 macro_rules! words {
-    ($(#[$doc:meta])* $name:ident { $($variant:ident = $word:literal),+ $(,)? }) => {
+    ($(#[$doc:meta])* $name:ident { $($(#[$mark:meta])* $variant:ident = $word:literal),+ $(,)? }) => {
         $(#[$doc])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
         #[serde(rename_all = "lowercase")]
         #[schemars(inline)]
-        pub enum $name { $($variant),+ }
+        pub(crate) enum $name { $($(#[$mark])* $variant),+ }
 
         impl $name {
-            pub const fn as_str(self) -> &'static str {
+            pub(crate) const fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $word),+ }
             }
         }
@@ -89,17 +89,12 @@ words! {
 
 words! {
     /// How urgent a ticket is.
-    Priority { Low = "low", Normal = "normal", High = "high" }
-}
-
-impl Default for Priority {
-    fn default() -> Self {
-        Self::Normal
-    }
+    #[derive(Default)]
+    Priority { Low = "low", #[default] Normal = "normal", High = "high" }
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Order {
+pub(crate) struct Order {
     pub id: i64,
     pub customer: String,
     pub item: String,
@@ -112,7 +107,7 @@ pub struct Order {
 
 /// What to look for; `None` does not narrow.
 #[derive(Debug, Clone)]
-pub struct OrderFilter {
+pub(crate) struct OrderFilter {
     pub status: Option<OrderStatus>,
     /// Part of the customer's name, in any case.
     pub customer: Option<String>,
@@ -121,7 +116,7 @@ pub struct OrderFilter {
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Customer {
+pub(crate) struct Customer {
     pub id: i64,
     pub name: String,
     pub email: String,
@@ -130,7 +125,7 @@ pub struct Customer {
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Ticket {
+pub(crate) struct Ticket {
     pub id: i64,
     pub subject: String,
     pub details: String,
@@ -142,7 +137,7 @@ pub struct Ticket {
 }
 
 #[derive(Debug, Clone, Deserialize)]
-pub struct NewTicket {
+pub(crate) struct NewTicket {
     pub subject: String,
     #[serde(default)]
     pub details: String,
@@ -153,7 +148,7 @@ pub struct NewTicket {
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Refund {
+pub(crate) struct Refund {
     pub order_id: i64,
     pub refunded: Money,
     /// What could still be paid back.
@@ -163,7 +158,7 @@ pub struct Refund {
 
 /// What was sold in one month.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Report {
+pub(crate) struct Report {
     pub month: String,
     pub orders: i64,
     pub sales: Money,

@@ -1,14 +1,10 @@
 use super::*;
 
-fn store() -> Store {
-    Store::with(Connection::open_in_memory().unwrap()).unwrap()
-}
-
 const ANY: OrderFilter = OrderFilter { status: None, customer: None, min_total: None, limit: 100 };
 
 #[tokio::test]
 async fn the_seed_is_the_same_every_time() {
-    let (one, two) = (store(), store());
+    let (one, two) = (Store::temporary(), Store::temporary());
     let (first, count) = one.search_orders(ANY).await.unwrap();
     assert_eq!(first, two.search_orders(ANY).await.unwrap().0);
     assert_eq!((count, one.customers(None).await.unwrap().len()), (40, 12));
@@ -44,7 +40,7 @@ async fn a_file_is_seeded_once_and_keeps_changes() {
 
 #[tokio::test]
 async fn filters_narrow_together() {
-    let store = store();
+    let store = Store::temporary();
     let filter = OrderFilter {
         status: Some(OrderStatus::Delivered),
         customer: Some("LOVE".into()),
@@ -68,7 +64,7 @@ async fn filters_narrow_together() {
 
 #[tokio::test]
 async fn refunds_keep_the_rules() {
-    let store = store();
+    let store = Store::temporary();
     let part = store.refund(1001, Some(Money::from_cents(1_000))).await.unwrap();
     assert_eq!((part.left, part.status), (Money::from_cents(2_990), OrderStatus::Shipped));
     let error = store.refund(1001, Some(Money::from_cents(2_991))).await.unwrap_err();
@@ -86,7 +82,7 @@ async fn refunds_keep_the_rules() {
 
 #[tokio::test]
 async fn tickets_need_a_subject_and_a_real_order() {
-    let store = store();
+    let store = Store::temporary();
     let new = |subject: &str, order_id| NewTicket {
         subject: subject.into(),
         details: String::new(),
@@ -99,7 +95,7 @@ async fn tickets_need_a_subject_and_a_real_order() {
 
 #[tokio::test]
 async fn reports_add_up_to_the_orders() {
-    let store = store();
+    let store = Store::temporary();
     let (mut orders, mut cents) = (0, 0);
     for month in store.months().await.unwrap() {
         let report = store.report(month).await.unwrap();

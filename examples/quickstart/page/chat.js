@@ -1,0 +1,290 @@
+// The conversation: the AI SDK UI message stream protocol without a framework. It sends the messages, applies the
+// chunks that come back, runs the page's own tools and posts their results. It knows nothing of the DOM.
+
+/** Yields the JSON of each server-sent event. Ends with the body; leaving the loop early closes the connection. */
+export async function* events(body) {
+  const reader = body.getReader();
+  const decoder = new TextDecoder();
+  let rest = "";
+  let data = [];
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      rest += decoder.decode(value, { stream: true });
+      // A carriage return at the end may be the first half of a line end.
+      for (let end; (end = /\r\n|\n|\r(?!$)/.exec(rest)); ) {
+        const line = rest.slice(0, end.index);
+        rest = rest.slice(end.index + end[0].length);
+        if (line.startsWith("data:")) {
+          data.push(line.slice(line[5] === " " ? 6 : 5));
+        } else if (line === "" && data.length > 0) {
+          const text = data.join("\n");
+          data = [];
+          if (text !== "[DONE]") yield JSON.parse(text);
+        }
+      }
+    }
+  } finally {
+    reader.cancel().catch(() => {});
+  }
+}
+
+export const isTool = (part) => part.type === "dynamic-tool" || part.type.startsWith("tool-");
+export const toolName = (part) => part.toolName ?? part.type.slice("tool-".length);
+
+const isAnswered = (part) =>
+  (part.state === "output-available" && !part.preliminary) || part.state === "output-error";
+
+/** Whether the last step of the answer waits for nothing but to be posted back. */
+export function isCompleteWithToolCalls(message) {
+  if (message?.role !== "assistant") return false;
+  const step = message.parts.slice(message.parts.findLastIndex((part) => part.type === "step-start") + 1);
+  const tools = step.filter((part) => isTool(part) && !part.providerExecuted);
+  const after = step.slice(step.findLastIndex(isTool) + 1);
+  return (
+    tools.length > 0 && tools.every(isAnswered) && !after.some((part) => part.type === "text" && part.state !== "done")
+  );
+}
+
+export class Chat {
+  /**
+   * tools: name -> async (input, signal) => output, run by the page.
+   * context: () => ContextMessage[], sent with every request.
+   */
+  constructor({ api, tools = {}, context = () => [], onChange = () => {} }) {
+    Object.assign(this, { api, tools, context, onChange });
+    this.clear();
+  }
+
+  clear() {
+    this.stop();
+    this.id = crypto.randomUUID();
+    this.messages = [];
+    this.#status("ready");
+  }
+
+  get busy() {
+    return this.status === "submitted" || this.status === "streaming";
+  }
+
+  send(text) {
+    if (this.busy) return undefined;
+    this.messages.push({ id: crypto.randomUUID(), role: "user", parts: [{ type: "text", text }] });
+    return this.#run();
+  }
+
+  /** Posts the conversation once more, as it is. */
+  retry() {
+    if (this.busy || this.messages.length === 0) return undefined;
+    return this.#run();
+  }
+
+  /** What has come so far stays; nothing is sent by itself any more. */
+  stop() {
+    this.abort?.abort();
+  }
+
+  #status(status, error = null) {
+    this.status = status;
+    this.error = error;
+    this.onChange(status);
+  }
+
+  async #run() {
+    const abort = (this.abort = new AbortController());
+    try {
+      for (;;) {
+        const calls = await this.#post(abort.signal);
+        await Promise.all(calls);
+        abort.signal.throwIfAborted();
+        // Only a result that the page gave is news to the server: it has seen those of its own tools.
+        if (calls.length === 0 || !isCompleteWithToolCalls(this.messages.at(-1))) break;
+      }
+      this.#status("ready");
+    } catch (error) {
+      // A later run may have begun when this one was stopped.
+      if (this.abort !== abort) return;
+      if (abort.signal.aborted) this.#status("ready");
+      else this.#status("error", error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  /** One request and its answer. Gives a promise for each tool that the page now runs. */
+  async #post(signal) {
+    this.#status("submitted");
+    const last = this.messages.at(-1);
+    const response = await fetch(this.api, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({
+        id: this.id,
+        messages: this.messages,
+        trigger: "submit-message",
+        messageId: last.role === "assistant" ? last.id : undefined,
+        context: this.context(),
+      }),
+      signal,
+    });
+    if (!response.ok) throw new Error(await refusal(response));
+    const answer = new Answer(this.messages);
+    const calls = [];
+    for await (const chunk of events(response.body)) {
+      const part = answer.apply(chunk);
+      if (part && Object.hasOwn(this.tools, toolName(part)) && !part.providerExecuted) {
+        calls.push(this.#call(part, signal));
+      }
+      if (this.status === "submitted" && answer.hasContent) this.#status("streaming");
+      else this.onChange();
+    }
+    if (!answer.finished) throw new Error("The answer ended before it was complete.");
+    return calls;
+  }
+
+  async #call(part, signal) {
+    try {
+      const output = await this.tools[toolName(part)](part.input, signal);
+      if (!signal.aborted) Object.assign(part, { state: "output-available", output: output ?? null });
+    } catch (error) {
+      const errorText = error instanceof Error ? error.message : String(error);
+      if (!signal.aborted) Object.assign(part, { state: "output-error", errorText });
+    }
+    this.onChange();
+  }
+}
+
+/** The sentence in the body of an HTTP error. */
+async function refusal(response) {
+  const text = await response.text();
+  try {
+    const { error } = JSON.parse(text);
+    const message = error?.message ?? error;
+    if (typeof message === "string") return message;
+  } catch {
+    // Not JSON: something between here and the server answered.
+  }
+  return `The server answered with status ${response.status}.`;
+}
+
+/** Applies chunks to the last message, or to a new one. */
+class Answer {
+  constructor(messages) {
+    this.messages = messages;
+    this.open = new Map();
+    this.finished = false;
+    this.hasContent = false;
+  }
+
+  get message() {
+    let last = this.messages.at(-1);
+    if (last?.role !== "assistant") {
+      last = { id: crypto.randomUUID(), role: "assistant", parts: [] };
+      this.messages.push(last);
+    }
+    return last;
+  }
+
+  #push(part) {
+    this.message.parts.push(part);
+    return part;
+  }
+
+  #tool(chunk) {
+    const found = this.message.parts.findLast((part) => isTool(part) && part.toolCallId === chunk.toolCallId);
+    if (found) return found;
+    if (!chunk.toolName) throw new Error(`No tool call ${chunk.toolCallId} is open.`);
+    const kind = chunk.dynamic
+      ? { type: "dynamic-tool", toolName: chunk.toolName }
+      : { type: `tool-${chunk.toolName}` };
+    return this.#push({ ...kind, toolCallId: chunk.toolCallId, state: "input-streaming" });
+  }
+
+  #block(chunk) {
+    const [kind, step] = chunk.type.split("-");
+    const key = `${kind} ${chunk.id}`;
+    if (step === "start") this.open.set(key, this.#push({ type: kind, text: "", state: "streaming" }));
+    const part = this.open.get(key);
+    if (!part) throw new Error(`No ${kind} ${chunk.id} is open.`);
+    if (chunk.providerMetadata) part.providerMetadata = chunk.providerMetadata;
+    if (step === "delta") part.text += chunk.delta;
+    if (step === "end") {
+      part.state = "done";
+      this.open.delete(key);
+    }
+  }
+
+  /** Gives the part of a tool call whose input has just become complete, and nothing for any other chunk. */
+  apply(chunk) {
+    const { type } = chunk;
+    this.hasContent ||= type !== "start" && type !== "start-step";
+    if (/^(text|reasoning)-(start|delta|end)$/.test(type)) return void this.#block(chunk);
+    if (type.startsWith("data-")) return void this.#data(chunk);
+    switch (type) {
+      case "start":
+        if (chunk.messageId) this.message.id = chunk.messageId;
+        return void this.#metadata(chunk);
+      case "start-step":
+        return void this.#push({ type: "step-start" });
+      case "finish-step":
+        return void this.open.clear();
+      case "finish":
+        this.finished = true;
+        return void this.#metadata(chunk);
+      case "abort":
+        this.finished = true;
+        return undefined;
+      case "message-metadata":
+        return void this.#metadata(chunk);
+      case "error":
+        throw new Error(chunk.errorText);
+      case "source-url":
+      case "source-document":
+      case "file":
+        return void this.#push(chunk);
+      case "tool-input-start": {
+        const { title, providerExecuted } = chunk;
+        return void Object.assign(this.#tool(chunk), { title, providerExecuted, rawInput: "" });
+      }
+      case "tool-input-delta":
+        this.#tool(chunk).rawInput += chunk.inputTextDelta;
+        return undefined;
+      case "tool-input-available": {
+        const part = this.#tool(chunk);
+        const { input, providerExecuted = part.providerExecuted, title = part.title } = chunk;
+        Object.assign(part, { state: "input-available", input, providerExecuted, title, rawInput: undefined });
+        if (chunk.providerMetadata) part.callProviderMetadata = chunk.providerMetadata;
+        return part;
+      }
+      case "tool-input-error": {
+        const { input, errorText } = chunk;
+        return void Object.assign(this.#tool(chunk), { state: "output-error", input, errorText, rawInput: undefined });
+      }
+      case "tool-output-available": {
+        const { output, preliminary, providerMetadata: resultProviderMetadata } = chunk;
+        const change = { state: "output-available", output, preliminary, resultProviderMetadata };
+        return void Object.assign(this.#tool(chunk), change);
+      }
+      case "tool-output-error": {
+        const { errorText, providerMetadata: resultProviderMetadata } = chunk;
+        // A failure after progress: the progress is no output.
+        const change = { state: "output-error", errorText, output: undefined, preliminary: undefined };
+        return void Object.assign(this.#tool(chunk), { ...change, resultProviderMetadata });
+      }
+      default:
+        // A newer server may say more than this page shows.
+        return undefined;
+    }
+  }
+
+  #data(chunk) {
+    if (chunk.transient) return;
+    const { parts } = this.message;
+    const known = chunk.id && parts.find((part) => part.type === chunk.type && part.id === chunk.id);
+    if (known) known.data = chunk.data;
+    else parts.push(chunk);
+  }
+
+  #metadata({ messageMetadata }) {
+    if (messageMetadata) this.message.metadata = { ...this.message.metadata, ...messageMetadata };
+  }
+}

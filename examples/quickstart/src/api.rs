@@ -1,0 +1,155 @@
+//! The back office without its assistant: the page, its JSON API, and the headers that keep both safe.
+
+use std::fmt::Write as _;
+
+use axum::extract::{Path, Request, State};
+use axum::http::StatusCode;
+use axum::http::header::{self, HeaderName, HeaderValue};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use axum::{Json, Router};
+use serde_json::json;
+
+use crate::store::{Customer, NewTicket, Order, OrderFilter, Store, StoreError, Ticket};
+
+const INDEX: &str = include_str!("../page/index.html");
+const FILES: [(&str, &str, &str); 5] = [
+    ("/app.js", JAVASCRIPT, include_str!("../page/app.js")),
+    ("/chat.js", JAVASCRIPT, include_str!("../page/chat.js")),
+    ("/panel.js", JAVASCRIPT, include_str!("../page/panel.js")),
+    ("/icon.svg", "image/svg+xml", include_str!("../page/icon.svg")),
+    ("/style.css", "text/css; charset=utf-8", include_str!("../page/style.css")),
+];
+const JAVASCRIPT: &str = "text/javascript; charset=utf-8";
+
+/// Scripts, styles, connections: all from here only, and no other site may show the page in a frame.
+const CONTENT_SECURITY_POLICY: &str =
+    "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; object-src 'none'";
+
+/// What answers, in the words of the page: the model's name and a note on it.
+#[derive(Debug, Clone)]
+pub(crate) struct Answering {
+    pub model: String,
+    pub note: String,
+}
+
+/// The page and its API.
+pub(crate) fn router(store: Store, answering: &Answering) -> Router {
+    let page =
+        INDEX.replace("{{model}}", &escaped(&answering.model)).replace("{{note}}", &escaped(&answering.note));
+    let mut router = Router::new()
+        .route("/", get(move || async move { ([(header::CONTENT_TYPE, "text/html; charset=utf-8")], page) }))
+        .route("/api/orders", get(orders))
+        .route("/api/orders/{id}", get(order))
+        .route("/api/customers", get(customers))
+        .route("/api/tickets", get(tickets).post(create_ticket))
+        .route("/api/report.csv", get(report));
+    for (path, kind, text) in FILES {
+        router = router.route(path, get(move || async move { ([(header::CONTENT_TYPE, kind)], text) }));
+    }
+    router.with_state(store)
+}
+
+/// For [`axum::middleware::from_fn`]: refuses requests that name another host than this machine, and adds the
+/// headers. There is no login here, so a page of another site must not reach this server by pointing its own name
+/// at 127.0.0.1 (DNS rebinding).
+pub(crate) async fn guard(request: Request, next: Next) -> Response {
+    let named = request.headers().get(header::HOST).and_then(|host| host.to_str().ok());
+    let mut response = match named.or_else(|| request.uri().authority().map(|authority| authority.as_str())) {
+        Some(host) if is_local(host) => next.run(request).await,
+        _ => Failure {
+            status: StatusCode::MISDIRECTED_REQUEST,
+            text: "This server answers to 127.0.0.1 only.".into(),
+        }
+        .into_response(),
+    };
+    let headers = response.headers_mut();
+    for (name, value) in [
+        (header::CONTENT_SECURITY_POLICY, CONTENT_SECURITY_POLICY),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::REFERRER_POLICY, "no-referrer"),
+        (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
+    ] {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    response
+}
+
+fn is_local(host: &str) -> bool {
+    let name = match host.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
+        _ => host,
+    };
+    ["127.0.0.1", "localhost", "[::1]"].iter().any(|local| name.eq_ignore_ascii_case(local))
+}
+
+async fn orders(State(store): State<Store>) -> Result<Json<Vec<Order>>, Failure> {
+    let filter = OrderFilter { status: None, customer: None, min_total: None, limit: 100 };
+    Ok(Json(store.search_orders(filter).await?.0))
+}
+
+async fn order(State(store): State<Store>, Path(id): Path<i64>) -> Result<Json<Order>, Failure> {
+    Ok(Json(store.order(id).await?))
+}
+
+async fn customers(State(store): State<Store>) -> Result<Json<Vec<Customer>>, Failure> {
+    Ok(Json(store.customers(None).await?))
+}
+
+async fn tickets(State(store): State<Store>) -> Result<Json<Vec<Ticket>>, Failure> {
+    Ok(Json(store.tickets().await?))
+}
+
+async fn create_ticket(
+    State(store): State<Store>,
+    Json(new): Json<NewTicket>,
+) -> Result<(StatusCode, Json<Ticket>), Failure> {
+    Ok((StatusCode::CREATED, Json(store.create_ticket(new).await?)))
+}
+
+async fn report(State(store): State<Store>) -> Result<impl IntoResponse, Failure> {
+    let mut text = "month,orders,sales\n".to_owned();
+    for month in store.months().await? {
+        let report = store.report(month).await?;
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{},{},{}", report.month, report.orders, report.sales);
+    }
+    let headers = [
+        (header::CONTENT_TYPE, "text/csv; charset=utf-8"),
+        (header::CONTENT_DISPOSITION, "attachment; filename=\"report.csv\""),
+    ];
+    Ok((headers, text))
+}
+
+/// An error of the API: `{"error": "…"}`.
+#[derive(Debug)]
+struct Failure {
+    status: StatusCode,
+    text: String,
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        if error.is_refusal() {
+            let status =
+                if error.is_not_found() { StatusCode::NOT_FOUND } else { StatusCode::UNPROCESSABLE_ENTITY };
+            return Self { status, text: error.to_string() };
+        }
+        tracing::error!(error = &error as &dyn std::error::Error, "request failed");
+        Self { status: StatusCode::INTERNAL_SERVER_ERROR, text: "The back office failed.".into() }
+    }
+}
+
+impl IntoResponse for Failure {
+    fn into_response(self) -> Response {
+        (self.status, Json(json!({"error": self.text}))).into_response()
+    }
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,167 @@
+//! Which model answers, and what the page and the log say of it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use omniassist_axum::{Error, LlmProvider, OpenAiChatProvider, OpenAiProvider};
+
+use crate::api::Answering;
+use crate::config::{Api, ModelSource, Protocol};
+use crate::demo::{Demo, LABEL};
+use crate::discovery::{Found, discover, first_model};
+
+/// How long a server that the user named may take to list its models.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// Between two words of the demo.
+const PACE: Duration = Duration::from_millis(25);
+
+/// The provider that answers, and its name for people.
+pub(crate) struct Chosen {
+    pub provider: Arc<dyn LlmProvider>,
+    pub answering: Answering,
+}
+
+/// Finds the model. Asks the given ports of this machine where the configuration leaves it open.
+///
+/// # Errors
+///
+/// When a server on this machine was named without a model, and lists none; when a provider refuses its settings.
+pub(crate) async fn choose(source: ModelSource, ports: &[(&str, u16)]) -> Result<Chosen, Error> {
+    match source {
+        ModelSource::Demo => {
+            Ok(demo("Rules answer here, no model. OPENAI_API_KEY or a model server changes that."))
+        }
+        ModelSource::Api(api) => connect(api).await,
+        ModelSource::Discover { model } => match discover(ports).await.as_slice() {
+            [] => Ok(demo(
+                "Rules answer here, no model: there is no OPENAI_API_KEY, and no model server was found on this machine.",
+            )),
+            [one] => connect(found(one, model)).await,
+            several => {
+                let list: Vec<_> = several
+                    .iter()
+                    .map(|server| format!("{} ({}, {})", server.name, server.base_url, server.model))
+                    .collect();
+                Ok(demo(&format!(
+                    "Rules answer here, no model. Found {}: choose one by OPENAI_BASE_URL.",
+                    list.join(" and ")
+                )))
+            }
+        },
+    }
+}
+
+fn found(server: &Found, model: Option<String>) -> Api {
+    tracing::info!(server = %server.name, url = %server.base_url, "found a model server on this machine");
+    Api {
+        protocol: Protocol::ChatCompletions,
+        base_url: Some(server.base_url.clone()),
+        key: None,
+        model: Some(model.unwrap_or_else(|| server.model.clone())),
+    }
+}
+
+fn demo(note: &str) -> Chosen {
+    let answering = Answering { model: LABEL.to_owned(), note: note.to_owned() };
+    Chosen { provider: Arc::new(Demo { pace: PACE }), answering }
+}
+
+async fn connect(mut api: Api) -> Result<Chosen, Error> {
+    if let (None, Some(url)) = (&api.model, api.loopback()) {
+        let first = first_model(url, api.key.as_deref(), PATIENCE).await;
+        let unnamed =
+            || Error::configuration(format!("OMNIASSIST_MODEL: is not set, and {url} does not list a model"));
+        api.model = Some(first.ok_or_else(unnamed)?);
+    }
+    // Each provider has its own address and model by default, and reads the key only when there is one.
+    macro_rules! provider {
+        ($builder:expr) => {{
+            let mut builder = $builder;
+            if let Some(key) = &api.key {
+                builder = builder.api_key(key);
+            }
+            if let Some(url) = &api.base_url {
+                builder = builder.base_url(url.as_str());
+            }
+            if let Some(model) = &api.model {
+                builder = builder.model(model.as_str());
+            }
+            Arc::new(builder.build()?)
+        }};
+    }
+    let (provider, protocol): (Arc<dyn LlmProvider>, _) = match api.protocol {
+        Protocol::Responses => (provider!(OpenAiProvider::builder()), "Responses API"),
+        Protocol::ChatCompletions => (provider!(OpenAiChatProvider::builder()), "Chat Completions"),
+    };
+    let host = api.base_url.as_ref().map_or("https://api.openai.com/v1", |url| url.as_str());
+    let model = provider.model().unwrap_or_default().to_owned();
+    Ok(Chosen { provider, answering: Answering { model, note: format!("{protocol} at {host}") } })
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::Router;
+    use axum::routing::get;
+    use reqwest::Url;
+    use tokio::net::TcpListener;
+
+    use super::*;
+    use crate::config::HELP;
+
+    async fn server(model: &'static str) -> u16 {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let list = format!(r#"{{"data":[{{"id":"{model}"}}]}}"#);
+        let router = Router::new().route("/v1/models", get(move || async move { list }));
+        tokio::spawn(async move { axum::serve(listener, router).await });
+        port
+    }
+
+    async fn discovered(model: Option<&str>, ports: &[(&str, u16)]) -> Chosen {
+        choose(ModelSource::Discover { model: model.map(str::to_owned) }, ports).await.unwrap()
+    }
+
+    fn api(protocol: Protocol, base_url: Option<&str>, key: Option<&str>) -> ModelSource {
+        let base_url = base_url.map(|url| Url::parse(url).unwrap());
+        ModelSource::Api(Api { protocol, base_url, key: key.map(str::to_owned), model: None })
+    }
+
+    #[tokio::test]
+    async fn one_server_is_used_and_several_are_only_listed() {
+        let (one, two) = (server("small").await, server("large").await);
+        let chosen = discovered(None, &[("A", one)]).await;
+        assert_eq!((chosen.provider.model(), chosen.answering.model.as_str()), (Some("small"), "small"));
+        assert_eq!(chosen.answering.note, format!("Chat Completions at http://127.0.0.1:{one}/v1"));
+        assert_eq!(discovered(Some("mine"), &[("A", one)]).await.answering.model, "mine");
+        let chosen = discovered(None, &[("A", one), ("B", two)]).await;
+        assert_eq!((chosen.provider.name(), chosen.answering.model.as_str()), ("demo", LABEL));
+        for part in ["A (http", "small", "B (http", "large", "OPENAI_BASE_URL"] {
+            assert!(chosen.answering.note.contains(part), "{part}: {}", chosen.answering.note);
+        }
+        let chosen = discovered(None, &[]).await;
+        assert_eq!(chosen.provider.name(), "demo");
+        assert!(chosen.answering.note.contains("no model"));
+    }
+
+    #[tokio::test]
+    async fn a_named_server_on_this_machine_gives_its_first_model() {
+        let url = format!("http://127.0.0.1:{}/v1", server("first").await);
+        let chosen = choose(api(Protocol::ChatCompletions, Some(&url), None), &[]).await.unwrap();
+        assert_eq!(chosen.answering.model, "first");
+        let closed = {
+            let socket = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+            format!("http://127.0.0.1:{}/v1", socket.local_addr().unwrap().port())
+        };
+        let error = choose(api(Protocol::ChatCompletions, Some(&closed), None), &[]).await.err().unwrap();
+        assert!(error.is_configuration() && error.to_string().starts_with("OMNIASSIST_MODEL"), "{error}");
+    }
+
+    #[tokio::test]
+    async fn help_names_the_default_models() {
+        for protocol in [Protocol::Responses, Protocol::ChatCompletions] {
+            let chosen = choose(api(protocol, None, Some("sk-test")), &[]).await.unwrap();
+            assert!(HELP.contains(&chosen.answering.model), "{}", chosen.answering.model);
+            assert!(!chosen.answering.note.contains("sk-test"));
+        }
+    }
+}

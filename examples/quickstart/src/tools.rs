@@ -1,0 +1,276 @@
+//! What the assistant can do: six tools that run here, over the back office's data, and two that the page runs.
+//!
+//! A tool is an async function. Its parameters are extractors, and the JSON Schema of its arguments comes from the
+//! type inside [`Args`], doc comments included. Descriptions are short and each tool has examples: weak models choose
+//! by them.
+
+use std::time::Duration;
+
+use omniassist_axum::{Args, Json, State, Tool, ToolContext, ToolError};
+use schemars::{JsonSchema, Schema};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::store::{
+    Customer, Money, NewTicket, Order, OrderFilter, OrderStatus, Priority, Refund, Report, Store, StoreError,
+    Ticket,
+};
+
+/// How many orders a search gives when it is not told.
+const FEW: u32 = 10;
+/// One part of the report takes this long at least, so that its progress can be seen.
+const REPORT_PACE: Duration = Duration::from_millis(600);
+
+/// All tools, for [`Assistant::builder`](omniassist_axum::Assistant::builder).
+pub(crate) fn all() -> Vec<Tool> {
+    vec![
+        Tool::new("order_status", "Look up one order by its number", order_status)
+            .title("Look up an order")
+            .example("Where is order 1001?", json!({"order_id": 1001}))
+            .example("What is the status of order 1012?", json!({"order_id": 1012})),
+        Tool::new("search_orders", "List orders by status, customer or least total", search_orders)
+            .title("Search orders")
+            .example("Which orders are pending?", json!({"status": "pending"}))
+            .example(
+                "Show all orders of Ada Lovelace over 100 euros",
+                json!({"customer": "Ada Lovelace", "min_total": 100}),
+            )
+            .example("List the last 5 shipped orders", json!({"status": "shipped", "limit": 5})),
+        Tool::new("list_customers", "List the customers, of one city or all", list_customers)
+            .title("List customers")
+            .example("Which customers live in Berlin?", json!({"city": "Berlin"})),
+        Tool::new("create_ticket", "Create a support ticket", create_ticket)
+            .title("Create a ticket")
+            .example(
+                "Create a high priority ticket: The lamp is broken",
+                json!({"subject": "The lamp is broken", "priority": "high"}),
+            )
+            .example(
+                "Create a ticket for order 1003: Parcel is lost",
+                json!({"subject": "Parcel is lost", "order_id": 1003}),
+            ),
+        Tool::new("refund_order", "Refund an order, wholly or an amount of it", refund_order)
+            .title("Refund an order")
+            .example("Refund order 1002", json!({"order_id": 1002}))
+            .example("Refund 20 euros of order 1005", json!({"order_id": 1005, "amount": 20})),
+        Tool::new("export_report", "Export the sales report, month by month (slow)", export_report)
+            .title("Export the sales report")
+            .example("Export the sales report", json!({})),
+        Tool::front_end::<Navigate>("navigate", "Open a page of the back office for the user")
+            .title("Open a page")
+            .example("Open the customers page", json!({"page": "customers"}))
+            .example("Go to the page of order 1004", json!({"page": "orders", "order_id": 1004})),
+        Tool::front_end::<FillForm>(
+            "fill_form",
+            "Fill in the ticket form on the page; the user checks and sends it",
+        )
+        .title("Fill in the ticket form")
+        .example("Fill in the form: Late delivery", json!({"subject": "Late delivery"}))
+        .example(
+            "Fill the ticket form with low priority: Wrong colour",
+            json!({"subject": "Wrong colour", "priority": "low"}),
+        ),
+    ]
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(transform = plain)]
+struct OrderQuery {
+    /// Number of the order
+    order_id: i64,
+}
+
+async fn order_status(
+    Args(query): Args<OrderQuery>,
+    State(store): State<Store>,
+) -> Result<Json<Order>, ToolError> {
+    store.order(query.order_id).await.map(Json).map_err(explain)
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(transform = plain)]
+struct OrderSearch {
+    /// Only orders with this status
+    status: Option<OrderStatus>,
+    /// Only orders of this customer; part of the name
+    customer: Option<String>,
+    /// Only orders of at least this many euros
+    min_total: Option<f64>,
+    /// At most so many orders; 10 if left out
+    #[schemars(range(min = 1, max = 100))]
+    limit: Option<u32>,
+}
+
+#[derive(Debug, Serialize)]
+struct FoundOrders {
+    /// How many there are, of which `orders` may hold only the first.
+    found: i64,
+    orders: Vec<Order>,
+}
+
+async fn search_orders(
+    Args(search): Args<OrderSearch>,
+    State(store): State<Store>,
+) -> Result<Json<FoundOrders>, ToolError> {
+    let filter = OrderFilter {
+        status: search.status,
+        customer: search.customer,
+        min_total: search.min_total.map(Money::from_euros),
+        limit: search.limit.unwrap_or(FEW),
+    };
+    let (orders, found) = store.search_orders(filter).await.map_err(explain)?;
+    Ok(Json(FoundOrders { found, orders }))
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(transform = plain)]
+struct CustomerQuery {
+    /// Only customers of this city
+    city: Option<String>,
+}
+
+async fn list_customers(
+    Args(query): Args<CustomerQuery>,
+    State(store): State<Store>,
+) -> Result<Json<Vec<Customer>>, ToolError> {
+    store.customers(query.city).await.map(Json).map_err(explain)
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(transform = plain)]
+struct TicketDraft {
+    /// What it is about, in a few words
+    #[schemars(length(min = 1, max = 200))]
+    subject: String,
+    /// More about it
+    #[serde(default)]
+    details: String,
+    /// How urgent it is
+    #[serde(default)]
+    priority: Priority,
+    /// Number of the order it is about
+    order_id: Option<i64>,
+}
+
+async fn create_ticket(
+    Args(draft): Args<TicketDraft>,
+    State(store): State<Store>,
+) -> Result<Json<Ticket>, ToolError> {
+    let TicketDraft { subject, details, priority, order_id } = draft;
+    store.create_ticket(NewTicket { subject, details, priority, order_id }).await.map(Json).map_err(explain)
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(transform = plain)]
+struct RefundRequest {
+    /// Number of the order
+    order_id: i64,
+    /// Euros to refund; all if left out
+    amount: Option<f64>,
+}
+
+async fn refund_order(
+    Args(request): Args<RefundRequest>,
+    State(store): State<Store>,
+) -> Result<Json<Refund>, ToolError> {
+    store.refund(request.order_id, request.amount.map(Money::from_euros)).await.map(Json).map_err(explain)
+}
+
+#[derive(Debug, Serialize)]
+struct ExportProgress {
+    done: usize,
+    of: usize,
+    month: String,
+}
+
+#[derive(Debug, Serialize)]
+struct ExportedReport {
+    /// Where the page finds the file.
+    file: &'static str,
+    months: Vec<Report>,
+    total: Money,
+}
+
+/// Each month is its own step, told to the user by a progress event. A stopped run stops the export: it is dropped
+/// at the next `await` at the latest when the grace time is over, and it looks for the stop itself to be quicker.
+async fn export_report(
+    State(store): State<Store>,
+    call: ToolContext,
+) -> Result<Json<ExportedReport>, ToolError> {
+    let names = store.months().await.map_err(explain)?;
+    let of = names.len();
+    let mut months = Vec::with_capacity(of);
+    for (done, month) in names.into_iter().enumerate() {
+        call.progress(ExportProgress { done, of, month: month.clone() });
+        tokio::select! {
+            () = tokio::time::sleep(REPORT_PACE) => {}
+            () = call.cancelled() => return Err(ToolError::new("The export was stopped.")),
+        }
+        months.push(store.report(month).await.map_err(explain)?);
+    }
+    let cents = months.iter().map(|report| report.sales.cents()).sum();
+    Ok(Json(ExportedReport { file: "/api/report.csv", months, total: Money::from_cents(cents) }))
+}
+
+/// A page of the back office.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[schemars(inline)]
+enum Page {
+    Orders,
+    Customers,
+    Tickets,
+    NewTicket,
+}
+
+/// Arguments of the page's own `navigate`; only their schema is used here.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(transform = plain)]
+#[expect(dead_code, reason = "the page reads the arguments")]
+struct Navigate {
+    /// The page to open
+    page: Page,
+    /// With page orders: open this one order
+    order_id: Option<i64>,
+}
+
+/// Arguments of the page's own `fill_form`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(transform = plain)]
+#[expect(dead_code, reason = "the page reads the arguments")]
+struct FillForm {
+    /// What it is about, in a few words
+    subject: String,
+    /// More about it
+    #[serde(default)]
+    details: String,
+    /// How urgent it is
+    #[serde(default)]
+    priority: Priority,
+    /// Number of the order it is about
+    order_id: Option<i64>,
+}
+
+/// An optional argument is one that may be left out. `null` besides means the same and confuses weak models.
+fn plain(schema: &mut Schema) {
+    let properties = schema.get_mut("properties").and_then(Value::as_object_mut);
+    for property in properties.into_iter().flat_map(|all| all.values_mut()).filter_map(Value::as_object_mut) {
+        for key in ["type", "enum"] {
+            if let Some(Value::Array(words)) = property.get_mut(key) {
+                words.retain(|word| *word != json!("null") && !word.is_null());
+            }
+        }
+        if let Some([one]) = property.get("type").and_then(Value::as_array).map(Vec::as_slice) {
+            let one = one.clone();
+            property.insert("type".to_owned(), one);
+        }
+    }
+}
+
+/// A refusal is told to model and user in its own words; of anything else they learn only that it failed.
+fn explain(error: StoreError) -> ToolError {
+    if error.is_refusal() { ToolError::new(error.to_string()) } else { error.into() }
+}
+
+#[cfg(test)]
+mod tests;
