@@ -13,7 +13,8 @@ mod redact;
 mod response;
 mod retry;
 mod retry_after;
-#[cfg(all(test, feature = "testing"))]
+#[cfg(test)]
+#[cfg(feature = "testing")]
 mod tests;
 mod timer;
 
