@@ -13,3 +13,4 @@ mod http;
 mod testing_bodies;
 mod testing_fake_server;
 mod testing_scripted;
+mod tool_ui;

@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use omniassist_core::{Text, ToolExample, ToolSide, ToolSpec};
 use schemars::JsonSchema;
-use serde::Serialize;
 use serde_json::Value;
 
-use super::handler::into_json;
 use super::schema;
 use super::state::StateNeed;
-use super::{ToolContext, ToolDescription, ToolError, ToolFuture, ToolHandler};
+use super::{
+    IntoToolOutput, ToolContext, ToolDescription, ToolError, ToolFuture, ToolHandler, ToolParameters,
+};
 
 /// Something that a model can call: a function of the host, or of the client's page.
 ///
@@ -46,14 +46,25 @@ impl Tool {
 
     /// A tool that runs here: an async function whose parameters are extractors. Its schema is that of its
     /// [`Args`](super::Args) parameter; without one it takes no arguments.
-    pub fn new<H, M>(name: impl Into<Text>, description: impl Into<Text>, handler: H) -> Self
+    ///
+    /// A closure serves too. One that captures something is best written `move |parameter| { … async move { … } }`:
+    /// an `async move |parameter| { … }` that captures is no [`Fn`], because its future borrows from it.
+    pub fn new<F, P>(name: impl Into<Text>, description: impl Into<Text>, function: F) -> Self
     where
-        H: ToolHandler<M>,
+        F: ToolHandler<P>,
+        P: ToolParameters,
+        F::Future: Future<Output: IntoToolOutput> + Send + 'static,
     {
         let mut needs = ToolDescription::default();
-        H::describe(&mut needs);
+        P::describe(&mut needs);
         let schema = needs.schema.unwrap_or_else(schema::no_arguments);
-        let call: Call = Arc::new(move |call| handler.call(call));
+        let call: Call = Arc::new(move |call| match P::from_call(&call) {
+            Ok(parameters) => {
+                let future = function.call(parameters);
+                Box::pin(async move { future.await.into_output(&call) })
+            }
+            Err(error) => Box::pin(std::future::ready(Err(error))),
+        });
         let mut tool = Self::from_spec(ToolSpec::new(name, description, schema), Some(call));
         tool.state = needs.state;
         tool.arguments = needs.arguments;
@@ -73,7 +84,7 @@ impl Tool {
     ///     Ok::<_, ToolError>(arguments["text"].clone())
     /// });
     /// ```
-    pub fn from_fn_with_schema<F, Fut, R, E>(
+    pub fn from_fn_with_schema<F, Fut>(
         name: impl Into<Text>,
         description: impl Into<Text>,
         schema: Value,
@@ -81,14 +92,12 @@ impl Tool {
     ) -> Self
     where
         F: Fn(Value, ToolContext) -> Fut + Send + Sync + 'static,
-        Fut: Future<Output = Result<R, E>> + Send + 'static,
-        R: Serialize,
-        E: Into<ToolError>,
+        Fut: Future<Output: IntoToolOutput> + Send + 'static,
     {
         let call: Call = Arc::new(move |call| match call.arguments().to() {
             Ok(arguments) => {
                 let future = function(arguments, call.clone());
-                Box::pin(async move { into_json(future.await, &call) })
+                Box::pin(async move { future.await.into_output(&call) })
             }
             Err(error) => Box::pin(std::future::ready(Err(ToolError::internal(error)))),
         });

@@ -10,62 +10,112 @@ use super::{FromToolCall, ToolContext, ToolDescription, ToolError};
 /// A tool call on its way. Dropping it stops the call where it awaits.
 pub type ToolFuture = Pin<Box<dyn Future<Output = Result<JsonText, ToolError>> + Send>>;
 
-/// A function that can be a tool: async, with 0 to 12 parameters that are extractors, returning `Result<T, E>` where
-/// `T: Serialize` and `E: Into<ToolError>`. Closures that return a future will do as well.
+/// A function that can be a tool: of 0 to 12 parameters, each an extractor ([`FromToolCall`]), whose future gives a
+/// `Result<T, E>` with `T: Serialize` and `E: Into<ToolError>`. Async functions and closures that return a future are
+/// such functions; there is nothing to implement.
 ///
-/// `M` stands for the parameters' types and is always inferred.
+/// `P` is the tuple of the parameters' types, and is always inferred. What is asked of parameters and future stands at
+/// [`Tool::new`](super::Tool::new) and not here, so that the compiler names the one that does not fit.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a tool function",
     label = "not a tool function",
-    note = "a tool function is async and takes 0 to 12 parameters, each an extractor (`FromToolCall`): `Args<T>`, \
-            `State<T>`, `Extension<T>`, `Principal`, `ToolContext`, `RunContext`, `CancellationToken`, `CallId`",
-    note = "`Args<T>` needs `T: serde::Deserialize + schemars::JsonSchema + Send + 'static`; `State<T>` and \
-            `Extension<T>` need `T: Clone + Send + Sync + 'static`",
-    note = "it returns `Result<T, E>` with `T: serde::Serialize` and `E: Into<ToolError>` (every `std::error::Error` \
-            that is `Send + Sync + 'static`; for `anyhow::Error` use `.map_err(ToolError::internal)`)",
-    note = "its future must be `Send`: hold no `Rc`, `RefCell` or lock guard across an `.await`"
+    note = "a tool function is async, takes 0 to 12 parameters, and is `Send + Sync + 'static`",
+    note = "a closure needs types for its parameters; one that captures is written \
+            `move |parameter: Type| {{ … async move {{ … }} }}`"
 )]
-pub trait ToolHandler<M>: Send + Sync + 'static {
-    /// Says what the function's parameters need.
-    fn describe(description: &mut ToolDescription);
+pub trait ToolHandler<P>: Send + Sync + 'static {
+    /// What the function returns when it is called.
+    type Future;
 
-    /// Makes the parameters and calls the function.
-    fn call(&self, call: ToolContext) -> ToolFuture;
+    /// Calls the function.
+    fn call(&self, parameters: P) -> Self::Future;
 }
 
-/// Serialises what a tool function returned.
-pub(super) fn into_json<R, E>(returned: Result<R, E>, call: &ToolContext) -> Result<JsonText, ToolError>
+/// The parameters of a tool function: a tuple of 0 to 12 extractors.
+pub trait ToolParameters: Sized {
+    /// Makes them, in order.
+    ///
+    /// # Errors
+    ///
+    /// That of the first which cannot be made.
+    fn from_call(call: &ToolContext) -> Result<Self, ToolError>;
+
+    /// Says what they need.
+    fn describe(description: &mut ToolDescription);
+}
+
+/// What the future of a tool function may give: `Result<T, E>` with `T: Serialize` and `E: Into<ToolError>`.
+#[diagnostic::on_unimplemented(
+    message = "a tool function returns `Result<T, E>`, not `{Self}`",
+    label = "does not return a `Result`",
+    note = "`T: serde::Serialize` is the output; `E: Into<ToolError>` is why there is none",
+    note = "a tool that cannot fail returns `Result<T, std::convert::Infallible>`"
+)]
+pub trait IntoToolOutput {
+    /// Makes the output, no larger than the tool's cap.
+    ///
+    /// # Errors
+    ///
+    /// The function's own, or that its value has no JSON form.
+    fn into_output(self, call: &ToolContext) -> Result<JsonText, ToolError>;
+}
+
+/// What can be the error of a tool function: all that converts [`Into`] a [`ToolError`]. There is nothing to implement
+/// here; the trait exists for the compiler's message.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the error of a tool function",
+    label = "its error does not convert into a `ToolError`",
+    note = "for a sentence that the model and the user read use `ToolError::new(text)`",
+    note = "every `std::error::Error + Send + Sync + 'static` converts by itself; \
+            for `anyhow::Error` and boxed errors use `.map_err(ToolError::internal)`"
+)]
+pub trait IntoToolError {
+    /// Converts it.
+    fn into_tool_error(self) -> ToolError;
+}
+
+#[diagnostic::do_not_recommend]
+impl<E: Into<ToolError>> IntoToolError for E {
+    fn into_tool_error(self) -> ToolError {
+        self.into()
+    }
+}
+
+impl<T, E> IntoToolOutput for Result<T, E>
 where
-    R: Serialize,
-    E: Into<ToolError>,
+    T: Serialize,
+    E: IntoToolError,
 {
-    let value = returned.map_err(Into::into)?;
-    output::to_json(&value, call.max_output_bytes())
-        .map_err(|error| ToolError::new("The tool's output cannot be written as JSON.").with_source(error))
+    fn into_output(self, call: &ToolContext) -> Result<JsonText, ToolError> {
+        let value = self.map_err(E::into_tool_error)?;
+        output::to_json(&value, call.max_output_bytes()).map_err(|error| {
+            ToolError::new("The tool's output cannot be written as JSON.").with_source(error)
+        })
+    }
 }
 
 macro_rules! impl_tool_handler {
     ($($param:ident),*) => {
         #[allow(non_snake_case, reason = "a parameter's value is named after its type")]
-        impl<F, Fut, R, E, $($param,)*> ToolHandler<($($param,)*)> for F
+        impl<F, Fut, $($param,)*> ToolHandler<($($param,)*)> for F
         where
             F: Fn($($param),*) -> Fut + Send + Sync + 'static,
-            Fut: Future<Output = Result<R, E>> + Send + 'static,
-            R: Serialize,
-            E: Into<ToolError>,
-            $($param: FromToolCall,)*
         {
-            fn describe(_description: &mut ToolDescription) {
-                $($param::describe(_description);)*
+            type Future = Fut;
+
+            fn call(&self, ($($param,)*): ($($param,)*)) -> Fut {
+                self($($param),*)
+            }
+        }
+
+        impl<$($param: FromToolCall,)*> ToolParameters for ($($param,)*) {
+            #[allow(clippy::unused_unit, reason = "the tuple of no parameters")]
+            fn from_call(_call: &ToolContext) -> Result<Self, ToolError> {
+                Ok(($($param::from_call(_call)?,)*))
             }
 
-            fn call(&self, call: ToolContext) -> ToolFuture {
-                $(let $param = match $param::from_call(&call) {
-                    Ok(value) => value,
-                    Err(error) => return Box::pin(std::future::ready(Err(error))),
-                };)*
-                let future = self($($param),*);
-                Box::pin(async move { into_json(future.await, &call) })
+            fn describe(_description: &mut ToolDescription) {
+                $($param::describe(_description);)*
             }
         }
     };

@@ -92,7 +92,7 @@ pub use context::ToolContext;
 pub use definition::Tool;
 pub use error::ToolError;
 pub use extract::{Args, CallId, ChatId, Extension, FromToolCall, State, ToolDescription};
-pub use handler::{ToolFuture, ToolHandler};
+pub use handler::{IntoToolError, IntoToolOutput, ToolFuture, ToolHandler, ToolParameters};
 pub use json::Json;
 pub use registered::RegisteredTool;
 pub use registry::{ToolSnapshot, Tools};

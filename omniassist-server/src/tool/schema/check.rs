@@ -1,6 +1,7 @@
 use std::fmt::{self, Write};
 use std::sync::OnceLock;
 
+use jsonschema::error::ValidationErrorKind;
 use jsonschema::{PatternOptions, ValidationError, Validator};
 use omniassist_core::{JsonText, Text};
 use serde_json::Value;
@@ -72,7 +73,23 @@ fn compile(schema: &Value) -> Result<Validator, String> {
         .map_err(|error| format!("the schema of its arguments is not valid JSON Schema: {error}"))
 }
 
+/// What one error says; of alternatives that all fail, the one that the value comes nearest to.
 fn describe(error: &ValidationError<'_>, text: &mut String) -> fmt::Result {
+    if let ValidationErrorKind::AnyOf { context } | ValidationErrorKind::OneOfNotValid { context } =
+        error.kind()
+    {
+        let nearest = context.iter().filter_map(|errors| errors.first()).find(|inner| {
+            // Another place, or another keyword than these: the value is of this alternative's kind.
+            inner.instance_path() != error.instance_path()
+                || !matches!(
+                    inner.kind(),
+                    ValidationErrorKind::Type { .. } | ValidationErrorKind::Constant { .. }
+                )
+        });
+        if let Some(nearest) = nearest {
+            return describe(nearest, text);
+        }
+    }
     let place = error.instance_path().as_str();
     if place.is_empty() {
         text.push_str("at the root: ");

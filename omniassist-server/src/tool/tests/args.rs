@@ -12,6 +12,14 @@ struct Ticket {
     priority: Priority,
     #[serde(default)]
     lines: Vec<Line>,
+    #[expect(dead_code, reason = "only the schema counts")]
+    contact: Option<Contact>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Contact {
+    #[expect(dead_code, reason = "only the schema counts")]
+    mail: String,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -51,8 +59,17 @@ fn the_text_says_where_and_what() {
         ),
         ("[]", "at the root: [] is not of type \"object\""),
         (
-            r#"{"title":1,"priority":2}"#,
-            "at `/priority`: 2 is not one of \"low\" or \"high\"; at `/title`: 1 is not of type \"string\"",
+            r#"{"title":1,"priority":"x"}"#,
+            "at `/priority`: \"x\" is not one of \"low\" or \"high\"; at `/title`: 1 is not of type \"string\"",
+        ),
+        (
+            r#"{"title":"a","priority":"low","contact":{"mail":7}}"#,
+            "at `/contact/mail`: 7 is not of type \"string\"",
+        ),
+        (r#"{"title":"a","priority":"low","contact":{}}"#, "at `/contact`: \"mail\" is a required property"),
+        (
+            r#"{"title":"a","priority":"low","contact":7}"#,
+            "at `/contact`: 7 is not of types \"null\", \"object\"",
         ),
     ] {
         let expected = if expected.is_empty() { Ok(()) } else { Err(format!("{head}{expected}")) };

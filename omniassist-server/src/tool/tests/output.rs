@@ -55,8 +55,9 @@ fn texts_are_cut_between_characters() {
 
 #[tokio::test]
 async fn the_tools_own_limit_counts() {
-    let tool =
-        |n: usize| Tool::new("t", "d", async move || Ok::<_, ToolError>("x".repeat(n))).max_output_bytes(100);
+    let tool = |n: usize| {
+        Tool::new("t", "d", move || async move { Ok::<_, ToolError>("x".repeat(n)) }).max_output_bytes(100)
+    };
     assert_eq!(Bench::new().call(tool(98), "{}").await.unwrap(), format!("\"{}\"", "x".repeat(98)));
     assert!(Bench::new().call(tool(99), "{}").await.unwrap().contains("cut off"));
 

@@ -135,7 +135,9 @@ fn registering_from_many_threads_loses_none() {
 fn specs_have_one_order() {
     let names = |order: [&str; 3]| {
         let tools = tools();
-        order.map(|name| tools.register(ping(name)).unwrap());
+        for name in order {
+            tools.register(ping(name)).unwrap();
+        }
         let declared = [declared("z"), declared("d")];
         let specs = tools.snapshot().with_declared(&declared).unwrap().specs();
         specs.iter().map(|spec| spec.name.to_string()).collect::<Vec<_>>()

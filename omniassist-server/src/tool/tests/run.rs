@@ -175,9 +175,9 @@ async fn a_call_of_a_run_that_is_over_does_not_start() {
     let ran = Arc::new(AtomicBool::new(false));
     let tool = {
         let ran = Arc::clone(&ran);
-        Tool::new("t", "d", async move || {
+        Tool::new("t", "d", move || {
             ran.store(true, Ordering::SeqCst);
-            Ok::<_, ToolError>(1)
+            async { Ok::<_, ToolError>(1) }
         })
     };
     let bench = Bench::new();
