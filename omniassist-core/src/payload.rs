@@ -2,6 +2,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+use crate::transcript::ToolResult;
 use crate::{Text, ToolSpec, TranscriptItem};
 
 /// One request to a model: what a provider turns into its own wire format.
@@ -29,6 +30,14 @@ impl LlmPayload {
     #[must_use]
     pub fn new(transcript: impl Into<Arc<[TranscriptItem]>>) -> Self {
         Self { transcript: transcript.into(), ..Self::default() }
+    }
+
+    /// The same payload with results of tool calls at the end of its transcript, in the order given.
+    #[must_use]
+    pub fn with_results(mut self, results: impl IntoIterator<Item = ToolResult>) -> Self {
+        let results = results.into_iter().map(TranscriptItem::Result);
+        self.transcript = self.transcript.iter().cloned().chain(results).collect();
+        self
     }
 }
 

@@ -25,5 +25,7 @@ pub use error::{Error, ProviderErrorKind, Result};
 pub use omniassist_core as core;
 pub use principal::Principal;
 pub use provider::{LlmProvider, LlmStream};
+#[cfg(feature = "openai")]
+pub use provider::{OpenAiChatProvider, OpenAiProvider};
 pub use run_context::RunContext;
 pub use tool::{Args, Extension, Json, State, Tool, ToolContext, ToolError};

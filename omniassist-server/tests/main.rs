@@ -10,6 +10,8 @@
 
 mod engine;
 mod http;
+#[cfg(feature = "openai")]
+mod openai;
 mod testing_bodies;
 mod testing_fake_server;
 mod testing_scripted;

@@ -17,13 +17,19 @@
 //! assert_eq!(parrot.name(), "parrot");
 //! ```
 
+#[cfg(feature = "openai")]
+pub mod openai;
+
 use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
 
 use bytes::Bytes;
 use futures_core::Stream;
+use omniassist_core::transcript::ToolResult;
 use omniassist_core::{EventBuf, LlmEvent, LlmPayload};
+#[cfg(feature = "openai")]
+pub use openai::{OpenAiChatProvider, OpenAiProvider};
 
 use crate::{Error, Result};
 
@@ -47,6 +53,15 @@ pub trait LlmProvider: Send + Sync + 'static {
     /// Asks the model. A failure to connect is the stream's first item; after an error the stream ends. A healthy
     /// stream has exactly one [`LlmEvent::Finish`]. Nothing happens before the stream is polled.
     fn stream(&self, payload: LlmPayload) -> LlmStream;
+
+    /// Hands the results of the last turn's tool calls to the model and asks it to go on: the payload, which must
+    /// already hold the calls, with the results behind them.
+    ///
+    /// No provider keeps a turn open to submit results to; OpenAI's APIs, for one, take them as further entries of the
+    /// conversation. The run loop needs no help with that; this is for hosts that drive a model by hand.
+    fn tool_submit(&self, payload: LlmPayload, results: Vec<ToolResult>) -> LlmStream {
+        self.stream(payload.with_results(results))
+    }
 }
 
 impl<P: LlmProvider + ?Sized> LlmProvider for Arc<P> {
@@ -60,6 +75,10 @@ impl<P: LlmProvider + ?Sized> LlmProvider for Arc<P> {
 
     fn stream(&self, payload: LlmPayload) -> LlmStream {
         (**self).stream(payload)
+    }
+
+    fn tool_submit(&self, payload: LlmPayload, results: Vec<ToolResult>) -> LlmStream {
+        (**self).tool_submit(payload, results)
     }
 }
 

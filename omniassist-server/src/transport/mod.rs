@@ -126,7 +126,7 @@ impl fmt::Debug for Transport {
 }
 
 /// Whether a URL's host names this machine. An IPv6 host comes in brackets.
-fn is_loopback(host: &str) -> bool {
+pub(crate) fn is_loopback(host: &str) -> bool {
     let host = host.trim_start_matches('[').trim_end_matches(']');
     host == "localhost"
         || host.ends_with(".localhost")

@@ -1,0 +1,237 @@
+//! The tool calls of a Chat Completions answer: which delta belongs to which call.
+
+use omniassist_core::event::CallKind;
+use omniassist_core::{EventBuf, LlmEvent, Text};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+use super::super::lenient::{is_complete_json, string_or_json};
+use super::super::metadata;
+use super::wire::ToolDelta;
+use crate::{Error, ProviderErrorKind, Result};
+
+type Out = EventBuf<LlmEvent>;
+
+/// All calls of an answer, in order of appearance.
+#[derive(Debug)]
+pub(super) struct Calls {
+    calls: Vec<Call>,
+    started: u32,
+    max_arguments: usize,
+    /// What a minted id begins with.
+    mint: String,
+}
+
+#[derive(Debug, Default)]
+struct Call {
+    index: Option<u64>,
+    /// The provider's id, or after the start a minted one.
+    id: Text,
+    name: Text,
+    kind: CallKind,
+    arguments: String,
+    /// Number of the call, once it was announced.
+    number: Option<u32>,
+    extra_content: Option<Value>,
+}
+
+/// What the end of an answer says about its calls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// The provider finished them all.
+    AllComplete,
+    /// The call begun last was not finished. An earlier one was, for the next call began behind it.
+    LastCut,
+}
+
+impl Calls {
+    pub(super) fn new(mint: String, max_arguments: usize) -> Self {
+        Self { calls: Vec::new(), started: 0, max_arguments, mint }
+    }
+
+    /// Takes the delta that stands at `position` of its chunk's list, which holds `of` deltas.
+    pub(super) fn delta(
+        &mut self,
+        delta: &ToolDelta<'_>,
+        position: usize,
+        of: usize,
+        data: &Text,
+        out: &mut Out,
+    ) -> Result<()> {
+        let (kind, function) = match (&delta.function, &delta.custom) {
+            (None, Some(custom)) => (CallKind::Custom, Some(custom)),
+            (function, _) => (CallKind::Function, function.as_ref()),
+        };
+        let name = function.map(|function| function.name.as_str()).unwrap_or_default();
+        let piece = string_or_json(
+            function.and_then(|function| match kind {
+                CallKind::Function => function.arguments,
+                CallKind::Custom => function.input,
+            }),
+            data,
+        );
+        let is_object =
+            !piece.is_empty() && function.is_some_and(|function| is_no_string(function.arguments));
+        let id = delta.id.as_str();
+
+        let head = Head { index: delta.index.0, id, name, has_arguments: !piece.is_empty(), position, of };
+        let at = self.route(head).unwrap_or_else(|| {
+            self.calls.push(Call { index: delta.index.0, kind, ..Call::default() });
+            self.calls.len() - 1
+        });
+        let taken = self.calls.iter().any(|call| call.id == *id);
+        let Some(call) = self.calls.get_mut(at) else { return Ok(()) };
+        if call.id.is_empty() && !id.is_empty() && !taken {
+            call.id = id.into();
+        }
+        // The first name counts: some servers repeat it in every delta.
+        if call.name.is_empty() && !name.is_empty() {
+            call.name = name.into();
+        }
+        if let Some(extra) = delta.extra_content {
+            call.extra_content = serde_json::from_str(extra.get()).ok();
+        }
+        // An object is whole; a second one would be a repetition.
+        let piece = if is_object && !call.arguments.is_empty() { Text::new() } else { piece };
+        if call.arguments.len() + piece.len() > self.max_arguments {
+            return Err(Error::provider(ProviderErrorKind::TooLarge));
+        }
+        match call.number {
+            Some(number) if !piece.is_empty() => {
+                call.arguments.push_str(&piece);
+                out.push(LlmEvent::ToolCallDelta { call: number, delta: piece });
+            }
+            Some(_) => {}
+            None => {
+                call.arguments.push_str(&piece);
+                // The id may come late, but arguments are not held back for it.
+                if !call.name.is_empty() && (!call.id.is_empty() || !call.arguments.is_empty()) {
+                    call.start(&mut self.started, &self.mint, out);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The call that a delta continues, or `None` if it begins one. An id that appears with a name begins a call
+    /// whatever the index says, because some servers put all calls on index 0; then the index counts, then the place.
+    fn route(&self, head: Head<'_>) -> Option<usize> {
+        let by_index = |index: u64| self.calls.iter().rposition(|call| call.index == Some(index));
+        let last = self.calls.len().checked_sub(1);
+        if !head.id.is_empty() {
+            if let Some(at) = self.calls.iter().rposition(|call| call.id == *head.id) {
+                let other_index = head.index.is_some_and(|index| {
+                    by_index(index).is_none() && self.calls.get(at).is_some_and(|call| call.index.is_some())
+                });
+                // The same id and a name on an index of its own: a server that does not tell its calls apart.
+                return if other_index && !head.name.is_empty() { None } else { Some(at) };
+            }
+            let at = match head.index {
+                Some(index) => by_index(index)?,
+                None => last?,
+            };
+            let call = self.calls.get(at)?;
+            // A late id, or one that changes from delta to delta. With a name it begins a call, unless that call
+            // was waiting for its id.
+            let continues =
+                head.name.is_empty() || call.is_blank() || (call.waits_for_id() && call.name == *head.name);
+            return continues.then_some(at);
+        }
+        let at = match head.index {
+            // The tail of a call that began on another index.
+            Some(index) => by_index(index).or(if head.name.is_empty() { last } else { None })?,
+            None if head.of > 1 => (head.position < self.calls.len()).then_some(head.position)?,
+            None => last?,
+        };
+        let call = self.calls.get(at)?;
+        // A second name before any argument is a name that comes in pieces, of which the first one counts.
+        let repeats = head.name.is_empty()
+            || call.name.is_empty()
+            || call.name == *head.name
+            || (head.index.is_some() && call.arguments.is_empty());
+        let whole = head.has_arguments && !head.name.is_empty() && call.is_whole();
+        if repeats && !whole { Some(at) } else { None }
+    }
+
+    pub(super) fn any(&self) -> bool {
+        self.started > 0
+    }
+
+    /// Ends the calls that are complete. Until now none could end: deltas of parallel calls may interleave.
+    pub(super) fn finish(&mut self, verdict: Verdict, out: &mut Out) {
+        let last = self.calls.len().checked_sub(1);
+        for (at, call) in self.calls.iter_mut().enumerate() {
+            if call.number.is_none() {
+                if call.name.is_empty() {
+                    tracing::debug!("dropped a tool call without a name");
+                    continue;
+                }
+                call.start(&mut self.started, &self.mint, out);
+            }
+            let complete = match verdict {
+                Verdict::AllComplete => true,
+                Verdict::LastCut => {
+                    Some(at) != last && (call.arguments.is_empty() || is_complete_json(&call.arguments))
+                }
+            };
+            if let (Some(number), true) = (call.number, complete) {
+                let arguments = std::mem::take(&mut call.arguments).into();
+                out.push(LlmEvent::ToolCallEnd { call: number, arguments, metadata: call.metadata() });
+            }
+        }
+    }
+}
+
+/// What a delta says about the call it belongs to.
+#[derive(Clone, Copy)]
+struct Head<'a> {
+    index: Option<u64>,
+    id: &'a str,
+    name: &'a str,
+    has_arguments: bool,
+    position: usize,
+    of: usize,
+}
+
+impl Call {
+    fn is_blank(&self) -> bool {
+        self.id.is_empty() && self.name.is_empty()
+    }
+
+    fn waits_for_id(&self) -> bool {
+        self.number.is_none() && self.id.is_empty()
+    }
+
+    /// Whether the arguments are a complete object. Looks at the last byte first, so that a server that repeats the
+    /// name in every delta does not make this quadratic.
+    fn is_whole(&self) -> bool {
+        self.arguments.ends_with('}') && is_complete_json(&self.arguments)
+    }
+
+    fn start(&mut self, started: &mut u32, mint: &str, out: &mut Out) {
+        let number = *started;
+        *started += 1;
+        self.number = Some(number);
+        if self.id.is_empty() {
+            self.id = format!("call_{mint}_{number}").into();
+        }
+        let (id, name) = (self.id.clone(), self.name.clone());
+        out.push(LlmEvent::ToolCallStart { call: number, id, name, kind: self.kind });
+        if !self.arguments.is_empty() {
+            out.push(LlmEvent::ToolCallDelta { call: number, delta: self.arguments.as_str().into() });
+        }
+    }
+
+    fn metadata(&mut self) -> Option<Map<String, Value>> {
+        let extra = self.extra_content.take()?;
+        let mut fields = Map::new();
+        fields.insert(metadata::EXTRA_CONTENT.to_owned(), extra);
+        let mut outer = Map::new();
+        outer.insert(metadata::NAMESPACE.to_owned(), Value::Object(fields));
+        Some(outer)
+    }
+}
+
+fn is_no_string(raw: Option<&RawValue>) -> bool {
+    raw.is_some_and(|raw| !raw.get().starts_with('"'))
+}

@@ -1,0 +1,308 @@
+//! The reader of a Chat Completions stream.
+
+use std::collections::HashSet;
+
+use omniassist_core::event::Source;
+use omniassist_core::{EventBuf, FinishReason, Limits, LlmEvent, Text, Usage};
+
+use super::super::error;
+use super::super::usage::WireUsage;
+use super::super::wire::{EventReader, broken_json, is_object};
+use super::calls::{Calls, Verdict};
+use super::wire::{Choice, Chunk, Content, ContentPart, Delta, ToolDelta};
+use crate::{Error, ProviderErrorKind, Result};
+
+type Out = EventBuf<LlmEvent>;
+
+/// Reads one answer of Chat Completions.
+///
+/// The finish is held back until `[DONE]` or the end of the body: the word that an answer was cut, and its usage, may
+/// come after a `finish_reason` that sounds healthy.
+#[derive(Debug)]
+pub(super) struct Reader {
+    started: bool,
+    finished: bool,
+    answer_id: Option<Text>,
+    open: Option<(BlockKind, u32)>,
+    next_block: u32,
+    calls: Calls,
+    cited: HashSet<String>,
+    citations_seen: usize,
+    usage: Option<Usage>,
+    finish: Option<Text>,
+    cut: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum BlockKind {
+    Text,
+    Refusal,
+    Reasoning,
+}
+
+impl Reader {
+    /// `mint` begins the ids of calls that the server gives none; it must differ from answer to answer.
+    pub(super) fn new(limits: &Limits, mint: String) -> Self {
+        Self {
+            started: false,
+            finished: false,
+            answer_id: None,
+            open: None,
+            next_block: 0,
+            calls: Calls::new(mint, limits.max_tool_args_bytes),
+            cited: HashSet::new(),
+            citations_seen: 0,
+            usage: None,
+            finish: None,
+            cut: false,
+        }
+    }
+
+    fn chunk(&mut self, chunk: Chunk<'_>, data: &Text, out: &mut Out) -> Result<()> {
+        let groq_error = chunk.x_groq.as_ref().and_then(|groq| groq.error);
+        let choice_error = chunk.choices.0.as_ref().and_then(|choice| choice.error);
+        self.take_usage(chunk.usage.as_ref());
+        if let Some(error) = chunk.error.or(choice_error).or(groq_error) {
+            return self.fail(error::in_band(error), out);
+        }
+        if chunk.object.as_str() == "error" {
+            let error = error::in_band(serde_json::from_str(data).map_err(broken_json)?);
+            return self.fail(error, out);
+        }
+        if !self.started {
+            self.started = true;
+            self.answer_id = chunk.id.to_text();
+            out.push(LlmEvent::Start { id: self.answer_id.clone(), model: chunk.model.to_text() });
+        }
+        self.take_usage(chunk.x_groq.as_ref().and_then(|groq| groq.usage.as_ref()));
+        if let Some(choice) = chunk.choices.0 {
+            self.choice(choice, data, out)?;
+        }
+        if let Some(citations) = chunk.citations {
+            // The list is repeated in every chunk and only ever grows.
+            let length = citations.get().len();
+            if length > self.citations_seen {
+                self.citations_seen = length;
+                for url in serde_json::from_str::<Vec<String>>(citations.get()).unwrap_or_default() {
+                    self.source(&url, None, out);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn choice(&mut self, choice: Choice<'_>, data: &Text, out: &mut Out) -> Result<()> {
+        self.take_usage(choice.usage.as_ref());
+        if let Some(delta) = choice.delta {
+            self.delta(delta, data, out)?;
+        }
+        for word in [&choice.finish_reason, &choice.native_finish_reason] {
+            self.cut |= is_cut(word.as_str());
+        }
+        if let Some(word) = choice.finish_reason.to_text() {
+            self.finish = Some(word);
+        }
+        Ok(())
+    }
+
+    fn delta(&mut self, delta: Delta<'_>, data: &Text, out: &mut Out) -> Result<()> {
+        // The same reasoning may come under several names at once.
+        let mut reasoning = delta.reasoning_content.into_view(data);
+        if reasoning.is_empty() {
+            reasoning = delta.reasoning.into_view(data);
+        }
+        if !reasoning.is_empty() {
+            self.say(BlockKind::Reasoning, reasoning, out);
+        } else {
+            for detail in delta.reasoning_details {
+                let text = detail.text.into_view(data);
+                let text = if text.is_empty() { detail.summary.into_view(data) } else { text };
+                self.say(BlockKind::Reasoning, text, out);
+            }
+        }
+        match delta.content {
+            Content::Text(text) => self.say(BlockKind::Text, text.into_view(data), out),
+            Content::Parts(parts) => {
+                for part in parts {
+                    self.part(part, data, out);
+                }
+            }
+        }
+        self.say(BlockKind::Refusal, delta.refusal.into_view(data), out);
+        for annotation in delta.annotations {
+            if let Some(citation) = annotation.url_citation {
+                self.source(citation.url.as_str(), citation.title.to_text(), out);
+            }
+        }
+        let of = delta.tool_calls.len();
+        if of > 0 || delta.function_call.is_some() {
+            self.end_block(out);
+        }
+        for (position, call) in delta.tool_calls.iter().enumerate() {
+            self.calls.delta(call, position, of, data, out)?;
+        }
+        if delta.function_call.is_some() {
+            let call = ToolDelta { function: delta.function_call, ..ToolDelta::default() };
+            self.calls.delta(&call, 0, 1, data, out)?;
+        }
+        Ok(())
+    }
+
+    fn part(&mut self, part: ContentPart<'_>, data: &Text, out: &mut Out) {
+        let kind = if part.kind.as_str() == "thinking" { BlockKind::Reasoning } else { BlockKind::Text };
+        self.say(kind, part.text.into_view(data), out);
+        for thought in part.thinking {
+            self.say(BlockKind::Reasoning, thought.text.into_view(data), out);
+        }
+    }
+
+    fn say(&mut self, kind: BlockKind, delta: Text, out: &mut Out) {
+        if delta.is_empty() {
+            return;
+        }
+        let block = match self.open {
+            Some((open, block)) if open == kind => block,
+            _ => {
+                self.end_block(out);
+                let block = self.next_block;
+                self.next_block += 1;
+                self.open = Some((kind, block));
+                block
+            }
+        };
+        out.push(match kind {
+            BlockKind::Text => LlmEvent::TextDelta { block, delta },
+            BlockKind::Refusal => LlmEvent::RefusalDelta { block, delta },
+            BlockKind::Reasoning => LlmEvent::ReasoningDelta { block, delta },
+        });
+    }
+
+    fn end_block(&mut self, out: &mut Out) {
+        match self.open.take() {
+            Some((BlockKind::Reasoning, block)) => out.push(LlmEvent::ReasoningEnd { block, metadata: None }),
+            Some((_, block)) => out.push(LlmEvent::TextEnd { block, metadata: None }),
+            None => {}
+        }
+    }
+
+    fn source(&mut self, url: &str, title: Option<Text>, out: &mut Out) {
+        if url.is_empty() || !self.cited.insert(url.to_owned()) {
+            return;
+        }
+        let answer = self.answer_id.as_deref().unwrap_or("source");
+        let id = format!("{answer}-{}", self.cited.len() - 1).into();
+        out.push(LlmEvent::Source(Source::Url { id, url: url.into(), title }));
+    }
+
+    fn take_usage(&mut self, usage: Option<&WireUsage>) {
+        if let Some(usage) = usage.and_then(WireUsage::normalised) {
+            self.usage = Some(usage);
+        }
+    }
+
+    fn fail(&mut self, error: Error, out: &mut Out) -> Result<()> {
+        if let Some(usage) = self.usage.take() {
+            out.push(LlmEvent::Usage(usage));
+        }
+        Err(error)
+    }
+
+    fn conclude(&mut self, out: &mut Out) {
+        let Some(raw) = self.finish.take() else { return };
+        self.finished = true;
+        self.end_block(out);
+        let reason = reason(&raw);
+        let verdict = match reason {
+            FinishReason::Stop | FinishReason::ToolCalls if !self.cut => Verdict::AllComplete,
+            _ => Verdict::LastCut,
+        };
+        self.calls.finish(verdict, out);
+        if let Some(usage) = self.usage.take() {
+            out.push(LlmEvent::Usage(usage));
+        }
+        // A finish of `tool_calls` without any would send a loop round for nothing.
+        let reason = match reason {
+            FinishReason::ToolCalls if !self.calls.any() => FinishReason::Stop,
+            reason => reason,
+        };
+        out.push(LlmEvent::Finish { reason, raw: Some(raw), truncated: self.cut });
+    }
+}
+
+impl EventReader for Reader {
+    fn event(&mut self, _name: &str, data: &Text, out: &mut Out) -> Result<()> {
+        if self.finished {
+            return Ok(());
+        }
+        if data.trim_ascii() == "[DONE]" {
+            self.conclude(out);
+            return Ok(());
+        }
+        if !is_object(data) {
+            // A keep-alive that came as data.
+            return Ok(());
+        }
+        let chunk: Chunk<'_> = serde_json::from_str(data).map_err(broken_json)?;
+        self.chunk(chunk, data, out)
+    }
+
+    fn is_terminal(&self, _name: &str, data: &Text) -> bool {
+        if data.trim_ascii() == "[DONE]" {
+            return true;
+        }
+        serde_json::from_str::<Chunk<'_>>(data).is_ok_and(|chunk| {
+            let finish = chunk.choices.0.is_some_and(|choice| choice.finish_reason.non_empty().is_some());
+            finish || chunk.error.is_some() || (self.finish.is_some() && chunk.usage.is_some())
+        })
+    }
+
+    fn end(&mut self, out: &mut Out) -> Result<()> {
+        if self.finished {
+            return Ok(());
+        }
+        if self.finish.is_none() {
+            // `[DONE]` alone does not end an answer: a gateway writes it after an upstream that broke off, too.
+            return self.fail(Error::provider(ProviderErrorKind::Interrupted), out);
+        }
+        self.conclude(out);
+        Ok(())
+    }
+}
+
+/// A finish word in one vocabulary.
+fn reason(word: &str) -> FinishReason {
+    match word {
+        "stop" | "eos" | "end_turn" | "stop_sequence" => FinishReason::Stop,
+        "tool_calls" | "tool_call" | "tool_use" | "function_call" => FinishReason::ToolCalls,
+        "length" | "max_tokens" | "max_output_tokens" | "model_length" => FinishReason::Length,
+        "content_filter" | "safety" => FinishReason::ContentFilter,
+        "refusal" => FinishReason::Refusal,
+        "error" => FinishReason::Error,
+        other => FinishReason::Other(other.into()),
+    }
+}
+
+/// Whether a finish word of any provider says that the output was cut.
+fn is_cut(word: &str) -> bool {
+    const CUT: &[&str] = &[
+        "length",
+        "max_tokens",
+        "max_output_tokens",
+        "model_length",
+        "model_context_window_exceeded",
+        "incomplete",
+        "content_filter",
+        "safety",
+        "recitation",
+        "blocklist",
+        "prohibited_content",
+        "spii",
+        "malformed_function_call",
+        "network_error",
+        "error",
+        "abort",
+        "aborted",
+        "cancelled",
+    ];
+    CUT.iter().any(|cut| word.eq_ignore_ascii_case(cut))
+}

@@ -1,0 +1,330 @@
+//! Errors as OpenAI and the servers that imitate it report them: in a body with an error status, and inside a stream.
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::lenient::Str;
+use crate::{Error, ProviderErrorKind};
+
+/// Bytes of a provider's own words that an error keeps for the log.
+const MAX_DETAIL: usize = 2048;
+
+/// What quota errors are called; [`Error::is_retryable`] knows this code.
+const QUOTA: &str = "insufficient_quota";
+
+/// Reads the answer to a request that failed: its status and the start of its body.
+///
+/// The body may be OpenAI's `{"error": {"message", "type", "code"}}` or one of the forms that compatible servers
+/// send: `error` as a string, the fields at the top, `detail`, a number for `code`, or no JSON at all. The message
+/// goes into [`Error::detail`], at most 2 KiB of it, with anything that looks like an API key blotted out.
+///
+/// ```
+/// use omniassist_server::provider::openai;
+///
+/// let error = openai::error_from_response(429, br#"{"error":{"code":"insufficient_quota","message":"…"}}"#);
+/// assert_eq!(error.status(), Some(429));
+/// assert!(!error.is_retryable());
+/// ```
+#[must_use]
+pub fn error_from_response(status: u16, body: &[u8]) -> Error {
+    let lossy = String::from_utf8_lossy(body.get(..body.len().min(64 * 1024)).unwrap_or_default());
+    let report = std::str::from_utf8(body).ok().and_then(Report::parse).unwrap_or_default();
+    let mut error = report.into_error(Some(status));
+    if error.detail().is_none() && !lossy.trim().is_empty() {
+        error = error.with_detail(clip(&redact(lossy.trim())));
+    }
+    error
+}
+
+/// Reads an error object that came inside a stream.
+pub(super) fn in_band(raw: &RawValue) -> Error {
+    Report::parse(raw.get()).unwrap_or_default().into_error(None)
+}
+
+/// Reads a body that should have been an event stream and is one JSON value.
+pub(super) fn from_json_body(body: &[u8]) -> Error {
+    let text = std::str::from_utf8(body).unwrap_or_default();
+    match serde_json::from_str::<Outer<'_>>(text) {
+        Ok(outer) if outer.is_error() => Report::parse(text).unwrap_or_default().into_error(None),
+        Ok(_) => Error::provider(ProviderErrorKind::Protocol)
+            .with_code("unexpected_content_type")
+            .with_detail(clip(&redact(text))),
+        Err(error) if error.is_eof() => Error::provider(ProviderErrorKind::Interrupted),
+        Err(error) => Error::provider(ProviderErrorKind::Protocol).with_source(error),
+    }
+}
+
+#[derive(Deserialize)]
+struct Outer<'a> {
+    #[serde(borrow, default)]
+    error: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    detail: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    object: Str<'a>,
+    #[serde(flatten, borrow)]
+    fields: Fields<'a>,
+}
+
+impl Outer<'_> {
+    fn is_error(&self) -> bool {
+        self.error.is_some() || self.detail.is_some() || self.object.as_str() == "error"
+    }
+}
+
+#[derive(Deserialize, Default)]
+struct Fields<'a> {
+    #[serde(borrow, default)]
+    message: Str<'a>,
+    #[serde(borrow, default)]
+    code: Str<'a>,
+    #[serde(borrow, default, rename = "type")]
+    kind: Str<'a>,
+    #[serde(borrow, default)]
+    status: Str<'a>,
+}
+
+/// What an error says of itself.
+#[derive(Default)]
+struct Report {
+    status: Option<u16>,
+    code: Option<String>,
+    kind: Option<String>,
+    message: Option<String>,
+}
+
+impl Report {
+    fn parse(json: &str) -> Option<Self> {
+        let json = json.trim();
+        if let Ok(message) = serde_json::from_str::<String>(json) {
+            return Some(Self { message: Some(message), ..Self::default() });
+        }
+        let outer: Outer<'_> = serde_json::from_str(json).ok()?;
+        let outside = Self::of_fields(&outer.fields);
+        // `error` is an object (OpenAI) or a string (xAI, Venice); `detail` is what Mistral and FastAPI servers send.
+        let Some(inside) = outer.error.or(outer.detail).and_then(|raw| Self::parse(raw.get())) else {
+            return Some(outside);
+        };
+        Some(Self {
+            status: inside.status.or(outside.status),
+            code: inside.code.or(outside.code),
+            kind: inside.kind.or(outside.kind),
+            message: inside.message.or(outside.message),
+        })
+    }
+
+    fn of_fields(fields: &Fields<'_>) -> Self {
+        let status = [&fields.code, &fields.status]
+            .into_iter()
+            .find_map(|field| field.as_str().parse().ok().filter(|status| (400..600).contains(status)));
+        // A number is a status or a vendor's own table; the word in `type` says more.
+        let word = |field: &Str<'_>| {
+            field.non_empty().filter(|word| word.parse::<i64>().is_err()).map(str::to_owned)
+        };
+        let kind = word(&fields.kind).filter(|kind| kind != "error" && kind != "response.failed");
+        Self {
+            status,
+            code: word(&fields.code),
+            kind,
+            message: fields.message.non_empty().map(str::to_owned),
+        }
+    }
+
+    fn into_error(self, status: Option<u16>) -> Error {
+        // An error may come under a good status, which then says nothing about it.
+        let status = status.filter(|status| *status >= 400).or(self.status);
+        let kind = self.classify(status);
+        let mut error = Error::provider(kind);
+        if let Some(status) = status {
+            error = error.with_status(status);
+        }
+        if kind == ProviderErrorKind::RateLimited && (status == Some(402) || self.says(&[QUOTA])) {
+            error = error.with_code(QUOTA);
+        } else if let Some(code) = self.code.or(self.kind) {
+            error = error.with_code(redact(&code));
+        }
+        match self.message {
+            Some(message) => error.with_detail(clip(&redact(&message))),
+            None => error,
+        }
+    }
+
+    /// Words before status: an error inside a stream often has no status, and a 400 may mean several things.
+    fn classify(&self, status: Option<u16>) -> ProviderErrorKind {
+        use ProviderErrorKind::{Auth, ContextOverflow, RateLimited, Response, Timeout, Unavailable};
+        if self.says(&["context_length_exceeded", "exceed_context_size_error", "context_window_exceeded"])
+            || self.mentions(&[
+                "maximum context length",
+                "exceeds the available context size",
+                "context window",
+            ])
+        {
+            return ContextOverflow;
+        }
+        if self.says(&[QUOTA, "rate_limit_exceeded", "rate_limit_error", "too_many_requests"]) {
+            return RateLimited;
+        }
+        if self.says(&["invalid_api_key", "authentication_error", "permission_error"])
+            || self.mentions(&["incorrect api key", "invalid api key"])
+        {
+            return Auth;
+        }
+        match status {
+            Some(401 | 403 | 407) => Auth,
+            Some(402 | 429) => RateLimited,
+            Some(408) => Timeout,
+            // 501 says that the server cannot do this at all: repeating does not help.
+            Some(status) if status >= 500 && status != 501 => Unavailable,
+            Some(_) => Response,
+            None if self.says(&[
+                "server_error",
+                "internal_server_error",
+                "overloaded_error",
+                "server_is_overloaded",
+                "service_unavailable",
+                "unavailable_error",
+                "slow_down",
+            ]) =>
+            {
+                Unavailable
+            }
+            None => Response,
+        }
+    }
+
+    fn says(&self, words: &[&str]) -> bool {
+        [&self.code, &self.kind].into_iter().flatten().any(|said| words.contains(&said.as_str()))
+    }
+
+    fn mentions(&self, phrases: &[&str]) -> bool {
+        self.message.as_ref().is_some_and(|message| {
+            let message = message.to_ascii_lowercase();
+            phrases.iter().any(|phrase| message.contains(phrase))
+        })
+    }
+}
+
+/// Blots out what looks like an OpenAI key: servers quote the key that they refuse.
+fn redact(text: &str) -> String {
+    let mut clean = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find("sk-") {
+        let (before, from) = rest.split_at(at);
+        let end = from
+            .find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '*' | '.')))
+            .unwrap_or(from.len());
+        let (word, after) = from.split_at(end);
+        clean.push_str(before);
+        // "task-force" holds "sk-" too: a key begins a word and is long.
+        let begins_word = !before.ends_with(|c: char| c.is_ascii_alphanumeric());
+        clean.push_str(if begins_word && word.len() >= 12 { "[key]" } else { word });
+        rest = after;
+    }
+    clean.push_str(rest);
+    clean
+}
+
+fn clip(text: &str) -> String {
+    let mut end = text.len().min(MAX_DETAIL);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    text.get(..end).unwrap_or_default().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn status_and_words_decide_the_kind() {
+        use ProviderErrorKind::{Auth, ContextOverflow, RateLimited, Response, Timeout, Unavailable};
+        let cases: &[(u16, &str, ProviderErrorKind, Option<&str>)] = &[
+            (
+                401,
+                r#"{"error":{"code":"invalid_api_key","message":"m","type":"invalid_request_error"}}"#,
+                Auth,
+                Some("invalid_api_key"),
+            ),
+            (403, "", Auth, None),
+            (
+                404,
+                r#"{"error":{"code":404,"message":"File Not Found","type":"not_found_error"}}"#,
+                Response,
+                Some("not_found_error"),
+            ),
+            (404, r#"{"error":"Specified model not found"}"#, Response, None),
+            (
+                400,
+                r#"{"code":"invalid-argument","error":"Incorrect API key provided."}"#,
+                Auth,
+                Some("invalid-argument"),
+            ),
+            (
+                400,
+                r#"{"error":{"code":"context_length_exceeded","message":"m"}}"#,
+                ContextOverflow,
+                Some("context_length_exceeded"),
+            ),
+            (
+                400,
+                r#"{"error":{"code":400,"message":"too long","type":"exceed_context_size_error","n_ctx":8192}}"#,
+                ContextOverflow,
+                Some("exceed_context_size_error"),
+            ),
+            (
+                413,
+                r#"{"error":{"message":"This model's maximum context length is 8192 tokens"}}"#,
+                ContextOverflow,
+                None,
+            ),
+            (413, "<html>too large</html>", Response, None),
+            (408, "", Timeout, None),
+            (402, r#"{"error":{"message":"Insufficient Balance"}}"#, RateLimited, Some("insufficient_quota")),
+            (
+                429,
+                r#"{"error":{"code":"rate_limit_exceeded","type":"tokens","message":"m"}}"#,
+                RateLimited,
+                Some("rate_limit_exceeded"),
+            ),
+            (
+                429,
+                r#"{"error":{"code":null,"type":"insufficient_quota","message":"m"}}"#,
+                RateLimited,
+                Some("insufficient_quota"),
+            ),
+            (500, "oops", Unavailable, None),
+            (
+                503,
+                r#"{"error":{"message":"Loading model","type":"unavailable_error","code":503}}"#,
+                Unavailable,
+                Some("unavailable_error"),
+            ),
+            (
+                501,
+                r#"{"error":{"code":501,"message":"m","type":"not_supported_error"}}"#,
+                Response,
+                Some("not_supported_error"),
+            ),
+        ];
+        for (status, body, kind, code) in cases {
+            let error = error_from_response(*status, body.as_bytes());
+            assert_eq!(error.provider_kind(), Some(*kind), "{status} {body}");
+            assert_eq!(error.code(), *code, "{status} {body}");
+            assert_eq!(error.status(), Some(*status));
+        }
+        let quota = error_from_response(429, br#"{"error":{"type":"insufficient_quota"}}"#);
+        assert!(!quota.is_retryable());
+        assert!(error_from_response(429, b"").is_retryable());
+    }
+
+    #[test]
+    fn a_quoted_key_is_blotted_out_and_the_detail_is_bounded() {
+        let body = br#"{"error":{"message":"Incorrect API key provided: sk-proj-abcDEF123456_x. Ask the task-force."}}"#;
+        let error = error_from_response(401, body);
+        assert_eq!(error.detail(), Some("Incorrect API key provided: [key] Ask the task-force."));
+        let long = format!(r#"{{"error":{{"message":"{}"}}}}"#, "é".repeat(4000));
+        assert_eq!(error_from_response(400, long.as_bytes()).detail().map(str::len), Some(2048));
+        assert!(!format!("{error} {error:?}").contains("sk-proj"));
+    }
+}

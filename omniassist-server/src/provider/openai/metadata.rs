@@ -1,0 +1,27 @@
+//! The names of the state that comes back with a conversation: `{"openai": {"itemId": …}}`.
+
+use omniassist_core::message::ProviderMetadata;
+use serde_json::Value;
+
+/// The first level: whose state it is.
+pub(super) const NAMESPACE: &str = "openai";
+/// Id of the output item.
+pub(super) const ITEM_ID: &str = "itemId";
+/// What the model thought, readable to the provider only.
+pub(super) const ENCRYPTED_CONTENT: &str = "reasoningEncryptedContent";
+/// Whether a reasoning block is raw reasoning and no summary.
+pub(super) const RAW_REASONING: &str = "rawReasoning";
+/// Whether a message is commentary or the final answer.
+pub(super) const PHASE: &str = "phase";
+/// What a Chat Completions server wants back with a tool call (Gemini's thought signature).
+pub(super) const EXTRA_CONTENT: &str = "extraContent";
+
+/// A field of our own state, if it is there.
+pub(super) fn field<'a>(metadata: Option<&'a ProviderMetadata>, name: &str) -> Option<&'a Value> {
+    metadata?.get(NAMESPACE)?.get(name)
+}
+
+/// The same for a string that is not empty.
+pub(super) fn text<'a>(metadata: Option<&'a ProviderMetadata>, name: &str) -> Option<&'a str> {
+    field(metadata, name)?.as_str().filter(|text| !text.is_empty())
+}

@@ -1,0 +1,33 @@
+//! OpenAI, and every server that speaks one of its two APIs.
+//!
+//! - [`OpenAiProvider`]: the Responses API, for OpenAI's own models.
+//! - [`OpenAiChatProvider`]: Chat Completions, for any compatible server.
+//!
+//! Both are a request encoder, a pooled transport and a decoder without I/O, which is public too
+//! ([`ResponsesDecoder`], [`ChatDecoder`]).
+//!
+//! ```
+//! use omniassist_server::core::{LlmPayload, TranscriptItem};
+//! use omniassist_server::{OpenAiChatProvider, OpenAiProvider};
+//!
+//! let openai = OpenAiProvider::new("sk-…")?;
+//! let local = OpenAiChatProvider::builder().base_url("http://127.0.0.1:8080/v1").build()?;
+//!
+//! let payload = LlmPayload::new([TranscriptItem::user("Hello")]);
+//! assert!(openai.request_body(&payload)?.starts_with(br#"{"model":"gpt-5-mini""#));
+//! # Ok::<(), omniassist_server::Error>(())
+//! ```
+
+mod body;
+mod chat;
+mod error;
+mod lenient;
+mod metadata;
+mod responses;
+mod settings;
+mod usage;
+mod wire;
+
+pub use chat::{ChatDecoder, DEFAULT_CHAT_MODEL, OpenAiChatProvider, OpenAiChatProviderBuilder};
+pub use error::error_from_response;
+pub use responses::{DEFAULT_RESPONSES_MODEL, OpenAiProvider, OpenAiProviderBuilder, ResponsesDecoder};

@@ -1,0 +1,559 @@
+//! The reader of the Responses API's stream.
+
+use std::mem;
+
+use omniassist_core::event::{CallKind, Source};
+use omniassist_core::{EventBuf, FinishReason, JsonText, Limits, LlmEvent, Text};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+use super::super::error;
+use super::super::lenient::{is_complete_json, string_or_json};
+use super::super::metadata;
+use super::super::wire::{EventReader, broken_json, is_object};
+use super::item::{Blocks, CallState, ItemKind, ItemState, Items, PartKey};
+use super::wire::{Annotation, Event, Item, Response};
+use crate::{Error, ProviderErrorKind, Result};
+
+type Out = EventBuf<LlmEvent>;
+
+/// Reads one answer of the Responses API.
+#[derive(Debug)]
+pub(super) struct Reader {
+    max_arguments: usize,
+    response_id: Option<Text>,
+    started: bool,
+    finished: bool,
+    items: Items,
+    next_block: u32,
+    next_call: u32,
+    next_source: u32,
+}
+
+impl Reader {
+    pub(super) fn new(limits: &Limits) -> Self {
+        Self {
+            max_arguments: limits.max_tool_args_bytes,
+            response_id: None,
+            started: false,
+            finished: false,
+            items: Items::default(),
+            next_block: 0,
+            next_call: 0,
+            next_source: 0,
+        }
+    }
+
+    /// `response.created` and its like. Of what they echo (instructions, tools) nothing is read.
+    fn begin(&mut self, response: Option<&RawValue>, out: &mut Out) -> Result<()> {
+        if self.started {
+            return Ok(());
+        }
+        self.started = true;
+        let response = parse_response(response)?;
+        self.response_id = response.id.to_text();
+        out.push(LlmEvent::Start { id: self.response_id.clone(), model: response.model.to_text() });
+        Ok(())
+    }
+
+    fn item_added(&mut self, event: &Event<'_>, out: &mut Out) -> Result<()> {
+        let Some(item) = event.item else { return Ok(()) };
+        let item: Item<'_> = serde_json::from_str(item.get()).map_err(broken_json)?;
+        let known = self.known(event.output_index.0, &item);
+        if known.is_none() {
+            self.open_item(event.output_index.0, &item, out);
+        }
+        Ok(())
+    }
+
+    /// Where an item that was announced before stands. A number or id that is used again after its item is done, for
+    /// an item of another id or kind, names a new one.
+    fn known(&self, index: Option<u64>, item: &Item<'_>) -> Option<usize> {
+        let at = self.items.position(index, item.id.as_str())?;
+        let state = self.items.get(at)?;
+        let same_kind = match state.kind {
+            ItemKind::Message(_) => item.kind.as_str() == "message",
+            ItemKind::Reasoning(_) => item.kind.as_str() == "reasoning",
+            ItemKind::Call(_) => matches!(item.kind.as_str(), "function_call" | "custom_tool_call"),
+            ItemKind::Other => true,
+        };
+        (same_kind && (!state.done || state.id == item.id.as_str())).then_some(at)
+    }
+
+    fn open_item(&mut self, index: Option<u64>, item: &Item<'_>, out: &mut Out) -> usize {
+        let kind = match item.kind.as_str() {
+            "message" => ItemKind::Message(Blocks::default()),
+            "reasoning" => ItemKind::Reasoning(Blocks::default()),
+            "function_call" => self.open_call(CallKind::Function, item, out),
+            "custom_tool_call" => self.open_call(CallKind::Custom, item, out),
+            _ => ItemKind::Other,
+        };
+        self.items.push(ItemState { index, id: item.id.as_str().to_owned(), kind, done: false })
+    }
+
+    fn open_call(&mut self, kind: CallKind, item: &Item<'_>, out: &mut Out) -> ItemKind {
+        let number = self.next_call;
+        self.next_call += 1;
+        // The API always gives a call id; the item's own stands in for it with servers that do not.
+        let id = item.call_id.to_text().or_else(|| item.id.to_text()).unwrap_or_else(|| {
+            let response = self.response_id.as_deref().unwrap_or("response");
+            format!("call_{response}_{number}").into()
+        });
+        let name = item.name.to_text().unwrap_or_default();
+        out.push(LlmEvent::ToolCallStart { call: number, id, name, kind });
+        ItemKind::Call(CallState { number, kind, arguments: String::new(), given: None, ended: false })
+    }
+
+    /// A piece of visible text or reasoning.
+    fn part_delta(&mut self, place: Place<'_>, key: PartKey, delta: Text, out: &mut Out) {
+        if delta.is_empty() {
+            return;
+        }
+        let wanted = |item: &ItemState| match item.kind {
+            ItemKind::Message(_) => !place.reasoning,
+            ItemKind::Reasoning(_) => place.reasoning,
+            _ => false,
+        };
+        if !self.items.find_open(place.index, place.id).is_some_and(|item| wanted(item)) {
+            // Text of an item that was never announced is still text.
+            let blocks = Blocks::default();
+            let kind = if place.reasoning { ItemKind::Reasoning(blocks) } else { ItemKind::Message(blocks) };
+            self.items.push(ItemState { index: place.index, id: place.id.to_owned(), kind, done: false });
+        }
+        if let Some(ItemState { kind: ItemKind::Message(blocks) | ItemKind::Reasoning(blocks), .. }) =
+            self.items.find_open(place.index, place.id)
+        {
+            let block = blocks.open(key, &mut self.next_block);
+            out.push(match key {
+                PartKey::Refusal(_) => LlmEvent::RefusalDelta { block, delta },
+                _ if place.reasoning => LlmEvent::ReasoningDelta { block, delta },
+                _ => LlmEvent::TextDelta { block, delta },
+            });
+        }
+    }
+
+    /// The whole of a part: news only where its deltas were not sent.
+    fn part_done(&mut self, place: Place<'_>, key: PartKey, text: Text, out: &mut Out) {
+        let item = self.items.position(place.index, place.id).and_then(|at| self.items.get(at));
+        let seen = item.is_some_and(|item| match &item.kind {
+            ItemKind::Message(blocks) | ItemKind::Reasoning(blocks) => {
+                item.done || blocks.block(key).is_some()
+            }
+            _ => true,
+        });
+        let nameless = place.index.is_none() && place.id.is_empty();
+        if !seen && !nameless {
+            self.part_delta(place, key, text, out);
+        }
+    }
+
+    fn arguments_delta(&mut self, event: Event<'_>, data: &Text, out: &mut Out) -> Result<()> {
+        let Some(call) = self.open_call_of(&event) else {
+            tracing::debug!("arguments for a call that is not open");
+            return Ok(());
+        };
+        let delta = event.delta.into_view(data);
+        if delta.is_empty() {
+            return Ok(());
+        }
+        call.arguments.push_str(&delta);
+        let (number, length) = (call.number, call.arguments.len());
+        out.push(LlmEvent::ToolCallDelta { call: number, delta });
+        if length > self.max_arguments {
+            return Err(Error::provider(ProviderErrorKind::TooLarge));
+        }
+        Ok(())
+    }
+
+    fn open_call_of(&mut self, event: &Event<'_>) -> Option<&mut CallState> {
+        match self.items.find_open(event.output_index.0, event.item_id.as_str()) {
+            Some(ItemState { kind: ItemKind::Call(call), .. }) => Some(call),
+            _ => None,
+        }
+    }
+
+    /// The whole arguments. This alone does not complete the call: of a call that the token limit cut, the API says
+    /// so only in the item that follows.
+    fn arguments_done(&mut self, event: Event<'_>, data: &Text) {
+        if let Some(call) = self.open_call_of(&event) {
+            call.given = Some(match call.kind {
+                CallKind::Function => string_or_json(event.arguments, data),
+                CallKind::Custom => event.input.into_view(data),
+            });
+        }
+    }
+
+    fn item_done(&mut self, index: Option<u64>, raw: &RawValue, data: &Text, out: &mut Out) -> Result<()> {
+        let item: Item<'_> = serde_json::from_str(raw.get()).map_err(broken_json)?;
+        let at = match self.known(index, &item) {
+            Some(at) => at,
+            None => self.open_item(index, &item, out),
+        };
+        let (next_block, max_arguments) = (&mut self.next_block, self.max_arguments);
+        let Some(state) = self.items.get_mut(at).filter(|state| !state.done) else { return Ok(()) };
+        state.done = true;
+        let mut cited = 0;
+        match &mut state.kind {
+            ItemKind::Message(blocks) => {
+                end_message(blocks, &item, next_block, out);
+                cited = blocks.sources;
+            }
+            ItemKind::Reasoning(blocks) => end_reasoning(blocks, &item, next_block, out),
+            ItemKind::Call(call) => end_call(call, &item, data, max_arguments, out)?,
+            ItemKind::Other => provider_item(&item, raw, out),
+        }
+        if cited == 0 {
+            for annotation in item.content.iter().flat_map(|content| content.annotations.iter()) {
+                self.source(annotation, out);
+            }
+        }
+        Ok(())
+    }
+
+    fn annotation(&mut self, event: &Event<'_>, out: &mut Out) {
+        let Some(annotation) = event.annotation else { return };
+        if let Some(ItemState { kind: ItemKind::Message(blocks), .. }) =
+            self.items.find_open(event.output_index.0, event.item_id.as_str())
+        {
+            blocks.sources += 1;
+        }
+        self.source(annotation, out);
+    }
+
+    fn source(&mut self, annotation: &RawValue, out: &mut Out) {
+        let Ok(annotation) = serde_json::from_str::<Annotation<'_>>(annotation.get()) else { return };
+        let response = self.response_id.as_deref().unwrap_or("source");
+        let id = Text::from(format!("{response}-{}", self.next_source));
+        let source = match annotation.kind.as_str() {
+            "url_citation" => Source::Url {
+                id,
+                url: annotation.url.to_text().unwrap_or_default(),
+                title: annotation.title.to_text(),
+            },
+            "file_citation" | "container_file_citation" | "file_path" => {
+                let filename = annotation.filename.to_text();
+                let title = filename.clone().or_else(|| annotation.file_id.to_text()).unwrap_or_default();
+                // The API does not tell the media type of the file.
+                let media_type = Text::from_static("application/octet-stream");
+                Source::Document { id, media_type, title, filename }
+            }
+            _ => return,
+        };
+        self.next_source += 1;
+        out.push(LlmEvent::Source(source));
+    }
+
+    /// `response.completed` and `response.incomplete`.
+    fn complete(&mut self, event: &Event<'_>, incomplete: bool, data: &Text, out: &mut Out) -> Result<()> {
+        self.begin(event.response, out)?;
+        let response = parse_response(event.response)?;
+        let reason = response.incomplete_details.as_ref().and_then(|details| details.reason.non_empty());
+        let cut =
+            incomplete || reason.is_some() || matches!(response.status.as_str(), "incomplete" | "cancelled");
+        self.close_items(&response, !cut, data, out)?;
+        if let Some(usage) = response.usage.as_ref().and_then(|usage| usage.normalised()) {
+            out.push(LlmEvent::Usage(usage));
+        }
+        let last_call = self.items.last_call();
+        let raw = reason.or_else(|| response.status.non_empty()).map(Text::from);
+        let reason = match (cut, reason) {
+            (true, Some("max_output_tokens" | "max_tokens")) => FinishReason::Length,
+            (true, Some("content_filter")) => FinishReason::ContentFilter,
+            (true, Some(word)) => FinishReason::Other(word.into()),
+            (true, None) => {
+                FinishReason::Other(raw.clone().unwrap_or_else(|| Text::from_static("incomplete")))
+            }
+            (false, _) if last_call.is_some() => FinishReason::ToolCalls,
+            (false, _) => FinishReason::Stop,
+        };
+        let truncated = cut || last_call.is_some_and(|call| !call.ended);
+        out.push(LlmEvent::Finish { reason, raw, truncated });
+        self.finished = true;
+        Ok(())
+    }
+
+    /// Ends what no `output_item.done` has ended. A healthy terminal carries the items once more; a call that even
+    /// there is missing ends only if its arguments are whole.
+    fn close_items(
+        &mut self,
+        response: &Response<'_>,
+        healthy: bool,
+        data: &Text,
+        out: &mut Out,
+    ) -> Result<()> {
+        if healthy && (self.items.is_empty() || self.items.open().next().is_some()) {
+            let none_seen = self.items.is_empty();
+            for (position, raw) in response.output.iter().enumerate() {
+                let item: Item<'_> = serde_json::from_str(raw.get()).map_err(broken_json)?;
+                let index = u64::try_from(position).ok();
+                let at = self.known(index, &item).and_then(|at| self.items.get(at));
+                if none_seen || at.is_some_and(|state| !state.done) {
+                    self.item_done(index, raw, data, out)?;
+                }
+            }
+        }
+        for item in self.items.open() {
+            item.done = true;
+            match &mut item.kind {
+                ItemKind::Message(blocks) => {
+                    for part in &blocks.parts {
+                        out.push(LlmEvent::TextEnd { block: part.block, metadata: None });
+                    }
+                }
+                ItemKind::Reasoning(blocks) => {
+                    for part in &blocks.parts {
+                        out.push(LlmEvent::ReasoningEnd { block: part.block, metadata: None });
+                    }
+                }
+                ItemKind::Call(call) => {
+                    let whole = call.given.take().unwrap_or_else(|| Text::from(call.arguments.as_str()));
+                    if healthy && call.kind == CallKind::Function && is_complete_json(&whole) {
+                        call.ended = true;
+                        let metadata = item_metadata(&item.id, None);
+                        out.push(LlmEvent::ToolCallEnd { call: call.number, arguments: whole, metadata });
+                    }
+                }
+                ItemKind::Other => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+impl EventReader for Reader {
+    fn event(&mut self, name: &str, data: &Text, out: &mut Out) -> Result<()> {
+        // A gateway's keep-alive may come as data that is no JSON, and `[DONE]` says nothing here.
+        if self.finished || !is_object(data) {
+            return Ok(());
+        }
+        let mut event: Event<'_> = serde_json::from_str(data).map_err(broken_json)?;
+        let kind = mem::take(&mut event.kind);
+        let kind = kind.non_empty().unwrap_or(name);
+        let content = event.content_index.0.unwrap_or(0);
+        let summary = event.summary_index.0.unwrap_or(0);
+        let index = event.output_index.0;
+        let place = |reasoning| Place { index, id: event.item_id.as_str(), reasoning };
+        match kind {
+            "response.output_text.delta" => {
+                self.part_delta(place(false), PartKey::Content(content), event.delta.into_view(data), out);
+            }
+            "response.output_text.done" => {
+                self.part_done(place(false), PartKey::Content(content), event.text.into_view(data), out);
+            }
+            "response.refusal.delta" => {
+                self.part_delta(place(false), PartKey::Refusal(content), event.delta.into_view(data), out);
+            }
+            "response.refusal.done" => {
+                self.part_done(place(false), PartKey::Refusal(content), event.refusal.into_view(data), out);
+            }
+            "response.reasoning_summary_text.delta" => {
+                self.part_delta(place(true), PartKey::Summary(summary), event.delta.into_view(data), out);
+            }
+            "response.reasoning_summary_text.done" => {
+                self.part_done(place(true), PartKey::Summary(summary), event.text.into_view(data), out);
+            }
+            "response.reasoning_text.delta" => {
+                self.part_delta(place(true), PartKey::Content(content), event.delta.into_view(data), out);
+            }
+            "response.reasoning_text.done" => {
+                self.part_done(place(true), PartKey::Content(content), event.text.into_view(data), out);
+            }
+            "response.function_call_arguments.delta" | "response.custom_tool_call_input.delta" => {
+                self.arguments_delta(event, data, out)?;
+            }
+            "response.function_call_arguments.done" | "response.custom_tool_call_input.done" => {
+                self.arguments_done(event, data);
+            }
+            "response.output_item.added" => self.item_added(&event, out)?,
+            "response.output_item.done" => {
+                if let Some(item) = event.item {
+                    self.item_done(index, item, data, out)?;
+                }
+            }
+            "response.output_text.annotation.added" => self.annotation(&event, out),
+            "response.created" | "response.queued" | "response.in_progress" => {
+                self.begin(event.response, out)?;
+            }
+            "response.completed" => self.complete(&event, false, data, out)?,
+            "response.incomplete" | "response.cancelled" => self.complete(&event, true, data, out)?,
+            "response.failed" | "error" => fail(&event, data, out)?,
+            kind if is_progress(kind) => {}
+            kind => out.push(LlmEvent::Unknown { kind: kind.into(), data: data.clone() }),
+        }
+        Ok(())
+    }
+
+    fn is_terminal(&self, name: &str, data: &Text) -> bool {
+        let Ok(event) = serde_json::from_str::<Event<'_>>(data) else { return false };
+        matches!(
+            event.kind.non_empty().unwrap_or(name),
+            "response.completed" | "response.incomplete" | "response.cancelled" | "response.failed" | "error"
+        )
+    }
+
+    fn end(&mut self, _: &mut Out) -> Result<()> {
+        if self.finished { Ok(()) } else { Err(Error::provider(ProviderErrorKind::Interrupted)) }
+    }
+}
+
+/// Where a piece of text belongs.
+#[derive(Clone, Copy)]
+struct Place<'a> {
+    index: Option<u64>,
+    id: &'a str,
+    reasoning: bool,
+}
+
+/// Events that tell nothing beyond what the done item will: the steps of provider-run tools, and the frames of parts.
+fn is_progress(kind: &str) -> bool {
+    let Some(rest) = kind.strip_prefix("response.") else { return false };
+    rest.starts_with("content_part.")
+        || rest.starts_with("reasoning_summary_part.")
+        || rest.starts_with("reasoning_part.")
+        || rest.starts_with("mcp_list_tools.")
+        || rest.split('.').next().is_some_and(|subject| subject.contains("_call"))
+}
+
+/// Reads an event that reports an error. Some servers send two of them; the first one ends the answer.
+fn fail(event: &Event<'_>, data: &Text, out: &mut Out) -> Result<()> {
+    let response = parse_response(event.response)?;
+    if let Some(usage) = response.usage.as_ref().and_then(|usage| usage.normalised()) {
+        out.push(LlmEvent::Usage(usage));
+    }
+    // `error` events are documented flat and sent nested; `response.failed` holds its error inside.
+    Err(match event.error.or(response.error) {
+        Some(nested) => error::in_band(nested),
+        None => error::in_band(serde_json::from_str(data).map_err(broken_json)?),
+    })
+}
+
+fn parse_response(raw: Option<&RawValue>) -> Result<Response<'_>> {
+    match raw {
+        Some(raw) => serde_json::from_str(raw.get()).map_err(broken_json),
+        None => Ok(Response::default()),
+    }
+}
+
+fn end_message(blocks: &mut Blocks, item: &Item<'_>, next_block: &mut u32, out: &mut Out) {
+    if blocks.parts.is_empty() {
+        for (position, content) in (0..).zip(item.content.iter()) {
+            if let Some(delta) = content.text.to_text() {
+                let block = blocks.open(PartKey::Content(position), next_block);
+                out.push(LlmEvent::TextDelta { block, delta });
+            }
+            if let Some(delta) = content.refusal.to_text() {
+                let block = blocks.open(PartKey::Refusal(position), next_block);
+                out.push(LlmEvent::RefusalDelta { block, delta });
+            }
+        }
+    }
+    let metadata =
+        item_metadata(item.id.as_str(), item.phase.non_empty().map(|phase| (metadata::PHASE, phase)));
+    for part in &blocks.parts {
+        out.push(LlmEvent::TextEnd { block: part.block, metadata: metadata.clone() });
+    }
+}
+
+/// Ends a reasoning item. It is one item to the API and one block for each summary part here, so all blocks carry its
+/// id; the encrypted content, which is long, goes with the last one. A block of raw reasoning is marked, since it is
+/// no part of the summary when the item is sent back.
+fn end_reasoning(blocks: &mut Blocks, item: &Item<'_>, next_block: &mut u32, out: &mut Out) {
+    if blocks.parts.is_empty() {
+        let summary = (0..).zip(item.summary.iter()).map(|(at, part)| (PartKey::Summary(at), part));
+        let content = (0..).zip(item.content.iter()).map(|(at, part)| (PartKey::Content(at), part));
+        for (key, part) in summary.chain(content) {
+            if let Some(delta) = part.text.to_text() {
+                let block = blocks.open(key, next_block);
+                out.push(LlmEvent::ReasoningDelta { block, delta });
+            }
+        }
+    }
+    let encrypted = item.encrypted_content.non_empty();
+    if blocks.parts.is_empty() {
+        if encrypted.is_none() {
+            return;
+        }
+        blocks.open(PartKey::Summary(0), next_block);
+    }
+    let last = blocks.parts.len() - 1;
+    for (at, part) in blocks.parts.iter().enumerate() {
+        let encrypted = encrypted.filter(|_| at == last);
+        let mut metadata =
+            item_metadata(item.id.as_str(), encrypted.map(|content| (metadata::ENCRYPTED_CONTENT, content)));
+        if matches!(part.key, PartKey::Content(_))
+            && let Some(Value::Object(fields)) =
+                metadata.as_mut().and_then(|map| map.get_mut(metadata::NAMESPACE))
+        {
+            fields.insert(metadata::RAW_REASONING.to_owned(), Value::Bool(true));
+        }
+        out.push(LlmEvent::ReasoningEnd { block: part.block, metadata });
+    }
+}
+
+fn end_call(
+    call: &mut CallState,
+    item: &Item<'_>,
+    data: &Text,
+    max_arguments: usize,
+    out: &mut Out,
+) -> Result<()> {
+    if matches!(item.status.as_str(), "incomplete" | "failed" | "cancelled") {
+        return Ok(());
+    }
+    let stated = match call.kind {
+        CallKind::Function => string_or_json(item.arguments, data),
+        CallKind::Custom => item.input.to_text().unwrap_or_default(),
+    };
+    let arguments = [stated, call.given.take().unwrap_or_default()]
+        .into_iter()
+        .find(|text| !text.is_empty())
+        .unwrap_or_else(|| mem::take(&mut call.arguments).into());
+    if arguments.len() > max_arguments {
+        return Err(Error::provider(ProviderErrorKind::TooLarge));
+    }
+    call.ended = true;
+    let metadata = item_metadata(item.id.as_str(), None);
+    out.push(LlmEvent::ToolCallEnd { call: call.number, arguments, metadata });
+    Ok(())
+}
+
+/// An item that the provider ran, or that this version does not know.
+fn provider_item(item: &Item<'_>, raw: &RawValue, out: &mut Out) {
+    let mut whole = JsonText::parse(raw.get()).unwrap_or_default();
+    if item.kind.as_str() == "image_generation_call"
+        && let Some(image) = item.result.non_empty()
+    {
+        let media_type = format!("image/{}", item.output_format.non_empty().unwrap_or("png"));
+        let url = Text::from(format!("data:{media_type};base64,{image}"));
+        out.push(LlmEvent::File { media_type: media_type.into(), url });
+        // The image has gone out as a file; the item would carry its megabytes a second time.
+        if let Ok(mut fields) = whole.to::<Map<String, Value>>() {
+            fields.remove("result");
+            whole = JsonText::from_serialize(&fields).unwrap_or_default();
+        }
+    }
+    let kind = item.kind.as_str();
+    out.push(LlmEvent::ProviderTool {
+        id: item.id.to_text().or_else(|| item.call_id.to_text()).unwrap_or_default(),
+        kind: kind.strip_suffix("_call").unwrap_or(kind).into(),
+        name: item.name.to_text(),
+        item: whole,
+    });
+}
+
+/// `{"openai": {"itemId": …}}` with one field more; `None` when there is nothing to say.
+fn item_metadata(id: &str, field: Option<(&str, &str)>) -> Option<Map<String, Value>> {
+    let mut fields = Map::new();
+    if !id.is_empty() {
+        fields.insert(metadata::ITEM_ID.to_owned(), id.into());
+    }
+    if let Some((name, value)) = field {
+        fields.insert(name.to_owned(), value.into());
+    }
+    let mut outer = Map::new();
+    if fields.is_empty() {
+        return None;
+    }
+    outer.insert(metadata::NAMESPACE.to_owned(), Value::Object(fields));
+    Some(outer)
+}

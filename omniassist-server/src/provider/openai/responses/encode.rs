@@ -1,0 +1,376 @@
+//! Requests to the Responses API.
+
+use std::collections::HashSet;
+
+use bytes::Bytes;
+use omniassist_core::event::CallKind;
+use omniassist_core::message::ProviderMetadata;
+use omniassist_core::transcript::{ToolCall, ToolResult, UserContent};
+use omniassist_core::{LlmPayload, Text, ToolChoice, TranscriptItem};
+use serde::Serialize;
+use serde::ser::SerializeMap;
+use serde_json::Value;
+
+use super::super::body::{self, Body, Fields};
+use super::super::metadata;
+use crate::Result;
+
+/// What the provider's settings add to a payload.
+#[derive(Debug, Clone)]
+pub(super) struct Options {
+    pub(super) model: Text,
+    /// `None`: by the model's name.
+    pub(super) encrypted_reasoning: Option<bool>,
+    pub(super) reasoning_summary: Option<Text>,
+    pub(super) replay_item_ids: bool,
+}
+
+pub(super) fn encode(payload: &LlmPayload, options: &Options) -> Result<Bytes> {
+    let model = payload.model.as_ref().unwrap_or(&options.model);
+    body::encode(&Request { payload, options, model }, &payload.options)
+}
+
+struct Request<'a> {
+    payload: &'a LlmPayload,
+    options: &'a Options,
+    model: &'a Text,
+}
+
+impl Fields for Request<'_> {
+    /// All that stays the same from turn to turn comes first and the conversation last, so that a longer conversation
+    /// begins with the bytes of the shorter one.
+    fn write<M: SerializeMap>(&self, body: &mut Body<'_, M>) -> Result<(), M::Error> {
+        let options = &*self.payload.options;
+        body.field("model", self.model)?;
+        body.field("stream", &true)?;
+        // Nothing is kept at the provider: the conversation comes with each request.
+        body.field("store", &false)?;
+        if self.options.encrypted_reasoning.unwrap_or_else(|| may_reason(self.model)) {
+            body.field("include", &["reasoning.encrypted_content"])?;
+        }
+        let effort = options.reasoning_effort.as_ref().map(|effort| effort.as_str());
+        let summary = self.options.reasoning_summary.as_deref();
+        if effort.is_some() || summary.is_some() {
+            body.field("reasoning", &Reasoning { effort, summary })?;
+        }
+        body.optional("temperature", options.temperature)?;
+        body.optional("top_p", options.top_p)?;
+        body.optional("max_output_tokens", options.max_output_tokens)?;
+        if let Some((name, schema)) = &options.response_schema {
+            let strict = body::is_strict(schema);
+            body.field("text", &TextFormat { format: Format { kind: "json_schema", name, schema, strict } })?;
+        }
+        if !self.payload.tools.is_empty() {
+            let tools: Vec<Tool<'_>> = self
+                .payload
+                .tools
+                .iter()
+                .map(|tool| Tool {
+                    kind: "function",
+                    name: &tool.name,
+                    description: tool.model_description(),
+                    parameters: &tool.input_schema,
+                    // Left out, this API reads it as true and refuses schemas that do not keep the strict rules.
+                    strict: false,
+                })
+                .collect();
+            body.field("tools", &tools)?;
+            body.optional("tool_choice", choice(&self.payload.tool_choice))?;
+            body.optional("parallel_tool_calls", options.parallel_tool_calls)?;
+        }
+        body.optional("instructions", self.payload.system.as_ref())?;
+        body.field("input", &input(&self.payload.transcript, self.options.replay_item_ids))
+    }
+}
+
+/// Whether a model may reason, by its name. OpenAI's models that cannot refuse to `include` encrypted reasoning.
+fn may_reason(model: &str) -> bool {
+    const PLAIN: &[&str] = &["gpt-3.5", "gpt-4", "chatgpt-4o", "gpt-5-chat", "ft:gpt-3.5", "ft:gpt-4"];
+    let name = model.rsplit('/').next().unwrap_or(model);
+    !PLAIN.iter().any(|plain| name.starts_with(plain))
+}
+
+#[derive(Serialize)]
+struct Reasoning<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    effort: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    summary: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct TextFormat<'a> {
+    format: Format<'a>,
+}
+
+#[derive(Serialize)]
+struct Format<'a> {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    name: &'a Text,
+    schema: &'a Value,
+    strict: bool,
+}
+
+#[derive(Serialize)]
+struct Tool<'a> {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    name: &'a Text,
+    description: String,
+    parameters: &'a Value,
+    strict: bool,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Choice<'a> {
+    Word(&'static str),
+    Tool {
+        #[serde(rename = "type")]
+        kind: &'static str,
+        name: &'a Text,
+    },
+}
+
+fn choice(choice: &ToolChoice) -> Option<Choice<'_>> {
+    match choice {
+        ToolChoice::None => Some(Choice::Word("none")),
+        ToolChoice::Required => Some(Choice::Word("required")),
+        ToolChoice::Tool(name) => Some(Choice::Tool { kind: "function", name }),
+        _ => None,
+    }
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum InputItem<'a> {
+    Message {
+        role: &'static str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        id: Option<&'a str>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        status: Option<&'static str>,
+        content: Vec<Content<'a>>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        phase: Option<&'a str>,
+    },
+    Reasoning {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        id: Option<&'a str>,
+        summary: Vec<Content<'a>>,
+        encrypted_content: &'a str,
+    },
+    FunctionCall {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        id: Option<&'a str>,
+        call_id: &'a Text,
+        name: &'a Text,
+        arguments: &'a str,
+        status: &'static str,
+    },
+    CustomToolCall {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        id: Option<&'a str>,
+        call_id: &'a Text,
+        name: &'a Text,
+        input: String,
+    },
+    FunctionCallOutput {
+        call_id: &'a Text,
+        output: Text,
+        status: &'static str,
+    },
+    CustomToolCallOutput {
+        call_id: &'a Text,
+        output: Text,
+    },
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Content<'a> {
+    InputText {
+        text: &'a Text,
+    },
+    InputImage {
+        image_url: &'a Text,
+        detail: &'static str,
+    },
+    InputFile {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        filename: Option<&'a str>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        file_data: Option<&'a Text>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        file_url: Option<&'a Text>,
+    },
+    OutputText {
+        text: &'a Text,
+        annotations: [(); 0],
+    },
+    SummaryText {
+        text: &'a Text,
+    },
+}
+
+fn input(transcript: &[TranscriptItem], replay_ids: bool) -> Vec<InputItem<'_>> {
+    let mut input = Input {
+        items: Vec::with_capacity(transcript.len()),
+        last_item: None,
+        ids: false,
+        replay_ids,
+        custom: HashSet::new(),
+    };
+    for item in transcript {
+        input.push(item);
+    }
+    let mut items = input.items;
+    items.retain(|item| !matches!(item, InputItem::Reasoning { encrypted_content: "", .. }));
+    items
+}
+
+/// The input in the making.
+///
+/// Ids of items: nothing is stored at the provider, so an id is no reference there, but the API checks that a message
+/// or call whose id it is told stands behind the reasoning item that it came with, and refuses the request otherwise.
+/// Ids are therefore sent where that reasoning item is sent, and left out elsewhere; without them an item is taken as
+/// it is.
+struct Input<'a> {
+    items: Vec<InputItem<'a>>,
+    /// The output item that the last entry of `items` was, where the next part of the same item is merged into it.
+    last_item: Option<&'a str>,
+    /// Whether a reasoning item of this turn was sent.
+    ids: bool,
+    replay_ids: bool,
+    custom: HashSet<&'a Text>,
+}
+
+impl<'a> Input<'a> {
+    fn push(&mut self, item: &'a TranscriptItem) {
+        match item {
+            TranscriptItem::User { content } => {
+                self.ids = false;
+                self.last_item = None;
+                let content = content.iter().filter_map(user_content).collect();
+                self.items.push(InputItem::Message {
+                    role: "user",
+                    id: None,
+                    status: None,
+                    content,
+                    phase: None,
+                });
+            }
+            TranscriptItem::Text { text, metadata } => self.text(text, metadata.as_ref()),
+            TranscriptItem::Reasoning { text, metadata } => self.reasoning(text, metadata.as_ref()),
+            TranscriptItem::Call(call) => self.call(call),
+            TranscriptItem::Result(result) => self.result(result),
+            _ => {}
+        }
+    }
+
+    fn text(&mut self, text: &'a Text, state: Option<&'a ProviderMetadata>) {
+        let part = Content::OutputText { text, annotations: [] };
+        let item_id = metadata::text(state, metadata::ITEM_ID);
+        if item_id.is_some()
+            && item_id == self.last_item
+            && let Some(InputItem::Message { role: "assistant", content, .. }) = self.items.last_mut()
+        {
+            content.push(part);
+            return;
+        }
+        self.last_item = item_id;
+        self.items.push(InputItem::Message {
+            role: "assistant",
+            id: self.id(item_id, "msg"),
+            status: Some("completed"),
+            content: vec![part],
+            phase: metadata::text(state, metadata::PHASE),
+        });
+    }
+
+    /// Reasoning goes back only in the provider's own sealed form; text that merely was shown, or came from another
+    /// provider, means nothing to this API. The blocks of one item become one item again.
+    fn reasoning(&mut self, text: &'a Text, state: Option<&'a ProviderMetadata>) {
+        let item_id = metadata::text(state, metadata::ITEM_ID);
+        let sealed = metadata::text(state, metadata::ENCRYPTED_CONTENT).unwrap_or_default();
+        let raw = metadata::field(state, metadata::RAW_REASONING).is_some();
+        let part = (!raw && !text.is_empty()).then_some(Content::SummaryText { text });
+        let id = item_id.filter(|id| self.replay_ids && is_own_id(id, "rs"));
+        self.ids |= id.is_some() && !sealed.is_empty();
+        if item_id.is_some()
+            && item_id == self.last_item
+            && let Some(InputItem::Reasoning { summary, encrypted_content, .. }) = self.items.last_mut()
+        {
+            summary.extend(part);
+            if !sealed.is_empty() {
+                *encrypted_content = sealed;
+            }
+            return;
+        }
+        self.last_item = item_id;
+        let summary = part.into_iter().collect();
+        self.items.push(InputItem::Reasoning { id, summary, encrypted_content: sealed });
+    }
+
+    fn call(&mut self, call: &'a ToolCall) {
+        self.last_item = None;
+        let id = metadata::text(call.metadata.as_ref(), metadata::ITEM_ID);
+        let (call_id, name) = (&call.id, &call.name);
+        self.items.push(match call.kind {
+            CallKind::Function => InputItem::FunctionCall {
+                id: self.id(id, "fc"),
+                call_id,
+                name,
+                arguments: call.arguments.as_str(),
+                status: "completed",
+            },
+            CallKind::Custom => {
+                self.custom.insert(call_id);
+                let input = call.arguments.to_str_value();
+                let input = input.unwrap_or_else(|| call.arguments.as_str().to_owned());
+                InputItem::CustomToolCall { id: self.id(id, "ctc"), call_id, name, input }
+            }
+        });
+    }
+
+    fn result(&mut self, result: &'a ToolResult) {
+        self.last_item = None;
+        self.ids = false;
+        let (call_id, output) = (&result.call_id, result.output_text());
+        self.items.push(if self.custom.contains(call_id) {
+            InputItem::CustomToolCallOutput { call_id, output }
+        } else {
+            let status = if result.is_error { "incomplete" } else { "completed" };
+            InputItem::FunctionCallOutput { call_id, output, status }
+        });
+    }
+
+    fn id(&self, id: Option<&'a str>, prefix: &str) -> Option<&'a str> {
+        id.filter(|id| self.ids && self.replay_ids && is_own_id(id, prefix))
+    }
+}
+
+/// Whether the API would take this id back: it checks prefix and length (64), and other servers' ids have neither.
+fn is_own_id(id: &str, prefix: &str) -> bool {
+    id.len() <= 64 && id.starts_with(prefix)
+}
+
+fn user_content(content: &UserContent) -> Option<Content<'_>> {
+    match content {
+        UserContent::Text { text } => Some(Content::InputText { text }),
+        UserContent::File { media_type, url, .. } if media_type.starts_with("image/") => {
+            Some(Content::InputImage { image_url: url, detail: "auto" })
+        }
+        UserContent::File { url, filename, .. } => {
+            let inline = url.starts_with("data:");
+            Some(Content::InputFile {
+                // File data needs a name; the API tells the type from the data URL.
+                filename: filename.as_deref().or(inline.then_some("file")),
+                file_data: inline.then_some(url),
+                file_url: (!inline).then_some(url),
+            })
+        }
+        _ => None,
+    }
+}

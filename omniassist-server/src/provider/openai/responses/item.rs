@@ -1,0 +1,128 @@
+//! The output items of an answer in progress, and how an event finds the one it belongs to.
+
+use omniassist_core::Text;
+use omniassist_core::event::CallKind;
+
+/// An output item that has begun.
+#[derive(Debug)]
+pub(super) struct ItemState {
+    pub(super) index: Option<u64>,
+    pub(super) id: String,
+    pub(super) kind: ItemKind,
+    pub(super) done: bool,
+}
+
+#[derive(Debug)]
+pub(super) enum ItemKind {
+    Message(Blocks),
+    Reasoning(Blocks),
+    Call(CallState),
+    /// Anything else: run by the provider, or not known.
+    Other,
+}
+
+/// The text or reasoning blocks of one item, one for each content or summary part.
+#[derive(Debug, Default)]
+pub(super) struct Blocks {
+    pub(super) parts: Vec<Part>,
+    pub(super) sources: u32,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Part {
+    pub(super) key: PartKey,
+    pub(super) block: u32,
+}
+
+/// Which part of its item a delta belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum PartKey {
+    Content(u64),
+    Refusal(u64),
+    Summary(u64),
+}
+
+#[derive(Debug)]
+pub(super) struct CallState {
+    pub(super) number: u32,
+    pub(super) kind: CallKind,
+    /// The deltas so far.
+    pub(super) arguments: String,
+    /// The whole arguments, once the provider has given them.
+    pub(super) given: Option<Text>,
+    pub(super) ended: bool,
+}
+
+/// All items of an answer, in order of appearance.
+#[derive(Debug, Default)]
+pub(super) struct Items(Vec<ItemState>);
+
+impl Items {
+    /// Where the item at `index` stands, or the one with `id` where the server gives no indexes.
+    ///
+    /// The index goes first: some servers (GitHub Copilot) write another id into every event of one item, others
+    /// (llama.cpp) write no index at all. The search runs backwards, since events are about recent items.
+    pub(super) fn position(&self, index: Option<u64>, id: &str) -> Option<usize> {
+        let by_index = index.and_then(|index| self.0.iter().rposition(|item| item.index == Some(index)));
+        by_index.or_else(|| {
+            self.0.iter().rposition(|item| {
+                !id.is_empty() && item.id == id && (index.is_none() || item.index.is_none())
+            })
+        })
+    }
+
+    /// The open item that an event is about; for an event that names none, the last one that is open.
+    pub(super) fn find_open(&mut self, index: Option<u64>, id: &str) -> Option<&mut ItemState> {
+        let at = match self.position(index, id) {
+            None if index.is_none() && id.is_empty() => self.0.iter().rposition(|item| !item.done),
+            at => at,
+        };
+        self.get_mut(at?).filter(|item| !item.done)
+    }
+
+    pub(super) fn get(&self, at: usize) -> Option<&ItemState> {
+        self.0.get(at)
+    }
+
+    pub(super) fn get_mut(&mut self, at: usize) -> Option<&mut ItemState> {
+        self.0.get_mut(at)
+    }
+
+    /// Appends an item and says where it stands.
+    pub(super) fn push(&mut self, item: ItemState) -> usize {
+        self.0.push(item);
+        self.0.len() - 1
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(super) fn open(&mut self) -> impl Iterator<Item = &mut ItemState> {
+        self.0.iter_mut().filter(|item| !item.done)
+    }
+
+    /// The call that began last.
+    pub(super) fn last_call(&self) -> Option<&CallState> {
+        self.0.iter().rev().find_map(|item| match &item.kind {
+            ItemKind::Call(call) => Some(call),
+            _ => None,
+        })
+    }
+}
+
+impl Blocks {
+    pub(super) fn block(&self, key: PartKey) -> Option<u32> {
+        self.parts.iter().rev().find(|part| part.key == key).map(|part| part.block)
+    }
+
+    /// The block of a part, opened now if need be.
+    pub(super) fn open(&mut self, key: PartKey, next_block: &mut u32) -> u32 {
+        self.block(key).unwrap_or_else(|| {
+            let block = *next_block;
+            *next_block += 1;
+            self.parts.push(Part { key, block });
+            block
+        })
+    }
+}

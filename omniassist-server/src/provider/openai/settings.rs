@@ -1,0 +1,280 @@
+//! What both providers are set up with: where the API is, the key, headers, limits.
+
+use std::fmt;
+
+use bytes::Bytes;
+use http::Uri;
+use http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use omniassist_core::{Limits, Text};
+use secrecy::{ExposeSecret, SecretString};
+
+use super::error::error_from_response;
+use crate::provider::{LlmStream, WireDecoder};
+use crate::transport::{ProviderRequest, Transport, is_loopback};
+use crate::{Error, Result};
+
+/// OpenAI's own API.
+pub(super) const OPENAI_BASE_URL: &str = "https://api.openai.com/v1";
+
+/// The settings of a provider in the making.
+#[derive(Clone)]
+pub(super) struct Settings {
+    pub(super) base_url: String,
+    pub(super) api_key: Option<SecretString>,
+    pub(super) headers: Vec<(String, SecretString)>,
+    pub(super) model: Option<Text>,
+    pub(super) limits: Limits,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            base_url: OPENAI_BASE_URL.to_owned(),
+            api_key: None,
+            headers: Vec::new(),
+            model: None,
+            limits: Limits::default(),
+        }
+    }
+}
+
+impl Settings {
+    /// Settings from variables as `read` gives them; an empty one counts as unset.
+    pub(super) fn from_vars(read: impl Fn(&str) -> Option<String>) -> Self {
+        let read = |name| read(name).filter(|value| !value.trim().is_empty());
+        let mut settings = Self::default();
+        if let Some(base_url) = read("OPENAI_BASE_URL") {
+            settings.base_url = base_url;
+        }
+        settings.api_key = read("OPENAI_API_KEY").map(|key| SecretString::from(key.trim().to_owned()));
+        settings.model = read("OMNIASSIST_MODEL").map(Text::from);
+        settings
+    }
+
+    /// Checks the settings and binds them to one path below the base URL.
+    pub(super) fn bind(&self, path: &str) -> Result<Endpoint> {
+        let base_url = self.base_url.trim().trim_end_matches('/');
+        let host = check_base_url(base_url)?;
+        let mut headers = HeaderMap::new();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        let has_credential = !self.headers.is_empty();
+        match &self.api_key {
+            Some(key) => {
+                headers.insert(
+                    AUTHORIZATION,
+                    secret_value("api_key", &format!("Bearer {}", key.expose_secret()))?,
+                );
+            }
+            None if has_credential || is_loopback(&host) => {}
+            None => return Err(Error::configuration("no API key: set OPENAI_API_KEY, or call `api_key`")),
+        }
+        for (name, value) in &self.headers {
+            let header = HeaderName::try_from(name.as_str())
+                .map_err(|source| Error::configuration("`header`: not a header name").with_source(source))?;
+            headers.insert(header, secret_value("header", value.expose_secret())?);
+        }
+        Ok(Endpoint {
+            url: format!("{base_url}{path}"),
+            headers,
+            transport: Transport::new(self.limits.clone(), base_url)?,
+        })
+    }
+
+    pub(super) fn host(&self) -> Option<String> {
+        check_base_url(self.base_url.trim().trim_end_matches('/')).ok()
+    }
+}
+
+/// Prints no key and no header value.
+impl fmt::Debug for Settings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let headers: Vec<&str> = self.headers.iter().map(|(name, _)| name.as_str()).collect();
+        f.debug_struct("Settings")
+            .field("base_url", &self.base_url)
+            .field("has_api_key", &self.api_key.is_some())
+            .field("headers", &headers)
+            .field("model", &self.model)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Where requests go.
+#[derive(Clone)]
+pub(super) struct Endpoint {
+    url: String,
+    headers: HeaderMap,
+    transport: Transport,
+}
+
+impl Endpoint {
+    pub(super) fn send<D>(&self, body: Bytes, decoder: D) -> LlmStream
+    where
+        D: Fn() -> Box<dyn WireDecoder> + Send + Sync + 'static,
+    {
+        let request = ProviderRequest { url: self.url.clone(), headers: self.headers.clone(), body };
+        // The transport takes the values of sensitive headers out of what the provider writes back.
+        self.transport.stream(request, decoder, error_from_response)
+    }
+}
+
+impl fmt::Debug for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Endpoint").field("url", &self.url).finish_non_exhaustive()
+    }
+}
+
+/// Checks a base URL and gives its host.
+fn check_base_url(url: &str) -> Result<String> {
+    let wrong = |why: &'static str| Error::configuration(why);
+    // `Uri` drops a fragment without a word.
+    if url.contains('#') {
+        return Err(wrong("`base_url` must not have a fragment"));
+    }
+    let uri: Uri = url.parse().map_err(|source| {
+        wrong("`base_url` is not a URL").with_source(Box::<http::uri::InvalidUri>::new(source))
+    })?;
+    if !matches!(uri.scheme_str(), Some("http" | "https")) {
+        return Err(wrong("`base_url` must begin with http:// or https://"));
+    }
+    if uri.query().is_some() {
+        return Err(wrong("`base_url` must not have a query"));
+    }
+    // A credential in a URL ends up in logs.
+    if uri.authority().is_some_and(|authority| authority.as_str().contains('@')) {
+        return Err(wrong("`base_url` must not hold a user name or password"));
+    }
+    match uri.host() {
+        Some(host) if !host.is_empty() => Ok(host.to_ascii_lowercase()),
+        _ => Err(wrong("`base_url` has no host")),
+    }
+}
+
+fn secret_value(what: &'static str, value: &str) -> Result<HeaderValue> {
+    // The error of `HeaderValue` is not kept as a source: it is about the secret.
+    let mut value = HeaderValue::try_from(value)
+        .map_err(|_| Error::configuration(format!("`{what}`: the value cannot stand in a header")))?;
+    value.set_sensitive(true);
+    Ok(value)
+}
+
+/// The setters that both builders have.
+macro_rules! common_setters {
+    () => {
+        /// The API key, sent as `Authorization: Bearer`. It is kept as a secret: neither `Debug` nor an error shows
+        /// it. Default: none, which only a loopback server or a key in a [`header`](Self::header) makes do with.
+        pub fn api_key(mut self, key: impl Into<String>) -> Self {
+            let key: String = key.into();
+            self.settings.api_key = (!key.is_empty()).then(|| secrecy::SecretString::from(key));
+            self
+        }
+
+        /// Where the API is, `/v1` included, as in OpenAI's own SDKs. Default: `https://api.openai.com/v1`. Over plain
+        /// `http` the key travels unprotected: use that on loopback only.
+        pub fn base_url(mut self, url: impl Into<String>) -> Self {
+            self.settings.base_url = url.into();
+            self
+        }
+
+        /// The model that answers where a run names none.
+        pub fn model(mut self, model: impl Into<omniassist_core::Text>) -> Self {
+            self.settings.model = Some(model.into());
+            self
+        }
+
+        /// A further header of every request; the same name again replaces it, also the provider's own. Its value is
+        /// treated as a secret.
+        pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+            let value: String = value.into();
+            self.settings.headers.push((name.into(), value.into()));
+            self
+        }
+
+        /// The organization that usage is counted for. Default: the key's own.
+        pub fn organization(self, id: impl Into<String>) -> Self {
+            self.header("openai-organization", id)
+        }
+
+        /// The project that usage is counted for. Default: the key's own.
+        pub fn project(self, id: impl Into<String>) -> Self {
+            self.header("openai-project", id)
+        }
+
+        /// Timeouts, retries and caps of requests and answers. Default: [`Limits::default`](omniassist_core::Limits).
+        pub fn limits(mut self, limits: omniassist_core::Limits) -> Self {
+            self.settings.limits = limits;
+            self
+        }
+    };
+}
+pub(super) use common_setters;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with(base_url: &str) -> Settings {
+        Settings { base_url: base_url.to_owned(), ..Settings::default() }
+    }
+
+    #[test]
+    fn base_urls_are_checked() {
+        for good in [
+            "https://api.openai.com/v1",
+            "http://127.0.0.1:8080/v1/",
+            "http://[::1]:1/v1",
+            " http://localhost:1234/v1 ",
+        ] {
+            assert!(
+                Settings { api_key: Some("k".into()), ..with(good) }.bind("/responses").is_ok(),
+                "{good}"
+            );
+        }
+        for bad in [
+            "",
+            "api.openai.com/v1",
+            "ftp://x/v1",
+            "https://u:p@x/v1",
+            "https://x/v1?a=b",
+            "https://x/v1#f",
+            "https:///v1",
+        ] {
+            assert!(Settings { api_key: Some("k".into()), ..with(bad) }.bind("/responses").is_err(), "{bad}");
+        }
+        let endpoint = with("http://127.0.0.1:8080/v1//").bind("/chat/completions").unwrap();
+        assert_eq!(endpoint.url, "http://127.0.0.1:8080/v1/chat/completions");
+    }
+
+    #[test]
+    fn only_loopback_does_without_a_key() {
+        assert!(with("http://localhost:8080/v1").bind("/responses").is_ok());
+        assert!(with("http://127.8.9.1/v1").bind("/responses").is_ok());
+        assert!(with("https://example.com/v1").bind("/responses").unwrap_err().is_configuration());
+    }
+
+    #[test]
+    fn the_key_is_never_printed() {
+        let settings = Settings {
+            api_key: Some("canary-key".into()),
+            headers: vec![("api-key".to_owned(), "canary-header".into())],
+            ..Settings::default()
+        };
+        let endpoint = settings.bind("/responses").unwrap();
+        assert!(endpoint.headers.get(AUTHORIZATION).is_some_and(HeaderValue::is_sensitive));
+        let bad =
+            Settings { api_key: Some("canary\nkey".into()), ..Settings::default() }.bind("/").unwrap_err();
+        let printed = format!("{settings:?} {endpoint:?} {:?} {bad:?} {bad}", endpoint.headers);
+        assert!(!printed.contains("canary"), "{printed}");
+    }
+
+    #[test]
+    fn empty_variables_count_as_unset() {
+        let settings = Settings::from_vars(|name| match name {
+            "OPENAI_API_KEY" => Some(" key \n".to_owned()),
+            "OPENAI_BASE_URL" => Some(String::new()),
+            _ => None,
+        });
+        assert_eq!(settings.base_url, OPENAI_BASE_URL);
+        assert_eq!(settings.api_key.unwrap().expose_secret(), "key");
+        assert_eq!(settings.model, None);
+    }
+}

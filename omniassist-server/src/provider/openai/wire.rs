@@ -1,0 +1,134 @@
+//! What the two decoders share: server-sent events under them, and answers that are no event stream at all.
+
+use std::fmt;
+
+use bytes::{Bytes, BytesMut};
+use omniassist_core::sse::SseDecoder;
+use omniassist_core::{EventBuf, Limits, LlmEvent, Text};
+
+use super::error;
+use crate::provider::WireDecoder;
+use crate::{Error, ProviderErrorKind, Result};
+
+/// Reads the events of one API.
+pub(super) trait EventReader: Send {
+    /// Takes an event. `name` is empty where the stream gave none.
+    fn event(&mut self, name: &str, data: &Text, out: &mut EventBuf<LlmEvent>) -> Result<()>;
+
+    /// Whether this event ends the answer. Asked about an event that the end of the body cut off, so `data` may be
+    /// anything.
+    fn is_terminal(&self, name: &str, data: &Text) -> bool;
+
+    /// The body has ended.
+    fn end(&mut self, out: &mut EventBuf<LlmEvent>) -> Result<()>;
+}
+
+/// Drives an [`EventReader`] from bytes.
+pub(super) struct SseWire<R> {
+    reader: R,
+    sse: SseDecoder,
+    body: Body,
+    max_body_bytes: usize,
+    failed: Option<ProviderErrorKind>,
+}
+
+/// What the body turned out to be by its first byte that is not white space.
+enum Body {
+    Unknown,
+    Events,
+    /// Not an event stream but one JSON value: an error under a status of 200.
+    Json(BytesMut),
+}
+
+impl<R: EventReader> SseWire<R> {
+    pub(super) fn new(reader: R, limits: &Limits) -> Self {
+        Self {
+            reader,
+            sse: SseDecoder::new(limits.max_sse_event_bytes),
+            body: Body::Unknown,
+            max_body_bytes: limits.max_sse_event_bytes,
+            failed: None,
+        }
+    }
+
+    fn take(&mut self, chunk: Bytes, out: &mut EventBuf<LlmEvent>) -> Result<()> {
+        if matches!(self.body, Body::Unknown) {
+            match chunk.iter().find(|byte| !byte.is_ascii_whitespace()) {
+                Some(b'{') => self.body = Body::Json(BytesMut::new()),
+                Some(b'<') => {
+                    return Err(
+                        Error::provider(ProviderErrorKind::Protocol).with_code("unexpected_content_type")
+                    );
+                }
+                Some(_) => self.body = Body::Events,
+                None => {}
+            }
+        }
+        if let Body::Json(body) = &mut self.body {
+            if body.len() + chunk.len() > self.max_body_bytes {
+                return Err(Error::provider(ProviderErrorKind::TooLarge));
+            }
+            body.extend_from_slice(&chunk);
+            return Ok(());
+        }
+        self.sse.feed(chunk);
+        while let Some(event) = self.sse.next_event().map_err(broken_stream)? {
+            self.reader.event(&event.event, &event.data, out)?;
+        }
+        Ok(())
+    }
+
+    fn close(&mut self, out: &mut EventBuf<LlmEvent>) -> Result<()> {
+        if let Body::Json(body) = &self.body {
+            return Err(error::from_json_body(body));
+        }
+        while let Some(event) = self.sse.finish().map_err(broken_stream)? {
+            // A browser drops an event without its blank line. The one that ends the answer is worth keeping: some
+            // servers close the connection right behind it.
+            if event.terminated || self.reader.is_terminal(&event.event, &event.data) {
+                self.reader.event(&event.event, &event.data, out)?;
+            }
+        }
+        self.reader.end(out)
+    }
+
+    fn guarded(&mut self, work: impl FnOnce(&mut Self) -> Result<()>) -> Result<()> {
+        if let Some(kind) = self.failed {
+            return Err(Error::provider(kind));
+        }
+        work(self).inspect_err(|error| {
+            self.failed = Some(error.provider_kind().unwrap_or(ProviderErrorKind::Protocol));
+        })
+    }
+}
+
+impl<R: EventReader> WireDecoder for SseWire<R> {
+    fn feed(&mut self, chunk: Bytes, events: &mut EventBuf<LlmEvent>) -> Result<()> {
+        self.guarded(|wire| wire.take(chunk, events))
+    }
+
+    fn finish(&mut self, events: &mut EventBuf<LlmEvent>) -> Result<()> {
+        self.guarded(|wire| wire.close(events))
+    }
+}
+
+impl<R> fmt::Debug for SseWire<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SseWire").field("failed", &self.failed).finish_non_exhaustive()
+    }
+}
+
+fn broken_stream(source: omniassist_core::Error) -> Error {
+    let kind = if source.is_limit() { ProviderErrorKind::TooLarge } else { ProviderErrorKind::Protocol };
+    Error::provider(kind).with_source(source)
+}
+
+/// The error for data that looks like JSON and is none.
+pub(super) fn broken_json(source: serde_json::Error) -> Error {
+    Error::provider(ProviderErrorKind::Protocol).with_code("invalid_json").with_source(source)
+}
+
+/// Whether data is worth parsing: some servers send keep-alives as data, empty or as a text that is no JSON.
+pub(super) fn is_object(data: &str) -> bool {
+    data.trim_ascii_start().starts_with('{')
+}

@@ -1,0 +1,312 @@
+//! The Chat Completions decoder on streams written by hand.
+
+use omniassist_server::ProviderErrorKind;
+use omniassist_server::core::event::CallKind;
+use omniassist_server::core::{FinishReason, LlmEvent};
+use serde_json::{Value, json};
+
+use super::harness::{Api, Said, decode, fold, whole};
+use super::streams::{chat, chat_done, chat_interleaved, delta, finish, tool};
+
+fn said(bytes: &[u8]) -> Said {
+    let decoded = whole(Api::Chat, bytes);
+    assert!(decoded.end.is_ok(), "{:?}", decoded.end);
+    assert_eq!(decode(Api::Chat, bytes.chunks(1)).events, decoded.events);
+    fold(&decoded.events)
+}
+
+/// Id, name and final arguments of each call.
+fn calls(said: &Said) -> Vec<(&str, &str, Option<&str>)> {
+    said.calls.iter().map(|call| (call.id.as_str(), call.name.as_str(), call.ended.as_deref())).collect()
+}
+
+fn of_chunks(chunks: &[Value]) -> Said {
+    said(&chat_done(chunks))
+}
+
+#[test]
+fn interleaved_calls_are_kept_apart_by_index() {
+    let said = said(&chat_interleaved());
+    assert_eq!(
+        calls(&said),
+        [
+            ("call_a", "weather", Some("{\"city\":\"Zürich\"}")),
+            ("call_b", "time", Some("{\"zone\":\"CET\"}")),
+        ]
+    );
+    assert_eq!(said.finish, Some((FinishReason::ToolCalls, Some("tool_calls".to_owned()), false)));
+    assert_eq!(said.usage.unwrap().total_tokens, Some(12));
+}
+
+#[test]
+fn all_calls_on_index_0_begin_with_a_new_id_and_name() {
+    let said = of_chunks(&[
+        tool(json!({"index": 0, "id": "a", "function": {"name": "weather", "arguments": "{\"n\":1}"}})),
+        tool(json!({"index": 0, "id": "b", "function": {"name": "weather", "arguments": ""}})),
+        // Its tail comes on an index of its own.
+        tool(json!({"index": 1, "function": {"arguments": "{\"n\":2}"}})),
+        finish("stop"),
+    ]);
+    assert_eq!(calls(&said), [("a", "weather", Some("{\"n\":1}")), ("b", "weather", Some("{\"n\":2}"))]);
+}
+
+#[test]
+fn missing_ids_are_minted_and_late_ones_taken() {
+    let said = of_chunks(&[
+        tool(json!({"index": 0, "id": null, "function": {"name": "weather", "arguments": "{"}})),
+        tool(json!({"index": 0, "id": "", "function": {"name": null, "arguments": "}"}})),
+        tool(json!({"index": 1, "function": {"name": "time"}})),
+        tool(json!({"index": 1, "id": "late", "function": {"arguments": ""}})),
+        tool(json!({"index": 1, "function": {"arguments": "{}"}})),
+        finish("tool_calls"),
+    ]);
+    assert_eq!(calls(&said), [("call_test_0", "weather", Some("{}")), ("late", "time", Some("{}"))]);
+}
+
+#[test]
+fn repeated_ids_and_names_do_not_double() {
+    let piece = |arguments: &str| {
+        tool(
+            json!({"index": 0, "id": "a", "type": "function", "function": {"name": "weather", "arguments": arguments}}),
+        )
+    };
+    let with_ids = of_chunks(&[piece("{\"n\""), piece(":1}"), piece(""), finish("tool_calls")]);
+    assert_eq!(calls(&with_ids), [("a", "weather", Some("{\"n\":1}"))]);
+
+    let piece =
+        |arguments: &str| tool(json!({"index": 0, "function": {"name": "weather", "arguments": arguments}}));
+    let without = of_chunks(&[piece(""), piece("{\"n\""), piece(":1}"), piece(""), finish("tool_calls")]);
+    assert_eq!(calls(&without), [("call_test_0", "weather", Some("{\"n\":1}"))]);
+    // A whole call again, without an id: another one.
+    let twice = of_chunks(&[piece("{\"n\":1}"), piece("{\"n\":2}"), finish("tool_calls")]);
+    assert_eq!(twice.calls.len(), 2);
+}
+
+#[test]
+fn ids_that_change_with_every_delta_belong_to_the_index() {
+    let said = of_chunks(&[
+        tool(json!({"index": 0, "id": "a1", "function": {"name": "weather", "arguments": "{\"n\""}})),
+        tool(json!({"index": 0, "id": "a2", "function": {"arguments": ":1}"}})),
+        finish("tool_calls"),
+    ]);
+    assert_eq!(calls(&said), [("a1", "weather", Some("{\"n\":1}"))]);
+}
+
+#[test]
+fn the_same_id_for_two_calls_is_made_unique() {
+    let said = of_chunks(&[
+        tool(json!({"index": 0, "id": "x", "function": {"name": "weather", "arguments": "{}"}})),
+        tool(json!({"index": 1, "id": "x", "function": {"name": "weather", "arguments": "{}"}})),
+        finish("tool_calls"),
+    ]);
+    assert_eq!(calls(&said), [("x", "weather", Some("{}")), ("call_test_1", "weather", Some("{}"))]);
+}
+
+#[test]
+fn calls_without_an_index() {
+    let said = of_chunks(&[
+        delta(json!({"tool_calls": [
+            {"id": "a", "function": {"name": "weather", "arguments": {"city": "Bern"}}},
+            {"id": "b", "function": {"name": "time", "arguments": "{}"}},
+        ]})),
+        tool(json!({"function": {"name": "third"}})),
+        tool(json!({"function": {"arguments": "{\"n\":3}"}})),
+        finish("tool_calls"),
+    ]);
+    assert_eq!(
+        calls(&said),
+        [
+            ("a", "weather", Some("{\"city\":\"Bern\"}")),
+            ("b", "time", Some("{}")),
+            ("call_test_2", "third", Some("{\"n\":3}")),
+        ]
+    );
+}
+
+#[test]
+fn legacy_function_calls_and_custom_calls() {
+    let said = of_chunks(&[
+        delta(json!({"function_call": {"name": "weather", "arguments": "{"}})),
+        delta(json!({"function_call": {"arguments": "}"}})),
+        finish("function_call"),
+    ]);
+    assert_eq!(calls(&said), [("call_test_0", "weather", Some("{}"))]);
+    assert_eq!(said.finish.unwrap().0, FinishReason::ToolCalls);
+    let custom = of_chunks(&[
+        tool(json!({"index": 0, "id": "c", "type": "custom", "custom": {"name": "sql", "input": "select"}})),
+        tool(json!({"index": 0, "custom": {"input": " 1"}})),
+        finish("tool_calls"),
+    ]);
+    assert_eq!(calls(&custom), [("c", "sql", Some("select 1"))]);
+    assert_eq!(custom.calls[0].kind, CallKind::Custom);
+}
+
+#[test]
+fn a_cut_takes_the_last_call_whatever_the_finish_word() {
+    let first = tool(json!({"index": 0, "id": "a", "function": {"name": "weather", "arguments": "{}"}}));
+    let second =
+        tool(json!({"index": 1, "id": "b", "function": {"name": "report", "arguments": "{\"t\":1}"}}));
+    for (reason, native, truncated) in [
+        ("length", Value::Null, true),
+        ("content_filter", Value::Null, true),
+        ("error", Value::Null, true),
+        ("tool_calls", json!("max_output_tokens"), true),
+        ("tool_calls", json!("MAX_TOKENS"), true),
+        ("brand_new", Value::Null, false),
+    ] {
+        let mut end = finish(reason);
+        end["choices"][0]["native_finish_reason"] = native;
+        let said = of_chunks(&[first.clone(), second.clone(), end]);
+        assert_eq!(calls(&said), [("a", "weather", Some("{}")), ("b", "report", None)], "{reason}");
+        assert_eq!(said.finish.unwrap().2, truncated, "{reason}");
+    }
+    // The word may come with a repeated finish, behind one that sounds healthy.
+    let mut late = finish("tool_calls");
+    late["choices"][0]["native_finish_reason"] = json!("length");
+    let said = of_chunks(&[first, second, finish("tool_calls"), late]);
+    assert_eq!(said.calls[1].ended, None);
+}
+
+#[test]
+fn finish_words_and_calls_need_not_agree() {
+    let call = tool(json!({"index": 0, "id": "a", "function": {"name": "weather"}}));
+    let stop = of_chunks(&[call, finish("stop"), finish(""), finish("stop")]);
+    assert_eq!(calls(&stop), [("a", "weather", Some(""))]);
+    assert_eq!(stop.finish.unwrap().0, FinishReason::Stop);
+    let none = of_chunks(&[delta(json!({"content": "x"})), finish("tool_calls")]);
+    assert_eq!(none.finish.unwrap(), (FinishReason::Stop, Some("tool_calls".to_owned()), false));
+}
+
+#[test]
+fn reasoning_under_each_of_its_names_once() {
+    for part in [
+        json!({"reasoning_content": "think"}),
+        json!({"reasoning": "think", "reasoning_details": [{"type": "reasoning.text", "text": "think"}]}),
+        json!({"reasoning_content": "think", "reasoning": "think"}),
+        json!({"reasoning_details": [{"type": "reasoning.summary", "summary": "think"}]}),
+        json!({"content": [{"type": "thinking", "thinking": [{"type": "text", "text": "think"}]}]}),
+    ] {
+        let said = of_chunks(&[
+            delta(json!({"role": "assistant", "content": ""})),
+            delta(part.clone()),
+            delta(json!({"content": "say", "reasoning_content": null, "reasoning": ""})),
+            finish("stop"),
+        ]);
+        assert_eq!((said.reasoning.as_str(), said.text.as_str()), ("think", "say"), "{part}");
+    }
+}
+
+#[test]
+fn refusals_usage_in_odd_places_and_other_choices() {
+    let said = of_chunks(&[
+        json!({"id": "", "choices": [], "prompt_filter_results": []}),
+        json!({"choices": [{"index": 1, "delta": {"content": "other"}}, {"index": 0, "delta": {"refusal": "No."}}]}),
+        json!({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop", "usage": {"prompt_tokens": 1}}], "usage": null}),
+        json!({"choices": [], "x_groq": {"usage": {"prompt_tokens": 2, "completion_tokens": 0}}}),
+    ]);
+    assert_eq!((said.refusal.as_str(), said.text.as_str()), ("No.", ""));
+    let usage = said.usage.unwrap();
+    assert_eq!((usage.input_tokens, usage.output_tokens, usage.total_tokens), (Some(2), Some(0), None));
+}
+
+#[test]
+fn state_that_a_server_wants_back_stays_with_its_call() {
+    let bytes = chat_done(&[
+        tool(json!({"index": 0, "id": "a", "function": {"name": "weather", "arguments": "{}"},
+                    "extra_content": {"google": {"thought_signature": "sig+/=="}}})),
+        finish("tool_calls"),
+    ]);
+    let state = whole(Api::Chat, &bytes).events.into_iter().find_map(|event| match event {
+        LlmEvent::ToolCallEnd { metadata, .. } => metadata,
+        _ => None,
+    });
+    assert_eq!(
+        json!(state),
+        json!({"openai": {"extraContent": {"google": {"thought_signature": "sig+/=="}}}})
+    );
+}
+
+#[test]
+fn errors_in_the_stream_in_every_shape() {
+    use ProviderErrorKind::{RateLimited, Response, Unavailable};
+    for (chunk, kind) in [
+        (json!({"error": {"message": "m", "code": 429}}), RateLimited),
+        (
+            json!({"error": {"message": "m", "code": "502"}, "choices": [{"delta": {}, "finish_reason": "error"}]}),
+            Unavailable,
+        ),
+        (json!({"error": {"message": "m", "type": "server_error", "code": null}}), Unavailable),
+        (json!({"error": "boom"}), Response),
+        (json!({"object": "error", "message": "m", "code": 503}), Unavailable),
+        (
+            json!({"choices": [{"index": 0, "delta": {}, "error": {"code": 429, "message": "m"}}]}),
+            RateLimited,
+        ),
+    ] {
+        let decoded = whole(Api::Chat, &chat_done(&[delta(json!({"content": "Hal"})), chunk.clone()]));
+        assert_eq!(decoded.end.unwrap_err().provider_kind(), Some(kind), "{chunk}");
+        let said = fold(&decoded.events);
+        assert_eq!((said.text.as_str(), said.finish), ("Hal", None));
+    }
+}
+
+#[test]
+fn a_body_that_is_no_event_stream_is_an_error() {
+    let cases: [(&[u8], ProviderErrorKind); 5] = [
+        (
+            br#" {"error":{"message":"Loading model","type":"unavailable_error","code":503}}"#,
+            ProviderErrorKind::Unavailable,
+        ),
+        (br#"{"choices":[{"message":{"content":"whole"}}]}"#, ProviderErrorKind::Protocol),
+        (br#"{"error":{"mess"#, ProviderErrorKind::Interrupted),
+        (b"<html>sign in</html>", ProviderErrorKind::Protocol),
+        (b"", ProviderErrorKind::Interrupted),
+    ];
+    for (body, kind) in cases {
+        for chunks in [vec![body], body.chunks(1).collect()] {
+            let decoded = decode(Api::Chat, chunks);
+            assert_eq!(
+                decoded.end.unwrap_err().provider_kind(),
+                Some(kind),
+                "{}",
+                String::from_utf8_lossy(body)
+            );
+        }
+    }
+}
+
+#[test]
+fn done_without_a_finish_is_an_interruption_and_a_finish_without_done_is_none() {
+    let text = [delta(json!({"content": "Hal"}))];
+    assert_eq!(
+        whole(Api::Chat, &chat_done(&text)).end.unwrap_err().provider_kind(),
+        Some(ProviderErrorKind::Interrupted)
+    );
+    let ended = [text[0].clone(), finish("stop")];
+    assert!(said(&chat(&ended)).finish.is_some());
+    // The last event without its blank line counts if it ends the answer.
+    let bytes = chat(&ended);
+    assert!(whole(Api::Chat, bytes.trim_ascii_end()).end.is_ok());
+    let bytes = chat(&text);
+    assert_eq!(whole(Api::Chat, bytes.trim_ascii_end()).events.len(), 0);
+}
+
+#[test]
+fn arguments_are_bounded() {
+    use omniassist_server::core::{EventBuf, Limits};
+    use omniassist_server::provider::WireDecoder;
+    use omniassist_server::provider::openai::ChatDecoder;
+    let mut limits = Limits::default();
+    limits.max_tool_args_bytes = 8;
+    for (length, fits) in [(8, true), (9, false)] {
+        let arguments = "1".repeat(length);
+        let bytes =
+            chat(&[tool(json!({"index": 0, "id": "a", "function": {"name": "n", "arguments": arguments}}))]);
+        let mut decoder = ChatDecoder::new(&limits, "x");
+        let fed = decoder.feed(bytes.into(), &mut EventBuf::new());
+        assert_eq!(fed.is_ok(), fits, "{length}");
+        if let Err(error) = fed {
+            assert_eq!(error.provider_kind(), Some(ProviderErrorKind::TooLarge));
+        }
+    }
+}

@@ -1,0 +1,16 @@
+//! The OpenAI providers.
+
+#![allow(
+    clippy::needless_pass_by_value,
+    clippy::print_stderr,
+    reason = "`json!` values are written where they are used; how much was checked is part of the result"
+)]
+
+mod cuts;
+mod decode_chat;
+mod decode_responses;
+mod encode;
+mod fixtures;
+mod harness;
+mod provider;
+mod streams;

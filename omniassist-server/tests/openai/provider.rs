@@ -1,0 +1,171 @@
+//! The providers over a real socket.
+
+use std::path::PathBuf;
+
+use futures_util::StreamExt;
+use omniassist_server::core::transcript::ToolResult;
+use omniassist_server::core::{FinishReason, JsonText, Limits, LlmEvent, LlmPayload, TranscriptItem};
+use omniassist_server::provider::openai::error_from_response;
+use omniassist_server::testing::{FakeProvider, Reply};
+use omniassist_server::{LlmProvider, OpenAiChatProvider, OpenAiProvider, ProviderErrorKind, Result};
+use serde_json::{Value, json};
+
+use super::harness::fold;
+use super::streams::{chat_interleaved, reasoning_and_calls};
+
+fn hello() -> LlmPayload {
+    LlmPayload::new([TranscriptItem::user("Hello")])
+}
+
+async fn events(stream: omniassist_server::LlmStream) -> Result<Vec<LlmEvent>> {
+    stream.collect::<Vec<_>>().await.into_iter().collect()
+}
+
+fn impatient() -> Limits {
+    let mut limits = Limits::default();
+    limits.max_retries = 0;
+    limits
+}
+
+#[tokio::test]
+async fn responses_over_a_socket() {
+    let server = FakeProvider::start().await.unwrap();
+    server.reply(Reply::sse(reasoning_and_calls()).chunked_by(13));
+    let provider = OpenAiProvider::builder()
+        .api_key("canary-key")
+        .base_url(format!("{}/", server.base_url()))
+        .model("gpt-test")
+        .organization("org-1")
+        .project("proj-1")
+        .header("x-tenant", "t1")
+        .build()
+        .unwrap();
+    let payload = hello();
+    let said = fold(&events(provider.stream(payload.clone())).await.unwrap());
+    assert_eq!(said.calls.len(), 2);
+    assert_eq!(said.finish.unwrap().0, FinishReason::ToolCalls);
+
+    let request = server.request(1).await;
+    assert_eq!(request.path, "/v1/responses");
+    for (name, value) in [
+        ("authorization", "Bearer canary-key"),
+        ("content-type", "application/json"),
+        ("openai-organization", "org-1"),
+        ("openai-project", "proj-1"),
+        ("x-tenant", "t1"),
+    ] {
+        assert_eq!(request.header(name), Some(value));
+    }
+    assert_eq!(
+        request.json(),
+        serde_json::from_slice::<Value>(&provider.request_body(&payload).unwrap()).unwrap()
+    );
+    assert!(!format!("{provider:?}").contains("canary"));
+}
+
+#[tokio::test]
+async fn tool_submit_sends_the_results_as_entries_of_the_conversation() {
+    let server = FakeProvider::start().await.unwrap();
+    server.reply(Reply::sse(chat_interleaved())).reply(Reply::sse(reasoning_and_calls()));
+    let result = || {
+        let output = JsonText::from_value(&json!({"ok": true}));
+        vec![ToolResult { call_id: "call_a".into(), output, is_error: false }]
+    };
+    let chat = OpenAiChatProvider::builder().base_url(server.base_url()).build().unwrap();
+    events(chat.tool_submit(hello(), result())).await.unwrap();
+    let sent = server.request(1).await;
+    assert_eq!(sent.path, "/v1/chat/completions");
+    assert_eq!(sent.header("authorization"), None);
+    assert_eq!(
+        sent.json()["messages"][1],
+        json!({"role": "tool", "tool_call_id": "call_a", "content": "{\"ok\":true}"})
+    );
+
+    let responses = OpenAiProvider::builder().base_url(server.base_url()).build().unwrap();
+    let shared: std::sync::Arc<dyn LlmProvider> = std::sync::Arc::new(responses);
+    events(shared.tool_submit(hello(), result())).await.unwrap();
+    assert_eq!(
+        server.request(2).await.json()["input"][1],
+        json!({
+            "type": "function_call_output", "call_id": "call_a", "output": "{\"ok\":true}", "status": "completed",
+        })
+    );
+}
+
+#[tokio::test]
+async fn a_refused_key_is_not_quoted() {
+    let server = FakeProvider::start().await.unwrap();
+    let body =
+        json!({"error": {"message": "Incorrect API key provided: canary-key", "code": "invalid_api_key"}});
+    let event =
+        json!({"type": "error", "message": "canary-key is over its limit", "code": "rate_limit_exceeded"});
+    server
+        .reply(Reply::json(401, &body).header("x-request-id", "req-1"))
+        .reply(Reply::sse(format!("data: {event}\n\n")));
+    let provider = OpenAiProvider::builder()
+        .api_key("canary-key")
+        .base_url(server.base_url())
+        .limits(impatient())
+        .build()
+        .unwrap();
+    let error = events(provider.stream(hello())).await.unwrap_err();
+    assert_eq!(error.provider_kind(), Some(ProviderErrorKind::Auth));
+    assert_eq!((error.status(), error.code()), (Some(401), Some("invalid_api_key")));
+    assert_eq!(error.provider_request_id(), Some("req-1"));
+    assert!(error.detail().is_some_and(|detail| detail.starts_with("Incorrect API key provided: [")));
+    assert!(!format!("{error} {error:?} {:?}", error.detail()).contains("canary"));
+    let error = events(provider.stream(hello())).await.unwrap_err();
+    assert_eq!(error.provider_kind(), Some(ProviderErrorKind::RateLimited));
+    assert!(error.detail().is_some_and(|detail| !detail.contains("canary")));
+}
+
+#[tokio::test]
+async fn a_cut_stream_and_an_error_under_a_good_status() {
+    let server = FakeProvider::start().await.unwrap();
+    let loading = json!({"error": {"message": "Loading model", "type": "unavailable_error", "code": 503}});
+    server.reply(Reply::sse(chat_interleaved()).cut_after(700)).reply(Reply::json(200, &loading));
+    let chat = OpenAiChatProvider::builder().base_url(server.base_url()).limits(impatient()).build().unwrap();
+    let cut: Vec<Result<LlmEvent>> = chat.stream(hello()).collect().await;
+    assert!(cut.len() > 1);
+    let error = cut.last().unwrap().as_ref().unwrap_err();
+    assert_eq!(error.provider_kind(), Some(ProviderErrorKind::Interrupted));
+    assert!(!cut.iter().any(|event| matches!(event, Ok(LlmEvent::ToolCallEnd { .. }))));
+    let error = events(chat.stream(hello())).await.unwrap_err();
+    assert_eq!(error.provider_kind(), Some(ProviderErrorKind::Unavailable));
+}
+
+#[test]
+fn a_key_is_needed_away_from_loopback() {
+    assert!(OpenAiProvider::new("").unwrap_err().is_configuration());
+    assert!(OpenAiChatProvider::builder().base_url("https://example.com/v1").build().is_err());
+    assert!(OpenAiChatProvider::builder().base_url("http://localhost:8080/v1").build().is_ok());
+    assert!(
+        OpenAiProvider::builder().base_url("https://example.com/v1").header("api-key", "k").build().is_ok()
+    );
+    assert_eq!(OpenAiProvider::new("k").unwrap().model(), Some("gpt-5-mini"));
+}
+
+/// Recorded error bodies of many providers: each is understood, and none is worth a repeat unless its status says so.
+#[test]
+fn recorded_error_bodies() {
+    let Some(root) = std::env::var_os("OMNIASSIST_FIXTURES").map(PathBuf::from) else {
+        eprintln!("OMNIASSIST_FIXTURES is not set: recorded error bodies are not checked");
+        return;
+    };
+    let recorded = std::fs::read_to_string(root.join("http_errors.jsonl")).unwrap();
+    for line in recorded.lines() {
+        let recorded: Value = serde_json::from_str(line).unwrap();
+        let status = u16::try_from(recorded["status"].as_u64().unwrap()).unwrap();
+        let body = recorded["body"].as_str().unwrap();
+        let error = error_from_response(status, body.as_bytes());
+        assert_eq!(error.status(), Some(status));
+        assert_eq!(error.is_retryable(), status == 500, "{line}");
+        assert!(
+            error.detail().is_some_and(|detail| !detail.is_empty() && !detail.starts_with('{')),
+            "{line}"
+        );
+        let is_key = body.to_ascii_lowercase().contains("api key");
+        assert_eq!(error.provider_kind() == Some(ProviderErrorKind::Auth), is_key || status == 401, "{line}");
+    }
+    eprintln!("{} recorded error bodies", recorded.lines().count());
+}
