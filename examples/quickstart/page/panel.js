@@ -12,7 +12,11 @@ export function element(tag, attributes = {}, ...children) {
 }
 
 const byId = (id) => document.getElementById(id);
-const pretty = (value) => (typeof value === "string" ? value : JSON.stringify(value, null, 2));
+function pretty(value) {
+  if (typeof value === "string") return value;
+  const line = JSON.stringify(value);
+  return line.length <= 48 ? line : JSON.stringify(value, null, 2);
+}
 /** Unchanged text is left alone: it may be selected. */
 const setText = (node, text) => node.textContent !== text && (node.textContent = text);
 

@@ -13,7 +13,7 @@ mod store;
 mod tools;
 
 use std::error::Error;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::net::Ipv4Addr;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -44,7 +44,8 @@ async fn main() -> ExitCode {
         Some(other) => return complain(&format!("unknown argument `{other}`; try --help"), 2),
     }
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr).init();
+    let colours = io::stderr().is_terminal();
+    tracing_subscriber::fmt().with_env_filter(filter).with_ansi(colours).with_writer(io::stderr).init();
     let config = match Config::read(|name| std::env::var(name).ok()) {
         Ok(config) => config,
         Err(error) => return complain(&error.to_string(), 2),
@@ -77,10 +78,8 @@ async fn serve(config: Config, chosen: model::Chosen) -> Result<(), Box<dyn Erro
 
     tracing::info!(model = %chosen.answering.model, "{}", chosen.answering.note);
     if assistant.trusts_history() {
-        tracing::warn!(
-            "posted history is accepted as it is: a client can invent what the assistant said. \
-             This server listens on 127.0.0.1 only"
-        );
+        // The assistant has warned that posted history is taken as it is.
+        tracing::info!("listening on 127.0.0.1 only, because clients can invent history until it is sealed");
     }
     writeln!(io::stdout(), "listening on http://{}", listener.local_addr()?)?;
 
