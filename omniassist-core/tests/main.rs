@@ -10,7 +10,6 @@
     clippy::string_slice,
     reason = "tests fail by panicking"
 )]
-
 // Only what is published has no files and no clock; the recorded streams are read from files.
 #![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "tests may use the operating system")]
 
