@@ -1,0 +1,43 @@
+//! What a token costs on its way through the engine, in instructions and allocations.
+//!
+//! `table` measures every stage; `stage` is what it runs under callgrind. See the README of this folder.
+
+mod callgrind;
+mod stages;
+mod table;
+
+use std::env;
+use std::error::Error;
+use std::process::ExitCode;
+
+use stages::Stage;
+
+const USAGE: &str = "usage: omniassist-benches table [EVENTS]
+       omniassist-benches stage NAME EVENTS";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match run(&arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            #[expect(clippy::print_stderr, reason = "a command says why it failed")]
+            {
+                eprintln!("{error}");
+            }
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(arguments: &[&str]) -> Result<(), Box<dyn Error>> {
+    match *arguments {
+        ["table"] => table::print(10_000),
+        ["table", events] => table::print(events.parse()?),
+        ["stage", name, events] => {
+            let stage = Stage::named(name).ok_or_else(|| format!("there is no stage {name}"))?;
+            stage.run(events.parse()?)
+        }
+        _ => Err(USAGE.into()),
+    }
+}
