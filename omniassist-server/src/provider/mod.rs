@@ -1,5 +1,5 @@
 //! Models behind one trait: [`LlmProvider`] turns an [`LlmPayload`] into a stream of
-//! [`LlmEvent`](omniassist_core::LlmEvent)s.
+//! [`LlmEvent`]s.
 //!
 //! A provider is a request encoder, a transport and a sans-I/O decoder ([`WireDecoder`]). To serve a model that no
 //! provider here speaks to, implement [`LlmProvider`], or wrap a closure with [`from_fn`]:

@@ -21,7 +21,7 @@ const QUOTA: &str = "insufficient_quota";
 /// ```
 /// use omniassist_server::provider::openai;
 ///
-/// let error = openai::error_from_response(429, br#"{"error":{"code":"insufficient_quota","message":"…"}}"#);
+/// let error = openai::error_from_response(429, br#"{"error":{"code":"insufficient_quota","message":"m"}}"#);
 /// assert_eq!(error.status(), Some(429));
 /// assert!(!error.is_retryable());
 /// ```

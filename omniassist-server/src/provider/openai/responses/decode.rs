@@ -3,14 +3,13 @@
 use std::mem;
 
 use omniassist_core::event::{CallKind, Source};
-use omniassist_core::{EventBuf, FinishReason, JsonText, Limits, LlmEvent, Text};
+use omniassist_core::{EventBuf, FinishReason, Limits, LlmEvent, Text};
 use serde_json::value::RawValue;
-use serde_json::{Map, Value};
 
 use super::super::error;
 use super::super::lenient::{is_complete_json, string_or_json};
-use super::super::metadata;
 use super::super::wire::{EventReader, broken_json, is_object};
+use super::end;
 use super::item::{Blocks, CallState, ItemKind, ItemState, Items, PartKey};
 use super::wire::{Annotation, Event, Item, Response};
 use crate::{Error, ProviderErrorKind, Result};
@@ -195,12 +194,12 @@ impl Reader {
         let mut cited = 0;
         match &mut state.kind {
             ItemKind::Message(blocks) => {
-                end_message(blocks, &item, next_block, out);
+                end::message(blocks, &item, next_block, out);
                 cited = blocks.sources;
             }
-            ItemKind::Reasoning(blocks) => end_reasoning(blocks, &item, next_block, out),
-            ItemKind::Call(call) => end_call(call, &item, data, max_arguments, out)?,
-            ItemKind::Other => provider_item(&item, raw, out),
+            ItemKind::Reasoning(blocks) => end::reasoning(blocks, &item, next_block, out),
+            ItemKind::Call(call) => end::call(call, &item, data, max_arguments, out)?,
+            ItemKind::Other => end::provider_item(&item, raw, out),
         }
         if cited == 0 {
             for annotation in item.content.iter().flat_map(|content| content.annotations.iter()) {
@@ -309,7 +308,7 @@ impl Reader {
                     let whole = call.given.take().unwrap_or_else(|| Text::from(call.arguments.as_str()));
                     if healthy && call.kind == CallKind::Function && is_complete_json(&whole) {
                         call.ended = true;
-                        let metadata = item_metadata(&item.id, None);
+                        let metadata = end::item_metadata(&item.id, None);
                         out.push(LlmEvent::ToolCallEnd { call: call.number, arguments: whole, metadata });
                     }
                 }
@@ -432,128 +431,4 @@ fn parse_response(raw: Option<&RawValue>) -> Result<Response<'_>> {
         Some(raw) => serde_json::from_str(raw.get()).map_err(broken_json),
         None => Ok(Response::default()),
     }
-}
-
-fn end_message(blocks: &mut Blocks, item: &Item<'_>, next_block: &mut u32, out: &mut Out) {
-    if blocks.parts.is_empty() {
-        for (position, content) in (0..).zip(item.content.iter()) {
-            if let Some(delta) = content.text.to_text() {
-                let block = blocks.open(PartKey::Content(position), next_block);
-                out.push(LlmEvent::TextDelta { block, delta });
-            }
-            if let Some(delta) = content.refusal.to_text() {
-                let block = blocks.open(PartKey::Refusal(position), next_block);
-                out.push(LlmEvent::RefusalDelta { block, delta });
-            }
-        }
-    }
-    let metadata =
-        item_metadata(item.id.as_str(), item.phase.non_empty().map(|phase| (metadata::PHASE, phase)));
-    for part in &blocks.parts {
-        out.push(LlmEvent::TextEnd { block: part.block, metadata: metadata.clone() });
-    }
-}
-
-/// Ends a reasoning item. It is one item to the API and one block for each summary part here, so all blocks carry its
-/// id; the encrypted content, which is long, goes with the last one. A block of raw reasoning is marked, since it is
-/// no part of the summary when the item is sent back.
-fn end_reasoning(blocks: &mut Blocks, item: &Item<'_>, next_block: &mut u32, out: &mut Out) {
-    if blocks.parts.is_empty() {
-        let summary = (0..).zip(item.summary.iter()).map(|(at, part)| (PartKey::Summary(at), part));
-        let content = (0..).zip(item.content.iter()).map(|(at, part)| (PartKey::Content(at), part));
-        for (key, part) in summary.chain(content) {
-            if let Some(delta) = part.text.to_text() {
-                let block = blocks.open(key, next_block);
-                out.push(LlmEvent::ReasoningDelta { block, delta });
-            }
-        }
-    }
-    let encrypted = item.encrypted_content.non_empty();
-    if blocks.parts.is_empty() {
-        if encrypted.is_none() {
-            return;
-        }
-        blocks.open(PartKey::Summary(0), next_block);
-    }
-    let last = blocks.parts.len() - 1;
-    for (at, part) in blocks.parts.iter().enumerate() {
-        let encrypted = encrypted.filter(|_| at == last);
-        let mut metadata =
-            item_metadata(item.id.as_str(), encrypted.map(|content| (metadata::ENCRYPTED_CONTENT, content)));
-        if matches!(part.key, PartKey::Content(_))
-            && let Some(Value::Object(fields)) =
-                metadata.as_mut().and_then(|map| map.get_mut(metadata::NAMESPACE))
-        {
-            fields.insert(metadata::RAW_REASONING.to_owned(), Value::Bool(true));
-        }
-        out.push(LlmEvent::ReasoningEnd { block: part.block, metadata });
-    }
-}
-
-fn end_call(
-    call: &mut CallState,
-    item: &Item<'_>,
-    data: &Text,
-    max_arguments: usize,
-    out: &mut Out,
-) -> Result<()> {
-    if matches!(item.status.as_str(), "incomplete" | "failed" | "cancelled") {
-        return Ok(());
-    }
-    let stated = match call.kind {
-        CallKind::Function => string_or_json(item.arguments, data),
-        CallKind::Custom => item.input.to_text().unwrap_or_default(),
-    };
-    let arguments = [stated, call.given.take().unwrap_or_default()]
-        .into_iter()
-        .find(|text| !text.is_empty())
-        .unwrap_or_else(|| mem::take(&mut call.arguments).into());
-    if arguments.len() > max_arguments {
-        return Err(Error::provider(ProviderErrorKind::TooLarge));
-    }
-    call.ended = true;
-    let metadata = item_metadata(item.id.as_str(), None);
-    out.push(LlmEvent::ToolCallEnd { call: call.number, arguments, metadata });
-    Ok(())
-}
-
-/// An item that the provider ran, or that this version does not know.
-fn provider_item(item: &Item<'_>, raw: &RawValue, out: &mut Out) {
-    let mut whole = JsonText::parse(raw.get()).unwrap_or_default();
-    if item.kind.as_str() == "image_generation_call"
-        && let Some(image) = item.result.non_empty()
-    {
-        let media_type = format!("image/{}", item.output_format.non_empty().unwrap_or("png"));
-        let url = Text::from(format!("data:{media_type};base64,{image}"));
-        out.push(LlmEvent::File { media_type: media_type.into(), url });
-        // The image has gone out as a file; the item would carry its megabytes a second time.
-        if let Ok(mut fields) = whole.to::<Map<String, Value>>() {
-            fields.remove("result");
-            whole = JsonText::from_serialize(&fields).unwrap_or_default();
-        }
-    }
-    let kind = item.kind.as_str();
-    out.push(LlmEvent::ProviderTool {
-        id: item.id.to_text().or_else(|| item.call_id.to_text()).unwrap_or_default(),
-        kind: kind.strip_suffix("_call").unwrap_or(kind).into(),
-        name: item.name.to_text(),
-        item: whole,
-    });
-}
-
-/// `{"openai": {"itemId": …}}` with one field more; `None` when there is nothing to say.
-fn item_metadata(id: &str, field: Option<(&str, &str)>) -> Option<Map<String, Value>> {
-    let mut fields = Map::new();
-    if !id.is_empty() {
-        fields.insert(metadata::ITEM_ID.to_owned(), id.into());
-    }
-    if let Some((name, value)) = field {
-        fields.insert(name.to_owned(), value.into());
-    }
-    let mut outer = Map::new();
-    if fields.is_empty() {
-        return None;
-    }
-    outer.insert(metadata::NAMESPACE.to_owned(), Value::Object(fields));
-    Some(outer)
 }

@@ -4,6 +4,7 @@
 
 mod decode;
 mod encode;
+mod end;
 mod item;
 mod wire;
 
