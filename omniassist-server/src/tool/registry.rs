@@ -217,13 +217,16 @@ impl ToolSnapshot {
             check_tool_name(&spec.name).map_err(|error| refuse(error.to_string()))?;
             match self.side(&spec.name) {
                 Some(ToolSide::Server) => {
-                    return Err(refuse("the name of a tool that the server runs".to_owned()));
+                    return Err(refuse(format!(
+                        "`{}` is the name of a tool that the server runs",
+                        spec.name
+                    )));
                 }
                 Some(ToolSide::FrontEnd) => continue,
                 None => {}
             }
             if tools.contains_key(&spec.name) {
-                return Err(refuse("the name of another declared tool".to_owned()));
+                return Err(refuse(format!("`{}` is the name of another declared tool", spec.name)));
             }
             let tool = RegisteredTool::declared(spec).map_err(refuse)?;
             specs.push(Arc::clone(tool.spec()));
