@@ -1,6 +1,15 @@
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::needless_pass_by_value,
+    reason = "that is how a test fails; clippy's own exception covers test functions only, not what they call"
+)]
+
 mod args;
 mod extract;
 mod lint;
+mod log;
 mod output;
 mod registry;
 mod run;

@@ -191,6 +191,24 @@ async fn a_call_of_a_run_that_is_over_does_not_start() {
 }
 
 #[tokio::test]
+async fn dropping_one_call_leaves_the_run_and_its_other_calls() {
+    let bench = Bench::new();
+    let tools = bench.tools(Tool::new("t", "d", async |token: CancellationToken| {
+        let cancelled = timeout(Duration::from_millis(50), token.cancelled()).await.is_ok();
+        Ok::<_, ToolError>(cancelled)
+    }));
+    let cancel = CancellationToken::new();
+    let start = || {
+        let call = bench.invocation("{}").cancel(cancel.clone());
+        tools.start(tools.snapshot().get("t").unwrap(), call)
+    };
+    let (first, second) = (start(), start());
+    drop(first);
+    assert!(!cancel.is_cancelled());
+    assert_eq!(second.outcome().await.result.unwrap().as_str(), "false");
+}
+
+#[tokio::test]
 async fn the_token_of_a_call_that_has_ended_is_not_fired() {
     let (send, receive) = oneshot::channel();
     let send = Mutex::new(Some(send));

@@ -1,0 +1,71 @@
+use std::io::{self, Write};
+use std::sync::{Arc, Mutex};
+
+use super::Bench;
+use crate::tool::{Tool, ToolError};
+
+#[derive(Clone, Default)]
+struct Lines(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Lines {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// What is logged while a tool is called.
+async fn log_of(tool: Tool) -> String {
+    let lines = Lines::default();
+    let writer = lines.clone();
+    let subscriber = tracing_subscriber::fmt()
+        .with_writer(move || writer.clone())
+        .with_ansi(false)
+        .with_max_level(tracing::Level::INFO)
+        .finish();
+    // The test's runtime has one thread, so the tool's task logs here too.
+    let _guard = tracing::subscriber::set_default(subscriber);
+    let _ = Bench::new().call(tool, "{\"pin\": 1234}").await;
+    let bytes = lines.0.lock().unwrap().clone();
+    String::from_utf8(bytes).unwrap()
+}
+
+#[derive(Debug)]
+struct Outer(io::Error);
+
+impl std::fmt::Display for Outer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("no row")
+    }
+}
+
+impl std::error::Error for Outer {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&self.0)
+    }
+}
+
+#[tokio::test]
+async fn a_hidden_error_is_logged_with_its_sources() {
+    let log =
+        log_of(Tool::new("find", "d", async || Err::<(), _>(Outer(io::Error::other("disk full"))))).await;
+    assert!(log.contains("ERROR") && log.contains("error=no row: disk full"), "{log}");
+    assert!(log.contains("tool=find") && log.contains("call_id=call-1"), "{log}");
+    assert!(!log.contains("1234"), "arguments are not logged: {log}");
+}
+
+#[tokio::test]
+async fn a_panic_is_logged() {
+    let tool = Tool::new("find", "d", async || -> Result<(), ToolError> { panic!("no luck") });
+    let log = log_of(tool).await;
+    assert!(log.contains("ERROR") && log.contains("panicked: no luck"), "{log}");
+}
+
+#[tokio::test]
+async fn what_the_model_is_told_is_no_error_of_the_host() {
+    let log = log_of(Tool::new("find", "d", async || Err::<(), _>(ToolError::new("no such order")))).await;
+    assert_eq!(log, "");
+}
