@@ -33,6 +33,7 @@ test('a typed question leads to a server tool, and its result is in the answer',
   const { question, tool, order } = real.lookUp;
   const view = await openPage(browser, app, ANSWER_MS);
   await view.ask(question);
+  assert.ok((await view.tool(tool).count()) > 0, await view.answer().innerText());
   assert.equal(await view.tool(tool).first().getAttribute('data-tool-state'), 'output-available');
   const { status } = await (await fetch(`${app.origin}/api/orders/${order}`)).json();
   const text = await prose(view.answer());

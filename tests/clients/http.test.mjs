@@ -192,7 +192,7 @@ test('400 for no messages', async () => {
 test('400 for a declared tool with the name of a server tool', async () => {
   const declared = [{ name: tools.lookUp.name, description: 'mine', parameters: { type: 'object' } }];
   const error = await refusal(await post(app.api, { id: 'c', messages: [user('Hi')], tools: declared }), 400);
-  assert.match(error.message, new RegExp(tools.lookUp.name));
+  assert.match(error.path ?? '', /tools\[0\]/);
 });
 
 test('a tool that the client declares is offered to the model, 64 of them and no more', async () => {

@@ -1,6 +1,10 @@
 // A quickstart that answers with the model of `OMNIASSIST_E2E_BASE_URL`, and questions that even a small model
 // answers with the right tool when it has seen examples (examples.json, in tests/real-model).
 
+import { once } from 'node:events';
+import { createServer, request as httpRequest } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+
 import { startQuickstart } from './quickstart.mjs';
 
 export const real = {
@@ -9,13 +13,55 @@ export const real = {
   long: { question: 'Tell me a long story' },
 };
 
-export function startWithRealModel() {
+/** Starts the quickstart on the real model; `stop` ends all of it. */
+export async function startWithRealModel() {
   const { OMNIASSIST_E2E_BASE_URL: url, OMNIASSIST_E2E_MODEL: model, OMNIASSIST_E2E_API_KEY: key } = process.env;
   if (!url) throw new Error('OMNIASSIST_E2E_BASE_URL is not set');
-  return startQuickstart({
-    OMNIASSIST_PROVIDER: 'openai-chat',
-    OPENAI_BASE_URL: url,
-    ...(model && { OMNIASSIST_MODEL: model }),
-    ...(key && { OPENAI_API_KEY: key }),
+  const steady = await startSteadyRelay(new URL(url));
+  try {
+    const app = await startQuickstart({
+      OMNIASSIST_PROVIDER: 'openai-chat',
+      OPENAI_BASE_URL: steady.baseUrl,
+      ...(model && { OMNIASSIST_MODEL: model }),
+      ...(key && { OPENAI_API_KEY: key }),
+    });
+    return { ...app, stop: () => app.stop().finally(steady.stop) };
+  } catch (error) {
+    await steady.stop();
+    throw error;
+  }
+}
+
+/**
+ * Hands everything on to the model's server, byte for byte, but asks for temperature 0: the quickstart leaves that to
+ * the server, and what a test asserts on must be repeatable. A client that leaves is passed on too.
+ */
+async function startSteadyRelay(upstream) {
+  const send = upstream.protocol === 'https:' ? httpsRequest : httpRequest;
+  const server = createServer(async (request, response) => {
+    const chunks = [];
+    for await (const chunk of request) chunks.push(chunk);
+    let body = Buffer.concat(chunks);
+    if (body.length > 0) body = Buffer.from(JSON.stringify({ ...JSON.parse(body), temperature: 0 }));
+    const target = new URL(upstream.pathname.replace(/\/v1\/?$/, '') + request.url, upstream);
+    const headers = { ...request.headers, host: upstream.host };
+    if (body.length > 0) headers['content-length'] = body.length;
+    const asked = send(target, { method: request.method, headers }, (answer) => {
+      response.writeHead(answer.statusCode, answer.headers);
+      answer.pipe(response);
+    });
+    asked.on('error', () => response.destroy());
+    response.on('close', () => asked.destroy());
+    asked.end(body);
   });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    baseUrl: `http://127.0.0.1:${server.address().port}/v1`,
+    async stop() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
 }
