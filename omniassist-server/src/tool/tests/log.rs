@@ -34,25 +34,25 @@ async fn log_of(tool: Tool) -> String {
 }
 
 #[derive(Debug)]
-struct Outer(io::Error);
+struct Link(&'static str, Option<Box<Link>>);
 
-impl std::fmt::Display for Outer {
+impl std::fmt::Display for Link {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("no row")
+        f.write_str(self.0)
     }
 }
 
-impl std::error::Error for Outer {
+impl std::error::Error for Link {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        Some(&self.0)
+        self.1.as_deref().map(|next| next as _)
     }
 }
 
 #[tokio::test]
 async fn a_hidden_error_is_logged_with_its_sources() {
-    let log =
-        log_of(Tool::new("find", "d", async || Err::<(), _>(Outer(io::Error::other("disk full"))))).await;
-    assert!(log.contains("ERROR") && log.contains("error=no row: disk full"), "{log}");
+    let error = || Link("no row", Some(Box::new(Link("no disk", Some(Box::new(Link("no power", None)))))));
+    let log = log_of(Tool::new("find", "d", move || async move { Err::<(), _>(error()) })).await;
+    assert!(log.contains("ERROR") && log.contains("error=no row: no disk: no power"), "{log}");
     assert!(log.contains("tool=find") && log.contains("call_id=call-1"), "{log}");
     assert!(!log.contains("1234"), "arguments are not logged: {log}");
 }
