@@ -14,21 +14,28 @@ pub(super) enum ReadFailure {
     Broken,
 }
 
-/// Reads a body of at most `limit` bytes. One that announces more is not read at all.
+/// Reads a body of at most `limit` bytes. Of one that is larger, up to twice that is thrown away before the refusal:
+/// most clients look for an answer only when they have sent everything, and find a reset connection where nobody reads.
 pub(super) async fn read_body<B>(body: B, limit: usize) -> Result<Bytes, ReadFailure>
 where
     B: Body,
 {
     let announced = body.size_hint().lower();
-    if announced > limit as u64 {
-        return Err(ReadFailure::TooLarge);
-    }
+    let mut too_large = announced > limit as u64;
     let mut body = pin!(body);
-    let mut read = BytesMut::with_capacity(usize::try_from(announced).unwrap_or(0).min(limit));
+    let capacity = if too_large { 0 } else { usize::try_from(announced).unwrap_or(0) };
+    let mut read = BytesMut::with_capacity(capacity);
+    let mut discarded = 0;
     while let Some(frame) = poll_fn(|cx| body.as_mut().poll_frame(cx)).await {
         let Ok(data) = frame.map_err(|_| ReadFailure::Broken)?.into_data() else { continue };
-        if data.remaining() > limit - read.len() {
-            return Err(ReadFailure::TooLarge);
+        too_large |= data.remaining() > limit - read.len();
+        if too_large {
+            read = BytesMut::new();
+            discarded += data.remaining();
+            if discarded > limit.saturating_mul(2) {
+                break;
+            }
+            continue;
         }
         let mut data = data;
         while data.has_remaining() {
@@ -38,7 +45,7 @@ where
             data.advance(taken);
         }
     }
-    Ok(read.freeze())
+    if too_large { Err(ReadFailure::TooLarge) } else { Ok(read.freeze()) }
 }
 
 /// Whether the body is said to be JSON. A plain HTML form cannot say so, and a script of another origin must ask the
