@@ -5,6 +5,9 @@ use bytes::{Buf, Bytes, BytesMut};
 use http::{HeaderMap, header};
 use http_body::Body;
 
+/// Memory set aside before the first byte of a body is here.
+const FIRST_CAPACITY: usize = 64 * 1024;
+
 /// Why a request's body could not be read.
 #[derive(Debug)]
 pub(super) enum ReadFailure {
@@ -23,8 +26,9 @@ where
     let announced = body.size_hint().lower();
     let mut too_large = announced > limit as u64;
     let mut body = pin!(body);
-    let capacity = if too_large { 0 } else { usize::try_from(announced).unwrap_or(0) };
-    let mut read = BytesMut::with_capacity(capacity);
+    // What a client announces costs it nothing, so little memory is set aside for it.
+    let capacity = usize::try_from(announced).unwrap_or(0).min(FIRST_CAPACITY);
+    let mut read = BytesMut::with_capacity(if too_large { 0 } else { capacity });
     let mut discarded = 0;
     while let Some(frame) = poll_fn(|cx| body.as_mut().poll_frame(cx)).await {
         let Ok(data) = frame.map_err(|_| ReadFailure::Broken)?.into_data() else { continue };
