@@ -179,8 +179,12 @@ fn declared_tools_are_checked() {
         (error.path().unwrap().to_owned(), error.expected().unwrap().to_owned())
     };
     let (path, reason) = refusal(&[declared("a"), declared("server")]);
-    assert_eq!((path.as_str(), reason.as_str()), ("tools[1]", "the name of a tool that the server runs"));
-    assert_eq!(refusal(&[declared("a"), declared("b"), declared("a")]).0, "tools[2]");
+    assert_eq!(
+        (path.as_str(), reason.as_str()),
+        ("tools[1]", "`server` is the name of a tool that the server runs")
+    );
+    let (path, reason) = refusal(&[declared("a"), declared("b"), declared("a")]);
+    assert_eq!((path.as_str(), reason.as_str()), ("tools[2]", "`a` is the name of another declared tool"));
     assert!(refusal(&[declared("a b")]).1.contains("1 to 64 letters"));
     let remote = json!({"type": "object", "properties": {"a": {"$ref": "http://127.0.0.1/x"}}});
     assert!(refusal(&[Arc::new(ToolSpec::new("a", "", remote))]).1.contains("leads out of the schema"));
