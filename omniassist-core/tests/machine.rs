@@ -377,3 +377,101 @@ fn context_stands_at_the_head_of_the_last_user_message_and_changes_nothing_befor
     let json = serde_json::to_string(&with[2]).unwrap();
     assert!(json.find("CONTEXT").unwrap() < json.find("three").unwrap());
 }
+
+mod rebuilt {
+    //! A run's own transcript, and the one that is rebuilt from the message a client would post back.
+
+    use omniassist_core::message::MessageCollector;
+    use omniassist_core::transcript::{from_messages, repair};
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[derive(Debug, Clone)]
+    enum Said {
+        Text(String),
+        Reasoning(String, bool),
+        Call { tool: &'static str, fits: bool, ended: bool },
+    }
+
+    fn said() -> impl Strategy<Value = Said> {
+        prop_oneof![
+            "[a-z ]{0,12}".prop_map(Said::Text),
+            ("[a-z ]{0,12}", any::<bool>()).prop_map(|(text, state)| Said::Reasoning(text, state)),
+            (prop::sample::select(vec!["look", "show", "gone"]), any::<bool>(), prop::bool::weighted(0.9))
+                .prop_map(|(tool, fits, ended)| Said::Call { tool, fits, ended }),
+        ]
+    }
+
+    fn turn() -> impl Strategy<Value = (Vec<Said>, FinishReason)> {
+        let reason =
+            prop::sample::select(vec![FinishReason::Stop, FinishReason::ToolCalls, FinishReason::Length]);
+        (prop::collection::vec(said(), 0..5), reason)
+    }
+
+    fn events((said, reason): (Vec<Said>, FinishReason)) -> Vec<LlmEvent> {
+        let mut events = Vec::new();
+        for (number, said) in (0_u32..).zip(said) {
+            match said {
+                Said::Text(delta) => {
+                    events.push(LlmEvent::TextDelta { block: number, delta: delta.into() });
+                    events.push(LlmEvent::TextEnd { block: number, metadata: None });
+                }
+                Said::Reasoning(delta, state) => {
+                    let metadata =
+                        serde_json::json!({"p": {"state": number}}).as_object().cloned().filter(|_| state);
+                    events.push(LlmEvent::ReasoningDelta { block: number, delta: delta.into() });
+                    events.push(LlmEvent::ReasoningEnd { block: number, metadata });
+                }
+                Said::Call { tool, fits, ended } => {
+                    // Some servers number their calls anew in every answer.
+                    let id = format!("call-{number}");
+                    let arguments = if fits { "{\"n\":1}" } else { "{\"n\":" };
+                    events.extend(call(number, &id, tool, arguments).into_iter().take(if ended {
+                        3
+                    } else {
+                        2
+                    }));
+                }
+            }
+        }
+        events.push(finish(reason));
+        events
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+        #[test]
+        fn is_the_same(turns in prop::collection::vec(turn(), 1..4), fails in any::<bool>()) {
+            let user = Message::user("m1", "hi");
+            let mut run = Driven::new(&RunRequest::new(vec![user.clone()]));
+            let mut turns = turns.into_iter();
+            while !run.machine.is_done() {
+                match run.machine.next_action() {
+                    Some(Action::CallModel { transcript }) => {
+                        prop_assert!(is_legal(&transcript));
+                        let Some(turn) = turns.next() else { break };
+                        for event in events(turn) {
+                            run.feed(Input::Model(event));
+                        }
+                        run.feed(Input::ModelEnd);
+                    }
+                    Some(Action::RunTools { calls }) => {
+                        for call in calls {
+                            run.result(&call.id, if fails { Err("no luck".into()) } else { ok() });
+                        }
+                    }
+                    other => panic!("{other:?}"),
+                }
+            }
+            let mut collector = MessageCollector::new();
+            for event in run.seen() {
+                collector.apply(&event);
+            }
+            let posted = from_messages(&[user, collector.into_message()]);
+            let kept = repair(run.machine.transcript().to_vec());
+            prop_assert_eq!(posted, kept);
+        }
+    }
+}
