@@ -257,12 +257,25 @@ proptest! {
     #[test]
     fn random_items_can_be_made_legal(items in prop::collection::vec(any_item(), 0..24)) {
         let calls: std::collections::BTreeSet<_> = items.iter().filter_map(id_of_call).collect();
+        let answered: std::collections::BTreeSet<_> = items.iter().filter_map(id_of_result).collect();
         let repaired = repair(items);
         prop_assert!(is_legal(&repaired), "{repaired:#?}");
         let kept: Vec<_> = repaired.iter().filter_map(id_of_call).collect();
         prop_assert_eq!(kept.len(), calls.len(), "every distinct call is kept once");
         let results = repaired.iter().filter(|item| matches!(item, TranscriptItem::Result(_))).count();
         prop_assert_eq!(results, calls.len());
+        for item in &repaired {
+            let TranscriptItem::Result(result) = item else { continue };
+            let made_up = result.is_error;
+            prop_assert_eq!(made_up, !answered.contains(result.call_id.as_str()), "a result that came is kept");
+        }
+    }
+}
+
+fn id_of_result(item: &TranscriptItem) -> Option<String> {
+    match item {
+        TranscriptItem::Result(result) => Some(result.call_id.to_string()),
+        _ => None,
     }
 }
 
