@@ -51,3 +51,36 @@ test('the declarations compile', async () => {
   assert.match(declarations, /order_status/);
   assert.deepEqual(await compile('import type * as T from "./types";\nexport type All = typeof T;\n'), []);
 });
+
+const body = (message) => `
+  import type { RunRequestBody } from './types';
+  export const body: RunRequestBody = { messages: [${message}] };`;
+
+test('a request body is checked', async () => {
+  assert.deepEqual(await compile(body('{ id: "m", role: "user", content: "Hi" }')), []);
+  assert.deepEqual(await compile(body('{ id: "m", role: "user", parts: [{ type: "text", text: "Hi" }] }')), []);
+  assert.notDeepEqual(await compile(body('{ id: "m", role: "alien", content: "Hi" }')), []);
+  assert.notDeepEqual(await compile(body('{ role: "user", content: "Hi" }')), []);
+});
+
+test("a tool's arguments are checked", async () => {
+  const program = (args) => `
+    import type { ToolInputs } from './types';
+    export const input: ToolInputs['order_status'] = ${args};`;
+  assert.deepEqual(await compile(program('{ order_id: 1001 }')), []);
+  assert.notDeepEqual(await compile(program('{ order_id: "1001" }')), []);
+  assert.notDeepEqual(await compile(program('{}')), []);
+});
+
+for (const version of ['v5', 'v6', 'v7']) {
+  test(`${version} · types of the tools fit the official UIMessage`, async () => {
+    const program = (name) => `
+      import type { UIMessage, UIDataTypes } from 'ai${version.slice(1)}';
+      import type { AssistantTools } from './types';
+      type Message = UIMessage<unknown, UIDataTypes, AssistantTools>;
+      export const order = (part: Message['parts'][number]): number | undefined =>
+        part.type === '${name}' && part.state === 'output-available' ? part.input.order_id : undefined;`;
+    assert.deepEqual(await compile(program('tool-order_status')), []);
+    assert.notDeepEqual(await compile(program('tool-no_such_tool')), []);
+  });
+}
