@@ -67,7 +67,9 @@ pub(crate) fn run(named: &[Part], report: &mut Report) {
     }
 
     if parts.contains(&Part::Rust) {
-        report.step("Rust tests", || execute(&mut cargo(&["test", "--locked", "--workspace", "--no-fail-fast"])));
+        report.step("Rust tests", || {
+            execute(&mut cargo(&["test", "--locked", "--workspace", "--no-fail-fast"]))
+        });
         report.step("Rust tests, all features of the core", || {
             execute(&mut cargo(&["test", "--locked", "-p", "omniassist-core", "--all-features"]))
         });
