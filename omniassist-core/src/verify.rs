@@ -38,6 +38,10 @@ pub enum Verdict {
 ///
 /// Every part that only the server can have written (assistant text, reasoning state, server-tool outputs) passes
 /// through one verifier before a run starts.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a verifier of posted history",
+    note = "implement `Verifier`, or leave the default, `TrustHistory`"
+)]
 pub trait Verifier: Send + Sync {
     /// Judges one part.
     fn verify(&self, part: HistoryPart<'_>) -> Verdict;
