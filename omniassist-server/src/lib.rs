@@ -13,7 +13,7 @@ mod run_context;
 #[cfg(feature = "testing")]
 pub mod testing;
 pub mod tool;
-#[cfg(feature = "openai")]
+#[cfg(feature = "__transport")]
 mod transport;
 
 pub use cancel::CancellationToken;

@@ -17,8 +17,18 @@
 //! assert_eq!(parrot.name(), "parrot");
 //! ```
 
+#[cfg(feature = "__transport")]
+mod body;
+#[cfg(feature = "__transport")]
+mod lenient;
 #[cfg(feature = "openai")]
 pub mod openai;
+#[cfg(feature = "__transport")]
+mod report;
+#[cfg(feature = "__transport")]
+mod settings;
+#[cfg(feature = "__transport")]
+mod wire;
 
 use std::fmt;
 use std::pin::Pin;
@@ -30,6 +40,8 @@ use omniassist_core::transcript::ToolResult;
 use omniassist_core::{EventBuf, LlmEvent, LlmPayload};
 #[cfg(feature = "openai")]
 pub use openai::{OpenAiChatProvider, OpenAiProvider};
+#[cfg(feature = "__transport")]
+pub use report::error_from_response;
 
 use crate::{Error, Result};
 

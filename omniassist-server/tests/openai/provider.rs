@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use futures_util::StreamExt;
 use omniassist_server::core::transcript::ToolResult;
 use omniassist_server::core::{FinishReason, JsonText, Limits, LlmEvent, LlmPayload, TranscriptItem};
-use omniassist_server::provider::openai::error_from_response;
+use omniassist_server::provider::error_from_response;
 use omniassist_server::testing::{FakeProvider, Reply};
 use omniassist_server::{LlmProvider, OpenAiChatProvider, OpenAiProvider, ProviderErrorKind, Result};
 use serde_json::{Value, json};

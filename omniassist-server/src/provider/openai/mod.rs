@@ -18,16 +18,20 @@
 //! # Ok::<(), omniassist_server::Error>(())
 //! ```
 
-mod body;
 mod chat;
-mod error;
-mod lenient;
 mod metadata;
 mod responses;
-mod settings;
 mod usage;
-mod wire;
 
 pub use chat::{ChatDecoder, DEFAULT_CHAT_MODEL, OpenAiChatProvider, OpenAiChatProviderBuilder};
-pub use error::error_from_response;
 pub use responses::{DEFAULT_RESPONSES_MODEL, OpenAiProvider, OpenAiProviderBuilder, ResponsesDecoder};
+
+use super::settings::{Api, KeyHeader};
+
+/// OpenAI's own API, and how it is set up from the environment.
+pub(in crate::provider) static OPENAI: Api = Api {
+    base_url: "https://api.openai.com/v1",
+    base_url_variable: "OPENAI_BASE_URL",
+    key_variable: "OPENAI_API_KEY",
+    key_header: KeyHeader::Bearer,
+};

@@ -3,7 +3,7 @@
 use omniassist_core::Usage;
 use serde::Deserialize;
 
-use super::lenient::Num;
+use crate::provider::lenient::Num;
 
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct WireUsage {

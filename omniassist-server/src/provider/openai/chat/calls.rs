@@ -5,9 +5,9 @@ use omniassist_core::{EventBuf, LlmEvent, Text};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use super::super::lenient::{is_complete_json, string_or_json};
 use super::super::metadata;
 use super::wire::ToolDelta;
+use crate::provider::lenient::{is_complete_json, string_or_json};
 use crate::{Error, ProviderErrorKind, Result};
 
 type Out = EventBuf<LlmEvent>;

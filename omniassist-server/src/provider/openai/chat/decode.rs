@@ -5,11 +5,11 @@ use std::collections::HashSet;
 use omniassist_core::event::Source;
 use omniassist_core::{EventBuf, FinishReason, Limits, LlmEvent, Text, Usage};
 
-use super::super::error;
 use super::super::usage::WireUsage;
-use super::super::wire::{EventReader, broken_json, is_object};
 use super::calls::{Calls, Verdict};
 use super::wire::{Choice, Chunk, Content, ContentPart, Delta, ToolDelta};
+use crate::provider::report;
+use crate::provider::wire::{EventReader, broken_json, is_object};
 use crate::{Error, ProviderErrorKind, Result};
 
 type Out = EventBuf<LlmEvent>;
@@ -63,10 +63,10 @@ impl Reader {
         let choice_error = chunk.choices.0.as_ref().and_then(|choice| choice.error);
         self.take_usage(chunk.usage.as_ref());
         if let Some(error) = chunk.error.or(choice_error).or(groq_error) {
-            return self.fail(error::in_band(error), out);
+            return self.fail(report::in_band(error), out);
         }
         if chunk.object.as_str() == "error" {
-            let error = error::in_band(serde_json::from_str(data).map_err(broken_json)?);
+            let error = report::in_band(serde_json::from_str(data).map_err(broken_json)?);
             return self.fail(error, out);
         }
         if !self.started {

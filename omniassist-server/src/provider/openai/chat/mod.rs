@@ -14,9 +14,10 @@ use futures_util::stream;
 use omniassist_core::{EventBuf, Limits, LlmEvent, LlmPayload, Text};
 use uuid::Uuid;
 
-use super::settings::{Endpoint, Settings, common_setters};
-use super::wire::SseWire;
+use super::OPENAI;
 use crate::Result;
+use crate::provider::settings::{Endpoint, Settings, common_setters};
+use crate::provider::wire::SseWire;
 use crate::provider::{LlmProvider, LlmStream, WireDecoder};
 
 /// The model that [`OpenAiChatProvider`] asks unless told otherwise: one that does not reason, since this API has no
@@ -60,14 +61,14 @@ impl OpenAiChatProvider {
     ///
     /// When the key is missing, or a value is not usable.
     pub fn from_env() -> Result<Self> {
-        let settings = Settings::from_vars(|name| std::env::var(name).ok());
+        let settings = Settings::from_vars(&OPENAI, |name| std::env::var(name).ok());
         OpenAiChatProviderBuilder { settings, ..Self::builder() }.build()
     }
 
     /// Sets up a provider step by step.
     pub fn builder() -> OpenAiChatProviderBuilder {
         OpenAiChatProviderBuilder {
-            settings: Settings::default(),
+            settings: Settings::new(&OPENAI),
             max_completion_tokens: None,
             include_usage: true,
             replay_reasoning: false,

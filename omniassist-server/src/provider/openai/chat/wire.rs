@@ -7,8 +7,8 @@ use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::super::lenient::{Few, Num, Str};
 use super::super::usage::WireUsage;
+use crate::provider::lenient::{Few, Num, Str};
 
 #[derive(Debug, Deserialize)]
 pub(super) struct Chunk<'a> {

@@ -6,12 +6,12 @@ use omniassist_core::event::{CallKind, Source};
 use omniassist_core::{EventBuf, FinishReason, Limits, LlmEvent, Text};
 use serde_json::value::RawValue;
 
-use super::super::error;
-use super::super::lenient::{is_complete_json, string_or_json};
-use super::super::wire::{EventReader, broken_json, is_object};
 use super::end;
 use super::item::{Blocks, CallState, ItemKind, ItemState, Items, PartKey};
 use super::wire::{Annotation, Event, Item, Response};
+use crate::provider::lenient::{is_complete_json, string_or_json};
+use crate::provider::report;
+use crate::provider::wire::{EventReader, broken_json, is_object};
 use crate::{Error, ProviderErrorKind, Result};
 
 type Out = EventBuf<LlmEvent>;
@@ -421,8 +421,8 @@ fn fail(event: &Event<'_>, data: &Text, out: &mut Out) -> Result<()> {
     }
     // `error` events are documented flat and sent nested; `response.failed` holds its error inside.
     Err(match event.error.or(response.error) {
-        Some(nested) => error::in_band(nested),
-        None => error::in_band(serde_json::from_str(data).map_err(broken_json)?),
+        Some(nested) => report::in_band(nested),
+        None => report::in_band(serde_json::from_str(data).map_err(broken_json)?),
     })
 }
 

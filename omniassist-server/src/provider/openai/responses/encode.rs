@@ -11,9 +11,9 @@ use serde::Serialize;
 use serde::ser::SerializeMap;
 use serde_json::Value;
 
-use super::super::body::{self, Body, Fields};
 use super::super::metadata;
 use crate::Result;
+use crate::provider::body::{self, Body, Fields};
 
 /// What the provider's settings add to a payload.
 #[derive(Debug, Clone)]

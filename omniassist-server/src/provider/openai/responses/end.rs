@@ -7,10 +7,10 @@ use omniassist_core::{EventBuf, JsonText, LlmEvent, Text};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use super::super::lenient::string_or_json;
 use super::super::metadata;
 use super::item::{Blocks, CallState, PartKey};
 use super::wire::Item;
+use crate::provider::lenient::string_or_json;
 use crate::{Error, ProviderErrorKind, Result};
 
 type Out = EventBuf<LlmEvent>;

@@ -14,9 +14,10 @@ use bytes::Bytes;
 use futures_util::stream;
 use omniassist_core::{EventBuf, Limits, LlmEvent, LlmPayload, Text};
 
-use super::settings::{Endpoint, Settings, common_setters};
-use super::wire::SseWire;
+use super::OPENAI;
 use crate::Result;
+use crate::provider::settings::{Endpoint, Settings, common_setters};
+use crate::provider::wire::SseWire;
 use crate::provider::{LlmProvider, LlmStream, WireDecoder};
 
 /// The model that [`OpenAiProvider`] asks unless told otherwise.
@@ -58,14 +59,14 @@ impl OpenAiProvider {
     ///
     /// When the key is missing, or a value is not usable.
     pub fn from_env() -> Result<Self> {
-        let settings = Settings::from_vars(|name| std::env::var(name).ok());
+        let settings = Settings::from_vars(&OPENAI, |name| std::env::var(name).ok());
         OpenAiProviderBuilder { settings, ..Self::builder() }.build()
     }
 
     /// Sets up a provider step by step.
     pub fn builder() -> OpenAiProviderBuilder {
         OpenAiProviderBuilder {
-            settings: Settings::default(),
+            settings: Settings::new(&OPENAI),
             encrypted_reasoning: None,
             reasoning_summary: None,
             replay_item_ids: None,

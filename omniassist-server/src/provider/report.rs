@@ -1,4 +1,4 @@
-//! Errors as OpenAI and the servers that imitate it report them: in a body with an error status, and inside a stream.
+//! Errors as providers report them: in a body with an error status, and inside a stream.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -19,9 +19,9 @@ const QUOTA: &str = "insufficient_quota";
 /// goes into [`Error::detail`], at most 2 KiB of it, with anything that looks like an API key blotted out.
 ///
 /// ```
-/// use omniassist_server::provider::openai;
+/// use omniassist_server::provider;
 ///
-/// let error = openai::error_from_response(429, br#"{"error":{"code":"insufficient_quota","message":"m"}}"#);
+/// let error = provider::error_from_response(429, br#"{"error":{"code":"insufficient_quota","message":"m"}}"#);
 /// assert_eq!(error.status(), Some(429));
 /// assert!(!error.is_retryable());
 /// ```

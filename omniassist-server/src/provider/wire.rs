@@ -1,4 +1,4 @@
-//! What the two decoders share: server-sent events under them, and answers that are no event stream at all.
+//! What the decoders share: server-sent events under them, and answers that are no event stream at all.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use bytes::{Bytes, BytesMut};
 use omniassist_core::sse::SseDecoder;
 use omniassist_core::{EventBuf, Limits, LlmEvent, Text};
 
-use super::error;
+use super::report;
 use crate::provider::WireDecoder;
 use crate::{Error, ProviderErrorKind, Result};
 
@@ -80,7 +80,7 @@ impl<R: EventReader> SseWire<R> {
 
     fn close(&mut self, out: &mut EventBuf<LlmEvent>) -> Result<()> {
         if let Body::Json(body) = &self.body {
-            return Err(error::from_json_body(body));
+            return Err(report::from_json_body(body));
         }
         while let Some(event) = self.sse.finish().map_err(broken_stream)? {
             // A browser drops an event without its blank line. The one that ends the answer is worth keeping: some

@@ -1,4 +1,4 @@
-//! What both providers are set up with: where the API is, the key, headers, limits.
+//! What every provider is set up with: where the API is, the key, headers, limits.
 
 use std::fmt;
 
@@ -8,17 +8,36 @@ use http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderVal
 use omniassist_core::{Limits, Text};
 use secrecy::{ExposeSecret, SecretString};
 
-use super::error::error_from_response;
+use super::report::error_from_response;
 use crate::provider::{LlmStream, WireDecoder};
 use crate::transport::{ProviderRequest, Transport, is_loopback};
 use crate::{Error, Result};
 
-/// OpenAI's own API.
-pub(super) const OPENAI_BASE_URL: &str = "https://api.openai.com/v1";
+/// What is particular to one provider's API.
+#[derive(Debug)]
+pub(super) struct Api {
+    /// Where it is, unless told otherwise.
+    pub(super) base_url: &'static str,
+    /// The environment variable that tells otherwise.
+    pub(super) base_url_variable: &'static str,
+    /// The environment variable that holds the key.
+    pub(super) key_variable: &'static str,
+    pub(super) key_header: KeyHeader,
+}
+
+/// How a key is sent. Never in the URL, which ends up in logs.
+#[derive(Debug)]
+pub(super) enum KeyHeader {
+    /// `Authorization: Bearer KEY`.
+    Bearer,
+    /// A header of the provider's own.
+    Named(&'static str),
+}
 
 /// The settings of a provider in the making.
 #[derive(Clone)]
 pub(super) struct Settings {
+    pub(super) api: &'static Api,
     pub(super) base_url: String,
     pub(super) api_key: Option<SecretString>,
     pub(super) headers: Vec<(String, SecretString)>,
@@ -26,27 +45,26 @@ pub(super) struct Settings {
     pub(super) limits: Limits,
 }
 
-impl Default for Settings {
-    fn default() -> Self {
+impl Settings {
+    pub(super) fn new(api: &'static Api) -> Self {
         Self {
-            base_url: OPENAI_BASE_URL.to_owned(),
+            api,
+            base_url: api.base_url.to_owned(),
             api_key: None,
             headers: Vec::new(),
             model: None,
             limits: Limits::default(),
         }
     }
-}
 
-impl Settings {
     /// Settings from variables as `read` gives them; an empty one counts as unset.
-    pub(super) fn from_vars(read: impl Fn(&str) -> Option<String>) -> Self {
+    pub(super) fn from_vars(api: &'static Api, read: impl Fn(&str) -> Option<String>) -> Self {
         let read = |name| read(name).filter(|value| !value.trim().is_empty());
-        let mut settings = Self::default();
-        if let Some(base_url) = read("OPENAI_BASE_URL") {
+        let mut settings = Self::new(api);
+        if let Some(base_url) = read(api.base_url_variable) {
             settings.base_url = base_url;
         }
-        settings.api_key = read("OPENAI_API_KEY").map(|key| SecretString::from(key.trim().to_owned()));
+        settings.api_key = read(api.key_variable).map(|key| SecretString::from(key.trim().to_owned()));
         settings.model = read("OMNIASSIST_MODEL").map(Text::from);
         settings
     }
@@ -60,13 +78,21 @@ impl Settings {
         let has_credential = !self.headers.is_empty();
         match &self.api_key {
             Some(key) => {
-                headers.insert(
-                    AUTHORIZATION,
-                    secret_value("api_key", &format!("Bearer {}", key.expose_secret()))?,
-                );
+                let key = key.expose_secret();
+                match self.api.key_header {
+                    KeyHeader::Bearer => {
+                        headers.insert(AUTHORIZATION, secret_value("api_key", &format!("Bearer {key}"))?);
+                    }
+                    KeyHeader::Named(name) => {
+                        headers.insert(HeaderName::from_static(name), secret_value("api_key", key)?);
+                    }
+                }
             }
             None if has_credential || is_loopback(&host) => {}
-            None => return Err(Error::configuration("no API key: set OPENAI_API_KEY, or call `api_key`")),
+            None => {
+                let variable = self.api.key_variable;
+                return Err(Error::configuration(format!("no API key: set {variable}, or call `api_key`")));
+            }
         }
         for (name, value) in &self.headers {
             let header = HeaderName::try_from(name.as_str())
@@ -157,7 +183,7 @@ fn secret_value(what: &'static str, value: &str) -> Result<HeaderValue> {
     Ok(value)
 }
 
-/// The setters that both builders have.
+/// The setters that the builders of OpenAI's providers have.
 macro_rules! common_setters {
     () => {
         /// The API key, sent as `Authorization: Bearer`. It is kept as a secret: neither `Debug` nor an error shows
@@ -211,9 +237,10 @@ pub(super) use common_setters;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::provider::openai::OPENAI;
 
     fn with(base_url: &str) -> Settings {
-        Settings { base_url: base_url.to_owned(), ..Settings::default() }
+        Settings { base_url: base_url.to_owned(), ..Settings::new(&OPENAI) }
     }
 
     #[test]
@@ -256,24 +283,24 @@ mod tests {
         let settings = Settings {
             api_key: Some("canary-key".into()),
             headers: vec![("api-key".to_owned(), "canary-header".into())],
-            ..Settings::default()
+            ..Settings::new(&OPENAI)
         };
         let endpoint = settings.bind("/responses").unwrap();
         assert!(endpoint.headers.get(AUTHORIZATION).is_some_and(HeaderValue::is_sensitive));
         let bad =
-            Settings { api_key: Some("canary\nkey".into()), ..Settings::default() }.bind("/").unwrap_err();
+            Settings { api_key: Some("canary\nkey".into()), ..Settings::new(&OPENAI) }.bind("/").unwrap_err();
         let printed = format!("{settings:?} {endpoint:?} {:?} {bad:?} {bad}", endpoint.headers);
         assert!(!printed.contains("canary"), "{printed}");
     }
 
     #[test]
     fn empty_variables_count_as_unset() {
-        let settings = Settings::from_vars(|name| match name {
+        let settings = Settings::from_vars(&OPENAI, |name| match name {
             "OPENAI_API_KEY" => Some(" key \n".to_owned()),
             "OPENAI_BASE_URL" => Some(String::new()),
             _ => None,
         });
-        assert_eq!(settings.base_url, OPENAI_BASE_URL);
+        assert_eq!(settings.base_url, OPENAI.base_url);
         assert_eq!(settings.api_key.unwrap().expose_secret(), "key");
         assert_eq!(settings.model, None);
     }
