@@ -134,6 +134,15 @@ impl Error {
         self
     }
 
+    /// Puts an error between this one and its source.
+    pub(crate) fn map_source<E: StdError + Send + Sync + 'static>(
+        mut self,
+        wrap: impl FnOnce(Option<Box<dyn StdError + Send + Sync>>) -> Box<E>,
+    ) -> Self {
+        self.inner.source = Some(wrap(self.inner.source.take()));
+        self
+    }
+
     /// What went wrong between here and a model, if that is where it went wrong.
     #[must_use]
     pub fn provider_kind(&self) -> Option<ProviderErrorKind> {

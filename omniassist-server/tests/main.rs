@@ -9,6 +9,7 @@
 )]
 
 mod engine;
+mod fallback;
 mod http;
 #[cfg(feature = "openai")]
 mod openai;

@@ -1,8 +1,8 @@
 //! Models behind one trait: [`LlmProvider`] turns an [`LlmPayload`] into a stream of
 //! [`LlmEvent`]s.
 //!
-//! A provider is a request encoder, a transport and a sans-I/O decoder ([`WireDecoder`]). To serve a model that no
-//! provider here speaks to, implement [`LlmProvider`], or wrap a closure with [`from_fn`]:
+//! A provider is a request encoder, a transport and a sans-I/O decoder ([`WireDecoder`]). [`Fallback`] makes one
+//! provider of several. To serve a model that no provider here speaks to, wrap a closure with [`from_fn`]:
 //!
 //! ```
 //! use omniassist_server::core::{FinishReason, LlmEvent};
@@ -16,9 +16,109 @@
 //! });
 //! assert_eq!(parrot.name(), "parrot");
 //! ```
+//!
+//! or implement [`LlmProvider`]. This one runs a model in the process: an engine that blocks while it writes, on a
+//! thread for blocking work, with a short channel between, so that a slow reader holds it back. What the trait asks of
+//! it stands beside the lines that do it.
+//!
+//! ```
+//! use futures_util::{Stream, StreamExt, future, stream};
+//! use omniassist_server::core::transcript::UserContent;
+//! use omniassist_server::core::{FinishReason, LlmEvent, LlmPayload, TranscriptItem};
+//! use omniassist_server::{Error, LlmProvider, LlmStream, ProviderErrorKind, Result};
+//! use tokio::sync::mpsc;
+//!
+//! /// A local inference engine: calls back with each piece of text, and stops when told so.
+//! #[derive(Clone)]
+//! struct Engine;
+//!
+//! impl Engine {
+//!     fn write(&self, prompt: &str, mut on_piece: impl FnMut(&str) -> bool) -> std::io::Result<()> {
+//!         for word in prompt.split_inclusive(' ') {
+//!             if !on_piece(word) {
+//!                 break;
+//!             }
+//!         }
+//!         Ok(())
+//!     }
+//! }
+//!
+//! struct LocalProvider {
+//!     engine: Engine,
+//!     model: String,
+//! }
+//!
+//! impl LlmProvider for LocalProvider {
+//!     fn name(&self) -> &str {
+//!         "local"
+//!     }
+//!
+//!     fn model(&self) -> Option<&str> {
+//!         Some(&self.model)
+//!     }
+//!
+//!     fn stream(&self, payload: LlmPayload) -> LlmStream {
+//!         // The run may name a model; otherwise the provider's own answers.
+//!         let model = payload.model.clone().unwrap_or(self.model.as_str().into());
+//!         let start = stream::iter([Ok(LlmEvent::Start { id: None, model: Some(model) })]);
+//!         let engine = self.engine.clone();
+//!         // Nothing happens before the stream is polled: the work begins inside `answer`, which is lazy.
+//!         let answer = stream::once(async move { answer(engine, payload) }).flatten();
+//!         Box::pin(start.chain(answer))
+//!     }
+//! }
+//!
+//! fn answer(engine: Engine, payload: LlmPayload) -> impl Stream<Item = Result<LlmEvent>> {
+//!     let (sender, receiver) = mpsc::channel(8);
+//!     tokio::task::spawn_blocking(move || {
+//!         let said = engine.write(&prompt(&payload), |piece| {
+//!             // Dropping the stream drops the receiver: sending fails, and the engine stops.
+//!             sender.blocking_send(Ok(LlmEvent::TextDelta { block: 0, delta: piece.into() })).is_ok()
+//!         });
+//!         let last = match said {
+//!             // A healthy stream has exactly one `Finish`, after all else but token counts.
+//!             Ok(()) => Ok(LlmEvent::Finish { reason: FinishReason::Stop, raw: None, truncated: false }),
+//!             // A failure is an item, and the last one. Its kind decides what clients hear of it.
+//!             Err(error) => Err(Error::provider(ProviderErrorKind::Unavailable).with_source(error)),
+//!         };
+//!         let _ = sender.blocking_send(last);
+//!     });
+//!     stream::unfold(receiver, |mut receiver| async move { Some((receiver.recv().await?, receiver)) })
+//! }
+//!
+//! /// What the engine reads. A model that calls tools is also told of `payload.tools`, and its calls become
+//! /// `ToolCallStart`, `ToolCallDelta` and, only once a call is complete, `ToolCallEnd`.
+//! fn prompt(payload: &LlmPayload) -> String {
+//!     let mut prompt = String::new();
+//!     for item in payload.transcript.iter() {
+//!         match item {
+//!             TranscriptItem::Text { text, .. } => prompt.push_str(text),
+//!             TranscriptItem::User { content } => {
+//!                 for part in content {
+//!                     if let UserContent::Text { text } = part {
+//!                         prompt.push_str(text);
+//!                     }
+//!                 }
+//!             }
+//!             _ => {}
+//!         }
+//!     }
+//!     prompt
+//! }
+//!
+//! # tokio::runtime::Runtime::new()?.block_on(async {
+//! let provider = LocalProvider { engine: Engine, model: "echo-1".into() };
+//! let stream = provider.stream(LlmPayload::new([TranscriptItem::user("one two")]));
+//! let events: Vec<_> = stream.filter_map(|event| future::ready(event.ok())).collect().await;
+//! assert_eq!(events.len(), 4);
+//! assert_eq!(events[2], LlmEvent::TextDelta { block: 0, delta: "two".into() });
+//! # });
+//! # Ok::<(), std::io::Error>(())
+//! ```
 
 #[cfg(feature = "__transport")]
 mod body;
+mod fallback;
 #[cfg(feature = "__transport")]
 mod lenient;
 #[cfg(feature = "openai")]
@@ -35,6 +135,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use bytes::Bytes;
+pub use fallback::{Fallback, Switch};
 use futures_core::Stream;
 use omniassist_core::transcript::ToolResult;
 use omniassist_core::{EventBuf, LlmEvent, LlmPayload};
