@@ -8,6 +8,8 @@
     reason = "that is how a test fails; clippy's own exception covers test functions only, not what they call"
 )]
 
+#[cfg(feature = "openai")]
+mod cassette;
 mod engine;
 mod fallback;
 mod http;

@@ -4,6 +4,8 @@
 //!   what it was asked. Use it to test tools, prompts and everything that stands on a run.
 //! - [`FakeProvider`] is a provider's HTTP server on a real loopback socket. It can be slow, cut its answers, reset
 //!   connections and send nonsense. Use it to test what happens between a backend and its provider.
+//! - A [`Cassette`] holds what a real provider streamed, recorded by a [`Recorder`](cassette::Recorder), and plays it to
+//!   the real decoder. Use it to test with what models really say; see [`cassette`].
 //! - [`responses_sse`] and [`chat_sse`] write the bodies that OpenAI's two APIs stream.
 //!
 //! ```
@@ -31,6 +33,7 @@
 //! The feature `testing` is on by default; a release build that leaves it out loses nothing else.
 
 mod bodies;
+pub mod cassette;
 mod connection;
 mod fake_server;
 mod log;
@@ -40,6 +43,9 @@ mod scripted;
 mod turn;
 
 pub use bodies::{SseBody, chat_sse, responses_sse};
+#[cfg(feature = "__transport")]
+pub use cassette::Recorder;
+pub use cassette::{Cassette, CassetteError, Player, Replay};
 pub use fake_server::FakeProvider;
 pub use log::{FakeEvent, FakeEventKind};
 pub use reply::Reply;

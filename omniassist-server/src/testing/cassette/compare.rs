@@ -1,0 +1,163 @@
+//! Says how a request differs from the one that was recorded.
+
+use serde_json::Value;
+
+use super::file::{Body, RequestLine};
+use super::scrub::REDACTED;
+
+/// Differences that are told.
+const MOST: usize = 8;
+/// Characters of a value that are shown.
+const SHOWN: usize = 100;
+
+/// The differences, one a line; empty where the request is the recorded one. Places in the body whose JSON pointer is
+/// in `ignored` do not count.
+pub(super) fn differences(recorded: &RequestLine, asked: &RequestLine, ignored: &[String]) -> Vec<String> {
+    let mut found = Found { lines: Vec::new(), ignored };
+    found.text("method", &recorded.method, &asked.method);
+    found.text("path", &recorded.path, &asked.path);
+    match (&recorded.body, &asked.body) {
+        (None, _) => {}
+        (Some(Body::Json(recorded)), Some(Body::Json(asked))) => found.json(String::new(), recorded, asked),
+        (Some(Body::Text(recorded)), Some(Body::Text(asked))) => found.text("body", recorded, asked),
+        (recorded, asked) if recorded == asked => {}
+        _ => found.lines.push("body: other bytes than recorded".to_owned()),
+    }
+    let more = found.lines.len().saturating_sub(MOST);
+    found.lines.truncate(MOST);
+    if more > 0 {
+        found.lines.push(format!("and {more} more"));
+    }
+    found.lines
+}
+
+struct Found<'a> {
+    lines: Vec<String>,
+    ignored: &'a [String],
+}
+
+impl Found<'_> {
+    fn text(&mut self, place: &str, recorded: &str, asked: &str) {
+        if !matches(recorded, asked) {
+            self.lines.push(format!("{place}: recorded `{}`, asked `{}`", clip(recorded), clip(asked)));
+        }
+    }
+
+    fn json(&mut self, at: String, recorded: &Value, asked: &Value) {
+        if self.ignored.contains(&at) {
+            return;
+        }
+        match (recorded, asked) {
+            (Value::Object(recorded), Value::Object(asked)) => {
+                for (name, value) in recorded {
+                    self.pair(below(&at, name), Some(value), asked.get(name));
+                }
+                for (name, value) in asked.iter().filter(|(name, _)| !recorded.contains_key(*name)) {
+                    self.pair(below(&at, name), None, Some(value));
+                }
+            }
+            (Value::Array(recorded), Value::Array(asked)) => {
+                for index in 0..recorded.len().max(asked.len()) {
+                    self.pair(format!("{at}/{index}"), recorded.get(index), asked.get(index));
+                }
+            }
+            (Value::String(recorded), Value::String(asked)) if matches(recorded, asked) => {}
+            (recorded, asked) if recorded == asked => {}
+            (recorded, asked) => {
+                let (recorded, asked) = (clip(&recorded.to_string()), clip(&asked.to_string()));
+                self.lines.push(format!("body {at}: recorded {recorded}, asked {asked}"));
+            }
+        }
+    }
+
+    fn pair(&mut self, at: String, recorded: Option<&Value>, asked: Option<&Value>) {
+        match (recorded, asked) {
+            (Some(recorded), Some(asked)) => self.json(at, recorded, asked),
+            _ if self.ignored.contains(&at) => {}
+            (Some(value), None) => {
+                self.lines.push(format!("body {at}: recorded {}, not asked", clip(&value.to_string())));
+            }
+            (None, Some(value)) => {
+                self.lines.push(format!("body {at}: not recorded, asked {}", clip(&value.to_string())));
+            }
+            (None, None) => {}
+        }
+    }
+}
+
+/// A JSON pointer (RFC 6901).
+fn below(at: &str, name: &str) -> String {
+    format!("{at}/{}", name.replace('~', "~0").replace('/', "~1"))
+}
+
+/// Whether a text is the recorded one, where anything may stand in the place of a secret.
+fn matches(recorded: &str, asked: &str) -> bool {
+    let mut literals = recorded.split(REDACTED);
+    let Some(mut rest) = literals.next().and_then(|first| asked.strip_prefix(first)) else { return false };
+    let mut literals = literals.peekable();
+    if literals.peek().is_none() {
+        return rest.is_empty();
+    }
+    while let Some(literal) = literals.next() {
+        if literals.peek().is_none() {
+            return rest.ends_with(literal);
+        }
+        match rest.split_once(literal) {
+            Some((_, after)) => rest = after,
+            None => return false,
+        }
+    }
+    true
+}
+
+fn clip(text: &str) -> String {
+    match text.char_indices().nth(SHOWN) {
+        Some((at, _)) => format!("{}…", text.get(..at).unwrap_or_default()),
+        None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn request(body: Value) -> RequestLine {
+        RequestLine { method: "POST".to_owned(), path: "/v1/x".to_owned(), body: Some(Body::Json(body)) }
+    }
+
+    #[test]
+    fn differences_are_told_by_place() {
+        let recorded = request(json!({"a": [1, {"b/c": "x"}], "gone": true, "same": null}));
+        let asked = request(json!({"same": null, "a": [1, {"b/c": "y"}, 3], "new": 0}));
+        let told = [
+            "body /a/1/b~1c: recorded \"x\", asked \"y\"",
+            "body /a/2: not recorded, asked 3",
+            "body /gone: recorded true, not asked",
+            "body /new: not recorded, asked 0",
+        ];
+        let mut found = differences(&recorded, &asked, &[]);
+        found.sort_unstable();
+        assert_eq!(found, told);
+        let ignored = ["/a", "/gone", "/new"].map(str::to_owned);
+        assert_eq!(differences(&recorded, &asked, &ignored), [""; 0]);
+        let many = request(json!((0..20).collect::<Vec<_>>()));
+        let found = differences(&request(json!([])), &many, &[]);
+        assert_eq!((found.len(), found[8].as_str()), (9, "and 12 more"));
+    }
+
+    #[test]
+    fn anything_may_stand_where_a_secret_stood() {
+        for (recorded, asked, same) in [
+            ("k=[redacted]", "k=abc", true),
+            ("k=[redacted]&n=1", "k=abc&n=1", true),
+            ("[redacted] and [redacted].", "one and two.", true),
+            ("k=[redacted]&n=1", "k=abc&n=2", false),
+            ("k=[redacted]", "l=abc", false),
+            ("abc", "abcd", false),
+        ] {
+            assert_eq!(matches(recorded, asked), same, "{recorded} {asked}");
+        }
+    }
+}

@@ -1,0 +1,313 @@
+//! A proxy on loopback that writes down what it passes on.
+
+use std::fmt;
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{HeaderMap, HeaderName, Uri};
+use tokio::sync::watch;
+use tokio::time::{Instant, timeout};
+
+use super::error::CassetteError;
+use super::file::{End, Interaction, joined};
+use super::scrub::{Scrubber, scrubbed};
+use super::socket::{Answer, Client, Next, Server};
+use super::{Cassette, FakeRequest};
+
+/// How long [`Recorder::finish`] waits for answers that are under way.
+const GRACE: Duration = Duration::from_secs(1);
+/// Most bytes of one answer's body; more fails the recording.
+const MAX_BODY: usize = 64 << 20;
+
+/// Headers that concern one connection only (RFC 9110, section 7.6.1), or that are written anew; and the one that asks
+/// for compression, because secrets could not be found in a compressed answer.
+const HOP: [&str; 11] = [
+    "accept-encoding",
+    "connection",
+    "content-length",
+    "host",
+    "keep-alive",
+    "proxy-authenticate",
+    "proxy-authorization",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+];
+
+/// Records a [`Cassette`]: a proxy on loopback that passes requests on to a provider and writes down what comes back,
+/// byte for byte and with its timing.
+///
+/// Give [`base_url`](Self::base_url) to the provider instead of the address of the API. Key, model and everything else
+/// stay as they are: headers are passed on and not stored. What else is taken out is said
+/// [in the module's documentation](crate::testing::cassette#secrets); [`redact`](Self::redact) names more.
+///
+/// It must be started, and lives, inside a tokio runtime. Dropping it ends its connections and writes nothing; an
+/// answer that a client stops reading is dropped upstream too.
+///
+/// ```no_run
+/// use futures_util::StreamExt;
+/// use omniassist_server::core::{LlmPayload, TranscriptItem};
+/// use omniassist_server::testing::Recorder;
+/// use omniassist_server::{LlmProvider, OpenAiProvider};
+///
+/// # async fn record() -> Result<(), Box<dyn std::error::Error>> {
+/// let recorder = Recorder::start("https://api.openai.com/v1").await?;
+/// let provider = OpenAiProvider::builder()
+///     .api_key(std::env::var("OPENAI_API_KEY")?)
+///     .base_url(recorder.base_url())
+///     .build()?;
+/// let _: Vec<_> = provider.stream(LlmPayload::new([TranscriptItem::user("Hello")])).collect().await;
+/// recorder.finish().await?.save("tests/cassettes/hello.jsonl")?;
+/// # Ok(())
+/// # }
+/// ```
+pub struct Recorder {
+    server: Server,
+    proxy: Arc<Proxy>,
+    base_path: String,
+}
+
+impl Recorder {
+    /// Starts to record what is behind `upstream`, the base URL that the provider would otherwise be given
+    /// (`https://api.openai.com/v1`).
+    ///
+    /// # Errors
+    ///
+    /// When `upstream` is not an absolute `http:` or `https:` URL without query and credentials, or no socket or HTTP
+    /// client can be set up.
+    pub async fn start(upstream: &str) -> Result<Self, CassetteError> {
+        let wrong =
+            || CassetteError::recording("the upstream's base URL is not an absolute http: or https: URL");
+        let uri: Uri = upstream.trim().parse().map_err(|_| wrong())?;
+        let (Some(scheme @ ("http" | "https")), Some(authority)) = (uri.scheme_str(), uri.authority()) else {
+            return Err(wrong());
+        };
+        if uri.query().is_some() || authority.as_str().contains('@') {
+            return Err(CassetteError::recording("the upstream's base URL has a query or credentials"));
+        }
+        let mut client =
+            reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).referer(false);
+        if crate::transport::is_loopback(authority.host()) {
+            client = client.no_proxy();
+        }
+        let client = client.build().map_err(|error| {
+            CassetteError::recording("the HTTP client cannot be set up").with_source(error.without_url())
+        })?;
+        let proxy = Arc::new(Proxy {
+            client,
+            origin: format!("{scheme}://{authority}"),
+            tape: Mutex::default(),
+            under_way: watch::Sender::new(0),
+        });
+        let server = Server::start(Arc::clone(&proxy))
+            .await
+            .map_err(|error| CassetteError::io("no socket can be bound", error))?;
+        Ok(Self { server, proxy, base_path: uri.path().trim_end_matches('/').to_owned() })
+    }
+
+    /// What to give to the provider as its base URL.
+    #[must_use]
+    pub fn base_url(&self) -> String {
+        format!("http://{}{}", self.server.address, self.base_path)
+    }
+
+    /// Names a value that must not get into the file, wherever it stands. May be called at any time before
+    /// [`finish`](Self::finish).
+    pub fn redact(&self, secret: impl Into<String>) -> &Self {
+        self.proxy.tape().secrets.push(secret.into());
+        self
+    }
+
+    /// Ends the recording. Answers that are still under way get a second to end; after that they count as answers that
+    /// the client did not read to their end.
+    ///
+    /// # Errors
+    ///
+    /// When some request could not be recorded: the provider could not be reached, the client left before the answer
+    /// began, an answer was larger than 64 MiB, or something that is no HTTP/1.1 request came.
+    pub async fn finish(self) -> Result<Cassette, CassetteError> {
+        let mut under_way = self.proxy.under_way.subscribe();
+        let _ = timeout(GRACE, under_way.wait_for(|answers| *answers == 0)).await;
+        drop(self.server);
+        let tape = std::mem::take(&mut *self.proxy.tape());
+        if let Some(failure) = tape.failure {
+            return Err(failure);
+        }
+        let scrubber = Scrubber::new(tape.takes.iter().map(|take| &take.request), tape.secrets);
+        let interactions = tape.takes.into_iter().map(|take| take.into_interaction(&scrubber));
+        Ok(Cassette { base_path: self.base_path, interactions: interactions.collect::<Result<_, _>>()? })
+    }
+}
+
+impl fmt::Debug for Recorder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let recorded = self.proxy.tape().takes.len();
+        f.debug_struct("Recorder")
+            .field("base_url", &self.base_url())
+            .field("recorded", &recorded)
+            .finish_non_exhaustive()
+    }
+}
+
+struct Proxy {
+    client: reqwest::Client,
+    /// Scheme and authority of the provider.
+    origin: String,
+    tape: Mutex<Tape>,
+    /// Answers that have not ended.
+    under_way: watch::Sender<usize>,
+}
+
+/// What was recorded, secrets included; it never leaves the process like this.
+#[derive(Default)]
+struct Tape {
+    takes: Vec<Take>,
+    secrets: Vec<String>,
+    failure: Option<CassetteError>,
+}
+
+/// One request and what has come back so far.
+struct Take {
+    request: FakeRequest,
+    began: Instant,
+    head: Option<(u16, HeaderMap, Duration)>,
+    chunks: Vec<(Duration, Bytes)>,
+    bytes: usize,
+    end: Option<(End, Duration)>,
+}
+
+impl Take {
+    fn into_interaction(self, scrubber: &Scrubber) -> Result<Interaction, CassetteError> {
+        let Some((status, headers, head_at)) = self.head else {
+            return Err(CassetteError::recording("a client left before the answer began"));
+        };
+        let last_at = self.chunks.last().map_or(head_at, |(at, _)| *at);
+        let (end, end_at) = self.end.unwrap_or((End::Left, last_at));
+        let mut body = joined(&self.chunks);
+        scrubber.blot(&mut body);
+        let mut body = body.freeze();
+        let chunks = self.chunks.iter().map(|(at, bytes)| (*at, body.split_to(bytes.len()))).collect();
+        Ok(Interaction {
+            request: scrubbed(&self.request, scrubber),
+            status,
+            headers: scrubber.headers(&headers).collect(),
+            head_at,
+            chunks,
+            end,
+            end_at,
+        })
+    }
+}
+
+impl Proxy {
+    fn tape(&self) -> MutexGuard<'_, Tape> {
+        self.tape.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn fail(&self, failure: CassetteError) {
+        self.tape().failure.get_or_insert(failure);
+    }
+
+    fn note(&self, at: usize, write: impl FnOnce(&mut Take)) {
+        if let Some(take) = self.tape().takes.get_mut(at) {
+            write(take);
+        }
+    }
+
+    async fn send(&self, request: &FakeRequest) -> reqwest::Result<reqwest::Response> {
+        let method = reqwest::Method::from_bytes(request.method.as_bytes()).unwrap_or(reqwest::Method::POST);
+        let url = format!("{}{}", self.origin, request.path);
+        let headers: HeaderMap = end_to_end(&request.headers).map(|(n, v)| (n.clone(), v.clone())).collect();
+        self.client.request(method, url).headers(headers).body(request.body.clone()).send().await
+    }
+}
+
+fn end_to_end(headers: &HeaderMap) -> impl Iterator<Item = (&HeaderName, &http::HeaderValue)> {
+    headers.iter().filter(|(name, _)| !HOP.contains(&name.as_str()))
+}
+
+impl Answer for Proxy {
+    async fn answer(&self, request: FakeRequest, to: &mut Client) -> io::Result<Next> {
+        let began = Instant::now();
+        let at = {
+            let takes = &mut self.tape().takes;
+            let request = request.clone();
+            takes.push(Take { request, began, head: None, chunks: Vec::new(), bytes: 0, end: None });
+            takes.len() - 1
+        };
+        let _under_way = UnderWay::new(&self.under_way);
+        let mut response = match self.send(&request).await {
+            Ok(response) => response,
+            Err(error) => {
+                let failure = CassetteError::recording("the provider could not be reached");
+                self.fail(failure.with_source(error.without_url()));
+                return to.error(502, "the provider could not be reached").await;
+            }
+        };
+        let (status, headers) = (response.status().as_u16(), response.headers().clone());
+        self.note(at, |take| take.head = Some((status, headers.clone(), took(take.began))));
+        let kept = end_to_end(&headers).map(|(name, value)| (name.as_str(), value.as_bytes()));
+        to.head(status, kept).await?;
+        loop {
+            // What is recorded is recorded before the client has it: it may go once it has all.
+            match response.chunk().await {
+                Ok(Some(bytes)) => {
+                    self.chunk(at, &bytes);
+                    to.chunk(&bytes).await?;
+                }
+                Ok(None) => {
+                    self.note(at, |take| take.end = Some((End::Complete, took(take.began))));
+                    to.end().await?;
+                    return Ok(Next::Keep);
+                }
+                Err(_) => {
+                    self.note(at, |take| take.end = Some((End::Cut, took(take.began))));
+                    return Ok(Next::Close);
+                }
+            }
+        }
+    }
+
+    fn nonsense(&self, _: &'static str) {
+        self.fail(CassetteError::recording("something that is no HTTP/1.1 request came"));
+    }
+}
+
+impl Proxy {
+    fn chunk(&self, at: usize, bytes: &Bytes) {
+        let mut room = true;
+        self.note(at, |take| {
+            take.bytes += bytes.len();
+            room = take.bytes <= MAX_BODY;
+            if room {
+                take.chunks.push((took(take.began), bytes.clone()));
+            }
+        });
+        if !room {
+            self.fail(CassetteError::recording("an answer is larger than 64 MiB"));
+        }
+    }
+}
+
+fn took(began: Instant) -> Duration {
+    began.elapsed()
+}
+
+/// Counts an answer until it has ended, however it ends.
+struct UnderWay<'a>(&'a watch::Sender<usize>);
+
+impl<'a> UnderWay<'a> {
+    fn new(count: &'a watch::Sender<usize>) -> Self {
+        count.send_modify(|answers| *answers += 1);
+        Self(count)
+    }
+}
+
+impl Drop for UnderWay<'_> {
+    fn drop(&mut self) {
+        self.0.send_modify(|answers| *answers -= 1);
+    }
+}

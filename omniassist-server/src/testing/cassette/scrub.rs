@@ -1,0 +1,382 @@
+//! Takes secrets out of what goes into a file.
+
+use std::ops::Range;
+
+use http::HeaderMap;
+use serde_json::Value;
+
+use super::file::{Body, RequestLine};
+use crate::testing::FakeRequest;
+
+/// What stands in a request where a secret stood.
+pub(super) const REDACTED: &str = "[redacted]";
+
+/// Shorter values would blot out ordinary words.
+const MIN_SECRET: usize = 6;
+/// The same for headers whose names do not speak of credentials.
+const MIN_OTHER: usize = 12;
+/// Shortest key that is known by its prefix, prefix not counted.
+const MIN_KEY: usize = 16;
+
+/// Headers that hold no secret.
+const PLAIN_HEADERS: [&str; 12] = [
+    "accept",
+    "accept-encoding",
+    "anthropic-beta",
+    "anthropic-version",
+    "connection",
+    "content-length",
+    "content-type",
+    "host",
+    "openai-beta",
+    "traceparent",
+    "tracestate",
+    "user-agent",
+];
+/// Answers' headers that are kept: what decoding and repeating depend on.
+const KEPT_HEADERS: [&str; 4] = ["content-type", "content-encoding", "retry-after", "retry-after-ms"];
+/// Parameters of a query that hold no secret.
+const PLAIN_PARAMETERS: [&str; 5] = ["alt", "api-version", "api_version", "beta", "model"];
+/// Parts of names under which secrets are kept, in lower case without separators.
+const SECRET_NAMES: [&str; 11] = [
+    "accesstoken",
+    "apikey",
+    "authorization",
+    "authtoken",
+    "bearer",
+    "cookie",
+    "credential",
+    "passwd",
+    "password",
+    "privatekey",
+    "secret",
+];
+/// How keys of providers and of what is around them begin.
+const KEY_PREFIXES: [&str; 19] = [
+    "AIza",
+    "AKIA",
+    "ASIA",
+    "csk-",
+    "fw_",
+    "ghp_",
+    "gho_",
+    "ghs_",
+    "github_pat_",
+    "gsk_",
+    "hf_",
+    "nvapi-",
+    "pk-",
+    "pplx-",
+    "r8_",
+    "rk-",
+    "sk-",
+    "sk_",
+    "xai-",
+];
+
+/// Knows the secrets of a recording: those its requests were sent with, and what looks like one.
+#[derive(Default)]
+pub(super) struct Scrubber {
+    /// Longest first, so that no rest of a longer one stays.
+    secrets: Vec<String>,
+}
+
+impl Scrubber {
+    pub(super) fn new<'a>(
+        requests: impl IntoIterator<Item = &'a FakeRequest>,
+        further: impl IntoIterator<Item = String>,
+    ) -> Self {
+        let mut found: Vec<String> = further.into_iter().filter(|secret| !secret.is_empty()).collect();
+        for request in requests {
+            header_secrets(&request.headers, &mut found);
+            for (_, value) in parameters(&request.path).filter(|(name, _)| !PLAIN_PARAMETERS.contains(name)) {
+                push(&mut found, value, MIN_SECRET);
+                push(&mut found, &percent_decoded(value), MIN_SECRET);
+            }
+            field_secrets(&request.json(), &mut found);
+        }
+        let mut secrets = Vec::with_capacity(found.len());
+        for secret in found {
+            // A secret may come back as it stands in a JSON string or in a URL.
+            let json = Value::from(secret.as_str()).to_string();
+            secrets.push(json.trim_matches('"').to_owned());
+            secrets.push(percent_encoded(&secret));
+            secrets.push(secret);
+        }
+        secrets.sort_unstable_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
+        secrets.dedup();
+        Self { secrets }
+    }
+
+    /// The path without secrets, and its query without the values of parameters that may hold one.
+    pub(super) fn path(&self, path: &str) -> String {
+        let mut clean = self.text(path.split('?').next().unwrap_or_default());
+        let mut separator = '?';
+        for (name, value) in parameters(path) {
+            clean.push(std::mem::replace(&mut separator, '&'));
+            clean.push_str(&self.text(name));
+            clean.push('=');
+            let plain = PLAIN_PARAMETERS.contains(&name);
+            clean.push_str(&if plain { self.text(value) } else { REDACTED.to_owned() });
+        }
+        clean
+    }
+
+    /// The headers of an answer that are kept.
+    pub(super) fn headers<'a>(
+        &'a self,
+        headers: &'a HeaderMap,
+    ) -> impl Iterator<Item = (String, String)> + 'a {
+        KEPT_HEADERS.iter().filter_map(|name| {
+            let value = headers.get(*name)?.to_str().ok()?;
+            Some(((*name).to_owned(), self.text(value)))
+        })
+    }
+
+    pub(super) fn json(&self, value: &mut Value) {
+        match value {
+            Value::String(text) => {
+                *text = self.text(text);
+                // Arguments of tools are JSON in a string.
+                if text.starts_with('{')
+                    && let Ok(before @ Value::Object(_)) = serde_json::from_str::<Value>(text)
+                {
+                    let mut inner = before.clone();
+                    self.json(&mut inner);
+                    if inner != before {
+                        *text = inner.to_string();
+                    }
+                }
+            }
+            Value::Array(items) => items.iter_mut().for_each(|item| self.json(item)),
+            Value::Object(fields) => {
+                let entries = std::mem::take(fields);
+                for (name, mut value) in entries {
+                    if is_secret_name(&name) && value.is_string() {
+                        value = REDACTED.into();
+                    }
+                    self.json(&mut value);
+                    fields.insert(self.text(&name), value);
+                }
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+
+    pub(super) fn text(&self, text: &str) -> String {
+        let mut clean = String::with_capacity(text.len());
+        let mut from = 0;
+        for spot in self.spots(text.as_bytes()) {
+            clean.push_str(text.get(from..spot.start).unwrap_or_default());
+            clean.push_str(REDACTED);
+            from = spot.end;
+        }
+        clean.push_str(text.get(from..).unwrap_or_default());
+        clean
+    }
+
+    /// Blots secrets out of an answer's body, byte for byte, so that its chunks keep their lengths.
+    pub(super) fn blot(&self, body: &mut [u8]) {
+        for spot in self.spots(body) {
+            if let Some(secret) = body.get_mut(spot) {
+                secret.fill(b'*');
+            }
+        }
+    }
+
+    /// Where secrets stand: in order, none touching another.
+    fn spots(&self, bytes: &[u8]) -> Vec<Range<usize>> {
+        let mut spots: Vec<Range<usize>> = Vec::new();
+        for secret in self.secrets.iter().map(String::as_bytes) {
+            let starts = bytes.windows(secret.len()).enumerate().filter(|(_, window)| *window == secret);
+            spots.extend(starts.map(|(at, _)| at..at + secret.len()));
+        }
+        key_spots(bytes, &mut spots);
+        spots.sort_unstable_by_key(|spot| spot.start);
+        let mut merged: Vec<Range<usize>> = Vec::with_capacity(spots.len());
+        for spot in spots {
+            match merged.last_mut() {
+                Some(last) if spot.start <= last.end => last.end = last.end.max(spot.end),
+                _ => merged.push(spot),
+            }
+        }
+        merged
+    }
+}
+
+/// A request as it stands in a cassette.
+pub(super) fn scrubbed(request: &FakeRequest, scrubber: &Scrubber) -> RequestLine {
+    let mut body = Body::of_request(&request.body);
+    match &mut body {
+        Body::Json(json) => scrubber.json(json),
+        Body::Text(text) => *text = scrubber.text(text),
+        Body::Binary(_) => {}
+    }
+    RequestLine { method: request.method.clone(), path: scrubber.path(&request.path), body: Some(body) }
+}
+
+fn push(into: &mut Vec<String>, secret: &str, shortest: usize) {
+    if secret.len() >= shortest {
+        into.push(secret.to_owned());
+    }
+}
+
+fn header_secrets(headers: &HeaderMap, found: &mut Vec<String>) {
+    for (name, value) in headers {
+        let name = name.as_str();
+        let Ok(value) = value.to_str() else { continue };
+        if PLAIN_HEADERS.contains(&name) {
+            continue;
+        }
+        let speaks = ["auth", "key", "token", "secret", "cookie", "password", "session", "signature"];
+        if !speaks.iter().any(|word| name.contains(word)) {
+            push(found, value, MIN_OTHER);
+            continue;
+        }
+        // `Bearer KEY`, `name=value; name=value`: the parts are as secret as the whole.
+        push(found, value, MIN_SECRET);
+        for part in value.split([' ', ';', ',']) {
+            push(found, part, MIN_SECRET);
+            if let Some((_, value)) = part.split_once('=') {
+                push(found, value, MIN_SECRET);
+            }
+        }
+    }
+    found.retain(|secret| !["Bearer", "Basic"].contains(&secret.as_str()));
+}
+
+/// Strings that stand under the name of a secret.
+fn field_secrets(value: &Value, found: &mut Vec<String>) {
+    match value {
+        Value::Array(items) => items.iter().for_each(|item| field_secrets(item, found)),
+        Value::Object(fields) => {
+            for (name, value) in fields {
+                match value {
+                    Value::String(text) if is_secret_name(name) => push(found, text, MIN_SECRET),
+                    other => field_secrets(other, found),
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+fn is_secret_name(name: &str) -> bool {
+    let name: String =
+        name.chars().filter(|letter| letter.is_alphanumeric()).collect::<String>().to_ascii_lowercase();
+    name == "token" || SECRET_NAMES.iter().any(|part| name.contains(part))
+}
+
+/// The parameters of a path's query, as they are written.
+fn parameters(path: &str) -> impl Iterator<Item = (&str, &str)> {
+    let query = path.split_once('?').map_or("", |(_, query)| query);
+    query.split('&').filter(|pair| !pair.is_empty()).map(|pair| pair.split_once('=').unwrap_or((pair, "")))
+}
+
+/// Finds what begins like a key, or is a signed token (JWT), wherever a word begins.
+fn key_spots(bytes: &[u8], spots: &mut Vec<Range<usize>>) {
+    let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
+    let mut at = 0;
+    while let Some(rest) = bytes.get(at..).filter(|rest| !rest.is_empty()) {
+        let length = rest.iter().take_while(|byte| is_word(byte)).count();
+        // In `\nsk-…` and `%20sk-…` the word begins after the escape.
+        let before = at.checked_sub(1).and_then(|before| bytes.get(before));
+        let skip = match before {
+            Some(b'\\') => 1,
+            Some(b'%') => 2,
+            _ => 0,
+        };
+        let word = rest.get(skip.min(length)..length).unwrap_or_default();
+        if is_key(word) {
+            spots.push(at + skip..at + length);
+        }
+        at += length.max(1);
+    }
+}
+
+fn is_key(word: &[u8]) -> bool {
+    let named = KEY_PREFIXES.iter().any(|prefix| {
+        let rest = word.strip_prefix(prefix.as_bytes());
+        rest.is_some_and(|rest| rest.len() >= MIN_KEY)
+    });
+    named || (word.starts_with(b"eyJ") && word.windows(4).any(|window| window == b".eyJ"))
+}
+
+fn percent_encoded(text: &str) -> String {
+    let mut encoded = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'~') {
+            encoded.push(char::from(byte));
+        } else {
+            encoded.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    encoded
+}
+
+fn percent_decoded(text: &str) -> String {
+    let mut decoded = Vec::with_capacity(text.len());
+    let mut bytes = text.bytes();
+    while let Some(byte) = bytes.next() {
+        let digits: Option<[u8; 2]> = (byte == b'%').then(|| Some([bytes.next()?, bytes.next()?])).flatten();
+        let coded = digits.and_then(|digits| u8::from_str_radix(std::str::from_utf8(&digits).ok()?, 16).ok());
+        decoded.push(coded.unwrap_or(byte));
+    }
+    String::from_utf8_lossy(&decoded).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn scrubber(secrets: &[&str]) -> Scrubber {
+        Scrubber::new([], secrets.iter().map(|secret| (*secret).to_owned()))
+    }
+
+    #[test]
+    fn keys_are_known_by_their_form() {
+        let scrubber = scrubber(&[]);
+        for (text, clean) in [
+            ("a sk-proj-0123456789abcdef b", "a [redacted] b"),
+            ("\"\\nsk-0123456789abcdef\"", "\"\\n[redacted]\""),
+            ("?x=%20AIza0123456789abcdefg", "?x=%20[redacted]"),
+            ("Bearer eyJhbGci.eyJzdWIi.c2ln", "Bearer [redacted]"),
+            ("task-0123456789abcdef and sk-short", "task-0123456789abcdef and sk-short"),
+        ] {
+            assert_eq!(scrubber.text(text), clean);
+        }
+    }
+
+    #[test]
+    fn known_secrets_are_found_in_every_form() {
+        let scrubber = scrubber(&["can\"ary/1", "can\"ary/1-longer"]);
+        assert_eq!(scrubber.text("x can\"ary/1 y can\"ary/1-longer z"), "x [redacted] y [redacted] z");
+        assert_eq!(scrubber.text("x can\\\"ary/1 y can%22ary%2F1 z"), "x [redacted] y [redacted] z");
+        let mut body = *b"x can\"ary/1can\"ary/1 y";
+        scrubber.blot(&mut body);
+        assert_eq!(&body, b"x ****************** y");
+    }
+
+    #[test]
+    fn fields_and_parameters_are_known_by_their_names() {
+        let scrubber = scrubber(&[]);
+        let mut body = json!({
+            "tools": [{"headers": {"Authorization": "Basic abc"}, "server": {"api-key": "k", "max_tokens": 5}}],
+            "input": [{"arguments": "{\"password\":\"p\",\"n\":1}", "text": "{not json"}],
+            "schema": {"properties": {"password": {"type": "string"}}, "prompt_cache_key": "kept"},
+        });
+        scrubber.json(&mut body);
+        assert_eq!(
+            body,
+            json!({
+                "tools": [{"headers": {"Authorization": REDACTED}, "server": {"api-key": REDACTED, "max_tokens": 5}}],
+                "input": [{"arguments": "{\"password\":\"[redacted]\",\"n\":1}", "text": "{not json"}],
+                "schema": {"properties": {"password": {"type": "string"}}, "prompt_cache_key": "kept"},
+            })
+        );
+        assert_eq!(scrubber.path("/v1/m:stream?alt=sse&key=abc"), "/v1/m:stream?alt=sse&key=[redacted]");
+        assert_eq!(scrubber.path("/v1/m"), "/v1/m");
+    }
+}
