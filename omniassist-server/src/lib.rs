@@ -4,12 +4,14 @@
 //! Depend on this crate directly to run an assistant without HTTP, to write a provider, or to write an adapter.
 
 mod cancel;
+mod cost;
 mod engine;
 mod error;
 pub mod http;
 mod principal;
 pub mod provider;
 mod run_context;
+mod telemetry;
 #[cfg(feature = "testing")]
 pub mod testing;
 pub mod tool;
@@ -17,6 +19,7 @@ pub mod tool;
 mod transport;
 
 pub use cancel::CancellationToken;
+pub use cost::{Cost, Price, Prices};
 pub use engine::{
     Assistant, AssistantBuilder, IntoSystemPrompt, LlmSummariser, PromptText, Run, RunFailure, RunHandle,
     RunOutcome, prompt_kind,

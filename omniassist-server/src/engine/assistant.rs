@@ -17,6 +17,7 @@ use super::history;
 use super::live::LiveRuns;
 use super::prompt::SystemPrompt;
 use super::run::Run;
+use crate::cost::Prices;
 use crate::provider::LlmProvider;
 use crate::tool::{ToolSnapshot, Tools};
 use crate::{Principal, RunContext};
@@ -55,6 +56,8 @@ pub(crate) struct Inner {
     pub(super) model: Option<Text>,
     pub(super) verifier: Arc<dyn Verifier>,
     pub(super) trusts_history: bool,
+    pub(super) prices: Option<Prices>,
+    pub(super) records_content: bool,
     pub(super) live: Arc<LiveRuns>,
 }
 
@@ -84,7 +87,7 @@ impl Assistant {
     #[must_use]
     pub fn model(&self) -> (&str, Option<&str>) {
         let provider = &self.inner.provider;
-        (provider.name(), self.inner.model.as_deref().or_else(|| provider.model()))
+        (provider.name(), self.inner.asked_model())
     }
 
     /// Whether posted history is taken as the server's own, unverified. See

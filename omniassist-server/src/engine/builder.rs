@@ -7,6 +7,7 @@ use omniassist_core::{ContextMessage, Limits, ModelOptions, Text, TrustHistory, 
 use super::assistant::{Assistant, Inner};
 use super::prompt::{IntoSystemPrompt, SystemPrompt};
 use crate::Result;
+use crate::cost::Prices;
 use crate::provider::LlmProvider;
 use crate::tool::{StateMap, Tool, Tools};
 
@@ -24,6 +25,8 @@ pub struct AssistantBuilder {
     options: ModelOptions,
     model: Option<Text>,
     verifier: Option<Arc<dyn Verifier>>,
+    prices: Option<Prices>,
+    records_content: bool,
 }
 
 impl AssistantBuilder {
@@ -40,6 +43,8 @@ impl AssistantBuilder {
             options: ModelOptions::default(),
             model: None,
             verifier: None,
+            prices: None,
+            records_content: false,
         }
     }
 
@@ -120,13 +125,32 @@ impl AssistantBuilder {
         self
     }
 
+    /// What models cost. A run that ends well then tells its cost, in [`RunOutcome::cost`](super::RunOutcome::cost), as
+    /// `cost` in the metadata of the message and in its span. Users see that metadata: leave prices out where they
+    /// should not know. Default: no prices.
+    pub fn prices(mut self, prices: Prices) -> Self {
+        self.prices = Some(prices);
+        self
+    }
+
+    /// Whether spans hold what was said: the system prompt, the conversation, the model's answers, arguments and
+    /// outputs of tools. All of it then goes wherever the host sends its traces, personal data included, and is kept in
+    /// memory until the span ends. Default: `false`, spans tell names, ids, token counts and error codes only.
+    pub fn record_content(mut self, record: bool) -> Self {
+        self.records_content = record;
+        self
+    }
+
     /// Builds the assistant.
     ///
     /// # Errors
     ///
     /// When a tool cannot be registered: its name or schema is not acceptable, its name is taken, or it needs a
-    /// `State` of a type that was not given.
+    /// `State` of a type that was not given. When a price is not a number from 0 to 1,000,000,000.
     pub fn build(self) -> Result<Assistant> {
+        if let Some(prices) = &self.prices {
+            prices.check()?;
+        }
         let limits = Arc::new(self.limits);
         let tools = Tools::new(self.state, (*limits).clone());
         for tool in self.tools {
@@ -150,6 +174,8 @@ impl AssistantBuilder {
             model: self.model,
             verifier: self.verifier.unwrap_or_else(|| Arc::new(TrustHistory)),
             trusts_history,
+            prices: self.prices,
+            records_content: self.records_content,
             live: Arc::default(),
         }))
     }

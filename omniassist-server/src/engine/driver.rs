@@ -10,12 +10,14 @@ use omniassist_core::event::RunErrorCode;
 use omniassist_core::run::{Action, Input, RunConfig, RunMachine};
 use omniassist_core::transcript::ToolCall;
 use omniassist_core::{EventBuf, LlmPayload, RunEvent, RunRequest, Text, TranscriptItem};
+use serde_json::Map;
 
 use super::assistant::Inner;
 use super::live::End;
-use crate::RunContext;
 use crate::provider::LlmStream;
+use crate::telemetry::RunTrace;
 use crate::tool::{RunningTool, ToolInvocation, ToolSnapshot, ToolUpdate};
+use crate::{Cost, RunContext};
 
 /// What is made for a run before its first model call: the system prompt and the context block.
 pub(super) type Preparation = Pin<Box<dyn Future<Output = Result<Prepared, RunErrorCode>> + Send>>;
@@ -37,6 +39,7 @@ pub(super) struct Driver {
     model: Option<LlmStream>,
     queued: VecDeque<ToolCall>,
     running: Vec<RunningTool>,
+    trace: RunTrace,
 }
 
 enum Stage {
@@ -54,6 +57,9 @@ impl Driver {
         config: RunConfig,
         preparation: Preparation,
     ) -> Self {
+        let provider = &assistant.provider;
+        let trace =
+            RunTrace::begin(&run, provider.name(), assistant.asked_model(), assistant.records_content);
         Self {
             assistant,
             run,
@@ -65,6 +71,7 @@ impl Driver {
             model: None,
             queued: VecDeque::new(),
             running: Vec::new(),
+            trace,
         }
     }
 
@@ -95,7 +102,8 @@ impl Driver {
 
     fn poll_progress(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         if let Stage::Preparing(preparation) = &mut self.stage {
-            match ready!(preparation.as_mut().poll(cx)) {
+            let polled = self.trace.enter_scope(|| preparation.as_mut().poll(cx));
+            match ready!(polled) {
                 Ok(prepared) => self.begin(prepared),
                 Err(code) => {
                     self.begin(Prepared { system: None, context: None });
@@ -129,8 +137,13 @@ impl Driver {
     /// Takes the one thing that is ready from the model.
     fn poll_model(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let Some(model) = &mut self.model else { return Poll::Ready(()) };
-        let input = match ready!(model.as_mut().poll_next(cx)) {
-            Some(Ok(event)) => Input::Model(event),
+        let polled = self.trace.enter_scope(|| model.as_mut().poll_next(cx));
+        let prices = self.assistant.prices.as_ref();
+        let input = match ready!(polled) {
+            Some(Ok(event)) => {
+                self.trace.model_said(&event);
+                Input::Model(event)
+            }
             Some(Err(error)) => {
                 self.model = None;
                 tracing::warn!(
@@ -141,10 +154,12 @@ impl Driver {
                     error = &error as &(dyn std::error::Error + 'static),
                     "the model call failed"
                 );
+                self.trace.call_ended(Some(&error), prices);
                 Input::ModelError(error.run_code())
             }
             None => {
                 self.model = None;
+                self.trace.call_ended(None, prices);
                 Input::ModelEnd
             }
         };
@@ -180,7 +195,9 @@ impl Driver {
         match machine.next_action() {
             Some(Action::CallModel { transcript }) => {
                 let payload = self.assistant.payload(transcript, system.clone(), self.tools.specs());
-                self.model = Some(self.assistant.provider.stream(payload));
+                let provider = &self.assistant.provider;
+                self.trace.call_model(&payload, provider.name(), self.assistant.asked_model());
+                self.model = Some(self.trace.enter_scope(|| provider.stream(payload)));
             }
             Some(Action::RunTools { calls }) => {
                 self.queued = calls.into();
@@ -195,7 +212,8 @@ impl Driver {
         while self.running.len() < self.assistant.limits.max_parallel_tools.max(1) {
             let Some(call) = self.queued.pop_front() else { return };
             let Some(tool) = self.tools.get(&call.name) else { continue };
-            let invocation = ToolInvocation::new(call.id, call.arguments, self.run.clone());
+            let trace = self.trace.tool(&call);
+            let invocation = ToolInvocation::new(call.id, call.arguments, self.run.clone()).traced(trace);
             self.running.push(self.assistant.tools.start(tool, invocation));
         }
     }
@@ -207,11 +225,37 @@ impl Driver {
             self.model = None;
             self.queued.clear();
             self.running.clear();
+            self.close();
         }
+    }
+
+    /// Ends the trace, and puts what the run cost ahead of its terminal event.
+    fn close(&mut self) {
+        let mut events: Vec<_> = self.events.drain().collect();
+        if let Some(terminal) = events.last() {
+            self.trace.end(terminal, self.assistant.prices.as_ref());
+            if let (RunEvent::Finish { .. }, Some(cost)) = (terminal, self.trace.cost()) {
+                let metadata = Map::from_iter([("cost".to_owned(), cost.to_string().into())]);
+                events.insert(events.len() - 1, RunEvent::Metadata(metadata));
+            }
+        }
+        for event in events {
+            self.events.push(event);
+        }
+    }
+
+    /// What the run has cost so far, where that is known.
+    pub(super) fn cost(&self) -> Option<Cost> {
+        self.trace.cost()
     }
 }
 
 impl Inner {
+    /// The model that is asked for, where it has a name.
+    pub(super) fn asked_model(&self) -> Option<&str> {
+        self.model.as_deref().or_else(|| self.provider.model())
+    }
+
     fn payload(
         &self,
         transcript: Arc<[TranscriptItem]>,

@@ -11,6 +11,7 @@ use omniassist_core::{RunEvent, Text, Usage};
 
 use super::assistant::Inner;
 use super::live::{End, LiveRun};
+use crate::Cost;
 
 /// A run: a stream of what it does, driven by being polled.
 ///
@@ -104,7 +105,13 @@ impl Run {
             collector.apply(&event);
             let code = match event {
                 RunEvent::Finish { usage, .. } => {
-                    return Ok(RunOutcome { message: collector.into_message(), usage, continued_parts });
+                    let cost = self.live.with(|driver| driver.cost()).flatten();
+                    return Ok(RunOutcome {
+                        message: collector.into_message(),
+                        usage,
+                        cost,
+                        continued_parts,
+                    });
                 }
                 RunEvent::Error { code, .. } => Some(code),
                 RunEvent::Abort { .. } => None,
@@ -145,6 +152,9 @@ pub struct RunOutcome {
     pub message: Message,
     /// Tokens of all steps.
     pub usage: Usage,
+    /// What all steps cost. `None` unless the host gave the assistant [prices](super::AssistantBuilder::prices), every
+    /// model that answered has one, and every step reported its tokens.
+    pub cost: Option<Cost>,
     continued_parts: usize,
 }
 

@@ -16,6 +16,7 @@ use super::registered::RegisteredTool;
 use super::state::StateMap;
 use super::update::{ToolOutcome, ToolUpdate, Update, Updates};
 use super::{ToolContext, ToolError};
+use crate::telemetry::{ToolEnd, ToolTrace};
 use crate::{CancellationToken, RunContext};
 
 /// A call that is to be made.
@@ -30,19 +31,31 @@ pub struct ToolInvocation {
     pub run: RunContext,
     /// Fires when the run is over; the call's own token fires with it.
     pub cancel: CancellationToken,
+    trace: ToolTrace,
 }
 
 impl ToolInvocation {
     /// A call that nothing cancels but the drop of its [`RunningTool`].
     #[must_use]
     pub fn new(call_id: impl Into<Text>, arguments: JsonText, run: RunContext) -> Self {
-        Self { call_id: call_id.into(), arguments, run, cancel: CancellationToken::new() }
+        Self {
+            call_id: call_id.into(),
+            arguments,
+            run,
+            cancel: CancellationToken::new(),
+            trace: ToolTrace::none(),
+        }
     }
 
     /// The token that the call's own token follows. Default: a fresh one.
     #[must_use]
     pub fn cancel(mut self, token: CancellationToken) -> Self {
         self.cancel = token;
+        self
+    }
+
+    pub(crate) fn traced(mut self, trace: ToolTrace) -> Self {
+        self.trace = trace;
         self
     }
 }
@@ -127,10 +140,11 @@ pub(super) fn start(
     grace: Duration,
     tasks: &TaskTracker,
 ) -> RunningTool {
-    let ToolInvocation { call_id, arguments, run, cancel } = invocation;
+    let ToolInvocation { call_id, arguments, run, cancel, trace } = invocation;
+    let span = trace.span();
     let cancel = cancel.child();
     let updates = Arc::new(Updates::default());
-    let end = End { call_id: call_id.clone(), tool: Arc::clone(tool), updates: Arc::clone(&updates) };
+    let end = End { call_id: call_id.clone(), tool: Arc::clone(tool), updates: Arc::clone(&updates), trace };
     let running = RunningTool {
         call_id: call_id.clone(),
         updates: Arc::clone(&updates),
@@ -160,11 +174,11 @@ pub(super) fn start(
     );
     let work = {
         let tool = Arc::clone(tool);
-        async move { tool.call(context).await }.in_current_span()
+        async move { tool.call(context).await }.instrument(span.clone())
     };
     let work = runtime.spawn(tasks.track_future(work));
     // A second task keeps the time, so that a tool that blocks its thread is still answered for.
-    runtime.spawn(tasks.track_future(supervise(work, end, cancel, grace).in_current_span()));
+    runtime.spawn(tasks.track_future(supervise(work, end, cancel, grace).instrument(span)));
     running
 }
 
@@ -218,6 +232,7 @@ struct End {
     call_id: Text,
     tool: Arc<RegisteredTool>,
     updates: Arc<Updates>,
+    trace: ToolTrace,
 }
 
 impl End {
@@ -229,13 +244,20 @@ impl End {
         if let Err(error) = &result {
             error.log(&self.tool.spec().name, &self.call_id);
         }
+        let end = ToolEnd::of(&result);
         let max_bytes = self.tool.max_output_bytes();
-        self.updates.finish(result.map_err(|error| error.capped(max_bytes)));
+        if self.updates.finish(result.map_err(|error| error.capped(max_bytes))) {
+            self.trace.ended(&end);
+        }
     }
 }
 
 impl Drop for End {
     fn drop(&mut self) {
-        self.updates.finish(Err(ToolError::cancelled()));
+        let result = Err(ToolError::cancelled());
+        let end = ToolEnd::of(&result);
+        if self.updates.finish(result) {
+            self.trace.ended(&end);
+        }
     }
 }

@@ -1,0 +1,196 @@
+//! What runs cost: the host's price table, and exact sums.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::iter::Sum;
+use std::ops::Add;
+
+use omniassist_core::Usage;
+use serde::{Serialize, Serializer};
+
+use crate::{Error, Result};
+
+/// A price is kept in millionths of the currency per million tokens, so a token costs a whole number of these.
+const PER_UNIT: u128 = 1_000_000_000_000;
+
+/// What models cost, as the host knows it: prices are in one currency of its choice. See
+/// [`AssistantBuilder::prices`](crate::AssistantBuilder::prices).
+///
+/// A model is looked up under the name that its answer gives, or, where the answer gives none, under the name that was
+/// asked for. A release date at the end of that name (`-2025-08-07`, `-20250929`, `@20250929`) need not be in the table:
+/// `gpt-5-mini` also prices `gpt-5-mini-2025-08-07`, but not `gpt-5-mini-high`.
+///
+/// ```
+/// use omniassist_server::{Price, Prices};
+///
+/// let prices = Prices::new()
+///     .model("gpt-5-mini", Price::per_million_tokens(0.25, 2.0).cached_input(0.025))
+///     .model("llama-3.3-70b", Price::per_million_tokens(0.59, 0.79));
+/// # let _ = prices;
+/// ```
+#[derive(Debug, Clone, Default)]
+#[must_use]
+pub struct Prices {
+    models: HashMap<String, Price>,
+}
+
+impl Prices {
+    /// A table without prices.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets the price of a model. The same name again replaces it.
+    pub fn model(mut self, name: impl Into<String>, price: Price) -> Self {
+        self.models.insert(name.into(), price);
+        self
+    }
+
+    /// The price of the model of this name.
+    #[must_use]
+    pub fn price(&self, model: &str) -> Option<&Price> {
+        self.models.get(model).or_else(|| self.models.get(without_date(model)?))
+    }
+
+    /// What one model call cost. `None` when the model has no price, or the input or output was not counted.
+    #[must_use]
+    pub fn cost(&self, model: &str, usage: &Usage) -> Option<Cost> {
+        self.price(model)?.cost(usage)
+    }
+
+    /// Whether every price is one.
+    pub(crate) fn check(&self) -> Result<()> {
+        match self.models.iter().find(|(_, price)| !price.is_valid()) {
+            Some((model, _)) => Err(Error::configuration(format!(
+                "`prices`: a price of `{model}` is not a number from 0 to {MAX_PRICE}"
+            ))),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The name without the date at its end, if it has one: eight digits, with or without hyphens between them.
+fn without_date(model: &str) -> Option<&str> {
+    let is_date = |digits: &str| digits.len() == 8 && digits.bytes().all(|byte| byte.is_ascii_digit());
+    if let Some((name, end)) = model.rsplit_once(['-', '@'])
+        && is_date(end)
+    {
+        return Some(name);
+    }
+    let mut parts = model.rsplitn(4, '-');
+    let (day, month, year) = (parts.next()?, parts.next()?, parts.next()?);
+    let name = parts.next()?;
+    ((year.len(), month.len(), day.len()) == (4, 2, 2) && is_date(&format!("{year}{month}{day}")))
+        .then_some(name)
+}
+
+/// The highest price per million tokens, in the currency of the table.
+const MAX_PRICE: u32 = 1_000_000_000;
+
+/// What a million tokens of one model cost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[must_use]
+pub struct Price {
+    input: Amount,
+    cached_input: Option<Amount>,
+    output: Amount,
+}
+
+/// Millionths of the currency per million tokens; `None` where what was given is no price.
+type Amount = Option<u64>;
+
+impl Price {
+    /// The price of a million tokens read and of a million written, reasoning included, in the currency of the table.
+    /// Each is rounded once to six decimals; from there on all sums are exact. Cached input costs the same unless
+    /// [`cached_input`](Self::cached_input) says otherwise.
+    ///
+    /// An assistant cannot be built with a price that is negative, not a number or over 1,000,000,000.
+    pub fn per_million_tokens(input: f64, output: f64) -> Self {
+        Self { input: amount(input), cached_input: None, output: amount(output) }
+    }
+
+    /// The price of a million tokens that were read from a cache.
+    pub fn cached_input(mut self, price: f64) -> Self {
+        self.cached_input = Some(amount(price));
+        self
+    }
+
+    /// What this usage costs. `None` when the input or the output was not counted.
+    #[must_use]
+    pub fn cost(&self, usage: &Usage) -> Option<Cost> {
+        let (input, output) = (usage.input_tokens?, usage.output_tokens?);
+        let cached = usage.cached_input_tokens.unwrap_or(0).min(input);
+        let product = |tokens: u64, price: u64| u128::from(tokens) * u128::from(price);
+        let parts = [
+            product(input - cached, self.input?),
+            product(cached, self.cached_input.unwrap_or(self.input)?),
+            product(output, self.output?),
+        ];
+        // Each product is below 2^64 · 10^15 < 2^114.
+        Some(Cost(parts.iter().sum()))
+    }
+
+    fn is_valid(&self) -> bool {
+        self.input.is_some() && self.output.is_some() && self.cached_input != Some(None)
+    }
+}
+
+fn amount(price: f64) -> Amount {
+    // The cast is exact: 10^15 < 2^53.
+    (0.0..=f64::from(MAX_PRICE)).contains(&price).then(|| (price * 1_000_000.0).round() as u64)
+}
+
+/// What something cost, exactly, in the currency of the [`Prices`]. Prints as a decimal number (`0.000425`), which is
+/// also its JSON form, as a string: a JSON number would be rounded by many readers.
+///
+/// ```
+/// use omniassist_server::Price;
+/// use omniassist_server::core::Usage;
+///
+/// let mut usage = Usage::default();
+/// usage.input_tokens = Some(1_000);
+/// usage.output_tokens = Some(100);
+/// let cost = Price::per_million_tokens(0.25, 2.0).cost(&usage);
+/// assert_eq!(cost.map(|cost| cost.to_string()).as_deref(), Some("0.00045"));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Cost(u128);
+
+impl Cost {
+    /// The cost in millionths of the currency, rounded up: what a budget should count.
+    #[must_use]
+    pub fn micros(self) -> u128 {
+        self.0.div_ceil(PER_UNIT / 1_000_000)
+    }
+}
+
+impl Add for Cost {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self(self.0.saturating_add(other.0))
+    }
+}
+
+impl Sum for Cost {
+    fn sum<I: Iterator<Item = Self>>(costs: I) -> Self {
+        costs.fold(Self::default(), Add::add)
+    }
+}
+
+impl fmt::Display for Cost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (whole, fraction) = (self.0 / PER_UNIT, self.0 % PER_UNIT);
+        if fraction == 0 {
+            return write!(f, "{whole}");
+        }
+        let digits = format!("{fraction:012}");
+        write!(f, "{whole}.{}", digits.trim_end_matches('0'))
+    }
+}
+
+impl Serialize for Cost {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}

@@ -1,0 +1,128 @@
+use omniassist_core::event::FinishReason;
+use omniassist_core::{LlmEvent, LlmPayload, Text, Usage};
+use tracing::field::Empty;
+use tracing::{Span, info_span};
+
+use super::content::{self, Said};
+use super::{finish_reasons, names, record_usage};
+
+/// The span of a model call, and what the model says of the call.
+pub(super) struct ModelCall {
+    span: Span,
+    requested: Option<Text>,
+    answered: Option<Text>,
+    usage: Option<Usage>,
+    finish: Option<FinishReason>,
+    begun: bool,
+    said: Option<Said>,
+}
+
+/// What a model call used.
+pub(super) struct Used {
+    /// The model that answered, as it calls itself; else the one that was asked for.
+    pub(super) model: Option<Text>,
+    pub(super) usage: Usage,
+}
+
+impl ModelCall {
+    pub(super) fn begin(
+        step: &Span,
+        payload: &LlmPayload,
+        provider: &str,
+        model: Option<&str>,
+        records_content: bool,
+    ) -> Self {
+        let options = &payload.options;
+        let span = info_span!(
+            parent: step,
+            "chat",
+            { names::SPAN_NAME } = Empty,
+            { names::SPAN_KIND } = "client",
+            { names::SPAN_STATUS } = Empty,
+            { names::ERROR_TYPE } = Empty,
+            { names::OPERATION_NAME } = "chat",
+            { names::PROVIDER_NAME } = provider,
+            { names::REQUEST_MODEL } = model,
+            { names::REQUEST_TEMPERATURE } = options.temperature,
+            { names::REQUEST_TOP_P } = options.top_p,
+            { names::REQUEST_MAX_TOKENS } = options.max_output_tokens.map(i64::from),
+            { names::RESPONSE_ID } = Empty,
+            { names::RESPONSE_MODEL } = Empty,
+            { names::FINISH_REASONS } = Empty,
+            { names::INPUT_TOKENS } = Empty,
+            { names::OUTPUT_TOKENS } = Empty,
+            { names::CACHED_INPUT_TOKENS } = Empty,
+            { names::REASONING_TOKENS } = Empty,
+            { names::SYSTEM_INSTRUCTIONS } = Empty,
+            { names::INPUT_MESSAGES } = Empty,
+            { names::OUTPUT_MESSAGES } = Empty,
+        );
+        let records_content = records_content && !span.is_disabled();
+        if !span.is_disabled() {
+            match model {
+                Some(model) => span.record(names::SPAN_NAME, format!("chat {model}")),
+                None => span.record(names::SPAN_NAME, "chat"),
+            };
+        }
+        if records_content {
+            if let Some(system) = &payload.system {
+                span.record(names::SYSTEM_INSTRUCTIONS, content::system(system));
+            }
+            span.record(names::INPUT_MESSAGES, content::input(&payload.transcript));
+        }
+        Self {
+            span,
+            requested: model.map(Text::from),
+            answered: None,
+            usage: None,
+            finish: None,
+            begun: false,
+            said: records_content.then(Said::default),
+        }
+    }
+
+    pub(super) fn span(&self) -> &Span {
+        &self.span
+    }
+
+    pub(super) fn take(&mut self, event: &LlmEvent) {
+        self.begun = true;
+        match event {
+            LlmEvent::Start { id, model, .. } => {
+                if let Some(id) = id {
+                    self.span.record(names::RESPONSE_ID, id.as_str());
+                }
+                if let Some(model) = model {
+                    self.span.record(names::RESPONSE_MODEL, model.as_str());
+                    self.answered = Some(model.clone());
+                }
+            }
+            LlmEvent::Usage(usage) => self.usage = Some(*usage),
+            LlmEvent::Finish { reason, .. } => self.finish = Some(reason.clone()),
+            _ => {}
+        }
+        if let Some(said) = &mut self.said {
+            said.take(event);
+        }
+    }
+
+    /// Closes the span. `None` for a call that was refused before it began: it used nothing.
+    pub(super) fn end(self, error_type: Option<&str>) -> Option<Used> {
+        let usage = self.usage.unwrap_or_default();
+        if !self.span.is_disabled() {
+            record_usage(&self.span, &usage);
+            if let Some(reason) = &self.finish {
+                self.span.record(names::FINISH_REASONS, finish_reasons(reason));
+            }
+            if let Some(said) = &self.said {
+                self.span.record(names::OUTPUT_MESSAGES, said.to_json(self.finish.as_ref()));
+            }
+            // What comes after a complete answer does not spoil it.
+            if let Some(error_type) = error_type.filter(|_| self.finish.is_none()) {
+                self.span.record(names::ERROR_TYPE, error_type);
+                self.span.record(names::SPAN_STATUS, "ERROR");
+            }
+        }
+        self.begun.then(|| Used { model: self.answered.or(self.requested), usage })
+    }
+}

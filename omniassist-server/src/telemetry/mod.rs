@@ -1,0 +1,248 @@
+//! Spans of runs, in the words of OpenTelemetry's conventions for generative AI, over `tracing` alone: exporting them
+//! is the host's.
+//!
+//! ```text
+//! invoke_agent                the run
+//! └─ step                     a model call and the tools that it asked for
+//!    ├─ chat {model}          the model call
+//!    └─ execute_tool {name}   one tool call, in its own task
+//! ```
+//!
+//! A span is entered only while the thing it stands for is polled, so it never rests in a suspended task. Nothing is
+//! created or recorded for a delta; without a subscriber that wants spans, a run makes none.
+
+mod call;
+mod content;
+mod names;
+mod tool;
+
+use omniassist_core::event::FinishReason;
+use omniassist_core::transcript::ToolCall;
+use omniassist_core::{LlmEvent, LlmPayload, RunEvent, Usage};
+pub(crate) use tool::{ToolEnd, ToolTrace};
+use tracing::field::Empty;
+use tracing::{Span, info_span};
+
+use self::call::ModelCall;
+use crate::cost::{Cost, Prices};
+use crate::{Error, RunContext};
+
+/// The spans of one run, and what its model calls used and cost.
+pub(crate) struct RunTrace {
+    run: Span,
+    step: Span,
+    steps: u32,
+    call: Option<Box<ModelCall>>,
+    records_content: bool,
+    usage: Usage,
+    cost: RunCost,
+    ended: bool,
+}
+
+/// What the model calls of a run cost together.
+#[derive(Clone, Copy)]
+enum RunCost {
+    /// No call has ended yet.
+    Nothing,
+    Known(Cost),
+    /// One call had no price, or did not report what it used.
+    Unknown,
+}
+
+impl RunTrace {
+    /// Opens the run's span, as a child of the span that is current.
+    pub(crate) fn begin(
+        run: &RunContext,
+        provider: &str,
+        model: Option<&str>,
+        records_content: bool,
+    ) -> Self {
+        let span = info_span!(
+            "invoke_agent",
+            { names::SPAN_NAME } = "invoke_agent",
+            { names::SPAN_STATUS } = Empty,
+            { names::ERROR_TYPE } = Empty,
+            { names::OPERATION_NAME } = "invoke_agent",
+            { names::PROVIDER_NAME } = provider_name(provider),
+            { names::CONVERSATION_ID } = run.chat_id().map(|id| id.as_str()),
+            { names::REQUEST_MODEL } = model,
+            { names::FINISH_REASONS } = Empty,
+            { names::INPUT_TOKENS } = Empty,
+            { names::OUTPUT_TOKENS } = Empty,
+            { names::CACHED_INPUT_TOKENS } = Empty,
+            { names::REASONING_TOKENS } = Empty,
+            { names::RUN_ID } = run.run_id().as_str(),
+            { names::RUN_OUTCOME } = Empty,
+            { names::RUN_COST } = Empty,
+        );
+        Self {
+            run: span,
+            step: Span::none(),
+            steps: 0,
+            call: None,
+            records_content,
+            usage: Usage::default(),
+            cost: RunCost::Nothing,
+            ended: false,
+        }
+    }
+
+    /// Does something, such as one poll, within the innermost span that is open.
+    pub(crate) fn enter_scope<T>(&self, poll: impl FnOnce() -> T) -> T {
+        let span = match &self.call {
+            Some(call) => call.span(),
+            None if self.steps == 0 => &self.run,
+            None => &self.step,
+        };
+        span.in_scope(poll)
+    }
+
+    /// Opens the spans of the next step and of its model call.
+    pub(crate) fn call_model(&mut self, payload: &LlmPayload, provider: &str, model: Option<&str>) {
+        self.steps = self.steps.saturating_add(1);
+        self.step = info_span!(parent: &self.run, "step", { names::STEP } = i64::from(self.steps));
+        self.call = Some(Box::new(ModelCall::begin(
+            &self.step,
+            payload,
+            provider_name(provider),
+            model,
+            self.records_content,
+        )));
+    }
+
+    /// Keeps what an event says of the call itself. Deltas pass by.
+    pub(crate) fn model_said(&mut self, event: &LlmEvent) {
+        if let Some(call) = &mut self.call {
+            call.take(event);
+        }
+    }
+
+    /// Closes the span of the model call.
+    pub(crate) fn call_ended(&mut self, error: Option<&Error>, prices: Option<&Prices>) {
+        self.close_call(error.map(|error| error.run_code().as_str()), prices);
+    }
+
+    fn close_call(&mut self, error_type: Option<&str>, prices: Option<&Prices>) {
+        let Some(call) = self.call.take() else { return };
+        let Some(used) = call.end(error_type) else { return };
+        self.usage.add(&used.usage);
+        if let Some(prices) = prices {
+            let cost = used.model.as_deref().and_then(|model| prices.cost(model, &used.usage));
+            self.cost = match (self.cost, cost) {
+                (RunCost::Nothing, Some(cost)) => RunCost::Known(cost),
+                (RunCost::Known(sum), Some(cost)) => RunCost::Known(sum + cost),
+                (RunCost::Unknown, _) | (_, None) => RunCost::Unknown,
+            };
+        }
+    }
+
+    /// Opens the span of a tool call, as a child of the step.
+    pub(crate) fn tool(&self, call: &ToolCall) -> ToolTrace {
+        ToolTrace::begin(&self.step, call, self.records_content)
+    }
+
+    /// What the run has cost so far. `None` without prices, and when one of its model calls cannot be priced.
+    pub(crate) fn cost(&self) -> Option<Cost> {
+        match self.cost {
+            RunCost::Known(cost) => Some(cost),
+            RunCost::Nothing | RunCost::Unknown => None,
+        }
+    }
+
+    /// Closes the spans with what the terminal event says.
+    pub(crate) fn end(&mut self, event: &RunEvent, prices: Option<&Prices>) {
+        if self.ended {
+            return;
+        }
+        match event {
+            RunEvent::Finish { reason, .. } => {
+                self.close_call(None, prices);
+                self.run.record(names::FINISH_REASONS, finish_reasons(reason));
+                self.close("finish");
+            }
+            RunEvent::Error { code, .. } => {
+                self.close_call(Some(code.as_str()), prices);
+                self.run.record(names::ERROR_TYPE, code.as_str());
+                self.run.record(names::SPAN_STATUS, "ERROR");
+                self.close("error");
+            }
+            RunEvent::Abort { .. } => {
+                self.close_call(Some(CANCELLED), prices);
+                self.close("abort");
+            }
+            _ => {}
+        }
+    }
+
+    fn close(&mut self, outcome: &'static str) {
+        self.ended = true;
+        self.step = Span::none();
+        let run = std::mem::replace(&mut self.run, Span::none());
+        if run.is_disabled() {
+            return;
+        }
+        run.record(names::RUN_OUTCOME, outcome);
+        record_usage(&run, &self.usage);
+        if let Some(cost) = self.cost() {
+            run.record(names::RUN_COST, cost.to_string());
+        }
+    }
+}
+
+/// A run that nobody waits for any more closes its spans as what they are: cancelled.
+impl Drop for RunTrace {
+    fn drop(&mut self) {
+        if !self.ended {
+            self.close_call(Some(CANCELLED), None);
+            self.close("dropped");
+        }
+    }
+}
+
+/// The `error.type` of what was given up before it was done.
+const CANCELLED: &str = "cancelled";
+
+fn record_usage(span: &Span, usage: &Usage) {
+    let fields = [
+        (names::INPUT_TOKENS, usage.input_tokens),
+        (names::OUTPUT_TOKENS, usage.output_tokens),
+        (names::CACHED_INPUT_TOKENS, usage.cached_input_tokens),
+        (names::REASONING_TOKENS, usage.reasoning_tokens),
+    ];
+    for (name, tokens) in fields {
+        // Subscribers that export to OpenTelemetry know signed numbers only, and print others as text.
+        if let Some(tokens) = tokens.and_then(|tokens| i64::try_from(tokens).ok()) {
+            span.record(name, tokens);
+        }
+    }
+}
+
+/// The words that the conventions have for how an answer ended, as a JSON list.
+fn finish_reasons(reason: &FinishReason) -> String {
+    serde_json::json!([finish_reason(reason)]).to_string()
+}
+
+fn finish_reason(reason: &FinishReason) -> &str {
+    match reason {
+        FinishReason::Stop => "stop",
+        FinishReason::ToolCalls => "tool_call",
+        FinishReason::Length => "length",
+        FinishReason::ContentFilter | FinishReason::Refusal => "content_filter",
+        FinishReason::Other(word) => word,
+        // Also a reason that later versions know.
+        _ => "error",
+    }
+}
+
+/// The conventions' name of a provider, where they have one.
+/// <https://opentelemetry.io/docs/specs/semconv/registry/attributes/gen-ai/#gen-ai-provider-name>
+fn provider_name(name: &str) -> &str {
+    match name {
+        "openai-chat" => "openai",
+        "gemini" | "google" => "gcp.gemini",
+        "azure" | "azure-openai" => "azure.ai.openai",
+        "mistral" => "mistral_ai",
+        "xai" => "x_ai",
+        name => name,
+    }
+}

@@ -1,0 +1,94 @@
+use omniassist_core::JsonText;
+use omniassist_core::transcript::ToolCall;
+use tracing::field::Empty;
+use tracing::{Span, info_span};
+
+use super::{CANCELLED, names};
+use crate::tool::ToolError;
+
+/// The span of a tool call. It stays open until the call's task has ended, also when the run has ended before.
+#[derive(Debug, Clone)]
+pub(crate) struct ToolTrace {
+    span: Span,
+    records_content: bool,
+}
+
+impl ToolTrace {
+    /// No span of its own: the call belongs to whatever span is current.
+    pub(crate) fn none() -> Self {
+        Self { span: Span::none(), records_content: false }
+    }
+
+    pub(super) fn begin(step: &Span, call: &ToolCall, records_content: bool) -> Self {
+        let span = info_span!(
+            parent: step,
+            "execute_tool",
+            { names::SPAN_NAME } = Empty,
+            { names::SPAN_STATUS } = Empty,
+            { names::ERROR_TYPE } = Empty,
+            { names::OPERATION_NAME } = "execute_tool",
+            { names::TOOL_NAME } = call.name.as_str(),
+            { names::TOOL_TYPE } = "function",
+            { names::TOOL_CALL_ID } = call.id.as_str(),
+            { names::TOOL_ARGUMENTS } = Empty,
+            { names::TOOL_RESULT } = Empty,
+        );
+        let records_content = records_content && !span.is_disabled();
+        if !span.is_disabled() {
+            span.record(names::SPAN_NAME, format!("execute_tool {}", call.name));
+        }
+        if records_content {
+            span.record(names::TOOL_ARGUMENTS, call.arguments.as_str());
+        }
+        Self { span, records_content }
+    }
+
+    /// The span that the call's task runs in.
+    pub(crate) fn span(&self) -> Span {
+        if self.span.is_disabled() { Span::current() } else { self.span.clone() }
+    }
+
+    /// Records how the call ended.
+    pub(crate) fn ended(&self, end: &ToolEnd) {
+        match end {
+            ToolEnd::Output(output) => {
+                if self.records_content {
+                    self.span.record(names::TOOL_RESULT, output.as_str());
+                }
+            }
+            ToolEnd::Failure(error_type) => {
+                self.span.record(names::ERROR_TYPE, error_type);
+                self.span.record(names::SPAN_STATUS, "ERROR");
+            }
+        }
+    }
+}
+
+/// What a span may tell of how a call ended.
+pub(crate) enum ToolEnd {
+    Output(JsonText),
+    Failure(&'static str),
+}
+
+impl ToolEnd {
+    pub(crate) fn of(result: &Result<JsonText, ToolError>) -> Self {
+        match result {
+            Ok(output) => Self::Output(output.clone()),
+            Err(error) => Self::Failure(error_type(error)),
+        }
+    }
+}
+
+fn error_type(error: &ToolError) -> &'static str {
+    if error.is_timeout() {
+        "timeout"
+    } else if error.is_cancelled() {
+        CANCELLED
+    } else if error.is_panic() {
+        "panic"
+    } else if error.source().is_some() {
+        "internal"
+    } else {
+        "tool_error"
+    }
+}
