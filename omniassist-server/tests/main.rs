@@ -10,11 +10,15 @@
 
 #[cfg(feature = "openai")]
 mod cassette;
+mod canary;
+mod cost;
 mod engine;
 mod fallback;
 mod http;
 #[cfg(feature = "openai")]
 mod openai;
+mod spans;
+mod telemetry;
 mod testing_bodies;
 mod testing_fake_server;
 mod testing_scripted;

@@ -111,12 +111,12 @@ impl Settings {
     }
 }
 
-/// Prints no key and no header value.
+/// Prints no key, no header value, and no URL that may hold one.
 impl fmt::Debug for Settings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let headers: Vec<&str> = self.headers.iter().map(|(name, _)| name.as_str()).collect();
         f.debug_struct("Settings")
-            .field("base_url", &self.base_url)
+            .field("base_url", &self.host().map_or("[not acceptable]", |_| &self.base_url))
             .field("has_api_key", &self.api_key.is_some())
             .field("headers", &headers)
             .field("model", &self.model)

@@ -14,8 +14,19 @@ pub(super) fn redact(text: &str, headers: &HeaderMap) -> String {
         for secret in [value, credential] {
             if secret.len() >= MIN_SECRET {
                 clean = clean.replace(secret, "[redacted]");
+                cut_begun(&mut clean, secret);
             }
         }
     }
     clean
+}
+
+/// Takes away the beginning of a secret at the end of `text`, which is often the start of something longer.
+fn cut_begun(text: &mut String, secret: &str) {
+    for (length, _) in secret.char_indices().rev().filter(|(length, _)| *length >= MIN_SECRET) {
+        if secret.get(..length).is_some_and(|begun| text.ends_with(begun)) {
+            text.truncate(text.len() - length);
+            return;
+        }
+    }
 }

@@ -70,9 +70,17 @@ impl Origin {
         if let (None, Some(id)) = (error.provider_request_id(), &self.request_id) {
             error = error.with_request_id(id);
         }
-        if let Some(detail) = error.detail() {
-            let clean = redact::redact(detail, request_headers);
-            error = error.with_detail(clean);
+        let clean = |text: Option<&str>| text.map(|text| redact::redact(text, request_headers));
+        let (detail, code) = (clean(error.detail()), clean(error.code()));
+        let request_id = clean(error.provider_request_id());
+        if let Some(detail) = detail {
+            error = error.with_detail(detail);
+        }
+        if let Some(code) = code {
+            error = error.with_code(code);
+        }
+        if let Some(request_id) = request_id {
+            error = error.with_request_id(request_id);
         }
         error
     }

@@ -1,0 +1,46 @@
+//! A backend with an assistant whose runs appear in OpenTelemetry: every run, step, model call and tool call is a span,
+//! exported by OTLP over HTTP.
+//!
+//! The library only opens `tracing` spans; [`telemetry`] shows all that a host adds. `OTEL_EXPORTER_OTLP_ENDPOINT` says
+//! where the collector is (default `http://localhost:4318`), `OTEL_SERVICE_NAME` what the service is called. With
+//! `OPENAI_API_KEY` set the model is OpenAI's; without it a scripted one answers, which needs no network.
+
+mod app;
+mod telemetry;
+#[cfg(test)]
+mod tests;
+
+use std::error::Error;
+use std::net::Ipv4Addr;
+
+use omniassist_axum::OpenAiProvider;
+use tokio::net::TcpListener;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
+use tracing_subscriber::{EnvFilter, Layer};
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let traces = telemetry::Traces::new(None)?;
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
+    tracing_subscriber::registry()
+        .with(traces.layer())
+        .with(tracing_subscriber::fmt::layer().with_filter(filter))
+        .init();
+
+    let app = if std::env::var_os("OPENAI_API_KEY").is_some() {
+        app::router(OpenAiProvider::from_env()?)?
+    } else {
+        app::router(app::scripted())?
+    };
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 3000)).await?;
+    tracing::info!("listening on http://{}", listener.local_addr()?);
+    axum::serve(listener, app)
+        .with_graceful_shutdown(async {
+            let _ = tokio::signal::ctrl_c().await;
+        })
+        .await?;
+    // What was not sent yet is sent now; it blocks, so it gets a thread of its own.
+    tokio::task::spawn_blocking(move || traces.shutdown()).await??;
+    Ok(())
+}

@@ -1,0 +1,164 @@
+//! Usage and cost of runs: exact sums, and no sum where a part is not known.
+
+use bytes::Bytes;
+use http::{Request, header};
+use http_body_util::{BodyExt, Full};
+use omniassist_server::core::{LlmEvent, RunRequest, Usage};
+use omniassist_server::http::AssistantService;
+use omniassist_server::testing::{ScriptedProvider, Turn, call, text};
+use omniassist_server::{Assistant, Cost, Price, Prices, RunOutcome, Tool, ToolError};
+use serde_json::json;
+
+async fn ping() -> Result<&'static str, ToolError> {
+    Ok("pong")
+}
+
+fn usage(input: u64, output: u64, cached: Option<u64>) -> Usage {
+    let mut usage = Usage::default();
+    (usage.input_tokens, usage.output_tokens) = (Some(input), Some(output));
+    usage.cached_input_tokens = cached;
+    usage
+}
+
+fn prices() -> Prices {
+    Prices::new().model("gpt-5-mini", Price::per_million_tokens(0.25, 2.0).cached_input(0.025))
+}
+
+fn two_steps(second: impl Into<Turn>) -> ScriptedProvider {
+    let first = Turn::event(LlmEvent::Usage(usage(1_000, 100, Some(400))));
+    ScriptedProvider::new()
+        .with_model("gpt-5-mini")
+        .turn([call("ping", json!({})), first])
+        .turn(text("done").then(second))
+}
+
+async fn run(model: ScriptedProvider, prices: Option<Prices>) -> RunOutcome {
+    let mut builder = Assistant::builder(model).tool(Tool::new("ping", "Pings", ping));
+    if let Some(prices) = prices {
+        builder = builder.prices(prices);
+    }
+    builder.build().unwrap().run(RunRequest::prompt("hi")).outcome().await.unwrap()
+}
+
+fn printed(cost: Option<Cost>) -> Option<String> {
+    cost.map(|cost| cost.to_string())
+}
+
+#[tokio::test]
+async fn a_run_costs_what_its_steps_cost() {
+    let outcome = run(two_steps(Turn::usage(2_000, 50)), Some(prices())).await;
+    assert_eq!(
+        (outcome.usage.input_tokens, outcome.usage.output_tokens, outcome.usage.cached_input_tokens),
+        (Some(3_000), Some(150), Some(400))
+    );
+    // 2600 · 0.25 + 400 · 0.025 + 150 · 2, per million.
+    assert_eq!(printed(outcome.cost).as_deref(), Some("0.00096"));
+    assert_eq!(outcome.cost.unwrap().micros(), 960);
+    let metadata = outcome.message.metadata.unwrap();
+    assert_eq!(metadata["cost"], "0.00096");
+    assert_eq!(metadata["usage"]["inputTokens"], 3_000);
+    assert_eq!(metadata["usage"]["cachedInputTokens"], 400);
+}
+
+#[tokio::test]
+async fn there_is_no_cost_where_a_part_of_it_is_not_known() {
+    let named = |model: &str| {
+        let start = LlmEvent::Start { id: None, model: Some(model.into()) };
+        Turn::event(start).then(Turn::usage(1, 1))
+    };
+    let known = || Turn::usage(1, 1);
+    let other = Prices::new().model("other", Price::per_million_tokens(1.0, 1.0));
+    for (what, model, prices) in [
+        ("no prices", two_steps(known()), None),
+        ("no price of this model", two_steps(known()), Some(other)),
+        ("a step without usage", two_steps(Turn::new()), Some(prices())),
+        ("a step that another model answered", two_steps(named("someone-else")), Some(prices())),
+    ] {
+        let outcome = run(model, prices).await;
+        assert_eq!(outcome.cost, None, "{what}");
+        assert!(!outcome.message.metadata.unwrap()["cost"].is_string(), "{what}");
+    }
+    let outcome = run(two_steps(named("gpt-5-mini-2025-08-07")), Some(prices())).await;
+    assert!(outcome.cost.is_some());
+}
+
+#[tokio::test]
+async fn the_client_hears_of_usage_and_cost_before_the_end() {
+    let assistant = Assistant::builder(two_steps(Turn::usage(2_000, 50)))
+        .tool(Tool::new("ping", "Pings", ping))
+        .prices(prices())
+        .build()
+        .unwrap();
+    let body = json!({ "messages": [{ "id": "m", "role": "user", "content": "hi" }] }).to_string();
+    let request = Request::post("/").header(header::CONTENT_TYPE, "application/json");
+    let request = request.body(Full::new(Bytes::from(body))).unwrap();
+    let response = AssistantService::new(assistant).handle(request).await;
+    let bytes = response.into_body().collect().await.unwrap().to_bytes();
+    let body = String::from_utf8(bytes.into()).unwrap();
+    let cost = body.find(r#"{"type":"message-metadata","messageMetadata":{"cost":"0.00096"}}"#).unwrap();
+    let finish = body.find(r#""type":"finish""#).unwrap();
+    assert!(cost < finish, "{body}");
+    assert_eq!(body.matches(r#""type":"finish""#).count(), 1);
+    assert!(body[finish..].contains(r#""inputTokens":3000"#), "{body}");
+}
+
+#[test]
+fn sums_do_not_drift() {
+    // 0.1 + 0.2 is where floats begin to; a price of 0.07 has no exact float either.
+    let price = Price::per_million_tokens(0.07, 0.1).cached_input(0.000_001);
+    let once = price.cost(&usage(3, 1, Some(1))).unwrap();
+    assert_eq!(once.to_string(), "0.000000240001");
+    let sum: Cost = std::iter::repeat_n(once, 1_000_000).sum();
+    assert_eq!(sum.to_string(), "0.240001");
+    assert_eq!(once.micros(), 1, "a budget counts what was begun");
+    assert_eq!(serde_json::to_string(&once).unwrap(), r#""0.000000240001""#);
+    assert_eq!(Cost::default().to_string(), "0");
+
+    let dearest = Price::per_million_tokens(1e9, 1e9).cost(&usage(u64::MAX, u64::MAX, None)).unwrap();
+    assert_eq!(dearest.to_string(), "36893488147419103230000");
+}
+
+#[test]
+fn more_cached_than_read_counts_as_all_cached() {
+    let price = Price::per_million_tokens(1.0, 1.0).cached_input(0.5);
+    assert_eq!(printed(price.cost(&usage(10, 0, Some(99)))).as_deref(), Some("0.000005"));
+    let plain = Price::per_million_tokens(1.0, 1.0);
+    assert_eq!(printed(plain.cost(&usage(10, 0, Some(10)))).as_deref(), Some("0.00001"));
+}
+
+#[test]
+fn a_model_is_found_under_its_name_with_or_without_a_date() {
+    let prices = Prices::new()
+        .model("gpt-5", Price::per_million_tokens(1.0, 1.0))
+        .model("gpt-5-2025-01-01", Price::per_million_tokens(2.0, 2.0))
+        .model("claude", Price::per_million_tokens(3.0, 3.0));
+    let found = |name| prices.price(name).copied();
+    let costs = |price: f64| Some(Price::per_million_tokens(price, price));
+    assert_eq!(found("gpt-5"), costs(1.0));
+    assert_eq!(found("gpt-5-2025-08-07"), costs(1.0));
+    assert_eq!(found("gpt-5-2025-01-01"), costs(2.0), "the full name goes first");
+    assert_eq!(found("claude-20250929"), costs(3.0));
+    assert_eq!(found("claude@20250929"), costs(3.0));
+    for other in
+        ["gpt-5-mini", "gpt-5-mini-2025-08-07", "gpt-5-high", "gpt-5-1", "gpt-5-2025", "-20250929", ""]
+    {
+        assert_eq!(found(other), None, "{other}");
+    }
+}
+
+#[test]
+fn what_is_no_price_is_refused() {
+    for wrong in [-0.01, f64::NAN, f64::INFINITY, 1e9 + 1.0] {
+        for price in [
+            Price::per_million_tokens(wrong, 1.0),
+            Price::per_million_tokens(1.0, wrong),
+            Price::per_million_tokens(1.0, 1.0).cached_input(wrong),
+        ] {
+            let prices = Prices::new().model("m", price);
+            assert_eq!(prices.cost("m", &usage(1, 1, None)).filter(|_| wrong.is_nan()), None);
+            let error = Assistant::builder(ScriptedProvider::new()).prices(prices).build().unwrap_err();
+            assert!(error.is_configuration(), "{wrong}");
+        }
+    }
+    assert!(Assistant::builder(ScriptedProvider::new()).prices(prices()).build().is_ok());
+}
