@@ -280,9 +280,10 @@ fn files_that_are_no_cassettes_are_refused() {
     // Cut anywhere behind the first line, it is truncated, and says so.
     let first = good.find('\n').unwrap() + 1;
     for end in first + 1..good.len() - 1 {
-        let error = Cassette::parse(&good[..end]).unwrap_err();
+        let cut = good.get(..end).unwrap();
+        let error = Cassette::parse(cut).unwrap_err();
         assert!(error.is_truncated(), "cut at {end}: {error}");
-        assert_eq!(error.line(), Some(good[..end].lines().count()));
+        assert_eq!(error.line(), Some(cut.lines().count()));
     }
     for (text, line) in [
         ("", 1),

@@ -19,7 +19,7 @@ pub(super) fn encode(bytes: &[u8]) -> String {
 /// The bytes; `None` if the text is not base64 with its padding.
 pub(super) fn decode(text: &str) -> Option<Vec<u8>> {
     let body = text.trim_end_matches('=');
-    if text.len() % 4 != 0 || text.len() - body.len() > 2 {
+    if !text.len().is_multiple_of(4) || text.len() - body.len() > 2 {
         return None;
     }
     let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
