@@ -176,6 +176,8 @@ async fn timing_is_kept_and_played_on_demand() {
     let text = cassette.to_text().unwrap();
     let last = lines(&text, "end").next().unwrap()["ms"].as_u64().unwrap();
     assert!(u128::from(last) >= recorded.as_millis(), "{last}");
+    let slower = text.replace(&format!("\"ms\":{last}"), "\"ms\":3000");
+    assert!(took(Cassette::parse(&slower).unwrap().player().with_timing()).await >= Duration::from_secs(3));
     // One that takes a minute ends at once without its timing.
     let long = text.replace(&format!("\"ms\":{last}"), "\"ms\":60000");
     assert!(took(Cassette::parse(&long).unwrap().player()).await < Duration::from_secs(20));

@@ -54,15 +54,15 @@ impl Found<'_> {
         match (recorded, asked) {
             (Value::Object(recorded), Value::Object(asked)) => {
                 for (name, value) in recorded {
-                    self.pair(below(at, name), Some(value), asked.get(name));
+                    self.pair(&below(at, name), Some(value), asked.get(name));
                 }
                 for (name, value) in asked.iter().filter(|(name, _)| !recorded.contains_key(*name)) {
-                    self.pair(below(at, name), None, Some(value));
+                    self.pair(&below(at, name), None, Some(value));
                 }
             }
             (Value::Array(recorded), Value::Array(asked)) => {
                 for index in 0..recorded.len().max(asked.len()) {
-                    self.pair(format!("{at}/{index}"), recorded.get(index), asked.get(index));
+                    self.pair(&format!("{at}/{index}"), recorded.get(index), asked.get(index));
                 }
             }
             (Value::String(recorded), Value::String(asked)) if matches(recorded, asked) => {}
@@ -74,10 +74,10 @@ impl Found<'_> {
         }
     }
 
-    fn pair(&mut self, at: String, recorded: Option<&Value>, asked: Option<&Value>) {
+    fn pair(&mut self, at: &str, recorded: Option<&Value>, asked: Option<&Value>) {
         match (recorded, asked) {
-            (Some(recorded), Some(asked)) => self.json(&at, recorded, asked),
-            _ if self.is_ignored(&at) => {}
+            (Some(recorded), Some(asked)) => self.json(at, recorded, asked),
+            _ if self.is_ignored(at) => {}
             (Some(value), None) => {
                 self.lines.push(format!("body {at}: recorded {}, not asked", clip(&value.to_string())));
             }
