@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::subscriber::DefaultGuard;
-use tracing::{Event, Subscriber};
+use tracing::{Dispatch, Event, Subscriber};
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
 use tracing_subscriber::registry::LookupSpan;
 
@@ -40,6 +40,10 @@ pub(crate) struct Recorder(Arc<Mutex<State>>);
 impl Recorder {
     /// Records everything on this thread, at every level, until the guard is dropped.
     pub(crate) fn install() -> (Self, DefaultGuard) {
+        // `tracing` asks the threads' own subscriber whether a place is of interest as long as it knows of no second
+        // subscriber, and keeps the answer: a test on another thread would answer no for all.
+        static SECOND: OnceLock<Dispatch> = OnceLock::new();
+        SECOND.get_or_init(|| Dispatch::new(tracing_subscriber::registry()));
         let recorder = Self::default();
         let subscriber = tracing_subscriber::registry().with(recorder.clone());
         (recorder, tracing::subscriber::set_default(subscriber))

@@ -198,7 +198,7 @@ async fn deltas_create_and_record_nothing() {
         let (recorder, _guard) = Recorder::install();
         let model = ScriptedProvider::new().turn(Turn::text_chunks(vec!["word "; deltas]));
         let assistant = Assistant::builder(model).build().unwrap();
-        assert_eq!(assistant.run(ask()).count().await, deltas + 5);
+        assert_eq!(assistant.run(ask()).count().await, deltas + 6);
         calls.push(recorder.calls());
     }
     assert_eq!(calls[0], calls[1]);
