@@ -17,6 +17,8 @@ mod fallback;
 mod http;
 #[cfg(feature = "openai")]
 mod openai;
+#[cfg(feature = "__transport")]
+mod recordings;
 mod spans;
 mod telemetry;
 mod testing_bodies;

@@ -5,8 +5,9 @@ use omniassist_server::core::event::CallKind;
 use omniassist_server::core::{FinishReason, LlmEvent};
 use serde_json::{Value, json};
 
-use super::harness::{Api, Said, decode, fold, whole};
+use super::harness::{Api, decode, whole};
 use super::streams::{chat, chat_done, chat_interleaved, delta, finish, tool};
+use crate::recordings::{Said, fold};
 
 fn said(bytes: &[u8]) -> Said {
     let decoded = whole(Api::Chat, bytes);

@@ -5,11 +5,12 @@ use omniassist_server::core::event::{CallKind, Source};
 use omniassist_server::core::{FinishReason, LlmEvent};
 use serde_json::{Value, json};
 
-use super::harness::{Api, Said, decode, fold, whole};
+use super::harness::{Api, decode, whole};
 use super::streams::{
     added, arguments, completed, created, cut_second_call, done, function_call, incomplete,
     reasoning_and_calls, responses, rotating_ids, without_indexes,
 };
+use crate::recordings::{Said, fold};
 
 fn said(bytes: &[u8]) -> Said {
     let decoded = whole(Api::Responses, bytes);

@@ -10,8 +10,8 @@ use omniassist_server::testing::{FakeProvider, Reply};
 use omniassist_server::{LlmProvider, OpenAiChatProvider, OpenAiProvider, ProviderErrorKind, Result};
 use serde_json::{Value, json};
 
-use super::harness::fold;
 use super::streams::{chat_interleaved, reasoning_and_calls};
+use crate::recordings::fold;
 
 fn hello() -> LlmPayload {
     LlmPayload::new([TranscriptItem::user("Hello")])
