@@ -27,6 +27,8 @@ pub use engine::{
 pub use error::{Error, ProviderErrorKind, Result};
 pub use omniassist_core as core;
 pub use principal::Principal;
+#[cfg(feature = "anthropic")]
+pub use provider::AnthropicProvider;
 pub use provider::{LlmProvider, LlmStream};
 #[cfg(feature = "openai")]
 pub use provider::{OpenAiChatProvider, OpenAiProvider};

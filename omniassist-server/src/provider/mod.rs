@@ -116,6 +116,8 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 
+#[cfg(feature = "anthropic")]
+pub mod anthropic;
 #[cfg(feature = "__transport")]
 mod body;
 mod fallback;
@@ -134,6 +136,8 @@ use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
 
+#[cfg(feature = "anthropic")]
+pub use anthropic::AnthropicProvider;
 use bytes::Bytes;
 pub use fallback::{Fallback, Switch};
 use futures_core::Stream;

@@ -156,6 +156,8 @@ impl Report {
             || self.mentions(&[
                 "maximum context length",
                 "exceeds the available context size",
+                "prompt is too long",
+                "exceed context limit",
                 "context window",
             ])
         {
@@ -176,7 +178,9 @@ impl Report {
             // 501 says that the server cannot do this at all: repeating does not help.
             Some(status) if status >= 500 && status != 501 => Unavailable,
             Some(_) => Response,
+            None if self.says(&["timeout_error"]) => Timeout,
             None if self.says(&[
+                "api_error",
                 "server_error",
                 "internal_server_error",
                 "overloaded_error",

@@ -41,6 +41,8 @@ pub(super) struct Settings {
     pub(super) base_url: String,
     pub(super) api_key: Option<SecretString>,
     pub(super) headers: Vec<(String, SecretString)>,
+    /// Headers that the API itself wants, none of them a secret.
+    pub(super) own_headers: Vec<(&'static str, String)>,
     pub(super) model: Option<Text>,
     pub(super) limits: Limits,
 }
@@ -52,6 +54,7 @@ impl Settings {
             base_url: api.base_url.to_owned(),
             api_key: None,
             headers: Vec::new(),
+            own_headers: Vec::new(),
             model: None,
             limits: Limits::default(),
         }
@@ -93,6 +96,13 @@ impl Settings {
                 let variable = self.api.key_variable;
                 return Err(Error::configuration(format!("no API key: set {variable}, or call `api_key`")));
             }
+        }
+        for (name, value) in &self.own_headers {
+            let value = HeaderValue::try_from(value).map_err(|source| {
+                Error::configuration(format!("`{name}`: the value cannot stand in a header"))
+                    .with_source(source)
+            })?;
+            headers.insert(HeaderName::from_static(name), value);
         }
         for (name, value) in &self.headers {
             let header = HeaderName::try_from(name.as_str())
@@ -183,19 +193,21 @@ fn secret_value(what: &'static str, value: &str) -> Result<HeaderValue> {
     Ok(value)
 }
 
-/// The setters that the builders of OpenAI's providers have.
+/// The setters that all builders have, with what differs from API to API in their documentation.
 macro_rules! common_setters {
-    () => {
-        /// The API key, sent as `Authorization: Bearer`. It is kept as a secret: neither `Debug` nor an error shows
-        /// it. Default: none, which only a loopback server or a key in a [`header`](Self::header) makes do with.
+    (key: $key:literal, base_url: $base_url:literal $(,)?) => {
+        #[doc = concat!("The API key, sent as ", $key, ". It is kept as a secret: neither `Debug` nor an error shows it.")]
+        ///
+        /// Default: none, which only a loopback server or a key in a [`header`](Self::header) makes do with.
         pub fn api_key(mut self, key: impl Into<String>) -> Self {
             let key: String = key.into();
             self.settings.api_key = (!key.is_empty()).then(|| secrecy::SecretString::from(key));
             self
         }
 
-        /// Where the API is, `/v1` included, as in OpenAI's own SDKs. Default: `https://api.openai.com/v1`. Over plain
-        /// `http` the key travels unprotected: use that on loopback only.
+        #[doc = concat!("Where the API is. ", $base_url)]
+        ///
+        /// Over plain `http` the key travels unprotected: use that on loopback only.
         pub fn base_url(mut self, url: impl Into<String>) -> Self {
             self.settings.base_url = url.into();
             self
@@ -213,16 +225,6 @@ macro_rules! common_setters {
             let value: String = value.into();
             self.settings.headers.push((name.into(), value.into()));
             self
-        }
-
-        /// The organization that usage is counted for. Default: the key's own.
-        pub fn organization(self, id: impl Into<String>) -> Self {
-            self.header("openai-organization", id)
-        }
-
-        /// The project that usage is counted for. Default: the key's own.
-        pub fn project(self, id: impl Into<String>) -> Self {
-            self.header("openai-project", id)
         }
 
         /// Timeouts, retries and caps of requests and answers. Default: [`Limits::default`](omniassist_core::Limits).

@@ -18,6 +18,26 @@
 //! # Ok::<(), omniassist_server::Error>(())
 //! ```
 
+/// The setters that the builders of OpenAI's two APIs have.
+macro_rules! openai_setters {
+    () => {
+        common_setters! {
+            key: "`Authorization: Bearer`",
+            base_url: "`/v1` included, as in OpenAI's own SDKs. Default: `https://api.openai.com/v1`.",
+        }
+
+        /// The organization that usage is counted for. Default: the key's own.
+        pub fn organization(self, id: impl Into<String>) -> Self {
+            self.header("openai-organization", id)
+        }
+
+        /// The project that usage is counted for. Default: the key's own.
+        pub fn project(self, id: impl Into<String>) -> Self {
+            self.header("openai-project", id)
+        }
+    };
+}
+
 mod chat;
 mod metadata;
 mod responses;

@@ -129,7 +129,7 @@ pub struct OpenAiChatProviderBuilder {
 }
 
 impl OpenAiChatProviderBuilder {
-    common_setters!();
+    openai_setters!();
 
     /// Whether the cap of an answer is sent as `max_completion_tokens`, OpenAI's newer name, or as `max_tokens`.
     /// Default: the newer one for `api.openai.com`, the older one, which more servers know, for all others.

@@ -124,7 +124,7 @@ pub struct OpenAiProviderBuilder {
 }
 
 impl OpenAiProviderBuilder {
-    common_setters!();
+    openai_setters!();
 
     /// Whether to ask for the model's encrypted reasoning, which lets it go on from there after a tool call. Default:
     /// yes, but for OpenAI's models that do not reason, which refuse the request.

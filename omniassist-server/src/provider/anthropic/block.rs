@@ -1,0 +1,121 @@
+//! The content blocks of an answer that are open, and what their ends tell.
+
+use omniassist_core::{EventBuf, JsonText, LlmEvent, Text};
+use serde_json::{Map, Value};
+
+use super::metadata;
+
+type Out = EventBuf<LlmEvent>;
+
+/// A content block that has begun.
+#[derive(Debug)]
+pub(super) struct Block {
+    pub(super) index: Option<u64>,
+    pub(super) kind: Kind,
+}
+
+#[derive(Debug)]
+pub(super) enum Kind {
+    Text {
+        /// Its number, once there was text.
+        block: Option<u32>,
+    },
+    Thinking {
+        block: Option<u32>,
+        signature: String,
+    },
+    /// Thinking that only the provider can read.
+    Redacted {
+        block: u32,
+        data: String,
+    },
+    Call {
+        number: u32,
+        /// The input that the block began with: the whole one, if no deltas follow.
+        given: Text,
+        arguments: String,
+    },
+    /// A tool that the provider runs, or what came of it.
+    Provider(ProviderBlock),
+    /// Of a type that this version does not know.
+    Other,
+}
+
+#[derive(Debug)]
+pub(super) struct ProviderBlock {
+    pub(super) id: Text,
+    pub(super) kind: Text,
+    pub(super) name: Option<Text>,
+    /// The whole block, as it began.
+    pub(super) item: JsonText,
+    /// Its input, where that came in pieces.
+    pub(super) input: String,
+}
+
+/// A call whose block has stopped.
+#[derive(Debug)]
+pub(super) struct StoppedCall {
+    pub(super) number: u32,
+    pub(super) arguments: Text,
+}
+
+impl Block {
+    /// The provider said that the block is complete.
+    pub(super) fn stop(self, next_block: &mut u32, out: &mut Out) -> Option<StoppedCall> {
+        match self.kind {
+            Kind::Text { block: Some(block) } => out.push(LlmEvent::TextEnd { block, metadata: None }),
+            Kind::Thinking { block, signature } => {
+                let signed = !signature.is_empty();
+                // Thinking that is not shown has no text, but its signature must go back all the same.
+                let block = block.or_else(|| signed.then(|| number(next_block)));
+                if let Some(block) = block {
+                    let metadata = signed.then(|| metadata::of(metadata::SIGNATURE, signature));
+                    out.push(LlmEvent::ReasoningEnd { block, metadata });
+                }
+            }
+            Kind::Redacted { block, data } => {
+                let metadata = Some(metadata::of(metadata::REDACTED_DATA, data));
+                out.push(LlmEvent::ReasoningEnd { block, metadata });
+            }
+            Kind::Call { number, given, arguments } => {
+                let arguments = if arguments.is_empty() { given } else { arguments.into() };
+                return Some(StoppedCall { number, arguments });
+            }
+            Kind::Provider(block) => out.push(block.into_event()),
+            Kind::Text { block: None } | Kind::Other => {}
+        }
+        None
+    }
+
+    /// The answer is over, or another block took this one's place. What was shown is kept; a call is not complete.
+    pub(super) fn abandon(self, out: &mut Out) {
+        match self.kind {
+            Kind::Text { block: Some(block) } => out.push(LlmEvent::TextEnd { block, metadata: None }),
+            Kind::Thinking { block: Some(block), .. } => {
+                out.push(LlmEvent::ReasoningEnd { block, metadata: None });
+            }
+            _ => {}
+        }
+    }
+}
+
+impl ProviderBlock {
+    fn into_event(self) -> LlmEvent {
+        let Self { id, kind, name, mut item, input } = self;
+        if !input.is_empty()
+            && let (Ok(mut fields), Ok(input)) =
+                (item.to::<Map<String, Value>>(), serde_json::from_str(&input))
+        {
+            fields.insert("input".to_owned(), input);
+            item = JsonText::from_serialize(&fields).unwrap_or_default();
+        }
+        LlmEvent::ProviderTool { id, kind, name, item }
+    }
+}
+
+/// The next number of a counter.
+pub(super) fn number(next: &mut u32) -> u32 {
+    let number = *next;
+    *next += 1;
+    number
+}

@@ -1,0 +1,94 @@
+//! Files that the user sent, as content blocks.
+
+use omniassist_core::Text;
+
+use super::messages::{Content, Source};
+
+/// An image or a document; a note where the API has no form for the file, so that the model at least knows of it.
+pub(super) fn content<'a>(media_type: &'a Text, url: &'a Text, filename: Option<&'a str>) -> Content<'a> {
+    let (media_type, inline) = match split_data_url(url) {
+        Some((stated, data)) => (if stated.is_empty() { media_type.as_str() } else { stated }, Some(data)),
+        None => (media_type.as_str(), None),
+    };
+    let is_remote = url.starts_with("https://") || url.starts_with("http://");
+    let media_type = if media_type == "image/jpg" { "image/jpeg" } else { media_type };
+    match (media_type, inline) {
+        ("image/jpeg" | "image/png" | "image/gif" | "image/webp", Some(data)) => {
+            Content::Image { source: Source::Base64 { media_type, data } }
+        }
+        ("application/pdf", Some(data)) => {
+            Content::Document { source: Source::Base64 { media_type, data }, title: filename }
+        }
+        (kind, Some(data)) if is_text(kind) => {
+            match decode_base64(data).and_then(|bytes| String::from_utf8(bytes).ok()) {
+                Some(text) if !text.trim().is_empty() => {
+                    let source = Source::Text { media_type: "text/plain", data: text };
+                    Content::Document { source, title: filename }
+                }
+                _ => note(kind, filename),
+            }
+        }
+        (kind, None) if is_remote && kind.starts_with("image/") => {
+            Content::Image { source: Source::Url { url } }
+        }
+        ("application/pdf", None) if is_remote => {
+            Content::Document { source: Source::Url { url }, title: filename }
+        }
+        (kind, _) => note(kind, filename),
+    }
+}
+
+fn note<'a>(media_type: &str, filename: Option<&str>) -> Content<'a> {
+    let name = filename.map(|name| format!(" {name:?}")).unwrap_or_default();
+    Content::Text { text: format!("[The attached file{name} ({media_type}) cannot be shown.]").into() }
+}
+
+fn is_text(media_type: &str) -> bool {
+    media_type.starts_with("text/") || matches!(media_type, "application/json" | "application/xml")
+}
+
+/// Media type and content of a base64 data URL.
+fn split_data_url(url: &str) -> Option<(&str, &str)> {
+    let (head, data) = url.strip_prefix("data:")?.split_once(',')?;
+    let media_type = head.strip_suffix(";base64")?;
+    // Parameters (`;charset=utf-8`) are no part of the type that the API compares.
+    Some((media_type.split(';').next().unwrap_or_default(), data))
+}
+
+fn decode_base64(data: &str) -> Option<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(data.len() / 4 * 3);
+    let mut bits = 0_u32;
+    let mut count = 0;
+    for byte in data.trim_end_matches('=').bytes() {
+        let value = match byte {
+            b'A'..=b'Z' => byte - b'A',
+            b'a'..=b'z' => byte - b'a' + 26,
+            b'0'..=b'9' => byte - b'0' + 52,
+            b'+' | b'-' => 62,
+            b'/' | b'_' => 63,
+            _ => return None,
+        };
+        bits = (bits << 6) | u32::from(value);
+        count += 6;
+        if count >= 8 {
+            count -= 8;
+            bytes.push((bits >> count) as u8);
+        }
+    }
+    Some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn base64_is_read_with_and_without_padding() {
+        for (data, text) in [("", ""), ("SGk=", "Hi"), ("SGkh", "Hi!"), ("w6k", "é"), ("8J-mgA==", "🦀")] {
+            assert_eq!(decode_base64(data).unwrap(), text.as_bytes(), "{data}");
+        }
+        assert_eq!(decode_base64("S G"), None);
+        assert_eq!(split_data_url("data:text/plain;charset=utf-8;base64,SGk="), Some(("text/plain", "SGk=")));
+        assert_eq!(split_data_url("data:,plain"), None);
+    }
+}

@@ -1,0 +1,268 @@
+//! The conversation in the form of the Messages API: messages of alternating roles, the first one the user's, and the
+//! results of tools first in the message behind the calls.
+
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+
+use omniassist_core::message::ProviderMetadata;
+use omniassist_core::transcript::{ToolCall, ToolResult, UserContent};
+use omniassist_core::{JsonText, Text, TranscriptItem};
+use serde::Serialize;
+
+use super::{file, metadata};
+
+/// Stands where the API wants a message of the user and there is none.
+const OPENING: &str = "(The conversation begins.)";
+/// The same behind an assistant message, where the model would refuse to write on.
+const GO_ON: &str = "(Go on.)";
+
+#[derive(Debug, Serialize)]
+pub(super) struct Message<'a> {
+    role: Role,
+    content: Vec<Marked<'a>>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Role {
+    User,
+    Assistant,
+}
+
+/// A content block, and whether the provider should cache all up to it.
+#[derive(Debug, Serialize)]
+pub(super) struct Marked<'a> {
+    #[serde(flatten)]
+    pub(super) content: Content<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) cache_control: Option<CacheControl>,
+}
+
+#[derive(Debug, Clone, Copy, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(super) enum CacheControl {
+    Ephemeral,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(super) enum Content<'a> {
+    Text {
+        text: Cow<'a, str>,
+    },
+    Image {
+        source: Source<'a>,
+    },
+    Document {
+        source: Source<'a>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        title: Option<&'a str>,
+    },
+    Thinking {
+        thinking: &'a str,
+        signature: &'a str,
+    },
+    RedactedThinking {
+        data: &'a str,
+    },
+    ToolUse {
+        id: Cow<'a, str>,
+        name: &'a Text,
+        input: Cow<'a, JsonText>,
+    },
+    ToolResult {
+        tool_use_id: Cow<'a, str>,
+        #[serde(skip_serializing_if = "str::is_empty")]
+        content: Text,
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        is_error: bool,
+    },
+}
+
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(super) enum Source<'a> {
+    Base64 { media_type: &'a str, data: &'a str },
+    Url { url: &'a Text },
+    Text { media_type: &'static str, data: String },
+}
+
+impl Content<'_> {
+    fn is_thinking(&self) -> bool {
+        matches!(self, Self::Thinking { .. } | Self::RedactedThinking { .. })
+    }
+}
+
+/// Messages in the making.
+#[derive(Debug, Default)]
+pub(super) struct Messages<'a> {
+    messages: Vec<Message<'a>>,
+    /// Where the user spoke last.
+    last_user: Option<usize>,
+    ids: Ids<'a>,
+}
+
+pub(super) fn messages(transcript: &[TranscriptItem]) -> Messages<'_> {
+    let mut messages = Messages::default();
+    for item in transcript {
+        messages.push(item);
+    }
+    messages.drop_last_thinking();
+    messages
+}
+
+impl<'a> Messages<'a> {
+    fn push(&mut self, item: &'a TranscriptItem) {
+        match item {
+            TranscriptItem::User { content } => {
+                for content in content {
+                    match content {
+                        UserContent::Text { text } => self.text(Role::User, text),
+                        UserContent::File { media_type, url, filename } => {
+                            self.add(Role::User, file::content(media_type, url, filename.as_deref()));
+                        }
+                        _ => {}
+                    }
+                }
+                if self.messages.last().is_some_and(|last| last.role == Role::User) {
+                    self.last_user = self.messages.len().checked_sub(1);
+                }
+            }
+            TranscriptItem::Text { text, .. } => self.text(Role::Assistant, text),
+            TranscriptItem::Reasoning { text, metadata } => self.reasoning(text, metadata.as_ref()),
+            TranscriptItem::Call(call) => self.call(call),
+            TranscriptItem::Result(result) => self.result(result),
+            _ => {}
+        }
+    }
+
+    fn add(&mut self, role: Role, content: Content<'a>) {
+        let marked = Marked { content, cache_control: None };
+        if role == Role::User {
+            self.drop_last_thinking();
+        }
+        match self.messages.last_mut() {
+            Some(message) if message.role == role => message.content.push(marked),
+            _ => self.messages.push(Message { role, content: vec![marked] }),
+        }
+    }
+
+    /// The API takes no assistant message that ends in thinking, as that of a turn that was cut there does.
+    fn drop_last_thinking(&mut self) {
+        if let Some(last) = self.messages.last_mut() {
+            while last.content.last().is_some_and(|marked| marked.content.is_thinking()) {
+                last.content.pop();
+            }
+            if last.content.is_empty() {
+                self.messages.pop();
+            }
+        }
+    }
+
+    /// The API refuses text without a visible character.
+    fn text(&mut self, role: Role, text: &'a Text) {
+        if !text.trim().is_empty() {
+            self.add(role, Content::Text { text: text.as_str().into() });
+        }
+    }
+
+    /// Thinking goes back only as the model's own, under its signature; text that merely was shown, or came from another
+    /// provider, would be refused.
+    fn reasoning(&mut self, text: &'a Text, state: Option<&'a ProviderMetadata>) {
+        if let Some(signature) = metadata::text(state, metadata::SIGNATURE) {
+            self.add(Role::Assistant, Content::Thinking { thinking: text, signature });
+        } else if let Some(data) = metadata::text(state, metadata::REDACTED_DATA) {
+            self.add(Role::Assistant, Content::RedactedThinking { data });
+        }
+    }
+
+    fn call(&mut self, call: &'a ToolCall) {
+        let id = self.ids.of(&call.id);
+        let input = if call.arguments.is_object() {
+            Cow::Borrowed(&call.arguments)
+        } else {
+            // Free text, of a tool of another provider's.
+            let input = serde_json::json!({"input": call.arguments.to_value()});
+            Cow::Owned(JsonText::from_value(&input))
+        };
+        self.add(Role::Assistant, Content::ToolUse { id, name: &call.name, input });
+    }
+
+    fn result(&mut self, result: &'a ToolResult) {
+        let tool_use_id = self.ids.of(&result.call_id);
+        let (content, is_error) = (result.output_text(), result.is_error);
+        self.add(Role::User, Content::ToolResult { tool_use_id, content, is_error });
+    }
+
+    /// Whether the turn that the model goes on with, if it does, began with thinking: the API wants that of a turn
+    /// that thinks by budget.
+    pub(super) fn may_think_by_budget(&self) -> bool {
+        let turn = self.messages.iter().skip(self.last_user.map_or(0, |at| at + 1));
+        turn.filter(|message| message.role == Role::Assistant)
+            .all(|message| message.content.first().is_some_and(|marked| marked.content.is_thinking()))
+    }
+
+    pub(super) fn finish(self, takes_prefill: bool, cache: bool) -> Vec<Message<'a>> {
+        let Self { mut messages, last_user, .. } = self;
+        if cache {
+            mark(messages.iter_mut().take(last_user.unwrap_or(0)).last());
+            // While tools are called, the next request of this run begins with the whole of this one.
+            let last = messages.last_mut();
+            mark(last.filter(|last| {
+                matches!(last.content.last(), Some(Marked { content: Content::ToolResult { .. }, .. }))
+            }));
+        }
+        let note = |text: &'static str| Message {
+            role: Role::User,
+            content: vec![Marked { content: Content::Text { text: text.into() }, cache_control: None }],
+        };
+        if messages.first().is_none_or(|first| first.role == Role::Assistant) {
+            messages.insert(0, note(OPENING));
+        }
+        if let Some(last) = messages.last_mut().filter(|last| last.role == Role::Assistant) {
+            if !takes_prefill {
+                messages.push(note(GO_ON));
+            } else if let Some(Marked { content: Content::Text { text }, .. }) = last.content.last_mut() {
+                // The API refuses white space at the end of what the model is to write on.
+                *text = text.trim_end().to_owned().into();
+            }
+        }
+        messages
+    }
+}
+
+/// Marks the last block of a message that can be marked.
+fn mark(message: Option<&mut Message<'_>>) {
+    let blocks = message.into_iter().flat_map(|message| message.content.iter_mut().rev());
+    if let Some(marked) = blocks.into_iter().find(|marked| !marked.content.is_thinking()) {
+        marked.cache_control = Some(CacheControl::Ephemeral);
+    }
+}
+
+/// Ids of calls. The API takes letters, digits, `_` and `-`; ids of other providers may hold more.
+#[derive(Debug, Default)]
+struct Ids<'a> {
+    known: HashMap<&'a str, Cow<'a, str>>,
+    taken: HashSet<Cow<'a, str>>,
+}
+
+impl<'a> Ids<'a> {
+    fn of(&mut self, id: &'a Text) -> Cow<'a, str> {
+        if let Some(known) = self.known.get(id.as_str()) {
+            return known.clone();
+        }
+        let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+        let mut clean: Cow<'a, str> = if !id.is_empty() && id.chars().all(allowed) {
+            id.as_str().into()
+        } else {
+            let clean: String = id.chars().map(|c| if allowed(c) { c } else { '_' }).collect();
+            format!("call_{clean}").into()
+        };
+        while self.taken.contains(&clean) {
+            clean.to_mut().push('_');
+        }
+        self.taken.insert(clean.clone());
+        self.known.insert(id.as_str(), clean.clone());
+        clean
+    }
+}

@@ -1,0 +1,192 @@
+//! Whether and how much the model is asked to think, and what that allows beside it.
+
+use omniassist_core::{LlmPayload, ReasoningEffort, ToolChoice};
+use serde::Serialize;
+
+use super::encode::Options;
+use super::messages::Messages;
+
+/// The smallest budget that the API takes.
+const MIN_BUDGET: u32 = 1_024;
+/// The largest that is asked for: with the default of tokens for the answer, all that Claude Opus 4 may write.
+const MAX_BUDGET: u32 = 16_000;
+
+/// Claude models before 4.6, which are given a budget. Later ones decide themselves; since 4.7 they refuse budgets and
+/// sampling parameters.
+/// <https://platform.claude.com/docs/en/build-with-claude/extended-thinking#supported-models>
+const BY_BUDGET: &[&str] = &[
+    "claude-2",
+    "claude-3",
+    "claude-instant",
+    "claude-opus-4-0",
+    "claude-opus-4-1",
+    "claude-opus-4-20",
+    "claude-opus-4-5",
+    "claude-sonnet-4-0",
+    "claude-sonnet-4-20",
+    "claude-sonnet-4-5",
+    "claude-haiku-4-5",
+];
+
+/// What a request says about thinking, and what follows from it.
+#[derive(Debug)]
+pub(super) struct Plan<'a> {
+    pub(super) thinking: Option<Thinking>,
+    pub(super) effort: Option<&'a str>,
+    pub(super) max_tokens: u32,
+    pub(super) temperature: Option<f64>,
+    pub(super) top_p: Option<f64>,
+    /// Whether the model writes on behind an assistant message that ends the conversation.
+    pub(super) takes_prefill: bool,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(super) enum Thinking {
+    Adaptive {
+        /// Some models show no thinking unless asked to.
+        display: &'static str,
+    },
+    Enabled {
+        budget_tokens: u32,
+    },
+    Disabled,
+}
+
+impl<'a> Plan<'a> {
+    pub(super) fn new(
+        payload: &'a LlmPayload,
+        options: &Options,
+        model: &str,
+        messages: &Messages<'_>,
+    ) -> Self {
+        let wanted = &*payload.options;
+        let family = Family::of(model);
+        let adaptive = options.adaptive_thinking.unwrap_or(family != Family::Budget);
+        let max_tokens = wanted.max_output_tokens.unwrap_or(options.max_tokens);
+        // The API thinks only where it may also decide not to call a tool.
+        let is_forced = !payload.tools.is_empty()
+            && matches!(payload.tool_choice, ToolChoice::Required | ToolChoice::Tool(_));
+        let mut plan = Self {
+            thinking: None,
+            effort: None,
+            max_tokens,
+            temperature: None,
+            top_p: None,
+            takes_prefill: !adaptive,
+        };
+        match wanted.reasoning_effort.as_ref() {
+            None => {}
+            Some(ReasoningEffort::Other(word)) if *word == "none" => plan.thinking = Some(Thinking::Disabled),
+            Some(effort) if adaptive => {
+                plan.effort = Some(match effort {
+                    ReasoningEffort::Minimal => "low",
+                    effort => effort.as_str(),
+                });
+                if !is_forced {
+                    plan.thinking = Some(Thinking::Adaptive { display: "summarized" });
+                }
+            }
+            Some(effort) if !is_forced && max_tokens > MIN_BUDGET && messages.may_think_by_budget() => {
+                let mut budget = match effort {
+                    ReasoningEffort::Minimal => MIN_BUDGET,
+                    ReasoningEffort::Low => 2_048,
+                    ReasoningEffort::Medium => 8_000,
+                    _ => MAX_BUDGET,
+                };
+                if wanted.max_output_tokens.is_some() {
+                    budget = budget.min(max_tokens / 4 * 3).max(MIN_BUDGET);
+                } else {
+                    plan.max_tokens = max_tokens.saturating_add(budget);
+                }
+                plan.thinking = Some(Thinking::Enabled { budget_tokens: budget });
+                plan.takes_prefill = false;
+            }
+            Some(_) => {}
+        }
+        let thinks = matches!(plan.thinking, Some(Thinking::Adaptive { .. } | Thinking::Enabled { .. }));
+        if !thinks && family != Family::Settled {
+            plan.temperature = wanted.temperature;
+            plan.top_p = wanted.top_p.filter(|_| wanted.temperature.is_none());
+        } else if wanted.temperature.is_some() || wanted.top_p.is_some() {
+            tracing::debug!(model, thinks, "left out the sampling parameters, which the API would refuse");
+        }
+        plan
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Family {
+    /// Thinks by budget, samples as told.
+    Budget,
+    /// Decides how much to think, samples as told.
+    Adaptive,
+    /// Decides both.
+    Settled,
+}
+
+impl Family {
+    fn of(model: &str) -> Self {
+        // Gateways write `anthropic/claude-sonnet-4.5`, Bedrock `eu.anthropic.claude-…`, Vertex `claude-…@2025…`.
+        let name = model.replace(['.', '@'], "-");
+        let Some(at) = name.find("claude-") else { return Self::Budget };
+        let name = name.get(at..).unwrap_or_default();
+        if matches!(name, "claude-opus-4" | "claude-sonnet-4")
+            || BY_BUDGET.iter().any(|old| name.starts_with(old))
+        {
+            Self::Budget
+        } else if name.starts_with("claude-opus-4-6") || name.starts_with("claude-sonnet-4-6") {
+            Self::Adaptive
+        } else {
+            Self::Settled
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_models_name_tells_how_it_thinks() {
+        for (family, models) in [
+            (
+                Family::Budget,
+                [
+                    "claude-3-7-sonnet-latest",
+                    "claude-opus-4-20250514",
+                    "anthropic/claude-sonnet-4.5",
+                    "eu.anthropic.claude-haiku-4-5-20251001-v1:0",
+                    "claude-sonnet-4@20250514",
+                    "MiniMax-M2",
+                ],
+            ),
+            (
+                Family::Adaptive,
+                [
+                    "claude-sonnet-4-6",
+                    "claude-opus-4-6",
+                    "anthropic/claude-opus-4.6",
+                    "us.anthropic.claude-sonnet-4-6",
+                    "claude-opus-4-6@default",
+                    "claude-opus-4-6-v1",
+                ],
+            ),
+            (
+                Family::Settled,
+                [
+                    "claude-opus-4-7",
+                    "claude-opus-4.8",
+                    "claude-sonnet-5",
+                    "claude-fable-5",
+                    "claude-opus-5",
+                    "claude-haiku-5",
+                ],
+            ),
+        ] {
+            for model in models {
+                assert!(Family::of(model) == family, "{model}");
+            }
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! Token counts. The API reports them at the beginning of a message and, cumulatively, with its end.
+
+use omniassist_core::Usage;
+use serde::Deserialize;
+
+use crate::provider::lenient::Num;
+
+/// The counts so far: of each, the last that was reported.
+#[derive(Debug, Default, Clone, Copy, Deserialize)]
+pub(super) struct Counts {
+    #[serde(default)]
+    input_tokens: Num,
+    #[serde(default)]
+    cache_creation_input_tokens: Num,
+    #[serde(default)]
+    cache_read_input_tokens: Num,
+    #[serde(default)]
+    output_tokens: Num,
+}
+
+impl Counts {
+    /// Takes a later report. A count that it does not name keeps its value.
+    pub(super) fn update(&mut self, later: Self) {
+        let replace = |count: &mut Num, later: Num| {
+            if later.0.is_some() {
+                *count = later;
+            }
+        };
+        replace(&mut self.input_tokens, later.input_tokens);
+        replace(&mut self.cache_creation_input_tokens, later.cache_creation_input_tokens);
+        replace(&mut self.cache_read_input_tokens, later.cache_read_input_tokens);
+        replace(&mut self.output_tokens, later.output_tokens);
+    }
+
+    /// The counts in the common vocabulary; `None` if nothing was reported. The API counts what it read from its cache
+    /// and wrote to it apart from `input_tokens`.
+    pub(super) fn normalised(&self) -> Option<Usage> {
+        let parts = [self.input_tokens, self.cache_creation_input_tokens, self.cache_read_input_tokens];
+        let mut usage = Usage::default();
+        usage.input_tokens = parts.into_iter().filter_map(|count| count.0).reduce(u64::saturating_add);
+        usage.output_tokens = self.output_tokens.0;
+        usage.cached_input_tokens = self.cache_read_input_tokens.0;
+        usage.total_tokens =
+            usage.input_tokens.zip(usage.output_tokens).map(|(input, output)| input.saturating_add(output));
+        (usage != Usage::default()).then_some(usage)
+    }
+}
