@@ -1,0 +1,349 @@
+//! Request bodies, and state that comes back in them.
+
+use std::sync::Arc;
+
+use omniassist_server::AnthropicProvider;
+use omniassist_server::core::event::CallKind;
+use omniassist_server::core::transcript::{ToolCall, ToolResult, UserContent};
+use omniassist_server::core::{
+    JsonText, LlmEvent, LlmPayload, ModelOptions, ReasoningEffort, ToolChoice, ToolSpec, TranscriptItem,
+};
+use serde_json::{Value, json};
+
+use super::streams::{REDACTED, SIGNATURE, thinking_and_calls};
+use super::whole;
+
+fn call(id: &str, arguments: &str, kind: CallKind) -> TranscriptItem {
+    let arguments = JsonText::parse(arguments).unwrap();
+    TranscriptItem::Call(ToolCall { id: id.into(), name: "weather".into(), arguments, kind, metadata: None })
+}
+
+fn result(id: &str, output: Value, is_error: bool) -> TranscriptItem {
+    TranscriptItem::Result(ToolResult { call_id: id.into(), output: JsonText::from_value(&output), is_error })
+}
+
+fn said(text: &str) -> TranscriptItem {
+    TranscriptItem::Text { text: text.into(), metadata: None }
+}
+
+fn thought(text: &str, field: &str, value: &str) -> TranscriptItem {
+    let Value::Object(metadata) = json!({"anthropic": {field: value}}) else { unreachable!() };
+    TranscriptItem::Reasoning { text: text.into(), metadata: Some(metadata) }
+}
+
+fn file(media_type: &str, url: &str, filename: Option<&str>) -> UserContent {
+    let (media_type, url) = (media_type.into(), url.into());
+    UserContent::File { media_type, url, filename: filename.map(Into::into) }
+}
+
+fn provider(model: &str) -> AnthropicProvider {
+    AnthropicProvider::builder().api_key("k").model(model).build().unwrap()
+}
+
+fn body(payload: &LlmPayload, model: &str) -> Value {
+    serde_json::from_slice(&provider(model).request_body(payload).unwrap()).unwrap()
+}
+
+fn payload(transcript: Vec<TranscriptItem>) -> LlmPayload {
+    LlmPayload::new(transcript)
+}
+
+fn with(options: ModelOptions) -> LlmPayload {
+    let mut payload = payload(vec![TranscriptItem::user("Hi")]);
+    payload.options = Arc::new(options);
+    payload
+}
+
+fn conversation() -> Vec<TranscriptItem> {
+    vec![
+        TranscriptItem::user("Weather in Bern?"),
+        TranscriptItem::Reasoning { text: "foreign".into(), metadata: None },
+        thought("mine", "signature", SIGNATURE),
+        said("Let me look."),
+        call("call:a", "{\"city\": \"Bern\"}", CallKind::Function),
+        call("call.a", "\"free text\"", CallKind::Custom),
+        result("call:a", json!({"t": 21}), false),
+        result("call.a", json!("no such city"), true),
+        said("21 °C."),
+        said("  \n"),
+        TranscriptItem::User {
+            content: vec![
+                UserContent::Text { text: "And these?".into() },
+                UserContent::Text { text: "".into() },
+                file("image/jpg", "data:image/jpg;base64,QUJD", None),
+                file("image/png", "https://example.com/a.png", None),
+                file("application/pdf", "data:application/pdf;base64,QUJD", Some("a.pdf")),
+                file("application/pdf", "https://example.com/b.pdf", None),
+                file("text/plain", "data:text/plain;base64,R3LDvMOfZQ==", Some("a.txt")),
+                file("audio/mpeg", "data:audio/mpeg;base64,QUJD", Some("a.mp3")),
+            ],
+        },
+        TranscriptItem::user("Hm?"),
+    ]
+}
+
+#[test]
+fn a_whole_body() {
+    let schema = json!({"type": "object", "properties": {"city": {"type": "string"}}});
+    let tools = [
+        Arc::new(ToolSpec::new("weather", "Looks out of the window", schema.clone())),
+        Arc::new(ToolSpec::new("time", "Looks at the clock", json!({}))),
+    ];
+    let mut options = ModelOptions::default();
+    options.temperature = Some(0.5);
+    options.top_p = Some(0.9);
+    options.parallel_tool_calls = Some(false);
+    options.extra.insert("metadata".to_owned(), json!({"user_id": "u1"}));
+    let mut payload = payload(conversation());
+    payload.system = Some("Be brief.".into());
+    payload.tools = tools.into();
+    payload.options = Arc::new(options);
+    let bytes = provider("claude-sonnet-4-6").request_body(&payload).unwrap();
+    assert_eq!(bytes, provider("claude-sonnet-4-6").request_body(&payload).unwrap());
+    let marker = json!({"type": "ephemeral"});
+    assert_eq!(
+        serde_json::from_slice::<Value>(&bytes).unwrap(),
+        json!({
+            "model": "claude-sonnet-4-6",
+            "max_tokens": 16_000,
+            "stream": true,
+            "temperature": 0.5,
+            "tools": [
+                {"name": "weather", "description": "Looks out of the window", "input_schema": schema},
+                {"name": "time", "description": "Looks at the clock", "input_schema": {"type": "object"},
+                 "cache_control": marker},
+            ],
+            "tool_choice": {"type": "auto", "disable_parallel_tool_use": true},
+            "system": [{"type": "text", "text": "Be brief.", "cache_control": marker}],
+            "messages": [
+                {"role": "user", "content": [{"type": "text", "text": "Weather in Bern?"}]},
+                {"role": "assistant", "content": [
+                    {"type": "thinking", "thinking": "mine", "signature": SIGNATURE},
+                    {"type": "text", "text": "Let me look."},
+                    {"type": "tool_use", "id": "call_call_a", "name": "weather", "input": {"city": "Bern"}},
+                    {"type": "tool_use", "id": "call_call_a_", "name": "weather", "input": {"input": "free text"}},
+                ]},
+                {"role": "user", "content": [
+                    {"type": "tool_result", "tool_use_id": "call_call_a", "content": "{\"t\":21}"},
+                    {"type": "tool_result", "tool_use_id": "call_call_a_", "content": "no such city", "is_error": true},
+                ]},
+                {"role": "assistant", "content": [{"type": "text", "text": "21 °C.", "cache_control": marker}]},
+                {"role": "user", "content": [
+                    {"type": "text", "text": "And these?"},
+                    {"type": "image", "source": {"type": "base64", "media_type": "image/jpeg", "data": "QUJD"}},
+                    {"type": "image", "source": {"type": "url", "url": "https://example.com/a.png"}},
+                    {"type": "document", "title": "a.pdf",
+                     "source": {"type": "base64", "media_type": "application/pdf", "data": "QUJD"}},
+                    {"type": "document", "source": {"type": "url", "url": "https://example.com/b.pdf"}},
+                    {"type": "document", "title": "a.txt",
+                     "source": {"type": "text", "media_type": "text/plain", "data": "Grüße"}},
+                    {"type": "text", "text": "[The attached file \"a.mp3\" (audio/mpeg) cannot be shown.]"},
+                    {"type": "text", "text": "Hm?"},
+                ]},
+            ],
+            "metadata": {"user_id": "u1"},
+        })
+    );
+    // The model's own writing of its arguments is kept.
+    assert!(String::from_utf8_lossy(&bytes).contains(r#""input":{"city": "Bern"}"#));
+}
+
+#[test]
+fn signatures_and_redacted_thinking_come_back_byte_for_byte() {
+    let mut transcript = vec![TranscriptItem::user("Weather?")];
+    let mut shown = String::new();
+    for event in whole(&thinking_and_calls()).events {
+        match event {
+            LlmEvent::ReasoningDelta { delta, .. } => shown.push_str(&delta),
+            LlmEvent::ReasoningEnd { metadata, .. } => {
+                let text = std::mem::take(&mut shown).into();
+                transcript.push(TranscriptItem::Reasoning { text, metadata });
+            }
+            LlmEvent::ToolCallStart { id, .. } => transcript.push(call(&id, "{}", CallKind::Function)),
+            _ => {}
+        }
+    }
+    transcript.extend([result("toolu_a", json!(1), false), result("toolu_b", json!(""), false)]);
+    let body = body(&payload(transcript), "claude-opus-4-5");
+    assert_eq!(
+        body["messages"][1]["content"],
+        json!([
+            {"type": "thinking", "thinking": "First \"thought\"\nwith é and 🦀.", "signature": SIGNATURE},
+            {"type": "redacted_thinking", "data": REDACTED},
+            {"type": "tool_use", "id": "toolu_a", "name": "weather", "input": {}},
+            {"type": "tool_use", "id": "toolu_b", "name": "weather", "input": {}},
+        ])
+    );
+    // While tools are called the conversation so far is marked too; an empty result has no content.
+    assert_eq!(
+        body["messages"][2]["content"][1],
+        json!({"type": "tool_result", "tool_use_id": "toolu_b", "cache_control": {"type": "ephemeral"}})
+    );
+}
+
+/// Roles alternate, the first is the user's, every message has content, results answer the calls right before them.
+#[test]
+fn odd_conversations_are_legal() {
+    let cut = || thought("cut off here", "signature", "s");
+    for (transcript, model, expected) in [
+        (vec![], "claude-sonnet-4-6", json!([["user", "(The conversation begins.)"]])),
+        (
+            vec![said("Welcome!"), TranscriptItem::user("Hi")],
+            "claude-sonnet-4-6",
+            json!([["user", "(The conversation begins.)"], ["assistant", "Welcome!"], ["user", "Hi"]]),
+        ),
+        (
+            vec![TranscriptItem::user("Hi"), cut(), TranscriptItem::user("Well?")],
+            "claude-sonnet-4-6",
+            json!([["user", "Hi", "Well?"]]),
+        ),
+        (
+            vec![TranscriptItem::user("Count"), said("1, 2, ")],
+            "claude-sonnet-4-5",
+            json!([["user", "Count"], ["assistant", "1, 2,"]]),
+        ),
+        (
+            vec![TranscriptItem::user("Count"), said("1, 2, ")],
+            "claude-sonnet-4-6",
+            json!([["user", "Count"], ["assistant", "1, 2, "], ["user", "(Go on.)"]]),
+        ),
+    ] {
+        let body = body(&payload(transcript), model);
+        let found: Value = body["messages"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|message| {
+                let texts = message["content"].as_array().unwrap().iter().map(|block| block["text"].clone());
+                std::iter::once(message["role"].clone()).chain(texts).collect::<Value>()
+            })
+            .collect();
+        assert_eq!(found, expected, "{model}");
+    }
+}
+
+#[test]
+fn reasoning_effort_becomes_thinking() {
+    let ask = |effort: ReasoningEffort, tokens: Option<u32>, model: &str| {
+        let mut options = ModelOptions::default();
+        options.reasoning_effort = Some(effort);
+        options.max_output_tokens = tokens;
+        options.temperature = Some(0.2);
+        let body = body(&with(options), model);
+        (
+            body["thinking"].clone(),
+            body["output_config"]["effort"].clone(),
+            body["max_tokens"].clone(),
+            body["temperature"].clone(),
+        )
+    };
+    let adaptive = json!({"type": "adaptive", "display": "summarized"});
+    let budget = |tokens: u32| json!({"type": "enabled", "budget_tokens": tokens});
+    let (new, old) = ("claude-opus-4-7", "claude-sonnet-4-5");
+    assert_eq!(
+        ask(ReasoningEffort::Minimal, None, new),
+        (adaptive.clone(), json!("low"), json!(16_000), Value::Null)
+    );
+    let max = ReasoningEffort::Other("max".into());
+    assert_eq!(ask(max, Some(900), new), (adaptive, json!("max"), json!(900), Value::Null));
+    assert_eq!(
+        ask(ReasoningEffort::High, None, old),
+        (budget(16_000), Value::Null, json!(32_000), Value::Null)
+    );
+    assert_eq!(
+        ask(ReasoningEffort::Medium, Some(4_000), old),
+        (budget(3_000), Value::Null, json!(4_000), Value::Null)
+    );
+    // There is no room for the smallest budget.
+    assert_eq!(
+        ask(ReasoningEffort::Low, Some(1_024), old),
+        (Value::Null, Value::Null, json!(1_024), json!(0.2))
+    );
+    let none = || ReasoningEffort::Other("none".into());
+    let disabled = json!({"type": "disabled"});
+    assert_eq!(ask(none(), None, old), (disabled.clone(), Value::Null, json!(16_000), json!(0.2)));
+    assert_eq!(ask(none(), None, new), (disabled, Value::Null, json!(16_000), Value::Null));
+}
+
+#[test]
+fn thinking_is_left_out_where_it_would_be_refused() {
+    let mut options = ModelOptions::default();
+    options.reasoning_effort = Some(ReasoningEffort::Low);
+    let options = Arc::new(options);
+    let tools: Arc<[Arc<ToolSpec>]> = [Arc::new(ToolSpec::new("weather", "", json!({})))].into();
+    for (model, effort) in [("claude-sonnet-4-5", Value::Null), ("claude-sonnet-4-6", json!("low"))] {
+        let mut forced = payload(vec![TranscriptItem::user("Hi")]);
+        forced.tools = tools.clone();
+        forced.tool_choice = ToolChoice::Required;
+        forced.options = options.clone();
+        let body = body(&forced, model);
+        assert_eq!((&body["thinking"], &body["output_config"]["effort"]), (&Value::Null, &effort));
+        assert_eq!(body["tool_choice"], json!({"type": "any"}));
+    }
+    // A turn that began without thinking goes on without; a new turn may think again.
+    let mut turn =
+        vec![TranscriptItem::user("Hi"), call("a", "{}", CallKind::Function), result("a", json!(1), false)];
+    let thinking = |turn: &[TranscriptItem]| {
+        let mut payload = LlmPayload::new(turn);
+        payload.options = options.clone();
+        body(&payload, "claude-opus-4-1")["thinking"]["type"].clone()
+    };
+    assert_eq!(thinking(&turn), Value::Null);
+    turn.push(TranscriptItem::user("And now?"));
+    assert_eq!(thinking(&turn), "enabled");
+    turn.extend([thought("", "redactedData", "x"), call("b", "{}", CallKind::Function)]);
+    turn.push(result("b", json!(1), false));
+    assert_eq!(thinking(&turn), "enabled");
+}
+
+#[test]
+fn choices_schemas_and_the_hosts_own_fields() {
+    let tools: Arc<[Arc<ToolSpec>]> = [Arc::new(ToolSpec::new("weather", "", json!({})))].into();
+    for (choice, expected) in [
+        (ToolChoice::Auto, Value::Null),
+        (ToolChoice::None, json!({"type": "none"})),
+        (ToolChoice::Tool("weather".into()), json!({"type": "tool", "name": "weather"})),
+    ] {
+        let mut payload = payload(vec![]);
+        payload.tools = tools.clone();
+        payload.tool_choice = choice;
+        assert_eq!(body(&payload, "claude-sonnet-4-6")["tool_choice"], expected);
+    }
+    let mut options = ModelOptions::default();
+    let schema = json!({"type": "object", "properties": {"n": {"type": "integer", "minimum": 1}}});
+    options.response_schema = Some(("answer".into(), schema));
+    options.extra.insert("max_tokens".to_owned(), json!(7));
+    let body = body(&with(options), "claude-sonnet-4-6");
+    let closed =
+        json!({"type": "object", "properties": {"n": {"type": "integer"}}, "additionalProperties": false});
+    assert_eq!(body["output_config"], json!({"format": {"type": "json_schema", "schema": closed}}));
+    assert_eq!(body["max_tokens"], 7);
+    assert!(body.get("tools").is_none() && body.get("system").is_none());
+}
+
+/// A longer conversation begins with the bytes of the shorter one, but for the marks of what to cache.
+#[test]
+fn the_body_before_the_last_user_message_is_byte_stable() {
+    let mut short = conversation();
+    short.push(said("No."));
+    let mut long = short.clone();
+    short.push(TranscriptItem::user("context of the one\nWhy?"));
+    long.push(TranscriptItem::user("context of the other\nWhy not?"));
+    let marked = |transcript: &[TranscriptItem]| {
+        let body = provider("claude-sonnet-4-6").request_body(&LlmPayload::new(transcript)).unwrap();
+        String::from_utf8(body.to_vec()).unwrap()
+    };
+    let (one, other) = (marked(&short), marked(&long));
+    let at = one.find("context of").unwrap();
+    assert_eq!(one.as_bytes()[..at], other.as_bytes()[..at]);
+    assert_eq!(one.matches("cache_control").count(), 1);
+
+    long.extend([said("Because."), TranscriptItem::user("I see.")]);
+    let plain = |text: &str| text.replace(",\"cache_control\":{\"type\":\"ephemeral\"}", "");
+    let longer = plain(&marked(&long));
+    let end = plain(&other);
+    assert!(longer.starts_with(end.strip_suffix("]}").unwrap()));
+    let uncached = AnthropicProvider::builder().api_key("k").prompt_caching(false).build().unwrap();
+    let body = uncached.request_body(&LlmPayload::new(long)).unwrap();
+    assert!(!String::from_utf8_lossy(&body).contains("cache_control"));
+}

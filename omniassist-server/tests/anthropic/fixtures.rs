@@ -1,0 +1,64 @@
+//! Recorded streams and errors of Anthropic's.
+
+use omniassist_server::ProviderErrorKind;
+use omniassist_server::provider::error_from_response;
+use serde_json::Value;
+
+use super::{decoder, whole};
+use crate::recordings::{self, check_chunkings, check_cuts, differences, fold};
+
+#[test]
+fn recordings_give_what_is_expected_in_every_chunking() {
+    let Some(recordings) = recordings::recordings(&["anthropic"]) else { return };
+    let mut failures = Vec::new();
+    let mut chunkings = 0;
+    for recording in &recordings {
+        let decoded = whole(&recording.bytes);
+        let mut wrong = differences(&fold(&decoded.events), &recording.expected);
+        if let Err(error) = decoded.end {
+            wrong.push(format!("ended with {error:?}"));
+        }
+        failures.extend(wrong.into_iter().map(|wrong| format!("{}: {wrong}", recording.path)));
+        chunkings += check_chunkings(&recording.path, decoder, &recording.bytes);
+    }
+    eprintln!(
+        "recorded streams: {} checked against their expected results, {chunkings} further chunkings, {} differences",
+        recordings.len(),
+        failures.len()
+    );
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+    assert!(recordings.len() >= 78);
+}
+
+#[test]
+fn no_cut_of_a_recording_completes_a_call() {
+    let Some(recordings) = recordings::recordings(&["anthropic"]) else { return };
+    let short = recordings.iter().filter(|recording| recording.bytes.len() <= 4_000 && recording.has_calls());
+    let cuts: Vec<usize> =
+        short.map(|recording| check_cuts(&recording.path, decoder, &recording.bytes)).collect();
+    eprintln!("{} cuts of {} recorded streams with tool calls", cuts.iter().sum::<usize>(), cuts.len());
+    assert!(!cuts.is_empty());
+}
+
+#[test]
+fn recorded_errors_are_of_the_right_kind() {
+    let Some(root) = recordings::root() else { return };
+    let recorded = std::fs::read_to_string(root.join("http_errors.jsonl")).unwrap();
+    let mut count = 0;
+    for line in recorded.lines() {
+        let recorded: Value = serde_json::from_str(line).unwrap();
+        if recorded["provider"] != "anthropic" {
+            continue;
+        }
+        count += 1;
+        let status = u16::try_from(recorded["status"].as_u64().unwrap()).unwrap();
+        let body: Value = serde_json::from_str(recorded["body"].as_str().unwrap()).unwrap();
+        let error = error_from_response(status, body.to_string().as_bytes());
+        assert_eq!(error.provider_kind(), Some(ProviderErrorKind::Response), "{line}");
+        assert_eq!(error.code(), body["error"]["type"].as_str(), "{line}");
+        assert_eq!(error.detail(), body["error"]["message"].as_str(), "{line}");
+        assert!(!error.is_retryable());
+    }
+    eprintln!("{count} recorded errors");
+    assert!(count >= 8);
+}

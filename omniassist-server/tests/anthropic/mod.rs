@@ -1,0 +1,27 @@
+//! The Anthropic provider.
+
+#![allow(
+    clippy::needless_pass_by_value,
+    clippy::print_stderr,
+    reason = "`json!` values are written where they are used; how much was checked is part of the result"
+)]
+
+mod decode;
+mod encode;
+mod fixtures;
+mod provider;
+mod streams;
+
+use omniassist_server::core::Limits;
+use omniassist_server::provider::WireDecoder;
+use omniassist_server::provider::anthropic::AnthropicDecoder;
+
+use crate::recordings::{Decoded, decode};
+
+fn decoder() -> Box<dyn WireDecoder> {
+    Box::new(AnthropicDecoder::new(&Limits::default()))
+}
+
+fn whole(bytes: &[u8]) -> Decoded {
+    decode(decoder(), [bytes])
+}
