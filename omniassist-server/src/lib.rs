@@ -29,6 +29,8 @@ pub use omniassist_core as core;
 pub use principal::Principal;
 #[cfg(feature = "anthropic")]
 pub use provider::AnthropicProvider;
+#[cfg(feature = "gemini")]
+pub use provider::GeminiProvider;
 pub use provider::{LlmProvider, LlmStream};
 #[cfg(feature = "openai")]
 pub use provider::{OpenAiChatProvider, OpenAiProvider};

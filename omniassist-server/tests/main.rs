@@ -14,6 +14,8 @@ mod cassette;
 mod cost;
 mod engine;
 mod fallback;
+#[cfg(feature = "gemini")]
+mod gemini;
 mod http;
 #[cfg(feature = "openai")]
 mod openai;

@@ -121,6 +121,8 @@ pub mod anthropic;
 #[cfg(feature = "__transport")]
 mod body;
 mod fallback;
+#[cfg(feature = "gemini")]
+pub mod gemini;
 #[cfg(feature = "__transport")]
 mod lenient;
 #[cfg(feature = "openai")]
@@ -141,6 +143,8 @@ pub use anthropic::AnthropicProvider;
 use bytes::Bytes;
 pub use fallback::{Fallback, Switch};
 use futures_core::Stream;
+#[cfg(feature = "gemini")]
+pub use gemini::GeminiProvider;
 use omniassist_core::transcript::ToolResult;
 use omniassist_core::{EventBuf, LlmEvent, LlmPayload};
 #[cfg(feature = "openai")]

@@ -1,9 +1,11 @@
 //! Errors as providers report them: in a body with an error status, and inside a stream.
 
+use std::time::Duration;
+
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::lenient::Str;
+use super::lenient::{Few, Str};
 use crate::{Error, ProviderErrorKind};
 
 /// Bytes of a provider's own words that an error keeps for the log.
@@ -15,7 +17,8 @@ const QUOTA: &str = "insufficient_quota";
 /// Reads the answer to a request that failed: its status and the start of its body.
 ///
 /// The body may be OpenAI's `{"error": {"message", "type", "code"}}` or one of the forms that compatible servers
-/// send: `error` as a string, the fields at the top, `detail`, a number for `code`, or no JSON at all. The message
+/// send: `error` as a string, the fields at the top, `detail`, a number for `code`, or no JSON at all; or Google's
+/// `{"error": {"code", "status", "message", "details"}}`, also in a list. The message
 /// goes into [`Error::detail`], at most 2 KiB of it, with anything that looks like an API key blotted out.
 ///
 /// ```
@@ -44,7 +47,11 @@ pub(super) fn in_band(raw: &RawValue) -> Error {
 /// Reads a body that should have been an event stream and is one JSON value.
 pub(super) fn from_json_body(body: &[u8]) -> Error {
     let text = std::str::from_utf8(body).unwrap_or_default();
-    match serde_json::from_str::<Outer<'_>>(text) {
+    let parsed = match first_of_list(text) {
+        Some(first) => serde_json::from_str::<Outer<'_>>(first),
+        None => serde_json::from_str(text),
+    };
+    match parsed {
         Ok(outer) if outer.is_error() => Report::parse(text).unwrap_or_default().into_error(None),
         Ok(_) => Error::provider(ProviderErrorKind::Protocol)
             .with_code("unexpected_content_type")
@@ -82,6 +89,18 @@ struct Fields<'a> {
     kind: Str<'a>,
     #[serde(borrow, default)]
     status: Str<'a>,
+    #[serde(borrow, default)]
+    details: Few<Detail<'a>>,
+}
+
+/// What Google adds to an error, as far as it is read: `google.rpc.RetryInfo` and `google.rpc.ErrorInfo`.
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase")]
+struct Detail<'a> {
+    #[serde(borrow, default)]
+    retry_delay: Str<'a>,
+    #[serde(borrow, default)]
+    reason: Str<'a>,
 }
 
 /// What an error says of itself.
@@ -91,6 +110,7 @@ struct Report {
     code: Option<String>,
     kind: Option<String>,
     message: Option<String>,
+    retry_after: Option<Duration>,
 }
 
 impl Report {
@@ -98,6 +118,9 @@ impl Report {
         let json = json.trim();
         if let Ok(message) = serde_json::from_str::<String>(json) {
             return Some(Self { message: Some(message), ..Self::default() });
+        }
+        if let Some(first) = first_of_list(json) {
+            return Self::parse(first);
         }
         let outer: Outer<'_> = serde_json::from_str(json).ok()?;
         let outside = Self::of_fields(&outer.fields);
@@ -110,6 +133,7 @@ impl Report {
             code: inside.code.or(outside.code),
             kind: inside.kind.or(outside.kind),
             message: inside.message.or(outside.message),
+            retry_after: inside.retry_after.or(outside.retry_after),
         })
     }
 
@@ -122,10 +146,13 @@ impl Report {
             field.non_empty().filter(|word| word.parse::<i64>().is_err()).map(str::to_owned)
         };
         let kind = word(&fields.kind).filter(|kind| kind != "error" && kind != "response.failed");
+        // Google's general word is in `status` and the particular one in the details.
+        let reason = fields.details.iter().find_map(|detail| word(&detail.reason));
         Self {
             status,
-            code: word(&fields.code),
-            kind,
+            code: word(&fields.code).or(reason),
+            kind: kind.or_else(|| word(&fields.status)),
+            retry_after: fields.details.iter().find_map(|detail| seconds(detail.retry_delay.as_str())),
             message: fields.message.non_empty().map(str::to_owned),
         }
     }
@@ -143,6 +170,9 @@ impl Report {
         } else if let Some(code) = self.code.or(self.kind) {
             error = error.with_code(redact(&code));
         }
+        if let Some(delay) = self.retry_after {
+            error = error.with_retry_after(delay);
+        }
         match self.message {
             Some(message) => error.with_detail(clip(&redact(&message))),
             None => error,
@@ -159,16 +189,33 @@ impl Report {
                 "prompt is too long",
                 "exceed context limit",
                 "context window",
+                "exceeds the maximum number of tokens",
             ])
         {
             return ContextOverflow;
         }
-        if self.says(&[QUOTA, "rate_limit_exceeded", "rate_limit_error", "too_many_requests"]) {
+        if self.says(&[
+            QUOTA,
+            "rate_limit_exceeded",
+            "rate_limit_error",
+            "too_many_requests",
+            "RESOURCE_EXHAUSTED",
+        ]) {
             return RateLimited;
         }
-        if self.says(&["invalid_api_key", "authentication_error", "permission_error"])
-            || self.mentions(&["incorrect api key", "invalid api key"])
-        {
+        if self.says(&[
+            "invalid_api_key",
+            "authentication_error",
+            "permission_error",
+            "API_KEY_INVALID",
+            "UNAUTHENTICATED",
+            "PERMISSION_DENIED",
+        ]) || self.mentions(&[
+            "incorrect api key",
+            "invalid api key",
+            "api key not valid",
+            "api key expired",
+        ]) {
             return Auth;
         }
         match status {
@@ -188,6 +235,8 @@ impl Report {
                 "service_unavailable",
                 "unavailable_error",
                 "slow_down",
+                "UNAVAILABLE",
+                "INTERNAL",
             ]) =>
             {
                 Unavailable
@@ -208,11 +257,25 @@ impl Report {
     }
 }
 
-/// Blots out what looks like an OpenAI key: servers quote the key that they refuse.
+/// The first element, where the text is a list.
+fn first_of_list(json: &str) -> Option<&str> {
+    if !json.trim_ascii_start().starts_with('[') {
+        return None;
+    }
+    let list: Vec<&RawValue> = serde_json::from_str(json).ok()?;
+    list.first().map(|first| first.get())
+}
+
+/// Reads a duration as Google writes it: `34.074824224s`.
+fn seconds(text: &str) -> Option<Duration> {
+    Duration::try_from_secs_f64(text.strip_suffix('s')?.parse().ok()?).ok()
+}
+
+/// Blots out what looks like a key of OpenAI's or Google's: servers quote the key that they refuse.
 fn redact(text: &str) -> String {
     let mut clean = String::with_capacity(text.len());
     let mut rest = text;
-    while let Some(at) = rest.find("sk-") {
+    while let Some(at) = ["sk-", "AIza"].into_iter().filter_map(|start| rest.find(start)).min() {
         let (before, from) = rest.split_at(at);
         let end = from
             .find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '*' | '.')))
@@ -310,6 +373,42 @@ mod tests {
                 Response,
                 Some("not_supported_error"),
             ),
+            (
+                429,
+                r#"{"error":{"code":429,"message":"m","status":"RESOURCE_EXHAUSTED","details":[{"retryDelay":"34s"}]}}"#,
+                RateLimited,
+                Some("RESOURCE_EXHAUSTED"),
+            ),
+            (
+                400,
+                r#"[{"error":{"code":400,"message":"API key not valid.","status":"INVALID_ARGUMENT"}}]"#,
+                Auth,
+                Some("INVALID_ARGUMENT"),
+            ),
+            (
+                400,
+                r#"{"error":{"code":400,"message":"m","status":"INVALID_ARGUMENT","details":[{"reason":"API_KEY_INVALID"}]}}"#,
+                Auth,
+                Some("API_KEY_INVALID"),
+            ),
+            (
+                400,
+                r#"{"error":{"code":400,"message":"The input token count (9) exceeds the maximum number of tokens allowed (8).","status":"INVALID_ARGUMENT"}}"#,
+                ContextOverflow,
+                Some("INVALID_ARGUMENT"),
+            ),
+            (
+                503,
+                r#"{"error":{"code":503,"message":"m","status":"UNAVAILABLE"}}"#,
+                Unavailable,
+                Some("UNAVAILABLE"),
+            ),
+            (
+                403,
+                r#"{"error":{"code":403,"message":"m","status":"PERMISSION_DENIED"}}"#,
+                Auth,
+                Some("PERMISSION_DENIED"),
+            ),
         ];
         for (status, body, kind, code) in cases {
             let error = error_from_response(*status, body.as_bytes());
@@ -330,5 +429,23 @@ mod tests {
         let long = format!(r#"{{"error":{{"message":"{}"}}}}"#, "é".repeat(4000));
         assert_eq!(error_from_response(400, long.as_bytes()).detail().map(str::len), Some(2048));
         assert!(!format!("{error} {error:?}").contains("sk-proj"));
+        let google =
+            error_from_response(400, br#"{"error":{"message":"Bad key AIzaSyA1234567890abc, AIza."}}"#);
+        assert_eq!(google.detail(), Some("Bad key [key], AIza."));
+    }
+
+    #[test]
+    fn google_says_how_long_to_wait_in_the_details() {
+        let wait = |delay: &str| {
+            let body = format!(
+                r#"{{"error":{{"code":429,"status":"RESOURCE_EXHAUSTED","details":[{{"@type":"x"}},{{"retryDelay":"{delay}"}}]}}}}"#
+            );
+            error_from_response(429, body.as_bytes()).retry_after()
+        };
+        assert_eq!(wait("34s"), Some(Duration::from_secs(34)));
+        assert_eq!(wait("0.5s"), Some(Duration::from_millis(500)));
+        for odd in ["", "34", "-1s", "NaNs", "1e300s", "soon"] {
+            assert_eq!(wait(odd), None, "{odd}");
+        }
     }
 }

@@ -147,7 +147,17 @@ impl Endpoint {
     where
         D: Fn() -> Box<dyn WireDecoder> + Send + Sync + 'static,
     {
-        let request = ProviderRequest { url: self.url.clone(), headers: self.headers.clone(), body };
+        self.send_below("", body, decoder)
+    }
+
+    /// Sends to a path below the endpoint's own, for an API whose path depends on the request. The caller has checked
+    /// that nothing in `path` can lead elsewhere.
+    pub(super) fn send_below<D>(&self, path: &str, body: Bytes, decoder: D) -> LlmStream
+    where
+        D: Fn() -> Box<dyn WireDecoder> + Send + Sync + 'static,
+    {
+        let url = format!("{}{path}", self.url);
+        let request = ProviderRequest { url, headers: self.headers.clone(), body };
         // The transport takes the values of sensitive headers out of what the provider writes back.
         self.transport.stream(request, decoder, error_from_response)
     }

@@ -54,7 +54,8 @@ impl<R: EventReader> SseWire<R> {
     fn take(&mut self, chunk: Bytes, out: &mut EventBuf<LlmEvent>) -> Result<()> {
         if matches!(self.body, Body::Unknown) {
             match chunk.iter().find(|byte| !byte.is_ascii_whitespace()) {
-                Some(b'{') => self.body = Body::Json(BytesMut::new()),
+                // A list is what Gemini answers with where it does not stream events.
+                Some(b'{' | b'[') => self.body = Body::Json(BytesMut::new()),
                 Some(b'<') => {
                     return Err(
                         Error::provider(ProviderErrorKind::Protocol).with_code("unexpected_content_type")

@@ -71,8 +71,12 @@ impl FailedAnswer {
 
     /// JSON under a good status. Without an error in it, it is an answer that was not streamed.
     fn read_json(&self, read_error: ReadError) -> (u16, Error) {
-        let body: Value = serde_json::from_slice(&self.read).unwrap_or_default();
-        let is_answer = body.get("choices").or_else(|| body.get("output")).is_some();
+        let mut body: Value = serde_json::from_slice(&self.read).unwrap_or_default();
+        // Gemini answers with a list where it does not stream events.
+        if let Some(first) = body.as_array_mut().and_then(|list| list.first_mut()) {
+            body = first.take();
+        }
+        let is_answer = ["choices", "output", "candidates"].into_iter().any(|name| body.get(name).is_some());
         if is_answer && body.get("error").is_none_or(Value::is_null) {
             return (self.status, Error::provider(ProviderErrorKind::Protocol));
         }

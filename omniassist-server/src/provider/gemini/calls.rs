@@ -1,0 +1,141 @@
+//! The function calls of an answer: whole ones, and those whose arguments are streamed.
+
+use omniassist_core::event::CallKind;
+use omniassist_core::{EventBuf, LlmEvent, Text};
+
+use super::metadata;
+use super::partial::PartialArgs;
+use super::wire::FunctionCall;
+use crate::provider::lenient::string_or_json;
+use crate::{Error, ProviderErrorKind, Result};
+
+type Out = EventBuf<LlmEvent>;
+
+/// All calls of an answer, in order of appearance.
+#[derive(Debug)]
+pub(super) struct Calls {
+    calls: Vec<Call>,
+    max_arguments: usize,
+    /// What sets the minted ids of this answer apart from those of others.
+    mint: String,
+}
+
+#[derive(Debug)]
+struct Call {
+    number: u32,
+    id: Text,
+    /// The arguments of a call that came whole; once it is over, of any.
+    arguments: Text,
+    pieces: Option<PartialArgs>,
+    signature: Option<Text>,
+    /// Whether the API has said that more will come.
+    open: bool,
+    complete: bool,
+}
+
+impl Calls {
+    pub(super) fn new(mint: String, max_arguments: usize) -> Self {
+        Self { calls: Vec::new(), max_arguments, mint }
+    }
+
+    /// Takes a part. One with a name begins a call; one without continues the call that is open.
+    pub(super) fn take(
+        &mut self,
+        part: FunctionCall<'_>,
+        signature: Option<Text>,
+        data: &Text,
+        out: &mut Out,
+    ) -> Result<()> {
+        let continues = self.calls.last().is_some_and(|last| {
+            let same = part.id.non_empty().is_some_and(|id| last.id == *id);
+            last.open && (part.name.as_str().is_empty() || same)
+        });
+        if !continues {
+            if part.name.as_str().is_empty() {
+                return Ok(());
+            }
+            self.begin(&part, out);
+        }
+        let max_arguments = self.max_arguments;
+        let Some(call) = self.calls.last_mut() else { return Ok(()) };
+        if signature.is_some() {
+            call.signature = signature;
+        }
+        call.open = part.will_continue == Some(true);
+        if call.pieces.is_some() || call.open || part.partial_args.len() > 0 {
+            let pieces = call.pieces.get_or_insert_with(PartialArgs::new);
+            if let Some(args) = part.args {
+                pieces.merge(args, max_arguments)?;
+            }
+            for piece in part.partial_args {
+                pieces.add(piece, max_arguments)?;
+            }
+        } else {
+            call.arguments = string_or_json(part.args, data);
+            if call.arguments.len() > max_arguments {
+                return Err(Error::provider(ProviderErrorKind::TooLarge));
+            }
+        }
+        if !call.open {
+            call.close(true, out);
+        }
+        Ok(())
+    }
+
+    fn begin(&mut self, part: &FunctionCall<'_>, out: &mut Out) {
+        self.close_open(out);
+        let number = u32::try_from(self.calls.len()).unwrap_or(u32::MAX);
+        let given = part.id.to_text().filter(|id| self.calls.iter().all(|call| call.id != *id));
+        let id = given.unwrap_or_else(|| metadata::minted_id(&self.mint, number));
+        let name = part.name.to_text().unwrap_or_default();
+        out.push(LlmEvent::ToolCallStart { call: number, id: id.clone(), name, kind: CallKind::Function });
+        self.calls.push(Call {
+            number,
+            id,
+            arguments: Text::new(),
+            pieces: None,
+            signature: None,
+            open: true,
+            complete: false,
+        });
+    }
+
+    /// Ends a streamed call whose last part never came, since something else did.
+    fn close_open(&mut self, out: &mut Out) {
+        if let Some(last) = self.calls.last_mut().filter(|last| last.open) {
+            last.open = false;
+            last.close(false, out);
+        }
+    }
+
+    pub(super) fn any(&self) -> bool {
+        !self.calls.is_empty()
+    }
+
+    /// Ends the calls that are complete; the last one only if the answer ended well (`healthy`).
+    pub(super) fn finish(&mut self, healthy: bool, out: &mut Out) {
+        self.close_open(out);
+        let count = self.calls.len();
+        for (position, call) in (1..).zip(&mut self.calls) {
+            if call.complete && (healthy || position < count) {
+                let arguments = std::mem::take(&mut call.arguments);
+                let metadata = metadata::state(call.signature.take());
+                out.push(LlmEvent::ToolCallEnd { call: call.number, arguments, metadata });
+            }
+        }
+    }
+}
+
+impl Call {
+    /// No more of this call will come. `ended`: the API said so itself.
+    fn close(&mut self, ended: bool, out: &mut Out) {
+        self.complete = true;
+        if let Some(pieces) = self.pieces.take() {
+            self.complete = pieces.complete(ended);
+            self.arguments = pieces.to_json().into();
+        }
+        if !self.arguments.is_empty() {
+            out.push(LlmEvent::ToolCallDelta { call: self.number, delta: self.arguments.clone() });
+        }
+    }
+}

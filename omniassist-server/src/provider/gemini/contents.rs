@@ -1,0 +1,204 @@
+//! A transcript as the `contents` of a request.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use omniassist_core::event::CallKind;
+use omniassist_core::message::ProviderMetadata;
+use omniassist_core::transcript::{ToolCall, ToolResult, UserContent};
+use omniassist_core::{JsonText, Text, TranscriptItem};
+use serde::Serialize;
+
+use super::metadata;
+
+/// What Google documents to send where a call has no signature since another model made it; without any, models that
+/// sign their calls refuse the request.
+/// <https://ai.google.dev/gemini-api/docs/thought-signatures#faqs>
+const UNSIGNED: &str = "skip_thought_signature_validator";
+
+#[derive(Serialize)]
+pub(super) struct Content<'a> {
+    role: &'static str,
+    parts: Vec<Part<'a>>,
+}
+
+#[derive(Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Part<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<Cow<'a, str>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    thought: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    inline_data: Option<Blob<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file_data: Option<FileUri<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    function_call: Option<FunctionCall<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    function_response: Option<FunctionResponse<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    thought_signature: Option<&'a str>,
+}
+
+impl<'a> Part<'a> {
+    pub(super) fn text(text: impl Into<Cow<'a, str>>) -> Self {
+        Self { text: Some(text.into()), ..Self::default() }
+    }
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Blob<'a> {
+    mime_type: &'a Text,
+    data: &'a str,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct FileUri<'a> {
+    mime_type: &'a Text,
+    file_uri: &'a Text,
+}
+
+#[derive(Serialize)]
+struct FunctionCall<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<&'a Text>,
+    name: &'a Text,
+    args: Arguments<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Arguments<'a> {
+    Object(&'a JsonText),
+    /// Free text, which this API has no calls with.
+    Text {
+        input: &'a JsonText,
+    },
+}
+
+#[derive(Serialize)]
+struct FunctionResponse<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<&'a Text>,
+    name: &'a str,
+    response: Response<'a>,
+}
+
+/// The API takes an object and gives a meaning to these two keys, so every output goes below one of them.
+#[derive(Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Response<'a> {
+    Output(&'a JsonText),
+    Error(&'a JsonText),
+}
+
+/// The conversation in turns of `user` and `model`, which alternate. Results go as the user's, directly behind the
+/// calls, as the API demands.
+///
+/// `signs_calls`: whether the model refuses a step whose first call has no signature.
+pub(super) fn contents(transcript: &[TranscriptItem], signs_calls: bool) -> Vec<Content<'_>> {
+    let mut turns = Turns { contents: Vec::new(), names: HashMap::new(), signs_calls };
+    for item in transcript {
+        turns.push(item);
+    }
+    turns.contents
+}
+
+struct Turns<'a> {
+    contents: Vec<Content<'a>>,
+    /// The API wants the name of the function with its result, and a result knows its call's id only.
+    names: HashMap<&'a Text, &'a Text>,
+    signs_calls: bool,
+}
+
+impl<'a> Turns<'a> {
+    fn push(&mut self, item: &'a TranscriptItem) {
+        match item {
+            TranscriptItem::User { content } => {
+                for part in content.iter().filter_map(user_part) {
+                    self.part("user", part);
+                }
+            }
+            TranscriptItem::Text { text, metadata } => {
+                let thought_signature = metadata::signature(metadata.as_ref());
+                // The API refuses an empty text, unless a signature stands on it.
+                if !text.is_empty() || thought_signature.is_some() {
+                    self.part("model", Part { thought_signature, ..Part::text(text.as_str()) });
+                }
+            }
+            TranscriptItem::Reasoning { text, metadata } => self.reasoning(text, metadata.as_ref()),
+            TranscriptItem::Call(call) => self.call(call),
+            TranscriptItem::Result(result) => self.result(result),
+            _ => {}
+        }
+    }
+
+    /// Thoughts go back only with the signature under which they came: what was merely shown, or came from another
+    /// provider, means nothing to this API. A block that shows nothing was an empty part that carried a signature.
+    fn reasoning(&mut self, text: &'a Text, state: Option<&'a ProviderMetadata>) {
+        let thought_signature = metadata::signature(state);
+        if thought_signature.is_some() {
+            let thought = (!text.is_empty()).then_some(true);
+            self.part("model", Part { thought, thought_signature, ..Part::text(text.as_str()) });
+        }
+    }
+
+    fn call(&mut self, call: &'a ToolCall) {
+        self.names.insert(&call.id, &call.name);
+        let is_first = self.contents.last().is_none_or(|last| {
+            last.role != "model" || last.parts.iter().all(|part| part.function_call.is_none())
+        });
+        let unsigned = (self.signs_calls && is_first).then_some(UNSIGNED);
+        let args = match call.kind {
+            CallKind::Function => Arguments::Object(&call.arguments),
+            CallKind::Custom => Arguments::Text { input: &call.arguments },
+        };
+        let function_call = FunctionCall { id: metadata::own_id(&call.id), name: &call.name, args };
+        let thought_signature = metadata::signature(call.metadata.as_ref()).or(unsigned);
+        let function_call = Some(function_call);
+        self.part("model", Part { function_call, thought_signature, ..Part::default() });
+    }
+
+    fn result(&mut self, result: &'a ToolResult) {
+        let name = self.names.get(&result.call_id).map_or("unknown", |name| name.as_str());
+        let output = &result.output;
+        let response = if result.is_error { Response::Error(output) } else { Response::Output(output) };
+        let function_response =
+            Some(FunctionResponse { id: metadata::own_id(&result.call_id), name, response });
+        self.part("user", Part { function_response, ..Part::default() });
+    }
+
+    fn part(&mut self, role: &'static str, part: Part<'a>) {
+        match self.contents.last_mut() {
+            Some(last) if last.role == role => last.parts.push(part),
+            _ => self.contents.push(Content { role, parts: vec![part] }),
+        }
+    }
+}
+
+fn user_part(content: &UserContent) -> Option<Part<'_>> {
+    match content {
+        UserContent::Text { text } if text.is_empty() => None,
+        UserContent::Text { text } => Some(Part::text(text.as_str())),
+        UserContent::File { media_type, url, filename } => Some(match url.strip_prefix("data:") {
+            Some(rest) => match rest.split_once(";base64,") {
+                Some((_, data)) => {
+                    Part { inline_data: Some(Blob { mime_type: media_type, data }), ..Part::default() }
+                }
+                // The API takes base64 only; the model at least hears of the file.
+                None => {
+                    let name = filename.as_deref().unwrap_or("file");
+                    let note = format!("[attached {name} ({media_type})]");
+                    Part::text(note)
+                }
+            },
+            None => {
+                Part { file_data: Some(FileUri { mime_type: media_type, file_uri: url }), ..Part::default() }
+            }
+        }),
+        _ => None,
+    }
+}

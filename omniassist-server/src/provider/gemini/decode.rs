@@ -1,0 +1,313 @@
+//! The reader of a `streamGenerateContent` stream.
+
+use std::collections::HashSet;
+
+use omniassist_core::event::Source;
+use omniassist_core::{EventBuf, FinishReason, JsonText, Limits, LlmEvent, Text, Usage};
+use serde_json::value::RawValue;
+
+use super::calls::Calls;
+use super::metadata;
+use super::wire::{Candidate, Chunk, Cited, Part, WireUsage};
+use crate::provider::report;
+use crate::provider::wire::{EventReader, broken_json, is_object};
+use crate::{Error, ProviderErrorKind, Result};
+
+type Out = EventBuf<LlmEvent>;
+
+/// Reads one answer.
+///
+/// This API has no event that ends an answer. A `finishReason` may be followed by more content and by another
+/// `finishReason`, so the end of the body decides, and the last word counts.
+#[derive(Debug)]
+pub(super) struct Reader {
+    started: bool,
+    mint: String,
+    answer_id: Option<Text>,
+    open: Option<(BlockKind, u32)>,
+    next_block: u32,
+    calls: Calls,
+    /// Code that the provider runs, until its result is here.
+    code: Option<Text>,
+    provider_tools: u32,
+    cited: HashSet<String>,
+    usage: Option<Usage>,
+    finish: Option<Text>,
+    blocked: Option<Text>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum BlockKind {
+    Text,
+    Reasoning,
+}
+
+impl Reader {
+    /// `mint` goes into the ids of calls that the API gives none; it must differ from answer to answer.
+    pub(super) fn new(limits: &Limits, mint: String) -> Self {
+        Self {
+            started: false,
+            answer_id: None,
+            open: None,
+            next_block: 0,
+            calls: Calls::new(mint.clone(), limits.max_tool_args_bytes),
+            mint,
+            code: None,
+            provider_tools: 0,
+            cited: HashSet::new(),
+            usage: None,
+            finish: None,
+            blocked: None,
+        }
+    }
+
+    fn chunk(&mut self, chunk: Chunk<'_>, data: &Text, out: &mut Out) -> Result<()> {
+        if let Some(usage) = chunk.usage_metadata.as_ref().and_then(WireUsage::normalised) {
+            self.usage = Some(usage);
+        }
+        if let Some(error) = chunk.error {
+            return self.fail(report::in_band(error), out);
+        }
+        if !self.started {
+            self.started = true;
+            self.answer_id = chunk.response_id.to_text();
+            out.push(LlmEvent::Start { id: self.answer_id.clone(), model: chunk.model_version.to_text() });
+        }
+        if let Some(feedback) = chunk.prompt_feedback {
+            self.blocked = feedback.block_reason.to_text().or(self.blocked.take());
+        }
+        // Further candidates are never asked for.
+        let candidate = chunk.candidates.into_iter().find(|candidate| candidate.index.0.unwrap_or(0) == 0);
+        candidate.map_or(Ok(()), |candidate| self.candidate(candidate, data, out))
+    }
+
+    fn candidate(&mut self, candidate: Candidate<'_>, data: &Text, out: &mut Out) -> Result<()> {
+        for part in candidate.content.into_iter().flat_map(|content| content.parts) {
+            self.part(part, data, out)?;
+        }
+        for chunk in candidate.grounding_metadata.into_iter().flat_map(|found| found.grounding_chunks) {
+            for cited in [chunk.web, chunk.maps, chunk.retrieved_context].into_iter().flatten() {
+                self.source(&cited, out);
+            }
+        }
+        if let Some(citations) = candidate.citation_metadata {
+            for cited in citations.citation_sources.into_iter().chain(citations.citations) {
+                self.source(&cited, out);
+            }
+        }
+        if let Some(word) = candidate.finish_reason.to_text() {
+            self.finish = Some(word);
+        }
+        Ok(())
+    }
+
+    fn part(&mut self, part: Part<'_>, data: &Text, out: &mut Out) -> Result<()> {
+        let thought = part.thought == Some(true);
+        let signature = part.thought_signature.to_text();
+        if let Some(call) = part.function_call {
+            self.end_block(None, out);
+            return self.calls.take(call, signature, data, out);
+        }
+        if let Some(code) = part.executable_code {
+            self.provider_tool(out);
+            self.code = Some(code.get().into());
+            return Ok(());
+        }
+        if let Some(result) = part.code_execution_result {
+            self.code_result(result, out);
+            return Ok(());
+        }
+        // A picture within a thought is a draft of the one that follows.
+        if let Some(blob) = part.inline_data.filter(|_| !thought) {
+            let media_type =
+                blob.mime_type.to_text().unwrap_or(Text::from_static("application/octet-stream"));
+            let url = format!("data:{media_type};base64,{}", blob.data.as_str()).into();
+            self.end_block(None, out);
+            out.push(LlmEvent::File { media_type, url });
+            return Ok(());
+        }
+        if let Some(file) = part.file_data {
+            let media_type =
+                file.mime_type.to_text().unwrap_or(Text::from_static("application/octet-stream"));
+            if let Some(url) = file.file_uri.to_text() {
+                self.end_block(None, out);
+                out.push(LlmEvent::File { media_type, url });
+            }
+            return Ok(());
+        }
+        let kind = if thought { BlockKind::Reasoning } else { BlockKind::Text };
+        self.say(kind, part.text.into_view(data), out);
+        if signature.is_some() {
+            self.sign(signature, out);
+        }
+        Ok(())
+    }
+
+    fn say(&mut self, kind: BlockKind, delta: Text, out: &mut Out) {
+        if delta.is_empty() {
+            return;
+        }
+        let block = match self.open {
+            Some((open, block)) if open == kind => block,
+            _ => {
+                self.end_block(None, out);
+                let block = self.number();
+                self.open = Some((kind, block));
+                block
+            }
+        };
+        out.push(match kind {
+            BlockKind::Text => LlmEvent::TextDelta { block, delta },
+            BlockKind::Reasoning => LlmEvent::ReasoningDelta { block, delta },
+        });
+    }
+
+    /// Ends the open block with a signature. A stream often ends with an empty part for it; where no block is open, a
+    /// reasoning block that shows nothing carries it at its place.
+    fn sign(&mut self, signature: Option<Text>, out: &mut Out) {
+        if self.open.is_none() {
+            let block = self.number();
+            self.open = Some((BlockKind::Reasoning, block));
+        }
+        self.end_block(signature, out);
+    }
+
+    fn number(&mut self) -> u32 {
+        let block = self.next_block;
+        self.next_block += 1;
+        block
+    }
+
+    fn end_block(&mut self, signature: Option<Text>, out: &mut Out) {
+        let metadata = metadata::state(signature);
+        match self.open.take() {
+            Some((BlockKind::Reasoning, block)) => out.push(LlmEvent::ReasoningEnd { block, metadata }),
+            Some((BlockKind::Text, block)) => out.push(LlmEvent::TextEnd { block, metadata }),
+            None => {}
+        }
+    }
+
+    fn code_result(&mut self, result: &RawValue, out: &mut Out) {
+        let code = self.code.take();
+        let code = code.as_deref().unwrap_or("null");
+        let item = format!(r#"{{"executableCode":{code},"codeExecutionResult":{}}}"#, result.get());
+        self.push_provider_tool(item.into(), out);
+    }
+
+    /// Reports code whose result never came.
+    fn provider_tool(&mut self, out: &mut Out) {
+        if let Some(code) = self.code.take() {
+            self.push_provider_tool(format!(r#"{{"executableCode":{code}}}"#).into(), out);
+        }
+    }
+
+    fn push_provider_tool(&mut self, item: Text, out: &mut Out) {
+        self.end_block(None, out);
+        let id = format!("code_{}_{}", self.mint, self.provider_tools).into();
+        self.provider_tools += 1;
+        let item = JsonText::parse(item).unwrap_or_default();
+        out.push(LlmEvent::ProviderTool { id, kind: Text::from_static("code_execution"), name: None, item });
+    }
+
+    fn source(&mut self, cited: &Cited<'_>, out: &mut Out) {
+        let (uri, title) = (cited.uri.as_str(), cited.title.to_text());
+        let key = cited.uri.non_empty().or(title.as_deref());
+        if !key.is_some_and(|key| self.cited.insert(key.to_owned())) {
+            return;
+        }
+        let answer = self.answer_id.as_deref().unwrap_or("source");
+        let id = format!("{answer}-{}", self.cited.len() - 1).into();
+        out.push(LlmEvent::Source(if uri.starts_with("https://") || uri.starts_with("http://") {
+            Source::Url { id, url: uri.into(), title }
+        } else {
+            // A document of a store or a corpus, whose address means nothing outside.
+            let title = title.unwrap_or_else(|| uri.into());
+            Source::Document { id, media_type: Text::from_static("text/plain"), title, filename: None }
+        }));
+    }
+
+    fn fail(&mut self, error: Error, out: &mut Out) -> Result<()> {
+        if let Some(usage) = self.usage.take() {
+            out.push(LlmEvent::Usage(usage));
+        }
+        Err(error)
+    }
+}
+
+impl EventReader for Reader {
+    fn event(&mut self, _name: &str, data: &Text, out: &mut Out) -> Result<()> {
+        if is_object(data) {
+            return self.chunk(serde_json::from_str(data).map_err(broken_json)?, data, out);
+        }
+        // Errors come as a list, too: what the API sends without `alt=sse`.
+        for chunk in list(data) {
+            self.chunk(chunk, data, out)?;
+        }
+        Ok(())
+    }
+
+    fn is_terminal(&self, _name: &str, data: &Text) -> bool {
+        let ends = |chunk: &Chunk<'_>| {
+            chunk.error.is_some()
+                || chunk.candidates.iter().any(|candidate| candidate.finish_reason.non_empty().is_some())
+                || chunk.prompt_feedback.as_ref().is_some_and(|said| said.block_reason.non_empty().is_some())
+        };
+        match serde_json::from_str::<Chunk<'_>>(data) {
+            Ok(chunk) => self.finish.is_some() || ends(&chunk),
+            Err(_) => list(data).iter().any(ends),
+        }
+    }
+
+    fn end(&mut self, out: &mut Out) -> Result<()> {
+        let finish = self.finish.take();
+        let (reason, raw) = match (finish, self.blocked.take()) {
+            (Some(word), _) => (reason(&word), word),
+            (None, Some(word)) => (FinishReason::ContentFilter, word),
+            (None, None) => return self.fail(Error::provider(ProviderErrorKind::Interrupted), out),
+        };
+        self.end_block(None, out);
+        self.provider_tool(out);
+        let healthy = reason == FinishReason::Stop;
+        self.calls.finish(healthy, out);
+        if let Some(usage) = self.usage.take() {
+            out.push(LlmEvent::Usage(usage));
+        }
+        // There is no word for a turn that ends with calls.
+        let reason = if healthy && self.calls.any() { FinishReason::ToolCalls } else { reason };
+        let truncated = reason.is_cut();
+        out.push(LlmEvent::Finish { reason, raw: Some(raw), truncated });
+        Ok(())
+    }
+}
+
+fn list(data: &Text) -> Vec<Chunk<'_>> {
+    if data.trim_ascii_start().starts_with('[') {
+        serde_json::from_str(data).unwrap_or_default()
+    } else {
+        Vec::new()
+    }
+}
+
+/// A finish word in one vocabulary. <https://ai.google.dev/api/generate-content#FinishReason>
+fn reason(word: &str) -> FinishReason {
+    match word {
+        "STOP" => FinishReason::Stop,
+        "MAX_TOKENS" => FinishReason::Length,
+        "SAFETY"
+        | "RECITATION"
+        | "LANGUAGE"
+        | "BLOCKLIST"
+        | "PROHIBITED_CONTENT"
+        | "SPII"
+        | "MODEL_ARMOR"
+        | "IMAGE_SAFETY"
+        | "IMAGE_PROHIBITED_CONTENT"
+        | "IMAGE_RECITATION" => FinishReason::ContentFilter,
+        "MALFORMED_FUNCTION_CALL"
+        | "MALFORMED_RESPONSE"
+        | "UNEXPECTED_TOOL_CALL"
+        | "TOO_MANY_TOOL_CALLS"
+        | "MISSING_THOUGHT_SIGNATURE" => FinishReason::Error,
+        other => FinishReason::Other(other.into()),
+    }
+}

@@ -1,0 +1,140 @@
+//! Requests to `streamGenerateContent`.
+
+use bytes::Bytes;
+use omniassist_core::{LlmPayload, Text, ToolChoice};
+use serde::Serialize;
+use serde::ser::SerializeMap;
+use serde_json::Value;
+
+use super::contents::{Part, contents};
+use super::model::{Generation, Thinking};
+use super::schema;
+use crate::Result;
+use crate::provider::body::{self, Body, Fields};
+
+/// What the provider's settings add to a payload.
+#[derive(Debug, Clone)]
+pub(super) struct Options {
+    pub(super) model: Text,
+    pub(super) include_thoughts: bool,
+}
+
+pub(super) fn encode(payload: &LlmPayload, options: &Options) -> Result<Bytes> {
+    let model = payload.model.as_ref().unwrap_or(&options.model);
+    body::encode(&Request { payload, options, model }, &payload.options)
+}
+
+struct Request<'a> {
+    payload: &'a LlmPayload,
+    options: &'a Options,
+    model: &'a Text,
+}
+
+impl Fields for Request<'_> {
+    /// All that stays the same from turn to turn comes first and the conversation last, so that a longer conversation
+    /// begins with the bytes of the shorter one.
+    fn write<M: SerializeMap>(&self, body: &mut Body<'_, M>) -> Result<(), M::Error> {
+        let config = self.config();
+        if config != GenerationConfig::default() {
+            body.field("generationConfig", &config)?;
+        }
+        if !self.payload.tools.is_empty() {
+            let function_declarations = self.payload.tools.iter().map(|tool| Declaration {
+                name: &tool.name,
+                description: tool.model_description(),
+                parameters_json_schema: (!schema::is_empty(&tool.input_schema))
+                    .then(|| schema::normalised(&tool.input_schema)),
+            });
+            body.field("tools", &[Tool { function_declarations: function_declarations.collect() }])?;
+            let config = calling(&self.payload.tool_choice);
+            let config = config.map(|function_calling_config| ToolConfig { function_calling_config });
+            body.optional("toolConfig", config)?;
+        }
+        if let Some(text) = &self.payload.system {
+            let parts = [Part::text(text.as_str())];
+            body.field("systemInstruction", &Instruction { parts })?;
+        }
+        let signs_calls = Generation::of(self.model) == Generation::Level;
+        body.field("contents", &contents(&self.payload.transcript, signs_calls))
+    }
+}
+
+impl Request<'_> {
+    fn config(&self) -> GenerationConfig<'_> {
+        let options = &*self.payload.options;
+        let schema = options.response_schema.as_ref().map(|(_, schema)| schema::normalised(schema));
+        GenerationConfig {
+            temperature: options.temperature,
+            top_p: options.top_p,
+            max_output_tokens: options.max_output_tokens,
+            response_mime_type: schema.is_some().then_some("application/json"),
+            response_json_schema: schema,
+            thinking_config: Thinking::of(
+                self.model,
+                options.reasoning_effort.as_ref(),
+                self.options.include_thoughts,
+            ),
+        }
+    }
+}
+
+#[derive(Default, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct GenerationConfig<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    temperature: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    top_p: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_output_tokens: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    response_mime_type: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    response_json_schema: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    thinking_config: Option<Thinking<'a>>,
+}
+
+#[derive(Serialize)]
+struct Instruction<'a> {
+    parts: [Part<'a>; 1],
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Tool<'a> {
+    function_declarations: Vec<Declaration<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Declaration<'a> {
+    name: &'a Text,
+    description: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parameters_json_schema: Option<Value>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ToolConfig<'a> {
+    function_calling_config: Calling<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Calling<'a> {
+    mode: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    allowed_function_names: Option<[&'a Text; 1]>,
+}
+
+fn calling(choice: &ToolChoice) -> Option<Calling<'_>> {
+    let (mode, allowed_function_names) = match choice {
+        ToolChoice::None => ("NONE", None),
+        ToolChoice::Required => ("ANY", None),
+        ToolChoice::Tool(name) => ("ANY", Some([name])),
+        _ => return None,
+    };
+    Some(Calling { mode, allowed_function_names })
+}

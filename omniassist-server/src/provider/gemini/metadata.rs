@@ -1,0 +1,37 @@
+//! State that comes back with a conversation: `{"google": {"thoughtSignature": …}}`.
+
+use omniassist_core::Text;
+use omniassist_core::message::ProviderMetadata;
+use serde_json::{Map, Value};
+
+/// The first level: whose state it is. Vertex AI and the Gemini API read each other's signatures.
+const NAMESPACE: &str = "google";
+/// What the model thought, readable to the provider only.
+const THOUGHT_SIGNATURE: &str = "thoughtSignature";
+/// What the ids of calls begin with that the API gave no id. Such an id is not sent back.
+const MINTED: &str = "gemini_";
+
+/// The signature that belongs to a piece of the conversation.
+pub(super) fn signature(metadata: Option<&ProviderMetadata>) -> Option<&str> {
+    let signature = metadata?.get(NAMESPACE)?.get(THOUGHT_SIGNATURE)?;
+    signature.as_str().filter(|signature| !signature.is_empty())
+}
+
+/// A signature as state to carry.
+pub(super) fn state(signature: Option<Text>) -> Option<ProviderMetadata> {
+    let mut fields = Map::new();
+    fields.insert(THOUGHT_SIGNATURE.to_owned(), signature?.as_str().into());
+    let mut outer = Map::new();
+    outer.insert(NAMESPACE.to_owned(), Value::Object(fields));
+    Some(outer)
+}
+
+/// The id of the `number`-th call of an answer that gave it none.
+pub(super) fn minted_id(mint: &str, number: u32) -> Text {
+    format!("{MINTED}{mint}_{number}").into()
+}
+
+/// The id as the API knows it.
+pub(super) fn own_id(id: &Text) -> Option<&Text> {
+    (!id.starts_with(MINTED)).then_some(id)
+}

@@ -1,0 +1,220 @@
+//! Arguments that come piece by piece, each piece under the JSONPath of the value that it belongs to.
+
+use std::collections::HashSet;
+
+use serde_json::value::RawValue;
+use serde_json::{Map, Number, Value};
+
+use super::wire::PartialArg;
+use crate::{Error, ProviderErrorKind, Result};
+
+/// Steps of a path that are followed: more than any schema has, and few enough to drop the value on a small stack.
+const MAX_DEPTH: usize = 64;
+
+/// The arguments of one call in the making.
+#[derive(Debug)]
+pub(super) struct PartialArgs {
+    root: Value,
+    bytes: usize,
+    /// Paths whose value was to be continued.
+    open: HashSet<String>,
+    /// Whether a piece could not be placed.
+    broken: bool,
+}
+
+impl PartialArgs {
+    pub(super) fn new() -> Self {
+        Self { root: Value::Object(Map::new()), bytes: 0, open: HashSet::new(), broken: false }
+    }
+
+    /// Takes a piece. One that names no place is remembered as a fault: the call then never becomes complete.
+    pub(super) fn add(&mut self, piece: PartialArg<'_>, max_bytes: usize) -> Result<()> {
+        let path = piece.json_path.as_str();
+        let text = piece.string_value.as_ref().map(|text| text.as_str());
+        self.grow(path.len() + text.map_or(1, str::len), max_bytes)?;
+        let Some(slot) = slot(&mut self.root, path) else {
+            self.broken = true;
+            return Ok(());
+        };
+        match (slot, text) {
+            (Value::String(value), Some(text)) => value.push_str(text),
+            (slot @ (Value::Null | Value::Bool(_) | Value::Number(_)), Some(text)) => {
+                *slot = Value::String(text.to_owned());
+            }
+            (Value::Object(_) | Value::Array(_), _) => self.broken = true,
+            (slot, None) => {
+                *slot = match (piece.number_value, piece.bool_value) {
+                    (Some(number), _) => Value::Number(whole(number)),
+                    (None, Some(flag)) => Value::Bool(flag),
+                    (None, None) => Value::Null,
+                };
+            }
+        }
+        if piece.will_continue == Some(true) {
+            self.open.insert(path.to_owned());
+        } else {
+            self.open.remove(path);
+        }
+        Ok(())
+    }
+
+    /// Takes whole arguments that come beside the pieces.
+    pub(super) fn merge(&mut self, args: &RawValue, max_bytes: usize) -> Result<()> {
+        self.grow(args.get().len(), max_bytes)?;
+        match (&mut self.root, serde_json::from_str(args.get())) {
+            (Value::Object(root), Ok(Value::Object(args))) => root.extend(args),
+            (_, Ok(Value::Null)) => {}
+            _ => self.broken = true,
+        }
+        Ok(())
+    }
+
+    /// The arguments, unless a piece of them is known to be missing. `ended`: the API has said that no more will come.
+    pub(super) fn complete(&self, ended: bool) -> bool {
+        !self.broken && (ended || self.open.is_empty())
+    }
+
+    pub(super) fn to_json(&self) -> String {
+        self.root.to_string()
+    }
+
+    fn grow(&mut self, bytes: usize, max_bytes: usize) -> Result<()> {
+        self.bytes = self.bytes.saturating_add(bytes);
+        if self.bytes > max_bytes { Err(Error::provider(ProviderErrorKind::TooLarge)) } else { Ok(()) }
+    }
+}
+
+/// Numbers come as doubles; a whole one is written as the integer that the schema may ask for.
+fn whole(number: Number) -> Number {
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    match number.as_f64() {
+        Some(double) if number.is_f64() && double.fract() == 0.0 && double.abs() <= EXACT => {
+            Number::from(double as i64)
+        }
+        _ => number,
+    }
+}
+
+/// The value at a path, made where it is not there yet. `None` for a path that names no single place, and for one that
+/// would leave a gap in a list.
+fn slot<'v>(root: &'v mut Value, path: &str) -> Option<&'v mut Value> {
+    let mut rest = path.strip_prefix('$')?;
+    let mut at = root;
+    for _ in 0..MAX_DEPTH {
+        if rest.is_empty() {
+            return Some(at);
+        }
+        let (step, after) = step(rest)?;
+        rest = after;
+        at = match step {
+            Step::Name(name) => {
+                if at.is_null() {
+                    *at = Value::Object(Map::new());
+                }
+                at.as_object_mut()?.entry(name).or_insert(Value::Null)
+            }
+            Step::Index(index) => {
+                if at.is_null() {
+                    *at = Value::Array(Vec::new());
+                }
+                let list = at.as_array_mut()?;
+                if index == list.len() {
+                    list.push(Value::Null);
+                }
+                list.get_mut(index)?
+            }
+        };
+    }
+    None
+}
+
+enum Step {
+    Name(String),
+    Index(usize),
+}
+
+/// Reads `.name`, `['name']`, `["name"]` or `[0]`: the normalised paths of RFC 9535 and their short form.
+fn step(path: &str) -> Option<(Step, &str)> {
+    if let Some(rest) = path.strip_prefix('.') {
+        let end = rest.find(['.', '[']).unwrap_or(rest.len());
+        let (name, rest) = rest.split_at(end);
+        return (!name.is_empty() && name != "*").then(|| (Step::Name(name.to_owned()), rest));
+    }
+    let inside = path.strip_prefix('[')?;
+    let Some(quote) = inside.chars().next().filter(|first| matches!(first, '\'' | '"')) else {
+        let (index, rest) = inside.split_once(']')?;
+        return Some((Step::Index(index.parse().ok()?), rest));
+    };
+    let mut name = String::new();
+    let mut characters = inside.char_indices().skip(1);
+    loop {
+        match characters.next()? {
+            (at, end) if end == quote => {
+                let rest = inside.get(at + 1..)?.strip_prefix(']')?;
+                return Some((Step::Name(name), rest));
+            }
+            (_, '\\') => name.push(match characters.next()?.1 {
+                'n' => '\n',
+                't' => '\t',
+                'r' => '\r',
+                other => other,
+            }),
+            (_, plain) => name.push(plain),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn build(pieces: &[Value]) -> PartialArgs {
+        let mut args = PartialArgs::new();
+        for piece in pieces {
+            let text = piece.to_string();
+            args.add(serde_json::from_str(&text).unwrap(), 1000).unwrap();
+        }
+        args
+    }
+
+    #[test]
+    fn pieces_find_their_place() {
+        let args = build(&[
+            json!({"jsonPath": "$.a.b[0].c", "stringValue": "x", "willContinue": true}),
+            json!({"jsonPath": "$.a.b[0].c", "stringValue": "y"}),
+            json!({"jsonPath": "$.a.b[1]", "numberValue": 3.0}),
+            json!({"jsonPath": "$['odd.na\\'me'][\"q]\"]", "boolValue": true}),
+            json!({"jsonPath": "$.none", "nullValue": "NULL_VALUE"}),
+            json!({"jsonPath": "$.half", "numberValue": 0.5}),
+        ]);
+        assert!(args.complete(false));
+        let expected =
+            json!({"a": {"b": [{"c": "xy"}, 3]}, "odd.na'me": {"q]": true}, "none": null, "half": 0.5});
+        assert_eq!(args.root, expected);
+    }
+
+    #[test]
+    fn what_cannot_be_placed_spoils_the_call() {
+        for path in
+            ["", "a", "$.", "$.a[4000000000]", "$.a[x]", "$..a", "$.*", "$['a", "$.s.t", &"[0]".repeat(100)]
+        {
+            let args = build(&[
+                json!({"jsonPath": "$.s", "stringValue": "text"}),
+                json!({"jsonPath": path, "stringValue": "x"}),
+            ]);
+            assert!(!args.complete(true), "{path}");
+        }
+        let open = build(&[json!({"jsonPath": "$.s", "stringValue": "te", "willContinue": true})]);
+        assert!(!open.complete(false) && open.complete(true));
+    }
+
+    #[test]
+    fn the_size_is_bounded() {
+        let piece = || serde_json::from_str(r#"{"jsonPath":"$.a","stringValue":"0123456"}"#).unwrap();
+        let mut args = PartialArgs::new();
+        assert!(args.add(piece(), 10).is_ok());
+        assert_eq!(args.add(piece(), 10).unwrap_err().provider_kind(), Some(ProviderErrorKind::TooLarge));
+    }
+}

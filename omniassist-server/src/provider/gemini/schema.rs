@@ -1,0 +1,182 @@
+//! JSON Schemas in the part of the language that this API reads.
+
+use serde_json::{Map, Value};
+
+/// Keywords that the API documents for JSON Schemas.
+/// <https://ai.google.dev/gemini-api/docs/structured-output#json_schema_support>
+const KEYWORDS: &[&str] = &[
+    "$anchor",
+    "$defs",
+    "$id",
+    "$ref",
+    "additionalProperties",
+    "anyOf",
+    "description",
+    "enum",
+    "format",
+    "items",
+    "maxItems",
+    "maximum",
+    "minItems",
+    "minimum",
+    "oneOf",
+    "prefixItems",
+    "properties",
+    "propertyOrdering",
+    "required",
+    "title",
+    "type",
+];
+
+/// Formats that the API knows; others (`uint32`, `uuid`) are only remarks.
+const FORMATS: &[&str] = &["date", "date-time", "double", "enum", "float", "int32", "int64", "time"];
+
+/// The schema without what the API does not read. What it would refuse or drop is put in its own words where it has
+/// any: a constant as an enumeration of one, `allOf` as one schema, `definitions` as `$defs`.
+pub(super) fn normalised(schema: &Value) -> Value {
+    let Value::Object(fields) = schema else {
+        // `true` and `false` are schemas, too; the API knows only objects.
+        return Value::Object(Map::new());
+    };
+    let mut out = Map::new();
+    if let Some(Value::String(reference)) = fields.get("$ref") {
+        // Nothing may stand beside a reference but further `$` keywords.
+        let reference = match reference.strip_prefix("#/definitions/") {
+            Some(name) => format!("#/$defs/{name}"),
+            None => reference.clone(),
+        };
+        out.insert("$ref".to_owned(), reference.into());
+        definitions(fields, &mut out);
+        return Value::Object(out);
+    }
+    if let Some(Value::Array(all)) = fields.get("allOf") {
+        for part in all {
+            merge(&mut out, normalised(part));
+        }
+    }
+    let mut own = Map::new();
+    for (keyword, value) in fields.iter().filter(|(keyword, _)| KEYWORDS.contains(&keyword.as_str())) {
+        let value = match (keyword.as_str(), value) {
+            ("$defs", _) => continue,
+            ("properties", Value::Object(fields)) => Value::Object(each(fields)),
+            ("items", Value::Object(_)) => normalised(value),
+            ("additionalProperties", Value::Object(_)) => normalised(value),
+            ("anyOf" | "oneOf" | "prefixItems", Value::Array(schemas)) => {
+                Value::Array(schemas.iter().map(normalised).collect())
+            }
+            ("format", Value::String(format)) if !FORMATS.contains(&format.as_str()) => continue,
+            _ => value.clone(),
+        };
+        own.insert(keyword.clone(), value);
+    }
+    if let Some(constant) = fields.get("const").filter(|_| !own.contains_key("enum")) {
+        own.insert("enum".to_owned(), Value::Array(vec![constant.clone()]));
+    }
+    merge(&mut out, Value::Object(own));
+    definitions(fields, &mut out);
+    Value::Object(out)
+}
+
+/// Whether an object schema asks for nothing. The API refuses one as the parameters of a function.
+pub(super) fn is_empty(schema: &Value) -> bool {
+    let has = |keyword: &str| match schema.get(keyword) {
+        Some(Value::Object(fields)) => !fields.is_empty(),
+        Some(Value::Array(values)) => !values.is_empty(),
+        Some(value) => value.is_string(),
+        None => false,
+    };
+    !["properties", "anyOf", "oneOf", "$ref", "allOf"].into_iter().any(has)
+        && !schema.get("additionalProperties").is_some_and(Value::is_object)
+}
+
+fn each(schemas: &Map<String, Value>) -> Map<String, Value> {
+    schemas.iter().map(|(name, schema)| (name.clone(), normalised(schema))).collect()
+}
+
+fn definitions(fields: &Map<String, Value>, out: &mut Map<String, Value>) {
+    let found = ["$defs", "definitions"].into_iter().filter_map(|name| fields.get(name)?.as_object());
+    let all: Map<String, Value> = found.flat_map(each).collect();
+    if !all.is_empty() {
+        out.insert("$defs".to_owned(), Value::Object(all));
+    }
+}
+
+/// Adds one schema to another: properties and requirements together, of anything else the later one.
+fn merge(into: &mut Map<String, Value>, from: Value) {
+    let Value::Object(from) = from else { return };
+    for (keyword, value) in from {
+        match (into.get_mut(&keyword), value) {
+            (Some(Value::Object(fields)), Value::Object(more)) if keyword == "properties" => {
+                fields.extend(more)
+            }
+            (Some(Value::Array(names)), Value::Array(more)) if keyword == "required" => {
+                for name in more {
+                    if !names.contains(&name) {
+                        names.push(name);
+                    }
+                }
+            }
+            (_, value) => {
+                into.insert(keyword, value);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_the_api_does_not_read_is_dropped_or_said_in_its_words() {
+        let schema = json!({
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            "type": "object",
+            "properties": {
+                "count": {"type": "integer", "format": "uint32", "minimum": 0, "exclusiveMaximum": 9, "default": 1},
+                "when": {"type": "string", "format": "date-time", "pattern": "x"},
+                "kind": {"const": "a"},
+                "place": {"$ref": "#/definitions/Place", "description": "where"},
+                "const": {"type": ["string", "null"]},
+                "any": true,
+                "list": {"type": "array", "items": {"type": "string", "minLength": 1}},
+            },
+            "required": ["count"],
+            "additionalProperties": false,
+            "definitions": {"Place": {"type": "object", "allOf": [
+                {"properties": {"x": {"type": "number"}}, "required": ["x"]},
+                {"properties": {"y": {"type": "number"}}, "required": ["y", "x"]},
+            ]}},
+        });
+        let expected = json!({
+            "type": "object",
+            "properties": {
+                "count": {"type": "integer", "minimum": 0},
+                "when": {"type": "string", "format": "date-time"},
+                "kind": {"enum": ["a"]},
+                "place": {"$ref": "#/$defs/Place"},
+                "const": {"type": ["string", "null"]},
+                "any": {},
+                "list": {"type": "array", "items": {"type": "string"}},
+            },
+            "required": ["count"],
+            "additionalProperties": false,
+            "$defs": {"Place": {
+                "type": "object",
+                "properties": {"x": {"type": "number"}, "y": {"type": "number"}},
+                "required": ["x", "y"],
+            }},
+        });
+        assert_eq!(normalised(&schema), expected);
+        assert_eq!(normalised(&expected), expected, "nothing is left to do");
+    }
+
+    #[test]
+    fn parameters_that_ask_for_nothing() {
+        assert!(is_empty(&json!({"type": "object", "properties": {}, "additionalProperties": false})));
+        assert!(!is_empty(&json!({"type": "object", "properties": {"a": {}}})));
+        assert!(!is_empty(&json!({"$ref": "#/$defs/A"})));
+    }
+}
