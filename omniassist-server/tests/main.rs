@@ -23,6 +23,8 @@ mod openai;
 mod recordings;
 mod spans;
 mod telemetry;
+#[cfg(feature = "__transport")]
+mod recordings;
 mod testing_bodies;
 mod testing_fake_server;
 mod testing_scripted;
