@@ -1,1 +1,27 @@
-//! x
+//! The Gemini provider.
+
+#![allow(
+    clippy::needless_pass_by_value,
+    clippy::print_stderr,
+    reason = "`json!` values are written where they are used; how much was checked is part of the result"
+)]
+
+mod decode;
+mod encode;
+mod provider;
+mod recorded;
+mod streams;
+
+use omniassist_server::core::Limits;
+use omniassist_server::provider::WireDecoder;
+use omniassist_server::provider::gemini::GeminiDecoder;
+
+use crate::recordings::{self, Decoded};
+
+fn decoder() -> Box<dyn WireDecoder> {
+    Box::new(GeminiDecoder::new(&Limits::default(), "test"))
+}
+
+fn whole(bytes: &[u8]) -> Decoded {
+    recordings::decode(decoder(), [bytes])
+}

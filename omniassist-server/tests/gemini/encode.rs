@@ -1,0 +1,241 @@
+//! Request bodies, and state that comes back in them.
+
+use std::sync::Arc;
+
+use omniassist_server::GeminiProvider;
+use omniassist_server::core::event::CallKind;
+use omniassist_server::core::transcript::{ToolCall, ToolResult, UserContent};
+use omniassist_server::core::{
+    JsonText, LlmEvent, LlmPayload, ModelOptions, ReasoningEffort, ToolChoice, ToolSpec, TranscriptItem,
+};
+use serde_json::{Value, json};
+
+use super::streams::{last, parts, sse, thoughts_and_calls};
+use super::whole;
+
+fn call(id: &str, arguments: &str) -> TranscriptItem {
+    TranscriptItem::Call(ToolCall {
+        id: id.into(),
+        name: "weather".into(),
+        arguments: JsonText::parse(arguments).unwrap(),
+        kind: CallKind::Function,
+        metadata: None,
+    })
+}
+
+fn result(id: &str, output: Value, is_error: bool) -> ToolResult {
+    ToolResult { call_id: id.into(), output: JsonText::from_value(&output), is_error }
+}
+
+fn file(media_type: &str, url: &str) -> UserContent {
+    UserContent::File { media_type: media_type.into(), url: url.into(), filename: None }
+}
+
+fn conversation() -> Vec<TranscriptItem> {
+    vec![
+        TranscriptItem::user("Weather in Bern?"),
+        TranscriptItem::Reasoning { text: "foreign".into(), metadata: None },
+        TranscriptItem::Text { text: "Let me look.".into(), metadata: None },
+        call("call_a", "{\"city\": \"Bern\"}"),
+        call("gemini_x_1", "{}"),
+        TranscriptItem::Result(result("call_a", json!({"t": 21}), false)),
+        TranscriptItem::Result(result("gemini_x_1", json!("no such city"), true)),
+        TranscriptItem::Text { text: "21 °C.".into(), metadata: None },
+        TranscriptItem::Text { text: "".into(), metadata: None },
+        TranscriptItem::User {
+            content: vec![
+                UserContent::Text { text: "And this?".into() },
+                file("image/png", "data:image/png;base64,QUJD"),
+                file("application/pdf", "https://example.com/b.pdf"),
+                file("text/plain", "data:text/plain,plain"),
+            ],
+        },
+        TranscriptItem::user("Well?"),
+    ]
+}
+
+fn payload() -> LlmPayload {
+    let schema = json!({"$schema": "x", "type": "object", "properties": {"city": {"type": "string"}},
+                        "additionalProperties": false});
+    let bare = json!({"type": "object", "properties": {}});
+    let mut payload = LlmPayload::new(conversation());
+    payload.system = Some("Be brief.".into());
+    payload.tools = Arc::from([
+        Arc::new(ToolSpec::new("weather", "Gives the weather", schema)),
+        Arc::new(ToolSpec::new("time", "Gives the time", bare)),
+    ]);
+    payload
+}
+
+fn body_of(model: &str, payload: &LlmPayload) -> Value {
+    let provider = GeminiProvider::builder().api_key("k").model(model).build().unwrap();
+    serde_json::from_slice(&provider.request_body(payload).unwrap()).unwrap()
+}
+
+#[test]
+fn a_body() {
+    assert_eq!(
+        body_of("gemini-2.5-flash", &payload()),
+        json!({
+            "tools": [{"functionDeclarations": [
+                {"name": "weather", "description": "Gives the weather", "parametersJsonSchema": {
+                    "type": "object", "properties": {"city": {"type": "string"}}, "additionalProperties": false}},
+                {"name": "time", "description": "Gives the time"},
+            ]}],
+            "systemInstruction": {"parts": [{"text": "Be brief."}]},
+            "contents": [
+                {"role": "user", "parts": [{"text": "Weather in Bern?"}]},
+                {"role": "model", "parts": [
+                    {"text": "Let me look."},
+                    {"functionCall": {"id": "call_a", "name": "weather", "args": {"city": "Bern"}}},
+                    {"functionCall": {"name": "weather", "args": {}}},
+                ]},
+                {"role": "user", "parts": [
+                    {"functionResponse": {"id": "call_a", "name": "weather", "response": {"output": {"t": 21}}}},
+                    {"functionResponse": {"name": "weather", "response": {"error": "no such city"}}},
+                ]},
+                {"role": "model", "parts": [{"text": "21 °C."}]},
+                {"role": "user", "parts": [
+                    {"text": "And this?"},
+                    {"inlineData": {"mimeType": "image/png", "data": "QUJD"}},
+                    {"fileData": {"mimeType": "application/pdf", "fileUri": "https://example.com/b.pdf"}},
+                    {"text": "[attached file (text/plain)]"},
+                    {"text": "Well?"},
+                ]},
+            ],
+        })
+    );
+}
+
+#[test]
+fn options_and_the_hosts_own_fields() {
+    let mut options = ModelOptions::default();
+    options.temperature = Some(0.5);
+    options.top_p = Some(0.9);
+    options.max_output_tokens = Some(100);
+    options.reasoning_effort = Some(ReasoningEffort::Low);
+    options.response_schema = Some(("answer".into(), json!({"type": "object", "$schema": "x"})));
+    options.extra.insert("safetySettings".to_owned(), json!([]));
+    let mut payload = payload();
+    payload.options = Arc::new(options);
+    payload.model = Some("gemini-3-flash-preview".into());
+    let body = body_of("gemini-2.5-flash", &payload);
+    assert_eq!(
+        body["generationConfig"],
+        json!({"temperature": 0.5, "topP": 0.9, "maxOutputTokens": 100, "responseMimeType": "application/json",
+               "responseJsonSchema": {"type": "object"}, "thinkingConfig": {"thinkingLevel": "low"}})
+    );
+    assert_eq!((body.get("toolConfig"), &body["safetySettings"]), (None, &json!([])));
+    for (choice, config) in [
+        (ToolChoice::None, json!({"mode": "NONE"})),
+        (ToolChoice::Required, json!({"mode": "ANY"})),
+        (ToolChoice::Tool("time".into()), json!({"mode": "ANY", "allowedFunctionNames": ["time"]})),
+    ] {
+        payload.tool_choice = choice;
+        assert_eq!(body_of("m", &payload)["toolConfig"], json!({"functionCallingConfig": config}));
+    }
+    let mut bare = LlmPayload::new([TranscriptItem::user("Hi")]);
+    bare.tool_choice = ToolChoice::Required;
+    let contents = json!([{"role": "user", "parts": [{"text": "Hi"}]}]);
+    assert_eq!(body_of("m", &bare), json!({"contents": contents}));
+    let provider = GeminiProvider::builder().api_key("k").include_thoughts(true).build().unwrap();
+    let body: Value = serde_json::from_slice(&provider.request_body(&bare).unwrap()).unwrap();
+    assert_eq!(body["generationConfig"], json!({"thinkingConfig": {"includeThoughts": true}}));
+}
+
+/// What comes after the head of the last user message must not touch a byte before it, or the provider's cache of the
+/// prompt is lost.
+#[test]
+fn the_body_before_the_last_user_message_is_byte_stable() {
+    let provider = GeminiProvider::new("k").unwrap();
+    let with = |last: &str| {
+        let mut payload = payload();
+        let items = conversation().into_iter().chain([TranscriptItem::user(last)]);
+        payload.transcript = items.collect();
+        provider.request_body(&payload).unwrap()
+    };
+    let (plain, context) = (with("Hello"), with("<context>x</context>Hello"));
+    let same = plain.iter().zip(&context).take_while(|(a, b)| a == b).count();
+    let text = String::from_utf8(plain.to_vec()).unwrap();
+    assert_eq!(same, text.find("Hello").unwrap());
+    assert_eq!(plain, with("Hello"));
+}
+
+/// What the model said, as the entries that the next request holds: in the order in which it was begun.
+fn items_of(events: &[LlmEvent]) -> Vec<TranscriptItem> {
+    let mut items = Vec::new();
+    let mut text = String::new();
+    let mut calls = std::collections::HashMap::new();
+    for event in events {
+        match event {
+            LlmEvent::TextDelta { delta, .. } | LlmEvent::ReasoningDelta { delta, .. } => {
+                text.push_str(delta)
+            }
+            LlmEvent::TextEnd { metadata, .. } => {
+                let text = std::mem::take(&mut text).into();
+                items.push(TranscriptItem::Text { text, metadata: metadata.clone() });
+            }
+            LlmEvent::ReasoningEnd { metadata, .. } => {
+                let text = std::mem::take(&mut text).into();
+                items.push(TranscriptItem::Reasoning { text, metadata: metadata.clone() });
+            }
+            LlmEvent::ToolCallStart { call, id, name, kind } => {
+                calls.insert(*call, items.len());
+                items.push(TranscriptItem::Call(ToolCall {
+                    id: id.clone(),
+                    name: name.clone(),
+                    arguments: JsonText::EMPTY_OBJECT,
+                    kind: *kind,
+                    metadata: None,
+                }));
+            }
+            LlmEvent::ToolCallEnd { call, arguments, metadata } => {
+                let TranscriptItem::Call(item) = &mut items[calls[call]] else { panic!("a call") };
+                item.arguments = JsonText::parse(arguments.clone()).unwrap();
+                item.metadata.clone_from(metadata);
+            }
+            _ => {}
+        }
+    }
+    items
+}
+
+#[test]
+fn signatures_come_back_byte_for_byte() {
+    let mut items = vec![TranscriptItem::user("Q")];
+    items.extend(items_of(&whole(&thoughts_and_calls()).events));
+    let payload = LlmPayload::new(items)
+        .with_results([result("gemini_test_0", json!(1), false), result("gemini_test_1", json!(2), false)]);
+    for model in ["gemini-2.5-flash", "gemini-3-flash-preview"] {
+        assert_eq!(
+            body_of(model, &payload)["contents"][1]["parts"],
+            json!([
+                {"text": "Let me think \"hard\"\n🦀.", "thought": true, "thoughtSignature": "thought+/sig=="},
+                {"text": "I look."},
+                {"functionCall": {"name": "weather", "args": {"city": "Zürich", "days": [1, 2]}},
+                 "thoughtSignature": "call+/sig=="},
+                {"functionCall": {"name": "time", "args": {}}},
+                {"text": "", "thoughtSignature": "last+/sig=="},
+            ])
+        );
+    }
+    // On the text before it, where there is some.
+    let signed = sse(&[
+        parts(json!([{"text": "Hi"}])),
+        last(json!([{"text": "", "thoughtSignature": "s+/=="}]), "STOP"),
+    ]);
+    let payload = LlmPayload::new(items_of(&whole(&signed).events));
+    let expected = json!([{"role": "model", "parts": [{"text": "Hi", "thoughtSignature": "s+/=="}]}]);
+    assert_eq!(body_of("m", &payload)["contents"], expected);
+}
+
+#[test]
+fn calls_of_other_models_pass_where_signatures_are_demanded() {
+    let signatures = |model: &str| {
+        let body = body_of(model, &payload());
+        let parts = body["contents"][1]["parts"].as_array().unwrap().clone();
+        parts.iter().map(|part| part.get("thoughtSignature").cloned()).collect::<Vec<_>>()
+    };
+    assert_eq!(signatures("gemini-2.5-flash"), [None, None, None]);
+    assert_eq!(signatures("gemini-3-flash"), [None, Some(json!("skip_thought_signature_validator")), None]);
+}
