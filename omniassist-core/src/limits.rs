@@ -47,7 +47,8 @@ pub struct Limits {
     pub tool_cancel_grace: Duration,
     /// How long a connection to a provider may take. Default 5 s.
     pub connect_timeout: Duration,
-    /// From request to the first byte of the provider's answer. Default 60 s; 300 s for a loopback base URL.
+    /// From request to the first byte of the provider's answer. Default 60 s; 300 s for a loopback base URL and
+    /// for Gemini.
     pub first_byte_timeout: Option<Duration>,
     /// Silence of the provider's stream, counted on raw bytes. Default 120 s.
     pub idle_timeout: Duration,

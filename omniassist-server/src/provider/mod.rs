@@ -119,17 +119,29 @@
 #[cfg(feature = "anthropic")]
 pub mod anthropic;
 #[cfg(feature = "__transport")]
+#[cfg_attr(
+    not(all(feature = "gemini", feature = "openai")),
+    allow(dead_code, reason = "each provider uses a part of what they share")
+)]
 mod body;
 mod fallback;
 #[cfg(feature = "gemini")]
 pub mod gemini;
 #[cfg(feature = "__transport")]
+#[cfg_attr(
+    not(all(feature = "gemini", feature = "openai")),
+    allow(dead_code, reason = "each provider uses a part of what they share")
+)]
 mod lenient;
 #[cfg(feature = "openai")]
 pub mod openai;
 #[cfg(feature = "__transport")]
 mod report;
 #[cfg(feature = "__transport")]
+#[cfg_attr(
+    not(all(feature = "gemini", feature = "openai")),
+    allow(dead_code, reason = "each provider uses a part of what they share")
+)]
 mod settings;
 #[cfg(feature = "__transport")]
 mod wire;

@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
-use super::lenient::{Few, Str};
+use super::lenient::Str;
 use crate::{Error, ProviderErrorKind};
 
 /// Bytes of a provider's own words that an error keeps for the log.
@@ -47,10 +48,9 @@ pub(super) fn in_band(raw: &RawValue) -> Error {
 /// Reads a body that should have been an event stream and is one JSON value.
 pub(super) fn from_json_body(body: &[u8]) -> Error {
     let text = std::str::from_utf8(body).unwrap_or_default();
-    let parsed = match first_of_list(text) {
-        Some(first) => serde_json::from_str::<Outer<'_>>(first),
-        None => serde_json::from_str(text),
-    };
+    let complete: Result<IgnoredAny, _> = serde_json::from_str(text);
+    let parsed =
+        complete.and_then(|_| serde_json::from_str::<Outer<'_>>(first_of_list(text).unwrap_or(text)));
     match parsed {
         Ok(outer) if outer.is_error() => Report::parse(text).unwrap_or_default().into_error(None),
         Ok(_) => Error::provider(ProviderErrorKind::Protocol)
@@ -90,7 +90,7 @@ struct Fields<'a> {
     #[serde(borrow, default)]
     status: Str<'a>,
     #[serde(borrow, default)]
-    details: Few<Detail<'a>>,
+    details: Option<&'a RawValue>,
 }
 
 /// What Google adds to an error, as far as it is read: `google.rpc.RetryInfo` and `google.rpc.ErrorInfo`.
@@ -146,13 +146,16 @@ impl Report {
             field.non_empty().filter(|word| word.parse::<i64>().is_err()).map(str::to_owned)
         };
         let kind = word(&fields.kind).filter(|kind| kind != "error" && kind != "response.failed");
-        // Google's general word is in `status` and the particular one in the details.
-        let reason = fields.details.iter().find_map(|detail| word(&detail.reason));
+        let details = fields.details.map(details).unwrap_or_default();
+        // Google's general word is in `status`, all capitals, and the particular one in the details.
+        let reason = details.iter().find_map(|detail| word(&detail.reason));
+        let general = word(&fields.status)
+            .filter(|word| word.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_'));
         Self {
             status,
             code: word(&fields.code).or(reason),
-            kind: kind.or_else(|| word(&fields.status)),
-            retry_after: fields.details.iter().find_map(|detail| seconds(detail.retry_delay.as_str())),
+            kind: kind.or(general),
+            retry_after: details.iter().find_map(|detail| seconds(detail.retry_delay.as_str())),
             message: fields.message.non_empty().map(str::to_owned),
         }
     }
@@ -264,6 +267,12 @@ fn first_of_list(json: &str) -> Option<&str> {
     }
     let list: Vec<&RawValue> = serde_json::from_str(json).ok()?;
     list.first().map(|first| first.get())
+}
+
+/// The details of an error. Other servers put other things there, which say nothing here.
+fn details(raw: &RawValue) -> Vec<Detail<'_>> {
+    let list: Vec<&RawValue> = serde_json::from_str(raw.get()).unwrap_or_default();
+    list.into_iter().filter_map(|detail| serde_json::from_str(detail.get()).ok()).collect()
 }
 
 /// Reads a duration as Google writes it: `34.074824224s`.
@@ -444,6 +453,8 @@ mod tests {
         };
         assert_eq!(wait("34s"), Some(Duration::from_secs(34)));
         assert_eq!(wait("0.5s"), Some(Duration::from_millis(500)));
+        let other = error_from_response(500, br#"{"status":"error","message":"m","details":["x", 1]}"#);
+        assert_eq!((other.detail(), other.code()), (Some("m"), None));
         for odd in ["", "34", "-1s", "NaNs", "1e300s", "soon"] {
             assert_eq!(wait(odd), None, "{odd}");
         }

@@ -246,7 +246,7 @@ macro_rules! common_setters {
 }
 pub(super) use common_setters;
 
-#[cfg(test)]
+#[cfg(all(test, feature = "openai"))]
 mod tests {
     use super::*;
     use crate::provider::openai::OPENAI;

@@ -251,6 +251,7 @@ fn errors_in_the_stream_in_every_shape() {
     }
     let page = error(b"<html>sign in</html>");
     assert_eq!(page.provider_kind(), Some(ProviderErrorKind::Protocol));
+    assert_eq!(error(b"[{\"error\":{\"mess").provider_kind(), Some(ProviderErrorKind::Interrupted));
     let unstreamed = error(json!([last(json!([{"text": "Hi"}]), "STOP")]).to_string().as_bytes());
     assert_eq!(unstreamed.provider_kind(), Some(ProviderErrorKind::Protocol));
 }

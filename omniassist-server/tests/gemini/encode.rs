@@ -169,7 +169,7 @@ fn items_of(events: &[LlmEvent]) -> Vec<TranscriptItem> {
     for event in events {
         match event {
             LlmEvent::TextDelta { delta, .. } | LlmEvent::ReasoningDelta { delta, .. } => {
-                text.push_str(delta)
+                text.push_str(delta);
             }
             LlmEvent::TextEnd { metadata, .. } => {
                 let text = std::mem::take(&mut text).into();

@@ -42,11 +42,15 @@ impl PartialArgs {
                 *slot = Value::String(text.to_owned());
             }
             (Value::Object(_) | Value::Array(_), _) => self.broken = true,
+            // JSON has no word for a number that is none.
+            (_, None) if piece.number_value.as_ref().is_some_and(|number| !number.is_number()) => {
+                self.broken = true;
+            }
             (slot, None) => {
                 *slot = match (piece.number_value, piece.bool_value) {
-                    (Some(number), _) => Value::Number(whole(number)),
-                    (None, Some(flag)) => Value::Bool(flag),
-                    (None, None) => Value::Null,
+                    (Some(Value::Number(number)), _) => Value::Number(whole(number)),
+                    (_, Some(flag)) => Value::Bool(flag),
+                    (_, None) => Value::Null,
                 };
             }
         }
@@ -206,6 +210,7 @@ mod tests {
             ]);
             assert!(!args.complete(true), "{path}");
         }
+        assert!(!build(&[json!({"jsonPath": "$.a", "numberValue": "Infinity"})]).complete(true));
         let open = build(&[json!({"jsonPath": "$.s", "stringValue": "te", "willContinue": true})]);
         assert!(!open.complete(false) && open.complete(true));
     }

@@ -107,7 +107,7 @@ fn merge(into: &mut Map<String, Value>, from: Value) {
     for (keyword, value) in from {
         match (into.get_mut(&keyword), value) {
             (Some(Value::Object(fields)), Value::Object(more)) if keyword == "properties" => {
-                fields.extend(more)
+                fields.extend(more);
             }
             (Some(Value::Array(names)), Value::Array(more)) if keyword == "required" => {
                 for name in more {

@@ -2,6 +2,7 @@
 
 use omniassist_core::Usage;
 use serde::Deserialize;
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::provider::lenient::{Few, Num, Str};
@@ -97,7 +98,7 @@ pub(super) struct PartialArg<'a> {
     #[serde(borrow, default)]
     pub(super) string_value: Option<Str<'a>>,
     #[serde(default)]
-    pub(super) number_value: Option<serde_json::Number>,
+    pub(super) number_value: Option<Value>,
     #[serde(default)]
     pub(super) bool_value: Option<bool>,
     #[serde(default)]
