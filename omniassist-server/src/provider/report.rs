@@ -69,6 +69,9 @@ struct Outer<'a> {
     detail: Option<&'a RawValue>,
     #[serde(borrow, default)]
     object: Str<'a>,
+    /// Not among the fields below: raw JSON cannot be read through `flatten`.
+    #[serde(borrow, default)]
+    details: Option<&'a RawValue>,
     #[serde(flatten, borrow)]
     fields: Fields<'a>,
 }
@@ -89,8 +92,6 @@ struct Fields<'a> {
     kind: Str<'a>,
     #[serde(borrow, default)]
     status: Str<'a>,
-    #[serde(borrow, default)]
-    details: Option<&'a RawValue>,
 }
 
 /// What Google adds to an error, as far as it is read: `google.rpc.RetryInfo` and `google.rpc.ErrorInfo`.
@@ -123,7 +124,7 @@ impl Report {
             return Self::parse(first);
         }
         let outer: Outer<'_> = serde_json::from_str(json).ok()?;
-        let outside = Self::of_fields(&outer.fields);
+        let outside = Self::of_fields(&outer.fields, outer.details);
         // `error` is an object (OpenAI) or a string (xAI, Venice); `detail` is what Mistral and FastAPI servers send.
         let Some(inside) = outer.error.or(outer.detail).and_then(|raw| Self::parse(raw.get())) else {
             return Some(outside);
@@ -137,7 +138,7 @@ impl Report {
         })
     }
 
-    fn of_fields(fields: &Fields<'_>) -> Self {
+    fn of_fields(fields: &Fields<'_>, details: Option<&RawValue>) -> Self {
         let status = [&fields.code, &fields.status]
             .into_iter()
             .find_map(|field| field.as_str().parse().ok().filter(|status| (400..600).contains(status)));
@@ -146,7 +147,7 @@ impl Report {
             field.non_empty().filter(|word| word.parse::<i64>().is_err()).map(str::to_owned)
         };
         let kind = word(&fields.kind).filter(|kind| kind != "error" && kind != "response.failed");
-        let details = fields.details.map(details).unwrap_or_default();
+        let details = details.map(read_details).unwrap_or_default();
         // Google's general word is in `status`, all capitals, and the particular one in the details.
         let reason = details.iter().find_map(|detail| word(&detail.reason));
         let general = word(&fields.status)
@@ -270,7 +271,7 @@ fn first_of_list(json: &str) -> Option<&str> {
 }
 
 /// The details of an error. Other servers put other things there, which say nothing here.
-fn details(raw: &RawValue) -> Vec<Detail<'_>> {
+fn read_details(raw: &RawValue) -> Vec<Detail<'_>> {
     let list: Vec<&RawValue> = serde_json::from_str(raw.get()).unwrap_or_default();
     list.into_iter().filter_map(|detail| serde_json::from_str(detail.get()).ok()).collect()
 }

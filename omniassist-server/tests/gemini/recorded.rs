@@ -71,3 +71,26 @@ fn no_cut_completes_a_call() {
     eprintln!("{cuts} cuts of {} streams with calls", streams.len());
     assert!(cuts > 2_000);
 }
+
+/// Bytes of a stream replaced at random: whatever comes of it, there is no panic, and at most one finish.
+#[test]
+fn broken_bytes_are_survived() {
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut random = |below: usize| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state as usize % below
+    };
+    for (_, bytes) in with_calls() {
+        for _ in 0..2_000 {
+            let mut bytes = bytes.clone();
+            for _ in 0..=random(3) {
+                let at = random(bytes.len());
+                bytes[at] = b"{}[]\",:\\\n0$.x\xff"[random(14)];
+            }
+            let decoded = whole(&bytes);
+            assert_eq!(decoded.end.is_ok(), fold(&decoded.events).finish.is_some());
+        }
+    }
+}

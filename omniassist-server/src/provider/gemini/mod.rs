@@ -157,7 +157,7 @@ pub struct GeminiProviderBuilder {
 
 impl GeminiProviderBuilder {
     common_setters! {
-        key: "`x-goog-api-key`, never in the URL",
+        key: "the header `x-goog-api-key`, never in the URL",
         base_url: "The host only: `/v1beta/models/…` is appended. Default: \
                    `https://generativelanguage.googleapis.com`.",
     }
