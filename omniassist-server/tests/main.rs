@@ -8,6 +8,7 @@
     reason = "that is how a test fails; clippy's own exception covers test functions only, not what they call"
 )]
 
+#[cfg(feature = "openai")]
 mod canary;
 #[cfg(feature = "openai")]
 mod cassette;
