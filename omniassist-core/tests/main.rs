@@ -15,6 +15,7 @@
 
 mod ai_sdk;
 mod ai_sdk_request;
+mod compact;
 mod context;
 mod machine;
 #[cfg(feature = "partial-json")]

@@ -81,6 +81,9 @@ pub enum Input {
     Model(LlmEvent),
     /// The model's stream has ended.
     ModelEnd,
+    /// The model refused the conversation as too long. Where nothing was shown of the turn yet, it is asked for once
+    /// more with a compacted conversation ([`compact`](crate::transcript::compact)); otherwise the run fails.
+    ContextOverflow,
     /// The model's stream failed.
     ModelError(RunErrorCode),
     /// A tool reports progress.
@@ -150,6 +153,7 @@ impl RunMachine {
             message_id: message_id.clone(),
             phase: Phase::ModelDue,
             transcript,
+            left_out_calls: Vec::new(),
             steps: steps_since_user(&request.messages),
             invalid_turns: 0,
             next_block: 0,
@@ -257,6 +261,9 @@ impl RunMachine {
                     self.fail(code, events);
                 }
             }
+            Input::ContextOverflow if self.state.phase == Phase::Model => {
+                self.context_overflow(tools, events);
+            }
             Input::ToolProgress { call_id, output } if self.is_running(&call_id) => {
                 events.push(RunEvent::ToolOutput {
                     call_id,
@@ -283,10 +290,12 @@ impl RunMachine {
     }
 
     fn model(&mut self, event: LlmEvent, events: &mut EventBuf<RunEvent>) {
-        let RunState { turn, next_block, transcript, .. } = &mut self.state;
+        let RunState { turn, next_block, transcript, left_out_calls, .. } = &mut self.state;
         if !std::mem::replace(&mut turn.started, true) {
             events.push(RunEvent::StepStart);
         }
+        turn.shown |=
+            !matches!(event, LlmEvent::Start { .. } | LlmEvent::Usage(_) | LlmEvent::Unknown { .. });
         match event {
             LlmEvent::TextDelta { block, delta } | LlmEvent::RefusalDelta { block, delta } => {
                 turn.delta(BlockKind::Text, block, delta, next_block, events);
@@ -301,7 +310,7 @@ impl RunMachine {
                 turn.end_block(BlockKind::Reasoning, block, metadata, next_block, events);
             }
             LlmEvent::ToolCallStart { call, id, name, kind } => {
-                let id = unused_call_id(id, transcript, turn);
+                let id = unused_call_id(id, transcript, left_out_calls, turn);
                 events.push(RunEvent::ToolInputStart { call_id: id.clone(), name: name.clone() });
                 turn.start_call(call, id, name, kind);
             }
@@ -385,9 +394,10 @@ impl OpenCall {
 
 /// The id, changed if the conversation has it already: some servers number their calls anew in every answer, and a
 /// transcript needs one id per call.
-fn unused_call_id(id: Text, transcript: &[TranscriptItem], turn: &Turn) -> Text {
+fn unused_call_id(id: Text, transcript: &[TranscriptItem], left_out: &[Text], turn: &Turn) -> Text {
     let taken = |id: &str| {
         turn.calls.iter().any(|call| call.id == id)
+            || left_out.iter().any(|call| call == id)
             || transcript.iter().any(|item| matches!(item, TranscriptItem::Call(call) if call.id == id))
     };
     if !taken(&id) {

@@ -23,6 +23,7 @@
 
 mod machine;
 mod outcome;
+mod overflow;
 mod request;
 mod state;
 mod turn;

@@ -14,6 +14,8 @@ pub struct RunState {
     pub(super) phase: Phase,
     /// The conversation up to the turn that is under way.
     pub(super) transcript: Vec<TranscriptItem>,
+    /// Ids of calls that compacting took out of the transcript. The client still has them.
+    pub(super) left_out_calls: Vec<Text>,
     /// Model calls since the last user message, those of earlier requests included.
     pub(super) steps: u32,
     /// Turns in a row in which every call was unusable.

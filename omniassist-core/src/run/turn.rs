@@ -9,6 +9,10 @@ use crate::{EventBuf, RunEvent, Text, TranscriptItem, Usage};
 pub(super) struct Turn {
     /// Whether the model has said anything.
     pub(super) started: bool,
+    /// Whether the model has said anything that a client sees.
+    pub(super) shown: bool,
+    /// Whether the turn is being asked for again, with a compacted conversation.
+    pub(super) compacted: bool,
     /// Blocks and calls in order of first appearance.
     order: Vec<Entry>,
     blocks: Vec<Block>,

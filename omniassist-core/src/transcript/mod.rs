@@ -13,10 +13,12 @@
 //! ```
 
 mod build;
+mod compact;
 mod item;
 mod repair;
 
 pub use build::from_messages;
 pub(crate) use build::insert_context;
+pub use compact::{compact, size};
 pub use item::{ToolCall, ToolResult, TranscriptItem, UserContent};
 pub use repair::{is_legal, repair};

@@ -155,7 +155,11 @@ impl Driver {
                     "the model call failed"
                 );
                 self.trace.call_ended(Some(&error), prices);
-                Input::ModelError(error.run_code())
+                if error.is_context_overflow() {
+                    Input::ContextOverflow
+                } else {
+                    Input::ModelError(error.run_code())
+                }
             }
             None => {
                 self.model = None;

@@ -1,0 +1,34 @@
+//! What follows when a model refuses the conversation as too long.
+
+use super::machine::{RunMachine, ToolCatalog};
+use super::state::Phase;
+use crate::event::RunErrorCode;
+use crate::transcript::{compact, size};
+use crate::{EventBuf, RunEvent, Text, TranscriptItem};
+
+impl RunMachine {
+    /// Asks for the turn once more, with half of the conversation: how much the model can read is not known.
+    pub(super) fn context_overflow(&mut self, tools: &dyn ToolCatalog, events: &mut EventBuf<RunEvent>) {
+        let state = &mut self.state;
+        if state.turn.finish.is_some() {
+            return self.model_end(tools, events);
+        }
+        let may_repeat = !state.turn.compacted && !state.turn.shown;
+        let shorter = may_repeat.then(|| compact(&state.transcript, size(&state.transcript) / 2)).flatten();
+        let Some(shorter) = shorter else { return self.fail(RunErrorCode::ContextOverflow, events) };
+        let left: Vec<&Text> = calls(&shorter).collect();
+        state.left_out_calls.extend(calls(&state.transcript).filter(|id| !left.contains(id)).cloned());
+        state.transcript = shorter;
+        state.turn.compacted = true;
+        // The refused call was none of the model's steps.
+        state.steps = state.steps.saturating_sub(1);
+        state.phase = Phase::ModelDue;
+    }
+}
+
+fn calls(items: &[TranscriptItem]) -> impl Iterator<Item = &Text> {
+    items.iter().filter_map(|item| match item {
+        TranscriptItem::Call(call) => Some(&call.id),
+        _ => None,
+    })
+}

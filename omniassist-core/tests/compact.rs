@@ -1,0 +1,190 @@
+//! Conversations that are too long: what goes, what stays, and how a run takes it.
+
+use omniassist_core::event::{CallKind, RunErrorCode};
+use omniassist_core::run::{Action, Input, NoTools, RunConfig, RunMachine, RunState};
+use omniassist_core::transcript::{ToolCall, ToolResult, compact, is_legal, size};
+use omniassist_core::{
+    EventBuf, FinishReason, JsonText, LlmEvent, Message, RunEvent, RunRequest, TranscriptItem,
+};
+use proptest::prelude::*;
+
+fn user(text: &str) -> TranscriptItem {
+    TranscriptItem::user(text.to_owned())
+}
+
+fn said(text: &str) -> TranscriptItem {
+    TranscriptItem::Text { text: text.into(), metadata: None }
+}
+
+fn step(id: &str, output: &str) -> [TranscriptItem; 2] {
+    let (arguments, kind) = (JsonText::EMPTY_OBJECT, CallKind::Function);
+    let call = ToolCall { id: id.into(), name: "look".into(), arguments, kind, metadata: None };
+    let output = JsonText::from_str_value(output);
+    let result = ToolResult { call_id: id.into(), output, is_error: false };
+    [TranscriptItem::Call(call), TranscriptItem::Result(result)]
+}
+
+fn text(items: &[TranscriptItem]) -> String {
+    serde_json::to_string(items).unwrap()
+}
+
+#[test]
+fn the_oldest_exchanges_go_first_and_a_note_says_so() {
+    let mut items = vec![user("alpha"), said(&"a".repeat(500)), user("beta"), said(&"b".repeat(100))];
+    items.extend([user("gamma"), said("c")]);
+    let short = compact(&items, 200).unwrap();
+    assert!(is_legal(&short));
+    let shown = text(&short);
+    assert!(!shown.contains("alpha") && shown.contains("beta") && shown.contains("gamma"), "{shown}");
+    assert_eq!(shown.matches("left out").count(), 1);
+    let shorter = compact(&short, 120).unwrap();
+    let shown = text(&shorter);
+    assert!(!shown.contains("beta") && shown.contains("gamma"), "{shown}");
+    assert_eq!(shown.matches("left out").count(), 1, "{shown}");
+}
+
+#[test]
+fn large_outputs_lose_their_middle_the_oldest_first() {
+    let mut items = vec![user("go")];
+    items.extend(step("a", &format!("HEAD{}TAIL", "é".repeat(3_000))));
+    items.extend(step("b", &format!("head{}tail", "x".repeat(3_000))));
+    let short = compact(&items, size(&items) - 2_000).unwrap();
+    assert!(is_legal(&short) && size(&short) < size(&items));
+    let shown = text(&short);
+    for kept in ["HEAD", "TAIL", "head", "tail"] {
+        assert!(shown.contains(kept), "{kept}");
+    }
+    assert_eq!(shown.matches("cut: the whole").count(), 1, "the second one fits");
+}
+
+#[test]
+fn the_last_step_and_the_last_user_message_stay() {
+    let mut items = vec![user("go")];
+    for id in ["a", "b", "c"] {
+        items.extend(step(id, &"y".repeat(900)));
+    }
+    let short = compact(&items, 100).unwrap();
+    assert!(is_legal(&short));
+    assert_eq!(short.len(), 3);
+    let shown = text(&short);
+    assert!(shown.contains("go") && shown.contains("left out") && shown.contains("\"c\""), "{shown}");
+}
+
+#[test]
+fn what_cannot_be_shortened_is_left_alone() {
+    assert_eq!(compact(&[user(&"x".repeat(5_000))], 10), None);
+    assert_eq!(compact(&[user("a"), said("b")], 1_000), None, "it fits");
+    assert_eq!(compact(&[], 0), None);
+}
+
+fn conversation() -> impl Strategy<Value = Vec<TranscriptItem>> {
+    let exchange = (1..400_usize, prop::collection::vec(0..6_000_usize, 0..4));
+    prop::collection::vec(exchange, 1..6).prop_map(|exchanges| {
+        let mut items = Vec::new();
+        for (n, (asked, outputs)) in exchanges.into_iter().enumerate() {
+            items.push(user(&"q".repeat(asked)));
+            for (m, output) in outputs.into_iter().enumerate() {
+                items.extend(step(&format!("{n}-{m}"), &"\u{1f980}\n".repeat(output / 5)));
+            }
+            items.push(said("answer"));
+        }
+        items
+    })
+}
+
+proptest! {
+    #[test]
+    fn what_is_compacted_is_legal_shorter_and_the_same_each_time(
+        items in conversation(), percent in 1..100_usize,
+    ) {
+        let target = size(&items) * percent / 100;
+        let short = compact(&items, target);
+        prop_assert_eq!(&short, &compact(&items, target));
+        if let Some(short) = short {
+            prop_assert!(is_legal(&short));
+            prop_assert!(size(&short) < size(&items));
+            let last = |items: &[TranscriptItem]| {
+                items.iter().rposition(|item| matches!(item, TranscriptItem::User { .. }))
+            };
+            let asked = |items: &[TranscriptItem]| match last(items).map(|at| items[at].clone()) {
+                Some(TranscriptItem::User { content }) => content.last().cloned(),
+                _ => None,
+            };
+            prop_assert_eq!(asked(&short), asked(&items));
+        }
+    }
+}
+
+struct Driven(RunMachine, EventBuf<RunEvent>);
+
+impl Driven {
+    fn new(max_steps: u32) -> Self {
+        let mut request = RunRequest::prompt("And now?");
+        request.messages.insert(0, Message::user("u0", "x".repeat(4_000)));
+        let mut config = RunConfig::new("m");
+        config.max_steps = max_steps;
+        let mut events = EventBuf::new();
+        Self(RunMachine::start(&request, config, &NoTools, &mut events), events)
+    }
+
+    fn called_with(&mut self) -> Option<usize> {
+        match self.0.next_action()? {
+            Action::CallModel { transcript } => Some(size(&transcript)),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn feed(&mut self, input: Input) {
+        let state = serde_json::to_string(self.0.state()).unwrap();
+        assert_eq!(&serde_json::from_str::<RunState>(&state).unwrap(), self.0.state());
+        self.0.step(input, &NoTools, &mut self.1);
+    }
+
+    fn end(&mut self) -> String {
+        let events: Vec<_> = self.1.drain().collect();
+        assert_eq!(events.iter().filter(|event| event.is_terminal()).count(), 1);
+        assert!(events.iter().filter(|event| matches!(event, RunEvent::StepStart)).count() <= 1);
+        match events.last() {
+            Some(RunEvent::Error { code, .. }) => code.as_str().to_owned(),
+            other => format!("{other:?}"),
+        }
+    }
+}
+
+fn finish() -> LlmEvent {
+    LlmEvent::Finish { reason: FinishReason::Stop, raw: None, truncated: false }
+}
+
+#[test]
+fn an_overflow_asks_once_more_for_the_same_step() {
+    let mut run = Driven::new(1);
+    assert!(run.called_with().unwrap() > 4_000);
+    run.feed(Input::Model(LlmEvent::Start { id: None, model: None }));
+    run.feed(Input::ContextOverflow);
+    assert!(run.called_with().unwrap() < 200);
+    run.feed(Input::Model(LlmEvent::TextDelta { block: 0, delta: "ok".into() }));
+    run.feed(Input::Model(finish()));
+    run.feed(Input::ModelEnd);
+    assert!(run.end().contains("Finish"));
+}
+
+#[test]
+fn a_second_overflow_and_one_after_text_fail_the_run() {
+    let overflow = RunErrorCode::ContextOverflow.as_str();
+    let mut twice = Driven::new(9);
+    twice.called_with().unwrap();
+    twice.feed(Input::ContextOverflow);
+    twice.called_with().unwrap();
+    twice.feed(Input::ContextOverflow);
+    assert_eq!((twice.called_with(), twice.end().as_str()), (None, overflow));
+    let mut late = Driven::new(9);
+    late.called_with().unwrap();
+    late.feed(Input::Model(LlmEvent::TextDelta { block: 0, delta: "well".into() }));
+    late.feed(Input::ContextOverflow);
+    assert_eq!((late.called_with(), late.end().as_str()), (None, overflow));
+    let mut finished = Driven::new(9);
+    finished.called_with().unwrap();
+    finished.feed(Input::Model(finish()));
+    finished.feed(Input::ContextOverflow);
+    assert!(finished.end().contains("Finish"));
+}
