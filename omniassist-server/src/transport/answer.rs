@@ -2,6 +2,7 @@ use std::future::Future;
 use std::mem;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
@@ -51,6 +52,8 @@ struct Core<D> {
     visible: bool,
     /// Whether the consumer was given the answer's finish.
     finished: bool,
+    /// Whether the request was sent again because a pooled connection had died. That costs no repeat.
+    reconnected: bool,
     /// Repeats made.
     repeats: u32,
     /// What to say once `events` is empty.
@@ -105,6 +108,7 @@ where
             events: EventBuf::new(),
             visible: false,
             finished: false,
+            reconnected: false,
             repeats: 0,
             failed: None,
         };
@@ -162,7 +166,7 @@ where
                 let first_byte = *first_byte;
                 match response.as_mut().poll(cx) {
                     Poll::Ready(Ok(response)) => self.open(response, first_byte),
-                    Poll::Ready(Err(error)) => self.fail(request_error(error), &Origin::default()),
+                    Poll::Ready(Err(error)) => self.fail_request(error),
                     Poll::Pending => {
                         ready!(timer.poll_deadline(cx, first_byte));
                         self.fail(Error::provider(ProviderErrorKind::Timeout), &Origin::default());
@@ -200,7 +204,20 @@ where
         self.state = State::Connecting { response: Box::pin(response), first_byte };
     }
 
+    /// No byte of an answer came. A provider may close a pooled connection just when a request is written to it: that
+    /// says nothing of the provider, so the request goes out once more on a fresh connection, at once.
+    fn fail_request(&mut self, error: reqwest::Error) {
+        let was_sent = !(error.is_builder() || error.is_timeout() || error.is_connect());
+        if was_sent && self.shared.answered.load(Ordering::Relaxed) && !self.reconnected {
+            self.reconnected = true;
+            tracing::debug!("a pooled connection to the provider had died");
+            return self.send();
+        }
+        self.fail(request_error(error), &Origin::default());
+    }
+
     fn open(&mut self, response: reqwest::Response, first_byte: Instant) {
+        self.shared.answered.store(true, Ordering::Relaxed);
         let (head, body) = http::Response::<reqwest::Body>::from(response).into_parts();
         let origin = Origin::of(&head.headers);
         let limits = &self.shared.limits;

@@ -21,10 +21,12 @@ mod timer;
 use std::fmt;
 use std::net::IpAddr;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::HeaderMap;
+use http::header::ACCEPT_ENCODING;
+use http::{HeaderMap, HeaderValue};
 use omniassist_core::Limits;
 
 use crate::provider::{LlmStream, WireDecoder};
@@ -68,6 +70,8 @@ struct Shared {
     client: reqwest::Client,
     limits: Limits,
     first_byte: Duration,
+    /// Whether the provider has ever answered, so that a connection may have come from the pool.
+    answered: AtomicBool,
 }
 
 impl Transport {
@@ -86,22 +90,22 @@ impl Transport {
             return Err(Error::configuration("the base URL is neither http: nor https:"));
         }
         let loopback = url.host_str().is_some_and(is_loopback);
-        let mut client = reqwest::Client::builder()
-            .user_agent(concat!("omniassist/", env!("CARGO_PKG_VERSION")))
-            // Followed to another host, a redirect would take `api-key` headers along.
-            .redirect(reqwest::redirect::Policy::none())
-            .referer(false)
-            .connect_timeout(limits.connect_timeout)
-            .pool_idle_timeout(limits.pool_idle_timeout);
+        let mut client = client(&limits);
         if loopback {
             client = client.no_proxy();
         }
+        Self::with_client(limits, client, loopback)
+    }
+
+    /// A transport over this client.
+    fn with_client(limits: Limits, client: reqwest::ClientBuilder, loopback: bool) -> Result<Self> {
         let client = client.build().map_err(|error| {
             Error::configuration("the HTTP client cannot be set up").with_source(error.without_url())
         })?;
         let default = if loopback { FIRST_BYTE_LOOPBACK } else { FIRST_BYTE };
         let first_byte = limits.first_byte_timeout.unwrap_or(default);
-        Ok(Self { shared: Arc::new(Shared { client, limits, first_byte }) })
+        let answered = AtomicBool::new(false);
+        Ok(Self { shared: Arc::new(Shared { client, limits, first_byte, answered }) })
     }
 
     /// Sends the request when polled, and decodes the answer. Each attempt gets a fresh decoder.
@@ -123,6 +127,22 @@ impl fmt::Debug for Transport {
             .field("first_byte", &self.shared.first_byte)
             .finish_non_exhaustive()
     }
+}
+
+fn client(limits: &Limits) -> reqwest::ClientBuilder {
+    let mut headers = HeaderMap::new();
+    // Compression holds events back until a block is full, so it is not asked for. A gateway that compresses all the
+    // same is understood: what is decoded counts against the caps.
+    headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
+    reqwest::Client::builder()
+        .user_agent(concat!("omniassist/", env!("CARGO_PKG_VERSION")))
+        .default_headers(headers)
+        .gzip(true)
+        // Followed to another host, a redirect would take `api-key` headers along.
+        .redirect(reqwest::redirect::Policy::none())
+        .referer(false)
+        .connect_timeout(limits.connect_timeout)
+        .pool_idle_timeout(limits.pool_idle_timeout)
 }
 
 /// Whether a URL's host names this machine. An IPv6 host comes in brackets.

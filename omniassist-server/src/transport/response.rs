@@ -19,7 +19,7 @@ pub(super) enum BodyKind {
     Json,
     /// A page, as captive portals and gateways send.
     Page,
-    /// Compressed, though nothing compressed was asked for.
+    /// Compressed in a way that is not understood. Nothing compressed was asked for; gzip was undone before.
     Encoded,
 }
 

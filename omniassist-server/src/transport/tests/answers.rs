@@ -38,7 +38,7 @@ async fn the_request_is_sent_as_it_was_given() {
     assert_eq!((sent.method.as_str(), sent.path.as_str()), ("POST", "/v1/lines?v=1"));
     assert_eq!(sent.header("authorization"), Some(format!("Bearer {KEY}").as_str()));
     assert_eq!(sent.header("user-agent"), Some(concat!("omniassist/", env!("CARGO_PKG_VERSION"))));
-    assert_eq!(sent.header("accept-encoding"), None, "nothing compressed is asked for");
+    assert_eq!(sent.header("accept-encoding"), Some("identity"), "nothing compressed is asked for");
     assert_eq!(&*sent.body, b"{}");
 }
 
@@ -145,9 +145,15 @@ async fn a_page_under_a_good_status_is_an_error() {
 }
 
 #[tokio::test]
-async fn a_compressed_body_is_an_error() {
-    let server = serve([Reply::sse("END\n").header("content-encoding", "gzip")]).await;
-    assert_eq!(hear_with(&server, limits()).await.kind(), Some(ProviderErrorKind::Protocol));
+async fn a_body_compressed_in_a_way_that_nobody_asked_for_is_an_error() {
+    for encoding in ["br", "deflate", "zstd", "gzip, br"] {
+        let server = serve([Reply::sse("END\n").header("content-encoding", encoding)]).await;
+        assert_eq!(
+            hear_with(&server, limits()).await.kind(),
+            Some(ProviderErrorKind::Protocol),
+            "{encoding}"
+        );
+    }
 }
 
 #[tokio::test]

@@ -3,6 +3,9 @@
 mod answers;
 mod deadlines;
 mod drops;
+mod gzip;
+mod http2;
+mod network;
 mod repeats;
 
 use std::time::{Duration, Instant};

@@ -48,7 +48,7 @@ async fn two_repeats_and_no_more() {
     for failure in early_failures() {
         let server = serve(std::iter::repeat_n(failure.clone(), 3)).await;
         let mut limits = limits();
-        limits.first_byte_timeout = Some(Duration::from_millis(100));
+        limits.first_byte_timeout = Some(Duration::from_millis(500));
         let heard = hear_with(&server, limits).await;
         assert!(heard.error.is_some(), "{failure:?}");
         assert_eq!(server.requests().len(), 3, "{failure:?}");
@@ -127,16 +127,25 @@ async fn a_provider_that_is_not_there_is_asked_again() {
 }
 
 #[tokio::test]
-async fn a_pooled_connection_that_has_died_costs_one_repeat() {
-    let server = serve([good(), Reply::hang_up(), good()]).await;
+async fn a_pooled_connection_that_has_died_is_replaced_at_once_and_costs_no_repeat() {
+    for death in [Reply::hang_up(), Reply::reset()] {
+        replaces(death).await;
+    }
+}
+
+async fn replaces(death: Reply) {
+    let server = serve([good(), death.clone(), good(), death.clone(), death]).await;
     let mut limits = limits();
-    limits.max_retries = 1;
+    limits.max_retries = 0;
     let transport = Transport::new(limits, &server.base_url()).unwrap();
     let again = || transport.stream(request(&server.base_url()), || Box::new(Lines::default()), read_error);
     assert!(hear(again()).await.is_whole());
     assert!(hear(again()).await.is_whole());
     let connections = server.events().iter().map(|event| event.connection).max();
     assert_eq!((server.requests().len(), connections), (3, Some(1)));
+    // Once, however.
+    assert_eq!(hear(again()).await.kind(), Some(ProviderErrorKind::Interrupted));
+    assert_eq!((server.requests().len(), server.replies_left()), (5, 0));
 }
 
 #[tokio::test]

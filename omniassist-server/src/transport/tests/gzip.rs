@@ -1,0 +1,97 @@
+use std::io::Write;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+
+use super::*;
+
+fn gzip(pieces: &[&str]) -> (Vec<u8>, usize) {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+    let mut flushed = 0;
+    for (at, piece) in pieces.iter().enumerate() {
+        encoder.write_all(piece.as_bytes()).unwrap();
+        encoder.flush().unwrap();
+        if at == 0 {
+            flushed = encoder.get_ref().len();
+        }
+    }
+    (encoder.finish().unwrap(), flushed)
+}
+
+fn compressed(body: impl Into<Bytes>) -> Reply {
+    Reply::sse(body).header("content-encoding", "gzip")
+}
+
+#[tokio::test]
+async fn a_gateway_that_compresses_is_understood_in_any_chunking_but_not_asked_to() {
+    let (body, _) = gzip(&["START\nhello\n", "wörld\nEND\n"]);
+    for bytes in [1, 3, 7, 1_000] {
+        for reply in [compressed(body.clone()), compressed(body.clone()).until_close()] {
+            let server = serve([reply.chunked_by(bytes)]).await;
+            let heard = hear_with(&server, limits()).await;
+            assert_eq!(heard.said, ["<start>", "hello", "wörld", "<end>"], "{bytes}: {heard:?}");
+            assert!(heard.is_whole());
+            assert_eq!(server.request(1).await.header("accept-encoding"), Some("identity"));
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_was_flushed_is_read_before_more_comes() {
+    let (body, flushed) = gzip(&["hello\n", "END\n"]);
+    let server = serve([compressed(body).stall_after(flushed)]).await;
+    let mut stream = ask(&server.base_url(), limits());
+    let first = tokio::time::timeout(Duration::from_secs(2), stream.next()).await.expect("flushed");
+    assert_eq!(name(&first.unwrap().unwrap()), "hello");
+}
+
+#[tokio::test]
+async fn a_compressed_body_that_is_cut_is_an_interruption() {
+    let (body, flushed) = gzip(&["hello\n", "END\n"]);
+    let cut = body.get(..flushed).unwrap().to_vec();
+    // HTTP says that the body is complete; gzip says that it is not.
+    for reply in [compressed(cut.clone()), compressed(cut).until_close(), compressed(body).cut_after(flushed)]
+    {
+        let server = serve([reply.clone()]).await;
+        let heard = hear_with(&server, limits()).await;
+        assert_eq!(heard.kind(), Some(ProviderErrorKind::Interrupted), "{reply:?}: {heard:?}");
+        assert_eq!(heard.said, ["hello"]);
+    }
+}
+
+#[tokio::test]
+async fn the_cap_counts_what_is_decoded() {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+    let line = ": ".to_owned() + &"x".repeat(1 << 20) + "\n";
+    for _ in 0..16 {
+        encoder.write_all(line.as_bytes()).unwrap();
+    }
+    let bomb = encoder.finish().unwrap();
+    assert!(bomb.len() * 900 < 16 * line.len(), "{} bytes", bomb.len());
+    let mut limits = limits();
+    limits.max_response_bytes = 1 << 20;
+    let server = serve([compressed(bomb).stall_after(usize::MAX)]).await;
+    let heard = hear_with(&server, limits).await;
+    assert_eq!(heard.kind(), Some(ProviderErrorKind::TooLarge), "{heard:?}");
+    server.closed().await;
+    assert_eq!(server.requests().len(), 1, "not repeated");
+}
+
+#[tokio::test]
+async fn what_only_says_that_it_is_compressed_is_an_error() {
+    let mut limits = limits();
+    limits.max_retries = 0;
+    let server = serve([compressed("hello\nEND\n")]).await;
+    let heard = hear_with(&server, limits).await;
+    assert!(heard.error.is_some() && heard.said.is_empty(), "{heard:?}");
+}
+
+#[tokio::test]
+async fn a_compressed_error_is_read() {
+    let (body, _) = gzip(&["no ", "good"]);
+    let mut raw = b"HTTP/1.1 400 Bad Request\r\ncontent-encoding: gzip\r\nconnection: close\r\n\r\n".to_vec();
+    raw.extend_from_slice(&body);
+    let server = serve([Reply::raw(raw)]).await;
+    let heard = hear_with(&server, limits()).await;
+    assert_eq!(heard.error().detail(), Some("no good"));
+}
