@@ -11,6 +11,6 @@ mod decode_chat;
 mod decode_responses;
 mod encode;
 mod fixtures;
-mod harness;
+pub(crate) mod harness;
 mod provider;
-mod streams;
+pub(crate) mod streams;
