@@ -16,6 +16,7 @@ export const real = {
 /** Starts the quickstart on the real model; `stop` ends all of it. */
 export async function startWithRealModel() {
   const { OMNIASSIST_E2E_BASE_URL: url, OMNIASSIST_E2E_MODEL: model, OMNIASSIST_E2E_API_KEY: key } = process.env;
+  const constrained = process.env.OMNIASSIST_E2E_CONSTRAINED_TOOLS;
   if (!url) throw new Error('OMNIASSIST_E2E_BASE_URL is not set');
   const steady = await startSteadyRelay(new URL(url));
   try {
@@ -24,6 +25,7 @@ export async function startWithRealModel() {
       OPENAI_BASE_URL: steady.baseUrl,
       ...(model && { OMNIASSIST_MODEL: model }),
       ...(key && { OPENAI_API_KEY: key }),
+      ...(constrained && { OMNIASSIST_CONSTRAINED_TOOLS: constrained }),
     });
     return { ...app, stop: () => app.stop().finally(steady.stop) };
   } catch (error) {

@@ -21,6 +21,9 @@ Environment:
   OPENAI_BASE_URL       Where the API is, /v1 included. Default: https://api.openai.com/v1
   OMNIASSIST_MODEL      Default: gpt-5-mini (openai), gpt-4.1-mini (openai-chat); of a server on this machine, the
                         first model it lists.
+  OMNIASSIST_CONSTRAINED_TOOLS
+                        1: openai-chat asks for tool calls by a JSON schema. For a model whose chat template knows no
+                        tools. Default: 0.
   OMNIASSIST_DISCOVERY  off: without key and base URL, do not look for a model server on this machine
                         (127.0.0.1, ports 11434 Ollama, 1234 LM Studio, 8080 llama.cpp).
   QUICKSTART_DB         The SQLite file, made on first start. Default: quickstart.sqlite3
@@ -43,7 +46,7 @@ pub(crate) enum ModelSource {
     /// A server that the environment names.
     Api(Api),
     /// Whatever answers on this machine, else the demo.
-    Discover { model: Option<String> },
+    Discover { model: Option<String>, constrained_tools: bool },
     /// No model.
     Demo,
 }
@@ -57,6 +60,8 @@ pub(crate) struct Api {
     pub key: Option<String>,
     /// `None`: the provider's default, or the first one that a server on this machine lists.
     pub model: Option<String>,
+    /// Whether tool calls are asked for by JSON schema.
+    pub constrained_tools: bool,
 }
 
 impl Api {
@@ -80,6 +85,7 @@ impl fmt::Debug for Api {
             .field("base_url", &self.base_url.as_ref().map(Url::as_str))
             .field("key", &self.key.as_ref().map(|_| "[set]"))
             .field("model", &self.model)
+            .field("constrained_tools", &self.constrained_tools)
             .finish()
     }
 }
@@ -121,6 +127,13 @@ impl Config {
             Some("off") => false,
             Some(other) => return Err(wrong("OMNIASSIST_DISCOVERY", format!("`{other}` is not on or off"))),
         };
+        let constrained_tools = match get("OMNIASSIST_CONSTRAINED_TOOLS").as_deref() {
+            None | Some("0") => false,
+            Some("1") => true,
+            Some(other) => {
+                return Err(wrong("OMNIASSIST_CONSTRAINED_TOOLS", format!("`{other}` is not 0 or 1")));
+            }
+        };
         let key = get("OPENAI_API_KEY");
         if key.as_ref().is_some_and(|key| !key.bytes().all(|byte| byte.is_ascii_graphic())) {
             return Err(wrong("OPENAI_API_KEY", "holds a character that no key has"));
@@ -139,7 +152,11 @@ impl Config {
             None if local => Some(Protocol::ChatCompletions),
             None if key.is_some() || base_url.is_some() => Some(Protocol::Responses),
             None => {
-                let source = if discovery { ModelSource::Discover { model } } else { ModelSource::Demo };
+                let source = if discovery {
+                    ModelSource::Discover { model, constrained_tools }
+                } else {
+                    ModelSource::Demo
+                };
                 return Ok(Self { port, database: database(get("QUICKSTART_DB")), source });
             }
         };
@@ -151,7 +168,7 @@ impl Config {
                     "is not set; only a server named by OPENAI_BASE_URL may need none",
                 ));
             }
-            Some(protocol) => ModelSource::Api(Api { protocol, base_url, key, model }),
+            Some(protocol) => ModelSource::Api(Api { protocol, base_url, key, model, constrained_tools }),
         };
         Ok(Self { port, database: database(get("QUICKSTART_DB")), source })
     }
@@ -206,7 +223,7 @@ mod tests {
     fn nothing_set_looks_for_a_server() {
         let config = read(&[("OPENAI_API_KEY", " ")]).unwrap();
         assert_eq!((config.port, config.database.to_str()), (3000, Some("quickstart.sqlite3")));
-        assert_eq!(config.source, ModelSource::Discover { model: None });
+        assert_eq!(config.source, ModelSource::Discover { model: None, constrained_tools: false });
         assert_eq!(read(&[("OMNIASSIST_DISCOVERY", "off")]).unwrap().source, ModelSource::Demo);
         let demo = [("OMNIASSIST_PROVIDER", "demo"), ("OPENAI_API_KEY", "sk-1"), ("PORT", "0")];
         let config = read(&demo).unwrap();
@@ -232,12 +249,20 @@ mod tests {
     }
 
     #[test]
+    fn constrained_tools_are_asked_for() {
+        let local = ("OPENAI_BASE_URL", "http://127.0.0.1:1/v1");
+        assert!(!api(&[local]).constrained_tools);
+        assert!(api(&[local, ("OMNIASSIST_CONSTRAINED_TOOLS", "1")]).constrained_tools);
+    }
+
+    #[test]
     fn a_wrong_value_is_named() {
         for (variable, value) in [
             ("PORT", "65536"),
             ("PORT", "http"),
             ("OMNIASSIST_PROVIDER", "OpenAI"),
             ("OMNIASSIST_DISCOVERY", "no"),
+            ("OMNIASSIST_CONSTRAINED_TOOLS", "yes"),
             ("OPENAI_BASE_URL", "127.0.0.1:11434/v1"),
             ("OPENAI_BASE_URL", "http://127.0.0.1:11434"),
             ("OPENAI_BASE_URL", "http://me:secret@127.0.0.1/v1"),

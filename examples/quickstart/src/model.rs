@@ -32,11 +32,11 @@ pub(crate) async fn choose(source: ModelSource, ports: &[(&str, u16)]) -> Result
             Ok(demo("Rules answer here, no model. OPENAI_API_KEY or a model server changes that."))
         }
         ModelSource::Api(api) => connect(api).await,
-        ModelSource::Discover { model } => match discover(ports).await.as_slice() {
+        ModelSource::Discover { model, constrained_tools } => match discover(ports).await.as_slice() {
             [] => Ok(demo(
                 "Rules answer here, no model: there is no OPENAI_API_KEY, and no model server was found on this machine.",
             )),
-            [one] => connect(found(one, model)).await,
+            [one] => connect(found(one, model, constrained_tools)).await,
             several => {
                 let list: Vec<_> = several
                     .iter()
@@ -51,13 +51,14 @@ pub(crate) async fn choose(source: ModelSource, ports: &[(&str, u16)]) -> Result
     }
 }
 
-fn found(server: &Found, model: Option<String>) -> Api {
+fn found(server: &Found, model: Option<String>, constrained_tools: bool) -> Api {
     tracing::info!(server = %server.name, url = %server.base_url, "found a model server on this machine");
     Api {
         protocol: Protocol::ChatCompletions,
         base_url: Some(server.base_url.clone()),
         key: None,
         model: Some(model.unwrap_or_else(|| server.model.clone())),
+        constrained_tools,
     }
 }
 
@@ -91,7 +92,10 @@ async fn connect(mut api: Api) -> Result<Chosen, Error> {
     }
     let (provider, protocol): (Arc<dyn LlmProvider>, _) = match api.protocol {
         Protocol::Responses => (provider!(OpenAiProvider::builder()), "Responses API"),
-        Protocol::ChatCompletions => (provider!(OpenAiChatProvider::builder()), "Chat Completions"),
+        Protocol::ChatCompletions => (
+            provider!(OpenAiChatProvider::builder().constrained_tools(api.constrained_tools)),
+            "Chat Completions",
+        ),
     };
     let host = api.base_url.as_ref().map_or("https://api.openai.com/v1", |url| url.as_str());
     let model = provider.model().unwrap_or_default().to_owned();
@@ -118,12 +122,20 @@ mod tests {
     }
 
     async fn discovered(model: Option<&str>, ports: &[(&str, u16)]) -> Chosen {
-        choose(ModelSource::Discover { model: model.map(str::to_owned) }, ports).await.unwrap()
+        choose(ModelSource::Discover { model: model.map(str::to_owned), constrained_tools: false }, ports)
+            .await
+            .unwrap()
     }
 
     fn api(protocol: Protocol, base_url: Option<&str>, key: Option<&str>) -> ModelSource {
         let base_url = base_url.map(|url| Url::parse(url).unwrap());
-        ModelSource::Api(Api { protocol, base_url, key: key.map(str::to_owned), model: None })
+        ModelSource::Api(Api {
+            protocol,
+            base_url,
+            key: key.map(str::to_owned),
+            model: None,
+            constrained_tools: false,
+        })
     }
 
     #[tokio::test]

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use bytes::Bytes;
+use futures_util::stream;
 use http::Uri;
 use http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use omniassist_core::{Limits, Text};
@@ -26,7 +27,7 @@ pub(super) struct Api {
 }
 
 /// How a key is sent. Never in the URL, which ends up in logs.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub(super) enum KeyHeader {
     /// `Authorization: Bearer KEY`.
     Bearer,
@@ -39,6 +40,7 @@ pub(super) enum KeyHeader {
 pub(super) struct Settings {
     pub(super) api: &'static Api,
     pub(super) base_url: String,
+    pub(super) key_header: KeyHeader,
     pub(super) api_key: Option<SecretString>,
     pub(super) headers: Vec<(String, SecretString)>,
     /// Headers that the API itself wants, none of them a secret.
@@ -52,6 +54,7 @@ impl Settings {
         Self {
             api,
             base_url: api.base_url.to_owned(),
+            key_header: api.key_header,
             api_key: None,
             headers: Vec::new(),
             own_headers: Vec::new(),
@@ -82,7 +85,7 @@ impl Settings {
         match &self.api_key {
             Some(key) => {
                 let key = key.expose_secret();
-                match self.api.key_header {
+                match self.key_header {
                     KeyHeader::Bearer => {
                         headers.insert(AUTHORIZATION, secret_value("api_key", &format!("Bearer {key}"))?);
                     }
@@ -143,6 +146,17 @@ pub(super) struct Endpoint {
 }
 
 impl Endpoint {
+    /// Sends a request, or gives the error of its encoder as the stream's only item.
+    pub(super) fn ask<D>(&self, body: Result<Bytes>, decoder: D) -> LlmStream
+    where
+        D: Fn() -> Box<dyn WireDecoder> + Send + Sync + 'static,
+    {
+        match body {
+            Ok(body) => self.send(body, decoder),
+            Err(error) => Box::pin(stream::iter([Err(error)])),
+        }
+    }
+
     pub(super) fn send<D>(&self, body: Bytes, decoder: D) -> LlmStream
     where
         D: Fn() -> Box<dyn WireDecoder> + Send + Sync + 'static,
@@ -245,6 +259,83 @@ macro_rules! common_setters {
     };
 }
 pub(super) use common_setters;
+
+/// What the providers have in common but for their types: how they are made, and how they are shown. A provider has
+/// an `endpoint` and `options`, its builder has `settings`, and beside both stands a function `encode::encode`.
+#[cfg(feature = "openai")]
+macro_rules! provider {
+    ($provider:ident, $builder:ident, $api:expr, $default_model:literal) => {
+        impl $provider {
+            #[doc = concat!("The API with this key and the [default model](", $default_model, ").")]
+            ///
+            /// # Errors
+            ///
+            /// When the key is empty or cannot stand in a header.
+            pub fn new(api_key: impl Into<String>) -> crate::Result<Self> {
+                Self::builder().api_key(api_key).build()
+            }
+
+            /// A provider set up by the environment: the key and the base URL from the API's own variables, the model
+            /// from `OMNIASSIST_MODEL`. Those that are unset or empty keep their defaults; a loopback base URL needs
+            /// no key.
+            ///
+            /// # Errors
+            ///
+            /// When the key is missing, or a value is not usable.
+            pub fn from_env() -> crate::Result<Self> {
+                let settings =
+                    crate::provider::settings::Settings::from_vars($api, |name| std::env::var(name).ok());
+                $builder { settings, ..Self::builder() }.build()
+            }
+
+            /// The body of the request that [`stream`](crate::LlmProvider::stream) would send: for tests and for
+            /// finding faults. The same payload gives the same bytes.
+            ///
+            /// # Errors
+            ///
+            /// When the payload has no JSON form.
+            pub fn request_body(&self, payload: &omniassist_core::LlmPayload) -> crate::Result<bytes::Bytes> {
+                encode::encode(payload, &self.options)
+            }
+        }
+
+        impl std::fmt::Debug for $provider {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.debug_struct(stringify!($provider))
+                    .field("endpoint", &self.endpoint)
+                    .field("options", &self.options)
+                    .finish_non_exhaustive()
+            }
+        }
+    };
+}
+#[cfg(feature = "openai")]
+pub(super) use provider;
+
+/// A public decoder that is a `wire` and nothing else.
+#[cfg(feature = "openai")]
+macro_rules! wire_decoder {
+    ($decoder:ident) => {
+        impl crate::provider::WireDecoder for $decoder {
+            fn feed(
+                &mut self,
+                chunk: bytes::Bytes,
+                events: &mut omniassist_core::EventBuf<omniassist_core::LlmEvent>,
+            ) -> crate::Result<()> {
+                self.wire.feed(chunk, events)
+            }
+
+            fn finish(
+                &mut self,
+                events: &mut omniassist_core::EventBuf<omniassist_core::LlmEvent>,
+            ) -> crate::Result<()> {
+                self.wire.finish(events)
+            }
+        }
+    };
+}
+#[cfg(feature = "openai")]
+pub(super) use wire_decoder;
 
 #[cfg(all(test, feature = "openai"))]
 mod tests {

@@ -51,6 +51,10 @@ impl<R: EventReader> SseWire<R> {
         }
     }
 
+    pub(super) fn reader_mut(&mut self) -> &mut R {
+        &mut self.reader
+    }
+
     fn take(&mut self, chunk: Bytes, out: &mut EventBuf<LlmEvent>) -> Result<()> {
         if matches!(self.body, Body::Unknown) {
             match chunk.iter().find(|byte| !byte.is_ascii_whitespace()) {

@@ -6,6 +6,8 @@
     reason = "`json!` values are written where they are used; how much was checked is part of the result"
 )]
 
+mod compat;
+mod constrained;
 mod cuts;
 mod decode_chat;
 mod decode_responses;

@@ -16,6 +16,9 @@ pub(super) const PHASE: &str = "phase";
 /// What a Chat Completions server wants back with a tool call (Gemini's thought signature).
 pub(super) const EXTRA_CONTENT: &str = "extraContent";
 
+/// What OpenRouter wants back of the reasoning: signatures and encrypted data among it.
+pub(super) const REASONING_DETAILS: &str = "reasoningDetails";
+
 /// A field of our own state, if it is there.
 pub(super) fn field<'a>(metadata: Option<&'a ProviderMetadata>, name: &str) -> Option<&'a Value> {
     metadata?.get(NAMESPACE)?.get(name)
@@ -24,4 +27,10 @@ pub(super) fn field<'a>(metadata: Option<&'a ProviderMetadata>, name: &str) -> O
 /// The same for a string that is not empty.
 pub(super) fn text<'a>(metadata: Option<&'a ProviderMetadata>, name: &str) -> Option<&'a str> {
     field(metadata, name)?.as_str().filter(|text| !text.is_empty())
+}
+
+/// Fields as they go out with an event, if there are any.
+pub(super) fn state(fields: impl IntoIterator<Item = (&'static str, Value)>) -> Option<ProviderMetadata> {
+    let fields: ProviderMetadata = fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+    (!fields.is_empty()).then(|| [(NAMESPACE.to_owned(), Value::Object(fields))].into_iter().collect())
 }

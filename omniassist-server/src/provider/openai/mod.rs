@@ -3,6 +3,8 @@
 //! - [`OpenAiProvider`]: the Responses API, for OpenAI's own models.
 //! - [`OpenAiChatProvider`]: Chat Completions, for any compatible server.
 //!
+//! Compatible servers differ: [`Vendor`] is the table of how.
+//!
 //! Both are a request encoder, a pooled transport and a decoder without I/O, which is public too
 //! ([`ResponsesDecoder`], [`ChatDecoder`]).
 //!
@@ -43,7 +45,10 @@ mod metadata;
 mod responses;
 mod usage;
 
-pub use chat::{ChatDecoder, DEFAULT_CHAT_MODEL, OpenAiChatProvider, OpenAiChatProviderBuilder};
+pub use chat::{
+    ChatDecoder, ConstrainedDecoder, DEFAULT_CHAT_MODEL, OpenAiChatProvider, OpenAiChatProviderBuilder,
+    Vendor,
+};
 pub use responses::{DEFAULT_RESPONSES_MODEL, OpenAiProvider, OpenAiProviderBuilder, ResponsesDecoder};
 
 use super::settings::{Api, KeyHeader};

@@ -1,9 +1,10 @@
 //! The tool calls of a Chat Completions answer: which delta belongs to which call.
 
 use omniassist_core::event::CallKind;
+use omniassist_core::message::ProviderMetadata;
 use omniassist_core::{EventBuf, LlmEvent, Text};
+use serde_json::Value;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value};
 
 use super::super::metadata;
 use super::wire::ToolDelta;
@@ -20,6 +21,8 @@ pub(super) struct Calls {
     max_arguments: usize,
     /// What a minted id begins with.
     mint: String,
+    /// The tools that were offered, if the decoder was told.
+    offered: Vec<Text>,
 }
 
 #[derive(Debug, Default)]
@@ -33,6 +36,8 @@ struct Call {
     /// Number of the call, once it was announced.
     number: Option<u32>,
     extra_content: Option<Value>,
+    /// Reasoning that came too late for a block of its own.
+    details: Option<Value>,
 }
 
 /// What the end of an answer says about its calls.
@@ -46,7 +51,11 @@ pub(super) enum Verdict {
 
 impl Calls {
     pub(super) fn new(mint: String, max_arguments: usize) -> Self {
-        Self { calls: Vec::new(), started: 0, max_arguments, mint }
+        Self { calls: Vec::new(), started: 0, max_arguments, mint, offered: Vec::new() }
+    }
+
+    pub(super) fn offer(&mut self, names: Vec<Text>) {
+        self.offered = names;
     }
 
     /// Takes the delta that stands at `position` of its chunk's list, which holds `of` deltas.
@@ -84,9 +93,15 @@ impl Calls {
         if call.id.is_empty() && !id.is_empty() && !taken {
             call.id = id.into();
         }
-        // The first name counts: some servers repeat it in every delta.
+        // The first name counts, because some servers repeat it in every delta, unless it is the first piece of a tool
+        // that there is.
         if call.name.is_empty() && !name.is_empty() {
             call.name = name.into();
+        } else if call.number.is_none() && !name.is_empty() && call.name != *name {
+            let longer = format!("{}{name}", call.name);
+            if self.offered.iter().any(|tool| tool.starts_with(&longer)) {
+                call.name = longer.into();
+            }
         }
         if let Some(extra) = delta.extra_content {
             call.extra_content = serde_json::from_str(extra.get()).ok();
@@ -105,7 +120,12 @@ impl Calls {
             None => {
                 call.arguments.push_str(&piece);
                 // The id may come late, but arguments are not held back for it.
-                if !call.name.is_empty() && (!call.id.is_empty() || !call.arguments.is_empty()) {
+                let arguments = !call.arguments.is_empty();
+                let may_grow = || {
+                    let longer = |tool: &Text| tool.len() > call.name.len() && tool.starts_with(&*call.name);
+                    self.offered.iter().any(longer)
+                };
+                if !call.name.is_empty() && (arguments || (!call.id.is_empty() && !may_grow())) {
                     call.start(&mut self.started, &self.mint, out);
                 }
             }
@@ -144,13 +164,24 @@ impl Calls {
             None => last?,
         };
         let call = self.calls.get(at)?;
-        // A second name before any argument is a name that comes in pieces, of which the first one counts.
+        // A second name before any argument is a repetition, or the next piece of the name.
         let repeats = head.name.is_empty()
             || call.name.is_empty()
             || call.name == *head.name
             || (head.index.is_some() && call.arguments.is_empty());
         let whole = head.has_arguments && !head.name.is_empty() && call.is_whole();
         if repeats && !whole { Some(at) } else { None }
+    }
+
+    /// Gives the first call state that belongs to the turn.
+    pub(super) fn carry(&mut self, details: Value) {
+        if let Some(call) = self.calls.first_mut() {
+            call.details = Some(details);
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.calls.is_empty()
     }
 
     pub(super) fn any(&self) -> bool {
@@ -222,13 +253,12 @@ impl Call {
         }
     }
 
-    fn metadata(&mut self) -> Option<Map<String, Value>> {
-        let extra = self.extra_content.take()?;
-        let mut fields = Map::new();
-        fields.insert(metadata::EXTRA_CONTENT.to_owned(), extra);
-        let mut outer = Map::new();
-        outer.insert(metadata::NAMESPACE.to_owned(), Value::Object(fields));
-        Some(outer)
+    fn metadata(&mut self) -> Option<ProviderMetadata> {
+        let state = [
+            (metadata::EXTRA_CONTENT, self.extra_content.take()),
+            (metadata::REASONING_DETAILS, self.details.take()),
+        ];
+        metadata::state(state.into_iter().filter_map(|(name, value)| Some((name, value?))))
     }
 }
 

@@ -3,11 +3,16 @@
 use std::collections::HashSet;
 
 use omniassist_core::event::Source;
-use omniassist_core::{EventBuf, FinishReason, Limits, LlmEvent, Text, Usage};
+use omniassist_core::{EventBuf, FinishReason, JsonText, Limits, LlmEvent, Text, Usage};
+use serde_json::value::RawValue;
 
 use super::super::usage::WireUsage;
 use super::calls::{Calls, Verdict};
-use super::wire::{Choice, Chunk, Content, ContentPart, Delta, ToolDelta};
+use super::details::Details;
+use super::wire::{
+    Choice, Chunk, Content, ContentPart, Delta, ExecutedTool, ReasoningDetail, ToolDelta, UrlCitation,
+};
+use crate::provider::lenient::Few;
 use crate::provider::report;
 use crate::provider::wire::{EventReader, broken_json, is_object};
 use crate::{Error, ProviderErrorKind, Result};
@@ -28,6 +33,9 @@ pub(super) struct Reader {
     calls: Calls,
     cited: HashSet<String>,
     citations_seen: usize,
+    results_seen: usize,
+    details: Details,
+    executed: HashSet<u64>,
     usage: Option<Usage>,
     finish: Option<Text>,
     cut: bool,
@@ -52,10 +60,18 @@ impl Reader {
             calls: Calls::new(mint, limits.max_tool_args_bytes),
             cited: HashSet::new(),
             citations_seen: 0,
+            results_seen: 0,
+            details: Details::default(),
+            executed: HashSet::new(),
             usage: None,
             finish: None,
             cut: false,
         }
+    }
+
+    /// The tools that the request offered.
+    pub(super) fn offer(&mut self, names: Vec<Text>) {
+        self.calls.offer(names);
     }
 
     fn chunk(&mut self, chunk: Chunk<'_>, data: &Text, out: &mut Out) -> Result<()> {
@@ -78,8 +94,18 @@ impl Reader {
         if let Some(choice) = chunk.choices.0 {
             self.choice(choice, data, out)?;
         }
+        // Both lists are repeated in every chunk and only ever grow.
+        if let Some(results) = chunk.search_results {
+            let length = results.get().len();
+            if length > self.results_seen {
+                self.results_seen = length;
+                let results = serde_json::from_str::<Few<UrlCitation<'_>>>(results.get());
+                for result in results.unwrap_or_default() {
+                    self.source(result.url.as_str(), result.title.to_text(), out);
+                }
+            }
+        }
         if let Some(citations) = chunk.citations {
-            // The list is repeated in every chunk and only ever grows.
             let length = citations.get().len();
             if length > self.citations_seen {
                 self.citations_seen = length;
@@ -111,10 +137,11 @@ impl Reader {
         if reasoning.is_empty() {
             reasoning = delta.reasoning.into_view(data);
         }
-        if !reasoning.is_empty() {
-            self.say(BlockKind::Reasoning, reasoning, out);
-        } else {
-            for detail in delta.reasoning_details {
+        let named = !reasoning.is_empty();
+        self.say(BlockKind::Reasoning, reasoning, out);
+        for entry in delta.reasoning_details {
+            self.details.push(entry);
+            if let (false, Ok(detail)) = (named, serde_json::from_str::<ReasoningDetail<'_>>(entry.get())) {
                 let text = detail.text.into_view(data);
                 let text = if text.is_empty() { detail.summary.into_view(data) } else { text };
                 self.say(BlockKind::Reasoning, text, out);
@@ -134,9 +161,13 @@ impl Reader {
                 self.source(citation.url.as_str(), citation.title.to_text(), out);
             }
         }
+        for item in delta.executed_tools {
+            self.executed(item, data, out);
+        }
         let of = delta.tool_calls.len();
         if of > 0 || delta.function_call.is_some() {
             self.end_block(out);
+            self.seal(out);
         }
         for (position, call) in delta.tool_calls.iter().enumerate() {
             self.calls.delta(call, position, of, data, out)?;
@@ -164,8 +195,10 @@ impl Reader {
             Some((open, block)) if open == kind => block,
             _ => {
                 self.end_block(out);
-                let block = self.next_block;
-                self.next_block += 1;
+                if kind != BlockKind::Reasoning {
+                    self.seal(out);
+                }
+                let block = self.new_block();
                 self.open = Some((kind, block));
                 block
             }
@@ -179,10 +212,46 @@ impl Reader {
 
     fn end_block(&mut self, out: &mut Out) {
         match self.open.take() {
-            Some((BlockKind::Reasoning, block)) => out.push(LlmEvent::ReasoningEnd { block, metadata: None }),
+            Some((BlockKind::Reasoning, block)) => {
+                out.push(LlmEvent::ReasoningEnd { block, metadata: self.details.take_state() });
+            }
             Some((_, block)) => out.push(LlmEvent::TextEnd { block, metadata: None }),
             None => {}
         }
+    }
+
+    fn new_block(&mut self) -> u32 {
+        let block = self.next_block;
+        self.next_block += 1;
+        block
+    }
+
+    /// Sends state of the reasoning that no visible block could carry, before what it led to.
+    fn seal(&mut self, out: &mut Out) {
+        if self.calls.is_empty()
+            && let Some(state) = self.details.take_state()
+        {
+            let block = self.new_block();
+            out.push(LlmEvent::ReasoningEnd { block, metadata: Some(state) });
+        }
+    }
+
+    /// A tool that the server ran itself. It may come twice, at first without its output.
+    fn executed(&mut self, item: &RawValue, data: &Text, out: &mut Out) {
+        let tool = serde_json::from_str::<ExecutedTool<'_>>(item.get()).unwrap_or_default();
+        let index = tool.index.0.unwrap_or_default();
+        if tool.output.is_none() || !self.executed.insert(index) {
+            return;
+        }
+        let Ok(item) = JsonText::parse(data.slice_ref(item.get())) else { return };
+        let answer = self.answer_id.as_deref().unwrap_or("answer");
+        let kind = tool.kind.to_text().unwrap_or(Text::from_static("tool"));
+        out.push(LlmEvent::ProviderTool {
+            id: format!("{answer}-tool-{index}").into(),
+            kind,
+            name: None,
+            item,
+        });
     }
 
     fn source(&mut self, url: &str, title: Option<Text>, out: &mut Out) {
@@ -216,6 +285,10 @@ impl Reader {
             FinishReason::Stop | FinishReason::ToolCalls if !self.cut => Verdict::AllComplete,
             _ => Verdict::LastCut,
         };
+        // What came behind the calls goes back with them.
+        if let Some(details) = self.details.take() {
+            self.calls.carry(details);
+        }
         self.calls.finish(verdict, out);
         if let Some(usage) = self.usage.take() {
             out.push(LlmEvent::Usage(usage));

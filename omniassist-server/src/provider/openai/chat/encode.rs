@@ -1,7 +1,10 @@
 //! Requests to Chat Completions.
 
+use std::borrow::Cow;
+
 use bytes::Bytes;
 use omniassist_core::event::CallKind;
+use omniassist_core::message::ProviderMetadata;
 use omniassist_core::transcript::{ToolCall, UserContent};
 use omniassist_core::{LlmPayload, Text, ToolChoice, TranscriptItem};
 use serde::Serialize;
@@ -9,6 +12,10 @@ use serde::ser::SerializeMap;
 use serde_json::Value;
 
 use super::super::metadata;
+use super::compat::{Effort, Format, Quirks, Replay};
+use super::constrained;
+use super::ids::CallIds;
+use super::schema::normalise;
 use crate::Result;
 use crate::provider::body::{self, Body, Fields};
 
@@ -16,13 +23,13 @@ use crate::provider::body::{self, Body, Fields};
 #[derive(Debug, Clone)]
 pub(super) struct Options {
     pub(super) model: Text,
-    /// The name of the field that caps the answer.
-    pub(super) max_tokens_field: &'static str,
-    pub(super) include_usage: bool,
-    pub(super) replay_reasoning: bool,
+    pub(super) quirks: Quirks,
+    pub(super) constrained_tools: bool,
 }
 
 pub(super) fn encode(payload: &LlmPayload, options: &Options) -> Result<Bytes> {
+    let constrained = options.constrained_tools.then(|| constrained::payload(payload));
+    let payload = constrained.as_ref().unwrap_or(payload);
     body::encode(&Request { payload, options }, &payload.options)
 }
 
@@ -38,38 +45,88 @@ impl Fields for Request<'_> {
         let options = &*self.payload.options;
         body.field("model", self.payload.model.as_ref().unwrap_or(&self.options.model))?;
         body.field("stream", &true)?;
-        if self.options.include_usage {
+        let quirks = self.options.quirks;
+        if quirks.usage {
             body.field("stream_options", &StreamOptions { include_usage: true })?;
         }
-        body.optional("reasoning_effort", options.reasoning_effort.as_ref().map(|effort| effort.as_str()))?;
+        if let Some(effort) = options.reasoning_effort.as_ref().map(|effort| effort.as_str()) {
+            match quirks.effort {
+                Effort::Field => body.field("reasoning_effort", effort)?,
+                Effort::Object => body.field("reasoning", &Reasoning { effort })?,
+                Effort::TemplateArgument => {
+                    body.field("chat_template_kwargs", &TemplateArguments { reasoning_effort: effort })?;
+                }
+                Effort::Switch(field) => body.field(field, &(effort != "none"))?,
+            }
+        }
         body.optional("temperature", options.temperature)?;
         body.optional("top_p", options.top_p)?;
-        body.optional(self.options.max_tokens_field, options.max_output_tokens)?;
+        body.optional(quirks.max_tokens, options.max_output_tokens)?;
         if let Some((name, schema)) = &options.response_schema {
-            let json_schema = Schema { name, schema, strict: body::is_strict(schema) };
-            body.field("response_format", &ResponseFormat { kind: "json_schema", json_schema })?;
+            let json_schema = match quirks.format {
+                Format::JsonSchema => {
+                    Some(Schema { name, schema, strict: quirks.strict && body::is_strict(schema) })
+                }
+                Format::JsonObject => None,
+            };
+            let kind = if json_schema.is_some() { "json_schema" } else { "json_object" };
+            body.field("response_format", &ResponseFormat { kind, json_schema })?;
         }
         if !self.payload.tools.is_empty() {
+            let choice = &self.payload.tool_choice;
+            // Where a tool cannot be named, a call is required and only that tool is offered.
+            let only = match choice {
+                ToolChoice::Tool(name) if !quirks.named_choice => Some(name),
+                _ => None,
+            };
             let tools: Vec<Tool<'_>> = self
                 .payload
                 .tools
                 .iter()
+                .filter(|tool| only.is_none_or(|name| tool.name == *name))
                 .map(|tool| Tool {
                     kind: "function",
                     function: Function {
                         name: &tool.name,
                         description: tool.model_description(),
-                        parameters: &tool.input_schema,
+                        parameters: normalise(&tool.input_schema, quirks.schema),
                     },
                 })
                 .collect();
             body.field("tools", &tools)?;
-            body.optional("tool_choice", choice(&self.payload.tool_choice))?;
-            body.optional("parallel_tool_calls", options.parallel_tool_calls)?;
+            body.optional("tool_choice", tool_choice(choice, quirks))?;
+            body.optional(
+                "parallel_tool_calls",
+                options.parallel_tool_calls.filter(|_| quirks.parallel_calls),
+            )?;
         }
-        let messages = messages(self.payload, self.options.replay_reasoning);
+        let ids = CallIds::of(&self.payload.transcript, quirks.ids);
+        let messages = messages(self.payload, system(self.payload, quirks), quirks.replay, &ids);
         body.field("messages", &messages)
     }
+}
+
+/// The system prompt, with the schema of the answer where there is no field for it.
+fn system(payload: &LlmPayload, quirks: Quirks) -> Option<Cow<'_, str>> {
+    let system = payload.system.as_deref();
+    let schema = payload.options.response_schema.as_ref().map(|(_, schema)| schema);
+    match (schema, quirks.format) {
+        (Some(schema), Format::JsonObject) => {
+            let system = system.map(|system| format!("{system}\n\n")).unwrap_or_default();
+            Some(format!("{system}Answer with JSON that follows this schema:\n{schema}").into())
+        }
+        _ => system.map(Cow::Borrowed),
+    }
+}
+
+#[derive(Serialize)]
+struct Reasoning<'a> {
+    effort: &'a str,
+}
+
+#[derive(Serialize)]
+struct TemplateArguments<'a> {
+    reasoning_effort: &'a str,
 }
 
 #[derive(Serialize)]
@@ -81,7 +138,8 @@ struct StreamOptions {
 struct ResponseFormat<'a> {
     #[serde(rename = "type")]
     kind: &'static str,
-    json_schema: Schema<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    json_schema: Option<Schema<'a>>,
 }
 
 #[derive(Serialize)]
@@ -102,7 +160,7 @@ struct Tool<'a> {
 struct Function<'a> {
     name: &'a Text,
     description: String,
-    parameters: &'a Value,
+    parameters: Cow<'a, Value>,
 }
 
 #[derive(Serialize)]
@@ -121,10 +179,11 @@ struct Name<'a> {
     name: &'a Text,
 }
 
-fn choice(choice: &ToolChoice) -> Option<Choice<'_>> {
+fn tool_choice(choice: &ToolChoice, quirks: Quirks) -> Option<Choice<'_>> {
     match choice {
         ToolChoice::None => Some(Choice::Word("none")),
-        ToolChoice::Required => Some(Choice::Word("required")),
+        ToolChoice::Required => Some(Choice::Word(quirks.required)),
+        ToolChoice::Tool(_) if !quirks.named_choice => Some(Choice::Word(quirks.required)),
         ToolChoice::Tool(name) => Some(Choice::Tool { kind: "function", function: Name { name } }),
         _ => None,
     }
@@ -133,10 +192,10 @@ fn choice(choice: &ToolChoice) -> Option<Choice<'_>> {
 #[derive(Serialize)]
 #[serde(tag = "role", rename_all = "snake_case")]
 enum Message<'a> {
-    System { content: &'a Text },
+    System { content: Cow<'a, str> },
     User { content: UserMessage<'a> },
     Assistant(Turn<'a>),
-    Tool { tool_call_id: &'a Text, content: Text },
+    Tool { tool_call_id: &'a str, content: Text },
 }
 
 /// What the assistant said in one turn.
@@ -144,8 +203,10 @@ enum Message<'a> {
 struct Turn<'a> {
     /// Null where the turn is calls alone.
     content: Option<String>,
-    #[serde(skip_serializing_if = "String::is_empty")]
-    reasoning_content: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reasoning_content: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    reasoning_details: Vec<&'a Value>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tool_calls: Vec<Call<'a>>,
 }
@@ -187,13 +248,13 @@ struct File<'a> {
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Call<'a> {
     Function {
-        id: &'a Text,
+        id: &'a str,
         function: CalledFunction<'a>,
         #[serde(skip_serializing_if = "Option::is_none")]
         extra_content: Option<&'a Value>,
     },
     Custom {
-        id: &'a Text,
+        id: &'a str,
         custom: CalledCustom<'a>,
     },
 }
@@ -211,37 +272,69 @@ struct CalledCustom<'a> {
 }
 
 /// One assistant message for each turn: its text and its calls together, as the API wants them.
-fn messages(payload: &LlmPayload, replay_reasoning: bool) -> Vec<Message<'_>> {
+fn messages<'a>(
+    payload: &'a LlmPayload,
+    system: Option<Cow<'a, str>>,
+    replay: Replay,
+    ids: &'a CallIds<'a>,
+) -> Vec<Message<'a>> {
     let mut messages = Vec::with_capacity(payload.transcript.len() + 1);
-    messages.extend(payload.system.as_ref().map(|content| Message::System { content }));
+    messages.extend(system.map(|content| Message::System { content }));
     let mut turn: Option<Turn<'_>> = None;
     for item in payload.transcript.iter() {
         match item {
             TranscriptItem::Text { text, .. } => {
                 turn.get_or_insert_default().content.get_or_insert_default().push_str(text);
             }
-            TranscriptItem::Reasoning { text, .. } if replay_reasoning => {
-                turn.get_or_insert_default().reasoning_content.push_str(text);
+            TranscriptItem::Reasoning { text, metadata } => match replay {
+                Replay::Text | Replay::TextWithCalls if !text.is_empty() => {
+                    turn.get_or_insert_default().reasoning_content.get_or_insert_default().push_str(text);
+                }
+                Replay::Details => turn.get_or_insert_default().details(metadata.as_ref()),
+                _ => {}
+            },
+            TranscriptItem::Call(tool_call) => {
+                let turn = turn.get_or_insert_default();
+                turn.tool_calls.push(call(tool_call, ids));
+                match replay {
+                    Replay::TextWithCalls => drop(turn.reasoning_content.get_or_insert_default()),
+                    Replay::Details => turn.details(tool_call.metadata.as_ref()),
+                    _ => {}
+                }
             }
-            TranscriptItem::Call(tool_call) => turn.get_or_insert_default().tool_calls.push(call(tool_call)),
             TranscriptItem::User { content } => {
-                messages.extend(turn.take().map(Message::Assistant));
+                messages.extend(turn.take().filter(Turn::says).map(Message::Assistant));
                 messages.push(Message::User { content: user(content) });
             }
             TranscriptItem::Result(result) => {
-                messages.extend(turn.take().map(Message::Assistant));
+                messages.extend(turn.take().filter(Turn::says).map(Message::Assistant));
                 let content = result.output_text();
-                messages.push(Message::Tool { tool_call_id: &result.call_id, content });
+                messages.push(Message::Tool { tool_call_id: ids.get(&result.call_id), content });
             }
             _ => {}
         }
     }
-    messages.extend(turn.map(Message::Assistant));
+    messages.extend(turn.filter(Turn::says).map(Message::Assistant));
     messages
 }
 
-fn call(call: &ToolCall) -> Call<'_> {
-    let (id, name) = (&call.id, &call.name);
+impl<'a> Turn<'a> {
+    fn details(&mut self, state: Option<&'a ProviderMetadata>) {
+        let details = metadata::field(state, metadata::REASONING_DETAILS).and_then(Value::as_array);
+        self.reasoning_details.extend(details.into_iter().flatten());
+    }
+
+    /// Whether there is anything to send: a turn whose reasoning does not go back may be empty.
+    fn says(&self) -> bool {
+        self.content.is_some()
+            || self.reasoning_content.is_some()
+            || !self.reasoning_details.is_empty()
+            || !self.tool_calls.is_empty()
+    }
+}
+
+fn call<'a>(call: &'a ToolCall, ids: &'a CallIds<'a>) -> Call<'a> {
+    let (id, name) = (ids.get(&call.id), &call.name);
     match call.kind {
         CallKind::Function => Call::Function {
             id,

@@ -3,31 +3,35 @@
 //! Protocol: <https://platform.openai.com/docs/api-reference/chat-streaming>.
 
 mod calls;
+mod compat;
+mod constrained;
 mod decode;
+mod details;
 mod encode;
+mod ids;
+mod schema;
 mod wire;
 
-use std::fmt;
-
-use bytes::Bytes;
-use futures_util::stream;
-use omniassist_core::{EventBuf, Limits, LlmEvent, LlmPayload, Text};
+pub use compat::Vendor;
+use compat::{PLAIN, Replay};
+pub use constrained::ConstrainedDecoder;
+use omniassist_core::{Limits, LlmPayload, Text};
 use uuid::Uuid;
 
 use super::OPENAI;
-use crate::Result;
-use crate::provider::settings::{Endpoint, Settings, common_setters};
+use crate::provider::settings::{Endpoint, Settings, common_setters, provider, wire_decoder};
 use crate::provider::wire::SseWire;
-use crate::provider::{LlmProvider, LlmStream, WireDecoder};
+use crate::provider::{LlmProvider, LlmStream};
+use crate::{Error, Result};
 
 /// The model that [`OpenAiChatProvider`] asks unless told otherwise: one that does not reason, since this API has no
 /// way to send reasoning back.
 pub const DEFAULT_CHAT_MODEL: &str = "gpt-4.1-mini";
 
 /// Any server that speaks [Chat Completions](https://platform.openai.com/docs/api-reference/chat): Ollama, LM Studio,
-/// llama.cpp, vLLM, OpenRouter, and OpenAI itself.
+/// llama.cpp, vLLM, OpenRouter, Groq, Mistral, DeepSeek, Azure, and OpenAI itself.
 ///
-/// One driver serves them all and puts up with what they do differently. For OpenAI's own models prefer
+/// One driver serves them all and puts up with what they do differently; a [`Vendor`] is recognised by its base URL. For OpenAI's own models prefer
 /// [`OpenAiProvider`](super::OpenAiProvider), which keeps their reasoning across tool calls.
 ///
 /// ```
@@ -39,56 +43,44 @@ pub const DEFAULT_CHAT_MODEL: &str = "gpt-4.1-mini";
 /// ```
 #[derive(Clone)]
 pub struct OpenAiChatProvider {
+    name: &'static str,
     endpoint: Endpoint,
     options: encode::Options,
     limits: Limits,
 }
 
-impl OpenAiChatProvider {
-    /// OpenAI's API with this key and the [default model](DEFAULT_CHAT_MODEL).
-    ///
-    /// # Errors
-    ///
-    /// When the key is empty or cannot stand in a header.
-    pub fn new(api_key: impl Into<String>) -> Result<Self> {
-        Self::builder().api_key(api_key).build()
-    }
+provider!(OpenAiChatProvider, OpenAiChatProviderBuilder, &OPENAI, "DEFAULT_CHAT_MODEL");
 
-    /// A provider set up by `OPENAI_API_KEY`, `OPENAI_BASE_URL` (ends in `/v1`) and `OMNIASSIST_MODEL`. Those that are
-    /// unset or empty keep their defaults; a loopback base URL needs no key.
+impl OpenAiChatProvider {
+    /// A provider of this vendor, set up by the vendor's own variables (`GROQ_API_KEY`, `GROQ_BASE_URL`) and
+    /// `OMNIASSIST_MODEL`.
     ///
     /// # Errors
     ///
-    /// When the key is missing, or a value is not usable.
-    pub fn from_env() -> Result<Self> {
-        let settings = Settings::from_vars(&OPENAI, |name| std::env::var(name).ok());
-        OpenAiChatProviderBuilder { settings, ..Self::builder() }.build()
+    /// As [`from_env`](Self::from_env).
+    pub fn vendor_from_env(vendor: Vendor) -> Result<Self> {
+        let settings = Settings::from_vars(vendor.api(), |name| std::env::var(name).ok());
+        OpenAiChatProviderBuilder { settings, vendor: Some(vendor), ..Self::builder() }.build()
     }
 
     /// Sets up a provider step by step.
     pub fn builder() -> OpenAiChatProviderBuilder {
         OpenAiChatProviderBuilder {
             settings: Settings::new(&OPENAI),
+            vendor: None,
+            api_version: None,
             max_completion_tokens: None,
-            include_usage: true,
-            replay_reasoning: false,
+            include_usage: None,
+            replay_reasoning: None,
+            constrained_tools: false,
         }
-    }
-
-    /// The body of the request that [`stream`](LlmProvider::stream) would send: for tests and for finding faults. The
-    /// same payload gives the same bytes.
-    ///
-    /// # Errors
-    ///
-    /// When the payload has no JSON form.
-    pub fn request_body(&self, payload: &LlmPayload) -> Result<Bytes> {
-        encode::encode(payload, &self.options)
     }
 }
 
 impl LlmProvider for OpenAiChatProvider {
+    /// `openai-chat`, or the name of the [`Vendor`] where it is another one.
     fn name(&self) -> &str {
-        "openai-chat"
+        self.name
     }
 
     fn model(&self) -> Option<&str> {
@@ -96,25 +88,17 @@ impl LlmProvider for OpenAiChatProvider {
     }
 
     fn stream(&self, payload: LlmPayload) -> LlmStream {
-        match self.request_body(&payload) {
-            Ok(body) => {
-                let limits = self.limits.clone();
-                self.endpoint.send(body, move || {
-                    let mint = Uuid::now_v7().simple().to_string();
-                    Box::new(ChatDecoder::new(&limits, mint))
-                })
+        let limits = self.limits.clone();
+        let constrained = self.options.constrained_tools;
+        self.endpoint.ask(self.request_body(&payload), move || {
+            let mint = Uuid::now_v7().simple().to_string();
+            if constrained && constrained::applies(&payload) {
+                Box::new(ConstrainedDecoder::new(&limits, mint, &payload))
+            } else {
+                let tools = payload.tools.iter().map(|tool| tool.name.clone());
+                Box::new(ChatDecoder::new(&limits, mint).tools(tools))
             }
-            Err(error) => Box::pin(stream::iter([Err(error)])),
-        }
-    }
-}
-
-impl fmt::Debug for OpenAiChatProvider {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("OpenAiChatProvider")
-            .field("endpoint", &self.endpoint)
-            .field("options", &self.options)
-            .finish_non_exhaustive()
+        })
     }
 }
 
@@ -123,31 +107,65 @@ impl fmt::Debug for OpenAiChatProvider {
 #[must_use]
 pub struct OpenAiChatProviderBuilder {
     settings: Settings,
+    vendor: Option<Vendor>,
+    api_version: Option<String>,
     max_completion_tokens: Option<bool>,
-    include_usage: bool,
-    replay_reasoning: bool,
+    include_usage: Option<bool>,
+    replay_reasoning: Option<bool>,
+    constrained_tools: bool,
 }
 
 impl OpenAiChatProviderBuilder {
     openai_setters!();
 
+    /// Speaks to this vendor: sets its base URL and the form of its requests. A base URL set after this is kept; the
+    /// key is not read from the environment, for which see
+    /// [`vendor_from_env`](OpenAiChatProvider::vendor_from_env). Default: the vendor that the base URL belongs to, or
+    /// none in particular.
+    pub fn vendor(mut self, vendor: Vendor) -> Self {
+        self.vendor = Some(vendor);
+        self.settings.api = vendor.api();
+        self.settings.base_url = vendor.api().base_url.to_owned();
+        self
+    }
+
+    /// The date of the API, sent as `api-version` in the query: what Azure wants where the base URL names a deployment
+    /// (`https://NAME.openai.azure.com/openai/deployments/DEPLOYMENT`). Default: none.
+    pub fn api_version(mut self, date: impl Into<String>) -> Self {
+        self.api_version = Some(date.into());
+        self
+    }
+
     /// Whether the cap of an answer is sent as `max_completion_tokens`, OpenAI's newer name, or as `max_tokens`.
-    /// Default: the newer one for `api.openai.com`, the older one, which more servers know, for all others.
+    /// Default: by the [`Vendor`]; the older one, which more servers know, where there is none.
     pub fn max_completion_tokens(mut self, newer: bool) -> Self {
         self.max_completion_tokens = Some(newer);
         self
     }
 
-    /// Whether to ask for token counts (`stream_options`). Default: yes. A few old servers refuse the field.
+    /// Whether to ask for token counts (`stream_options`). Default: yes, unless the [`Vendor`] refuses the field, as a
+    /// few old servers do, too.
     pub fn include_usage(mut self, ask: bool) -> Self {
-        self.include_usage = ask;
+        self.include_usage = Some(ask);
         self
     }
 
-    /// Whether reasoning goes back to the server as `reasoning_content`. Default: no. Some models want it within a
-    /// chain of tool calls (DeepSeek, Kimi); other servers refuse the field.
+    /// Whether reasoning goes back to the server, as `reasoning_content` where the [`Vendor`] wants no other form.
+    /// Default: by the vendor; otherwise no, because many servers refuse the field.
     pub fn replay_reasoning(mut self, replay: bool) -> Self {
-        self.replay_reasoning = replay;
+        self.replay_reasoning = Some(replay);
+        self
+    }
+
+    /// Asks for tool calls by a JSON schema (`response_format`) in place of `tools`. Default: no.
+    ///
+    /// For models whose chat template has no place for tools: their server drops `tools` without a word, but holds an
+    /// answer to a schema (llama.cpp, vLLM, LM Studio, Ollama). The tools are described in the system prompt, their
+    /// [examples](omniassist_core::ToolSpec::examples) become turns before the conversation, and the model answers
+    /// with one call or with words. Give each tool examples: a small model needs them more than anything else. At most
+    /// one call comes in a turn. Where a run offers no tools, nothing changes.
+    pub fn constrained_tools(mut self, constrained: bool) -> Self {
+        self.constrained_tools = constrained;
         self
     }
 
@@ -156,17 +174,37 @@ impl OpenAiChatProviderBuilder {
     /// # Errors
     ///
     /// When the base URL, the key or a header is not usable, or there is no key for a server that is not on loopback.
-    pub fn build(self) -> Result<OpenAiChatProvider> {
-        let newer = self
-            .max_completion_tokens
-            .unwrap_or_else(|| self.settings.host().is_some_and(|host| host == "api.openai.com"));
+    pub fn build(mut self) -> Result<OpenAiChatProvider> {
+        let vendor = self.vendor.or_else(|| Vendor::of_base_url(&self.settings.base_url));
+        let mut quirks = vendor.map_or(PLAIN, Vendor::quirks);
+        match self.max_completion_tokens {
+            Some(true) => quirks.max_tokens = "max_completion_tokens",
+            Some(false) => quirks.max_tokens = "max_tokens",
+            None => {}
+        }
+        quirks.usage = self.include_usage.unwrap_or(quirks.usage);
+        match self.replay_reasoning {
+            Some(true) if quirks.replay == Replay::Nothing => quirks.replay = Replay::Text,
+            Some(false) => quirks.replay = Replay::Nothing,
+            _ => {}
+        }
+        if let Some(vendor) = vendor {
+            self.settings.key_header = vendor.api().key_header;
+        }
+        let query = match &self.api_version {
+            Some(date) if date.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-".contains(&byte)) => {
+                format!("?api-version={date}")
+            }
+            Some(_) => return Err(Error::configuration("`api_version` is not a version")),
+            None => String::new(),
+        };
         Ok(OpenAiChatProvider {
-            endpoint: self.settings.bind("/chat/completions")?,
+            name: vendor.filter(|vendor| *vendor != Vendor::OPENAI).map_or("openai-chat", Vendor::name),
+            endpoint: self.settings.bind(&format!("/chat/completions{query}"))?,
             options: encode::Options {
                 model: self.settings.model.unwrap_or(Text::from_static(DEFAULT_CHAT_MODEL)),
-                max_tokens_field: if newer { "max_completion_tokens" } else { "max_tokens" },
-                include_usage: self.include_usage,
-                replay_reasoning: self.replay_reasoning,
+                quirks,
+                constrained_tools: self.constrained_tools,
             },
             limits: self.settings.limits,
         })
@@ -203,14 +241,14 @@ impl ChatDecoder {
     pub fn new(limits: &Limits, mint: impl Into<String>) -> Self {
         Self { wire: SseWire::new(decode::Reader::new(limits, mint.into()), limits) }
     }
-}
 
-impl WireDecoder for ChatDecoder {
-    fn feed(&mut self, chunk: Bytes, events: &mut EventBuf<LlmEvent>) -> Result<()> {
-        self.wire.feed(chunk, events)
-    }
-
-    fn finish(&mut self, events: &mut EventBuf<LlmEvent>) -> Result<()> {
-        self.wire.finish(events)
+    /// The tools that the request offered. With them, a name that comes in pieces is put together before the call is
+    /// announced; without, the first piece is taken for the name.
+    #[must_use]
+    pub fn tools(mut self, names: impl IntoIterator<Item = Text>) -> Self {
+        self.wire.reader_mut().offer(names.into_iter().collect());
+        self
     }
 }
+
+wire_decoder!(ChatDecoder);

@@ -27,6 +27,9 @@ pub(super) struct Chunk<'a> {
     /// URLs that the answer rests on (xAI, Perplexity), repeated in every chunk.
     #[serde(borrow, default)]
     pub(super) citations: Option<&'a RawValue>,
+    /// The same with titles (Perplexity).
+    #[serde(borrow, default)]
+    pub(super) search_results: Option<&'a RawValue>,
     /// Groq's extension: usage, and errors.
     #[serde(borrow, default)]
     pub(super) x_groq: Option<Groq<'a>>,
@@ -70,7 +73,7 @@ pub(super) struct Delta<'a> {
     #[serde(borrow, default)]
     pub(super) reasoning: Str<'a>,
     #[serde(borrow, default)]
-    pub(super) reasoning_details: Few<ReasoningDetail<'a>>,
+    pub(super) reasoning_details: Few<&'a RawValue>,
     #[serde(borrow, default)]
     pub(super) tool_calls: Few<ToolDelta<'a>>,
     /// The form before `tool_calls`.
@@ -78,6 +81,19 @@ pub(super) struct Delta<'a> {
     pub(super) function_call: Option<FunctionDelta<'a>>,
     #[serde(borrow, default)]
     pub(super) annotations: Few<Annotation<'a>>,
+    /// What Groq's systems ran themselves.
+    #[serde(borrow, default)]
+    pub(super) executed_tools: Few<&'a RawValue>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct ExecutedTool<'a> {
+    #[serde(default)]
+    pub(super) index: Num,
+    #[serde(borrow, default, rename = "type")]
+    pub(super) kind: Str<'a>,
+    #[serde(borrow, default)]
+    pub(super) output: Option<&'a RawValue>,
 }
 
 #[derive(Debug, Deserialize)]

@@ -8,17 +8,13 @@ mod end;
 mod item;
 mod wire;
 
-use std::fmt;
-
-use bytes::Bytes;
-use futures_util::stream;
-use omniassist_core::{EventBuf, Limits, LlmEvent, LlmPayload, Text};
+use omniassist_core::{Limits, LlmPayload, Text};
 
 use super::OPENAI;
 use crate::Result;
-use crate::provider::settings::{Endpoint, Settings, common_setters};
+use crate::provider::settings::{Endpoint, Settings, common_setters, provider, wire_decoder};
 use crate::provider::wire::SseWire;
-use crate::provider::{LlmProvider, LlmStream, WireDecoder};
+use crate::provider::{LlmProvider, LlmStream};
 
 /// The model that [`OpenAiProvider`] asks unless told otherwise.
 pub const DEFAULT_RESPONSES_MODEL: &str = "gpt-5-mini";
@@ -42,27 +38,9 @@ pub struct OpenAiProvider {
     limits: Limits,
 }
 
+provider!(OpenAiProvider, OpenAiProviderBuilder, &OPENAI, "DEFAULT_RESPONSES_MODEL");
+
 impl OpenAiProvider {
-    /// OpenAI's API with this key and the [default model](DEFAULT_RESPONSES_MODEL).
-    ///
-    /// # Errors
-    ///
-    /// When the key is empty or cannot stand in a header.
-    pub fn new(api_key: impl Into<String>) -> Result<Self> {
-        Self::builder().api_key(api_key).build()
-    }
-
-    /// A provider set up by `OPENAI_API_KEY`, `OPENAI_BASE_URL` (ends in `/v1`) and `OMNIASSIST_MODEL`. Those that are
-    /// unset or empty keep their defaults; a loopback base URL needs no key.
-    ///
-    /// # Errors
-    ///
-    /// When the key is missing, or a value is not usable.
-    pub fn from_env() -> Result<Self> {
-        let settings = Settings::from_vars(&OPENAI, |name| std::env::var(name).ok());
-        OpenAiProviderBuilder { settings, ..Self::builder() }.build()
-    }
-
     /// Sets up a provider step by step.
     pub fn builder() -> OpenAiProviderBuilder {
         OpenAiProviderBuilder {
@@ -71,16 +49,6 @@ impl OpenAiProvider {
             reasoning_summary: None,
             replay_item_ids: None,
         }
-    }
-
-    /// The body of the request that [`stream`](LlmProvider::stream) would send: for tests and for finding faults. The
-    /// same payload gives the same bytes.
-    ///
-    /// # Errors
-    ///
-    /// When the payload has no JSON form.
-    pub fn request_body(&self, payload: &LlmPayload) -> Result<Bytes> {
-        encode::encode(payload, &self.options)
     }
 }
 
@@ -94,22 +62,8 @@ impl LlmProvider for OpenAiProvider {
     }
 
     fn stream(&self, payload: LlmPayload) -> LlmStream {
-        match self.request_body(&payload) {
-            Ok(body) => {
-                let limits = self.limits.clone();
-                self.endpoint.send(body, move || Box::new(ResponsesDecoder::new(&limits)))
-            }
-            Err(error) => Box::pin(stream::iter([Err(error)])),
-        }
-    }
-}
-
-impl fmt::Debug for OpenAiProvider {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("OpenAiProvider")
-            .field("endpoint", &self.endpoint)
-            .field("options", &self.options)
-            .finish_non_exhaustive()
+        let limits = self.limits.clone();
+        self.endpoint.ask(self.request_body(&payload), move || Box::new(ResponsesDecoder::new(&limits)))
     }
 }
 
@@ -197,12 +151,4 @@ impl ResponsesDecoder {
     }
 }
 
-impl WireDecoder for ResponsesDecoder {
-    fn feed(&mut self, chunk: Bytes, events: &mut EventBuf<LlmEvent>) -> Result<()> {
-        self.wire.feed(chunk, events)
-    }
-
-    fn finish(&mut self, events: &mut EventBuf<LlmEvent>) -> Result<()> {
-        self.wire.finish(events)
-    }
-}
+wire_decoder!(ResponsesDecoder);

@@ -1,0 +1,201 @@
+//! Requests with tools, as requests without.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use omniassist_core::transcript::{ToolCall, UserContent};
+use omniassist_core::{LlmPayload, Text, ToolChoice, ToolSpec, TranscriptItem};
+use serde_json::{Value, json};
+
+use super::super::schema::{Rules, normalise};
+use super::{applies, offered, reply_name};
+
+/// The same request for a server that knows no tools. One without tools to call keeps its answer free; the calls and
+/// results in its conversation are still put into words.
+pub(in super::super) fn payload(original: &LlmPayload) -> LlmPayload {
+    let mut payload = original.clone();
+    payload.tools = Arc::from([]);
+    payload.tool_choice = ToolChoice::Auto;
+    let reply = applies(original).then(|| reply_name(original));
+    let mut conversation = Conversation::default();
+    if let Some(reply) = &reply {
+        let tools: Vec<ToolForm<'_>> = offered(original).map(ToolForm::of).collect();
+        // Where a call is required, words are no answer.
+        let words = matches!(original.tool_choice, ToolChoice::Auto).then_some(reply.as_str());
+        payload.system = Some(instructions(original.system.as_deref(), &tools, words).into());
+        let answer = original.options.response_schema.as_ref().map(|(_, schema)| schema);
+        let mut options = (*original.options).clone();
+        options.response_schema = Some((Text::from_static("turn"), schema(&tools, words, answer)));
+        options.parallel_tool_calls = None;
+        payload.options = Arc::new(options);
+        for tool in &tools {
+            tool.examples(&mut conversation);
+        }
+        if let (Some(reply), None) = (words, answer) {
+            conversation.hear(vec![text("Thank you")]);
+            conversation.say(turn(reply, "\"You are welcome.\""));
+        }
+    }
+    conversation.follow(&original.transcript, reply.as_deref());
+    payload.transcript = conversation.items.into();
+    payload
+}
+
+/// A tool with its schema in the form that can be part of another.
+struct ToolForm<'a> {
+    spec: &'a ToolSpec,
+    schema: Value,
+}
+
+impl<'a> ToolForm<'a> {
+    fn of(spec: &'a ToolSpec) -> Self {
+        Self { spec, schema: normalise(&spec.input_schema, Rules::EMBEDDED).into_owned() }
+    }
+
+    /// One line: name, arguments, description.
+    fn line(&self) -> String {
+        let properties = self.schema.get("properties").and_then(Value::as_object);
+        let arguments: Vec<String> = properties
+            .into_iter()
+            .flatten()
+            .map(|(name, schema)| format!("{}: {}", Value::from(name.as_str()), kind(schema)))
+            .collect();
+        format!("- {} {{{}}}: {}", self.spec.name, arguments.join(", "), self.spec.description)
+    }
+
+    fn examples(&self, conversation: &mut Conversation) {
+        for example in &self.spec.examples {
+            conversation.hear(vec![text(&example.request)]);
+            conversation.say(turn(&self.spec.name, &example.arguments.to_string()));
+        }
+    }
+}
+
+/// What a value may be, in a word or as its choices.
+fn kind(schema: &Value) -> String {
+    if let Some(choices) = schema.get("enum").and_then(Value::as_array) {
+        return choices.iter().map(Value::to_string).collect::<Vec<_>>().join("|");
+    }
+    match schema.get("type") {
+        Some(Value::String(kind)) => kind.clone(),
+        Some(Value::Array(kinds)) => kinds.iter().filter_map(Value::as_str).collect::<Vec<_>>().join("|"),
+        _ => "any".to_owned(),
+    }
+}
+
+fn instructions(system: Option<&str>, tools: &[ToolForm<'_>], words: Option<&str>) -> String {
+    let mut lines: Vec<String> = system.map(str::to_owned).into_iter().collect();
+    lines.push(
+        "Answer each message with one JSON object {\"tool\": NAME, \"with\": ARGUMENTS}. Tools:".to_owned(),
+    );
+    lines.extend(tools.iter().map(ToolForm::line));
+    lines
+        .extend(words.map(|reply| format!("- {reply} string: say this to the user, when no tool is needed")));
+    lines.join("\n")
+}
+
+/// The schema of an answer: a call of one of the tools, or words.
+fn schema(tools: &[ToolForm<'_>], words: Option<&str>, answer: Option<&Value>) -> Value {
+    let form = |tool: &str, with: Value| {
+        json!({
+            "type": "object",
+            "properties": {"tool": {"const": tool}, "with": with},
+            "required": ["tool", "with"],
+            "additionalProperties": false,
+        })
+    };
+    let mut forms: Vec<Value> = tools.iter().map(|tool| form(&tool.spec.name, tool.schema.clone())).collect();
+    if let Some(reply) = words {
+        let with = match answer {
+            Some(schema) => normalise(schema, Rules::EMBEDDED).into_owned(),
+            None => json!({"type": "string", "minLength": 1}),
+        };
+        forms.push(form(reply, with));
+    }
+    json!({"anyOf": forms})
+}
+
+/// An answer in the form that is asked for; `with` is JSON.
+fn turn(tool: &str, with: &str) -> String {
+    format!("{{\"tool\": {}, \"with\": {with}}}", Value::from(tool))
+}
+
+fn text(text: &str) -> UserContent {
+    UserContent::Text { text: text.into() }
+}
+
+/// A conversation in which user and assistant take turns, as many templates demand.
+#[derive(Default)]
+struct Conversation {
+    items: Vec<TranscriptItem>,
+}
+
+impl Conversation {
+    fn hear(&mut self, content: Vec<UserContent>) {
+        if let Some(TranscriptItem::User { content: before }) = self.items.last_mut() {
+            before.push(text("\n\n"));
+            before.extend(content);
+            *before = joined(std::mem::take(before));
+        } else {
+            self.items.push(TranscriptItem::User { content });
+        }
+    }
+
+    fn say(&mut self, text: String) {
+        if matches!(self.items.last(), Some(TranscriptItem::Text { .. })) {
+            self.items.push(TranscriptItem::user("Go on."));
+        }
+        self.items.push(TranscriptItem::Text { text: text.into(), metadata: None });
+    }
+
+    /// Each call is said directly before its result is heard. Words take the form of an answer where answers have one.
+    fn follow(&mut self, transcript: &[TranscriptItem], reply: Option<&str>) {
+        let mut calls: HashMap<&str, &ToolCall> = HashMap::new();
+        let mut words = String::new();
+        let spoken = |words: &mut String, conversation: &mut Self| {
+            if !words.is_empty() {
+                let words = std::mem::take(words);
+                conversation.say(match reply {
+                    Some(reply) => turn(reply, &Value::from(words).to_string()),
+                    None => words,
+                });
+            }
+        };
+        for item in transcript {
+            match item {
+                TranscriptItem::Text { text, .. } => words.push_str(text),
+                TranscriptItem::Call(call) => {
+                    spoken(&mut words, self);
+                    calls.insert(&call.id, call);
+                }
+                TranscriptItem::Result(result) => {
+                    spoken(&mut words, self);
+                    let Some(call) = calls.remove(result.call_id.as_str()) else { continue };
+                    self.say(turn(&call.name, call.arguments.as_str()));
+                    let outcome = if result.is_error { "failed" } else { "gave" };
+                    self.hear(vec![text(&format!("{} {outcome}: {}", call.name, result.output_text()))]);
+                }
+                TranscriptItem::User { content } => {
+                    spoken(&mut words, self);
+                    self.hear(content.clone());
+                }
+                _ => {}
+            }
+        }
+        spoken(&mut words, self);
+    }
+}
+
+/// Texts that follow each other as one, because some servers read no lists of parts.
+fn joined(content: Vec<UserContent>) -> Vec<UserContent> {
+    let mut whole: Vec<UserContent> = Vec::new();
+    for part in content {
+        match (whole.last_mut(), part) {
+            (Some(UserContent::Text { text: before }), UserContent::Text { text }) => {
+                *before = format!("{before}{text}").into();
+            }
+            (_, part) => whole.push(part),
+        }
+    }
+    whole
+}

@@ -1,0 +1,60 @@
+//! Reasoning as OpenRouter wants it back: every `reasoning_details` entry of the answer, pieces put together.
+//!
+//! <https://openrouter.ai/docs/use-cases/reasoning-tokens#preserving-reasoning-blocks>
+
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+use super::super::metadata;
+use omniassist_core::message::ProviderMetadata;
+
+/// The entries of an answer that have not gone out yet.
+#[derive(Debug, Default)]
+pub(super) struct Details {
+    entries: Vec<Map<String, Value>>,
+    /// Whether an entry holds what only its provider can read. Without, the text says it all and nothing goes back.
+    opaque: bool,
+}
+
+impl Details {
+    pub(super) fn push(&mut self, entry: &RawValue) {
+        let Ok(entry) = serde_json::from_str::<Map<String, Value>>(entry.get()) else { return };
+        let filled = |name| entry.get(name).and_then(Value::as_str).is_some_and(|text| !text.is_empty());
+        self.opaque |= filled("signature") || filled("data");
+        match self.entries.last_mut() {
+            Some(last) if continues(last, &entry) => join(last, entry),
+            _ => self.entries.push(entry),
+        }
+    }
+
+    /// What has come so far, if it must go back.
+    pub(super) fn take(&mut self) -> Option<Value> {
+        if !std::mem::take(&mut self.opaque) {
+            return None;
+        }
+        Some(std::mem::take(&mut self.entries).into_iter().map(Value::Object).collect())
+    }
+
+    /// The same as the state of a block.
+    pub(super) fn take_state(&mut self) -> Option<ProviderMetadata> {
+        metadata::state(self.take().map(|details| (metadata::REASONING_DETAILS, details)))
+    }
+}
+
+/// Whether an entry is the next piece of the one before. Encrypted data comes whole.
+fn continues(last: &Map<String, Value>, next: &Map<String, Value>) -> bool {
+    let same = |name| last.get(name) == next.get(name);
+    same("type") && same("index") && !next.contains_key("data")
+}
+
+fn join(last: &mut Map<String, Value>, next: Map<String, Value>) {
+    for (name, value) in next {
+        match (last.get_mut(&name), value) {
+            (Some(Value::String(text)), Value::String(more)) if name == "text" || name == "summary" => {
+                text.push_str(&more);
+            }
+            (Some(_), Value::Null) => {}
+            (_, value) => drop(last.insert(name, value)),
+        }
+    }
+}
