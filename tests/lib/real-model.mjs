@@ -10,13 +10,13 @@ import { startQuickstart } from './quickstart.mjs';
 export const real = {
   lookUp: { question: 'What is the status of order 1012?', tool: 'order_status', order: 1012 },
   navigate: { question: 'Open the customers page.', tool: 'navigate', page: 'customers' },
+  list: { question: 'Which customers live in Hamburg?', tool: 'list_customers', city: 'Hamburg' },
   long: { question: 'Tell me a long story' },
 };
 
-/** Starts the quickstart on the real model; `stop` ends all of it. */
-export async function startWithRealModel() {
+/** Starts the quickstart on the real model, with further settings; `stop` ends all of it. */
+export async function startWithRealModel(settings = {}) {
   const { OMNIASSIST_E2E_BASE_URL: url, OMNIASSIST_E2E_MODEL: model, OMNIASSIST_E2E_API_KEY: key } = process.env;
-  const constrained = process.env.OMNIASSIST_E2E_CONSTRAINED_TOOLS;
   if (!url) throw new Error('OMNIASSIST_E2E_BASE_URL is not set');
   const steady = await startSteadyRelay(new URL(url));
   try {
@@ -25,7 +25,7 @@ export async function startWithRealModel() {
       OPENAI_BASE_URL: steady.baseUrl,
       ...(model && { OMNIASSIST_MODEL: model }),
       ...(key && { OPENAI_API_KEY: key }),
-      ...(constrained && { OMNIASSIST_CONSTRAINED_TOOLS: constrained }),
+      ...settings,
     });
     return { ...app, stop: () => app.stop().finally(steady.stop) };
   } catch (error) {
