@@ -104,7 +104,8 @@ impl Suites {
             report.step("browser suite", || self.node("browser", &[]));
         }
         if clients && has(&[Part::RealModel]) {
-            report.step("real-model suite, client", || self.node("clients", &["real-model.test.mjs"]));
+            let files = ["real-model.test.mjs", "real-model-constrained.test.mjs"];
+            report.step("real-model suite, client", || self.node("clients", &files));
         }
         if browser && has(&[Part::RealModel]) {
             report.step("real-model suite, browser", || self.node("browser", &["real-model.test.mjs"]));
