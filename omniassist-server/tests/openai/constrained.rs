@@ -263,7 +263,7 @@ fn no_cut_completes_a_call() {
         assert!(said.calls.iter().all(|call| call.ended.is_none() || said.finish.is_some()), "cut at {cut}");
         match decoded.end {
             Ok(()) => {
-                assert_eq!((&said.calls, said.finish.is_some()), (&reference.calls, true), "cut at {cut}")
+                assert_eq!((&said.calls, said.finish.is_some()), (&reference.calls, true), "cut at {cut}");
             }
             Err(error) => {
                 let interrupted = Some(ProviderErrorKind::Interrupted);
