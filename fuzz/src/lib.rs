@@ -1,0 +1,145 @@
+//! What the fuzz targets share: how an input is cut into chunks, and what must hold of a decoder whatever it reads.
+//!
+//! An input's last byte says how many cuts there are (its lowest three bits), the bytes before it are the lengths of
+//! the chunks, used in turn, and the rest is the stream. A seed is therefore a plain stream with a few bytes behind it.
+
+use bytes::Bytes;
+use omniassist_core::sse::{SseDecoder, SseEvent};
+use omniassist_core::{EventBuf, Limits, LlmEvent};
+use omniassist_server::ProviderErrorKind;
+use omniassist_server::provider::WireDecoder;
+
+/// Bytes of one event that the targets allow: small, so that the fuzzer finds the limit.
+pub const MAX_EVENT_BYTES: usize = 2048;
+
+/// Limits that inputs of a few kilobytes can reach.
+#[must_use]
+pub fn limits() -> Limits {
+    let mut limits = Limits::default();
+    limits.max_sse_event_bytes = MAX_EVENT_BYTES;
+    limits.max_tool_args_bytes = 512;
+    limits
+}
+
+/// The stream of an input, and the lengths to cut it by.
+#[must_use]
+pub fn split(input: &[u8]) -> (Bytes, Vec<usize>) {
+    let Some((count, rest)) = input.split_last() else { return (Bytes::new(), vec![1]) };
+    let (stream, lengths) = rest.split_at(rest.len().saturating_sub(usize::from(count & 7)));
+    let mut lengths: Vec<usize> = lengths.iter().map(|length| usize::from(*length).max(1)).collect();
+    if lengths.is_empty() {
+        lengths.push(1);
+    }
+    (Bytes::copy_from_slice(stream), lengths)
+}
+
+/// The stream in chunks.
+pub fn chunks<'a>(stream: &'a Bytes, lengths: &'a [usize]) -> impl Iterator<Item = Bytes> + 'a {
+    let mut at = 0;
+    lengths.iter().cycle().map_while(move |length| {
+        let end = (at + length).min(stream.len());
+        let chunk = (at < end).then(|| stream.slice(at..end));
+        at = end;
+        chunk
+    })
+}
+
+/// What a decoder made of a stream: its events, and how it ended.
+#[derive(Debug, PartialEq)]
+pub struct Decoded {
+    /// The events.
+    pub events: Vec<LlmEvent>,
+    /// The kind of its failure.
+    pub failure: Option<ProviderErrorKind>,
+}
+
+/// Feeds a decoder to the end.
+pub fn decode(mut decoder: impl WireDecoder, chunks: impl Iterator<Item = Bytes>) -> Decoded {
+    let mut buffer = EventBuf::new();
+    let mut end = Ok(());
+    for chunk in chunks {
+        end = decoder.feed(chunk, &mut buffer);
+        if end.is_err() {
+            break;
+        }
+    }
+    if end.is_ok() {
+        end = decoder.finish(&mut buffer);
+    }
+    let events = buffer.drain().collect();
+    if end.is_err() {
+        assert!(decoder.finish(&mut buffer).is_err(), "a decoder that has failed stays failed");
+        assert!(decoder.feed(Bytes::from_static(b"\n\n"), &mut buffer).is_err());
+        assert!(buffer.is_empty(), "nothing comes after a failure");
+    }
+    let failure = end.err().map(|error| error.provider_kind().expect("a provider's error"));
+    Decoded { events, failure }
+}
+
+/// The invariants of a provider's decoder: it does not panic, chunks make no difference, its output is bounded by its
+/// input, and what it says is well formed.
+pub fn check<D: WireDecoder>(input: &[u8], decoder: impl Fn() -> D) {
+    let (stream, lengths) = split(input);
+    let whole = decode(decoder(), std::iter::once(stream.clone()).filter(|chunk| !chunk.is_empty()));
+    let pieces = decode(decoder(), chunks(&stream, &lengths));
+    assert_eq!(whole, pieces, "chunks make a difference");
+    let bytewise = decode(decoder(), chunks(&stream, &[1]));
+    assert_eq!(whole, bytewise, "single bytes make a difference");
+
+    check_shape(&whole);
+    let written: usize = whole.events.iter().map(|event| format!("{event:?}").len()).sum();
+    // Every event comes from some bytes of the input; the room is for the names in the debug form.
+    assert!(written <= 64 * 1024 + 400 * stream.len(), "{written} bytes of {}", stream.len());
+}
+
+fn check_shape(decoded: &Decoded) {
+    let mut calls: Vec<bool> = Vec::new();
+    let mut finishes = 0;
+    for event in &decoded.events {
+        match event {
+            LlmEvent::TextDelta { delta, .. }
+            | LlmEvent::ReasoningDelta { delta, .. }
+            | LlmEvent::RefusalDelta { delta, .. } => assert!(!delta.is_empty(), "an empty delta"),
+            LlmEvent::ToolCallStart { call, id, .. } => {
+                assert_eq!(*call as usize, calls.len(), "calls are numbered in order");
+                assert!(!id.is_empty(), "a call has an id");
+                calls.push(false);
+            }
+            LlmEvent::ToolCallDelta { call, delta } => {
+                assert!(!calls[*call as usize], "nothing is added to a call that has ended");
+                assert!(!delta.is_empty(), "an empty delta");
+            }
+            LlmEvent::ToolCallEnd { call, .. } => {
+                assert!(!std::mem::replace(&mut calls[*call as usize], true), "a call ends once");
+            }
+            LlmEvent::Finish { .. } => finishes += 1,
+            _ => {}
+        }
+    }
+    assert!(finishes <= 1, "{finishes} finishes");
+    assert!(decoded.failure.is_some() || finishes == 1, "a healthy stream has a finish");
+}
+
+/// All events of a stream, and whether it was refused.
+#[must_use]
+pub fn sse_events(chunks: impl Iterator<Item = Bytes>) -> (Vec<SseEvent>, bool) {
+    let mut decoder = SseDecoder::new(MAX_EVENT_BYTES);
+    let mut events = Vec::new();
+    for chunk in chunks {
+        decoder.feed(chunk);
+        loop {
+            match decoder.next_event() {
+                Ok(Some(event)) => events.push(event),
+                Ok(None) => break,
+                Err(_) => return (events, true),
+            }
+        }
+    }
+    loop {
+        match decoder.finish() {
+            Ok(Some(event)) => events.push(event),
+            Ok(None) => return (events, false),
+            Err(_) => return (events, true),
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! OpenAI Responses: `input` items, with `store: false`.
+//!
+//! <https://platform.openai.com/docs/api-reference/responses/create>,
+//! <https://platform.openai.com/docs/guides/reasoning#keeping-reasoning-items-in-context>.
+
+use std::collections::HashSet;
+
+use serde_json::Value;
+
+use super::{Faults, is_filled, is_name, is_new, is_object_text, items};
+
+/// What is wrong with a request.
+pub(crate) fn faults(body: &Value) -> Vec<String> {
+    let mut faults = Faults::default();
+    let input = items(&body["input"]);
+    faults.check(!input.is_empty(), "input", "no items");
+    faults.check(is_filled(&body["model"]), "model", "missing");
+    faults.check(body["store"] == false, "store", "items would be kept");
+    let (mut ids, mut calls) = (HashSet::new(), HashSet::new());
+    let mut open: Vec<&str> = Vec::new();
+    // Whether reasoning of this turn was sent by its id, and waits for the item that it led to.
+    let (mut reasoned, mut waiting) = (false, false);
+    for (at, item) in input.iter().enumerate() {
+        let place = format!("input[{at}]");
+        let kind = item["type"].as_str().unwrap_or_default();
+        let id = &item["id"];
+        if !id.is_null() {
+            faults.check(is_new(&mut ids, id), &place, "an id twice");
+            faults.check(id.as_str().is_some_and(|id| id.len() <= 64), &place, "an id of over 64 bytes");
+            let prefix = match kind {
+                "message" => "msg",
+                "reasoning" => "rs",
+                "function_call" => "fc",
+                _ => "",
+            };
+            let fits = id.as_str().is_some_and(|id| id.starts_with(prefix));
+            faults.check(fits, &place, "an id that begins with a word of another type");
+            faults.check(kind == "reasoning" || reasoned, &place, "an id without the reasoning it came with");
+        }
+        let is_output = kind == "function_call_output";
+        let answers = kind == "message" && item["role"] == "assistant" || kind == "function_call";
+        if waiting && kind != "reasoning" {
+            faults.check(answers, &place, "reasoning is not followed by what it led to");
+            waiting = false;
+        }
+        if !is_output && kind != "function_call" && kind != "reasoning" && !answers {
+            faults.check(open.is_empty(), &place, "a call before it has no output");
+        }
+        match kind {
+            "message" => message(&mut faults, &place, item),
+            "reasoning" => {
+                faults.check(is_filled(&item["encrypted_content"]), &place, "reasoning that is not sealed");
+                faults.check(item["summary"].is_array(), &place, "no summary");
+                for part in items(&item["summary"]) {
+                    let fits = part["type"] == "summary_text" && part["text"].is_string();
+                    faults.check(fits, &place, "a summary that is none");
+                }
+                waiting = true;
+                reasoned |= id.is_string();
+            }
+            "function_call" => {
+                faults.check(is_new(&mut calls, &item["call_id"]), &place, "a call id twice");
+                let fits = item["call_id"].as_str().is_some_and(|id| (1..=64).contains(&id.len()));
+                faults.check(fits, &place, "a call id of over 64 bytes, or none");
+                faults.check(is_name(&item["name"], 128), &place, "a name that is none");
+                faults.check(is_object_text(&item["arguments"]), &place, "arguments that are no object");
+                open.extend(item["call_id"].as_str());
+            }
+            "function_call_output" => {
+                let found = item["call_id"].as_str().and_then(|id| open.iter().position(|open| *open == id));
+                faults.check(found.is_some(), &place, "an output of no call before it, or a second one");
+                if let Some(found) = found {
+                    open.remove(found);
+                }
+                faults.check(item["output"].is_string(), &place, "an output that is no text");
+                reasoned = false;
+            }
+            _ => faults.check(false, &place, "an unknown type"),
+        }
+        if !item["status"].is_null() {
+            let known = ["in_progress", "completed", "incomplete"];
+            let fits = item["status"].as_str().is_some_and(|status| known.contains(&status));
+            faults.check(fits, &place, "an unknown status");
+        }
+        if item["role"] == "user" {
+            reasoned = false;
+        }
+    }
+    faults.check(open.is_empty(), "input", "a call without an output");
+    faults.check(!waiting, "input", "it ends in reasoning");
+    let last = input.last();
+    let awaits = last.is_some_and(|item| item["role"] == "user" || item["type"] == "function_call_output");
+    faults.check(awaits, "input", "nothing to answer");
+    faults.0
+}
+
+fn message(faults: &mut Faults, place: &str, item: &Value) {
+    let texts: &[&str] = match item["role"].as_str() {
+        Some("user") => &["input_text", "input_image", "input_file"],
+        Some("assistant") => &["output_text", "refusal"],
+        _ => &[],
+    };
+    faults.check(!texts.is_empty(), place, "an unknown role");
+    let content = items(&item["content"]);
+    faults.check(!content.is_empty(), place, "no content");
+    for part in content {
+        let kind = part["type"].as_str().unwrap_or_default();
+        faults.check(texts.contains(&kind), place, "content of a type that this role has not");
+        if kind.ends_with("_text") {
+            faults.check(is_filled(&part["text"]), place, "an empty text");
+        }
+    }
+}
+
+#[test]
+fn wrong_requests_are_seen() {
+    use serde_json::json;
+    let user =
+        || json!({"type": "message", "role": "user", "content": [{"type": "input_text", "text": "a"}]});
+    let call = || json!({"type": "function_call", "call_id": "c", "name": "n", "arguments": "{}"});
+    let output = || json!({"type": "function_call_output", "call_id": "c", "output": "x"});
+    let reasoning = || json!({"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "x"});
+    let with = |input: Vec<Value>| faults(&json!({"model": "m", "store": false, "input": input}));
+    assert_eq!(with(vec![user(), reasoning(), call(), output(), user()]), [""; 0]);
+    let wrong = [
+        vec![],
+        vec![user(), call()],
+        vec![user(), call(), user()],
+        vec![user(), call(), user(), output()],
+        vec![user(), output()],
+        vec![user(), call(), output(), output()],
+        vec![user(), call(), call(), output()],
+        vec![user(), reasoning()],
+        vec![user(), reasoning(), user()],
+        vec![user(), json!({"type": "message", "role": "assistant", "content": []}), user()],
+        vec![json!({"type": "message", "role": "user", "content": [{"type": "input_text", "text": ""}]})],
+        vec![
+            user(),
+            {
+                let mut call = call();
+                call["arguments"] = "{\"a".into();
+                call
+            },
+            output(),
+        ],
+        vec![
+            user(),
+            {
+                let mut call = call();
+                call["id"] = "fc_1".into();
+                call
+            },
+            output(),
+        ],
+    ];
+    for input in wrong {
+        assert!(!with(input.clone()).is_empty(), "{input:?}");
+    }
+}

@@ -1,0 +1,98 @@
+//! The recordings, read from `OMNIASSIST_FIXTURES`.
+
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use super::apis::{APIS, Api};
+
+/// A recorded stream, and what a correct client must have understood from it.
+pub(crate) struct Recording {
+    pub(crate) path: String,
+    pub(crate) api: &'static Api,
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) expected: Value,
+}
+
+impl Recording {
+    /// The calls that a client must have found.
+    pub(crate) fn calls(&self) -> &[Value] {
+        self.expected["tool_calls"].as_array().unwrap()
+    }
+
+    /// Where events end: behind each blank line that follows at least one other line.
+    pub(crate) fn boundaries(&self) -> Vec<usize> {
+        let mut boundaries = Vec::new();
+        let (mut at, mut lines) = (0, 0);
+        for line in self.bytes.split_inclusive(|byte| *byte == b'\n') {
+            at += line.len();
+            if !matches!(line, b"\n" | b"\r\n") {
+                lines += 1;
+            } else if lines > 0 {
+                boundaries.push(at);
+                lines = 0;
+            }
+        }
+        boundaries
+    }
+}
+
+/// All recordings of the APIs that there are decoders for, and how many there are of others. `None` where the
+/// recordings are not there. `OMNIASSIST_RECORDINGS` picks those with a certain text in their path.
+pub(crate) fn recordings() -> Option<(Vec<Recording>, usize)> {
+    let Some(root) = std::env::var_os("OMNIASSIST_FIXTURES").map(PathBuf::from) else {
+        eprintln!("OMNIASSIST_FIXTURES is not set: recorded streams are not checked");
+        return None;
+    };
+    let expected = std::fs::read_to_string(root.join("EXPECTED.jsonl")).unwrap();
+    let wanted = std::env::var("OMNIASSIST_RECORDINGS").unwrap_or_default();
+    let mut recordings = Vec::new();
+    let mut others = 0;
+    for line in expected.lines() {
+        let expected: Value = serde_json::from_str(line).unwrap();
+        let path = expected["path"].as_str().unwrap().to_owned();
+        if !path.contains(&wanted) {
+            continue;
+        }
+        let folder = path.split('/').next().unwrap();
+        let Some(api) = APIS.iter().find(|api| api.folders.contains(&folder)) else {
+            others += 1;
+            continue;
+        };
+        let bytes = std::fs::read(root.join(&path)).unwrap();
+        recordings.push(Recording { path, api, bytes, expected });
+    }
+    assert!(!recordings.is_empty() || !wanted.is_empty());
+    Some((recordings, others))
+}
+
+/// Random cuts, the same for the same seed.
+pub(crate) fn chunks(bytes: &[u8], seed: u64) -> Vec<&[u8]> {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut rest = bytes;
+    let mut pieces = Vec::new();
+    let longest = [7, 64, 700, 9000][(seed % 4) as usize];
+    while !rest.is_empty() {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        let (piece, after) = rest.split_at((state as usize % longest + 1).min(rest.len()));
+        pieces.push(piece);
+        rest = after;
+    }
+    pieces
+}
+
+/// The same stream with the other kind of line ends.
+pub(crate) fn with_other_line_ends(bytes: &[u8]) -> Vec<u8> {
+    let crlf = bytes.windows(2).any(|pair| pair == b"\r\n");
+    let mut out = Vec::with_capacity(bytes.len() * 2);
+    for byte in bytes {
+        match (byte, crlf) {
+            (b'\n', false) => out.extend_from_slice(b"\r\n"),
+            (b'\r', true) => {}
+            _ => out.push(*byte),
+        }
+    }
+    out
+}

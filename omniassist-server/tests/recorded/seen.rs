@@ -1,0 +1,208 @@
+//! What a client saw of an answer, whatever it saw it through, and how that differs from what it should have seen.
+
+use omniassist_server::core::event::CallKind;
+use omniassist_server::core::message::{Message, Part, ToolState};
+use omniassist_server::core::{FinishReason, LlmEvent, Usage};
+use serde_json::{Value, json};
+
+use super::library::Recording;
+
+/// A tool call.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Call {
+    pub(crate) id: String,
+    pub(crate) name: String,
+    /// The arguments as JSON; of a call that cannot run, a string with what there is.
+    pub(crate) input: Value,
+    /// Whether it was handed on to be run.
+    pub(crate) runs: bool,
+}
+
+/// What was seen of one model turn.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct Seen {
+    /// Visible text, refusals included.
+    pub(crate) text: String,
+    pub(crate) reasoning: String,
+    pub(crate) calls: Vec<Call>,
+    /// Items that the provider ran itself.
+    pub(crate) builtin: usize,
+    pub(crate) citations: usize,
+    /// In the words of EXPECTED. `None` where the layer does not say it.
+    pub(crate) finish: Option<String>,
+    /// `None` where the layer does not say it.
+    pub(crate) usage: Option<Value>,
+}
+
+/// Through what it was seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Layer {
+    Decoder,
+    Engine,
+    /// The AI SDK's stream: refusals are told as a content filter's, and words that it does not know as `other`.
+    Http,
+}
+
+/// A reason in the words of EXPECTED.
+pub(crate) fn reason_word(reason: &FinishReason) -> String {
+    match reason {
+        FinishReason::Other(word) => format!("other:{word}"),
+        known => serde_json::to_value(known).unwrap().as_str().unwrap().replace('-', "_"),
+    }
+}
+
+/// Usage in the form of EXPECTED.
+pub(crate) fn usage_fields(usage: &Usage) -> Value {
+    json!({
+        "input": usage.input_tokens, "output": usage.output_tokens, "total": usage.total_tokens,
+        "cached_input": usage.cached_input_tokens, "reasoning": usage.reasoning_tokens,
+    })
+}
+
+/// JSON arguments as a value; anything else, and free text, as a string.
+fn input(arguments: &str, runs: bool, kind: CallKind) -> Value {
+    if !runs || kind == CallKind::Custom {
+        return arguments.into();
+    }
+    let json = if arguments.trim().is_empty() { "{}" } else { arguments };
+    serde_json::from_str(json).unwrap_or_else(|_| arguments.into())
+}
+
+/// What the decoder's events say.
+pub(crate) fn from_events(events: &[LlmEvent]) -> Seen {
+    struct Open {
+        id: String,
+        name: String,
+        kind: CallKind,
+        streamed: String,
+        ended: Option<String>,
+    }
+    let mut seen = Seen::default();
+    let mut calls: Vec<Open> = Vec::new();
+    let mut cut = true;
+    let mut usage = Usage::default();
+    for event in events {
+        match event {
+            LlmEvent::TextDelta { delta, .. } | LlmEvent::RefusalDelta { delta, .. } => {
+                seen.text.push_str(delta);
+            }
+            LlmEvent::ReasoningDelta { delta, .. } => seen.reasoning.push_str(delta),
+            LlmEvent::ToolCallStart { call, id, name, kind } => {
+                assert_eq!(*call as usize, calls.len(), "calls are numbered in order");
+                let (id, name) = (id.to_string(), name.to_string());
+                calls.push(Open { id, name, kind: *kind, streamed: String::new(), ended: None });
+            }
+            LlmEvent::ToolCallDelta { call, delta } => calls[*call as usize].streamed.push_str(delta),
+            LlmEvent::ToolCallEnd { call, arguments, .. } => {
+                let ended = calls[*call as usize].ended.replace(arguments.to_string());
+                assert!(ended.is_none(), "a call ends once");
+            }
+            LlmEvent::ProviderTool { .. } => seen.builtin += 1,
+            LlmEvent::Source(_) => seen.citations += 1,
+            LlmEvent::Usage(latest) => usage = *latest,
+            LlmEvent::Finish { reason, truncated, .. } => {
+                assert!(seen.finish.replace(reason_word(reason)).is_none(), "one finish");
+                cut = *truncated;
+            }
+            _ => {}
+        }
+    }
+    let last = calls.len().wrapping_sub(1);
+    seen.calls = calls
+        .into_iter()
+        .enumerate()
+        .map(|(at, call)| {
+            let runs = call.ended.is_some() && !(cut && at == last);
+            let arguments = call.ended.as_deref().unwrap_or(&call.streamed);
+            Call { input: input(arguments, runs, call.kind), id: call.id, name: call.name, runs }
+        })
+        .collect();
+    seen.usage = Some(usage_fields(&usage));
+    seen
+}
+
+/// What the first step of a collected message says; finish and usage stand elsewhere.
+pub(crate) fn from_message(message: &Message) -> Seen {
+    let mut seen = Seen::default();
+    let mut steps = 0;
+    for part in &message.parts {
+        match part {
+            Part::StepStart => steps += 1,
+            _ if steps > 1 => {}
+            Part::Text(part) => seen.text.push_str(&part.text),
+            Part::Reasoning(part) => seen.reasoning.push_str(&part.text),
+            Part::Source(_) => seen.citations += 1,
+            Part::Tool(tool) if tool.provider_executed => seen.builtin += 1,
+            Part::Tool(tool) => seen.calls.push(Call {
+                id: tool.call_id.to_string(),
+                name: tool.name.to_string(),
+                input: tool.state.input().map(|input| input.to_value()).unwrap_or_default(),
+                runs: matches!(
+                    tool.state,
+                    ToolState::OutputAvailable { .. } | ToolState::InputAvailable { .. }
+                ),
+            }),
+            _ => {}
+        }
+    }
+    seen
+}
+
+/// What differs from EXPECTED.
+pub(crate) fn differences(seen: &Seen, recording: &Recording, layer: Layer) -> Vec<String> {
+    let expected = &recording.expected;
+    let mut wrong = Vec::new();
+    let mut compare = |what: &str, found: Value, wanted: Value| {
+        if found != wanted {
+            let short = |value: &Value| value.to_string().chars().take(300).collect::<String>();
+            wrong.push(format!("{what}: found {}, expected {}", short(&found), short(&wanted)));
+        }
+    };
+    let [text, refusal] = ["text", "refusal"].map(|field| expected[field].as_str().unwrap());
+    compare("text", seen.text.as_str().into(), format!("{text}{refusal}").into());
+    compare("reasoning", seen.reasoning.as_str().into(), expected["reasoning"].clone());
+    compare("builtin", seen.builtin.into(), expected["builtin"].as_array().unwrap().len().into());
+    compare("citations", seen.citations.into(), expected["citations"].clone());
+
+    let wanted: Vec<Value> = recording
+        .calls()
+        .iter()
+        .zip(seen.calls.iter().map(Some).chain(std::iter::repeat(None)))
+        .map(|(call, found)| {
+            let complete = call["complete"].as_bool().unwrap();
+            let custom = call["kind"] == "custom";
+            let input = if complete && !custom { &call["arguments"] } else { &call["arguments_raw"] };
+            // Gemini's calls need no id: any is right.
+            let id = call["id"].as_str().or(found.map(|call| call.id.as_str()));
+            // No tool takes free text, so the run loop refuses such a call.
+            json!([id, call["name"], input, complete && (!custom || layer == Layer::Decoder)])
+        })
+        .collect();
+    let found: Vec<Value> =
+        seen.calls.iter().map(|call| json!([call.id, call.name, call.input, call.runs])).collect();
+    compare("calls", found.into(), wanted.into());
+
+    let mut finish = expected["finish"].as_str().unwrap();
+    if layer != Layer::Decoder {
+        // The run loop says what happened, whatever word the provider used.
+        finish = match (finish, recording.calls().is_empty()) {
+            ("stop", false) => "tool_calls",
+            ("tool_calls", true) => "stop",
+            (word, _) => word,
+        };
+    }
+    if layer == Layer::Http && finish == "refusal" {
+        finish = "content_filter";
+    }
+    if layer != Layer::Http || seen.finish.is_some() {
+        compare("finish", seen.finish.clone().into(), finish.into());
+    }
+    if let Some(usage) = &seen.usage {
+        let wanted = match &expected["usage"] {
+            Value::Null => usage_fields(&Usage::default()),
+            fields => fields.clone(),
+        };
+        compare("usage", usage.clone(), wanted);
+    }
+    wrong
+}
