@@ -8,6 +8,8 @@
     reason = "that is how a test fails; clippy's own exception covers test functions only, not what they call"
 )]
 
+#[cfg(feature = "anthropic")]
+mod anthropic;
 #[cfg(feature = "openai")]
 mod canary;
 #[cfg(feature = "openai")]
@@ -15,17 +17,19 @@ mod cassette;
 mod cost;
 mod engine;
 mod fallback;
+#[cfg(feature = "openai")]
+mod faults;
 #[cfg(feature = "gemini")]
 mod gemini;
 mod http;
 #[cfg(feature = "openai")]
 mod openai;
+#[cfg(feature = "openai")]
+mod recorded;
 #[cfg(feature = "__transport")]
 mod recordings;
 mod spans;
 mod telemetry;
-#[cfg(feature = "__transport")]
-mod recordings;
 mod testing_bodies;
 mod testing_fake_server;
 mod testing_scripted;

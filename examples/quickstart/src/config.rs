@@ -15,12 +15,21 @@ Environment:
   PORT                  Port on 127.0.0.1; 0 takes a free one. Default: 3000.
   OMNIASSIST_PROVIDER   openai       OpenAI's Responses API
                         openai-chat  Chat Completions, of OpenAI or any compatible server
+                        anthropic    Anthropic's Messages API
+                        gemini       Google's Gemini API
                         demo         no model: rules that show what the page can do
-                        Default: openai where there is a key, openai-chat for a server on this machine.
+                        Default: openai, anthropic or gemini, the first that has a key; openai-chat for a server on
+                        this machine.
   OPENAI_API_KEY        The key. A server on this machine needs none.
   OPENAI_BASE_URL       Where the API is, /v1 included. Default: https://api.openai.com/v1
-  OMNIASSIST_MODEL      Default: gpt-5-mini (openai), gpt-4.1-mini (openai-chat); of a server on this machine, the
-                        first model it lists.
+  ANTHROPIC_API_KEY, GEMINI_API_KEY
+                        The keys of the other two.
+  ANTHROPIC_BASE_URL, GEMINI_BASE_URL
+                        Their hosts, without a path. Default: https://api.anthropic.com and
+                        https://generativelanguage.googleapis.com
+  OMNIASSIST_MODEL      Default: gpt-5-mini (openai), gpt-4.1-mini (openai-chat), claude-sonnet-4-6
+                        (anthropic), gemini-flash-latest (gemini); of a server on this machine that speaks as OpenAI
+                        does, the first model it lists.
   OMNIASSIST_CONSTRAINED_TOOLS
                         1: openai-chat asks for tool calls by a JSON schema. For a model whose chat template knows no
                         tools. Default: 0.
@@ -51,11 +60,11 @@ pub(crate) enum ModelSource {
     Demo,
 }
 
-/// A server that speaks one of OpenAI's two protocols.
+/// A server that speaks one of the protocols.
 #[derive(Clone, PartialEq)]
 pub(crate) struct Api {
     pub protocol: Protocol,
-    /// `None`: OpenAI's own.
+    /// `None`: the provider's own.
     pub base_url: Option<Url>,
     pub key: Option<String>,
     /// `None`: the provider's default, or the first one that a server on this machine lists.
@@ -71,11 +80,58 @@ impl Api {
     }
 }
 
-/// OpenAI's two protocols.
+/// What models are spoken to in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Protocol {
     Responses,
     ChatCompletions,
+    Anthropic,
+    Gemini,
+}
+
+impl Protocol {
+    /// In the order in which a key decides.
+    const ALL: [Self; 4] = [Self::Responses, Self::ChatCompletions, Self::Anthropic, Self::Gemini];
+
+    /// Its name in `OMNIASSIST_PROVIDER`.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Responses => "openai",
+            Self::ChatCompletions => "openai-chat",
+            Self::Anthropic => "anthropic",
+            Self::Gemini => "gemini",
+        }
+    }
+
+    fn key_variable(self) -> &'static str {
+        match self {
+            Self::Responses | Self::ChatCompletions => "OPENAI_API_KEY",
+            Self::Anthropic => "ANTHROPIC_API_KEY",
+            Self::Gemini => "GEMINI_API_KEY",
+        }
+    }
+
+    fn base_url_variable(self) -> &'static str {
+        match self {
+            Self::Responses | Self::ChatCompletions => "OPENAI_BASE_URL",
+            Self::Anthropic => "ANTHROPIC_BASE_URL",
+            Self::Gemini => "GEMINI_BASE_URL",
+        }
+    }
+
+    /// Where the API is, unless told otherwise.
+    pub(crate) fn default_base_url(self) -> &'static str {
+        match self {
+            Self::Responses | Self::ChatCompletions => "https://api.openai.com/v1",
+            Self::Anthropic => "https://api.anthropic.com",
+            Self::Gemini => "https://generativelanguage.googleapis.com",
+        }
+    }
+
+    /// Whether a base URL ends in `/v1`, as in OpenAI's SDKs; the others name the host only.
+    fn has_version_in_url(self) -> bool {
+        matches!(self, Self::Responses | Self::ChatCompletions)
+    }
 }
 
 impl fmt::Debug for Api {
@@ -134,41 +190,48 @@ impl Config {
                 return Err(wrong("OMNIASSIST_CONSTRAINED_TOOLS", format!("`{other}` is not 0 or 1")));
             }
         };
-        let key = get("OPENAI_API_KEY");
-        if key.as_ref().is_some_and(|key| !key.bytes().all(|byte| byte.is_ascii_graphic())) {
-            return Err(wrong("OPENAI_API_KEY", "holds a character that no key has"));
-        }
-        let base_url = get("OPENAI_BASE_URL").map(|text| base_url(&text)).transpose()?;
-        let local = base_url.as_ref().is_some_and(is_loopback);
         let model = get("OMNIASSIST_MODEL");
+        let openai_url =
+            get("OPENAI_BASE_URL").map(|text| base_url(Protocol::Responses, &text)).transpose()?;
         let protocol = match get("OMNIASSIST_PROVIDER").as_deref() {
-            Some("openai") => Some(Protocol::Responses),
-            Some("openai-chat") => Some(Protocol::ChatCompletions),
             Some("demo") => None,
-            Some(other) => {
-                let problem = format!("`{other}` is not openai, openai-chat or demo");
-                return Err(wrong("OMNIASSIST_PROVIDER", problem));
-            }
-            None if local => Some(Protocol::ChatCompletions),
-            None if key.is_some() || base_url.is_some() => Some(Protocol::Responses),
-            None => {
-                let source = if discovery {
-                    ModelSource::Discover { model, constrained_tools }
-                } else {
-                    ModelSource::Demo
-                };
-                return Ok(Self { port, database: database(get("QUICKSTART_DB")), source });
-            }
+            Some(name) => match Protocol::ALL.into_iter().find(|protocol| protocol.name() == name) {
+                Some(protocol) => Some(protocol),
+                None => {
+                    let names = Protocol::ALL.map(Protocol::name).join(", ");
+                    let problem = format!("`{name}` is not one of {names} or demo");
+                    return Err(wrong("OMNIASSIST_PROVIDER", problem));
+                }
+            },
+            None if openai_url.as_ref().is_some_and(is_loopback) => Some(Protocol::ChatCompletions),
+            None if openai_url.is_some() => Some(Protocol::Responses),
+            None => match Protocol::ALL.into_iter().find(|protocol| get(protocol.key_variable()).is_some()) {
+                Some(protocol) => Some(protocol),
+                None => {
+                    let source = if discovery {
+                        ModelSource::Discover { model, constrained_tools }
+                    } else {
+                        ModelSource::Demo
+                    };
+                    return Ok(Self { port, database: database(get("QUICKSTART_DB")), source });
+                }
+            },
         };
         let source = match protocol {
             None => ModelSource::Demo,
-            Some(_) if key.is_none() && base_url.is_none() => {
-                return Err(wrong(
-                    "OPENAI_API_KEY",
-                    "is not set; only a server named by OPENAI_BASE_URL may need none",
-                ));
+            Some(protocol) => {
+                let (key_variable, url_variable) = (protocol.key_variable(), protocol.base_url_variable());
+                let key = get(key_variable);
+                if key.as_ref().is_some_and(|key| !key.bytes().all(|byte| byte.is_ascii_graphic())) {
+                    return Err(wrong(key_variable, "holds a character that no key has"));
+                }
+                let base_url = get(url_variable).map(|text| base_url(protocol, &text)).transpose()?;
+                if key.is_none() && base_url.is_none() {
+                    let problem = format!("is not set; only a server named by {url_variable} may need none");
+                    return Err(wrong(key_variable, problem));
+                }
+                ModelSource::Api(Api { protocol, base_url, key, model, constrained_tools })
             }
-            Some(protocol) => ModelSource::Api(Api { protocol, base_url, key, model, constrained_tools }),
         };
         Ok(Self { port, database: database(get("QUICKSTART_DB")), source })
     }
@@ -178,21 +241,20 @@ fn database(path: Option<String>) -> PathBuf {
     path.unwrap_or_else(|| "quickstart.sqlite3".to_owned()).into()
 }
 
-fn base_url(text: &str) -> Result<Url, ConfigError> {
+fn base_url(protocol: Protocol, text: &str) -> Result<Url, ConfigError> {
+    let wrong = |problem: String| wrong(protocol.base_url_variable(), problem);
     // The text is not repeated: people put keys into URLs.
-    let url = Url::parse(text.trim_end_matches('/'))
-        .map_err(|error| wrong("OPENAI_BASE_URL", format!("is not a URL ({error})")))?;
+    let url =
+        Url::parse(text.trim_end_matches('/')).map_err(|error| wrong(format!("is not a URL ({error})")))?;
     if !matches!(url.scheme(), "http" | "https") {
-        return Err(wrong("OPENAI_BASE_URL", "must begin with http:// or https://"));
+        return Err(wrong("must begin with http:// or https://".to_owned()));
     }
     if !url.username().is_empty() || url.password().is_some() || url.query().is_some() {
-        return Err(wrong(
-            "OPENAI_BASE_URL",
-            "must hold no user, password or query; the key is OPENAI_API_KEY",
-        ));
+        let key_variable = protocol.key_variable();
+        return Err(wrong(format!("must hold no user, password or query; the key is {key_variable}")));
     }
-    if !url.path().ends_with("/v1") {
-        return Err(wrong("OPENAI_BASE_URL", "must end in /v1, as in http://127.0.0.1:11434/v1"));
+    if protocol.has_version_in_url() && !url.path().ends_with("/v1") {
+        return Err(wrong("must end in /v1, as in http://127.0.0.1:11434/v1".to_owned()));
     }
     Ok(url)
 }
@@ -228,6 +290,19 @@ mod tests {
         let demo = [("OMNIASSIST_PROVIDER", "demo"), ("OPENAI_API_KEY", "sk-1"), ("PORT", "0")];
         let config = read(&demo).unwrap();
         assert_eq!((config.port, config.source), (0, ModelSource::Demo));
+    }
+
+    #[test]
+    fn the_other_providers_have_variables_of_their_own() {
+        let anthropic = api(&[("OMNIASSIST_PROVIDER", "anthropic"), ("ANTHROPIC_API_KEY", "k")]);
+        assert_eq!((anthropic.protocol, anthropic.base_url), (Protocol::Anthropic, None));
+        let url = "http://127.0.0.1:9";
+        let gemini = api(&[("OMNIASSIST_PROVIDER", "gemini"), ("GEMINI_BASE_URL", url)]);
+        assert_eq!(gemini.base_url.as_ref().map(Url::as_str), Some("http://127.0.0.1:9/"));
+        assert_eq!(api(&[("ANTHROPIC_API_KEY", "k"), ("GEMINI_API_KEY", "g")]).protocol, Protocol::Anthropic);
+        assert_eq!(api(&[("GEMINI_API_KEY", "g")]).protocol, Protocol::Gemini);
+        let error = read(&[("OMNIASSIST_PROVIDER", "gemini"), ("OPENAI_API_KEY", "k")]).unwrap_err();
+        assert!(error.to_string().starts_with("GEMINI_API_KEY: is not set"), "{error}");
     }
 
     #[test]

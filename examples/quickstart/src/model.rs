@@ -3,7 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use omniassist_axum::{Error, LlmProvider, OpenAiChatProvider, OpenAiProvider};
+use omniassist_axum::{
+    AnthropicProvider, Error, GeminiProvider, LlmProvider, OpenAiChatProvider, OpenAiProvider,
+};
+
+use reqwest::Url;
 
 use crate::api::Answering;
 use crate::config::{Api, ModelSource, Protocol};
@@ -68,7 +72,9 @@ fn demo(note: &str) -> Chosen {
 }
 
 async fn connect(mut api: Api) -> Result<Chosen, Error> {
-    if let (None, Some(url)) = (&api.model, api.loopback()) {
+    if let (None, Protocol::ChatCompletions | Protocol::Responses, Some(url)) =
+        (&api.model, api.protocol, api.loopback())
+    {
         let first = first_model(url, api.key.as_deref(), PATIENCE).await;
         let unnamed =
             || Error::configuration(format!("OMNIASSIST_MODEL: is not set, and {url} does not list a model"));
@@ -96,8 +102,10 @@ async fn connect(mut api: Api) -> Result<Chosen, Error> {
             provider!(OpenAiChatProvider::builder().constrained_tools(api.constrained_tools)),
             "Chat Completions",
         ),
+        Protocol::Anthropic => (provider!(AnthropicProvider::builder()), "Anthropic Messages"),
+        Protocol::Gemini => (provider!(GeminiProvider::builder()), "Gemini API"),
     };
-    let host = api.base_url.as_ref().map_or("https://api.openai.com/v1", |url| url.as_str());
+    let host = api.base_url.as_ref().map_or(api.protocol.default_base_url(), Url::as_str);
     let model = provider.model().unwrap_or_default().to_owned();
     Ok(Chosen { provider, answering: Answering { model, note: format!("{protocol} at {host}") } })
 }
@@ -106,7 +114,6 @@ async fn connect(mut api: Api) -> Result<Chosen, Error> {
 mod tests {
     use axum::Router;
     use axum::routing::get;
-    use reqwest::Url;
     use tokio::net::TcpListener;
 
     use super::*;
@@ -170,7 +177,9 @@ mod tests {
 
     #[tokio::test]
     async fn help_names_the_default_models() {
-        for protocol in [Protocol::Responses, Protocol::ChatCompletions] {
+        for protocol in
+            [Protocol::Responses, Protocol::ChatCompletions, Protocol::Anthropic, Protocol::Gemini]
+        {
             let chosen = choose(api(protocol, None, Some("sk-test")), &[]).await.unwrap();
             assert!(HELP.contains(&chosen.answering.model), "{}", chosen.answering.model);
             assert!(!chosen.answering.note.contains("sk-test"));

@@ -120,7 +120,7 @@
 pub mod anthropic;
 #[cfg(feature = "__transport")]
 #[cfg_attr(
-    not(all(feature = "gemini", feature = "openai")),
+    not(all(feature = "anthropic", feature = "gemini", feature = "openai")),
     allow(dead_code, reason = "each provider uses a part of what they share")
 )]
 mod body;
@@ -129,7 +129,7 @@ mod fallback;
 pub mod gemini;
 #[cfg(feature = "__transport")]
 #[cfg_attr(
-    not(all(feature = "gemini", feature = "openai")),
+    not(all(feature = "anthropic", feature = "gemini", feature = "openai")),
     allow(dead_code, reason = "each provider uses a part of what they share")
 )]
 mod lenient;
@@ -139,7 +139,7 @@ pub mod openai;
 mod report;
 #[cfg(feature = "__transport")]
 #[cfg_attr(
-    not(all(feature = "gemini", feature = "openai")),
+    not(all(feature = "anthropic", feature = "gemini", feature = "openai")),
     allow(dead_code, reason = "each provider uses a part of what they share")
 )]
 mod settings;

@@ -5,7 +5,8 @@ use omniassist_server::testing::{Reply, chat_sse, responses_sse};
 use serde_json::{Value, json};
 
 use super::ask::{Api, Told, ask, ask_once, ask_with, limits};
-use crate::openai::harness::{chunks, decode, fold, whole, with_crlf};
+use crate::openai::harness::{decode, whole};
+use crate::recordings::{chunks, fold, with_crlf};
 use crate::openai::streams::{
     added, chat, chat_done, completed, created, delta, done, finish, function_call, responses, tool,
 };

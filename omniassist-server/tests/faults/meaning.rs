@@ -6,7 +6,8 @@ use omniassist_server::testing::{Reply, chat_sse, responses_sse};
 use serde_json::{Value, json};
 
 use super::ask::{Api, ask, ask_with, limits};
-use crate::openai::harness::{fold, whole};
+use crate::openai::harness::whole;
+use crate::recordings::fold;
 use crate::openai::streams::{
     added, arguments, chat_done, chat_interleaved, completed, created, delta, done, finish, function_call,
     incomplete, responses, rotating_ids, tool,

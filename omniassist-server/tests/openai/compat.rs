@@ -15,7 +15,8 @@ use omniassist_server::testing::{FakeProvider, Reply};
 use omniassist_server::{LlmProvider, OpenAiChatProvider};
 use serde_json::{Value, json};
 
-use super::harness::{Api, fold, whole};
+use super::harness::{Api, whole};
+use crate::recordings::fold;
 use super::streams::{chat_done, delta, finish, tool};
 
 fn answer_schema() -> Value {

@@ -16,7 +16,7 @@ use omniassist_server::testing::{FakeProvider, Reply};
 use omniassist_server::{LlmProvider, OpenAiChatProvider, ProviderErrorKind, Result};
 use serde_json::{Value, json};
 
-use super::harness::{Said, fold};
+use crate::recordings::{Said, fold};
 use super::streams::{chat, chat_done, delta, finish};
 
 fn tool(name: &str, example: Value) -> Arc<ToolSpec> {
