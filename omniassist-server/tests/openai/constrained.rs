@@ -141,7 +141,7 @@ fn calls_and_results_are_put_into_words_and_turns_alternate() {
             ("assistant", r#"{"tool": "reply", "with": "Let me \"look\"."}"#),
             ("user", "Go on."),
             ("assistant", r#"{"tool": "weather", "with": {"city":"Bern"}}"#),
-            ("user", r#"weather gave: {"t":21}"#),
+            ("user", "weather gave: {\"t\":21}\nReply to the user with this."),
             ("assistant", r#"{"tool": "weather", "with": {"city":"Genf"}}"#),
             ("user", "weather failed: no such city\n\nNever mind."),
         ]

@@ -172,8 +172,13 @@ impl Conversation {
                     spoken(&mut words, self);
                     let Some(call) = calls.remove(result.call_id.as_str()) else { continue };
                     self.say(turn(&call.name, call.arguments.as_str()));
-                    let outcome = if result.is_error { "failed" } else { "gave" };
-                    self.hear(vec![text(&format!("{} {outcome}: {}", call.name, result.output_text()))]);
+                    let (name, output) = (&call.name, result.output_text());
+                    self.hear(vec![text(&if result.is_error {
+                        format!("{name} failed: {output}")
+                    } else {
+                        // Without being told to go on to words, small models make the same call again and again.
+                        format!("{name} gave: {output}\nReply to the user with this.")
+                    })]);
                 }
                 TranscriptItem::User { content } => {
                     spoken(&mut words, self);
