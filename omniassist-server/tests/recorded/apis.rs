@@ -63,7 +63,11 @@ pub(crate) const APIS: &[Api] = &[
         faults: legal::chat::faults,
         is_end: |chunk| {
             let choices = chunk["choices"].as_array();
-            choices.is_some_and(|choices| choices.iter().any(|choice| choice["finish_reason"].is_string()))
+            // Of several choices only the first is read.
+            let ends = |choice: &Value| {
+                choice["finish_reason"].is_string() && choice["index"].as_u64().unwrap_or(0) == 0
+            };
+            choices.is_some_and(|choices| choices.iter().any(ends))
         },
     },
     #[cfg(feature = "anthropic")]
