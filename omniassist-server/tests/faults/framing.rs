@@ -222,10 +222,10 @@ async fn fault_12_a_last_event_without_its_blank_line_counts_if_it_ends_the_answ
         let told = ask(api, [Reply::sse(terminal.to_owned())]).await;
         assert_eq!((told.text().as_str(), told.end().as_str()), ("Hello", "Stop"));
         // Half of it is no event, and neither is one that ends nothing.
-        let told = ask_once(api, Reply::sse(terminal[..terminal.len() - 4].to_owned())).await;
+        let told = ask_once(api, Reply::sse(terminal.as_bytes()[..terminal.len() - 4].to_vec())).await;
         assert_eq!(told.end(), "stream_interrupted");
         let last_text = ends.rfind("lo").unwrap();
-        let told = ask_once(api, Reply::sse(ends[..last_text + 2].to_owned() + "\"}}]}")).await;
+        let told = ask_once(api, Reply::sse([&bytes[..last_text + 2], b"\"}}]}"].concat())).await;
         assert_eq!(told.end(), "stream_interrupted");
     }
 }
