@@ -14,6 +14,7 @@ libfuzzer_sys::fuzz_target!(|body: &[u8]| {
     assert!(transcript::is_legal(&transcript::from_messages(&request.messages)), "an illegal transcript");
 
     let written = serde_json::json!({ "messages": request.messages }).to_string();
-    let again = read_request(written.into(), &limits).expect("what was written is read");
-    assert_eq!(request.messages, again.messages, "a message changed on its way");
+    let again = read_request(written.clone().into(), &limits).expect("what was written is read");
+    let again = serde_json::json!({ "messages": again.messages }).to_string();
+    assert_eq!(written, again, "a message changed on its way");
 });
