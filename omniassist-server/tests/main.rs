@@ -5,6 +5,7 @@
     clippy::expect_used,
     clippy::panic,
     clippy::indexing_slicing,
+    clippy::string_slice,
     reason = "that is how a test fails; clippy's own exception covers test functions only, not what they call"
 )]
 

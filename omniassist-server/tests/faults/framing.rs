@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 
 use super::ask::{Api, Told, ask, ask_once, ask_with, limits};
 use crate::openai::harness::{decode, whole};
-use crate::recordings::{chunks, fold, with_crlf};
 use crate::openai::streams::{
     added, chat, chat_done, completed, created, delta, done, finish, function_call, responses, tool,
 };
+use crate::recordings::{chunks, fold, with_crlf};
 
 const APIS: [Api; 2] = [Api::Responses, Api::Chat];
 const SAID: &str = "Zürich 🦀 \u{2028} e\u{301} — “ok”";

@@ -7,11 +7,11 @@ use serde_json::{Value, json};
 
 use super::ask::{Api, ask, ask_with, limits};
 use crate::openai::harness::whole;
-use crate::recordings::fold;
 use crate::openai::streams::{
     added, arguments, chat_done, chat_interleaved, completed, created, delta, done, finish, function_call,
     incomplete, responses, rotating_ids, tool,
 };
+use crate::recordings::fold;
 
 const APIS: [Api; 2] = [Api::Responses, Api::Chat];
 

@@ -16,8 +16,8 @@ use omniassist_server::{LlmProvider, OpenAiChatProvider};
 use serde_json::{Value, json};
 
 use super::harness::{Api, whole};
-use crate::recordings::fold;
 use super::streams::{chat_done, delta, finish, tool};
+use crate::recordings::fold;
 
 fn answer_schema() -> Value {
     json!({"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"], "additionalProperties": false})

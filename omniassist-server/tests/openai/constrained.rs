@@ -16,8 +16,8 @@ use omniassist_server::testing::{FakeProvider, Reply};
 use omniassist_server::{LlmProvider, OpenAiChatProvider, ProviderErrorKind, Result};
 use serde_json::{Value, json};
 
-use crate::recordings::{Said, fold};
 use super::streams::{chat, chat_done, delta, finish};
+use crate::recordings::{Said, fold};
 
 fn tool(name: &str, example: Value) -> Arc<ToolSpec> {
     let schema = json!({

@@ -79,7 +79,7 @@ fn assistant<'a>(
                 faults.check(block["cache_control"].is_null(), place, "thinking with a cache marker");
             }
             "redacted_thinking" => {
-                faults.check(is_filled(&block["data"]), place, "redacted thinking without data")
+                faults.check(is_filled(&block["data"]), place, "redacted thinking without data");
             }
             "tool_use" => {
                 uses = true;

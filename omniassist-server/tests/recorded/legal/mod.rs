@@ -51,6 +51,6 @@ fn is_new<'a>(seen: &mut HashSet<&'a str>, value: &'a Value) -> bool {
     value.as_str().is_some_and(|id| seen.insert(id))
 }
 
-fn items<'a>(value: &'a Value) -> &'a [Value] {
+fn items(value: &Value) -> &[Value] {
     value.as_array().map_or(&[], Vec::as_slice)
 }
