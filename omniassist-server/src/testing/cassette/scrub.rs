@@ -364,7 +364,7 @@ mod tests {
         let scrubber = scrubber(&[]);
         let mut body = json!({
             "tools": [{"headers": {"Authorization": "Basic abc"}, "server": {"api-key": "k", "max_tokens": 5}}],
-            "input": [{"arguments": "{\"password\":\"p\",\"n\":1}", "text": "{not json"}],
+            "input": [{"arguments": "{\"n\":1,\"password\":\"p\"}", "text": "{not json"}],
             "schema": {"properties": {"password": {"type": "string"}}, "prompt_cache_key": "kept"},
         });
         scrubber.json(&mut body);
@@ -372,7 +372,7 @@ mod tests {
             body,
             json!({
                 "tools": [{"headers": {"Authorization": REDACTED}, "server": {"api-key": REDACTED, "max_tokens": 5}}],
-                "input": [{"arguments": "{\"password\":\"[redacted]\",\"n\":1}", "text": "{not json"}],
+                "input": [{"arguments": "{\"n\":1,\"password\":\"[redacted]\"}", "text": "{not json"}],
                 "schema": {"properties": {"password": {"type": "string"}}, "prompt_cache_key": "kept"},
             })
         );
