@@ -14,7 +14,9 @@ pub(crate) fn run(report: &mut Report) {
         clippy(&["--workspace", "--all-targets"])?;
         clippy(&["-p", "omniassist-core", "--all-targets", "--all-features"])?;
         clippy(&["-p", "omniassist-server", "--no-default-features"])?;
-        clippy(&["-p", "omniassist-server", "--no-default-features", "--features", "openai"])
+        clippy(&["-p", "omniassist-server", "--no-default-features", "--features", "openai"])?;
+        clippy(&["-p", "omniassist-server", "--no-default-features", "--features", "anthropic"])?;
+        clippy(&["-p", "omniassist-server", "--no-default-features", "--features", "gemini"])
     });
     report.step("rustdoc", || {
         let doc = ["doc", "--locked", "--workspace", "--no-deps", "--all-features"];

@@ -51,6 +51,7 @@ impl<R: EventReader> SseWire<R> {
         }
     }
 
+    #[cfg(feature = "openai")]
     pub(super) fn reader_mut(&mut self) -> &mut R {
         &mut self.reader
     }

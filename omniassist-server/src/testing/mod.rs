@@ -4,7 +4,7 @@
 //!   what it was asked. Use it to test tools, prompts and everything that stands on a run.
 //! - [`FakeProvider`] is a provider's HTTP server on a real loopback socket. It can be slow, cut its answers, reset
 //!   connections and send nonsense. Use it to test what happens between a backend and its provider.
-//! - A [`Cassette`] holds what a real provider streamed, recorded by a [`Recorder`](cassette::Recorder), and plays it to
+//! - A [`Cassette`] holds what a real provider streamed, recorded by a [`Recorder`], and plays it to
 //!   the real decoder. Use it to test with what models really say; see [`cassette`].
 //! - [`responses_sse`] and [`chat_sse`] write the bodies that OpenAI's two APIs stream.
 //!
