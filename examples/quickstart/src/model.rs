@@ -33,12 +33,12 @@ pub(crate) struct Chosen {
 pub(crate) async fn choose(source: ModelSource, ports: &[(&str, u16)]) -> Result<Chosen, Error> {
     match source {
         ModelSource::Demo => {
-            Ok(demo("Rules answer here, no model. OPENAI_API_KEY or a model server changes that."))
+            Ok(demo("Rules answer here, no model. A key or a model server changes that (--help)."))
         }
         ModelSource::Api(api) => connect(api).await,
         ModelSource::Discover { model, constrained_tools } => match discover(ports).await.as_slice() {
             [] => Ok(demo(
-                "Rules answer here, no model: there is no OPENAI_API_KEY, and no model server was found on this machine.",
+                "Rules answer here, no model: there is no key, and no model server was found on this machine.",
             )),
             [one] => connect(found(one, model, constrained_tools)).await,
             several => {
