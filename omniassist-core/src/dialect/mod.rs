@@ -16,4 +16,7 @@
 //! ```
 
 pub mod ai_sdk;
+mod encode;
 mod json_write;
+
+pub use encode::DialectEncoder;

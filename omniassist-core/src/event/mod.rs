@@ -10,10 +10,12 @@
 //! assert!(matches!(events.pop(), Some(LlmEvent::TextDelta { .. })));
 //! ```
 
+mod ask;
 mod buffer;
 mod llm;
 mod run;
 
+pub use ask::{ApprovalRequest, InputRequest};
 pub use buffer::EventBuf;
 pub use llm::{CallKind, FinishReason, LlmEvent, Source, Usage};
 pub use run::{BlockId, RunErrorCode, RunEvent};

@@ -3,7 +3,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{FinishReason, Source, Usage};
+use super::{ApprovalRequest, FinishReason, InputRequest, Source, Usage};
 use crate::{JsonText, Text};
 
 /// Number of a text or reasoning block, unique within one run.
@@ -128,6 +128,48 @@ pub enum RunEvent {
         error_text: Text,
         /// Whether the provider ran it itself.
         provider_executed: bool,
+    },
+    /// A call waits for somebody's approval and does not run before.
+    ToolApprovalRequest(ApprovalRequest),
+    /// Somebody denied a call; it does not run.
+    ToolDenied {
+        /// The call.
+        call_id: Text,
+        /// Why, in the words of whoever denied it.
+        reason: Option<Text>,
+    },
+    /// Proof that this server wrote a call's output (or its failure), for the client to send back with it. Follows the
+    /// output at once.
+    OutputSeal {
+        /// The call.
+        call_id: Text,
+        /// The proof.
+        seal: Text,
+    },
+    /// A call asks the user to fill in a form: the client shows it and gives back what was entered as the call's
+    /// output.
+    InputRequest(InputRequest),
+    /// The state that the server and the client share, whole.
+    StateSnapshot(JsonText),
+    /// A change of the shared state: an array of JSON Patch operations (RFC 6902).
+    StateDelta(JsonText),
+    /// Something under way that the client shows and the model does not see, whole.
+    ActivitySnapshot {
+        /// Unique within the conversation.
+        id: Text,
+        /// Its kind; the client picks how to show it by this.
+        kind: Text,
+        /// What is to be shown: an object.
+        content: JsonText,
+    },
+    /// A change of an activity: an array of JSON Patch operations (RFC 6902) on its content.
+    ActivityDelta {
+        /// The activity.
+        id: Text,
+        /// Its kind.
+        kind: Text,
+        /// The operations.
+        patch: JsonText,
     },
     /// Something the answer rests on.
     Source(Source),

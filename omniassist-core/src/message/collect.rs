@@ -111,7 +111,16 @@ impl MessageCollector {
             | RunEvent::ToolInputAvailable { .. }
             | RunEvent::ToolInputError { .. }
             | RunEvent::ToolOutput { .. }
-            | RunEvent::ToolError { .. } => self.apply_tool(event),
+            | RunEvent::ToolError { .. }
+            | RunEvent::ToolApprovalRequest(_)
+            | RunEvent::ToolDenied { .. } => self.apply_tool(event),
+            RunEvent::OutputSeal { call_id, seal } => self.merge(output_seal(call_id, seal)),
+            // Clients that show these keep them beside the message.
+            RunEvent::InputRequest(_)
+            | RunEvent::StateSnapshot(_)
+            | RunEvent::StateDelta(_)
+            | RunEvent::ActivitySnapshot { .. }
+            | RunEvent::ActivityDelta { .. } => {}
             RunEvent::Source(source) => {
                 self.message.parts.push(Part::Source(SourcePart { source: source.clone(), metadata: None }));
             }
@@ -192,6 +201,25 @@ impl MessageCollector {
                     };
                 }
             }
+            RunEvent::ToolApprovalRequest(request) => {
+                if let Some(part) = self.call(&request.call_id) {
+                    let mut approval = Map::from_iter([("id".to_owned(), request.id.as_str().into())]);
+                    if let Some(signature) = &request.signature {
+                        approval.insert("signature".to_owned(), signature.as_str().into());
+                    }
+                    part.state = ToolState::ApprovalRequested {
+                        input: request.input.clone(),
+                        approval: Value::Object(approval),
+                    };
+                }
+            }
+            RunEvent::ToolDenied { call_id, .. } => {
+                if let Some(part) = self.call(call_id)
+                    && let ToolState::ApprovalResponded { input, approval } = &part.state
+                {
+                    part.state = ToolState::OutputDenied { input: input.clone(), approval: approval.clone() };
+                }
+            }
             _ => {}
         }
     }
@@ -252,6 +280,13 @@ impl MessageCollector {
     fn merge(&mut self, metadata: Map<String, Value>) {
         deep_merge(self.message.metadata.get_or_insert(Value::Null), Value::Object(metadata));
     }
+}
+
+/// The metadata that carries the seal of a call's output in the client's message.
+pub(crate) fn output_seal(call_id: &str, seal: &str) -> Map<String, Value> {
+    let seals = Map::from_iter([(call_id.to_owned(), seal.into())]);
+    let own = Map::from_iter([("seals".to_owned(), Value::Object(seals))]);
+    Map::from_iter([("omniassist".to_owned(), Value::Object(own))])
 }
 
 fn deep_merge(into: &mut Value, from: Value) {

@@ -29,5 +29,5 @@ mod state;
 mod turn;
 
 pub use machine::{Action, Input, NoTools, RunConfig, RunMachine, ToolCatalog};
-pub use request::{RunRequest, Trigger};
+pub use request::{ClientAbilities, RunRequest, Trigger};
 pub use state::RunState;

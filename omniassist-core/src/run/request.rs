@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use crate::{ContextMessage, Message, Text, ToolSpec};
+use crate::{ContextMessage, JsonText, Message, ModelOptions, Text, ToolSpec};
 
 /// What a client asks for: the conversation so far and what belongs to it.
 ///
@@ -25,6 +25,14 @@ pub struct RunRequest {
     pub trigger: Trigger,
     /// The message that the trigger is about.
     pub message_id: Option<Text>,
+    /// The state that client and server share, as the client has it. Default: none.
+    pub state: Option<JsonText>,
+    /// What the client's application sends past the conversation, not meant for the model. Default: none.
+    pub forwarded: Option<JsonText>,
+    /// What the client can do. Default: everything.
+    pub abilities: ClientAbilities,
+    /// Settings of the model for this run. Set by the host, never by a client. Default: the assistant's.
+    pub options: Option<Arc<ModelOptions>>,
 }
 
 impl RunRequest {
@@ -38,6 +46,34 @@ impl RunRequest {
     #[must_use]
     pub fn prompt(text: impl Into<Text>) -> Self {
         Self::new(vec![Message::user("msg-1", text)])
+    }
+}
+
+/// What a client can do for a run, by the format it speaks. What it cannot do, the model is told, and no call waits for
+/// it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct ClientAbilities {
+    /// Whether it can ask its user to approve a call.
+    pub approvals: bool,
+    /// Whether it can show a form and give back what was entered.
+    pub forms: bool,
+    /// Whether it runs front-end tools that the server registered.
+    pub front_end_tools: bool,
+}
+
+impl ClientAbilities {
+    /// A client that shows text and can do nothing else.
+    #[must_use]
+    pub const fn none() -> Self {
+        Self { approvals: false, forms: false, front_end_tools: false }
+    }
+}
+
+impl Default for ClientAbilities {
+    /// A client that can do everything.
+    fn default() -> Self {
+        Self { approvals: true, forms: true, front_end_tools: true }
     }
 }
 

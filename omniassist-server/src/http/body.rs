@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use http_body::{Body, Frame, SizeHint};
-use omniassist_core::dialect::ai_sdk::{Encoder, Framing};
+use omniassist_core::dialect::DialectEncoder;
 use omniassist_core::sse;
 use tokio::time::{Instant, Sleep};
 
@@ -32,12 +32,11 @@ impl AssistantBody {
         Self(Kind::Whole(Some(bytes.into())))
     }
 
-    pub(super) fn events(run: Run, framing: Framing, keep_alive: Duration) -> Self {
+    pub(super) fn events(run: Run, encoder: Box<dyn DialectEncoder>, keep_alive: Duration) -> Self {
         run.end_when_unread();
         Self(Kind::Events(Box::new(EventBody {
             run,
-            encoder: Encoder::new(framing),
-            comments: framing == Framing::Sse,
+            encoder,
             buffer: BytesMut::new(),
             keep_alive,
             last_frame: Instant::now(),
@@ -89,9 +88,7 @@ impl fmt::Debug for AssistantBody {
 /// Polls a run and encodes what it does: all events that are ready go into one frame.
 struct EventBody {
     run: Run,
-    encoder: Encoder,
-    /// Whether the framing has comments; without them nothing can be sent to keep a connection open.
-    comments: bool,
+    encoder: Box<dyn DialectEncoder>,
     buffer: BytesMut,
     keep_alive: Duration,
     last_frame: Instant,
@@ -126,7 +123,7 @@ impl EventBody {
         while self.timer.as_mut().poll(cx).is_ready() {
             let mut due = self.last_frame + self.keep_alive;
             if due <= Instant::now() {
-                if self.comments {
+                if self.encoder.takes_comments() {
                     sse::encode::comment(&mut self.buffer, "keep-alive");
                 }
                 due = Instant::now() + self.keep_alive;

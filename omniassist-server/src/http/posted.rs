@@ -1,8 +1,8 @@
 use std::fmt;
 
-use http::{Extensions, HeaderName, HeaderValue, Request, Response};
+use http::{Extensions, Request, Response};
 use http_body::Body;
-use omniassist_core::dialect::ai_sdk::{self, Framing};
+use omniassist_core::dialect::ai_sdk::{self, Encoder, Framing};
 use omniassist_core::{RunRequest, json_guard};
 
 use super::read::{ReadFailure, is_json, read_body, wants_ndjson};
@@ -62,16 +62,8 @@ impl PostedRun {
 
     /// Begins the run; the response streams what it does.
     pub fn respond(self, assistant: &Assistant) -> Response<AssistantBody> {
-        let run = match assistant.try_run(self.request, self.extensions) {
-            Ok(run) => run,
-            Err(refusal) => return reply::refused(&refusal),
-        };
-        let keep_alive = assistant.limits().keep_alive;
-        let mut response = Response::new(AssistantBody::events(run, self.framing, keep_alive));
-        for (name, value) in self.framing.headers() {
-            response.headers_mut().insert(HeaderName::from_static(name), HeaderValue::from_static(value));
-        }
-        response
+        let encoder = Encoder::new(self.framing);
+        reply::stream(assistant, self.request, self.extensions, self.framing.headers(), encoder)
     }
 }
 

@@ -1,8 +1,30 @@
-use http::{HeaderValue, Response, StatusCode, header};
-use omniassist_core::{Error, ErrorCode};
+use http::{Extensions, HeaderName, HeaderValue, Response, StatusCode, header};
+use omniassist_core::dialect::DialectEncoder;
+use omniassist_core::{Error, ErrorCode, RunRequest};
 use serde_json::{Map, Value, json};
 
 use super::AssistantBody;
+use crate::Assistant;
+
+/// Begins a run and streams what it does in a client's format; refuses a request that the assistant refuses.
+pub(super) fn stream(
+    assistant: &Assistant,
+    request: RunRequest,
+    extensions: Extensions,
+    headers: &[(&'static str, &'static str)],
+    encoder: impl DialectEncoder + 'static,
+) -> Response<AssistantBody> {
+    let run = match assistant.try_run(request, extensions) {
+        Ok(run) => run,
+        Err(refusal) => return refused(&refusal),
+    };
+    let keep_alive = assistant.limits().keep_alive;
+    let mut response = Response::new(AssistantBody::events(run, Box::new(encoder), keep_alive));
+    for (name, value) in headers {
+        response.headers_mut().insert(HeaderName::from_static(name), HeaderValue::from_static(value));
+    }
+    response
+}
 
 /// A JSON document.
 pub(super) fn json(status: StatusCode, value: &Value) -> Response<AssistantBody> {

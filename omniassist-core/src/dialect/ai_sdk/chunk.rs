@@ -5,9 +5,23 @@ use serde_json::{Map, Value};
 use super::prototype;
 use crate::dialect::json_write;
 use crate::event::{BlockId, FinishReason, RunErrorCode, Source, Usage};
+use crate::message::output_seal;
 use crate::{RunEvent, Text};
 
-/// Writes the chunk of an event.
+/// Whether this format has a chunk for the event. A form is asked for by the call itself, and state and activities
+/// have no place here.
+pub(super) fn has_chunk(event: &RunEvent) -> bool {
+    !matches!(
+        event,
+        RunEvent::InputRequest(_)
+            | RunEvent::StateSnapshot(_)
+            | RunEvent::StateDelta(_)
+            | RunEvent::ActivitySnapshot { .. }
+            | RunEvent::ActivityDelta { .. }
+    )
+}
+
+/// Writes the chunk of an event that [has one](has_chunk).
 pub(super) fn chunk(out: &mut BytesMut, event: &RunEvent) {
     let start = out.len();
     match event {
@@ -36,7 +50,18 @@ pub(super) fn chunk(out: &mut BytesMut, event: &RunEvent) {
         | RunEvent::ToolInputAvailable { .. }
         | RunEvent::ToolInputError { .. }
         | RunEvent::ToolOutput { .. }
-        | RunEvent::ToolError { .. } => tool_chunk(out, event),
+        | RunEvent::ToolError { .. }
+        | RunEvent::ToolApprovalRequest(_)
+        | RunEvent::ToolDenied { .. } => tool_chunk(out, event),
+        RunEvent::OutputSeal { call_id, seal } => {
+            let metadata = output_seal(call_id, seal);
+            Chunk::new(out, "message-metadata").optional("messageMetadata", Some(&metadata)).end();
+        }
+        RunEvent::InputRequest(_)
+        | RunEvent::StateSnapshot(_)
+        | RunEvent::StateDelta(_)
+        | RunEvent::ActivitySnapshot { .. }
+        | RunEvent::ActivityDelta { .. } => {}
         RunEvent::Source(source) => source_chunk(out, source),
         RunEvent::File { media_type, url } => {
             Chunk::new(out, "file").text("url", url).text("mediaType", media_type).end();
@@ -129,6 +154,18 @@ fn tool_chunk(out: &mut BytesMut, event: &RunEvent) {
                 .text("errorText", error_text)
                 .flag("providerExecuted", *provider_executed)
                 .end();
+        }
+        RunEvent::ToolApprovalRequest(request) => {
+            let chunk = Chunk::new(out, "tool-approval-request")
+                .text("approvalId", &request.id)
+                .text("toolCallId", &request.call_id);
+            match &request.signature {
+                Some(signature) => chunk.text("signature", signature).end(),
+                None => chunk.end(),
+            }
+        }
+        RunEvent::ToolDenied { call_id, .. } => {
+            Chunk::new(out, "tool-output-denied").text("toolCallId", call_id).end();
         }
         _ => {}
     }

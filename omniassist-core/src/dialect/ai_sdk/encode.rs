@@ -2,7 +2,7 @@ use bytes::{BufMut, BytesMut};
 
 use super::chunk;
 use crate::RunEvent;
-use crate::dialect::json_write;
+use crate::dialect::{DialectEncoder, json_write};
 
 /// Response headers of [`Framing::Sse`]: those of the AI SDK's own server (but `connection`, which belongs to the HTTP
 /// server), and what keeps proxies from changing or holding back the stream.
@@ -73,7 +73,9 @@ impl Encoder {
         if let RunEvent::Error { code, .. } = event {
             self.frame(out, |out| chunk::error_code(out, *code));
         }
-        self.frame(out, |out| chunk::chunk(out, event));
+        if chunk::has_chunk(event) {
+            self.frame(out, |out| chunk::chunk(out, event));
+        }
     }
 
     /// Appends the end of the response. It follows every run, also one that failed or was stopped.
@@ -101,5 +103,19 @@ impl Encoder {
                 out.put_u8(b'\n');
             }
         }
+    }
+}
+
+impl DialectEncoder for Encoder {
+    fn encode(&mut self, event: &RunEvent, out: &mut BytesMut) {
+        Self::encode(self, event, out);
+    }
+
+    fn finish(&mut self, out: &mut BytesMut) {
+        Self::finish(self, out);
+    }
+
+    fn takes_comments(&self) -> bool {
+        self.framing == Framing::Sse
     }
 }

@@ -94,6 +94,7 @@ pub fn read_request(body: Bytes, limits: &Limits) -> Result<RunRequest> {
         tools: tools::declared(body, limits, fields.tools)?,
         trigger: trigger(body, fields.trigger)?,
         message_id: read::optional_id(body, fields.message_id, "messageId", limits)?,
+        ..RunRequest::default()
     })
 }
 
