@@ -18,6 +18,7 @@ mod ai_sdk_request;
 mod compact;
 mod context;
 mod machine;
+mod obligations;
 #[cfg(feature = "partial-json")]
 mod partial_json;
 mod read;

@@ -1,11 +1,10 @@
-use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
 
-use super::RunRequest;
 use super::state::{CallState, OpenCall, Phase, RunState, VERSION};
 use super::turn::{BlockKind, Finish, Turn};
-use crate::event::{FinishReason, LlmEvent, RunErrorCode};
+use super::{ClientAbilities, RunRequest, obligation};
+use crate::event::{LlmEvent, RunErrorCode};
 use crate::message::{Message, Part, Role};
 use crate::transcript::{ToolCall, from_messages, insert_context};
 use crate::{EventBuf, JsonText, Limits, RunEvent, Text, ToolSide, TranscriptItem, Usage};
@@ -21,6 +20,49 @@ pub trait ToolCatalog {
     ///
     /// What is wrong with them, for the model to read.
     fn check(&self, name: &str, arguments: &JsonText) -> Result<(), Text>;
+
+    /// Who is to be asked before a call with arguments that fit runs. Default: nobody.
+    fn gate(&self, name: &str, arguments: &JsonText) -> Gate {
+        let _ = (name, arguments);
+        Gate::Open
+    }
+
+    /// Whether what a client gave back for a front-end tool fits the call. Default: anything does.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with it, for the user and the model.
+    fn check_output(&self, name: &str, arguments: &JsonText, output: &JsonText) -> Result<(), Text> {
+        let _ = (name, arguments, output);
+        Ok(())
+    }
+}
+
+/// What stands between a call and its execution.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Gate {
+    /// Nothing.
+    Open,
+    /// Somebody must approve it.
+    Approval {
+        /// A question for the user.
+        message: Option<Text>,
+        /// Whether whoever approves may change the arguments.
+        editable: bool,
+    },
+    /// The call is a form: the client shows it, and what the user enters is its output.
+    Form {
+        /// What the user is asked.
+        message: Option<Text>,
+        /// JSON Schema of the answer.
+        schema: JsonText,
+    },
+    /// It must not run.
+    Refused {
+        /// Why, for the user and the model.
+        reason: Text,
+    },
 }
 
 /// A catalog without tools.
@@ -51,6 +93,10 @@ pub struct RunConfig {
     pub max_invalid_turns: u32,
     /// Bytes of one call's arguments. Default: that of [`Limits`].
     pub max_tool_args_bytes: usize,
+    /// What the client can do; the request says so. Default: everything.
+    pub abilities: ClientAbilities,
+    /// Calls whose approval was used before: they do not run again. Default: none.
+    pub spent_approvals: Vec<Text>,
 }
 
 impl RunConfig {
@@ -69,6 +115,8 @@ impl RunConfig {
             max_steps: limits.max_steps,
             max_invalid_turns: limits.max_invalid_turns,
             max_tool_args_bytes: limits.max_tool_args_bytes,
+            abilities: ClientAbilities::default(),
+            spent_approvals: Vec::new(),
         }
     }
 }
@@ -133,8 +181,9 @@ pub struct RunMachine {
 }
 
 impl RunMachine {
-    /// Begins a run. A conversation that ends in an assistant message is continued in that message; one whose last
-    /// step still waits for front-end tools stays suspended.
+    /// Begins a run. A conversation that ends in an assistant message is continued in that message: with the calls
+    /// that were approved, where there are any. While the client still owes something of the message's last step (an
+    /// output, an approval, a form), the run stays suspended and asks for it again.
     #[must_use]
     pub fn start(
         request: &RunRequest,
@@ -142,7 +191,8 @@ impl RunMachine {
         tools: &dyn ToolCatalog,
         events: &mut EventBuf<RunEvent>,
     ) -> Self {
-        let continued = request.messages.last().filter(|message| message.role == Role::Assistant);
+        let continued = obligation::continued(request);
+        config.abilities = request.abilities;
         let message_id = continued.map_or_else(|| config.message_id.clone(), |message| message.id.clone());
         let mut transcript = from_messages(&request.messages);
         if let Some(block) = config.context.take() {
@@ -160,13 +210,14 @@ impl RunMachine {
             usage: Usage::default(),
             turn: Turn::default(),
             calls: Vec::new(),
+            resumed: false,
         };
         let mut machine = Self { state, config };
         events.push(RunEvent::Start { message_id, metadata: None });
-        if continued.is_some_and(|message| awaits_client(message, tools)) {
-            machine.state.phase = Phase::Suspended;
-            events.push(RunEvent::Finish { reason: FinishReason::ToolCalls, usage: Usage::default() });
-        } else if machine.out_of_steps() {
+        if let Some(message) = continued {
+            machine.take_up(message, tools, events);
+        }
+        if machine.state.phase == Phase::ModelDue && machine.out_of_steps() {
             machine.fail(RunErrorCode::MaxSteps, events);
         }
         machine
@@ -202,7 +253,7 @@ impl RunMachine {
         matches!(self.state.phase, Phase::Done | Phase::Suspended)
     }
 
-    /// Whether the run waits for outputs of front-end tools.
+    /// Whether the run waits for its client: for outputs of front-end tools, approvals or forms.
     #[must_use]
     pub fn is_suspended(&self) -> bool {
         self.state.phase == Phase::Suspended
@@ -414,24 +465,4 @@ fn steps_since_user(messages: &[Message]) -> u32 {
         marked.max(usize::from(!message.parts.is_empty()))
     });
     u32::try_from(steps.sum::<usize>()).unwrap_or(u32::MAX)
-}
-
-/// Whether the last step of the message has calls of front-end tools that the client has not answered.
-fn awaits_client(message: &Message, tools: &dyn ToolCatalog) -> bool {
-    let last_step = message.parts.rsplit(|part| matches!(part, Part::StepStart)).next().unwrap_or_default();
-    let mut answered = HashSet::new();
-    let mut open = Vec::new();
-    for part in last_step {
-        let Part::Tool(tool) = part else { continue };
-        if tool.provider_executed || tools.side(&tool.name) != Some(ToolSide::FrontEnd) {
-            continue;
-        }
-        if tool.state.is_answered() {
-            answered.insert(&tool.call_id)
-        } else {
-            open.push(&tool.call_id);
-            false
-        };
-    }
-    open.iter().any(|id| !answered.contains(*id))
 }

@@ -22,12 +22,14 @@
 //! ```
 
 mod machine;
+mod obligation;
 mod outcome;
 mod overflow;
 mod request;
 mod state;
 mod turn;
 
-pub use machine::{Action, Input, NoTools, RunConfig, RunMachine, ToolCatalog};
+pub use machine::{Action, Gate, Input, NoTools, RunConfig, RunMachine, ToolCatalog};
+pub use obligation::{DueApproval, due_approvals};
 pub use request::{ClientAbilities, RunRequest, Trigger};
 pub use state::RunState;

@@ -1,14 +1,21 @@
 //! What follows when a turn or a step is over.
 
-use super::machine::{RunMachine, ToolCatalog};
+use super::machine::{Gate, RunMachine, ToolCatalog};
 use super::state::{CallState, OpenCall, Phase};
 use super::turn::{Call, Finish};
-use crate::event::{CallKind, FinishReason, RunErrorCode};
+use crate::event::{ApprovalRequest, CallKind, FinishReason, InputRequest, RunErrorCode};
 use crate::transcript::{ToolCall, ToolResult, repair};
 use crate::{EventBuf, JsonText, RunEvent, Text, ToolSide, TranscriptItem};
 
 /// What the model and the user read of a call that the provider never finished.
 const CUT: &str = "The call was cut off before its arguments were complete; it was not run.";
+
+/// What the model reads of a call that needs an approval which the client cannot ask for.
+const CANNOT_ASK: &str =
+    "This call needs the user's approval, and the user's client cannot ask for it. It was not run.";
+
+/// What the model reads of a form that the client cannot show.
+const CANNOT_SHOW: &str = "The user's client cannot show forms. Ask in words instead.";
 
 /// What the user reads of a tool that was running when the run failed.
 const INTERRUPTED: &str = "The call was interrupted; its outcome is unknown.";
@@ -26,7 +33,7 @@ impl RunMachine {
             // A turn that was cut vetoes the call begun last, whatever arrived of it.
             let vetoed = truncated && index == last;
             let metadata = call.metadata.clone();
-            let settled = settle(&call, vetoed, tools);
+            let (settled, follow_up) = self.settle(&call, vetoed, tools);
             events.push(match &settled.state {
                 CallState::Invalid { error_text } | CallState::Cut { error_text } => {
                     RunEvent::ToolInputError {
@@ -45,6 +52,9 @@ impl RunMachine {
                     metadata,
                 },
             });
+            if let Some(event) = follow_up {
+                events.push(event);
+            }
             calls.push((settled, call.metadata));
         }
         let items = self.state.turn.items(|index| {
@@ -68,6 +78,9 @@ impl RunMachine {
 
     /// The turn has ended and every server tool has answered.
     pub(super) fn finish_step(&mut self, events: &mut EventBuf<RunEvent>) {
+        if std::mem::take(&mut self.state.resumed) {
+            return self.finish_resumed(events);
+        }
         let turn = std::mem::take(&mut self.state.turn);
         let calls = std::mem::take(&mut self.state.calls);
         let usage = turn.usage.unwrap_or_default();
@@ -95,6 +108,10 @@ impl RunMachine {
                     invalid += 1;
                     (JsonText::from_str_value(&error_text), true)
                 }
+                CallState::Refused { error_text } => {
+                    ran += 1;
+                    (JsonText::from_str_value(&error_text), true)
+                }
                 CallState::Cut { error_text } => (JsonText::from_str_value(&error_text), true),
                 CallState::Running => continue,
             };
@@ -120,6 +137,20 @@ impl RunMachine {
         if self.state.invalid_turns > self.config.max_invalid_turns {
             self.fail(RunErrorCode::InvalidToolCalls, events);
         } else if self.out_of_steps() {
+            self.fail(RunErrorCode::MaxSteps, events);
+        } else {
+            self.state.phase = Phase::ModelDue;
+        }
+    }
+
+    /// Every call that was approved in this request has answered.
+    fn finish_resumed(&mut self, events: &mut EventBuf<RunEvent>) {
+        for call in std::mem::take(&mut self.state.calls) {
+            if let CallState::Answered { output, is_error } = call.state {
+                self.set_result(&call.id, output, is_error);
+            }
+        }
+        if self.out_of_steps() {
             self.fail(RunErrorCode::MaxSteps, events);
         } else {
             self.state.phase = Phase::ModelDue;
@@ -155,35 +186,75 @@ fn raw_input(call: &Call) -> JsonText {
     JsonText::from_str_value(call.arguments.as_deref().unwrap_or(&call.partial))
 }
 
-/// What becomes of a call once the turn is over.
-fn settle(call: &Call, vetoed: bool, tools: &dyn ToolCatalog) -> OpenCall {
-    let (id, name) = (call.id.clone(), call.name.clone());
+/// A call that has come to its end as far as the model is concerned, with its arguments where they could be read.
+fn read_call(call: &Call, vetoed: bool, tools: &dyn ToolCatalog) -> (JsonText, Result<ToolSide, CallState>) {
     let Some(arguments) = call.arguments.as_ref().filter(|_| !vetoed) else {
-        let error_text = Text::from_static(CUT);
-        return OpenCall::new(id, name, raw_input(call), CallState::Cut { error_text });
+        return (raw_input(call), Err(CallState::Cut { error_text: Text::from_static(CUT) }));
     };
-    let arguments = match arguments.trim() {
+    let parsed = match arguments.trim() {
         "" if call.kind == CallKind::Function => Ok(JsonText::EMPTY_OBJECT),
         _ if call.kind == CallKind::Custom => Ok(JsonText::from_str_value(arguments)),
         _ => JsonText::parse(arguments.clone()),
     };
-    let invalid = |arguments: JsonText, error_text: String| {
-        let state = CallState::Invalid { error_text: error_text.into() };
-        OpenCall::new(id.clone(), name.clone(), arguments, state)
-    };
-    let arguments = match arguments {
+    let invalid = |error_text: Text| Err(CallState::Invalid { error_text });
+    let arguments = match parsed {
         Ok(arguments) => arguments,
-        Err(error) => return invalid(raw_input(call), format!("The arguments are not valid JSON: {error}.")),
+        Err(error) => {
+            return (raw_input(call), invalid(format!("The arguments are not valid JSON: {error}.").into()));
+        }
     };
-    let Some(side) = tools.side(&call.name) else {
-        return invalid(arguments, format!("There is no tool named `{}`.", call.name));
+    let side = match tools.side(&call.name) {
+        None => invalid(format!("There is no tool named `{}`.", call.name).into()),
+        Some(side) => match tools.check(&call.name, &arguments) {
+            Ok(()) => Ok(side),
+            Err(text) => invalid(text),
+        },
     };
-    if let Err(text) = tools.check(&call.name, &arguments) {
-        return invalid(arguments, text.into());
+    (arguments, side)
+}
+
+impl RunMachine {
+    /// What becomes of a call once the turn is over, and what the client is told beside the call itself.
+    fn settle(&self, call: &Call, vetoed: bool, tools: &dyn ToolCatalog) -> (OpenCall, Option<RunEvent>) {
+        let (id, name) = (call.id.clone(), call.name.clone());
+        let (arguments, side) = read_call(call, vetoed, tools);
+        let (state, event) = match side {
+            Err(state) => (state, None),
+            Ok(side) => self.gate(&id, &name, &arguments, side, tools),
+        };
+        (OpenCall::new(id, name, arguments, state), event)
     }
-    let state = match side {
-        ToolSide::Server => CallState::Running,
-        ToolSide::FrontEnd => CallState::HandedOver,
-    };
-    OpenCall::new(id, name, arguments, state)
+
+    fn gate(
+        &self,
+        id: &Text,
+        name: &Text,
+        arguments: &JsonText,
+        side: ToolSide,
+        tools: &dyn ToolCatalog,
+    ) -> (CallState, Option<RunEvent>) {
+        let abilities = self.config.abilities;
+        let refused = |error_text: Text| {
+            let (call_id, provider_executed) = (id.clone(), false);
+            let event = RunEvent::ToolError { call_id, error_text: error_text.clone(), provider_executed };
+            (CallState::Refused { error_text }, Some(event))
+        };
+        match (tools.gate(name, arguments), side) {
+            (Gate::Refused { reason }, _) => refused(reason),
+            (Gate::Approval { message, editable }, ToolSide::Server) if abilities.approvals => {
+                let mut request = ApprovalRequest::new(id.clone(), name.clone(), arguments.clone());
+                request.message = message;
+                request.editable = editable;
+                (CallState::HandedOver, Some(RunEvent::ToolApprovalRequest(request)))
+            }
+            (Gate::Approval { .. }, ToolSide::Server) => refused(Text::from_static(CANNOT_ASK)),
+            (Gate::Form { message, schema }, ToolSide::FrontEnd) if abilities.forms => {
+                let request = InputRequest::new(id.clone(), message, schema);
+                (CallState::HandedOver, Some(RunEvent::InputRequest(request)))
+            }
+            (Gate::Form { .. }, ToolSide::FrontEnd) => refused(Text::from_static(CANNOT_SHOW)),
+            (_, ToolSide::FrontEnd) => (CallState::HandedOver, None),
+            (_, ToolSide::Server) => (CallState::Running, None),
+        }
+    }
 }

@@ -4,7 +4,7 @@ use super::turn::Turn;
 use crate::{JsonText, Text, TranscriptItem, Usage};
 
 /// Version of the serialised form; one that this code does not know is not resumed.
-pub(super) const VERSION: u32 = 1;
+pub(super) const VERSION: u32 = 2;
 
 /// All that a run knows, in a form that serialises. Take it only when no events wait to be delivered.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -25,6 +25,9 @@ pub struct RunState {
     pub(super) turn: Turn,
     /// The calls of the turn that just ended, in their order.
     pub(super) calls: Vec<OpenCall>,
+    /// Whether these are calls of an earlier request, approved since: their step is over, and their results take the
+    /// place that is held for them in the transcript.
+    pub(super) resumed: bool,
 }
 
 /// Where the run stands.
@@ -39,7 +42,7 @@ pub(super) enum Phase {
     ToolsDue,
     /// Server tools are running.
     Tools,
-    /// The client owes the outputs of front-end tools.
+    /// The client owes outputs of front-end tools, approvals or forms.
     Suspended,
     /// The terminal event was written.
     Done,
@@ -59,7 +62,7 @@ pub(super) struct OpenCall {
 pub(super) enum CallState {
     /// A server tool that has not answered yet.
     Running,
-    /// A front-end tool: the client answers.
+    /// The client answers: a front-end tool, a form, or an approval.
     HandedOver,
     /// It ran.
     Answered {
@@ -70,6 +73,11 @@ pub(super) enum CallState {
     },
     /// It could not be run: no such tool, or arguments that do not fit.
     Invalid {
+        /// Why.
+        error_text: Text,
+    },
+    /// It is whole, and must not run.
+    Refused {
         /// Why.
         error_text: Text,
     },

@@ -1,0 +1,262 @@
+//! What a client owes a run: outputs of front-end tools, answers to approvals and to forms.
+//!
+//! All three are one thing, a call of the last step that only the client can settle. A run that continues a message
+//! goes on when every one of them is settled, and not before.
+
+use std::collections::HashSet;
+
+use serde_json::Value;
+
+use super::machine::{Gate, RunMachine, ToolCatalog};
+use super::state::{CallState, OpenCall, Phase};
+use crate::event::{ApprovalRequest, FinishReason};
+use crate::message::{Message, Part, Role, ToolPart, ToolState};
+use crate::{EventBuf, JsonText, RunEvent, RunRequest, Text, ToolSide, TranscriptItem, Usage};
+
+/// What the model reads of a call that somebody denied without a reason.
+const DENIED: &str = "The user denied this call; it was not run.";
+
+/// What the model and the user read of an approval that came a second time.
+const USED: &str = "This approval was used before; the call was not run again.";
+
+/// An approved call that a run is about to make.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DueApproval {
+    /// The call.
+    pub call_id: Text,
+    /// The proof that came back with the approval.
+    pub signature: Option<Text>,
+}
+
+/// The approved calls that a run of this request begins with: none while the client still owes something.
+#[must_use]
+pub fn due_approvals(request: &RunRequest, tools: &dyn ToolCatalog) -> Vec<DueApproval> {
+    let Some(message) = continued(request) else { return Vec::new() };
+    let step = LastStep::of(message, tools, request.abilities.approvals);
+    if step.is_open() {
+        return Vec::new();
+    }
+    let approved = step.answered.iter().filter(|part| answer(part).is_some_and(|answer| answer.approved));
+    let due = |part: &&&ToolPart| DueApproval {
+        call_id: part.call_id.clone(),
+        signature: answer(part).and_then(|answer| answer.signature).map(Text::from),
+    };
+    approved.map(|part| due(&part)).collect()
+}
+
+/// The message that a run of this request goes on with.
+pub(super) fn continued(request: &RunRequest) -> Option<&Message> {
+    request.messages.last().filter(|message| message.role == Role::Assistant)
+}
+
+/// The calls of a message's last step that the client has, or had, to settle.
+#[derive(Default)]
+struct LastStep<'a> {
+    /// Calls of front-end tools without an output.
+    open_calls: usize,
+    /// Approvals without an answer.
+    unanswered: Vec<&'a ToolPart>,
+    /// Approvals with one.
+    answered: Vec<&'a ToolPart>,
+    /// Outputs of front-end tools.
+    outputs: Vec<&'a ToolPart>,
+}
+
+impl<'a> LastStep<'a> {
+    fn of(message: &'a Message, tools: &dyn ToolCatalog, can_ask: bool) -> Self {
+        let parts = message.parts.rsplit(|part| matches!(part, Part::StepStart)).next().unwrap_or_default();
+        let calls = || {
+            parts.iter().filter_map(|part| match part {
+                Part::Tool(tool) if !tool.provider_executed => Some(tool),
+                _ => None,
+            })
+        };
+        let settled: HashSet<_> =
+            calls().filter(|tool| tool.state.is_answered()).map(|tool| &tool.call_id).collect();
+        let mut step = Self::default();
+        for tool in calls() {
+            match (tools.side(&tool.name), &tool.state) {
+                (Some(ToolSide::FrontEnd), state) if state.is_answered() => step.outputs.push(tool),
+                (Some(ToolSide::FrontEnd), _) if !settled.contains(&tool.call_id) => step.open_calls += 1,
+                (Some(ToolSide::Server), ToolState::ApprovalRequested { .. }) if can_ask => {
+                    step.unanswered.push(tool);
+                }
+                (Some(ToolSide::Server), ToolState::ApprovalResponded { .. }) => step.answered.push(tool),
+                _ => {}
+            }
+        }
+        step
+    }
+
+    fn is_open(&self) -> bool {
+        self.open_calls + self.unanswered.len() > 0
+    }
+}
+
+struct Answer<'a> {
+    approved: bool,
+    reason: Option<&'a str>,
+    signature: Option<&'a str>,
+    arguments: Option<&'a Value>,
+}
+
+fn answer(part: &ToolPart) -> Option<Answer<'_>> {
+    let ToolState::ApprovalResponded { approval, .. } = &part.state else { return None };
+    Some(Answer {
+        approved: approval.get("approved").and_then(Value::as_bool).unwrap_or(false),
+        reason: approval.get("reason").and_then(Value::as_str).filter(|reason| !reason.trim().is_empty()),
+        signature: approval.get("signature").and_then(Value::as_str),
+        arguments: approval.get("arguments"),
+    })
+}
+
+impl RunMachine {
+    /// Goes on with a message: waits while the client owes something, and otherwise begins with what it settled.
+    pub(super) fn take_up(
+        &mut self,
+        message: &Message,
+        tools: &dyn ToolCatalog,
+        events: &mut EventBuf<RunEvent>,
+    ) {
+        let step = LastStep::of(message, tools, self.config.abilities.approvals);
+        self.check_outputs(&step, tools, events);
+        if step.is_open() {
+            for part in &step.unanswered {
+                let input = part.state.input().cloned().unwrap_or(JsonText::EMPTY_OBJECT);
+                let request = self.approval_request(&part.call_id, &part.name, input, tools);
+                events.push(RunEvent::ToolApprovalRequest(request));
+            }
+            self.state.phase = Phase::Suspended;
+            events.push(RunEvent::Finish { reason: FinishReason::ToolCalls, usage: Usage::default() });
+            return;
+        }
+        if step.answered.is_empty() {
+            return;
+        }
+        self.state.calls = step.answered.iter().map(|part| self.settle_answer(part, tools, events)).collect();
+        self.state.resumed = true;
+        if self.state.calls.iter().any(|call| call.state == CallState::Running) {
+            self.state.phase = Phase::ToolsDue;
+        } else {
+            self.finish_step(events);
+        }
+    }
+
+    /// The request for a call's approval, with what the host says about it.
+    pub(super) fn approval_request(
+        &self,
+        call_id: &Text,
+        name: &Text,
+        input: JsonText,
+        tools: &dyn ToolCatalog,
+    ) -> ApprovalRequest {
+        let gate = tools.gate(name, &input);
+        let mut request = ApprovalRequest::new(call_id.clone(), name.clone(), input);
+        if let Gate::Approval { message, editable } = gate {
+            request.message = message;
+            request.editable = editable;
+        }
+        request
+    }
+
+    /// An output of a front-end tool that does not fit becomes an error, for the client and the model.
+    fn check_outputs(
+        &mut self,
+        step: &LastStep<'_>,
+        tools: &dyn ToolCatalog,
+        events: &mut EventBuf<RunEvent>,
+    ) {
+        for part in &step.outputs {
+            let ToolState::OutputAvailable { input, output, .. } = &part.state else { continue };
+            if let Err(error_text) = tools.check_output(&part.name, input, output) {
+                self.set_result(&part.call_id, JsonText::from_str_value(&error_text), true);
+                let call_id = part.call_id.clone();
+                events.push(RunEvent::ToolError { call_id, error_text, provider_executed: false });
+            }
+        }
+    }
+
+    fn settle_answer(
+        &mut self,
+        part: &ToolPart,
+        tools: &dyn ToolCatalog,
+        events: &mut EventBuf<RunEvent>,
+    ) -> OpenCall {
+        let (call_id, name) = (part.call_id.clone(), part.name.clone());
+        let shown = part.state.input().cloned().unwrap_or(JsonText::EMPTY_OBJECT);
+        let answer = answer(part);
+        if !answer.as_ref().is_some_and(|answer| answer.approved) {
+            let reason = answer.and_then(|answer| answer.reason).map(Text::from);
+            let text = reason.as_deref().unwrap_or(DENIED);
+            let state = CallState::Answered { output: JsonText::from_str_value(text), is_error: true };
+            events.push(RunEvent::ToolDenied { call_id: call_id.clone(), reason });
+            return OpenCall::new(call_id, name, shown, state);
+        }
+        let edited = answer.and_then(|answer| answer.arguments);
+        match self.approved_arguments(part, &shown, edited, tools) {
+            Ok(arguments) => {
+                self.set_arguments(&call_id, &arguments);
+                OpenCall::new(call_id, name, arguments, CallState::Running)
+            }
+            Err(error_text) => {
+                let output = JsonText::from_str_value(&error_text);
+                let provider_executed = false;
+                events.push(RunEvent::ToolError { call_id: call_id.clone(), error_text, provider_executed });
+                OpenCall::new(call_id, name, shown, CallState::Answered { output, is_error: true })
+            }
+        }
+    }
+
+    /// The arguments to run an approved call with, or why it is not run.
+    fn approved_arguments(
+        &self,
+        part: &ToolPart,
+        shown: &JsonText,
+        edited: Option<&Value>,
+        tools: &dyn ToolCatalog,
+    ) -> Result<JsonText, Text> {
+        if self.config.spent_approvals.contains(&part.call_id) {
+            return Err(Text::from_static(USED));
+        }
+        let gate = tools.gate(&part.name, shown);
+        let arguments = match edited {
+            None => shown.clone(),
+            Some(edited) => {
+                if !matches!(gate, Gate::Approval { editable: true, .. }) {
+                    return Err(Text::from_static("The arguments of this call may not be changed."));
+                }
+                JsonText::from_value(edited)
+            }
+        };
+        tools.check(&part.name, &arguments)?;
+        for gate in [gate, tools.gate(&part.name, &arguments)] {
+            if let Gate::Refused { reason } = gate {
+                return Err(reason);
+            }
+        }
+        Ok(arguments)
+    }
+
+    /// Puts what came of a call into the conversation, where its place is held by the note that it has no result.
+    pub(super) fn set_result(&mut self, call_id: &str, output: JsonText, is_error: bool) {
+        let result = self.state.transcript.iter_mut().find_map(|item| match item {
+            TranscriptItem::Result(result) if result.call_id == *call_id => Some(result),
+            _ => None,
+        });
+        if let Some(result) = result {
+            result.output = output;
+            result.is_error = is_error;
+        }
+    }
+
+    fn set_arguments(&mut self, call_id: &str, arguments: &JsonText) {
+        for item in &mut self.state.transcript {
+            if let TranscriptItem::Call(call) = item
+                && call.id == *call_id
+            {
+                call.arguments = arguments.clone();
+            }
+        }
+    }
+}
