@@ -36,6 +36,10 @@ pub enum ErrorCode {
     InvalidTool,
     /// A stream broke the rules of its own format.
     InvalidStream,
+    /// The same message is being answered right now.
+    DuplicateRun,
+    /// The chat has a run under way, and the host lets it finish first.
+    ChatBusy,
 }
 
 impl ErrorCode {
@@ -48,6 +52,8 @@ impl ErrorCode {
             Self::LimitExceeded => "limit_exceeded",
             Self::InvalidTool => "invalid_tool",
             Self::InvalidStream => "invalid_stream",
+            Self::DuplicateRun => "duplicate_run",
+            Self::ChatBusy => "chat_busy",
         }
     }
 }
@@ -114,6 +120,24 @@ impl Error {
         error
     }
 
+    /// The same message is being answered right now.
+    #[must_use]
+    pub fn duplicate_run() -> Self {
+        Self::new(ErrorCode::DuplicateRun)
+    }
+
+    /// The chat has a run under way, and the host lets it finish first.
+    #[must_use]
+    pub fn chat_busy() -> Self {
+        Self::new(ErrorCode::ChatBusy)
+    }
+
+    /// Whether a run under way is in the way, so that the same request may be acceptable later.
+    #[must_use]
+    pub fn is_conflict(&self) -> bool {
+        matches!(self.inner.code, ErrorCode::DuplicateRun | ErrorCode::ChatBusy)
+    }
+
     /// The stable class of the error.
     #[must_use]
     pub fn code(&self) -> ErrorCode {
@@ -175,6 +199,8 @@ impl fmt::Display for Error {
                 let (expected, found) = (inner.expected.as_deref(), inner.found.as_deref());
                 write!(f, "expected {}, found {}", expected.unwrap_or("?"), found.unwrap_or("?"))?;
             }
+            ErrorCode::DuplicateRun => f.write_str("this message is being answered right now")?,
+            ErrorCode::ChatBusy => f.write_str("the chat has a run under way")?,
             ErrorCode::InvalidTool | ErrorCode::InvalidStream => {
                 f.write_str(inner.expected.as_deref().unwrap_or("not acceptable"))?;
             }

@@ -45,6 +45,10 @@ pub struct Limits {
     pub tool_timeout: Duration,
     /// How long a cancelled tool may take to wind up before its task is aborted. Default 2 s.
     pub tool_cancel_grace: Duration,
+    /// How long a user may take over an approval or a form. Default 15 min; later answers are asked for again.
+    pub approval_lifetime: Duration,
+    /// How long a new post to a chat waits for the run it takes the place of to end. Default 250 ms.
+    pub supersede_grace: Duration,
     /// How long a connection to a provider may take. Default 5 s.
     pub connect_timeout: Duration,
     /// From request to the first byte of the provider's answer. Default 60 s; 300 s for a loopback base URL and
@@ -90,6 +94,8 @@ impl Default for Limits {
             max_parallel_tools: 8,
             tool_timeout: Duration::from_secs(60),
             tool_cancel_grace: Duration::from_secs(2),
+            approval_lifetime: Duration::from_secs(15 * 60),
+            supersede_grace: Duration::from_millis(250),
             connect_timeout: Duration::from_secs(5),
             first_byte_timeout: None,
             idle_timeout: Duration::from_secs(120),

@@ -22,7 +22,7 @@ pub use cancel::CancellationToken;
 pub use cost::{Cost, Price, Prices};
 pub use engine::{
     Assistant, AssistantBuilder, IntoSystemPrompt, LlmSummariser, PromptText, Run, RunFailure, RunHandle,
-    RunOutcome, prompt_kind,
+    RunOutcome, WhenBusy, prompt_kind,
 };
 pub use error::{Error, ProviderErrorKind, Result};
 pub use omniassist_core as core;
@@ -35,4 +35,4 @@ pub use provider::{LlmProvider, LlmStream};
 #[cfg(feature = "openai")]
 pub use provider::{OpenAiChatProvider, OpenAiProvider};
 pub use run_context::RunContext;
-pub use tool::{Args, Extension, Json, State, Tool, ToolContext, ToolError};
+pub use tool::{Approval, Args, Extension, Json, State, Tool, ToolContext, ToolError};

@@ -11,9 +11,9 @@
 
 #[cfg(feature = "anthropic")]
 mod anthropic;
+mod approvals;
 #[cfg(feature = "openai")]
 mod canary;
-#[cfg(feature = "openai")]
 mod cassette;
 mod cost;
 mod engine;

@@ -1,4 +1,5 @@
 use std::fmt;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -6,15 +7,15 @@ use futures_util::FutureExt;
 use http::Extensions;
 use omniassist_core::context::{ContextCompressor, ContextSummariser};
 use omniassist_core::event::RunErrorCode;
-use omniassist_core::message::Role;
-use omniassist_core::run::RunConfig;
+use omniassist_core::message::{Message, Role};
+use omniassist_core::run::{DueApproval, RunConfig, due_approvals};
 use omniassist_core::{ContextMessage, Limits, ModelOptions, RunRequest, Text, Verifier};
 use uuid::Uuid;
 
 use super::builder::AssistantBuilder;
 use super::driver::{Driver, Preparation, Prepared};
 use super::history;
-use super::live::LiveRuns;
+use super::live::{ChatKey, LiveRuns, Post, WhenBusy};
 use super::prompt::SystemPrompt;
 use super::run::Run;
 use crate::cost::Prices;
@@ -58,6 +59,7 @@ pub(crate) struct Inner {
     pub(super) trusts_history: bool,
     pub(super) prices: Option<Prices>,
     pub(super) records_content: bool,
+    pub(super) when_busy: WhenBusy,
     pub(super) live: Arc<LiveRuns>,
 }
 
@@ -119,41 +121,72 @@ impl Assistant {
     ///
     /// Must be called, and the run polled, within a tokio runtime.
     pub fn run(&self, request: RunRequest) -> Run {
-        self.try_run(request, Extensions::new()).unwrap_or_else(|error| {
-            tracing::warn!(
-                error = &error as &(dyn std::error::Error + 'static),
-                "the request is not acceptable"
-            );
-            self.begin(RunRequest::default(), Extensions::new(), ToolSnapshot::default(), |_, _| {
-                Box::pin(std::future::ready(Err(RunErrorCode::InvalidRequest)))
-            })
-        })
+        let inner = &self.inner;
+        let tools = inner.tools.snapshot().for_abilities(request.abilities);
+        let (tools, prepare): (_, Prepare) = match tools.with_declared(&request.tools) {
+            Ok(tools) => (tools, prepare),
+            Err(error) => {
+                tracing::warn!(
+                    error = &error as &(dyn std::error::Error + 'static),
+                    "the request is not acceptable"
+                );
+                let refused: Prepare =
+                    |_, _, _| Box::pin(std::future::ready(Err(RunErrorCode::InvalidRequest)));
+                (ToolSnapshot::default(), refused)
+            }
+        };
+        let (driver, continued, message_id) = self.driver(request, Extensions::new(), tools, prepare);
+        let live = inner.live.insert(driver, &inner.limits);
+        Run::new(Arc::clone(inner), live, continued, message_id)
     }
 
-    /// Starts a run with the extensions of an HTTP request, where tools find the [`Principal`] and the host's data.
+    /// Starts a run for a client, with the extensions of its HTTP request, where tools find the [`Principal`] and the
+    /// host's data. What the client posts as the server's own words is verified, and what the run writes is sealed.
+    ///
+    /// A run of the same chat that is under way is stopped first, or as the builder's
+    /// [`when_busy`](super::AssistantBuilder::when_busy) says. A chat belongs to its principal; anonymous callers
+    /// share theirs.
     ///
     /// # Errors
     ///
-    /// When the request declares a tool that it may not declare, or its history is refused.
+    /// When the request declares a tool that it may not declare, its history is refused, or the same message is being
+    /// answered right now ([`is_conflict`](omniassist_core::Error::is_conflict)).
     pub fn try_run(
         &self,
         mut request: RunRequest,
         extensions: Extensions,
     ) -> Result<Run, omniassist_core::Error> {
-        let tools = self.inner.tools.snapshot();
-        let tools = if request.tools.is_empty() { tools } else { tools.with_declared(&request.tools)? };
+        let inner = &self.inner;
         let principal = extensions.get::<Principal>().cloned().unwrap_or_default();
-        history::verify(&mut request, principal.id(), &tools, &*self.inner.verifier)?;
-        Ok(self.begin(request, extensions, tools, prepare))
+        let tools = inner.tools.snapshot().for_abilities(request.abilities);
+        let tools = tools.for_principal(principal.clone()).with_declared(&request.tools)?;
+        history::verify(&mut request, principal.id(), &tools, &*inner.verifier)?;
+        let post = request
+            .chat_id
+            .clone()
+            .map(|chat_id| Post { chat: ChatKey { principal, chat_id }, digest: post_digest(&request) });
+        let (driver, continued, message_id) = self.driver(request, extensions, tools, prepare);
+        let live = match post {
+            Some(post) => inner.live.insert_for_chat(driver, post, inner.when_busy, &inner.limits)?,
+            None => inner.live.insert(driver, &inner.limits),
+        };
+        Ok(Run::new(Arc::clone(inner), live, continued, message_id))
     }
 
-    fn begin(
+    /// Stops the run of a chat, as its client asks for: the run ends with an abort. Says whether there was one. Only
+    /// runs begun with [`try_run`](Self::try_run), by this principal, are found.
+    pub fn stop(&self, principal: &Principal, chat_id: &str) -> bool {
+        let chat = ChatKey { principal: principal.clone(), chat_id: chat_id.into() };
+        self.inner.live.stop(&chat, Text::from_static("The user stopped the run."))
+    }
+
+    fn driver(
         &self,
         request: RunRequest,
         extensions: Extensions,
         tools: ToolSnapshot,
-        prepare: fn(Arc<Inner>, RunContext) -> Preparation,
-    ) -> Run {
+        prepare: Prepare,
+    ) -> (Driver, Option<Message>, Text) {
         let inner = Arc::clone(&self.inner);
         let mut context = inner.context.read().unwrap_or_else(PoisonError::into_inner).clone();
         context.extend(request.context.iter().cloned());
@@ -168,10 +201,10 @@ impl Assistant {
         let new_id = id("msg");
         let message_id = continued.as_ref().map_or_else(|| new_id.clone(), |message| message.id.clone());
         let config = RunConfig::with_limits(new_id, &inner.limits);
-        let preparation = prepare(Arc::clone(&inner), run.clone());
-        let driver = Driver::new(Arc::clone(&inner), run, tools, request, config, preparation);
-        let live = inner.live.insert(driver, &inner.limits);
-        Run::new(inner, live, continued, message_id)
+        let due = due_approvals(&request, &tools);
+        let preparation = prepare(Arc::clone(&inner), run.clone(), due);
+        let driver = Driver::new(inner, run, tools, request, config, preparation);
+        (driver, continued, message_id)
     }
 
     /// Stops every run (each ends with an abort) and waits until no tool is running any more.
@@ -187,8 +220,22 @@ fn id(prefix: &str) -> Text {
     format!("{prefix}_{}", Uuid::now_v7().simple()).into()
 }
 
-fn prepare(assistant: Arc<Inner>, run: RunContext) -> Preparation {
+/// Tells posts of one chat apart: what was done, and the message that it is about.
+fn post_digest(request: &RunRequest) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (request.trigger, &request.message_id, request.messages.len()).hash(&mut hasher);
+    if let Some(message) = request.messages.last() {
+        serde_json::to_string(message).unwrap_or_default().hash(&mut hasher);
+    }
+    hasher.finish()
+}
+
+type Prepare = fn(Arc<Inner>, RunContext, Vec<DueApproval>) -> Preparation;
+
+fn prepare(assistant: Arc<Inner>, run: RunContext, due: Vec<DueApproval>) -> Preparation {
     let preparation = async move {
+        let spent_approvals = Vec::new();
+        drop(due);
         let system = match &assistant.prompt {
             None => None,
             Some(prompt) => Some(prompt.resolve(&run).await.map_err(|error| {
@@ -207,7 +254,8 @@ fn prepare(assistant: Arc<Inner>, run: RunContext) -> Preparation {
             };
         }
         tracing::debug!(run_id = %run.run_id(), receipt = ?compressed.receipt(), "context compressed");
-        Ok(Prepared { system, context: compressed.into_block().map(|block| block.into_text()) })
+        let context = compressed.into_block().map(|block| block.into_text());
+        Ok(Prepared { system, context, spent_approvals })
     };
     Box::pin(AssertUnwindSafe(preparation).catch_unwind().map(|prepared| {
         prepared.unwrap_or_else(|_| {

@@ -5,6 +5,7 @@ use omniassist_core::context::{ContextCompressor, ContextSummariser};
 use omniassist_core::{ContextMessage, Limits, ModelOptions, Text, TrustHistory, Verifier};
 
 use super::assistant::{Assistant, Inner};
+use super::live::WhenBusy;
 use super::prompt::{IntoSystemPrompt, SystemPrompt};
 use crate::Result;
 use crate::cost::Prices;
@@ -27,6 +28,7 @@ pub struct AssistantBuilder {
     verifier: Option<Arc<dyn Verifier>>,
     prices: Option<Prices>,
     records_content: bool,
+    when_busy: WhenBusy,
 }
 
 impl AssistantBuilder {
@@ -45,6 +47,7 @@ impl AssistantBuilder {
             verifier: None,
             prices: None,
             records_content: false,
+            when_busy: WhenBusy::default(),
         }
     }
 
@@ -141,6 +144,13 @@ impl AssistantBuilder {
         self
     }
 
+    /// What happens to a post to a chat that has a run under way. A repetition of the message that is being answered
+    /// gets 409 `duplicate_run` in any case. Default: [`WhenBusy::Supersede`].
+    pub fn when_busy(mut self, when_busy: WhenBusy) -> Self {
+        self.when_busy = when_busy;
+        self
+    }
+
     /// Builds the assistant.
     ///
     /// # Errors
@@ -176,6 +186,7 @@ impl AssistantBuilder {
             trusts_history,
             prices: self.prices,
             records_content: self.records_content,
+            when_busy: self.when_busy,
             live: Arc::default(),
         }))
     }

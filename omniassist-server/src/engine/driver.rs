@@ -9,7 +9,7 @@ use futures_core::Stream as _;
 use omniassist_core::event::RunErrorCode;
 use omniassist_core::run::{Action, Input, RunConfig, RunMachine};
 use omniassist_core::transcript::ToolCall;
-use omniassist_core::{EventBuf, LlmPayload, RunEvent, RunRequest, Text, TranscriptItem};
+use omniassist_core::{EventBuf, LlmPayload, ModelOptions, RunEvent, RunRequest, Text, TranscriptItem};
 use serde_json::Map;
 
 use super::assistant::Inner;
@@ -22,9 +22,12 @@ use crate::{Cost, RunContext};
 /// What is made for a run before its first model call: the system prompt and the context block.
 pub(super) type Preparation = Pin<Box<dyn Future<Output = Result<Prepared, RunErrorCode>> + Send>>;
 
+#[derive(Default)]
 pub(super) struct Prepared {
     pub(super) system: Option<Text>,
     pub(super) context: Option<Text>,
+    /// Calls whose approval was used before.
+    pub(super) spent_approvals: Vec<Text>,
 }
 
 /// Drives one run's machine: owns its model stream and its tools. Dropping it closes the one and cancels the others.
@@ -34,6 +37,7 @@ pub(super) struct Driver {
     tools: ToolSnapshot,
     request: RunRequest,
     config: RunConfig,
+    options: Option<Arc<ModelOptions>>,
     stage: Stage,
     events: EventBuf<RunEvent>,
     model: Option<LlmStream>,
@@ -64,6 +68,7 @@ impl Driver {
             assistant,
             run,
             tools,
+            options: request.options.clone(),
             request,
             config,
             stage: Stage::Preparing(preparation),
@@ -72,6 +77,17 @@ impl Driver {
             queued: VecDeque::new(),
             running: Vec::new(),
             trace,
+        }
+    }
+
+    /// Holds the run's preparation back until something else is over.
+    pub(super) fn wait_for(&mut self, first: Pin<Box<dyn Future<Output = ()> + Send>>) {
+        if let Stage::Preparing(preparation) = &mut self.stage {
+            let then = mem::replace(preparation, Box::pin(std::future::pending()));
+            *preparation = Box::pin(async move {
+                first.await;
+                then.await
+            });
         }
     }
 
@@ -91,7 +107,7 @@ impl Driver {
     /// Ends the run for a reason from outside.
     pub(super) fn end(&mut self, end: End) {
         if let Stage::Preparing(_) = self.stage {
-            self.begin(Prepared { system: None, context: None });
+            self.begin(Prepared::default());
         }
         self.step(match end {
             End::Deadline => Input::Fail(RunErrorCode::Timeout),
@@ -106,7 +122,7 @@ impl Driver {
             match ready!(polled) {
                 Ok(prepared) => self.begin(prepared),
                 Err(code) => {
-                    self.begin(Prepared { system: None, context: None });
+                    self.begin(Prepared::default());
                     self.step(Input::Fail(code));
                 }
             }
@@ -123,6 +139,7 @@ impl Driver {
     fn begin(&mut self, prepared: Prepared) {
         let mut config = self.config.clone();
         config.context = prepared.context;
+        config.spent_approvals = prepared.spent_approvals;
         let request = mem::take(&mut self.request);
         let machine = RunMachine::start(&request, config, &self.tools, &mut self.events);
         self.stage = Stage::Running { machine: Box::new(machine), system: prepared.system };
@@ -198,7 +215,12 @@ impl Driver {
         let Stage::Running { machine, system } = &mut self.stage else { return };
         match machine.next_action() {
             Some(Action::CallModel { transcript }) => {
-                let payload = self.assistant.payload(transcript, system.clone(), self.tools.specs());
+                let payload = self.assistant.payload(
+                    transcript,
+                    system.clone(),
+                    self.tools.specs(),
+                    self.options.as_ref(),
+                );
                 let provider = &self.assistant.provider;
                 self.trace.call_model(&payload, provider.name(), self.assistant.asked_model());
                 self.model = Some(self.trace.enter_scope(|| provider.stream(payload)));
@@ -265,11 +287,12 @@ impl Inner {
         transcript: Arc<[TranscriptItem]>,
         system: Option<Text>,
         tools: Arc<[Arc<omniassist_core::ToolSpec>]>,
+        options: Option<&Arc<ModelOptions>>,
     ) -> LlmPayload {
         let mut payload = LlmPayload::new(transcript);
         payload.system = system;
         payload.tools = tools;
-        payload.options = Arc::clone(&self.options);
+        payload.options = Arc::clone(options.unwrap_or(&self.options));
         payload.model.clone_from(&self.model);
         payload
     }

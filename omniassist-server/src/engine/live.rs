@@ -5,11 +5,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError, Weak};
 use std::task::{Context, Waker};
 use std::time::Duration;
 
-use omniassist_core::{Limits, Text};
+use omniassist_core::{Error, Limits, Text};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, MissedTickBehavior};
 
 use super::driver::Driver;
+use crate::{CancellationToken, Principal};
 
 /// The runs of one assistant that are under way.
 ///
@@ -23,12 +24,43 @@ pub(super) struct LiveRuns {
 #[derive(Debug, Default)]
 struct Table {
     runs: HashMap<u64, Arc<LiveRun>>,
+    /// The latest run of each chat that has one.
+    chats: HashMap<ChatKey, u64>,
     next: u64,
     sweeper: Option<JoinHandle<()>>,
 }
 
+/// Whose chat it is, and which.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct ChatKey {
+    pub(super) principal: Principal,
+    pub(super) chat_id: Text,
+}
+
+/// What a run answers: a second post of the same is a repetition.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Post {
+    pub(super) chat: ChatKey,
+    pub(super) digest: u64,
+}
+
+/// What happens to a post to a chat that has a run under way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum WhenBusy {
+    /// The run under way is stopped, and the new one begins when it has ended, or after
+    /// [`Limits::supersede_grace`](omniassist_core::Limits::supersede_grace).
+    #[default]
+    Supersede,
+    /// The post is refused with 409 `chat_busy`.
+    Reject,
+}
+
 /// One run under way.
 pub(super) struct LiveRun {
+    post: Option<Post>,
+    /// Fires when the terminal event was given out, or the run was dropped.
+    ended: CancellationToken,
     driver: Mutex<Option<Box<Driver>>>,
     started: Instant,
     /// Milliseconds from `started` to the latest poll.
@@ -57,6 +89,18 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl LiveRun {
+    fn new(driver: Driver, post: Option<Post>) -> Self {
+        Self {
+            post,
+            ended: CancellationToken::new(),
+            driver: Mutex::new(Some(Box::new(driver))),
+            started: Instant::now(),
+            polled: AtomicU64::new(0),
+            ends_when_unread: AtomicBool::new(false),
+            order: Mutex::default(),
+        }
+    }
+
     /// Runs `poll` with the driver, unless the run was taken away.
     pub(super) fn with<T>(&self, poll: impl FnOnce(&mut Driver) -> T) -> Option<T> {
         let elapsed = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
@@ -101,6 +145,19 @@ impl LiveRun {
             Err(TryLockError::WouldBlock) => None,
         };
         drop(driver);
+        self.ended.cancel();
+    }
+
+    /// Notes that the terminal event was given out.
+    pub(super) fn has_ended(&self) {
+        self.ended.cancel();
+    }
+
+    /// Waits until the run has ended; one that does not in time is dropped.
+    pub(super) async fn wind_up(&self, grace: Duration) {
+        if tokio::time::timeout(grace, self.ended.cancelled()).await.is_err() {
+            self.take();
+        }
     }
 
     fn sweep(&self, limits: &Limits) {
@@ -124,31 +181,79 @@ impl fmt::Debug for LiveRun {
 }
 
 impl LiveRuns {
-    /// Takes up a run; the sweeper starts with the first one.
+    /// Takes up a run that belongs to no chat.
     pub(super) fn insert(self: &Arc<Self>, driver: Driver, limits: &Arc<Limits>) -> (u64, Arc<LiveRun>) {
-        let run = Arc::new(LiveRun {
-            driver: Mutex::new(Some(Box::new(driver))),
-            started: Instant::now(),
-            polled: AtomicU64::new(0),
-            ends_when_unread: AtomicBool::new(false),
-            order: Mutex::default(),
-        });
+        let run = Arc::new(LiveRun::new(driver, None));
+        (self.put(&mut lock(&self.table), &run, limits), run)
+    }
+
+    /// Takes up a run of a chat, in the place of the chat's run under way.
+    ///
+    /// # Errors
+    ///
+    /// When that run answers the same message, or posts to a busy chat are refused.
+    pub(super) fn insert_for_chat(
+        self: &Arc<Self>,
+        driver: Driver,
+        post: Post,
+        when_busy: WhenBusy,
+        limits: &Arc<Limits>,
+    ) -> Result<(u64, Arc<LiveRun>), Error> {
         let mut table = lock(&self.table);
+        let before = table.of_chat(&post.chat);
+        if let Some(before) = &before {
+            if before.post.as_ref() == Some(&post) {
+                return Err(Error::duplicate_run());
+            }
+            if when_busy == WhenBusy::Reject {
+                return Err(Error::chat_busy());
+            }
+        }
+        let chat = post.chat.clone();
+        let run = Arc::new(LiveRun::new(driver, Some(post)));
+        let key = self.put(&mut table, &run, limits);
+        table.chats.insert(chat, key);
+        drop(table);
+        if let Some(before) = before {
+            before.end(End::Abort(Text::from_static("Another message took the place of this one.")));
+            let grace = limits.supersede_grace;
+            run.with(|driver| driver.wait_for(Box::pin(async move { before.wind_up(grace).await })));
+        }
+        Ok((key, run))
+    }
+
+    /// Puts a run into the table; the sweeper starts with the first one.
+    fn put(self: &Arc<Self>, table: &mut Table, run: &Arc<LiveRun>, limits: &Arc<Limits>) -> u64 {
         let key = table.next;
         table.next += 1;
-        table.runs.insert(key, Arc::clone(&run));
+        table.runs.insert(key, Arc::clone(run));
         // A sweeper whose runtime is gone counts as finished.
         if table.sweeper.as_ref().is_none_or(JoinHandle::is_finished)
             && let Ok(runtime) = tokio::runtime::Handle::try_current()
         {
             table.sweeper = Some(runtime.spawn(sweep(Arc::downgrade(self), Arc::clone(limits))));
         }
-        (key, run)
+        key
     }
 
     pub(super) fn remove(&self, key: u64) {
-        let run = lock(&self.table).runs.remove(&key);
+        let mut table = lock(&self.table);
+        let run = table.runs.remove(&key);
+        if let Some(post) = run.as_ref().and_then(|run| run.post.as_ref())
+            && table.chats.get(&post.chat) == Some(&key)
+        {
+            table.chats.remove(&post.chat);
+        }
+        drop(table);
         drop(run);
+    }
+
+    /// Stops the run of a chat; says whether there was one.
+    pub(super) fn stop(&self, chat: &ChatKey, reason: Text) -> bool {
+        let run = lock(&self.table).of_chat(chat);
+        let Some(run) = run else { return false };
+        run.end(End::Abort(reason));
+        true
     }
 
     pub(super) fn len(&self) -> usize {
@@ -160,6 +265,14 @@ impl LiveRuns {
         for run in runs {
             run.end(End::Abort(reason.clone()));
         }
+    }
+}
+
+impl Table {
+    /// The run of a chat that has not ended.
+    fn of_chat(&self, chat: &ChatKey) -> Option<Arc<LiveRun>> {
+        let run = self.runs.get(self.chats.get(chat)?)?;
+        (!run.ended.is_cancelled()).then(|| Arc::clone(run))
     }
 }
 

@@ -11,6 +11,7 @@ mod summary;
 
 pub use assistant::Assistant;
 pub use builder::AssistantBuilder;
+pub use live::WhenBusy;
 pub use prompt::{IntoSystemPrompt, PromptText, prompt_kind};
 pub use run::{Run, RunFailure, RunHandle, RunOutcome};
 pub use summary::LlmSummariser;

@@ -65,7 +65,13 @@ impl Run {
             }
             driver.poll_event(cx)
         });
-        polled.unwrap_or(Poll::Ready(None))
+        let polled = polled.unwrap_or(Poll::Ready(None));
+        if let Poll::Ready(event) = &polled
+            && event.as_ref().is_none_or(RunEvent::is_terminal)
+        {
+            self.live.has_ended();
+        }
+        polled
     }
 
     async fn next(&mut self) -> Option<RunEvent> {

@@ -5,6 +5,8 @@
 //! | route | what |
 //! |---|---|
 //! | `POST /` | runs the assistant; the answer is an AI SDK UI message stream, over server-sent events or, on `Accept: application/x-ndjson`, one JSON value a line |
+//! | `POST /{chat_id}/stop` | stops the run of a chat of the same principal; `{"stopped": true}`, or `false` where nothing ran |
+//! | `GET /{chat_id}/stream` | always 204: runs are not kept, so there is nothing to resume |
 //! | `GET /manifest.json` | tools, their JSON Schemas, and the dialects |
 //! | `GET /types.d.ts` | TypeScript types of messages and tools |
 //!

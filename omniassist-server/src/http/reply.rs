@@ -43,6 +43,12 @@ pub(super) fn error(status: StatusCode, code: &str, message: &str) -> Response<A
     json(status, &json!({ "error": { "code": code, "message": message } }))
 }
 
+pub(super) fn no_content() -> Response<AssistantBody> {
+    let mut response = Response::new(AssistantBody::whole(""));
+    *response.status_mut() = StatusCode::NO_CONTENT;
+    response
+}
+
 pub(super) fn not_found() -> Response<AssistantBody> {
     error(StatusCode::NOT_FOUND, "not_found", "There is nothing at this path.")
 }
@@ -91,5 +97,6 @@ pub(super) fn refused(refusal: &Error) -> Response<AssistantBody> {
     if let Some((name, value)) = refusal.limit() {
         error.insert("limit".to_owned(), json!({ "name": name, "value": value }));
     }
-    json(StatusCode::BAD_REQUEST, &json!({ "error": error }))
+    let status = if refusal.is_conflict() { StatusCode::CONFLICT } else { StatusCode::BAD_REQUEST };
+    json(status, &json!({ "error": error }))
 }

@@ -4,13 +4,15 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use http::{Method, Request, Response, StatusCode};
+use http::{Extensions, Method, Request, Response, StatusCode};
 use http_body::Body;
 use omniassist_core::typescript;
+use percent_encoding::percent_decode_str;
+use serde_json::json;
 use tower_service::Service;
 
 use super::{AssistantBody, PostedRun, manifest, reply};
-use crate::Assistant;
+use crate::{Assistant, Principal};
 
 /// The assistant as a service over [`http`] types; see the [module](super). Cloning is cheap.
 #[derive(Clone)]
@@ -47,7 +49,24 @@ impl AssistantService {
                 reply::text(StatusCode::OK, "text/plain; charset=utf-8", types)
             }
             ("/manifest.json" | "/types.d.ts", _) => reply::method_not_allowed("GET, HEAD"),
-            _ => reply::not_found(),
+            (path, method) => match ChatRoute::of(path) {
+                Some(route) => self.chat(&route, method, request.extensions()),
+                None => reply::not_found(),
+            },
+        }
+    }
+
+    /// The routes of one chat. Runs are stateless, so there is never a stream to go on with.
+    fn chat(&self, route: &ChatRoute, method: &Method, extensions: &Extensions) -> Response<AssistantBody> {
+        match (route, method) {
+            (ChatRoute::Stream, &Method::GET) => reply::no_content(),
+            (ChatRoute::Stream, _) => reply::method_not_allowed("GET"),
+            (ChatRoute::Stop(chat_id), &Method::POST) => {
+                let principal = extensions.get::<Principal>().cloned().unwrap_or_default();
+                let stopped = self.assistant.stop(&principal, chat_id);
+                reply::json(StatusCode::OK, &json!({ "stopped": stopped }))
+            }
+            (ChatRoute::Stop(_), _) => reply::method_not_allowed("POST"),
         }
     }
 
@@ -55,6 +74,26 @@ impl AssistantService {
         match PostedRun::read(request, self.assistant.limits()).await {
             Ok(posted) => posted.respond(&self.assistant),
             Err(refusal) => refusal,
+        }
+    }
+}
+
+/// A path below a chat's id: `/{chat_id}/stop` or `/{chat_id}/stream`.
+enum ChatRoute {
+    Stop(String),
+    Stream,
+}
+
+impl ChatRoute {
+    fn of(path: &str) -> Option<Self> {
+        let (chat_id, action) = path.strip_prefix('/')?.split_once('/')?;
+        if chat_id.is_empty() {
+            return None;
+        }
+        match action {
+            "stop" => Some(Self::Stop(percent_decode_str(chat_id).decode_utf8().ok()?.into_owned())),
+            "stream" => Some(Self::Stream),
+            _ => None,
         }
     }
 }

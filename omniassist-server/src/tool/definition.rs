@@ -7,10 +7,12 @@ use omniassist_core::{Text, ToolExample, ToolSide, ToolSpec};
 use schemars::JsonSchema;
 use serde_json::Value;
 
+use super::form;
 use super::schema;
 use super::state::StateNeed;
 use super::{
-    IntoToolOutput, ToolContext, ToolDescription, ToolError, ToolFuture, ToolHandler, ToolParameters,
+    Approval, IntoToolOutput, ToolContext, ToolDescription, ToolError, ToolFuture, ToolHandler,
+    ToolParameters,
 };
 
 /// Something that a model can call: a function of the host, or of the client's page.
@@ -33,6 +35,7 @@ pub struct Tool {
     pub(super) call: Option<Call>,
     pub(super) timeout: Option<Duration>,
     pub(super) max_output_bytes: Option<usize>,
+    pub(super) approval: Option<Approval>,
     pub(super) state: Vec<StateNeed>,
     pub(super) arguments: Vec<&'static str>,
 }
@@ -41,7 +44,15 @@ pub(super) type Call = Arc<dyn Fn(ToolContext) -> ToolFuture + Send + Sync>;
 
 impl Tool {
     fn from_spec(spec: ToolSpec, call: Option<Call>) -> Self {
-        Self { spec, call, timeout: None, max_output_bytes: None, state: Vec::new(), arguments: Vec::new() }
+        Self {
+            spec,
+            call,
+            timeout: None,
+            max_output_bytes: None,
+            approval: None,
+            state: Vec::new(),
+            arguments: Vec::new(),
+        }
     }
 
     /// A tool that runs here: an async function whose parameters are extractors. Its schema is that of its
@@ -126,6 +137,24 @@ impl Tool {
     /// A tool that the client runs, with a JSON Schema made elsewhere. It must be of type `object`.
     pub fn front_end_with_schema(name: impl Into<Text>, description: impl Into<Text>, schema: Value) -> Self {
         Self::from_spec(ToolSpec::new(name, description, schema).front_end(), None)
+    }
+
+    /// The built-in tool `request_input`: the model writes a question and the JSON Schema of a form, the run waits
+    /// while the client shows it, and what the user enters is checked against the schema before the model reads it.
+    ///
+    /// The client gets the call with `{"message", "schema"}` and gives back the entered object as its output (AG-UI
+    /// clients get an interrupt with a `responseSchema`). A form lapses after
+    /// [`Limits::approval_lifetime`](omniassist_core::Limits::approval_lifetime). A client that cannot show forms is
+    /// not offered the tool.
+    pub fn request_input() -> Self {
+        Self::front_end_with_schema(form::REQUEST_INPUT, form::DESCRIPTION, form::arguments_schema())
+    }
+
+    /// Which calls need somebody's approval before they run. A front-end tool asks for itself: for one, registration
+    /// fails. Default: none.
+    pub fn requires_approval(mut self, approval: Approval) -> Self {
+        self.approval = Some(approval);
+        self
     }
 
     /// A short name for people, which clients show while the tool runs. Default: none; clients show the name.

@@ -72,10 +72,12 @@
 //! - The model writes the arguments, and whoever writes to the model can make it write them: check that the
 //!   [`Principal`](crate::Principal) may do what is asked.
 
+mod approval;
 mod context;
 mod definition;
 mod error;
 mod extract;
+mod form;
 mod handler;
 mod json;
 mod output;
@@ -88,6 +90,7 @@ mod state;
 mod tests;
 mod update;
 
+pub use approval::{Approval, ApprovalDecision};
 pub use context::ToolContext;
 pub use definition::Tool;
 pub use error::ToolError;

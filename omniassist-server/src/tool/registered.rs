@@ -3,13 +3,14 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use omniassist_core::run::Gate;
 use omniassist_core::{JsonText, Limits, Text, ToolSide, ToolSpec, check_tool_name};
 
 use super::definition::Call;
 use super::schema::{self, ArgumentCheck};
 use super::state::StateMap;
-use super::{Tool, ToolContext, ToolError, ToolFuture};
-use crate::Error;
+use super::{Approval, Tool, ToolContext, ToolError, ToolFuture, form};
+use crate::{Error, Principal};
 
 /// A tool that has passed its checks, as a [`ToolSnapshot`](super::ToolSnapshot) holds it.
 pub struct RegisteredTool {
@@ -18,11 +19,12 @@ pub struct RegisteredTool {
     check: ArgumentCheck,
     timeout: Duration,
     max_output_bytes: usize,
+    approval: Option<Approval>,
 }
 
 impl RegisteredTool {
     pub(super) fn check(tool: Tool, state: &StateMap, limits: &Limits) -> Result<Self, Error> {
-        let Tool { mut spec, call, timeout, max_output_bytes, state: needs, arguments } = tool;
+        let Tool { mut spec, call, timeout, max_output_bytes, approval, state: needs, arguments } = tool;
         let name = spec.name.clone();
         let refuse = |reason: Cow<'static, str>| Error::invalid_tool(name.clone(), reason);
 
@@ -38,6 +40,12 @@ impl RegisteredTool {
                 )
                 .into(),
             ));
+        }
+        if approval.is_some() && call.is_none() {
+            return Err(refuse("the client runs it, so the client asks for approval".into()));
+        }
+        if spec.name == form::REQUEST_INPUT && call.is_some() {
+            return Err(refuse("this is the name of the built-in form, which the client shows".into()));
         }
         if let Some(need) = needs.iter().find(|need| !state.contains(need)) {
             let type_name = need.type_name;
@@ -64,6 +72,7 @@ impl RegisteredTool {
             check,
             timeout: timeout.unwrap_or(limits.tool_timeout),
             max_output_bytes: max_output_bytes.unwrap_or(limits.max_tool_output_bytes),
+            approval,
         })
     }
 
@@ -81,7 +90,8 @@ impl RegisteredTool {
             Arc::new(spec)
         };
         let Limits { tool_timeout: timeout, max_tool_output_bytes: max_output_bytes, .. } = Limits::default();
-        Ok(Self { spec, call: None, check: ArgumentCheck::lazy(), timeout, max_output_bytes })
+        let approval = None;
+        Ok(Self { spec, call: None, check: ArgumentCheck::lazy(), timeout, max_output_bytes, approval })
     }
 
     /// What models and clients are told of it.
@@ -103,7 +113,25 @@ impl RegisteredTool {
     }
 
     pub(super) fn check_arguments(&self, arguments: &JsonText) -> Result<(), Text> {
-        self.check.check(&self.spec.input_schema, arguments)
+        self.check.check(&self.spec.input_schema, arguments)?;
+        if self.is_form() { form::check_arguments(arguments) } else { Ok(()) }
+    }
+
+    pub(super) fn check_output(&self, arguments: &JsonText, output: &JsonText) -> Result<(), Text> {
+        if self.is_form() { form::check_output(arguments, output) } else { Ok(()) }
+    }
+
+    pub(super) fn gate(&self, arguments: &JsonText, principal: &Principal) -> Gate {
+        match &self.approval {
+            Some(approval) => approval.gate(&self.spec.name, arguments, principal),
+            None if self.is_form() => form::gate(arguments),
+            None => Gate::Open,
+        }
+    }
+
+    /// Whether it is the built-in form.
+    pub(super) fn is_form(&self) -> bool {
+        self.call.is_none() && self.spec.name == form::REQUEST_INPUT
     }
 
     /// Calls the function. The part before its first await runs at once.

@@ -3,7 +3,7 @@ use std::fmt;
 use std::future::Future;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use omniassist_core::run::ToolCatalog;
+use omniassist_core::run::{ClientAbilities, Gate, ToolCatalog};
 use omniassist_core::{JsonText, Limits, Text, ToolSide, ToolSpec, check_tool_name};
 use tokio_util::task::TaskTracker;
 
@@ -11,7 +11,7 @@ use super::Tool;
 use super::registered::RegisteredTool;
 use super::run::{self, RunningTool, ToolInvocation};
 use super::state::StateMap;
-use crate::{Error, Result};
+use crate::{Error, Principal, Result};
 
 /// The tools of an assistant, which can change while it serves. Cloning gives another handle to the same tools.
 ///
@@ -135,6 +135,7 @@ impl fmt::Debug for Tools {
 #[derive(Clone, Default)]
 pub struct ToolSnapshot {
     inner: Arc<Snapshot>,
+    principal: Principal,
 }
 
 struct Snapshot {
@@ -152,7 +153,30 @@ impl ToolSnapshot {
     /// Sorted by name, so that the same tools make the same provider request on every instance.
     fn of(tools: BTreeMap<Text, Arc<RegisteredTool>>) -> Self {
         let specs = tools.values().map(|tool| Arc::clone(tool.spec())).collect();
-        Self { inner: Arc::new(Snapshot { tools, specs }) }
+        Self { inner: Arc::new(Snapshot { tools, specs }), principal: Principal::anonymous() }
+    }
+
+    /// The same tools for a run of this principal, whom approval policies look at.
+    #[must_use]
+    pub fn for_principal(mut self, principal: Principal) -> Self {
+        self.principal = principal;
+        self
+    }
+
+    /// The tools that can be offered to a client: without the registered front-end tools, or without forms, where it
+    /// has no use for them.
+    pub(crate) fn for_abilities(&self, abilities: ClientAbilities) -> Self {
+        let keeps = |tool: &RegisteredTool| match tool.spec().side {
+            ToolSide::Server => true,
+            ToolSide::FrontEnd if tool.is_form() => abilities.forms,
+            ToolSide::FrontEnd => abilities.front_end_tools,
+        };
+        if self.inner.tools.values().all(|tool| keeps(tool)) {
+            return self.clone();
+        }
+        let tools = self.inner.tools.iter().filter(|(_, tool)| keeps(tool));
+        let tools = tools.map(|(name, tool)| (name.clone(), Arc::clone(tool))).collect();
+        Self::of(tools).for_principal(self.principal.clone())
     }
 
     /// The tool with exactly this name.
@@ -232,7 +256,8 @@ impl ToolSnapshot {
             specs.push(Arc::clone(tool.spec()));
             tools.insert(spec.name.clone(), Arc::new(tool));
         }
-        Ok(Self { inner: Arc::new(Snapshot { tools, specs: specs.into() }) })
+        let principal = self.principal.clone();
+        Ok(Self { inner: Arc::new(Snapshot { tools, specs: specs.into() }), principal })
     }
 }
 
@@ -243,6 +268,14 @@ impl ToolCatalog for ToolSnapshot {
 
     fn check(&self, name: &str, arguments: &JsonText) -> Result<(), Text> {
         self.check(name, arguments)
+    }
+
+    fn gate(&self, name: &str, arguments: &JsonText) -> Gate {
+        self.get(name).map_or(Gate::Open, |tool| tool.gate(arguments, &self.principal))
+    }
+
+    fn check_output(&self, name: &str, arguments: &JsonText, output: &JsonText) -> Result<(), Text> {
+        self.get(name).map_or(Ok(()), |tool| tool.check_output(arguments, output))
     }
 }
 

@@ -1,0 +1,133 @@
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use omniassist_core::run::Gate;
+use omniassist_core::{JsonText, Text};
+use serde::de::DeserializeOwned;
+
+use crate::Principal;
+
+/// When a call of a tool needs somebody's approval, and what that somebody is asked.
+///
+/// The user is shown the arguments; what they approve is what runs. An answer counts only with this server's proof
+/// that it asked, for [`Limits::approval_lifetime`](omniassist_core::Limits::approval_lifetime), and once. A client
+/// that cannot ask is never waited for: the model is told so, and the call does not run.
+///
+/// The policy is asked when the model makes the call, and again before an approved call runs: then it can still refuse,
+/// but no longer ask.
+///
+/// ```
+/// use omniassist_server::tool::{Approval, ApprovalDecision, Args, Tool, ToolError};
+/// use omniassist_server::Principal;
+/// use schemars::JsonSchema;
+/// use serde::Deserialize;
+///
+/// #[derive(Deserialize, JsonSchema)]
+/// struct Refund {
+///     order: u64,
+///     cents: u64,
+/// }
+///
+/// async fn refund(Args(refund): Args<Refund>) -> Result<String, ToolError> {
+///     Ok(format!("Refunded {} cents for order {}.", refund.cents, refund.order))
+/// }
+///
+/// let always = Tool::new("refund", "Gives money back", refund).requires_approval(Approval::always());
+/// let large = Tool::new("refund", "Gives money back", refund)
+///     .requires_approval(Approval::when(|refund: &Refund, _: &Principal| refund.cents > 10_000));
+/// let policy = Approval::decide(|refund: &Refund, user: &Principal| match refund.cents {
+///     0..=1_000 => ApprovalDecision::Allow,
+///     _ if user.is_anonymous() => ApprovalDecision::Refuse("Sign in first.".into()),
+///     _ => ApprovalDecision::Ask,
+/// });
+/// let mixed = Tool::new("refund", "Gives money back", refund).requires_approval(policy.message("Give this back?"));
+/// ```
+#[derive(Clone)]
+#[must_use = "a policy does nothing until a tool has it"]
+pub struct Approval {
+    decide: Arc<Decide>,
+    message: Option<Text>,
+    editable: bool,
+}
+
+type Decide = dyn Fn(&JsonText, &Principal) -> ApprovalDecision + Send + Sync;
+
+/// What a policy says of one call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ApprovalDecision {
+    /// It may run.
+    Allow,
+    /// Somebody is to be asked.
+    Ask,
+    /// It must not run, for this reason, which the user and the model read.
+    Refuse(Text),
+}
+
+impl Approval {
+    fn new(decide: impl Fn(&JsonText, &Principal) -> ApprovalDecision + Send + Sync + 'static) -> Self {
+        Self { decide: Arc::new(decide), message: None, editable: false }
+    }
+
+    /// Every call needs an approval.
+    pub fn always() -> Self {
+        Self::new(|_, _| ApprovalDecision::Ask)
+    }
+
+    /// Calls for which this is true need an approval, the others run. Arguments that are no `T` need one too.
+    pub fn when<T: DeserializeOwned>(
+        needed: impl Fn(&T, &Principal) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        Self::decide(move |arguments: &T, principal: &Principal| {
+            if needed(arguments, principal) { ApprovalDecision::Ask } else { ApprovalDecision::Allow }
+        })
+    }
+
+    /// Decides call by call. For arguments that are no `T` somebody is asked. A policy that panics refuses the call.
+    pub fn decide<T: DeserializeOwned>(
+        decide: impl Fn(&T, &Principal) -> ApprovalDecision + Send + Sync + 'static,
+    ) -> Self {
+        Self::new(move |arguments, principal| match arguments.to::<T>() {
+            Ok(arguments) => decide(&arguments, principal),
+            Err(_) => ApprovalDecision::Ask,
+        })
+    }
+
+    /// A question for the user. Default: none; clients show the tool and its arguments.
+    pub fn message(mut self, message: impl Into<Text>) -> Self {
+        self.message = Some(message.into());
+        self
+    }
+
+    /// Lets whoever approves change the arguments, in clients that can (AG-UI, CopilotKit). They are checked against
+    /// the schema, and the policy can refuse them. Default: what was shown is run.
+    pub fn editable(mut self) -> Self {
+        self.editable = true;
+        self
+    }
+
+    pub(super) fn gate(&self, tool: &str, arguments: &JsonText, principal: &Principal) -> Gate {
+        let decision = catch_unwind(AssertUnwindSafe(|| (self.decide)(arguments, principal)));
+        match decision {
+            Ok(ApprovalDecision::Allow) => Gate::Open,
+            Ok(ApprovalDecision::Ask) => {
+                Gate::Approval { message: self.message.clone(), editable: self.editable }
+            }
+            Ok(ApprovalDecision::Refuse(reason)) => Gate::Refused { reason },
+            Err(_) => {
+                tracing::error!(tool, "the approval policy panicked; the call is refused");
+                Gate::Refused { reason: Text::from_static("This call could not be checked; it was not run.") }
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Approval {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Approval")
+            .field("message", &self.message)
+            .field("editable", &self.editable)
+            .finish_non_exhaustive()
+    }
+}

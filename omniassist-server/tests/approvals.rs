@@ -1,0 +1,276 @@
+//! Approvals and forms through the engine: what is asked, what runs, and what a second post of a chat does.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use http::Extensions;
+use omniassist_server::core::message::{Message, MessageCollector, Part, ToolState};
+use omniassist_server::core::run::ClientAbilities;
+use omniassist_server::core::{ErrorCode, JsonText, RunEvent, RunRequest};
+use omniassist_server::testing::{ScriptedProvider, Turn, text};
+use omniassist_server::tool::{Approval, ApprovalDecision};
+use omniassist_server::{Args, Assistant, Principal, Tool, ToolError, WhenBusy};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+#[derive(Deserialize, JsonSchema)]
+struct Refund {
+    cents: u64,
+}
+
+/// A tool that gives money back, and how often it did.
+fn refund(approval: Approval) -> (Tool, Arc<AtomicUsize>) {
+    let ran = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&ran);
+    let tool = Tool::new("refund", "Gives money back", move |Args(refund): Args<Refund>| {
+        let count = Arc::clone(&count);
+        async move {
+            count.fetch_add(1, Ordering::SeqCst);
+            Ok::<_, ToolError>(format!("refunded {}", refund.cents))
+        }
+    });
+    (tool.requires_approval(approval), ran)
+}
+
+fn ask(chat: &str, messages: Vec<Message>) -> RunRequest {
+    let mut request = RunRequest::new(messages);
+    request.chat_id = Some(chat.into());
+    request
+}
+
+fn extensions(user: &str) -> Extensions {
+    let mut extensions = Extensions::new();
+    extensions.insert(Principal::new(user));
+    extensions
+}
+
+/// Runs a post to its end, and gives the conversation as the client then has it.
+async fn post(
+    assistant: &Assistant,
+    chat: &str,
+    mut messages: Vec<Message>,
+) -> (Vec<Message>, Vec<RunEvent>) {
+    let run = assistant.try_run(ask(chat, messages.clone()), extensions("ada")).unwrap();
+    let events: Vec<_> = run.collect().await;
+    let continued = messages.pop_if(|last| last.role == omniassist_server::core::message::Role::Assistant);
+    let mut collector = continued.map_or_else(MessageCollector::new, MessageCollector::continuing);
+    for event in &events {
+        collector.apply(event);
+    }
+    messages.push(collector.into_message());
+    (messages, events)
+}
+
+fn answer(messages: &mut [Message], approved: bool) {
+    for part in &mut messages.last_mut().unwrap().parts {
+        if let Part::Tool(tool) = part
+            && let ToolState::ApprovalRequested { input, approval } = &tool.state
+        {
+            let (input, mut approval) = (input.clone(), approval.clone());
+            approval["approved"] = approved.into();
+            tool.state = ToolState::ApprovalResponded { input, approval };
+        }
+    }
+}
+
+fn state(messages: &[Message]) -> &ToolState {
+    &messages.last().unwrap().tools().last().unwrap().state
+}
+
+fn call_refund(cents: u64) -> Turn {
+    Turn::call("refund", json!({ "cents": cents }))
+}
+
+#[tokio::test]
+async fn an_approved_call_runs_once_and_the_model_goes_on() {
+    let (tool, ran) = refund(Approval::always().message("Give it back?"));
+    let model = ScriptedProvider::new().turn(call_refund(5)).turn(text("Done."));
+    let assistant = Assistant::builder(model.clone()).tool(tool).build().unwrap();
+    let (mut messages, events) = post(&assistant, "c", vec![Message::user("q", "Refund 5.")]).await;
+    assert_eq!(ran.load(Ordering::SeqCst), 0);
+    assert!(events.iter().any(|event| matches!(
+        event,
+        RunEvent::ToolApprovalRequest(request) if request.message.as_deref() == Some("Give it back?")
+    )));
+
+    answer(&mut messages, true);
+    let (messages, _) = post(&assistant, "c", messages).await;
+    assert_eq!(ran.load(Ordering::SeqCst), 1);
+    assert!(messages.last().unwrap().text().ends_with("Done."));
+    assert!(matches!(
+        state(&messages),
+        ToolState::OutputAvailable { output, .. } if output.to_value() == json!("refunded 5")
+    ));
+    assert_eq!(model.payloads().len(), 2);
+}
+
+#[tokio::test]
+async fn a_denied_call_does_not_run_and_the_model_reads_why() {
+    let (tool, ran) = refund(Approval::always());
+    let model = ScriptedProvider::new().turn(call_refund(5)).turn(text("As you wish."));
+    let assistant = Assistant::builder(model.clone()).tool(tool).build().unwrap();
+    let (mut messages, _) = post(&assistant, "c", vec![Message::user("q", "Refund 5.")]).await;
+    answer(&mut messages, false);
+    let (messages, _) = post(&assistant, "c", messages).await;
+    assert_eq!(ran.load(Ordering::SeqCst), 0);
+    assert!(matches!(state(&messages), ToolState::OutputDenied { .. }));
+}
+
+#[tokio::test]
+async fn the_policy_sees_the_arguments_and_who_asks() {
+    let policy = || {
+        Approval::decide(|refund: &Refund, user: &Principal| match refund.cents {
+            0..=10 => ApprovalDecision::Allow,
+            _ if user.id() != "ada" => ApprovalDecision::Refuse("Only Ada may.".into()),
+            _ => ApprovalDecision::Ask,
+        })
+    };
+    for (cents, user, asked, runs) in [(5, "bob", 0, 1), (11, "bob", 0, 0), (11, "ada", 1, 0)] {
+        let (tool, ran) = refund(policy());
+        let model = ScriptedProvider::new().turn(call_refund(cents)).turn(text("ok"));
+        let assistant = Assistant::builder(model).tool(tool).build().unwrap();
+        let run = assistant.try_run(RunRequest::prompt("Refund."), extensions(user)).unwrap();
+        let events: Vec<_> = run.collect().await;
+        let requests = events.iter().filter(|event| matches!(event, RunEvent::ToolApprovalRequest(_)));
+        assert_eq!((requests.count(), ran.load(Ordering::SeqCst)), (asked, runs), "{cents} {user}");
+    }
+}
+
+#[tokio::test]
+async fn a_policy_that_panics_refuses_the_call() {
+    let (tool, ran) = refund(Approval::when(|_: &Value, _: &Principal| panic!("no")));
+    let model = ScriptedProvider::new().turn(call_refund(5)).turn(text("ok"));
+    let assistant = Assistant::builder(model).tool(tool).build().unwrap();
+    let message = assistant.run(RunRequest::prompt("Refund.")).message().await.unwrap();
+    assert_eq!(ran.load(Ordering::SeqCst), 0);
+    assert!(message.tools().all(|tool| matches!(tool.state, ToolState::OutputError { .. })));
+}
+
+#[tokio::test]
+async fn a_client_that_cannot_ask_gets_an_answer_and_no_call_runs() {
+    let (tool, ran) = refund(Approval::always());
+    let model = ScriptedProvider::new().turn(call_refund(5)).turn(text("I cannot do that here."));
+    let assistant = Assistant::builder(model.clone()).tool(tool).build().unwrap();
+    let mut request = RunRequest::prompt("Refund.");
+    request.abilities = ClientAbilities::none();
+    assert_eq!(assistant.run(request).text().await.unwrap(), "I cannot do that here.");
+    assert_eq!(ran.load(Ordering::SeqCst), 0);
+}
+
+#[test]
+fn an_approval_for_a_front_end_tool_is_refused_at_registration() {
+    let tool = Tool::front_end::<Refund>("refund", "Gives money back").requires_approval(Approval::always());
+    let error = Assistant::builder(ScriptedProvider::new()).tool(tool).build().unwrap_err();
+    assert!(error.to_string().contains("refund"), "{error}");
+}
+
+fn form() -> Value {
+    json!({
+        "message": "Where to?",
+        "schema": {
+            "type": "object",
+            "properties": { "city": { "type": "string" } },
+            "required": ["city"]
+        }
+    })
+}
+
+#[tokio::test]
+async fn a_form_waits_for_its_answer_and_checks_it() {
+    let turn = || Turn::call("request_input", form());
+    let nonsense = json!({ "type": "object", "properties": { "a": { "type": "nonsense" } } });
+    let bad = Turn::call("request_input", json!({ "message": "?", "schema": nonsense }));
+    let model =
+        ScriptedProvider::new().turn(bad).turn(turn()).turn(text("Off to Rome.")).turn(text("Where?"));
+    let assistant = Assistant::builder(model.clone()).tool(Tool::request_input()).build().unwrap();
+    let (messages, events) = post(&assistant, "c", vec![Message::user("q", "Send it.")]).await;
+    // The first form cannot be shown, and the model writes another.
+    assert_eq!(events.iter().filter(|event| matches!(event, RunEvent::ToolInputError { .. })).count(), 1);
+    assert!(events.iter().any(|event| matches!(
+        event,
+        RunEvent::InputRequest(request) if request.schema.to_value() == form()["schema"]
+    )));
+
+    let answered = |city: Value| {
+        let mut messages = messages.clone();
+        for part in &mut messages.last_mut().unwrap().parts {
+            if let Part::Tool(tool) = part
+                && let ToolState::InputAvailable { input } = &tool.state
+            {
+                let (input, output) = (input.clone(), JsonText::from_value(&json!({ "city": city })));
+                tool.state = ToolState::OutputAvailable { input, output, preliminary: false };
+            }
+        }
+        messages
+    };
+    let (good, _) = post(&assistant, "c", answered("Rome".into())).await;
+    assert!(good.last().unwrap().text().ends_with("Off to Rome."));
+    let (_, events) = post(&assistant, "c", answered(5.into())).await;
+    assert!(events.iter().any(|event| matches!(
+        event,
+        RunEvent::ToolError { error_text, .. } if error_text.contains("/city")
+    )));
+}
+
+#[tokio::test]
+async fn a_repeated_post_is_refused_and_another_one_takes_the_place_of_the_run() {
+    let model = ScriptedProvider::new().turn(Turn::pending()).turn(text("Second."));
+    let assistant = Assistant::builder(model).build().unwrap();
+    let first = || ask("c", vec![Message::user("q1", "First?")]);
+    let run = assistant.try_run(first(), extensions("ada")).unwrap();
+    let error = assistant.try_run(first(), extensions("ada")).unwrap_err();
+    assert_eq!(error.code(), ErrorCode::DuplicateRun);
+    // Another principal's chat of the same name is another chat.
+    drop(assistant.try_run(first(), extensions("bob")).unwrap());
+
+    let first = tokio::spawn(run.collect::<Vec<_>>());
+    tokio::task::yield_now().await;
+    let second =
+        assistant.try_run(ask("c", vec![Message::user("q2", "Second?")]), extensions("ada")).unwrap();
+    assert_eq!(second.text().await.unwrap(), "Second.");
+    let events = first.await.unwrap();
+    assert!(matches!(events.last(), Some(RunEvent::Abort { .. })), "{events:?}");
+    // What has ended can be asked again.
+    drop(assistant.try_run(ask("c", vec![Message::user("q2", "Second?")]), extensions("ada")).unwrap());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_that_nobody_reads_gives_way_after_the_grace() {
+    let model = ScriptedProvider::new().turn(text("Second."));
+    let assistant = Assistant::builder(model).build().unwrap();
+    let unread = assistant.try_run(ask("c", vec![Message::user("q1", "1")]), extensions("ada")).unwrap();
+    let started = tokio::time::Instant::now();
+    let second = assistant.try_run(ask("c", vec![Message::user("q2", "2")]), extensions("ada")).unwrap();
+    assert_eq!(second.text().await.unwrap(), "Second.");
+    assert_eq!(started.elapsed(), Duration::from_millis(250));
+    assert!(unread.collect::<Vec<_>>().await.is_empty());
+}
+
+#[tokio::test]
+async fn a_host_may_let_a_run_finish_first() {
+    let model = ScriptedProvider::new().turn(text("First."));
+    let assistant = Assistant::builder(model).when_busy(WhenBusy::Reject).build().unwrap();
+    let run = assistant.try_run(ask("c", vec![Message::user("q1", "1")]), extensions("ada")).unwrap();
+    let second = || assistant.try_run(ask("c", vec![Message::user("q2", "2")]), extensions("ada"));
+    assert_eq!(second().unwrap_err().code(), ErrorCode::ChatBusy);
+    assert_eq!(run.text().await.unwrap(), "First.");
+    assert!(second().is_ok());
+}
+
+#[tokio::test]
+async fn a_chat_is_stopped_by_its_own_principal_only() {
+    let model = ScriptedProvider::new().turn(Turn::pending());
+    let assistant = Assistant::builder(model).build().unwrap();
+    let run = assistant.try_run(ask("c", vec![Message::user("q1", "1")]), extensions("ada")).unwrap();
+    let run = tokio::spawn(run.collect::<Vec<_>>());
+    tokio::task::yield_now().await;
+    assert!(!assistant.stop(&Principal::new("bob"), "c"));
+    assert!(!assistant.stop(&Principal::anonymous(), "c"));
+    assert!(!assistant.stop(&Principal::new("ada"), "other"));
+    assert!(assistant.stop(&Principal::new("ada"), "c"));
+    assert!(matches!(run.await.unwrap().last(), Some(RunEvent::Abort { .. })));
+    assert!(!assistant.stop(&Principal::new("ada"), "c"));
+}
