@@ -311,7 +311,7 @@ fn a_client_that_cannot_ask_leads_to_a_result_and_not_to_a_wait() {
     let results = run.results();
     assert!(results.iter().all(|(_, _, is_error)| *is_error));
     assert_eq!(results.len(), 2);
-    assert_eq!(count(&run.seen, |event| matches!(event, RunEvent::ToolError { .. })), 2);
+    assert_eq!(count(&run.seen, |event| matches!(event, RunEvent::ToolRefused { .. })), 2);
     assert_eq!(count(&run.seen, |event| matches!(event, RunEvent::ToolApprovalRequest(_))), 0);
 }
 

@@ -11,6 +11,7 @@ pub mod http;
 mod principal;
 pub mod provider;
 mod run_context;
+mod shared_state;
 mod telemetry;
 #[cfg(feature = "testing")]
 pub mod testing;

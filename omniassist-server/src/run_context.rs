@@ -2,9 +2,11 @@ use std::fmt;
 use std::sync::Arc;
 
 use http::Extensions;
-use omniassist_core::{ContextMessage, Message, Text};
+use omniassist_core::{ContextMessage, JsonText, Message, Text};
+use serde_json::Value;
 
 use crate::Principal;
+use crate::shared_state::SharedState;
 
 /// What a system prompt, a tool or a hook may know of the run it works for. Cloning is cheap.
 #[derive(Clone)]
@@ -19,6 +21,8 @@ struct Inner {
     extensions: Extensions,
     messages: Arc<[Message]>,
     context: Arc<[ContextMessage]>,
+    shared_state: SharedState,
+    forwarded: Option<JsonText>,
 }
 
 impl RunContext {
@@ -30,7 +34,27 @@ impl RunContext {
         context: Arc<[ContextMessage]>,
     ) -> Self {
         let principal = extensions.get::<Principal>().cloned().unwrap_or_default();
-        Self { inner: Arc::new(Inner { run_id, chat_id, principal, extensions, messages, context }) }
+        Self {
+            inner: Arc::new(Inner {
+                run_id,
+                chat_id,
+                principal,
+                extensions,
+                messages,
+                context,
+                shared_state: SharedState::new(None),
+                forwarded: None,
+            }),
+        }
+    }
+
+    /// With what else the client sent: the shared state, and what its application passes on.
+    pub(crate) fn with_posted(mut self, state: Option<&JsonText>, forwarded: Option<JsonText>) -> Self {
+        if let Some(inner) = Arc::get_mut(&mut self.inner) {
+            inner.shared_state = SharedState::new(state);
+            inner.forwarded = forwarded;
+        }
+        self
     }
 
     /// Id of the run, made by the server.
@@ -67,6 +91,24 @@ impl RunContext {
     #[must_use]
     pub fn context(&self) -> &[ContextMessage] {
         &self.inner.context
+    }
+
+    /// The state that client and server share, as it is now; null while there is none. AG-UI clients keep such a
+    /// state. The model does not see it unless the host puts it into the prompt, and it is the client's word.
+    #[must_use]
+    pub fn shared_state(&self) -> Value {
+        self.inner.shared_state.get()
+    }
+
+    pub(crate) fn state(&self) -> &SharedState {
+        &self.inner.shared_state
+    }
+
+    /// What the client's application sent past the conversation (AG-UI's `forwardedProps`). Not meant for the model,
+    /// and not to be trusted.
+    #[must_use]
+    pub fn forwarded(&self) -> Option<&JsonText> {
+        self.inner.forwarded.as_ref()
     }
 }
 

@@ -34,4 +34,5 @@ mod telemetry;
 mod testing_bodies;
 mod testing_fake_server;
 mod testing_scripted;
+mod tool_events;
 mod tool_ui;

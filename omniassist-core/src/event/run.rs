@@ -138,6 +138,13 @@ pub enum RunEvent {
         /// Why, in the words of whoever denied it.
         reason: Option<Text>,
     },
+    /// A call was refused without asking anybody: by the host's policy, or because the client cannot ask.
+    ToolRefused {
+        /// The call.
+        call_id: Text,
+        /// Why, for the user and the model.
+        reason: Text,
+    },
     /// Proof that this server wrote a call's output (or its failure), for the client to send back with it. Follows the
     /// output at once.
     OutputSeal {

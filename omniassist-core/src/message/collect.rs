@@ -113,7 +113,8 @@ impl MessageCollector {
             | RunEvent::ToolOutput { .. }
             | RunEvent::ToolError { .. }
             | RunEvent::ToolApprovalRequest(_)
-            | RunEvent::ToolDenied { .. } => self.apply_tool(event),
+            | RunEvent::ToolDenied { .. }
+            | RunEvent::ToolRefused { .. } => self.apply_tool(event),
             RunEvent::OutputSeal { call_id, seal } => self.merge(output_seal(call_id, seal)),
             // Clients that show these keep them beside the message.
             RunEvent::InputRequest(_)
@@ -193,14 +194,9 @@ impl MessageCollector {
                 }
             }
             RunEvent::ToolError { call_id, error_text, provider_executed } => {
-                if let Some(part) = self.call(call_id) {
-                    part.provider_executed |= provider_executed;
-                    part.state = ToolState::OutputError {
-                        input: part.state.input().cloned(),
-                        error_text: error_text.clone(),
-                    };
-                }
+                self.fail_call(call_id, error_text, *provider_executed);
             }
+            RunEvent::ToolRefused { call_id, reason } => self.fail_call(call_id, reason, false),
             RunEvent::ToolApprovalRequest(request) => {
                 if let Some(part) = self.call(&request.call_id) {
                     let mut approval = Map::from_iter([("id".to_owned(), request.id.as_str().into())]);
@@ -221,6 +217,14 @@ impl MessageCollector {
                 }
             }
             _ => {}
+        }
+    }
+
+    fn fail_call(&mut self, call_id: &Text, error_text: &Text, provider_executed: bool) {
+        if let Some(part) = self.call(call_id) {
+            part.provider_executed |= provider_executed;
+            let (input, error_text) = (part.state.input().cloned(), error_text.clone());
+            part.state = ToolState::OutputError { input, error_text };
         }
     }
 

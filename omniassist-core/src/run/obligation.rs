@@ -111,6 +111,16 @@ fn answer(part: &ToolPart) -> Option<Answer<'_>> {
     })
 }
 
+/// The request for a call's approval, with what the host says about it.
+pub(super) fn approval_request(call_id: &Text, name: &Text, input: JsonText, gate: Gate) -> RunEvent {
+    let mut request = ApprovalRequest::new(call_id.clone(), name.clone(), input);
+    if let Gate::Approval { message, editable } = gate {
+        request.message = message;
+        request.editable = editable;
+    }
+    RunEvent::ToolApprovalRequest(request)
+}
+
 impl RunMachine {
     /// Goes on with a message: waits while the client owes something, and otherwise begins with what it settled.
     pub(super) fn take_up(
@@ -124,8 +134,8 @@ impl RunMachine {
         if step.is_open() {
             for part in &step.unanswered {
                 let input = part.state.input().cloned().unwrap_or(JsonText::EMPTY_OBJECT);
-                let request = self.approval_request(&part.call_id, &part.name, input, tools);
-                events.push(RunEvent::ToolApprovalRequest(request));
+                let gate = tools.gate(&part.name, &input);
+                events.push(approval_request(&part.call_id, &part.name, input, gate));
             }
             self.state.phase = Phase::Suspended;
             events.push(RunEvent::Finish { reason: FinishReason::ToolCalls, usage: Usage::default() });
@@ -141,23 +151,6 @@ impl RunMachine {
         } else {
             self.finish_step(events);
         }
-    }
-
-    /// The request for a call's approval, with what the host says about it.
-    pub(super) fn approval_request(
-        &self,
-        call_id: &Text,
-        name: &Text,
-        input: JsonText,
-        tools: &dyn ToolCatalog,
-    ) -> ApprovalRequest {
-        let gate = tools.gate(name, &input);
-        let mut request = ApprovalRequest::new(call_id.clone(), name.clone(), input);
-        if let Gate::Approval { message, editable } = gate {
-            request.message = message;
-            request.editable = editable;
-        }
-        request
     }
 
     /// An output of a front-end tool that does not fit becomes an error, for the client and the model.

@@ -1,9 +1,10 @@
 //! What follows when a turn or a step is over.
 
 use super::machine::{Gate, RunMachine, ToolCatalog};
+use super::obligation::approval_request;
 use super::state::{CallState, OpenCall, Phase};
 use super::turn::{Call, Finish};
-use crate::event::{ApprovalRequest, CallKind, FinishReason, InputRequest, RunErrorCode};
+use crate::event::{CallKind, FinishReason, InputRequest, RunErrorCode};
 use crate::transcript::{ToolCall, ToolResult, repair};
 use crate::{EventBuf, JsonText, RunEvent, Text, ToolSide, TranscriptItem};
 
@@ -235,17 +236,13 @@ impl RunMachine {
     ) -> (CallState, Option<RunEvent>) {
         let abilities = self.config.abilities;
         let refused = |error_text: Text| {
-            let (call_id, provider_executed) = (id.clone(), false);
-            let event = RunEvent::ToolError { call_id, error_text: error_text.clone(), provider_executed };
+            let event = RunEvent::ToolRefused { call_id: id.clone(), reason: error_text.clone() };
             (CallState::Refused { error_text }, Some(event))
         };
         match (tools.gate(name, arguments), side) {
             (Gate::Refused { reason }, _) => refused(reason),
-            (Gate::Approval { message, editable }, ToolSide::Server) if abilities.approvals => {
-                let mut request = ApprovalRequest::new(id.clone(), name.clone(), arguments.clone());
-                request.message = message;
-                request.editable = editable;
-                (CallState::HandedOver, Some(RunEvent::ToolApprovalRequest(request)))
+            (gate @ Gate::Approval { .. }, ToolSide::Server) if abilities.approvals => {
+                (CallState::HandedOver, Some(approval_request(id, name, arguments.clone(), gate)))
             }
             (Gate::Approval { .. }, ToolSide::Server) => refused(Text::from_static(CANNOT_ASK)),
             (Gate::Form { message, schema }, ToolSide::FrontEnd) if abilities.forms => {

@@ -175,6 +175,7 @@ impl Assistant {
 
     /// Stops the run of a chat, as its client asks for: the run ends with an abort. Says whether there was one. Only
     /// runs begun with [`try_run`](Self::try_run), by this principal, are found.
+    #[expect(clippy::must_use_candidate, reason = "what counts is that it stops")]
     pub fn stop(&self, principal: &Principal, chat_id: &str) -> bool {
         let chat = ChatKey { principal: principal.clone(), chat_id: chat_id.into() };
         self.inner.live.stop(&chat, Text::from_static("The user stopped the run."))
@@ -196,7 +197,8 @@ impl Assistant {
             extensions,
             request.messages.as_slice().into(),
             context.into(),
-        );
+        )
+        .with_posted(request.state.as_ref(), request.forwarded.clone());
         let continued = request.messages.last().filter(|message| message.role == Role::Assistant).cloned();
         let new_id = id("msg");
         let message_id = continued.as_ref().map_or_else(|| new_id.clone(), |message| message.id.clone());

@@ -197,6 +197,8 @@ impl Driver {
                 Some(ToolUpdate::Progress { call_id, output }) => {
                     self.step(Input::ToolProgress { call_id, output });
                 }
+                Some(ToolUpdate::Event(event)) => self.events.push(event),
+                Some(ToolUpdate::SharedStateChanged) => self.share_state(),
                 Some(ToolUpdate::Done(outcome)) => {
                     drop(self.running.swap_remove(index));
                     let result = outcome.result.map_err(|error| Text::from(error.text()));
@@ -208,6 +210,13 @@ impl Driver {
             return Poll::Ready(());
         }
         Poll::Pending
+    }
+
+    /// Tells the client what has changed of the state that it shares.
+    fn share_state(&mut self) {
+        if let Some(change) = self.run.state().take_change() {
+            self.events.push(change);
+        }
     }
 
     /// Does what the machine says is due.

@@ -1,9 +1,9 @@
 use std::fmt;
 
-use http::{Extensions, Request, Response};
+use http::{Extensions, Request, Response, Uri};
 use http_body::Body;
-use omniassist_core::dialect::ai_sdk::{self, Encoder, Framing};
-use omniassist_core::{RunRequest, json_guard};
+use omniassist_core::dialect::ai_sdk::{self, ClientVersion, Encoder, Framing};
+use omniassist_core::{Error, RunRequest, json_guard};
 
 use super::read::{ReadFailure, is_json, read_body, wants_ndjson};
 use super::{AssistantBody, reply};
@@ -33,6 +33,7 @@ pub struct PostedRun {
     /// The extensions of the HTTP request; they reach the tools.
     pub extensions: Extensions,
     framing: Framing,
+    version: ClientVersion,
 }
 
 impl PostedRun {
@@ -53,17 +54,30 @@ impl PostedRun {
             ReadFailure::TooLarge => reply::too_large(limits.max_body_bytes),
             ReadFailure::Broken => reply::broken_body(),
         })?;
-        let request = json_guard::check_depth(&body, limits.max_json_depth)
+        let version = client_version(&parts.uri).map_err(|refusal| reply::refused(&refusal))?;
+        let mut request = json_guard::check_depth(&body, limits.max_json_depth)
             .and_then(|()| ai_sdk::read_request(body, limits))
             .map_err(|refusal| reply::refused(&refusal))?;
         let framing = if wants_ndjson(&parts.headers) { Framing::Ndjson } else { Framing::Sse };
-        Ok(Self { request, extensions: parts.extensions, framing })
+        request.abilities.approvals = version > ClientVersion::V5;
+        Ok(Self { request, extensions: parts.extensions, framing, version })
     }
 
     /// Begins the run; the response streams what it does.
     pub fn respond(self, assistant: &Assistant) -> Response<AssistantBody> {
-        let encoder = Encoder::new(self.framing);
+        let encoder = Encoder::new(self.framing).version(self.version);
         reply::stream(assistant, self.request, self.extensions, self.framing.headers(), encoder)
+    }
+}
+
+/// What the query's `ai-sdk` says of the client.
+fn client_version(uri: &Uri) -> Result<ClientVersion, Error> {
+    let query = uri.query().unwrap_or_default();
+    let number = query.split('&').find_map(|pair| pair.strip_prefix("ai-sdk="));
+    match number {
+        None => Ok(ClientVersion::default()),
+        Some(number) => ClientVersion::from_number(number)
+            .ok_or_else(|| Error::invalid_field("?ai-sdk", "5, 6 or 7", "another value")),
     }
 }
 

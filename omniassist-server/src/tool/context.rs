@@ -2,8 +2,9 @@ use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
 
-use omniassist_core::{JsonText, Text};
+use omniassist_core::{JsonText, RunEvent, Text, check_tool_name};
 use serde::Serialize;
+use serde_json::Value;
 
 use super::output;
 use super::state::StateMap;
@@ -141,6 +142,67 @@ impl ToolContext {
                     "progress without a JSON form"
                 );
             }
+        }
+    }
+
+    /// Changes the state that the run shares with its client (AG-UI): the client is sent the difference, several
+    /// changes in one where it reads slowly. What the closure gives is given back; it should not block. Other formats
+    /// have no such state, and send nothing.
+    pub fn update_shared_state<T>(&self, update: impl FnOnce(&mut Value) -> T) -> T {
+        let given = self.inner.run.state().update(update);
+        self.inner.updates.state_changed();
+        given
+    }
+
+    /// Gives the client data of the host's own, to be kept with the message: a `data-NAME` part in the AI SDK, a
+    /// `CUSTOM` event in AG-UI. With an `id`, later data of the same name and id replaces it. The model does not see it.
+    ///
+    /// Never waits. Data without a JSON form, data larger than the tool's output cap, data under a name that is not 1 to
+    /// 64 of `[A-Za-z0-9_-]`, and what comes after 1,024 values that nobody has read yet is logged and left out.
+    pub fn data(&self, name: &str, id: Option<&str>, value: impl Serialize) {
+        self.send_data(name, id, &value, false);
+    }
+
+    /// Like [`data`](Self::data), but the client only hears of it and does not keep it.
+    pub fn transient_data(&self, name: &str, value: impl Serialize) {
+        self.send_data(name, None, &value, true);
+    }
+
+    /// Shows something that is under way, of a kind that the client knows how to show: an AG-UI activity; a later one
+    /// of the same id replaces it. `content` must be a JSON object. Other formats show nothing. The limits of
+    /// [`data`](Self::data) hold.
+    pub fn activity(&self, id: &str, kind: &str, content: impl Serialize) {
+        let Some(content) = self.to_json("activity", &content) else { return };
+        if !content.is_object() {
+            tracing::warn!(tool = %self.inner.tool, "an activity's content is not an object");
+            return;
+        }
+        self.send(RunEvent::ActivitySnapshot { id: id.into(), kind: kind.into(), content });
+    }
+
+    fn send_data(&self, name: &str, id: Option<&str>, value: &impl Serialize, transient: bool) {
+        if check_tool_name(name).is_err() {
+            tracing::warn!(tool = %self.inner.tool, "data under a name that is not allowed");
+            return;
+        }
+        let Some(data) = self.to_json("data", value) else { return };
+        self.send(RunEvent::Data { name: name.into(), id: id.map(Text::from), data, transient });
+    }
+
+    fn to_json(&self, what: &'static str, value: &impl Serialize) -> Option<JsonText> {
+        let json = JsonText::from_serialize(value)
+            .map_err(|error| tracing::warn!(tool = %self.inner.tool, what, %error, "no JSON form"))
+            .ok()?;
+        if json.as_str().len() > self.inner.max_output_bytes {
+            tracing::warn!(tool = %self.inner.tool, what, "larger than the tool's output cap");
+            return None;
+        }
+        Some(json)
+    }
+
+    fn send(&self, event: RunEvent) {
+        if !self.inner.updates.event(event) {
+            tracing::warn!(tool = %self.inner.tool, "too much that the client has not read; left out");
         }
     }
 

@@ -88,7 +88,7 @@ impl RunningTool {
         loop {
             match std::future::poll_fn(|cx| self.poll_update(cx)).await {
                 ToolUpdate::Done(outcome) => return outcome,
-                ToolUpdate::Progress { .. } => {}
+                ToolUpdate::Progress { .. } | ToolUpdate::Event(_) | ToolUpdate::SharedStateChanged => {}
             }
         }
     }
@@ -97,6 +97,8 @@ impl RunningTool {
         let call_id = self.call_id.clone();
         Poll::Ready(match ready!(self.updates.poll(cx)) {
             Update::Progress(output) => ToolUpdate::Progress { call_id, output },
+            Update::Event(event) => ToolUpdate::Event(event),
+            Update::StateChanged => ToolUpdate::SharedStateChanged,
             Update::Done(result) => {
                 self.ended = true;
                 ToolUpdate::Done(ToolOutcome { call_id, result })

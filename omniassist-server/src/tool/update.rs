@@ -2,12 +2,15 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
-use omniassist_core::{JsonText, Text};
+use omniassist_core::{JsonText, RunEvent, Text};
 
 use super::ToolError;
 
 /// Progress values that wait for a slow reader; the oldest goes when another comes.
 const MAX_WAITING: usize = 16;
+
+/// Events that wait for a slow reader; what comes beyond them is left out.
+const MAX_EVENTS: usize = 1_024;
 
 /// What a [`RunningTool`](super::RunningTool) reports.
 #[derive(Debug)]
@@ -20,6 +23,10 @@ pub enum ToolUpdate {
         /// The value; replaces earlier ones.
         output: JsonText,
     },
+    /// It shows the client something beside its output.
+    Event(RunEvent),
+    /// It has changed the state that the run shares with its client.
+    SharedStateChanged,
     /// It has ended; the last update.
     Done(ToolOutcome),
 }
@@ -43,6 +50,8 @@ pub(crate) struct Updates {
 #[derive(Debug, Default)]
 struct Shared {
     progress: VecDeque<JsonText>,
+    events: VecDeque<RunEvent>,
+    state_changed: bool,
     result: Option<Result<JsonText, ToolError>>,
     ended: bool,
     waker: Option<Waker>,
@@ -50,6 +59,8 @@ struct Shared {
 
 pub(crate) enum Update {
     Progress(JsonText),
+    Event(RunEvent),
+    StateChanged,
     Done(Result<JsonText, ToolError>),
 }
 
@@ -71,6 +82,30 @@ impl Updates {
         wake(shared);
     }
 
+    /// Adds an event for the client, unless the call has ended. One that replaces a waiting one takes its place. Says
+    /// whether there was room.
+    pub(crate) fn event(&self, event: RunEvent) -> bool {
+        let mut shared = self.lock();
+        if shared.ended {
+            return true;
+        }
+        let full = shared.events.len() == MAX_EVENTS;
+        match shared.events.iter_mut().find(|waiting| replaces(&event, waiting)) {
+            Some(waiting) => *waiting = event,
+            None if full => return false,
+            None => shared.events.push_back(event),
+        }
+        wake(shared);
+        true
+    }
+
+    /// Notes that the shared state has changed.
+    pub(crate) fn state_changed(&self) {
+        let mut shared = self.lock();
+        shared.state_changed = true;
+        wake(shared);
+    }
+
     /// Ends the call. Only the first end counts; says whether this was it.
     pub(crate) fn finish(&self, result: Result<JsonText, ToolError>) -> bool {
         let mut shared = self.lock();
@@ -85,6 +120,12 @@ impl Updates {
 
     pub(crate) fn poll(&self, cx: &Context<'_>) -> Poll<Update> {
         let mut shared = self.lock();
+        if std::mem::take(&mut shared.state_changed) {
+            return Poll::Ready(Update::StateChanged);
+        }
+        if let Some(event) = shared.events.pop_front() {
+            return Poll::Ready(Update::Event(event));
+        }
         if let Some(value) = shared.progress.pop_front() {
             return Poll::Ready(Update::Progress(value));
         }
@@ -96,6 +137,20 @@ impl Updates {
             none @ None => *none = Some(cx.waker().clone()),
         }
         Poll::Pending
+    }
+}
+
+/// Whether an event makes a waiting one pointless: data and activities of the same name and id.
+fn replaces(event: &RunEvent, waiting: &RunEvent) -> bool {
+    match (event, waiting) {
+        (
+            RunEvent::Data { name, id: Some(id), transient, .. },
+            RunEvent::Data { name: other_name, id: Some(other_id), transient: other_transient, .. },
+        ) => name == other_name && id == other_id && transient == other_transient,
+        (RunEvent::ActivitySnapshot { id, .. }, RunEvent::ActivitySnapshot { id: other_id, .. }) => {
+            id == other_id
+        }
+        _ => false,
     }
 }
 

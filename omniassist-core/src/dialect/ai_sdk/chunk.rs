@@ -2,9 +2,9 @@ use bytes::{BufMut, BytesMut};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::prototype;
+use super::{ClientVersion, prototype};
 use crate::dialect::json_write;
-use crate::event::{BlockId, FinishReason, RunErrorCode, Source, Usage};
+use crate::event::{ApprovalRequest, BlockId, FinishReason, RunErrorCode, Source, Usage};
 use crate::message::output_seal;
 use crate::{RunEvent, Text};
 
@@ -22,7 +22,7 @@ pub(super) fn has_chunk(event: &RunEvent) -> bool {
 }
 
 /// Writes the chunk of an event that [has one](has_chunk).
-pub(super) fn chunk(out: &mut BytesMut, event: &RunEvent) {
+pub(super) fn chunk(out: &mut BytesMut, event: &RunEvent, version: ClientVersion) {
     let start = out.len();
     match event {
         RunEvent::TextDelta { .. } | RunEvent::ReasoningDelta { .. } | RunEvent::ToolInputDelta { .. } => {
@@ -52,7 +52,8 @@ pub(super) fn chunk(out: &mut BytesMut, event: &RunEvent) {
         | RunEvent::ToolOutput { .. }
         | RunEvent::ToolError { .. }
         | RunEvent::ToolApprovalRequest(_)
-        | RunEvent::ToolDenied { .. } => tool_chunk(out, event),
+        | RunEvent::ToolDenied { .. }
+        | RunEvent::ToolRefused { .. } => tool_chunk(out, event, version),
         RunEvent::OutputSeal { call_id, seal } => {
             let metadata = output_seal(call_id, seal);
             Chunk::new(out, "message-metadata").optional("messageMetadata", Some(&metadata)).end();
@@ -117,7 +118,7 @@ fn block_delta(out: &mut BytesMut, head: &'static [u8], id: BlockId, delta: &str
     out.put_u8(b'}');
 }
 
-fn tool_chunk(out: &mut BytesMut, event: &RunEvent) {
+fn tool_chunk(out: &mut BytesMut, event: &RunEvent, version: ClientVersion) {
     match event {
         RunEvent::ToolInputStart { call_id, name } => {
             Chunk::new(out, "tool-input-start").text("toolCallId", call_id).text("toolName", name).end();
@@ -156,16 +157,23 @@ fn tool_chunk(out: &mut BytesMut, event: &RunEvent) {
                 .end();
         }
         RunEvent::ToolApprovalRequest(request) => {
-            let chunk = Chunk::new(out, "tool-approval-request")
+            let reason = request.message.as_ref().filter(|_| version >= ClientVersion::V7);
+            Chunk::new(out, "tool-approval-request")
                 .text("approvalId", &request.id)
-                .text("toolCallId", &request.call_id);
-            match &request.signature {
-                Some(signature) => chunk.text("signature", signature).end(),
-                None => chunk.end(),
-            }
+                .text("toolCallId", &request.call_id)
+                .optional_text("reason", reason)
+                .optional_text("signature", request.signature.as_ref())
+                .end();
         }
         RunEvent::ToolDenied { call_id, .. } => {
             Chunk::new(out, "tool-output-denied").text("toolCallId", call_id).end();
+        }
+        // From version 7 on; the encoder writes this as an approval that was denied by itself.
+        RunEvent::ToolRefused { call_id, .. } if version >= ClientVersion::V7 => {
+            Chunk::new(out, "tool-output-denied").text("toolCallId", call_id).end();
+        }
+        RunEvent::ToolRefused { call_id, reason } => {
+            Chunk::new(out, "tool-output-error").text("toolCallId", call_id).text("errorText", reason).end();
         }
         _ => {}
     }
@@ -186,6 +194,24 @@ fn source_chunk(out: &mut BytesMut, source: &Source) {
     match name {
         Some((key, name)) => chunk.text(key, name).end(),
         None => chunk.end(),
+    }
+}
+
+/// Writes the two chunks that go ahead of the `tool-output-denied` of a call that was refused without asking.
+pub(super) fn automatic_denial(out: &mut BytesMut, call_id: &str, reason: &str, asks: bool) {
+    let id = ApprovalRequest::id_of(call_id);
+    if asks {
+        Chunk::new(out, "tool-approval-request")
+            .text("approvalId", &id)
+            .text("toolCallId", call_id)
+            .flag("isAutomatic", true)
+            .end();
+    } else {
+        Chunk::new(out, "tool-approval-response")
+            .text("approvalId", &id)
+            .json("approved", "false")
+            .text("reason", reason)
+            .end();
     }
 }
 
@@ -261,6 +287,13 @@ impl<'a> Chunk<'a> {
         self.key(key);
         json_write::string(self.out, text);
         self
+    }
+
+    fn optional_text(self, key: &'static str, text: Option<&Text>) -> Self {
+        match text {
+            Some(text) => self.text(key, text),
+            None => self,
+        }
     }
 
     fn json(mut self, key: &'static str, json: &str) -> Self {

@@ -52,14 +52,49 @@ impl Framing {
 #[derive(Debug, Clone)]
 pub struct Encoder {
     framing: Framing,
+    version: ClientVersion,
     next_id: u64,
+}
+
+/// The major version of the client's `ai` package, which requests do not tell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+#[non_exhaustive]
+pub enum ClientVersion {
+    /// Version 5, which knows no approvals: calls that need one are refused.
+    V5,
+    /// Version 6 or later, or not known. Everything but approvals is written so that version 5 takes it too.
+    #[default]
+    V6,
+    /// Version 7: the question that goes with an approval, and calls that were refused without asking anybody, are
+    /// written as what they are.
+    V7,
+}
+
+impl ClientVersion {
+    /// The version with this number: that of the `ai-sdk` parameter of a request's query.
+    #[must_use]
+    pub fn from_number(number: &str) -> Option<Self> {
+        match number {
+            "5" => Some(Self::V5),
+            "6" => Some(Self::V6),
+            "7" => Some(Self::V7),
+            _ => None,
+        }
+    }
 }
 
 impl Encoder {
     /// An encoder at the start of a response.
     #[must_use]
     pub fn new(framing: Framing) -> Self {
-        Self { framing, next_id: 0 }
+        Self { framing, version: ClientVersion::default(), next_id: 0 }
+    }
+
+    /// For a client of this version. Default: [`ClientVersion::V6`].
+    #[must_use]
+    pub fn version(mut self, version: ClientVersion) -> Self {
+        self.version = version;
+        self
     }
 
     /// How the chunks are framed.
@@ -73,8 +108,16 @@ impl Encoder {
         if let RunEvent::Error { code, .. } = event {
             self.frame(out, |out| chunk::error_code(out, *code));
         }
+        if let RunEvent::ToolRefused { call_id, reason } = event
+            && self.version >= ClientVersion::V7
+        {
+            for asks in [true, false] {
+                self.frame(out, |out| chunk::automatic_denial(out, call_id, reason, asks));
+            }
+        }
         if chunk::has_chunk(event) {
-            self.frame(out, |out| chunk::chunk(out, event));
+            let version = self.version;
+            self.frame(out, |out| chunk::chunk(out, event, version));
         }
     }
 

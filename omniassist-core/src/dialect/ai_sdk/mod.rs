@@ -34,5 +34,5 @@ mod prototype;
 mod request;
 mod tools;
 
-pub use encode::{Encoder, Framing, HEADERS, NDJSON_HEADERS};
+pub use encode::{ClientVersion, Encoder, Framing, HEADERS, NDJSON_HEADERS};
 pub use request::read_request;

@@ -226,6 +226,7 @@ async fn updates(tool: Tool) -> Vec<String> {
         .map(|update| match update {
             ToolUpdate::Progress { call_id, output } => format!("{call_id} {output}"),
             ToolUpdate::Done(outcome) => format!("{} = {}", outcome.call_id, outcome.result.unwrap()),
+            other => format!("{other:?}"),
         })
         .collect()
         .await

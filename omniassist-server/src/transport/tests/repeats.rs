@@ -9,7 +9,7 @@ async fn after(failure: Reply, failures: usize) -> (Heard, usize) {
     let replies = std::iter::repeat_n(failure, failures).chain([good()]);
     let server = serve(replies).await;
     let mut limits = limits();
-    limits.first_byte_timeout = Some(Duration::from_millis(150));
+    limits.first_byte_timeout = Some(Duration::from_millis(700));
     let heard = hear_with(&server, limits).await;
     (heard, server.requests().len())
 }

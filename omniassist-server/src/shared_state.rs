@@ -1,0 +1,93 @@
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use json_patch::diff;
+use omniassist_core::{JsonText, RunEvent};
+use serde_json::Value;
+
+/// The state that a run shares with its client: what the client has of it, and what it has become since.
+///
+/// Changes are not queued. Whoever sends them compares the two, so that a slow client gets one larger change in place
+/// of many small ones.
+#[derive(Debug)]
+pub(crate) struct SharedState(Mutex<Versions>);
+
+#[derive(Debug)]
+struct Versions {
+    /// As the client has it; `None` while it has none.
+    sent: Option<Value>,
+    current: Value,
+}
+
+impl SharedState {
+    pub(crate) fn new(posted: Option<&JsonText>) -> Self {
+        let sent = posted.map(JsonText::to_value);
+        let current = sent.clone().unwrap_or_default();
+        Self(Mutex::new(Versions { sent, current }))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Versions> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn get(&self) -> Value {
+        self.lock().current.clone()
+    }
+
+    pub(crate) fn update<T>(&self, update: impl FnOnce(&mut Value) -> T) -> T {
+        update(&mut self.lock().current)
+    }
+
+    /// What the client is to be told: the whole state where it has none, else the difference to what it has.
+    pub(crate) fn take_change(&self) -> Option<RunEvent> {
+        let mut versions = self.lock();
+        let Versions { sent, current } = &mut *versions;
+        let event = match sent {
+            None if current.is_null() => return None,
+            None => RunEvent::StateSnapshot(JsonText::from_value(current)),
+            Some(sent) if sent == current => return None,
+            Some(sent) => {
+                let patch = diff(sent, current);
+                match JsonText::from_serialize(&patch) {
+                    Ok(patch) => RunEvent::StateDelta(patch),
+                    Err(_) => RunEvent::StateSnapshot(JsonText::from_value(current)),
+                }
+            }
+        };
+        *sent = Some(current.clone());
+        Some(event)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_first_change_is_whole_and_later_ones_are_differences() {
+        let state = SharedState::new(None);
+        assert!(state.take_change().is_none());
+        state.update(|state| *state = json!({ "cart": [] }));
+        let Some(RunEvent::StateSnapshot(whole)) = state.take_change() else { panic!("no snapshot") };
+        assert_eq!(whole.to_value(), json!({ "cart": [] }));
+        state.update(|state| state["cart"] = json!(["tea"]));
+        state.update(|state| state["paid"] = json!(true));
+        let Some(RunEvent::StateDelta(patch)) = state.take_change() else { panic!("no delta") };
+        let mut client = whole.to_value();
+        let patch: json_patch::Patch = serde_json::from_str(patch.as_str()).unwrap();
+        json_patch::patch(&mut client, &patch).unwrap();
+        assert_eq!(client, state.get());
+        assert!(state.take_change().is_none());
+    }
+
+    #[test]
+    fn what_the_client_sent_is_where_differences_begin() {
+        let posted = JsonText::from_value(&json!({ "n": 1 }));
+        let state = SharedState::new(Some(&posted));
+        assert!(state.take_change().is_none());
+        state.update(|state| state["n"] = json!(2));
+        let Some(RunEvent::StateDelta(patch)) = state.take_change() else { panic!("no delta") };
+        assert_eq!(patch.to_value(), json!([{ "op": "replace", "path": "/n", "value": 2 }]));
+    }
+}

@@ -1,0 +1,88 @@
+//! What tools show the client beside their output.
+
+use futures_util::StreamExt;
+use http::Extensions;
+use omniassist_server::core::{JsonText, RunEvent, RunRequest};
+use omniassist_server::testing::{ScriptedProvider, Turn, text};
+use omniassist_server::{Assistant, Tool, ToolContext, ToolError};
+use serde_json::{Value, json};
+
+async fn events_of(tool: Tool, state: Option<Value>) -> Vec<RunEvent> {
+    let model = ScriptedProvider::new().turn(Turn::call("work", json!({}))).turn(text("ok"));
+    let assistant = Assistant::builder(model).tool(tool).build().unwrap();
+    let mut request = RunRequest::prompt("Work.");
+    request.state = state.map(|state| JsonText::from_value(&state));
+    let events: Vec<_> = assistant.try_run(request, Extensions::new()).unwrap().collect().await;
+    let output = events.iter().position(|event| matches!(event, RunEvent::ToolOutput { .. })).unwrap();
+    events.into_iter().take(output).collect()
+}
+
+#[tokio::test]
+async fn data_and_activities_arrive_in_order_and_before_the_output() {
+    async fn work(call: ToolContext) -> Result<(), ToolError> {
+        call.data("chart", Some("c1"), json!([1]));
+        call.data("chart", None, json!([2]));
+        call.transient_data("note", "hello");
+        call.activity("a1", "PLAN", json!({ "done": 1 }));
+        call.activity("a1", "PLAN", json!({ "done": 2 }));
+        call.activity("a2", "PLAN", "no object");
+        call.data("no such name", None, 1);
+        Ok(())
+    }
+    let events = events_of(Tool::new("work", "Works", work), None).await;
+    let shown: Vec<_> = events
+        .iter()
+        .filter_map(|event| match event {
+            RunEvent::Data { name, id, data, transient } => {
+                Some(format!("{name} {:?} {} {transient}", id.as_deref(), data.as_str()))
+            }
+            RunEvent::ActivitySnapshot { id, kind, content } => {
+                Some(format!("{id} {kind} {}", content.as_str()))
+            }
+            _ => None,
+        })
+        .collect();
+    let expected = [
+        r#"chart Some("c1") [1] false"#,
+        "chart None [2] false",
+        r#"note None "hello" true"#,
+        r#"a1 PLAN {"done":2}"#,
+    ];
+    assert_eq!(shown, expected);
+}
+
+#[tokio::test]
+async fn what_nobody_reads_is_bounded() {
+    async fn work(call: ToolContext) -> Result<(), ToolError> {
+        for number in 0..1_025 {
+            call.data("n", None, number);
+        }
+        Ok(())
+    }
+    let events = events_of(Tool::new("work", "Works", work), None).await;
+    let data = events.iter().filter(|event| matches!(event, RunEvent::Data { .. }));
+    assert_eq!(data.count(), 1_024);
+}
+
+#[tokio::test]
+async fn a_tool_changes_the_shared_state() {
+    async fn work(call: ToolContext) -> Result<(), ToolError> {
+        assert_eq!(call.run().shared_state(), json!({ "cart": ["tea"], "open": true }));
+        call.update_shared_state(|state| state["cart"] = json!(["tea", "milk"]));
+        Ok(())
+    }
+    let posted = json!({ "cart": ["tea"], "open": true });
+    let events = events_of(Tool::new("work", "Works", work), Some(posted.clone())).await;
+    let deltas: Vec<_> = events
+        .iter()
+        .filter_map(|event| match event {
+            RunEvent::StateDelta(patch) => Some(patch.clone()),
+            _ => None,
+        })
+        .collect();
+    let [delta] = deltas.as_slice() else { panic!("{deltas:?}") };
+    let mut client = posted;
+    let patch: json_patch::Patch = serde_json::from_str(delta.as_str()).unwrap();
+    json_patch::patch(&mut client, &patch).unwrap();
+    assert_eq!(client, json!({ "cart": ["tea", "milk"], "open": true }));
+}
