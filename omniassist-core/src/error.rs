@@ -40,6 +40,8 @@ pub enum ErrorCode {
     DuplicateRun,
     /// The chat has a run under way, and the host lets it finish first.
     ChatBusy,
+    /// What a client posted as the server's own is not what the server wrote; [`Error::path`] says where.
+    SealInvalid,
 }
 
 impl ErrorCode {
@@ -54,6 +56,7 @@ impl ErrorCode {
             Self::InvalidStream => "invalid_stream",
             Self::DuplicateRun => "duplicate_run",
             Self::ChatBusy => "chat_busy",
+            Self::SealInvalid => "seal_invalid",
         }
     }
 }
@@ -138,6 +141,14 @@ impl Error {
         matches!(self.inner.code, ErrorCode::DuplicateRun | ErrorCode::ChatBusy)
     }
 
+    /// What stands at `path` as the server's own is not what the server wrote.
+    #[must_use]
+    pub fn seal_invalid(path: impl Into<String>) -> Self {
+        let mut error = Self::new(ErrorCode::SealInvalid);
+        error.inner.path = Some(path.into());
+        error
+    }
+
     /// The stable class of the error.
     #[must_use]
     pub fn code(&self) -> ErrorCode {
@@ -201,6 +212,7 @@ impl fmt::Display for Error {
             }
             ErrorCode::DuplicateRun => f.write_str("this message is being answered right now")?,
             ErrorCode::ChatBusy => f.write_str("the chat has a run under way")?,
+            ErrorCode::SealInvalid => f.write_str("not what this server wrote")?,
             ErrorCode::InvalidTool | ErrorCode::InvalidStream => {
                 f.write_str(inner.expected.as_deref().unwrap_or("not acceptable"))?;
             }

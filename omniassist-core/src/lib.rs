@@ -20,8 +20,11 @@
 //! - [`context`]: application context compressed into a bounded, delimited block.
 //! - [`sse`]: server-sent events in both directions.
 //! - [`dialect`]: the wire formats that chat clients speak.
+//! - [`verify`]: what only the server can have written, judged before a run begins.
+//! - [`canonical`]: one text for every JSON value, however it was spelled.
 //! - [`typescript`]: declarations of messages and tools for a front end's compiler.
 
+pub mod canonical;
 pub mod context;
 pub mod dialect;
 mod error;
@@ -39,7 +42,7 @@ mod text;
 mod tool;
 pub mod transcript;
 pub mod typescript;
-mod verify;
+pub mod verify;
 
 pub use error::{Error, ErrorCode, Result};
 pub use event::{EventBuf, FinishReason, LlmEvent, RunEvent, Usage};
@@ -51,4 +54,4 @@ pub use run::RunRequest;
 pub use text::Text;
 pub use tool::{InvalidToolName, ToolExample, ToolSide, ToolSpec, check_tool_name};
 pub use transcript::TranscriptItem;
-pub use verify::{HistoryPart, TrustHistory, Verdict, Verifier};
+pub use verify::{Claim, HistoryPart, TrustHistory, Verdict, Verifier};

@@ -34,6 +34,11 @@ impl Principal {
         self.0.as_deref().unwrap_or_default()
     }
 
+    /// The id of a known principal.
+    pub(crate) fn known_id(&self) -> Option<&str> {
+        self.0.as_deref()
+    }
+
     /// Whether nobody was authenticated.
     #[must_use]
     pub fn is_anonymous(&self) -> bool {

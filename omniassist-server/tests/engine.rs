@@ -11,8 +11,8 @@ use omniassist_server::core::event::RunErrorCode;
 use omniassist_server::core::message::{Part, ReasoningPart, Role, ToolPart, ToolState};
 use omniassist_server::core::transcript::{TranscriptItem, UserContent};
 use omniassist_server::core::{
-    ContextMessage, HistoryPart, JsonText, Limits, LlmPayload, Message, RunEvent, RunRequest, Text, ToolSpec,
-    Verdict, Verifier,
+    ContextMessage, HistoryPart, JsonText, Limits, LlmPayload, Message, RunEvent, RunRequest, Text, ToolSide,
+    ToolSpec, Verdict, Verifier,
 };
 use omniassist_server::testing::{ScriptedProvider, Turn, call, text};
 use omniassist_server::{
@@ -342,8 +342,9 @@ struct Doubtful(Verdict);
 
 impl Verifier for Doubtful {
     fn verify(&self, posted: HistoryPart<'_>) -> Verdict {
-        assert_eq!(posted.principal, "ann");
+        assert_eq!(posted.poster.principal, Some("ann"));
         match posted.part {
+            Part::Tool(_) if posted.side == Some(ToolSide::FrontEnd) => Verdict::Accept,
             Part::Tool(_) | Part::Reasoning(_) => self.0,
             _ => Verdict::Accept,
         }

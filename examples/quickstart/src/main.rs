@@ -71,16 +71,12 @@ async fn serve(config: Config, chosen: model::Chosen) -> Result<(), Box<dyn Erro
     let store = tokio::task::spawn_blocking(move || Store::open(&path)).await?;
     let store = store.map_err(|error| format!("QUICKSTART_DB: {}: {error}", config.database.display()))?;
     let assistant = assistant(chosen.provider, store.clone())?;
-    // Never on a public address: there is no login here, and posted history is taken as it is.
+    // Never on a public address: there is no login here.
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, config.port)).await;
     let listener =
         listener.map_err(|error| format!("PORT: cannot listen on 127.0.0.1:{}: {error}", config.port))?;
 
     tracing::info!(model = %chosen.answering.model, "{}", chosen.answering.note);
-    if assistant.trusts_history() {
-        // The assistant has warned that posted history is taken as it is.
-        tracing::info!("listening on 127.0.0.1 only, because clients can invent history until it is sealed");
-    }
     writeln!(io::stdout(), "listening on http://{}", listener.local_addr()?)?;
 
     let app = app(&assistant, store, &chosen.answering);

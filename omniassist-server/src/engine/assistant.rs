@@ -18,8 +18,10 @@ use super::history;
 use super::live::{ChatKey, LiveRuns, Post, WhenBusy};
 use super::prompt::SystemPrompt;
 use super::run::Run;
+use super::seals::Seals;
 use crate::cost::Prices;
 use crate::provider::LlmProvider;
+use crate::seal::Sealer;
 use crate::tool::{ToolSnapshot, Tools};
 use crate::{Principal, RunContext};
 
@@ -56,7 +58,7 @@ pub(crate) struct Inner {
     pub(super) options: Arc<ModelOptions>,
     pub(super) model: Option<Text>,
     pub(super) verifier: Arc<dyn Verifier>,
-    pub(super) trusts_history: bool,
+    pub(super) seals: Option<Seals>,
     pub(super) prices: Option<Prices>,
     pub(super) records_content: bool,
     pub(super) when_busy: WhenBusy,
@@ -92,11 +94,11 @@ impl Assistant {
         (provider.name(), self.inner.asked_model())
     }
 
-    /// Whether posted history is taken as the server's own, unverified. See
-    /// [`TrustHistory`](omniassist_core::TrustHistory).
+    /// Whether what its runs write is sealed, and posted history verified by those seals. `false` for an assistant that
+    /// is [trusting](super::AssistantBuilder::trusting) or has a verifier of the host's own.
     #[must_use]
-    pub fn trusts_history(&self) -> bool {
-        self.inner.trusts_history
+    pub fn seals_history(&self) -> bool {
+        self.inner.seals.is_some()
     }
 
     /// Runs under way.
@@ -160,12 +162,19 @@ impl Assistant {
         let principal = extensions.get::<Principal>().cloned().unwrap_or_default();
         let tools = inner.tools.snapshot().for_abilities(request.abilities);
         let tools = tools.for_principal(principal.clone()).with_declared(&request.tools)?;
-        history::verify(&mut request, principal.id(), &tools, &*inner.verifier)?;
+        history::verify(&mut request, &principal, &tools, &*inner.verifier)?;
+        let sealer = inner.seals.as_ref().map(|seals| {
+            let sealer = Sealer::new(&seals.keys, request.chat_id.clone(), &principal, Text::new());
+            sealer.lifetime(inner.limits.approval_lifetime)
+        });
         let post = request
             .chat_id
             .clone()
             .map(|chat_id| Post { chat: ChatKey { principal, chat_id }, digest: post_digest(&request) });
-        let (driver, continued, message_id) = self.driver(request, extensions, tools, prepare);
+        let (mut driver, continued, message_id) = self.driver(request, extensions, tools, prepare);
+        if let Some(sealer) = sealer {
+            driver.seal_with(sealer, continued.as_ref(), &message_id);
+        }
         let live = match post {
             Some(post) => inner.live.insert_for_chat(driver, post, inner.when_busy, &inner.limits)?,
             None => inner.live.insert(driver, &inner.limits),
@@ -236,8 +245,6 @@ type Prepare = fn(Arc<Inner>, RunContext, Vec<DueApproval>) -> Preparation;
 
 fn prepare(assistant: Arc<Inner>, run: RunContext, due: Vec<DueApproval>) -> Preparation {
     let preparation = async move {
-        let spent_approvals = Vec::new();
-        drop(due);
         let system = match &assistant.prompt {
             None => None,
             Some(prompt) => Some(prompt.resolve(&run).await.map_err(|error| {
@@ -257,6 +264,11 @@ fn prepare(assistant: Arc<Inner>, run: RunContext, due: Vec<DueApproval>) -> Pre
         }
         tracing::debug!(run_id = %run.run_id(), receipt = ?compressed.receipt(), "context compressed");
         let context = compressed.into_block().map(|block| block.into_text());
+        // Last, so that nothing that fails before uses an approval up.
+        let spent_approvals = match &assistant.seals {
+            Some(seals) => seals.claim(due).await,
+            None => Vec::new(),
+        };
         Ok(Prepared { system, context, spent_approvals })
     };
     Box::pin(AssertUnwindSafe(preparation).catch_unwind().map(|prepared| {

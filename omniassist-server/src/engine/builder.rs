@@ -7,10 +7,12 @@ use omniassist_core::{ContextMessage, Limits, ModelOptions, Text, TrustHistory, 
 use super::assistant::{Assistant, Inner};
 use super::live::WhenBusy;
 use super::prompt::{IntoSystemPrompt, SystemPrompt};
-use crate::Result;
+use super::seals::Seals;
 use crate::cost::Prices;
 use crate::provider::LlmProvider;
+use crate::seal::{InMemoryReplayGuard, ReplayGuard, SealKeys, SealVerifier};
 use crate::tool::{StateMap, Tool, Tools};
+use crate::{Error, Result};
 
 /// Builds an [`Assistant`]. Every setting has a default; only the provider is required.
 #[must_use = "a builder does nothing until built"]
@@ -26,6 +28,9 @@ pub struct AssistantBuilder {
     options: ModelOptions,
     model: Option<Text>,
     verifier: Option<Arc<dyn Verifier>>,
+    seal_keys: Option<SealKeys>,
+    replay_guard: Arc<dyn ReplayGuard>,
+    refuses_unsealed_text: bool,
     prices: Option<Prices>,
     records_content: bool,
     when_busy: WhenBusy,
@@ -45,6 +50,9 @@ impl AssistantBuilder {
             options: ModelOptions::default(),
             model: None,
             verifier: None,
+            seal_keys: None,
+            replay_guard: Arc::new(InMemoryReplayGuard::new()),
+            refuses_unsealed_text: false,
             prices: None,
             records_content: false,
             when_busy: WhenBusy::default(),
@@ -121,8 +129,38 @@ impl AssistantBuilder {
         self
     }
 
-    /// Who judges what clients post as the server's own words. Default: [`TrustHistory`], which accepts it as posted;
-    /// do not put such an assistant where strangers can post.
+    /// The keys that prove, when a client posts a conversation back, what in it this server wrote. Give every instance
+    /// that serves the same chats the same keys, and keep a key for as long as chats may come back. See
+    /// [`seal`](crate::seal). Default: a key of this process alone, and a warning; after a restart, tool results of
+    /// older messages are then no longer believed, and open approvals are asked again.
+    pub fn seal_keys(mut self, keys: SealKeys) -> Self {
+        self.seal_keys = Some(keys);
+        self
+    }
+
+    /// Where used approvals are noted, so that each runs its call once. Default: an [`InMemoryReplayGuard`]; give
+    /// instances that share chats a shared one.
+    pub fn replay_guard(mut self, guard: impl ReplayGuard) -> Self {
+        self.replay_guard = Arc::new(guard);
+        self
+    }
+
+    /// Whether a conversation with assistant text that this server cannot prove to be its own is refused. Default:
+    /// `false`. See [`SealVerifier::refuse_unsealed_text`] for what that costs.
+    pub fn refuse_unsealed_text(mut self, refuse: bool) -> Self {
+        self.refuses_unsealed_text = refuse;
+        self
+    }
+
+    /// Takes what clients post as the server's own words as it comes, and seals nothing: whoever can post can make the
+    /// model believe in tool results that never were, and approve calls that nobody asked about. Only for clients that
+    /// are trusted. Default: posted history is verified.
+    pub fn trusting(self) -> Self {
+        self.verifier(TrustHistory)
+    }
+
+    /// Who judges what clients post as the server's own words, in place of seals. Nothing is sealed then. Default: a
+    /// [`SealVerifier`].
     pub fn verifier(mut self, verifier: impl Verifier + 'static) -> Self {
         self.verifier = Some(Arc::new(verifier));
         self
@@ -156,7 +194,8 @@ impl AssistantBuilder {
     /// # Errors
     ///
     /// When a tool cannot be registered: its name or schema is not acceptable, its name is taken, or it needs a
-    /// `State` of a type that was not given. When a price is not a number from 0 to 1,000,000,000.
+    /// `State` of a type that was not given. When a price is not a number from 0 to 1,000,000,000. When no seal keys
+    /// were given and the operating system gives no random numbers.
     pub fn build(self) -> Result<Assistant> {
         if let Some(prices) = &self.prices {
             prices.check()?;
@@ -166,12 +205,18 @@ impl AssistantBuilder {
         for tool in self.tools {
             tools.register(tool)?;
         }
-        let trusts_history = self.verifier.is_none();
-        if trusts_history {
-            tracing::warn!(
-                "posted history is accepted as it comes: expose this assistant to trusted clients only"
-            );
-        }
+        let (verifier, seals): (Arc<dyn Verifier>, _) = match self.verifier {
+            Some(verifier) => (verifier, None),
+            None => {
+                let keys = match self.seal_keys {
+                    Some(keys) => keys,
+                    None => process_keys()?,
+                };
+                let verifier =
+                    SealVerifier::new(keys.clone()).refuse_unsealed_text(self.refuses_unsealed_text);
+                (Arc::new(verifier), Some(Seals { keys, guard: self.replay_guard }))
+            }
+        };
         Ok(Assistant::from_inner(Inner {
             provider: self.provider,
             limits,
@@ -182,14 +227,21 @@ impl AssistantBuilder {
             context: RwLock::new(self.context),
             options: Arc::new(self.options),
             model: self.model,
-            verifier: self.verifier.unwrap_or_else(|| Arc::new(TrustHistory)),
-            trusts_history,
+            verifier,
+            seals,
             prices: self.prices,
             records_content: self.records_content,
             when_busy: self.when_busy,
             live: Arc::default(),
         }))
     }
+}
+
+fn process_keys() -> Result<SealKeys> {
+    tracing::warn!(
+        "no seal keys were given: what this process seals, no other instance can verify, nor this one after a restart"
+    );
+    SealKeys::random().map_err(|error| Error::configuration("no seal key could be made").with_source(error))
 }
 
 impl fmt::Debug for AssistantBuilder {

@@ -7,14 +7,17 @@ use std::task::{Context, Poll, ready};
 
 use futures_core::Stream as _;
 use omniassist_core::event::RunErrorCode;
+use omniassist_core::message::Message;
 use omniassist_core::run::{Action, Input, RunConfig, RunMachine};
 use omniassist_core::transcript::ToolCall;
 use omniassist_core::{EventBuf, LlmPayload, ModelOptions, RunEvent, RunRequest, Text, TranscriptItem};
 use serde_json::Map;
 
 use super::assistant::Inner;
+use super::history::now_ms;
 use super::live::End;
 use crate::provider::LlmStream;
+use crate::seal::Sealer;
 use crate::telemetry::RunTrace;
 use crate::tool::{RunningTool, ToolInvocation, ToolSnapshot, ToolUpdate};
 use crate::{Cost, RunContext};
@@ -40,6 +43,9 @@ pub(super) struct Driver {
     options: Option<Arc<ModelOptions>>,
     stage: Stage,
     events: EventBuf<RunEvent>,
+    sealer: Option<Box<Sealer>>,
+    /// The seal of the event that was given out last.
+    follow_up: Option<RunEvent>,
     model: Option<LlmStream>,
     queued: VecDeque<ToolCall>,
     running: Vec<RunningTool>,
@@ -73,6 +79,8 @@ impl Driver {
             config,
             stage: Stage::Preparing(preparation),
             events: EventBuf::new(),
+            sealer: None,
+            follow_up: None,
             model: None,
             queued: VecDeque::new(),
             running: Vec::new(),
@@ -91,10 +99,25 @@ impl Driver {
         }
     }
 
+    /// Seals what the run writes, for its client to send back with the next request.
+    pub(super) fn seal_with(&mut self, sealer: Sealer, continued: Option<&Message>, message_id: &Text) {
+        let mut sealer = sealer.message(message_id.clone());
+        if let Some(message) = continued {
+            sealer.remember(message);
+        }
+        self.sealer = Some(Box::new(sealer));
+    }
+
     /// The next event; `None` after the terminal one.
     pub(super) fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Option<RunEvent>> {
+        if let Some(seal) = self.follow_up.take() {
+            return Poll::Ready(Some(seal));
+        }
         loop {
-            if let Some(event) = self.events.pop() {
+            if let Some(mut event) = self.events.pop() {
+                if let Some(sealer) = &mut self.sealer {
+                    self.follow_up = sealer.seal(&mut event, &self.tools, now_ms);
+                }
                 return Poll::Ready(Some(event));
             }
             ready!(self.poll_progress(cx));

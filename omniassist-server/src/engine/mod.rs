@@ -7,6 +7,7 @@ mod history;
 mod live;
 mod prompt;
 mod run;
+mod seals;
 mod summary;
 
 pub use assistant::Assistant;

@@ -1,0 +1,80 @@
+use std::cmp::Ordering;
+use std::str::Chars;
+
+/// The key of an object as it is spelled, without its quotes.
+#[derive(Clone, Copy)]
+pub(super) struct Key<'a>(pub(super) &'a str);
+
+impl Key<'_> {
+    /// Whether its bytes are its code units.
+    fn is_plain(self) -> bool {
+        self.0.bytes().all(|byte| byte.is_ascii() && byte != b'\\')
+    }
+
+    fn units(&self) -> Units<'_> {
+        Units { rest: self.0.chars(), low: None }
+    }
+
+    /// The order of the keys' UTF-16 code units.
+    pub(super) fn order(self, other: Self) -> Ordering {
+        if self.is_plain() && other.is_plain() {
+            return self.0.cmp(other.0);
+        }
+        self.units().cmp(other.units())
+    }
+
+    /// Whether this key is `name`, which is ASCII.
+    pub(super) fn is(self, name: &str) -> bool {
+        self.0 == name || (self.0.contains('\\') && self.units().eq(name.encode_utf16()))
+    }
+}
+
+/// The UTF-16 code units of a JSON string's content.
+pub(super) struct Units<'a> {
+    rest: Chars<'a>,
+    /// The second half of a character that was just begun.
+    low: Option<u16>,
+}
+
+impl<'a> Units<'a> {
+    /// The rest of the content, behind what was read.
+    pub(super) fn of(content: &'a str) -> Self {
+        Self { rest: content.chars(), low: None }
+    }
+
+    pub(super) fn rest(&self) -> &'a str {
+        self.rest.as_str()
+    }
+}
+
+impl Iterator for Units<'_> {
+    type Item = u16;
+
+    fn next(&mut self) -> Option<u16> {
+        if let Some(low) = self.low.take() {
+            return Some(low);
+        }
+        let character = self.rest.next()?;
+        if character != '\\' {
+            let mut units = [0; 2];
+            let mut units = character.encode_utf16(&mut units).iter().copied();
+            let first = units.next();
+            self.low = units.next();
+            return first;
+        }
+        Some(match self.rest.next()? {
+            'b' => 0x08,
+            'f' => 0x0c,
+            'n' => 0x0a,
+            'r' => 0x0d,
+            't' => 0x09,
+            'u' => {
+                let (hex, _) = self.rest.as_str().split_at_checked(4)?;
+                let unit = u16::from_str_radix(hex, 16).ok()?;
+                self.rest = self.rest.as_str().get(4..)?.chars();
+                unit
+            }
+            other => u16::try_from(u32::from(other)).ok()?,
+        })
+    }
+}

@@ -1,0 +1,115 @@
+use crate::ToolSide;
+use crate::message::{Message, Part};
+
+/// Who posts a request, and when.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Poster<'a> {
+    /// The id that the host's authentication gave; `None` for an anonymous caller, who is not the caller with the empty
+    /// id.
+    pub principal: Option<&'a str>,
+    /// The time, in milliseconds since 1970.
+    pub now_ms: u64,
+}
+
+impl<'a> Poster<'a> {
+    /// Somebody whom the host knows.
+    #[must_use]
+    pub fn known(principal: &'a str, now_ms: u64) -> Self {
+        Self { principal: Some(principal), now_ms }
+    }
+
+    /// Nobody in particular.
+    #[must_use]
+    pub fn anonymous(now_ms: u64) -> Self {
+        Self { principal: None, now_ms }
+    }
+}
+
+/// What a part of posted history claims of the server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Claim {
+    /// The assistant wrote this text, and the provider gave this state with it.
+    Text,
+    /// The provider reasoned so, and gave this state with it.
+    Reasoning,
+    /// The provider gave this state with the call.
+    Call,
+    /// The call gave this output. Of a front-end tool: the server made this call and left it to the client.
+    Output,
+    /// The call failed with this text. Of a front-end tool: as with an output.
+    Failure,
+    /// The server asked for approval of this very call.
+    Approval,
+}
+
+/// One claim of posted history that only the server can vouch for.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct HistoryPart<'a> {
+    /// What is claimed.
+    pub claim: Claim,
+    /// The chat that the request names, if it names one.
+    pub chat_id: Option<&'a str>,
+    /// Who posts it, and when.
+    pub poster: Poster<'a>,
+    /// The message that carries the part.
+    pub message: &'a Message,
+    /// The part.
+    pub part: &'a Part,
+    /// Who runs the part's tool today; `None` where there is no such tool, or the part is none.
+    pub side: Option<ToolSide>,
+    /// Whether the message is the last of the conversation: what it answers is still due.
+    pub is_last: bool,
+}
+
+impl<'a> HistoryPart<'a> {
+    /// A claim of a part of `message`, which is the last one, in an anonymous caller's chat without an id.
+    #[must_use]
+    pub fn new(claim: Claim, message: &'a Message, part: &'a Part) -> Self {
+        let poster = Poster::anonymous(0);
+        Self { claim, chat_id: None, poster, message, part, side: None, is_last: true }
+    }
+}
+
+/// What is to be done with a claim.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Verdict {
+    /// Take it as the server's own.
+    Accept,
+    /// Keep the conversation going without it: an output becomes "no longer verifiable", state is dropped, an approval
+    /// is asked for again.
+    Distrust,
+    /// It was the server's own, and its time is over. Like [`Distrust`](Self::Distrust), but an output says so.
+    Lapsed,
+    /// Refuse the request.
+    Refuse,
+}
+
+/// Decides whether what the client posts as the server's own words really is.
+///
+/// Every part that only the server can have written (assistant text, reasoning state, outputs of server tools, approvals)
+/// passes through one verifier before a run starts.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a verifier of posted history",
+    note = "implement `Verifier`, or take one that exists: the server's seals, or `TrustHistory`"
+)]
+pub trait Verifier: Send + Sync {
+    /// Judges one claim.
+    fn verify(&self, part: HistoryPart<'_>) -> Verdict;
+}
+
+/// Accepts history as posted.
+///
+/// Whoever can post to the assistant can then put words and tool results into the model's mouth, and approve calls that
+/// nobody asked about. Fit for a loopback address and for clients that are trusted.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct TrustHistory;
+
+impl Verifier for TrustHistory {
+    fn verify(&self, _part: HistoryPart<'_>) -> Verdict {
+        Verdict::Accept
+    }
+}

@@ -1,0 +1,163 @@
+use hmac::Mac as _;
+use omniassist_core::message::ProviderMetadata;
+use omniassist_core::{JsonText, canonical};
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+
+use super::keys::{Mac, SealKeys};
+use super::token::{self, MAC_BYTES, Token};
+
+/// What every seal begins with, so that a key that is also used elsewhere proves nothing here.
+const DOMAIN: &str = "omniassist seal";
+
+const VERSION: u8 = 1;
+
+/// The entry of metadata that seals stand in. It is not part of what they prove.
+pub(super) const OWN: &str = "omniassist";
+
+pub(super) type Digest = [u8; 32];
+
+/// What a sealed part belongs to.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Scope<'a> {
+    pub(super) chat: Option<&'a str>,
+    pub(super) principal: Option<&'a str>,
+    /// The assistant's message.
+    pub(super) message: &'a str,
+}
+
+/// What a seal proves.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Sealed<'a> {
+    /// Text of the assistant's, and the provider's state that belongs to it.
+    Text { text: &'a Digest, state: &'a Digest },
+    /// Reasoning, likewise.
+    Reasoning { text: &'a Digest, state: &'a Digest },
+    /// A call that the server or the provider runs.
+    Call { call: Call<'a>, state: &'a Digest },
+    /// A call that was left to the client.
+    ClientCall { call: Call<'a>, state: &'a Digest },
+    /// A call that could not be run. Its arguments are not bound: clients put them elsewhere, or lose them.
+    FailedCall { id: &'a str, name: &'a str, state: &'a Digest },
+    /// What a call gave.
+    Output { call: Call<'a>, output: &'a Digest },
+    /// Why a call failed. Arguments: as above.
+    Error { id: &'a str, name: &'a str, text: &'a Digest },
+    /// That approval of a call was asked for.
+    Approval { id: &'a str, call: Call<'a> },
+}
+
+/// A call with exact arguments.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Call<'a> {
+    pub(super) id: &'a str,
+    pub(super) name: &'a str,
+    pub(super) arguments: &'a Digest,
+}
+
+/// The hash that proves it, under one key until one time.
+fn hash(mac: &Mac, key: &str, expiry: u64, scope: Scope<'_>, sealed: Sealed<'_>) -> Mac {
+    let mut fields = Fields(mac.clone());
+    fields.bytes(DOMAIN.as_bytes());
+    fields.byte(VERSION);
+    fields.bytes(key.as_bytes());
+    fields.number(expiry);
+    fields.optional(scope.chat);
+    fields.optional(scope.principal);
+    fields.bytes(scope.message.as_bytes());
+    match sealed {
+        Sealed::Text { text, state } => fields.kind(1).digest(text).digest(state),
+        Sealed::Reasoning { text, state } => fields.kind(2).digest(text).digest(state),
+        Sealed::Call { call, state } => fields.kind(3).call(call).digest(state),
+        Sealed::ClientCall { call, state } => fields.kind(4).call(call).digest(state),
+        Sealed::FailedCall { id, name, state } => fields.kind(5).text(id).text(name).digest(state),
+        Sealed::Output { call, output } => fields.kind(6).call(call).digest(output),
+        Sealed::Error { id, name, text } => fields.kind(7).text(id).text(name).digest(text),
+        Sealed::Approval { id, call } => fields.kind(8).text(id).call(call),
+    };
+    fields.0
+}
+
+/// A seal under the current key, which expires at this time, in seconds since 1970 (0: never).
+pub(super) fn seal(keys: &SealKeys, expiry: u64, scope: Scope<'_>, sealed: Sealed<'_>) -> Option<String> {
+    let key = keys.current_id();
+    let whole = hash(keys.mac(key)?, key, expiry, scope, sealed).finalize().into_bytes();
+    let (cut, _) = whole.split_first_chunk::<MAC_BYTES>()?;
+    Some(token::write(key, expiry, *cut))
+}
+
+/// Whether a seal under this key proves it. The comparison takes the same time whatever the difference is.
+pub(super) fn proves(token: &Token<'_>, mac: &Mac, scope: Scope<'_>, sealed: Sealed<'_>) -> bool {
+    let Some(posted) = token.mac_bytes() else { return false };
+    hash(mac, token.key, token.expiry, scope, sealed).verify_truncated_left(&posted).is_ok()
+}
+
+/// Fields one behind the other, each with its length before it: no two lists of fields are the same bytes.
+struct Fields(Mac);
+
+impl Fields {
+    fn byte(&mut self, byte: u8) {
+        self.0.update(&[byte]);
+    }
+
+    fn number(&mut self, number: u64) {
+        self.0.update(&number.to_be_bytes());
+    }
+
+    fn bytes(&mut self, bytes: &[u8]) {
+        self.number(u64::try_from(bytes.len()).unwrap_or(u64::MAX));
+        self.0.update(bytes);
+    }
+
+    /// Absent is not empty.
+    fn optional(&mut self, text: Option<&str>) {
+        self.byte(u8::from(text.is_some()));
+        self.bytes(text.unwrap_or_default().as_bytes());
+    }
+
+    fn kind(&mut self, kind: u8) -> &mut Self {
+        self.byte(kind);
+        self
+    }
+
+    fn text(&mut self, text: &str) -> &mut Self {
+        self.bytes(text.as_bytes());
+        self
+    }
+
+    fn digest(&mut self, digest: &Digest) -> &mut Self {
+        self.0.update(digest);
+        self
+    }
+
+    fn call(&mut self, call: Call<'_>) -> &mut Self {
+        self.text(call.id).text(call.name).digest(call.arguments)
+    }
+}
+
+/// The digest of text.
+pub(super) fn text_digest(text: &str) -> Digest {
+    Sha256::digest(text).into()
+}
+
+/// The digest of a value's canonical form; `buffer` is scratch space. `None` for a value that has none.
+pub(super) fn json_digest(json: &JsonText, buffer: &mut Vec<u8>) -> Option<Digest> {
+    buffer.clear();
+    canonical::append(json, buffer)?;
+    Some(Sha256::digest(&*buffer).into())
+}
+
+/// The digest of the provider's state in metadata: what is there beside our own entry, and has the two levels that
+/// clients take.
+pub(super) fn state_digest(metadata: Option<&ProviderMetadata>, buffer: &mut Vec<u8>) -> Option<Digest> {
+    let mut state = metadata
+        .into_iter()
+        .flatten()
+        .filter(|(key, value)| *key != OWN && value.is_object())
+        .map(|(key, value)| (key.clone(), value.clone()))
+        .peekable();
+    if state.peek().is_none() {
+        return Some(text_digest("{}"));
+    }
+    json_digest(&JsonText::from_value(&Value::Object(state.collect())), buffer)
+}

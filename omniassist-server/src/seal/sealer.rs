@@ -1,0 +1,242 @@
+use std::collections::HashMap;
+use std::fmt;
+use std::time::Duration;
+
+use omniassist_core::event::BlockId;
+use omniassist_core::message::{Message, ProviderMetadata, ToolPart};
+use omniassist_core::run::{Gate, ToolCatalog};
+use omniassist_core::{JsonText, RunEvent, Text, ToolSide};
+use serde_json::{Map, Value};
+use sha2::{Digest as _, Sha256};
+
+use super::binding::{self, Call, Digest, OWN, Scope, Sealed, json_digest, state_digest, text_digest};
+use super::keys::SealKeys;
+use crate::Principal;
+
+/// How long an approval or a form may be answered.
+const LIFETIME: Duration = Duration::from_secs(15 * 60);
+
+/// Seals what one run writes.
+///
+/// Pass every event through [`seal`](Self::seal) before it is encoded, in the order in which the run gives them. See the
+/// [module](super) for what is sealed and where each seal goes.
+pub struct Sealer {
+    keys: SealKeys,
+    chat: Option<Text>,
+    principal: Principal,
+    message: Text,
+    lifetime: Duration,
+    /// What has been said in the blocks that are open.
+    blocks: Vec<(BlockId, Sha256)>,
+    calls: HashMap<Text, KnownCall>,
+    buffer: Vec<u8>,
+}
+
+/// What later events say no more about a call.
+struct KnownCall {
+    name: Text,
+    arguments: Option<Digest>,
+    /// When the form that it is expires, in seconds since 1970; 0: never.
+    expiry: u64,
+}
+
+impl Sealer {
+    /// A sealer for a run that writes into the assistant message with this id. `chat` and `principal` must be those that
+    /// the client's next request comes with.
+    #[must_use]
+    pub fn new(keys: &SealKeys, chat: Option<Text>, principal: &Principal, message: Text) -> Self {
+        Self {
+            keys: keys.clone(),
+            chat,
+            principal: principal.clone(),
+            message,
+            lifetime: LIFETIME,
+            blocks: Vec::new(),
+            calls: HashMap::new(),
+            buffer: Vec::new(),
+        }
+    }
+
+    /// The assistant message that the run writes into, where it is another than that of [`new`](Self::new).
+    #[must_use]
+    pub fn message(mut self, message: Text) -> Self {
+        self.message = message;
+        self
+    }
+
+    /// How long an approval or a form may be answered. Default 15 minutes.
+    #[must_use]
+    pub fn lifetime(mut self, lifetime: Duration) -> Self {
+        self.lifetime = lifetime;
+        self
+    }
+
+    /// Takes note of the calls of a message that the run goes on with: their outputs and failures may follow.
+    pub fn remember(&mut self, message: &Message) {
+        message.tools().for_each(|call| self.remember_call(call));
+    }
+
+    /// Takes note of a call that was made in an earlier request.
+    pub fn remember_call(&mut self, call: &ToolPart) {
+        let arguments = call.state.input().and_then(|input| json_digest(input, &mut self.buffer));
+        let known = KnownCall { name: call.name.clone(), arguments, expiry: 0 };
+        self.calls.insert(call.call_id.clone(), known);
+    }
+
+    /// Seals an event, and gives the one that is to be sent right after it, where there is one. `tools` are those of the
+    /// run; `now_ms` tells the time in milliseconds since 1970, and is asked for what expires only.
+    ///
+    /// Nothing is allocated for a delta.
+    pub fn seal(
+        &mut self,
+        event: &mut RunEvent,
+        tools: &dyn ToolCatalog,
+        now_ms: fn() -> u64,
+    ) -> Option<RunEvent> {
+        match event {
+            RunEvent::TextStart { id } | RunEvent::ReasoningStart { id } => self.open(*id),
+            RunEvent::TextDelta { id, delta } | RunEvent::ReasoningDelta { id, delta } => {
+                if let Some((_, hash)) = self.blocks.iter_mut().find(|(open, _)| open == id) {
+                    hash.update(delta.as_bytes());
+                }
+            }
+            RunEvent::TextEnd { id, metadata } => {
+                let text = self.close(*id);
+                let state = state_digest(metadata.as_ref(), &mut self.buffer);
+                put(
+                    metadata,
+                    state.and_then(|state| self.token(0, Sealed::Text { text: &text, state: &state })),
+                );
+            }
+            RunEvent::ReasoningEnd { id, metadata } => {
+                let text = self.close(*id);
+                let state = state_digest(metadata.as_ref(), &mut self.buffer);
+                put(
+                    metadata,
+                    state.and_then(|state| self.token(0, Sealed::Reasoning { text: &text, state: &state })),
+                );
+            }
+            RunEvent::ToolInputAvailable { call_id, name, input, provider_executed, metadata } => {
+                self.call(call_id, name, input, *provider_executed, metadata, tools, now_ms());
+            }
+            RunEvent::ToolInputError { call_id, name, error_text, metadata, .. } => {
+                let known = KnownCall { name: name.clone(), arguments: None, expiry: 0 };
+                self.calls.insert(call_id.clone(), known);
+                let state = state_digest(metadata.as_ref(), &mut self.buffer);
+                put(
+                    metadata,
+                    state.and_then(|state| {
+                        self.token(0, Sealed::FailedCall { id: call_id, name, state: &state })
+                    }),
+                );
+                return self.error(call_id, error_text);
+            }
+            RunEvent::ToolOutput { call_id, output, preliminary: false, .. } => {
+                return self.output(call_id, output);
+            }
+            RunEvent::ToolError { call_id, error_text, .. }
+            | RunEvent::ToolRefused { call_id, reason: error_text } => {
+                return self.error(call_id, error_text);
+            }
+            RunEvent::ToolApprovalRequest(request) => {
+                let expiry = match request.expires_at_ms {
+                    Some(at) => at.div_ceil(1000),
+                    None => self.expiry(now_ms()),
+                };
+                request.expires_at_ms = Some(expiry.saturating_mul(1000));
+                request.signature = None;
+                if let Some(arguments) = json_digest(&request.input, &mut self.buffer) {
+                    let call = Call { id: &request.call_id, name: &request.name, arguments: &arguments };
+                    let sealed = Sealed::Approval { id: &request.id, call };
+                    request.signature = self.token(expiry, sealed).map(Text::from);
+                }
+            }
+            RunEvent::InputRequest(request) => {
+                if let Some(call) = self.calls.get(&request.call_id).filter(|call| call.expiry != 0) {
+                    request.expires_at_ms = Some(call.expiry.saturating_mul(1000));
+                }
+            }
+            _ => {}
+        }
+        None
+    }
+
+    fn open(&mut self, id: BlockId) {
+        self.blocks.retain(|(open, _)| *open != id);
+        self.blocks.push((id, Sha256::new()));
+    }
+
+    fn close(&mut self, id: BlockId) -> Digest {
+        let at = self.blocks.iter().position(|(open, _)| *open == id);
+        let hash = at.map(|at| self.blocks.swap_remove(at).1).unwrap_or_default();
+        hash.finalize().into()
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "the fields of one event")]
+    fn call(
+        &mut self,
+        call_id: &Text,
+        name: &Text,
+        input: &JsonText,
+        provider_executed: bool,
+        metadata: &mut Option<ProviderMetadata>,
+        tools: &dyn ToolCatalog,
+        now_ms: u64,
+    ) {
+        let arguments = json_digest(input, &mut self.buffer);
+        let left_to_client = !provider_executed && tools.side(name) == Some(ToolSide::FrontEnd);
+        let is_form = left_to_client && matches!(tools.gate(name, input), Gate::Form { .. });
+        let expiry = if is_form { self.expiry(now_ms) } else { 0 };
+        let state = state_digest(metadata.as_ref(), &mut self.buffer);
+        if let (Some(arguments), Some(state)) = (&arguments, &state) {
+            let call = Call { id: call_id, name, arguments };
+            let sealed = if left_to_client {
+                Sealed::ClientCall { call, state }
+            } else {
+                Sealed::Call { call, state }
+            };
+            put(metadata, self.token(expiry, sealed));
+        }
+        self.calls.insert(call_id.clone(), KnownCall { name: name.clone(), arguments, expiry });
+    }
+
+    fn output(&mut self, call_id: &Text, output: &JsonText) -> Option<RunEvent> {
+        let output = json_digest(output, &mut self.buffer)?;
+        let known = self.calls.get(call_id)?;
+        let call = Call { id: call_id, name: &known.name, arguments: known.arguments.as_ref()? };
+        let seal = self.token(0, Sealed::Output { call, output: &output })?;
+        Some(RunEvent::OutputSeal { call_id: call_id.clone(), seal: seal.into() })
+    }
+
+    fn error(&self, call_id: &Text, error_text: &str) -> Option<RunEvent> {
+        let name = &self.calls.get(call_id)?.name;
+        let text = text_digest(error_text);
+        let seal = self.token(0, Sealed::Error { id: call_id, name, text: &text })?;
+        Some(RunEvent::OutputSeal { call_id: call_id.clone(), seal: seal.into() })
+    }
+
+    /// When what is asked now expires, in seconds since 1970.
+    fn expiry(&self, now_ms: u64) -> u64 {
+        let lifetime = u64::try_from(self.lifetime.as_millis()).unwrap_or(u64::MAX);
+        now_ms.saturating_add(lifetime).div_ceil(1000)
+    }
+
+    fn token(&self, expiry: u64, sealed: Sealed<'_>) -> Option<String> {
+        let principal = self.principal.known_id();
+        let scope = Scope { chat: self.chat.as_deref(), principal, message: &self.message };
+        binding::seal(&self.keys, expiry, scope, sealed)
+    }
+}
+
+/// Puts a seal into metadata.
+fn put(metadata: &mut Option<ProviderMetadata>, seal: Option<String>) {
+    let Some(seal) = seal else { return };
+    let own = Map::from_iter([("seal".to_owned(), Value::String(seal))]);
+    metadata.get_or_insert_default().insert(OWN.to_owned(), Value::Object(own));
+}
+
+impl fmt::Debug for Sealer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sealer").field("keys", &self.keys).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,199 @@
+use omniassist_core::message::{Part, ProviderMetadata, ToolPart, ToolState};
+use omniassist_core::verify::own_entries;
+use omniassist_core::{Claim, HistoryPart, JsonText, Verdict, Verifier};
+use serde_json::Value;
+
+use super::binding::{self, Call, Scope, Sealed, json_digest, state_digest, text_digest};
+use super::keys::SealKeys;
+use super::token::Token;
+
+/// Judges posted history by its seals. See the [module](super).
+#[derive(Debug, Clone)]
+pub struct SealVerifier {
+    keys: SealKeys,
+    refuses_unsealed_text: bool,
+}
+
+impl SealVerifier {
+    /// A verifier of what was sealed with one of these keys.
+    #[must_use]
+    pub fn new(keys: SealKeys) -> Self {
+        Self { keys, refuses_unsealed_text: false }
+    }
+
+    /// Whether a request is refused when text of the assistant's comes without a seal that proves it. Default: `false`;
+    /// the text then counts as something that the assistant said, and state of the provider's that came with it is
+    /// dropped.
+    ///
+    /// The downside: an answer that was stopped half-way, and one that was made under a key that is gone, have no such
+    /// seal either. The client has to take them out of the conversation before it can go on.
+    #[must_use]
+    pub fn refuse_unsealed_text(mut self, refuse: bool) -> Self {
+        self.refuses_unsealed_text = refuse;
+        self
+    }
+
+    /// What a seal says of the first of these claims that it proves.
+    fn judge(&self, seal: Option<&str>, part: &HistoryPart<'_>, claims: &[Option<Sealed<'_>>]) -> Judgement {
+        let Some(token) = seal.and_then(Token::parse) else { return Judgement::Nothing };
+        let Some(mac) = self.keys.mac(token.key) else { return Judgement::Nothing };
+        let scope = Scope { chat: part.chat_id, principal: part.poster.principal, message: &part.message.id };
+        let proved = |sealed: &Sealed<'_>| binding::proves(&token, mac, scope, *sealed);
+        match claims.iter().position(|sealed| sealed.as_ref().is_some_and(proved)) {
+            None => Judgement::Wrong,
+            Some(_) if token.is_expired(part.poster.now_ms) => Judgement::Expired,
+            Some(which) => Judgement::Proved(which),
+        }
+    }
+
+    fn text(&self, part: &HistoryPart<'_>, text: &str, metadata: Option<&ProviderMetadata>) -> Verdict {
+        let digest = text_digest(text);
+        let state = state_digest(metadata, &mut Vec::new());
+        let sealed = state.as_ref().map(|state| match part.claim {
+            Claim::Reasoning => Sealed::Reasoning { text: &digest, state },
+            _ => Sealed::Text { text: &digest, state },
+        });
+        let refuse = self.refuses_unsealed_text && part.claim == Claim::Text && !text.is_empty();
+        match self.judge(seal_of(metadata), part, &[sealed]) {
+            Judgement::Proved(_) => Verdict::Accept,
+            Judgement::Nothing | Judgement::Expired if !refuse => Verdict::Distrust,
+            _ => Verdict::Refuse,
+        }
+    }
+
+    /// What the seal of a call says.
+    fn call(&self, part: &HistoryPart<'_>, tool: &ToolPart) -> CallJudgement {
+        let mut buffer = Vec::new();
+        let (id, name) = (tool.call_id.as_str(), tool.name.as_str());
+        let state = state_digest(tool.metadata.as_ref(), &mut buffer);
+        let arguments = tool.state.input().and_then(|input| json_digest(input, &mut buffer));
+        let call = arguments.as_ref().map(|arguments| Call { id, name, arguments });
+        let server = call.zip(state.as_ref()).map(|(call, state)| Sealed::Call { call, state });
+        let client = call.zip(state.as_ref()).map(|(call, state)| Sealed::ClientCall { call, state });
+        let failed = state.as_ref().map(|state| Sealed::FailedCall { id, name, state });
+        let has_failed = matches!(tool.state, ToolState::OutputError { .. });
+        let claims = [server, client, failed.filter(|_| has_failed)];
+        match self.judge(seal_of(tool.metadata.as_ref()), part, &claims) {
+            Judgement::Proved(1) => CallJudgement::Clients,
+            Judgement::Proved(_) => CallJudgement::Servers,
+            Judgement::Expired => CallJudgement::ClientsLapsed,
+            Judgement::Nothing => CallJudgement::Unproved,
+            // Clients put the arguments of a call that failed elsewhere, or lose them.
+            Judgement::Wrong if has_failed => CallJudgement::Unproved,
+            Judgement::Wrong => CallJudgement::Wrong,
+        }
+    }
+
+    fn result(&self, part: &HistoryPart<'_>, tool: &ToolPart) -> Verdict {
+        match self.call(part, tool) {
+            CallJudgement::Clients => return Verdict::Accept,
+            CallJudgement::ClientsLapsed if part.is_last => return Verdict::Lapsed,
+            CallJudgement::ClientsLapsed => return Verdict::Accept,
+            CallJudgement::Wrong => return Verdict::Refuse,
+            CallJudgement::Servers | CallJudgement::Unproved => {}
+        }
+        let mut buffer = Vec::new();
+        let (id, name) = (tool.call_id.as_str(), tool.name.as_str());
+        let (arguments, output, text);
+        let sealed = match &tool.state {
+            ToolState::OutputAvailable { input, output: given, .. } => {
+                arguments = json_digest(input, &mut buffer);
+                output = json_digest(given, &mut buffer);
+                arguments
+                    .as_ref()
+                    .zip(output.as_ref())
+                    .map(|(arguments, output)| Sealed::Output { call: Call { id, name, arguments }, output })
+            }
+            ToolState::OutputError { error_text, .. } => {
+                text = text_digest(error_text);
+                Some(Sealed::Error { id, name, text: &text })
+            }
+            _ => None,
+        };
+        match self.judge(result_seal(part, id), part, &[sealed]) {
+            Judgement::Proved(_) => Verdict::Accept,
+            Judgement::Nothing | Judgement::Expired => Verdict::Distrust,
+            Judgement::Wrong => Verdict::Refuse,
+        }
+    }
+
+    fn approval(
+        &self,
+        part: &HistoryPart<'_>,
+        tool: &ToolPart,
+        input: &JsonText,
+        approval: &Value,
+    ) -> Verdict {
+        let text = |key: &str| approval.get(key).and_then(Value::as_str);
+        let arguments = json_digest(input, &mut Vec::new());
+        let sealed = arguments.as_ref().zip(text("id")).map(|(arguments, id)| Sealed::Approval {
+            id,
+            call: Call { id: &tool.call_id, name: &tool.name, arguments },
+        });
+        match self.judge(text("signature"), part, &[sealed]) {
+            Judgement::Proved(_) => Verdict::Accept,
+            Judgement::Expired => Verdict::Lapsed,
+            Judgement::Nothing => Verdict::Distrust,
+            Judgement::Wrong => Verdict::Refuse,
+        }
+    }
+}
+
+/// What a seal says.
+enum Judgement {
+    /// It proves the claim with this index.
+    Proved(usize),
+    /// It proved a claim until its time was over.
+    Expired,
+    /// There is none, or none that can be judged here.
+    Nothing,
+    /// It is one of ours, and of something else.
+    Wrong,
+}
+
+/// What the seal of a call says.
+enum CallJudgement {
+    /// The server made the call, or the provider did, and answered it.
+    Servers,
+    /// The server made the call and left it to the client.
+    Clients,
+    /// Likewise, and the time for the answer is over.
+    ClientsLapsed,
+    Unproved,
+    Wrong,
+}
+
+impl Verifier for SealVerifier {
+    fn verify(&self, part: HistoryPart<'_>) -> Verdict {
+        match (part.claim, part.part) {
+            (Claim::Text, Part::Text(posted)) => self.text(&part, &posted.text, posted.metadata.as_ref()),
+            (Claim::Reasoning, Part::Reasoning(posted)) => {
+                self.text(&part, &posted.text, posted.metadata.as_ref())
+            }
+            (Claim::Call, Part::Tool(tool)) => match self.call(&part, tool) {
+                CallJudgement::Wrong => Verdict::Refuse,
+                CallJudgement::Unproved => Verdict::Distrust,
+                _ => Verdict::Accept,
+            },
+            (Claim::Output | Claim::Failure, Part::Tool(tool)) => self.result(&part, tool),
+            (Claim::Approval, Part::Tool(tool)) => match &tool.state {
+                ToolState::ApprovalResponded { input, approval } => {
+                    self.approval(&part, tool, input, approval)
+                }
+                _ => Verdict::Distrust,
+            },
+            _ => Verdict::Distrust,
+        }
+    }
+}
+
+/// The seal that stands with a part.
+fn seal_of(metadata: Option<&ProviderMetadata>) -> Option<&str> {
+    own_entries(metadata?)?.get("seal")?.as_str()
+}
+
+/// The seal of a call's output or failure.
+fn result_seal<'a>(part: &HistoryPart<'a>, call_id: &str) -> Option<&'a str> {
+    let metadata = part.message.metadata.as_ref()?.as_object()?;
+    own_entries(metadata)?.get("seals")?.get(call_id)?.as_str()
+}
