@@ -13,6 +13,7 @@
 // Only what is published has no files and no clock; the recorded streams are read from files.
 #![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "tests may use the operating system")]
 
+mod ag_ui;
 mod ai_sdk;
 mod ai_sdk_request;
 mod compact;

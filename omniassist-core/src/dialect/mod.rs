@@ -2,7 +2,8 @@
 //!
 //! A dialect reads a request's bytes into a [`RunRequest`](crate::RunRequest) and writes
 //! [`RunEvent`](crate::RunEvent)s as bytes. It opens no socket and keeps no clock; what carries the bytes is up to the
-//! server. [`ai_sdk`] is the format of `useChat` and of this project's own clients.
+//! server. [`ai_sdk`] is the format of `useChat` and of this project's own clients, [`ag_ui`] that of AG-UI's clients and
+//! of CopilotKit.
 //!
 //! ```
 //! use bytes::BytesMut;
@@ -15,6 +16,7 @@
 //! assert_eq!(out, "{\"type\":\"start-step\"}\n");
 //! ```
 
+pub mod ag_ui;
 pub mod ai_sdk;
 mod encode;
 mod json_write;

@@ -282,8 +282,13 @@ impl MessageCollector {
     }
 
     fn merge(&mut self, metadata: Map<String, Value>) {
-        deep_merge(self.message.metadata.get_or_insert(Value::Null), Value::Object(metadata));
+        merge_metadata(&mut self.message, metadata);
     }
+}
+
+/// Merges metadata into a message's, as the client does it.
+pub(crate) fn merge_metadata(message: &mut Message, metadata: Map<String, Value>) {
+    deep_merge(message.metadata.get_or_insert(Value::Null), Value::Object(metadata));
 }
 
 /// The metadata that carries the seal of a call's output in the client's message.

@@ -1,0 +1,185 @@
+//! What travels through the client and back: what both the reader and the encoder must agree on.
+//!
+//! AG-UI's clients keep two things with messages and tool calls that are not theirs, and post both back:
+//! `encryptedValue`, a string that is set as a whole, and `metadata`, an object whose keys are merged. Provider state
+//! and seals go into the first, as the JSON of a metadata map; notes of this dialect go under `omniassist` in the
+//! second.
+
+use std::borrow::Cow;
+
+use serde::de::IgnoredAny;
+use serde_json::{Map, Value};
+
+use crate::message::ProviderMetadata;
+use crate::{JsonText, Limits, Text, json_guard};
+
+/// The key of everything that is this project's own.
+pub(super) const OWN: &str = "omniassist";
+/// In a call's `encryptedValue`: the id of the interrupt that asks for the call.
+pub(super) const INTERRUPT: &str = "interrupt";
+/// In a tool message's `encryptedValue`: the seal of the output.
+pub(super) const SEAL: &str = "seal";
+/// In a tool message's `metadata`: a [`ResultKind`].
+pub(super) const RESULT: &str = "result";
+/// In a call's `metadata`: `true` where the provider ran it itself.
+pub(super) const PROVIDER_EXECUTED: &str = "providerExecuted";
+/// In a call's `metadata`: the arguments, where they are not what the client was streamed.
+pub(super) const INPUT: &str = "input";
+
+/// What the user reads of a call that was stopped.
+pub(super) const INTERRUPTED: &str = "The call was interrupted; its outcome is unknown.";
+/// What the user reads of a call that was denied without a reason.
+pub(super) const DENIED: &str = "The user denied this call; it was not run.";
+/// What the model reads of a form that the user closed.
+pub(super) const CANCELLED: &str = "The user cancelled the form.";
+
+/// What a tool message says of its call, beyond its content.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ResultKind {
+    /// The call ran.
+    Output,
+    /// It failed or could not be run.
+    Error,
+    /// Somebody denied it.
+    Denied,
+    /// The run ended first. The message only keeps clients from running the call themselves; it is no result.
+    Interrupted,
+    /// The same, and the arguments never arrived whole.
+    Cut,
+}
+
+impl ResultKind {
+    pub(super) fn as_str(self) -> &'static str {
+        match self {
+            Self::Output => "output",
+            Self::Error => "error",
+            Self::Denied => "denied",
+            Self::Interrupted => "interrupted",
+            Self::Cut => "cut",
+        }
+    }
+
+    pub(super) fn parse(name: &str) -> Option<Self> {
+        [Self::Output, Self::Error, Self::Denied, Self::Interrupted, Self::Cut]
+            .into_iter()
+            .find(|kind| kind.as_str() == name)
+    }
+}
+
+/// A JSON value as the text of a tool message or of arguments: the content of a string, or else JSON.
+///
+/// A string that [`value_of`] would take for something else keeps its quotes, so that it comes back as what it was.
+pub(super) fn text_of(value: &JsonText) -> Cow<'_, str> {
+    match value.to_str_value() {
+        Some(text) if !text.trim().is_empty() && !is_json(&text) => Cow::Owned(text),
+        _ => Cow::Borrowed(value.as_str()),
+    }
+}
+
+/// The JSON value that a text stands for: itself, or a string.
+pub(super) fn value_of(text: &Text) -> JsonText {
+    JsonText::parse(text.clone()).unwrap_or_else(|_| JsonText::from_str_value(text))
+}
+
+/// The arguments that a text stands for. No text stands for no arguments.
+pub(super) fn arguments_of(text: &Text) -> JsonText {
+    if text.trim().is_empty() { JsonText::EMPTY_OBJECT } else { value_of(text) }
+}
+
+pub(super) fn is_json(text: &str) -> bool {
+    serde_json::from_str::<IgnoredAny>(text).is_ok()
+}
+
+/// Reads an `encryptedValue`. What is not a map in two levels was written by somebody else.
+pub(super) fn state(text: &str, limits: &Limits) -> Option<ProviderMetadata> {
+    json_guard::check_depth(text.as_bytes(), limits.max_json_depth).ok()?;
+    let map: Map<String, Value> = serde_json::from_str(text).ok()?;
+    (!map.is_empty() && map.values().all(Value::is_object)).then_some(map)
+}
+
+/// Takes what stands under `omniassist.<key>` out of a map.
+pub(super) fn take_own(map: &mut Option<ProviderMetadata>, key: &str) -> Option<Text> {
+    let whole = map.as_mut()?;
+    let own = whole.get_mut(OWN).and_then(Value::as_object_mut)?;
+    let taken = own.remove(key)?;
+    if own.is_empty() {
+        whole.remove(OWN);
+        if whole.is_empty() {
+            *map = None;
+        }
+    }
+    taken.as_str().map(Text::from)
+}
+
+/// A map with `omniassist.<key>` set.
+pub(super) fn with_own(map: Option<&ProviderMetadata>, key: &str, value: &str) -> ProviderMetadata {
+    let mut map = map.cloned().unwrap_or_default();
+    let own = map.entry(OWN).or_insert_with(|| Value::Object(Map::new()));
+    if let Some(own) = own.as_object_mut() {
+        own.insert(key.to_owned(), value.into());
+    }
+    map
+}
+
+/// What stands under `omniassist` in a message's or a call's `metadata`.
+pub(super) fn own(metadata: Option<&Map<String, Value>>) -> Option<&Map<String, Value>> {
+    metadata?.get(OWN)?.as_object()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_value_comes_back_from_its_text() {
+        let values = [
+            r#""hello""#,
+            r#""5""#,
+            "5",
+            "null",
+            r#""null""#,
+            r#""""#,
+            r#"" ""#,
+            r#"{"a":1}"#,
+            r#""{\"a\":1}""#,
+            r#""[""#,
+            "[]",
+            r#"" 5 ""#,
+            r#""\"quoted\"""#,
+            "true",
+            "1e400",
+            r#""\u00e9""#,
+            r#""\n""#,
+        ];
+        for json in values {
+            let value = JsonText::parse(json).unwrap();
+            let again = value_of(&text_of(&value).into_owned().into());
+            assert_eq!(again.to_value(), value.to_value(), "{json}");
+            assert_eq!(again.as_str().starts_with('"'), json.starts_with('"'), "{json}");
+        }
+        assert_eq!(text_of(&JsonText::from_str_value("hello")), "hello");
+    }
+
+    #[test]
+    fn only_maps_in_two_levels_are_ours() {
+        let limits = Limits::default();
+        assert!(state(r#"{"openai":{"itemId":"rs_1"}}"#, &limits).is_some());
+        let deep = format!(r#"{{"a":{{"b":{}{}}}}}"#, "[".repeat(70), "]".repeat(70));
+        for text in ["", "gAAAAAB", "{}", "[]", r#"{"a":1}"#, r#"{"a":{}"#, &deep] {
+            assert!(state(text, &limits).is_none(), "{text}");
+        }
+    }
+
+    #[test]
+    fn own_keys_leave_no_trace_when_taken() {
+        let map = with_own(None, SEAL, "s");
+        let mut taken = Some(map);
+        assert_eq!(take_own(&mut taken, SEAL).as_deref(), Some("s"));
+        assert_eq!(taken, None);
+
+        let mut both = Some(with_own(Some(&with_own(None, SEAL, "s")), INTERRUPT, "i"));
+        assert_eq!(take_own(&mut both, INTERRUPT).as_deref(), Some("i"));
+        assert_eq!(both, Some(with_own(None, SEAL, "s")));
+        assert_eq!(take_own(&mut both, INTERRUPT), None);
+    }
+}

@@ -1,0 +1,55 @@
+//! Names of the messages that one answer is made of.
+//!
+//! AG-UI knows a message for each text, each piece of reasoning and each tool result; a [`Message`](crate::Message) is
+//! the whole answer. The first assistant message of an answer has the answer's own id, all others
+//! `<answer>.<step>.<number>`, so that the answer can be put together again from what the client posts. Numbers never
+//! repeat within an answer.
+
+use crate::message::read::check_id;
+use crate::{Limits, Result, Text};
+
+/// The id of a further message of an answer.
+pub(super) fn further(answer: &str, step: u32, number: u32) -> Text {
+    format!("{answer}.{step}.{number}").into()
+}
+
+/// Answer, step and number of an id that [`further`] made. Ids that others made can look the same.
+pub(super) fn parse(id: &str) -> Option<(&str, u32, u32)> {
+    let (rest, number) = id.rsplit_once('.')?;
+    let (answer, step) = rest.rsplit_once('.')?;
+    if answer.is_empty() {
+        return None;
+    }
+    Some((answer, count(step)?, count(number)?))
+}
+
+/// A number as it is written: without sign and leading zeros.
+fn count(digits: &str) -> Option<u32> {
+    let plain = digits.bytes().all(|byte| byte.is_ascii_digit()) && !digits.starts_with('0');
+    if plain || digits == "0" { digits.parse().ok() } else { None }
+}
+
+/// Checks the id of a posted message. What was appended to an answer's id does not count towards its length.
+pub(super) fn check(id: &str, path: &str, limits: &Limits) -> Result<()> {
+    check_id(parse(id).map_or(id, |(answer, ..)| answer), path, limits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_come_apart_as_they_were_put_together() {
+        for (answer, step, number) in [("msg_1", 1, 2), ("a.b", 0, 0), ("x.1.2", 7, u32::MAX)] {
+            let id = further(answer, step, number);
+            assert_eq!(parse(&id), Some((answer, step, number)));
+        }
+    }
+
+    #[test]
+    fn other_ids_stay_whole() {
+        for id in ["msg_1", "a.b", "a.1", ".1.2", "a.01.2", "a.1.+2", "a..2", "a.1.", "a.1.99999999999", ""] {
+            assert_eq!(parse(id), None, "{id}");
+        }
+    }
+}

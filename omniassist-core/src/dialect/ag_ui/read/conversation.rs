@@ -1,0 +1,294 @@
+use std::collections::{HashMap, HashSet};
+
+use serde_json::value::RawValue;
+
+use super::content;
+use super::tool_calls::CallFields;
+use crate::dialect::ag_ui::{carry, ids};
+use crate::message::raw::{self, ArraySeed, Body, present, raw_item, raw_record};
+use crate::message::{Message, Part, ProviderMetadata, ReasoningPart, Role, TextPart, tree};
+use crate::{Error, JsonText, Limits, Result, Text};
+
+const ROLES: &str = "a role of AG-UI (\"user\", \"assistant\", \"tool\", ...)";
+
+raw_record! {
+    /// The fields of a message.
+    MessageFields {
+        id: "id",
+        role: "role",
+        content: "content",
+        tool_calls: "toolCalls",
+        tool_call_id: "toolCallId",
+        error: "error",
+        encrypted_value: "encryptedValue",
+        metadata: "metadata",
+    }
+}
+
+impl MessageFields<'_> {
+    fn says_the_same(&self, other: &Self) -> bool {
+        fn texts<'a>(fields: &MessageFields<'a>) -> [Option<&'a str>; 7] {
+            let MessageFields {
+                role,
+                content,
+                tool_calls,
+                tool_call_id,
+                error,
+                encrypted_value,
+                metadata,
+                ..
+            } = fields;
+            [role, content, tool_calls, tool_call_id, error, encrypted_value, metadata]
+                .map(|raw| raw.map(RawValue::get))
+        }
+        texts(self) == texts(other)
+    }
+}
+
+/// Puts posted messages together to answers.
+///
+/// Whatever stands between two messages of somebody else is one answer: the protocol has no other mark of where an
+/// answer begins, and a run without a new message goes on with the last one.
+pub(super) struct Conversation<'a> {
+    pub(super) body: Body<'a>,
+    pub(super) limits: &'a Limits,
+    pub(super) messages: Vec<Message>,
+    ids: HashMap<Text, MessageFields<'a>>,
+    pub(super) calls: HashMap<Text, Call>,
+    pub(super) answer: Option<Answer>,
+    names: Vec<Name>,
+}
+
+/// What a message is to be called.
+struct Name {
+    position: usize,
+    /// The index of the first record that it was made of.
+    index: usize,
+    id: Option<Text>,
+    is_answer: bool,
+}
+
+/// The answer that is being put together.
+pub(super) struct Answer {
+    pub(super) position: usize,
+    index: usize,
+    /// The id of its first assistant message, or else of its first piece of reasoning.
+    id: Option<(Text, Kind)>,
+    /// Answer and step of the message before, as far as its id tells.
+    before: Option<(Text, Option<u32>)>,
+    /// Whether the message before was an assistant's and not reasoning.
+    after_assistant: bool,
+    /// Whether one of the answer's calls has its result.
+    pub(super) after_result: bool,
+}
+
+/// What an answer is made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// Text and tool calls.
+    Assistant,
+    Reasoning,
+}
+
+/// What is known of a call beside its part.
+pub(super) struct Call {
+    pub(super) position: usize,
+    pub(super) part: usize,
+    /// The arguments, as far as they came.
+    pub(super) arguments: JsonText,
+    /// The id of the interrupt that asks for it.
+    pub(super) interrupt: Option<Text>,
+    /// The message that holds its result.
+    pub(super) result: Option<Text>,
+}
+
+impl<'a> Conversation<'a> {
+    pub(super) fn new(body: Body<'a>, limits: &'a Limits) -> Self {
+        Self {
+            body,
+            limits,
+            messages: Vec::new(),
+            ids: HashMap::new(),
+            calls: HashMap::new(),
+            answer: None,
+            names: Vec::new(),
+        }
+    }
+
+    /// Adds what the message at `index` says.
+    pub(super) fn add(&mut self, index: usize, fields: MessageFields<'a>) -> Result<()> {
+        let role = self.body.text(fields.role, "role")?;
+        let id = self.body.optional_text(fields.id, "id")?.filter(|id| !id.is_empty());
+        if let Some(id) = &id {
+            ids::check(id, "id", self.limits)?;
+            if let Some(other) = self.ids.get(id) {
+                if fields.says_the_same(other) {
+                    return Ok(());
+                }
+                return Err(Error::invalid_field("id", "an id of its own", "the id of another message"));
+            }
+        }
+        match role.as_str() {
+            "user" => self.other(index, id.as_ref(), Role::User, &fields)?,
+            "system" | "developer" => self.other(index, id.as_ref(), Role::System, &fields)?,
+            "assistant" => self.assistant(index, id.as_ref(), &fields)?,
+            "reasoning" => self.reasoning(index, id.as_ref(), &fields)?,
+            "tool" => self.tool(id.as_ref(), &fields)?,
+            // What the client shows of its own accord.
+            "activity" => {}
+            _ => return Err(Error::invalid_field("role", ROLES, "another string")),
+        }
+        if let Some(id) = id {
+            self.ids.insert(id, fields);
+        }
+        Ok(())
+    }
+
+    /// A message that is not the assistant's.
+    fn other(
+        &mut self,
+        index: usize,
+        id: Option<&Text>,
+        role: Role,
+        fields: &MessageFields<'_>,
+    ) -> Result<()> {
+        self.end_answer();
+        let parts = content::parts(self.body, self.limits, fields.content)?;
+        let metadata = tree::optional_object(fields.metadata, "metadata")?.map(Into::into);
+        self.names.push(Name { position: self.messages.len(), index, id: id.cloned(), is_answer: false });
+        self.messages.push(Message { id: Text::new(), role, parts, metadata });
+        Ok(())
+    }
+
+    fn assistant(&mut self, index: usize, id: Option<&Text>, fields: &MessageFields<'_>) -> Result<()> {
+        let text = self.body.optional_text(fields.content, "content")?.unwrap_or_default();
+        let metadata = self.state(fields.encrypted_value)?;
+        let limit = ("max_parts", self.limits.max_parts);
+        let calls = match present(fields.tool_calls) {
+            Some(raw) => raw::read(raw.get(), ArraySeed { limit: limit.1, item: raw_item })?.at(
+                "toolCalls",
+                "an array of tool calls",
+                limit,
+            )?,
+            None => Vec::new(),
+        };
+        let has_text = !text.is_empty() || metadata.is_some();
+        if calls.is_empty() && !has_text {
+            return Ok(());
+        }
+        let position = self.begin(index, id, Kind::Assistant);
+        if has_text {
+            self.push(position, Part::Text(TextPart { text, metadata }))?;
+        }
+        for (number, raw) in calls.into_iter().enumerate() {
+            let path = format!("toolCalls[{number}]");
+            let fields: CallFields<'_> = raw::object(raw)?.object_at(&path, "an object")?;
+            self.call(position, &fields).map_err(|error| error.under(&path))?;
+        }
+        Ok(())
+    }
+
+    fn reasoning(&mut self, index: usize, id: Option<&Text>, fields: &MessageFields<'_>) -> Result<()> {
+        let text = self.body.optional_text(fields.content, "content")?.unwrap_or_default();
+        let metadata = self.state(fields.encrypted_value)?;
+        let position = self.begin(index, id, Kind::Reasoning);
+        self.push(position, Part::Reasoning(ReasoningPart { text, metadata }))
+    }
+
+    /// Opens an answer, or goes on with the one that is open, and marks where a step begins.
+    fn begin(&mut self, index: usize, id: Option<&Text>, kind: Kind) -> usize {
+        if self.answer.is_none() {
+            let (id, role, parts) = (Text::new(), Role::Assistant, Vec::new());
+            self.messages.push(Message { id, role, parts, metadata: None });
+        }
+        let answer = self.answer.get_or_insert_with(|| Answer {
+            position: self.messages.len().saturating_sub(1),
+            index,
+            id: None,
+            before: None,
+            after_assistant: false,
+            after_result: false,
+        });
+        let now = id.map(|id| match ids::parse(id) {
+            Some((answer, step, _)) => (Text::from(answer), Some(step)),
+            // The answer's own id is that of an assistant message in its first step.
+            None => (id.clone(), (kind == Kind::Assistant).then_some(1)),
+        });
+        let is_new_step = match (&answer.before, &now) {
+            (Some((before, Some(step))), Some((now, Some(next)))) if before == now => step != next,
+            _ => answer.after_result || answer.after_assistant,
+        };
+        let named_by = answer.id.as_ref().map(|(_, kind)| *kind);
+        if named_by.is_none() || (named_by == Some(Kind::Reasoning) && kind == Kind::Assistant) {
+            answer.id = id.map(|id| (id.clone(), kind)).or(answer.id.take());
+        }
+        answer.before = now;
+        answer.after_assistant = kind == Kind::Assistant;
+        answer.after_result = false;
+        let position = answer.position;
+        if let Some(message) = self.messages.get_mut(position)
+            && (is_new_step || message.parts.is_empty())
+        {
+            message.parts.push(Part::StepStart);
+        }
+        position
+    }
+
+    fn end_answer(&mut self) {
+        if let Some(Answer { position, index, id, .. }) = self.answer.take() {
+            self.names.push(Name { position, index, id: id.map(|(id, _)| id), is_answer: true });
+        }
+    }
+
+    pub(super) fn push(&mut self, position: usize, part: Part) -> Result<()> {
+        let Some(message) = self.messages.get_mut(position) else { return Ok(()) };
+        if message.parts.len() >= self.limits.max_parts {
+            return Err(Error::limit_exceeded("max_parts", self.limits.max_parts, None));
+        }
+        message.parts.push(part);
+        Ok(())
+    }
+
+    pub(super) fn state(&self, raw: Option<&RawValue>) -> Result<Option<ProviderMetadata>> {
+        let text = self.body.optional_text(raw, "encryptedValue")?;
+        Ok(text.and_then(|text| carry::state(&text, self.limits)))
+    }
+
+    /// Names every message after what it was posted as, and an answer without what stands behind its id. Two answers
+    /// that others named `a.1.1` and `a.1.2` are not one, so the second keeps its id as it is.
+    fn name(&mut self) {
+        let mut taken = HashSet::new();
+        let (whole, rest): (Vec<_>, Vec<_>) = std::mem::take(&mut self.names)
+            .into_iter()
+            .partition(|name| name.id.as_ref().is_some_and(|id| !name.is_answer || ids::parse(id).is_none()));
+        let (further, nameless): (Vec<_>, Vec<_>) = rest.into_iter().partition(|name| name.id.is_some());
+        for Name { position, index, id, is_answer } in whole.into_iter().chain(further).chain(nameless) {
+            let short = id.as_ref().filter(|_| is_answer).and_then(|id| ids::parse(id));
+            let short = short.map(|(answer, ..)| Text::from(answer));
+            let numbered = std::iter::successors(Some(Text::from(format!("msg-{index}"))), |id| {
+                Some(Text::from(format!("{id}-{index}")))
+            });
+            let free = |id: &Text| !taken.contains(id);
+            let id = short.into_iter().chain(id).find(free).or_else(|| numbered.into_iter().find(free));
+            if let (Some(id), Some(message)) = (id, self.messages.get_mut(position)) {
+                taken.insert(id.clone());
+                message.id = id;
+            }
+        }
+    }
+
+    /// The messages, all with ids.
+    pub(super) fn finish(mut self) -> Read {
+        self.end_answer();
+        self.name();
+        Read { messages: self.messages, calls: self.calls, ids: self.ids.into_keys().collect() }
+    }
+}
+
+/// A conversation as it was posted.
+pub(super) struct Read {
+    pub(super) messages: Vec<Message>,
+    pub(super) calls: HashMap<Text, Call>,
+    /// The ids of all posted messages.
+    pub(super) ids: Vec<Text>,
+}

@@ -1,0 +1,10 @@
+//! Requests: a posted `RunAgentInput` becomes a [`RunRequest`](crate::RunRequest).
+
+mod content;
+mod conversation;
+mod request;
+mod resume;
+mod tool_calls;
+mod tools;
+
+pub use request::{Posted, read_request};

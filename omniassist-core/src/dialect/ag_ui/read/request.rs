@@ -1,0 +1,243 @@
+use bytes::Bytes;
+use serde::de::MapAccess;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::conversation::{Conversation, MessageFields, Read};
+use super::{resume, tools};
+use crate::dialect::ag_ui::interrupt::Settled;
+use crate::dialect::ag_ui::write::{Continuation, Encoder};
+use crate::dialect::ag_ui::{Version, ids};
+use crate::message::raw::{self, ArraySeed, Body, Found, ObjectSeed, Record, present, raw_item, raw_record};
+use crate::message::read::check_id;
+use crate::message::{Message, Part, Role, tree};
+use crate::{ContextMessage, Error, Limits, Result, RunRequest, Text, json_guard};
+
+raw_record! {
+    /// The fields of a request, but for `messages`.
+    InputFields {
+        thread_id: "threadId",
+        run_id: "runId",
+        parent_run_id: "parentRunId",
+        protocol_version: "protocolVersion",
+        state: "state",
+        tools: "tools",
+        context: "context",
+        forwarded_props: "forwardedProps",
+        resume: "resume",
+    }
+}
+
+raw_record! {
+    /// The fields of a context entry.
+    ContextFields {
+        description: "description",
+        value: "value",
+    }
+}
+
+struct InputRecord<'a> {
+    fields: InputFields<'a>,
+    messages: Option<Found<Vec<Found<MessageFields<'a>>>>>,
+    max_messages: usize,
+}
+
+impl<'de> Record<'de> for InputRecord<'de> {
+    fn set<A: MapAccess<'de>>(&mut self, key: &str, map: &mut A) -> Result<bool, A::Error> {
+        if key != "messages" {
+            return self.fields.set(key, map);
+        }
+        if self.messages.is_some() {
+            return Ok(false);
+        }
+        let item = || ObjectSeed(MessageFields::default());
+        self.messages = Some(map.next_value_seed(ArraySeed { limit: self.max_messages, item })?);
+        Ok(true)
+    }
+}
+
+/// What a client posted.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Posted {
+    /// What it asks for; the chat is the thread.
+    pub request: RunRequest,
+    /// The thread. Answers repeat it.
+    pub thread_id: Text,
+    /// The run, named by the client. Answers repeat it.
+    pub run_id: Text,
+    /// The run that this one branched off, if the client says so.
+    pub parent_run_id: Option<Text>,
+    /// What the client understands.
+    pub version: Version,
+    continuation: Continuation,
+}
+
+impl Posted {
+    /// The encoder for the answer: it repeats the ids, writes what the client understands, and names messages so that
+    /// they go on with the answer that the run continues.
+    #[must_use]
+    pub fn encoder(&self) -> Encoder {
+        let encoder = Encoder::new(self.thread_id.clone(), self.run_id.clone(), self.version);
+        encoder.continuing(self.parent_run_id.clone(), self.continuation.clone())
+    }
+}
+
+/// Reads the body of a request, a `RunAgentInput`. Only `threadId`, `runId` and `messages` must be there; keys that are
+/// not known are skipped.
+///
+/// - `messages`: any number, in all roles. What one run wrote (assistant messages, reasoning and tool results) becomes
+///   one [`Message`] again. Activities are left out. `system` and `developer` messages become notes of the client's.
+/// - `context`: each entry is a [`ContextMessage`] whose kind is the description; its value is read as JSON where it
+///   is JSON.
+/// - `tools`: the front-end tools of this run.
+/// - `state` and `forwardedProps` are handed on as they are.
+/// - `resume`: answers to the interrupts that the last run ended with, for all of them. An approval is answered by
+///   `true` or `false`, or by `{approved, reason?, editedArgs?}`; `arguments` is another name of `editedArgs`. A form is
+///   answered by what was entered. What was cancelled is denied.
+///
+/// The protocol answers a `resume` that leaves an interrupt open, or names one that is not, by `RUN_ERROR`; here it is
+/// an error of the request, before a run begins. Nesting is not limited here: check the bytes first.
+///
+/// The request shares the body's buffer and keeps it alive.
+///
+/// # Errors
+///
+/// When the body is not UTF-8 or not JSON; where a value is not what it should be, with its path; where a limit of
+/// `limits` is passed; for a tool whose name or schema no provider would take; when one id stands for two things; and
+/// for a result of no call.
+pub fn read_request(body: Bytes, limits: &Limits) -> Result<Posted> {
+    let text = Text::from_utf8(body).map_err(Error::invalid_json)?;
+    let body = Body(&text);
+    let seed = ObjectSeed(InputRecord {
+        fields: InputFields::default(),
+        messages: None,
+        max_messages: limits.max_messages,
+    });
+    let record = match raw::read(&text, seed)? {
+        Found::Duplicate(key) => return Err(Error::invalid_field(key, "a key once", "the key twice")),
+        record => record.object_at("body", "an object")?,
+    };
+    let fields = record.fields;
+    let thread_id = id(body, limits, fields.thread_id, "threadId")?;
+    let run_id = id(body, limits, fields.run_id, "runId")?;
+    let parent_run_id = match present(fields.parent_run_id) {
+        Some(raw) => Some(id(body, limits, Some(raw), "parentRunId")?),
+        None => None,
+    };
+    let expected = "an array of messages";
+    let Some(messages) = record.messages else {
+        return Err(Error::invalid_field("messages", expected, "nothing"));
+    };
+    let messages = messages.at("messages", expected, ("max_messages", limits.max_messages))?;
+    let mut conversation = Conversation::new(body, limits);
+    for (index, message) in messages.into_iter().enumerate() {
+        let path = format!("messages[{index}]");
+        let message = message.object_at(&path, "an object")?;
+        conversation.add(index, message).map_err(|error| error.under(&path))?;
+    }
+    let mut read = conversation.finish();
+    let settled = resume::apply(body, limits, fields.resume, &mut read)?;
+    let continuation = continuation(&read, settled);
+    let request = RunRequest {
+        chat_id: Some(thread_id.clone()),
+        messages: read.messages,
+        context: context(body, limits, fields.context)?,
+        tools: tools::declared(body, limits, fields.tools)?,
+        state: present(fields.state).map(|raw| body.json(raw)),
+        forwarded: present(fields.forwarded_props).map(|raw| body.json(raw)),
+        ..RunRequest::default()
+    };
+    let version = version(body, fields.protocol_version)?;
+    Ok(Posted { request, thread_id, run_id, parent_run_id, version, continuation })
+}
+
+fn id(body: Body<'_>, limits: &Limits, raw: Option<&RawValue>, key: &str) -> Result<Text> {
+    let id = body.text(raw, key)?;
+    check_id(&id, key, limits)?;
+    Ok(id)
+}
+
+fn version(body: Body<'_>, raw: Option<&RawValue>) -> Result<Version> {
+    let Some(version) = body.optional_text(raw, "protocolVersion")? else { return Ok(Version::V0) };
+    let major = version.split('.').next().and_then(|major| major.parse::<u32>().ok());
+    Ok(if major.is_some_and(|major| major > 0) { Version::V1 } else { Version::V0 })
+}
+
+fn context(body: Body<'_>, limits: &Limits, raw: Option<&RawValue>) -> Result<Vec<ContextMessage>> {
+    let Some(raw) = present(raw) else { return Ok(Vec::new()) };
+    let limit = ("max_context_messages", limits.max_context_messages);
+    let items = raw::read(raw.get(), ArraySeed { limit: limit.1, item: raw_item })?;
+    let items = items.at("context", "an array of context entries", limit)?;
+    let read = |(index, raw)| {
+        let path = format!("context[{index}]");
+        let fields: ContextFields<'_> = raw::object(raw)?.object_at(&path, "an object")?;
+        context_entry(body, limits, index, &fields).map_err(|error| error.under(&path))
+    };
+    items.into_iter().enumerate().map(read).collect()
+}
+
+fn context_entry(
+    body: Body<'_>,
+    limits: &Limits,
+    index: usize,
+    fields: &ContextFields<'_>,
+) -> Result<ContextMessage> {
+    let kind = body.optional_text(fields.description, "description")?.filter(|kind| !kind.trim().is_empty());
+    let data = match fields.value {
+        Some(raw) if raw::kind(raw) == "a string" => {
+            let text = body.text(Some(raw), "value")?;
+            json_in(&text, limits).unwrap_or_else(|| text.as_str().into())
+        }
+        Some(raw) => tree::tree(raw, "value")?,
+        None => return Err(Error::invalid_field("value", "a string", "nothing")),
+    };
+    Ok(ContextMessage {
+        id: format!("context-{index}").into(),
+        kind: kind.unwrap_or(Text::from_static("context")),
+        data,
+    })
+}
+
+/// The JSON that a text holds, where it holds some.
+fn json_in(text: &str, limits: &Limits) -> Option<Value> {
+    json_guard::check_depth(text.as_bytes(), limits.max_json_depth).ok()?;
+    let raw: &RawValue = serde_json::from_str(text).ok()?;
+    tree::tree(raw, "value").ok()
+}
+
+/// What the encoder must know of the answer that the run goes on with.
+fn continuation(read: &Read, settled: Vec<Settled>) -> Continuation {
+    let Some(last) = read.messages.iter().rfind(|message| message.role == Role::Assistant) else {
+        return Continuation::default();
+    };
+    let mut continuation = Continuation {
+        answer: last.id.clone(),
+        named: read.ids.contains(&last.id),
+        step: steps(last),
+        next: 1,
+        settled,
+        ..Continuation::default()
+    };
+    for id in &read.ids {
+        if let Some((answer, step, number)) = ids::parse(id)
+            && answer == last.id.as_str()
+        {
+            continuation.step = continuation.step.max(step);
+            continuation.next = continuation.next.max(number.saturating_add(1));
+        }
+    }
+    for part in last.tools() {
+        if let Some(result) = read.calls.get(&part.call_id).and_then(|call| call.result.clone()) {
+            continuation.results.push((part.call_id.clone(), result));
+        } else if let Some(metadata) = &part.metadata {
+            continuation.states.push((part.call_id.clone(), metadata.clone()));
+        }
+    }
+    continuation
+}
+
+fn steps(message: &Message) -> u32 {
+    let steps = message.parts.iter().filter(|part| matches!(part, Part::StepStart)).count();
+    u32::try_from(steps).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,167 @@
+//! Answers to the interrupts that the last run ended with.
+
+use std::collections::HashSet;
+
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+use super::conversation::Read;
+use crate::dialect::ag_ui::carry;
+use crate::dialect::ag_ui::interrupt::{Interrupt, Settled, approval};
+use crate::message::raw::{self, ArraySeed, Body, present, raw_item, raw_record};
+use crate::message::{Message, Part, Role, ToolPart, ToolState, tree};
+use crate::{Error, JsonText, Limits, Result, Text};
+
+raw_record! {
+    /// The fields of an answer.
+    EntryFields {
+        interrupt_id: "interruptId",
+        status: "status",
+        payload: "payload",
+    }
+}
+
+raw_record! {
+    /// The fields of a decision about a call.
+    DecisionFields {
+        approved: "approved",
+        reason: "reason",
+        edited_args: "editedArgs",
+        arguments: "arguments",
+    }
+}
+
+/// Puts the answers into the parts of the calls that they are about: those of the last answer's last step.
+pub(super) fn apply(
+    body: Body<'_>,
+    limits: &Limits,
+    raw: Option<&RawValue>,
+    read: &mut Read,
+) -> Result<Vec<Settled>> {
+    let Some(raw) = present(raw) else { return Ok(Vec::new()) };
+    let limit = ("max_parts", limits.max_parts);
+    let entries = raw::read(raw.get(), ArraySeed { limit: limit.1, item: raw_item })?;
+    let entries = entries.at("resume", "an array of answers", limit)?;
+    if entries.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut settled: Vec<Settled> = Vec::new();
+    for (index, raw) in entries.into_iter().enumerate() {
+        let path = format!("resume[{index}]");
+        let fields: EntryFields<'_> = raw::object(raw)?.object_at(&path, "an object")?;
+        let next = entry(body, &fields, &settled, read).map_err(|error| error.under(&path))?;
+        settled.push(next);
+    }
+    let answered: HashSet<&Text> = settled.iter().map(|one| &one.call_id).collect();
+    let open = open_calls(&mut read.messages).find(|part| {
+        let asks = read.calls.get(&part.call_id).is_some_and(|call| call.interrupt.is_some());
+        asks && !answered.contains(&part.call_id)
+    });
+    match open {
+        Some(part) => {
+            let expected = format!("an answer to every open interrupt, also that of call `{}`", part.call_id);
+            Err(Error::invalid_field("resume", expected, "none"))
+        }
+        None => Ok(settled),
+    }
+}
+
+fn entry(body: Body<'_>, fields: &EntryFields<'_>, settled: &[Settled], read: &mut Read) -> Result<Settled> {
+    let id = body.text(fields.interrupt_id, "interruptId")?;
+    let refused =
+        |expected: &'static str, found: &'static str| Error::invalid_field("interruptId", expected, found);
+    let strange = || refused("the id of an open interrupt", "another id");
+    let interrupt = Interrupt::parse(&id).ok_or_else(strange)?;
+    if settled.iter().any(|one| one.call_id == interrupt.call_id()) {
+        return Err(refused("an id once", "the id twice"));
+    }
+    let asked = read.calls.get(interrupt.call_id()).and_then(|call| call.interrupt.as_deref());
+    let is_other_kind = asked
+        .and_then(Interrupt::parse)
+        .is_some_and(|asked| std::mem::discriminant(&asked) != std::mem::discriminant(&interrupt));
+    let part = open_calls(&mut read.messages).find(|part| part.call_id == interrupt.call_id());
+    let part = part.filter(|_| !is_other_kind).ok_or_else(strange)?;
+    let input = part.state.input().cloned().unwrap_or(JsonText::EMPTY_OBJECT);
+    let cancelled = match body.text(fields.status, "status")?.as_str() {
+        "resolved" => false,
+        "cancelled" => true,
+        _ => {
+            let expected = "\"resolved\" or \"cancelled\"";
+            return Err(Error::invalid_field("status", expected, "another string"));
+        }
+    };
+    let (state, form) = match interrupt {
+        Interrupt::Approval { call_id, signature } => {
+            let mut approval = approval(call_id, signature);
+            if cancelled {
+                approval.insert("approved".to_owned(), false.into());
+            } else {
+                decision(body, fields.payload, &mut approval)?;
+            }
+            (ToolState::ApprovalResponded { input, approval: approval.into() }, None)
+        }
+        Interrupt::Form { .. } if cancelled => {
+            let error_text = Text::from_static(carry::CANCELLED);
+            let state = ToolState::OutputError { input: Some(input), error_text: error_text.clone() };
+            (state, Some(Err(error_text)))
+        }
+        Interrupt::Form { .. } => {
+            let Some(payload) = present(fields.payload) else {
+                let found = raw::kind_of(fields.payload);
+                return Err(Error::invalid_field("payload", "what the user entered", found));
+            };
+            let output = body.json(payload);
+            let form = Some(Ok(output.clone()));
+            (ToolState::OutputAvailable { input, output, preliminary: false }, form)
+        }
+    };
+    part.state = state;
+    Ok(Settled { call_id: part.call_id.clone(), form })
+}
+
+/// The calls of the last answer's last step that are whole and have no result.
+fn open_calls(messages: &mut [Message]) -> impl Iterator<Item = &mut ToolPart> {
+    let last = messages.iter_mut().rev().find(|message| message.role == Role::Assistant);
+    let parts = last.map(|message| message.parts.as_mut_slice()).unwrap_or_default();
+    let step = parts.rsplit_mut(|part| matches!(part, Part::StepStart)).next().unwrap_or_default();
+    step.iter_mut().filter_map(|part| match part {
+        Part::Tool(part) if !part.provider_executed => match part.state {
+            ToolState::InputAvailable { .. } | ToolState::ApprovalRequested { .. } => Some(part),
+            _ => None,
+        },
+        _ => None,
+    })
+}
+
+/// Reads a decision: `true` or `false`, or an object with `approved`, and with `reason` or changed arguments.
+fn decision(body: Body<'_>, raw: Option<&RawValue>, approval: &mut Map<String, Value>) -> Result<()> {
+    let expected = "a boolean, or an object with `approved`";
+    let approved = match raw {
+        Some(raw) if raw::kind(raw) == "a boolean" => raw.get() == "true",
+        Some(raw) => {
+            let fields: DecisionFields<'_> = raw::object(raw)?.object_at("payload", expected)?;
+            detailed(body, &fields, approval).map_err(|error| error.under("payload"))?
+        }
+        None => return Err(Error::invalid_field("payload", expected, "nothing")),
+    };
+    approval.insert("approved".to_owned(), approved.into());
+    Ok(())
+}
+
+fn detailed(body: Body<'_>, fields: &DecisionFields<'_>, approval: &mut Map<String, Value>) -> Result<bool> {
+    if raw::kind_of(fields.approved) != "a boolean" {
+        return Err(Error::invalid_field("approved", "a boolean", raw::kind_of(fields.approved)));
+    }
+    let approved = raw::flag(fields.approved, "approved")?;
+    if let Some(reason) = body.optional_text(fields.reason, "reason")? {
+        approval.insert("reason".to_owned(), reason.as_str().into());
+    }
+    let (key, arguments) = match present(fields.edited_args) {
+        Some(raw) => ("editedArgs", Some(raw)),
+        None => ("arguments", present(fields.arguments)),
+    };
+    if let Some(arguments) = tree::optional_object(arguments, key)?.filter(|_| approved) {
+        approval.insert("arguments".to_owned(), arguments.into());
+    }
+    Ok(approved)
+}

@@ -1,0 +1,169 @@
+//! Tool calls of posted messages, and what answers them.
+
+use super::content;
+use super::conversation::{Call, Conversation, MessageFields};
+use crate::dialect::ag_ui::carry::{self, ResultKind};
+use crate::dialect::ag_ui::interrupt::{Interrupt, approval};
+use crate::message::raw::{self, present, raw_record};
+use crate::message::read::check_call_id;
+use crate::message::{Part, ToolPart, ToolState, merge_metadata, output_seal, tree};
+use crate::{Error, JsonText, Result, Text};
+
+/// What CopilotKit's runtime writes as the result of a front-end tool that has none yet.
+const FORWARDED: &str = "Forwarded to client";
+
+raw_record! {
+    /// The fields of a tool call.
+    CallFields {
+        id: "id",
+        function: "function",
+        encrypted_value: "encryptedValue",
+        metadata: "metadata",
+    }
+}
+
+raw_record! {
+    /// The fields of a tool call's function.
+    FunctionFields {
+        name: "name",
+        arguments: "arguments",
+    }
+}
+
+impl Call {
+    fn awaits_approval(&self) -> bool {
+        let interrupt = self.interrupt.as_deref().and_then(Interrupt::parse);
+        matches!(interrupt, Some(Interrupt::Approval { .. }))
+    }
+}
+
+impl Conversation<'_> {
+    pub(super) fn call(&mut self, position: usize, fields: &CallFields<'_>) -> Result<()> {
+        let call_id = self.body.text(fields.id, "id")?;
+        check_call_id(&call_id, "id", self.limits)?;
+        let Some(function) = present(fields.function) else {
+            return Err(Error::invalid_field("function", "an object", raw::kind_of(fields.function)));
+        };
+        let function: FunctionFields<'_> = raw::object(function)?.object_at("function", "an object")?;
+        let under = |error: Error| error.under("function");
+        let name = self.body.text(function.name, "name").map_err(under)?;
+        let text =
+            self.body.optional_text(function.arguments, "arguments").map_err(under)?.unwrap_or_default();
+
+        let notes = tree::optional_object(fields.metadata, "metadata")?;
+        let notes = carry::own(notes.as_ref());
+        let note = |key: &str| notes.and_then(|notes| notes.get(key));
+        let mut metadata = self.state(fields.encrypted_value)?;
+        let interrupt = carry::take_own(&mut metadata, carry::INTERRUPT);
+        let arguments = match note(carry::INPUT) {
+            Some(input) => JsonText::from_value(input),
+            None => carry::arguments_of(&text),
+        };
+        let state = match &interrupt {
+            Some(interrupt) => asked(&call_id, interrupt, &arguments),
+            None => ToolState::InputAvailable { input: arguments.clone() },
+        };
+        if let Some(known) = self.calls.get(&call_id) {
+            if known.arguments == arguments && self.part(&call_id).is_some_and(|part| part.name == name) {
+                return Ok(());
+            }
+            return Err(Error::invalid_field("id", "an id of its own", "the id of another tool call"));
+        }
+        let part = self.messages.get(position).map_or(0, |message| message.parts.len());
+        self.push(
+            position,
+            Part::Tool(ToolPart {
+                call_id: call_id.clone(),
+                name,
+                dynamic: false,
+                provider_executed: note(carry::PROVIDER_EXECUTED).is_some_and(|flag| flag == true),
+                state,
+                metadata,
+            }),
+        )?;
+        self.calls.insert(call_id, Call { position, part, arguments, interrupt, result: None });
+        Ok(())
+    }
+
+    fn part(&mut self, call_id: &str) -> Option<&mut ToolPart> {
+        let call = self.calls.get(call_id)?;
+        match self.messages.get_mut(call.position)?.parts.get_mut(call.part)? {
+            Part::Tool(part) => Some(part),
+            _ => None,
+        }
+    }
+
+    fn set_state(&mut self, call_id: &str, state: ToolState) {
+        if let Some(part) = self.part(call_id) {
+            part.state = state;
+        }
+    }
+
+    /// A tool message answers its call. Of several the last one counts: a server adds its own to one of the client's
+    /// that it does not accept.
+    pub(super) fn tool(&mut self, id: Option<&Text>, fields: &MessageFields<'_>) -> Result<()> {
+        let call_id = self.body.text(fields.tool_call_id, "toolCallId")?;
+        check_call_id(&call_id, "toolCallId", self.limits)?;
+        let text = content::tool_text(self.body, self.limits, fields.content)?;
+        let error = self.body.optional_text(fields.error, "error")?.filter(|error| !error.is_empty());
+        let notes = tree::optional_object(fields.metadata, "metadata")?;
+        let kind = carry::own(notes.as_ref())
+            .and_then(|notes| notes.get(carry::RESULT)?.as_str())
+            .and_then(ResultKind::parse);
+        let mut state = self.state(fields.encrypted_value)?;
+        let seal = carry::take_own(&mut state, carry::SEAL);
+
+        let Some(call) = self.calls.get_mut(&call_id) else {
+            let expected = "the id of a call before it";
+            return Err(Error::invalid_field("toolCallId", expected, "an id of no call"));
+        };
+        if let Some(answer) = self.answer.as_mut().filter(|answer| answer.position == call.position) {
+            answer.after_result = true;
+        }
+        // CopilotKit also answers the call itself with what was decided about it.
+        let is_decision = call.awaits_approval() && kind.is_none();
+        match kind {
+            Some(ResultKind::Cut) => {
+                self.set_state(&call_id, ToolState::InputStreaming);
+                return Ok(());
+            }
+            Some(ResultKind::Interrupted) => return Ok(()),
+            _ if is_decision || text.trim() == FORWARDED => return Ok(()),
+            _ => {}
+        }
+        let Some(call) = self.calls.get_mut(&call_id) else { return Ok(()) };
+        call.result = id.cloned();
+        let (position, input) = (call.position, call.arguments.clone());
+        let state = match (kind, error) {
+            (Some(ResultKind::Denied), _) => {
+                let mut approval = approval(&call_id, None);
+                approval.insert("approved".to_owned(), false.into());
+                if text != carry::DENIED {
+                    approval.insert("reason".to_owned(), text.as_str().into());
+                }
+                ToolState::OutputDenied { input, approval: approval.into() }
+            }
+            (_, Some(error_text)) => ToolState::OutputError { input: Some(input), error_text },
+            (Some(ResultKind::Error), None) => {
+                ToolState::OutputError { input: Some(input), error_text: text }
+            }
+            _ => ToolState::OutputAvailable { input, output: carry::value_of(&text), preliminary: false },
+        };
+        self.set_state(&call_id, state);
+        if let (Some(seal), Some(message)) = (seal, self.messages.get_mut(position)) {
+            merge_metadata(message, output_seal(&call_id, &seal));
+        }
+        Ok(())
+    }
+}
+
+/// The state of a call for which an interrupt asks: it waits for an approval, or its output is a form's answer.
+fn asked(call_id: &Text, interrupt: &str, arguments: &JsonText) -> ToolState {
+    let input = arguments.clone();
+    match Interrupt::parse(interrupt) {
+        Some(Interrupt::Approval { call_id: of, signature }) if of == call_id.as_str() => {
+            ToolState::ApprovalRequested { input, approval: approval(of, signature).into() }
+        }
+        _ => ToolState::InputAvailable { input },
+    }
+}

@@ -1,0 +1,178 @@
+//! Tool calls of a run, and what comes of them.
+
+use bytes::BytesMut;
+use serde_json::{Map, json};
+
+use super::encoder::Encoder;
+use super::frame::{Frame, encrypted};
+use super::outcome::Ask;
+use crate::dialect::ag_ui::carry::{self, ResultKind};
+use crate::message::ProviderMetadata;
+use crate::{JsonText, Text};
+
+/// A call of this run.
+#[derive(Debug, Clone)]
+pub(super) struct Call {
+    pub(super) id: Text,
+    /// The arguments as far as the client has them.
+    sent: String,
+    pub(super) progress: Progress,
+    pub(super) provider_executed: bool,
+    state: Option<ProviderMetadata>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Progress {
+    /// Its arguments are arriving.
+    Open,
+    /// It has its arguments and waits.
+    Whole,
+    /// It has its result, perhaps before its arguments.
+    Answered,
+}
+
+impl Encoder {
+    fn call_mut(&mut self, call_id: &str) -> Option<&mut Call> {
+        self.calls.iter_mut().find(|call| call.id == call_id)
+    }
+
+    pub(super) fn open_call(&mut self, call_id: &Text, name: &Text, out: &mut BytesMut) {
+        if self.call_mut(call_id).is_some() {
+            return;
+        }
+        let host = match &self.host {
+            Some(host) => host.clone(),
+            None => self.assistant_id(),
+        };
+        Frame::new(out, "TOOL_CALL_START")
+            .text("toolCallId", call_id)
+            .text("toolCallName", name)
+            .text("parentMessageId", &host)
+            .end();
+        self.host = Some(host);
+        self.calls.push(Call {
+            id: call_id.clone(),
+            sent: String::new(),
+            progress: Progress::Open,
+            provider_executed: false,
+            state: None,
+        });
+    }
+
+    pub(super) fn arguments(&mut self, call_id: &Text, delta: &str, out: &mut BytesMut) {
+        if let Some(call) = self.call_mut(call_id).filter(|call| call.progress == Progress::Open) {
+            call.sent.push_str(delta);
+            arguments(out, call_id, delta);
+        }
+    }
+
+    /// Ends a call that is open. `None` where it was cut off.
+    pub(super) fn close_call(
+        &mut self,
+        call_id: &Text,
+        input: Option<&JsonText>,
+        provider_executed: bool,
+        state: Option<&ProviderMetadata>,
+        out: &mut BytesMut,
+    ) {
+        let Some(call) = self.call_mut(call_id).filter(|call| call.progress == Progress::Open) else {
+            return;
+        };
+        call.progress = Progress::Whole;
+        call.provider_executed = provider_executed;
+        call.state = state.cloned();
+        let mut notes = Map::new();
+        if provider_executed {
+            notes.insert(carry::PROVIDER_EXECUTED.to_owned(), true.into());
+        }
+        if let Some(input) = input {
+            let text = carry::text_of(input);
+            match text.strip_prefix(call.sent.as_str()) {
+                Some("") => {}
+                Some(rest) => arguments(out, call_id, rest),
+                // White space around it, or an empty text for an empty object.
+                None if carry::arguments_of(&call.sent.as_str().into()) == *input => {}
+                None => drop(notes.insert(carry::INPUT.to_owned(), input.to_value())),
+            }
+        }
+        let notes = (!notes.is_empty()).then(|| json!({ carry::OWN: notes }));
+        Frame::new(out, "TOOL_CALL_END")
+            .text("toolCallId", call_id)
+            .optional_value("metadata", notes.as_ref())
+            .end();
+        encrypted(out, "tool-call", call_id, state);
+    }
+
+    pub(super) fn result(&mut self, call_id: &Text, content: &str, kind: ResultKind, out: &mut BytesMut) {
+        if let Some(call) = self.call_mut(call_id) {
+            if call.progress == Progress::Open {
+                self.close_call(call_id, None, false, None, out);
+            }
+            if let Some(call) = self.call_mut(call_id) {
+                call.progress = Progress::Answered;
+            }
+        }
+        let settled = self.continuation.settled.iter_mut().find(|one| one.call_id == *call_id);
+        if let Some(settled) = settled {
+            settled.form = None;
+        }
+        self.asks.retain(|ask| ask.call_id() != call_id);
+        let notes = json!({ carry::OWN: { carry::RESULT: kind.as_str() } });
+        let message_id = self.further_id();
+        Frame::new(out, "TOOL_CALL_RESULT")
+            .text("messageId", &message_id)
+            .text("toolCallId", call_id)
+            .text("content", content)
+            .text("role", "tool")
+            .value("metadata", &notes)
+            .end();
+        self.continuation.results.retain(|(id, _)| id != call_id);
+        self.continuation.results.push((call_id.clone(), message_id));
+    }
+
+    /// Gives the client the results of forms that it answered in this request: its conversation has none yet.
+    pub(super) fn settle_forms(&mut self, out: &mut BytesMut) {
+        for index in 0..self.continuation.settled.len() {
+            self.settle_form(index, out);
+        }
+    }
+
+    fn settle_form(&mut self, index: usize, out: &mut BytesMut) {
+        let Some(one) = self.continuation.settled.get_mut(index) else { return };
+        let (call_id, form) = (one.call_id.clone(), one.form.take());
+        match form {
+            Some(Ok(output)) => self.result(&call_id, &carry::text_of(&output), ResultKind::Output, out),
+            Some(Err(error_text)) => self.result(&call_id, &error_text, ResultKind::Error, out),
+            None => {}
+        }
+    }
+
+    pub(super) fn seal(&mut self, call_id: &Text, seal: &str, out: &mut BytesMut) {
+        if let Some(index) = self.continuation.settled.iter().position(|one| one.call_id == *call_id) {
+            self.settle_form(index, out);
+        }
+        if let Some((_, message_id)) = self.continuation.results.iter().find(|(id, _)| id == call_id) {
+            let state = carry::with_own(None, carry::SEAL, seal);
+            encrypted(out, "message", message_id, Some(&state));
+        }
+    }
+
+    /// Notes that a call waits for its client. The interrupts stand in `RUN_FINISHED`; the call carries the id of its
+    /// own, so that the next request tells whether it is still open.
+    pub(super) fn ask(&mut self, ask: Ask, out: &mut BytesMut) {
+        let call_id = ask.call_id().clone();
+        if let Some(one) = self.continuation.settled.iter_mut().find(|one| one.call_id == call_id) {
+            one.form = None;
+        }
+        let of_run = self.calls.iter().find(|call| call.id == call_id).and_then(|call| call.state.as_ref());
+        let posted = self.continuation.states.iter().find(|(id, _)| *id == call_id).map(|(_, state)| state);
+        let state = carry::with_own(of_run.or(posted), carry::INTERRUPT, &ask.id());
+        encrypted(out, "tool-call", &call_id, Some(&state));
+        self.asks.retain(|other| *other.call_id() != call_id);
+        self.asks.push(ask);
+    }
+}
+
+fn arguments(out: &mut BytesMut, call_id: &str, delta: &str) {
+    Frame::new(out, "TOOL_CALL_ARGS").text("toolCallId", call_id).text("delta", delta).end();
+}

@@ -1,0 +1,11 @@
+//! Responses: a run's events become AG-UI events.
+
+mod calls;
+mod encoder;
+mod frame;
+mod outcome;
+mod patch;
+mod shown;
+
+pub(super) use encoder::Continuation;
+pub use encoder::{Encoder, HEADERS};

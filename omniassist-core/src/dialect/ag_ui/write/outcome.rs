@@ -1,0 +1,158 @@
+//! How a run ended, as `RUN_FINISHED` tells it.
+
+use serde::Serialize;
+use serde::ser::{SerializeMap, Serializer};
+use serde_json::{Value, json};
+
+use crate::Text;
+use crate::dialect::ag_ui::interrupt::Interrupt;
+use crate::event::{ApprovalRequest, InputRequest, Usage};
+
+/// The largest count that a client's number holds exactly; more ends its run with an error.
+const MAX_COUNT: u64 = (1 << 53) - 1;
+
+/// Something that the client must settle before the run goes on.
+#[derive(Debug, Clone)]
+pub(super) enum Ask {
+    Approval(ApprovalRequest),
+    Form(InputRequest),
+}
+
+impl Ask {
+    pub(super) fn call_id(&self) -> &Text {
+        match self {
+            Self::Approval(request) => &request.call_id,
+            Self::Form(request) => &request.call_id,
+        }
+    }
+
+    pub(super) fn id(&self) -> Text {
+        match self {
+            Self::Approval(request) => Interrupt::of_approval(request),
+            Self::Form(request) => Interrupt::of_form(&request.call_id),
+        }
+    }
+}
+
+impl Serialize for Ask {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("id", &self.id())?;
+        let (reason, message, expires_at_ms) = match self {
+            Self::Approval(request) => ("tool_call", &request.message, request.expires_at_ms),
+            Self::Form(request) => ("input_required", &request.message, request.expires_at_ms),
+        };
+        map.serialize_entry("reason", reason)?;
+        if let Some(message) = message {
+            map.serialize_entry("message", message)?;
+        }
+        map.serialize_entry("toolCallId", self.call_id())?;
+        match self {
+            Self::Approval(request) => map.serialize_entry("responseSchema", &decision(request.editable))?,
+            Self::Form(request) if request.schema.is_object() => {
+                map.serialize_entry("responseSchema", &request.schema)?;
+            }
+            Self::Form(_) => {}
+        }
+        if let Some(time) = expires_at_ms {
+            map.serialize_entry("expiresAt", &iso_8601(time))?;
+        }
+        map.end()
+    }
+}
+
+/// The schema of an answer to an approval. `editedArgs` in it tells the client that it may offer to change them.
+fn decision(editable: bool) -> Value {
+    let mut properties = json!({"approved": {"type": "boolean"}, "reason": {"type": "string"}});
+    if let Some(properties) = properties.as_object_mut().filter(|_| editable) {
+        properties.insert("editedArgs".to_owned(), json!({"type": "object"}));
+    }
+    json!({"type": "object", "properties": properties, "required": ["approved"]})
+}
+
+/// The member `outcome`; absent is success.
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename_all = "camelCase")]
+pub(super) enum Outcome<'a> {
+    /// Over, but for front-end tools. Only clients of 1.0 take the list.
+    #[serde(rename_all = "camelCase")]
+    Success {
+        pending_tool_call_ids: Vec<&'a Text>,
+    },
+    Interrupt {
+        interrupts: &'a [Ask],
+    },
+    /// Stopped. Only clients of 1.0 know it.
+    Cancelled,
+}
+
+/// The member `usage`: one entry, as far as the tokens are known.
+pub(super) fn usage(usage: &Usage) -> Option<[Tokens; 1]> {
+    let count = |tokens: Option<u64>| tokens.map(|tokens| tokens.min(MAX_COUNT));
+    (*usage != Usage::default()).then(|| {
+        [Tokens {
+            input_tokens: count(usage.input_tokens),
+            output_tokens: count(usage.output_tokens),
+            total_tokens: count(usage.total_tokens),
+            reasoning_tokens: count(usage.reasoning_tokens),
+            cached_input_tokens: count(usage.cached_input_tokens),
+        }]
+    })
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Tokens {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    input_tokens: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    output_tokens: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    total_tokens: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reasoning_tokens: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cached_input_tokens: Option<u64>,
+}
+
+/// A time as clients parse it, in UTC. Years beyond 9999 become the last moment before them.
+fn iso_8601(time_ms: u64) -> String {
+    let time_ms = time_ms.min(253_402_300_799_999);
+    let (days, in_day) = (time_ms / 86_400_000, time_ms % 86_400_000);
+    let (year, month, day) = date(days);
+    let (hour, minute) = (in_day / 3_600_000, in_day / 60_000 % 60);
+    let (second, milli) = (in_day / 1000 % 60, in_day % 1000);
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{milli:03}Z")
+}
+
+/// The date of a number of days since 1970. Years are counted from March, so that leap days end them.
+fn date(days: u64) -> (u64, u64, u64) {
+    let days = days + 719_468;
+    let (era, of_era) = (days / 146_097, days % 146_097);
+    let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year + year / 4 - year / 100);
+    let from_march = (5 * of_year + 2) / 153;
+    let day = of_year - (153 * from_march + 2) / 5 + 1;
+    let month = if from_march < 10 { from_march + 3 } else { from_march - 9 };
+    (year + era * 400 + u64::from(month <= 2), month, day)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_written_as_dates() {
+        let times = [
+            (0, "1970-01-01T00:00:00.000Z"),
+            (951_782_400_000, "2000-02-29T00:00:00.000Z"),
+            (1_763_778_030_123, "2025-11-22T02:20:30.123Z"),
+            (4_107_542_399_999, "2100-02-28T23:59:59.999Z"),
+            (4_107_542_400_000, "2100-03-01T00:00:00.000Z"),
+            (u64::MAX, "9999-12-31T23:59:59.999Z"),
+        ];
+        for (time, text) in times {
+            assert_eq!(iso_8601(time), text);
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! Whether a JSON Patch is one.
+
+use serde_json::{Map, Value};
+
+use crate::JsonText;
+
+/// Whether this is an array of operations that RFC 6902 knows, each with the members it needs and valid JSON Pointers.
+/// Clients of 1.0 end the run with an error at anything else.
+pub(super) fn is_patch(json: &JsonText) -> bool {
+    match json.to::<Value>() {
+        Ok(Value::Array(operations)) => {
+            operations.iter().all(|operation| operation.as_object().is_some_and(is_operation))
+        }
+        _ => false,
+    }
+}
+
+fn is_operation(operation: &Map<String, Value>) -> bool {
+    let pointer = |key: &str| operation.get(key).and_then(Value::as_str).is_some_and(is_pointer);
+    let needs = match operation.get("op").and_then(Value::as_str) {
+        Some("add" | "replace" | "test") => operation.contains_key("value"),
+        Some("remove") => true,
+        Some("move" | "copy") => pointer("from"),
+        _ => false,
+    };
+    needs && pointer("path")
+}
+
+/// A JSON Pointer (RFC 6901): empty, or parts that each follow a slash, in which `~` is written `~0` and `/` `~1`.
+fn is_pointer(text: &str) -> bool {
+    (text.is_empty() || text.starts_with('/'))
+        && text.split('~').skip(1).all(|after| after.starts_with(['0', '1']))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_a_patch() {
+        let good = [
+            "[]",
+            r#"[{"op":"add","path":"/a","value":null}]"#,
+            r#"[{"op":"replace","path":"","value":{"a":1}},{"op":"test","path":"/a~1b~0","value":1}]"#,
+            r#"[{"op":"remove","path":"/a/0","value":"left over"}]"#,
+            r#"[{"op":"move","from":"/a","path":"/b"},{"op":"copy","from":"/b","path":"/c/-"}]"#,
+        ];
+        for json in good {
+            assert!(is_patch(&JsonText::parse(json).unwrap()), "{json}");
+        }
+        let bad = [
+            "{}",
+            "[1]",
+            "null",
+            r#"[{"op":"add","path":"/a"}]"#,
+            r#"[{"op":"add","path":"a","value":1}]"#,
+            r#"[{"op":"add","path":"/a~2","value":1}]"#,
+            r#"[{"op":"add","path":"/a~","value":1}]"#,
+            r#"[{"op":"merge","path":"/a","value":1}]"#,
+            r#"[{"op":"move","path":"/a"}]"#,
+            r#"[{"path":"/a","value":1}]"#,
+            r#"[{"op":"remove","path":5}]"#,
+        ];
+        for json in bad {
+            assert!(!is_patch(&JsonText::parse(json).unwrap()), "{json}");
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! AG-UI, as its clients read and post it.
+
+mod client;
+mod encode;
+mod messages;
+mod protocol;
+mod random;
+mod request;
+mod resume;
+
+use bytes::{Bytes, BytesMut};
+use omniassist_core::dialect::ag_ui::{Encoder, Posted, Version, read_request};
+use omniassist_core::{Limits, RunEvent, Text};
+use serde_json::{Value, json};
+
+fn read(body: &Value) -> omniassist_core::Result<Posted> {
+    read_request(Bytes::from(body.to_string()), &Limits::default())
+}
+
+/// A request with these fields besides the ids and one message.
+fn with(fields: Value) -> Value {
+    let mut body = json!({
+        "threadId": "thread-1", "runId": "run-1",
+        "messages": [{"id": "u1", "role": "user", "content": "Hi"}],
+    });
+    body.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+    body
+}
+
+/// A request with this conversation.
+fn with_messages(messages: &[Value]) -> Value {
+    with(json!({ "messages": messages }))
+}
+
+fn encoder(version: Version) -> Encoder {
+    Encoder::new(Text::from_static("thread-1"), Text::from_static("run-1"), version)
+}
+
+fn encode_bytes(encoder: &mut Encoder, events: &[RunEvent]) -> String {
+    let mut out = BytesMut::new();
+    for event in events {
+        encoder.encode(event, &mut out);
+    }
+    encoder.finish(&mut out);
+    String::from_utf8(out.to_vec()).unwrap()
+}
+
+/// The events of a stream, which must be framed as clients expect it.
+fn frames(text: &str) -> Vec<Value> {
+    assert!(!text.contains('\r'), "{text}");
+    let body = text.strip_suffix("\n\n").unwrap_or_else(|| panic!("no end of a frame: {text}"));
+    body.split("\n\n")
+        .map(|frame| {
+            let data = frame.strip_prefix("data: ").unwrap_or_else(|| panic!("{frame}"));
+            assert!(!data.contains('\n'), "{frame}");
+            serde_json::from_str(data).unwrap()
+        })
+        .collect()
+}
+
+fn encode(encoder: &mut Encoder, events: &[RunEvent]) -> Vec<Value> {
+    frames(&encode_bytes(encoder, events))
+}

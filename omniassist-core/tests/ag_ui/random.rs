@@ -1,0 +1,215 @@
+//! Random runs: no event breaks a rule, and what a client keeps of an answer is read as the answer again.
+
+use omniassist_core::dialect::ag_ui::Version;
+use omniassist_core::event::{ApprovalRequest, InputRequest};
+use omniassist_core::message::{Message, MessageCollector, Part, ToolState};
+use omniassist_core::{JsonText, RunEvent, Text};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use serde_json::{Map, Value, json};
+
+use super::client::Client;
+use super::{encode, encoder, protocol, read, with_messages};
+use crate::strategies;
+
+fn versions() -> impl Strategy<Value = Version> {
+    prop_oneof![Just(Version::V0), Just(Version::V1)]
+}
+
+/// Things that [`strategies::run`] has not: seals, questions, state, activities.
+#[derive(Debug, Clone, Copy)]
+enum Extra {
+    Nothing,
+    Seal,
+    Ask,
+    Form,
+    State,
+    Activity,
+}
+
+fn extras() -> impl Strategy<Value = Vec<Extra>> {
+    let extra = prop_oneof![
+        4 => Just(Extra::Nothing),
+        2 => Just(Extra::Seal),
+        2 => Just(Extra::Ask),
+        1 => Just(Extra::Form),
+        1 => Just(Extra::State),
+        1 => Just(Extra::Activity),
+    ];
+    vec(extra, 1..12)
+}
+
+/// A run of the answer `msg-2` whose calls are named with a prefix.
+fn run(prefix: &'static str) -> impl Strategy<Value = Vec<RunEvent>> {
+    (strategies::run(), extras()).prop_map(move |(events, extras)| {
+        let mut extras = extras.into_iter().cycle();
+        let mut out = Vec::new();
+        for mut event in events {
+            rename(&mut event, prefix);
+            let extra = extras.next().unwrap_or(Extra::Nothing);
+            let (call, is_result) = match &event {
+                RunEvent::ToolOutput { call_id, preliminary: false, provider_executed: false, .. }
+                | RunEvent::ToolError { call_id, provider_executed: false, .. } => (Some(call_id.clone()), true),
+                RunEvent::ToolInputAvailable { call_id, provider_executed: false, .. } => {
+                    (Some(call_id.clone()), false)
+                }
+                _ => (None, false),
+            };
+            let input = match &event {
+                RunEvent::ToolInputAvailable { input, name, .. } => Some((input.clone(), name.clone())),
+                _ => None,
+            };
+            let is_last = event.is_terminal();
+            if is_last {
+                out.push(event);
+                continue;
+            }
+            out.push(event);
+            match (extra, call, input) {
+                (Extra::Seal, Some(call_id), _) if is_result => {
+                    out.push(RunEvent::OutputSeal { call_id, seal: "v1.k.sealed".into() });
+                }
+                (Extra::Ask, Some(call_id), Some((input, name))) => {
+                    let mut request = ApprovalRequest::new(call_id, name, input);
+                    request.signature = Some("sig.na.ture".into());
+                    out.push(RunEvent::ToolApprovalRequest(request));
+                }
+                (Extra::Form, Some(call_id), Some(_)) => {
+                    let schema = JsonText::parse(r#"{"type":"object"}"#).unwrap();
+                    out.push(RunEvent::InputRequest(InputRequest::new(call_id, None, schema)));
+                }
+                (Extra::State, ..) => out.push(RunEvent::StateDelta(
+                    JsonText::parse(r#"[{"op":"add","path":"/a","value":1}]"#).unwrap(),
+                )),
+                (Extra::Activity, ..) => out.push(RunEvent::ActivitySnapshot {
+                    id: "activity-1".into(),
+                    kind: "progress".into(),
+                    content: JsonText::EMPTY_OBJECT,
+                }),
+                _ => {}
+            }
+        }
+        out
+    })
+}
+
+fn rename(event: &mut RunEvent, prefix: &str) {
+    match event {
+        RunEvent::Start { message_id, .. } => *message_id = "msg-2".into(),
+        RunEvent::ToolInputStart { call_id, .. }
+        | RunEvent::ToolInputDelta { call_id, .. }
+        | RunEvent::ToolInputAvailable { call_id, .. }
+        | RunEvent::ToolInputError { call_id, .. }
+        | RunEvent::ToolOutput { call_id, .. }
+        | RunEvent::ToolError { call_id, .. } => *call_id = format!("{prefix}{call_id}").into(),
+        _ => {}
+    }
+}
+
+/// What of a message a client of this protocol posts back.
+fn posted(mut message: Message) -> Message {
+    let state = |metadata: &mut Option<Map<String, Value>>| {
+        if let Some(map) = metadata {
+            map.retain(|_, value| value.is_object());
+            if map.is_empty() {
+                *metadata = None;
+            }
+        }
+    };
+    message.parts.retain_mut(|part| match part {
+        Part::Text(part) => {
+            state(&mut part.metadata);
+            !part.text.is_empty() || part.metadata.is_some()
+        }
+        Part::Reasoning(part) => {
+            state(&mut part.metadata);
+            true
+        }
+        Part::Tool(part) => {
+            state(&mut part.metadata);
+            // Progress is shown and not kept.
+            if let ToolState::OutputAvailable { input, preliminary: true, .. } = &part.state {
+                part.state = ToolState::InputAvailable { input: input.clone() };
+            }
+            true
+        }
+        Part::StepStart => true,
+        _ => false,
+    });
+    // A step that left nothing leaves no trace.
+    let is_start = |part: Option<&Part>| matches!(part, Some(Part::StepStart));
+    let parts = std::mem::take(&mut message.parts);
+    for (index, part) in parts.iter().enumerate() {
+        let next = parts.get(index + 1);
+        if !is_start(Some(part)) || !(next.is_none() || is_start(next)) {
+            message.parts.push(part.clone());
+        }
+    }
+    message.metadata = message.metadata.and_then(|metadata| {
+        let own = metadata.get("omniassist")?.clone();
+        own.get("seals").is_some().then(|| json!({ "omniassist": own }))
+    });
+    message
+}
+
+fn collect(mut collector: MessageCollector, events: &[RunEvent]) -> Message {
+    for event in events {
+        collector.apply(event);
+    }
+    collector.into_message()
+}
+
+/// The answer in what the client would post now, if it has one.
+fn answer(client: &Client) -> Option<Message> {
+    let posted = read(&with_messages(&client.messages)).unwrap();
+    let is_answer = |message: &Message| message.id == Text::from("msg-2");
+    posted.request.messages.into_iter().find(is_answer)
+}
+
+/// An answer without any parts is one that the client has no message of.
+fn expected(message: Message) -> Option<Message> {
+    Some(posted(message)).filter(|message| !message.parts.is_empty())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+    #[test]
+    fn an_answer_comes_back_as_it_was(version in versions(), events in run("")) {
+        let mut client = Client::with(&[json!({"id": "u1", "role": "user", "content": "Hi"})]);
+        let sent = encode(&mut encoder(version), &events);
+        protocol::check(version, &client.messages, &sent);
+        client.apply_all(&sent);
+        prop_assert_eq!(answer(&client), expected(collect(MessageCollector::new(), &events)));
+    }
+
+    #[test]
+    fn a_continued_answer_stays_one(version in versions(), first in run(""), second in run("again-")) {
+        let mut client = Client::with(&[json!({"id": "u1", "role": "user", "content": "Hi"})]);
+        let sent = encode(&mut encoder(version), &first);
+        client.apply_all(&sent);
+        let body = with_messages(&client.messages);
+        let posted_first = read(&body).unwrap();
+        let Some(before) = answer(&client) else { return Ok(()) };
+        let sent = encode(&mut posted_first.encoder(), &second);
+        protocol::check(posted_first.version, &client.messages, &sent);
+        client.apply_all(&sent);
+        prop_assert_eq!(answer(&client), expected(collect(MessageCollector::continuing(before), &second)));
+    }
+
+    /// Whatever the order of the events, the stream keeps the rules.
+    #[test]
+    fn no_order_of_events_breaks_a_rule(
+        version in versions(), events in run(""), order in vec(any::<prop::sample::Index>(), 0..30),
+    ) {
+        let mut shuffled: Vec<_> = order.iter().map(|index| index.get(&events).clone()).collect();
+        // A block or a call is opened once; the engine numbers them.
+        let mut opened = std::collections::HashSet::new();
+        shuffled.retain(|event| match event {
+            RunEvent::TextStart { id } | RunEvent::ReasoningStart { id } => opened.insert(id.0),
+            _ => true,
+        });
+        let sent = encode(&mut encoder(version), &shuffled);
+        protocol::check(version, &[], &sent);
+    }
+}
