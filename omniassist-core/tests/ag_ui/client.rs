@@ -98,7 +98,8 @@ impl Client {
         };
         let at = match self.messages.iter().position(has_call) {
             Some(owner) => {
-                let results = self.messages[owner + 1..].iter().take_while(|message| message["role"] == "tool");
+                let results =
+                    self.messages[owner + 1..].iter().take_while(|message| message["role"] == "tool");
                 owner + 1 + results.count()
             }
             None => self.messages.len(),

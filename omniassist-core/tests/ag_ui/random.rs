@@ -49,7 +49,9 @@ fn run(prefix: &'static str) -> impl Strategy<Value = Vec<RunEvent>> {
             let extra = extras.next().unwrap_or(Extra::Nothing);
             let (call, is_result) = match &event {
                 RunEvent::ToolOutput { call_id, preliminary: false, provider_executed: false, .. }
-                | RunEvent::ToolError { call_id, provider_executed: false, .. } => (Some(call_id.clone()), true),
+                | RunEvent::ToolError { call_id, provider_executed: false, .. } => {
+                    (Some(call_id.clone()), true)
+                }
                 RunEvent::ToolInputAvailable { call_id, provider_executed: false, .. } => {
                     (Some(call_id.clone()), false)
                 }
@@ -182,6 +184,10 @@ proptest! {
         client.apply_all(&sent);
         prop_assert_eq!(answer(&client), expected(collect(MessageCollector::new(), &events)));
     }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1_000))]
 
     #[test]
     fn a_continued_answer_stays_one(version in versions(), first in run(""), second in run("again-")) {
@@ -210,6 +216,6 @@ proptest! {
             _ => true,
         });
         let sent = encode(&mut encoder(version), &shuffled);
-        protocol::check(version, &[], &sent);
+        protocol::check_loosely(version, &sent);
     }
 }
