@@ -236,6 +236,16 @@ fn a_call_that_cannot_be_run_gets_its_error() {
 }
 
 #[test]
+fn a_refused_call_gets_the_reason() {
+    let refused = RunEvent::ToolRefused { call_id: "c1".into(), reason: "Not today.".into() };
+    let sent = middle(vec![available("c1", "{}"), refused]);
+    assert_eq!(
+        (&sent[3]["content"], &sent[3]["metadata"]["omniassist"]["result"]),
+        (&json!("Not today."), &json!("error"))
+    );
+}
+
+#[test]
 fn pending_calls_are_named_to_1_0_only() {
     let events = [start(), available("c1", "{}"), available("c2", "{}"), output("c1", "1"), finish()];
     let outcome = |version| sent(version, &events).last().unwrap()["outcome"].clone();

@@ -386,7 +386,7 @@ fn wrong_messages_are_named() {
         (json!({"role": "reasoning", "content": "a", "encryptedValue": 5}), "messages[0].encryptedValue"),
     ];
     for (message, path) in wrong {
-        let error = read(&with_messages(&[message.clone()])).unwrap_err();
+        let error = read(&with_messages(std::slice::from_ref(&message))).unwrap_err();
         assert_eq!((error.code(), error.path()), (ErrorCode::InvalidRequest, Some(path)), "{message}");
     }
     // The same call twice is one call.

@@ -3,7 +3,7 @@
 use omniassist_core::dialect::ag_ui::Version;
 use omniassist_core::event::{ApprovalRequest, InputRequest};
 use omniassist_core::message::{Message, MessageCollector, Part, ToolState};
-use omniassist_core::{JsonText, RunEvent, Text};
+use omniassist_core::{JsonText, RunEvent};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
@@ -164,7 +164,7 @@ fn collect(mut collector: MessageCollector, events: &[RunEvent]) -> Message {
 /// The answer in what the client would post now, if it has one.
 fn answer(client: &Client) -> Option<Message> {
     let posted = read(&with_messages(&client.messages)).unwrap();
-    let is_answer = |message: &Message| message.id == Text::from("msg-2");
+    let is_answer = |message: &Message| message.id == "msg-2";
     posted.request.messages.into_iter().find(is_answer)
 }
 

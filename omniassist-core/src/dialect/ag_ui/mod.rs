@@ -50,7 +50,7 @@
 //! | a call | `TOOL_CALL_START`, `_ARGS`, `_END`; `metadata.omniassist.providerExecuted` where the provider runs it |
 //! | `ToolOutput` | `TOOL_CALL_RESULT`: the content of a string, and any other value as JSON |
 //! | a preliminary `ToolOutput` | `CUSTOM` `omniassist.tool-progress` `{toolCallId, output}`; it leaves nothing behind |
-//! | `ToolError`, `ToolInputError` | `TOOL_CALL_RESULT` with the text |
+//! | `ToolError`, `ToolInputError`, `ToolRefused` | `TOOL_CALL_RESULT` with the text |
 //! | `ToolDenied` | `TOOL_CALL_RESULT` with the reason |
 //! | `ToolApprovalRequest` | an interrupt of reason `tool_call` in `RUN_FINISHED`; its id is `<request id>~<signature>` |
 //! | `InputRequest` | an interrupt of reason `input_required`; its id is `input-<call id>` |

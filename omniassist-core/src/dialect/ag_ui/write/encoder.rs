@@ -200,7 +200,8 @@ impl Encoder {
             RunEvent::ToolOutput { call_id, output, .. } => {
                 self.result(call_id, &carry::text_of(output), ResultKind::Output, out);
             }
-            RunEvent::ToolError { call_id, error_text, .. } => {
+            RunEvent::ToolError { call_id, error_text, .. }
+            | RunEvent::ToolRefused { call_id, reason: error_text } => {
                 self.result(call_id, error_text, ResultKind::Error, out);
             }
             RunEvent::ToolDenied { call_id, reason } => {
