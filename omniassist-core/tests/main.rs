@@ -16,6 +16,7 @@
 mod ag_ui;
 mod ai_sdk;
 mod ai_sdk_request;
+mod canonical;
 mod compact;
 mod context;
 mod machine;

@@ -25,48 +25,60 @@ pub(super) fn write(text: &str, out: &mut Vec<u8>) -> Option<()> {
 }
 
 /// The layout of `Number::toString` (ECMA-262, 6.1.6.1.20) around the shortest digits that read back as this number.
+///
+/// The digits are serde_json's: of two that are equally short and equally near it takes the even one, as ECMAScript
+/// does and `std::fmt` does not (26013.7423095703125).
 fn positive(number: f64, out: &mut Vec<u8>) -> Option<()> {
-    // Longer than the longest double in this notation, sign of the exponent included: 17 digits, point, `e-324`.
-    let mut buffer = [0_u8; 32];
+    // Longer than the longest double.
+    let mut buffer = [0_u8; 64];
     let mut free = buffer.as_mut_slice();
-    write!(free, "{number:e}").ok()?;
-    let used = 32_usize.checked_sub(free.len())?;
+    serde_json::to_writer(&mut free, &number).ok()?;
+    let used = 64_usize.checked_sub(free.len())?;
     let shortest = std::str::from_utf8(buffer.get(..used)?).ok()?;
-    let (mantissa, exponent) = shortest.split_once('e')?;
-    let (first, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let (mantissa, exponent) = shortest.split_once('e').unwrap_or((shortest, "0"));
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
     let exponent: i32 = exponent.parse().ok()?;
-    let count = 1 + i32::try_from(fraction.len()).ok()?;
-    // Where the decimal point stands, counted from the front of the digits.
-    let point = exponent.checked_add(1)?;
+
+    let mut digits = [0_u8; 64];
+    let mut count = 0;
+    for (slot, digit) in digits.iter_mut().zip(whole.bytes().chain(fraction.bytes())) {
+        *slot = digit;
+        count += 1;
+    }
+    let digits = std::str::from_utf8(digits.get(..count)?).ok()?;
+    let significant = digits.trim_start_matches('0');
+    // Where the decimal point stands, counted from the front of the significant digits.
+    let point = i32::try_from(whole.len()).ok()? + exponent
+        - i32::try_from(digits.len().checked_sub(significant.len())?).ok()?;
+    let digits = significant.trim_end_matches('0');
+    let (first, rest) = digits.split_at_checked(1)?;
+    let count = i32::try_from(digits.len()).ok()?;
     let zeros = |out: &mut Vec<u8>, count: i32| {
         out.extend(std::iter::repeat_n(b'0', usize::try_from(count).unwrap_or(0)));
     };
     match point {
         1..=21 if count <= point => {
-            out.extend_from_slice(first.as_bytes());
-            out.extend_from_slice(fraction.as_bytes());
+            out.extend_from_slice(digits.as_bytes());
             zeros(out, point - count);
         }
         1..=21 => {
-            let (whole, rest) = fraction.split_at_checked(usize::try_from(point - 1).ok()?)?;
-            for piece in [first, whole, ".", rest] {
+            let (whole, fraction) = digits.split_at_checked(usize::try_from(point).ok()?)?;
+            for piece in [whole, ".", fraction] {
                 out.extend_from_slice(piece.as_bytes());
             }
         }
         -5..=0 => {
             out.extend_from_slice(b"0.");
             zeros(out, -point);
-            out.extend_from_slice(first.as_bytes());
-            out.extend_from_slice(fraction.as_bytes());
+            out.extend_from_slice(digits.as_bytes());
         }
         _ => {
             out.extend_from_slice(first.as_bytes());
-            if !fraction.is_empty() {
+            if !rest.is_empty() {
                 out.push(b'.');
-                out.extend_from_slice(fraction.as_bytes());
+                out.extend_from_slice(rest.as_bytes());
             }
-            out.push(b'e');
-            write!(out, "{exponent:+}").ok()?;
+            write!(out, "e{:+}", point - 1).ok()?;
         }
     }
     Some(())
