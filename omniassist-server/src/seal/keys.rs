@@ -3,6 +3,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use hmac::{Hmac, KeyInit};
+use secrecy::{ExposeSecret, SecretSlice};
 use sha2::Sha256;
 
 pub(super) type Mac = Hmac<Sha256>;
@@ -66,6 +67,41 @@ impl SealKeys {
         Ok(Self { keys: self.keys.iter().cloned().chain([key]).collect() })
     }
 
+    /// Keys as a variable or a file holds them: `NAME:SECRET`, the current one first, separated by commas. A secret is
+    /// written in hexadecimal or base64 (either alphabet, with or without padding), as `openssl rand -hex 32` or
+    /// `openssl rand -base64 32` print it.
+    ///
+    /// # Errors
+    ///
+    /// When it is written differently, or a key cannot be used.
+    pub fn parse(keys: &str) -> Result<Self, InvalidSealKey> {
+        let mut parsed: Option<Self> = None;
+        for key in keys.split(',') {
+            let (id, secret) = key.trim().split_once(':').ok_or(InvalidSealKey(Fault::Form))?;
+            let secret = decode(secret).ok_or(InvalidSealKey(Fault::Encoding))?;
+            let secret = secret.expose_secret();
+            parsed = Some(match parsed {
+                None => Self::new(id, secret)?,
+                Some(keys) => keys.and_older(id, secret)?,
+            });
+        }
+        parsed.ok_or(InvalidSealKey(Fault::Form))
+    }
+
+    /// The keys in an environment variable, written as for [`parse`](Self::parse). `None` where it is not set, or empty.
+    ///
+    /// # Errors
+    ///
+    /// As [`parse`](Self::parse).
+    pub fn from_env(variable: &str) -> Result<Option<Self>, InvalidSealKey> {
+        match std::env::var(variable) {
+            Ok(keys) if keys.trim().is_empty() => Ok(None),
+            Ok(keys) => Self::parse(&keys).map(Some),
+            Err(std::env::VarError::NotPresent) => Ok(None),
+            Err(std::env::VarError::NotUnicode(_)) => Err(InvalidSealKey(Fault::Form)),
+        }
+    }
+
     /// One random key that nobody else has. What it seals can be verified until the process ends, by this process only:
     /// enough for one server whose chats need not outlive it.
     ///
@@ -73,15 +109,13 @@ impl SealKeys {
     ///
     /// When the operating system gives no random numbers.
     pub fn random() -> Result<Self, InvalidSealKey> {
-        let (mut id, mut secret) = ([0; 5], [0; MIN_BYTES]);
+        let (mut id, mut secret) = ([0; 5], vec![0; MIN_BYTES]);
         let filled = getrandom::fill(&mut id).and_then(|()| getrandom::fill(&mut secret));
+        let secret = SecretSlice::from(secret);
         filled.map_err(|_| InvalidSealKey(Fault::NoRandomness))?;
-        // A name of its own: with that of an earlier process, old seals would count as wrong and not as unknown.
+        // A name of its own: under that of an earlier process, old seals would count as wrong and not as unknown.
         let id = id.iter().fold(String::from("r"), |id, byte| format!("{id}{byte:02x}"));
-        let keys = Self::new(&id, secret);
-        secret.fill(0);
-        std::hint::black_box(&mut secret);
-        keys
+        Self::new(&id, secret.expose_secret())
     }
 
     /// The name of the key that signs.
@@ -109,6 +143,41 @@ impl Key {
     }
 }
 
+/// Reads a secret. What can be hexadecimal is: base64 of 32 random bytes never looks like it.
+fn decode(text: &str) -> Option<SecretSlice<u8>> {
+    let text = text.trim();
+    let is_hex = text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let (text, bits) = if is_hex { (text, 4) } else { (text.trim_end_matches('='), 6) };
+    let mut secret = Vec::with_capacity(text.len());
+    let (mut pending, mut count) = (0_u32, 0);
+    for character in text.chars() {
+        let value = if is_hex { character.to_digit(16)? } else { base64_value(character)? };
+        pending = pending << bits | value;
+        count += bits;
+        if count >= 8 {
+            count -= 8;
+            secret.push(u8::try_from(pending >> count & 0xff).ok()?);
+            pending &= (1 << count) - 1;
+        }
+    }
+    let secret = SecretSlice::from(secret);
+    // What is left over is no more than the filling of the last character.
+    let is_whole = if is_hex { count == 0 } else { count < bits && pending == 0 };
+    is_whole.then_some(secret)
+}
+
+fn base64_value(character: char) -> Option<u32> {
+    let code = u32::from(character);
+    match character {
+        'A'..='Z' => Some(code - u32::from('A')),
+        'a'..='z' => Some(code - u32::from('a') + 26),
+        '0'..='9' => Some(code - u32::from('0') + 52),
+        '+' | '-' => Some(62),
+        '/' | '_' => Some(63),
+        _ => None,
+    }
+}
+
 /// Whether a key may have this name.
 pub(super) fn is_id(id: &str) -> bool {
     (1..=MAX_ID).contains(&id.len())
@@ -131,6 +200,8 @@ pub(super) enum Fault {
     Name,
     SameName,
     TooShort,
+    Form,
+    Encoding,
     NoRandomness,
 }
 
@@ -140,6 +211,8 @@ impl fmt::Display for InvalidSealKey {
             Fault::Name => "a key's name is 1 to 16 characters of A-Z, a-z, 0-9, `_` and `-`",
             Fault::SameName => "two keys have the same name",
             Fault::TooShort => "a key needs at least 32 secret bytes",
+            Fault::Form => "keys are written as NAME:SECRET, separated by commas",
+            Fault::Encoding => "a key's secret is neither hexadecimal nor base64",
             Fault::NoRandomness => "the operating system gives no random numbers",
         })
     }
@@ -152,3 +225,81 @@ impl fmt::Debug for InvalidSealKey {
 }
 
 impl StdError for InvalidSealKey {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECRET: &str = "0123456789abcdef0123456789abcdef";
+    const BASE64: &str = "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY";
+    const HEX: &str = "3031323334353637383961626364656630313233343536373839616263646566";
+
+    #[test]
+    fn a_key_has_a_short_name_and_32_bytes() {
+        assert!(SealKeys::new("k", SECRET).is_ok());
+        assert!(SealKeys::new("0123456789_-AZaz", SECRET).is_ok());
+        for name in ["", "0123456789abcdefg", "a.b", "a b", "ü", "a:b", "a\nb"] {
+            assert_eq!(SealKeys::new(name, SECRET).unwrap_err().0, Fault::Name, "{name}");
+        }
+        assert_eq!(SealKeys::new("k", &SECRET[1..]).unwrap_err().0, Fault::TooShort);
+        let keys = SealKeys::new("k", SECRET).unwrap();
+        assert_eq!(keys.clone().and_older("k", SECRET).unwrap_err().0, Fault::SameName);
+        assert_eq!(keys.and_older("j", "short").unwrap_err().0, Fault::TooShort);
+    }
+
+    #[test]
+    fn keys_are_read_in_every_spelling() {
+        let same = |spelled: &str| {
+            let mac = |keys: &SealKeys| {
+                use hmac::Mac as _;
+                keys.mac("k").unwrap().clone().chain_update("x").finalize().into_bytes()
+            };
+            mac(&SealKeys::parse(&format!("k:{spelled}")).unwrap())
+                == mac(&SealKeys::new("k", SECRET).unwrap())
+        };
+        assert!(same(BASE64) && same(&format!("{BASE64}=")) && same(HEX) && same(&HEX.to_uppercase()));
+        assert!(same(&format!(" {HEX} ")));
+
+        let rotated = SealKeys::parse(&format!("new:{BASE64} , old:{HEX}")).unwrap();
+        assert_eq!(format!("{rotated:?}"), r#"SealKeys(["new", "old"])"#);
+        assert_eq!(rotated.current_id(), "new");
+
+        for (keys, fault) in [
+            ("", Fault::Form),
+            (HEX, Fault::Form),
+            ("k:", Fault::TooShort),
+            ("k:plain text, thirty-two bytes long", Fault::Encoding),
+            (&format!("k:{HEX},"), Fault::Form),
+            (&format!("k:{HEX},k:{HEX}"), Fault::SameName),
+            (&format!("k:{}", &HEX[2..]), Fault::TooShort),
+            (&format!("k:{HEX}0"), Fault::Encoding),
+            (&format!("k:{}", &BASE64[4..]), Fault::TooShort),
+            (&format!("k:{BASE64}AA"), Fault::Encoding),
+            (&format!("k:{}B", &BASE64[..42]), Fault::Encoding),
+        ] {
+            assert_eq!(SealKeys::parse(keys).unwrap_err().0, fault, "{keys}");
+        }
+    }
+
+    #[test]
+    fn a_variable_that_is_not_set_holds_no_keys() {
+        assert!(SealKeys::from_env("OMNIASSIST_SURELY_NOT_SET").unwrap().is_none());
+        // Cargo sets this one for every test.
+        assert_eq!(SealKeys::from_env("CARGO_PKG_NAME").unwrap_err().0, Fault::Form);
+    }
+
+    #[test]
+    fn random_keys_differ_in_name_and_secret() {
+        let (one, other) = (SealKeys::random().unwrap(), SealKeys::random().unwrap());
+        assert_ne!(one.current_id(), other.current_id());
+        assert!(is_id(one.current_id()), "{one:?}");
+    }
+
+    #[test]
+    fn no_secret_is_shown() {
+        let keys = SealKeys::new("k", SECRET).unwrap();
+        assert_eq!(format!("{keys:?}"), r#"SealKeys(["k"])"#);
+        let error = SealKeys::parse(&format!("k:{SECRET}!")).unwrap_err();
+        assert!(!format!("{error:?} {error}").contains(SECRET));
+    }
+}

@@ -21,9 +21,9 @@ impl SealVerifier {
         Self { keys, refuses_unsealed_text: false }
     }
 
-    /// Whether a request is refused when text of the assistant's comes without a seal that proves it. Default: `false`;
-    /// the text then counts as something that the assistant said, and state of the provider's that came with it is
-    /// dropped.
+    /// Whether a request is refused when text or reasoning of the assistant's comes without a seal that proves it.
+    /// Default: `false`; the text then counts as something that the assistant said, and state of the provider's that
+    /// came with it is dropped.
     ///
     /// The downside: an answer that was stopped half-way, and one that was made under a key that is gone, have no such
     /// seal either. The client has to take them out of the conversation before it can go on.
@@ -53,7 +53,7 @@ impl SealVerifier {
             Claim::Reasoning => Sealed::Reasoning { text: &digest, state },
             _ => Sealed::Text { text: &digest, state },
         });
-        let refuse = self.refuses_unsealed_text && part.claim == Claim::Text && !text.is_empty();
+        let refuse = self.refuses_unsealed_text && !text.is_empty();
         match self.judge(seal_of(metadata), part, &[sealed]) {
             Judgement::Proved(_) => Verdict::Accept,
             Judgement::Nothing | Judgement::Expired if !refuse => Verdict::Distrust,
