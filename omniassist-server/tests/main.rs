@@ -20,6 +20,7 @@ mod engine;
 mod fallback;
 #[cfg(feature = "openai")]
 mod faults;
+mod forgery;
 #[cfg(feature = "gemini")]
 mod gemini;
 mod http;

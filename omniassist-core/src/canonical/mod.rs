@@ -23,7 +23,10 @@
 
 mod key;
 mod number;
+mod refused;
 mod write;
+
+pub(crate) use refused::remove_refused;
 
 use crate::JsonText;
 

@@ -60,16 +60,16 @@ pub struct HistoryPart<'a> {
     pub part: &'a Part,
     /// Who runs the part's tool today; `None` where there is no such tool, or the part is none.
     pub side: Option<ToolSide>,
-    /// Whether the message is the last of the conversation: what it answers is still due.
-    pub is_last: bool,
+    /// Whether the part stands in the last step of the last message: what it answers is what the run goes on with.
+    pub is_due: bool,
 }
 
 impl<'a> HistoryPart<'a> {
-    /// A claim of a part of `message`, which is the last one, in an anonymous caller's chat without an id.
+    /// A claim of a part in the last step of `message`, the last one, in an anonymous caller's chat without an id.
     #[must_use]
     pub fn new(claim: Claim, message: &'a Message, part: &'a Part) -> Self {
         let poster = Poster::anonymous(0);
-        Self { claim, chat_id: None, poster, message, part, side: None, is_last: true }
+        Self { claim, chat_id: None, poster, message, part, side: None, is_due: true }
     }
 }
 

@@ -27,10 +27,10 @@ pub fn own_entries(metadata: &Map<String, Value>) -> Option<&Map<String, Value>>
 ///
 /// - An output that is not vouched for is an error that says so.
 /// - State of text, reasoning or a call that is not vouched for is gone. The text itself stays.
-/// - An approval that is not vouched for, or that does not stand in the last message, is a request for approval once
+/// - An approval that is not vouched for, or that does not stand in the last step of the last message, is a request for approval once
 ///   more. The arguments of one that is vouched for are in their [canonical](canonical) form, which is what was proved.
 /// - In the arguments and outputs of calls, a key that stood twice or that clients refuse stands once or not at all:
-///   two readers would see two different values.
+///   two readers would see two different values. State holds what stands under a provider's name and nothing else.
 ///
 /// # Errors
 ///
@@ -47,12 +47,14 @@ pub fn history(
     for (message_index, message) in request.messages.iter_mut().enumerate() {
         if message.role == Role::Assistant {
             message.parts.iter_mut().for_each(read_once);
+            let is_step = |part: &Part| matches!(part, Part::StepStart);
+            let last_step = message.parts.iter().rposition(is_step).unwrap_or(0);
             let mut decided = Vec::new();
             for (part_index, part) in message.parts.iter().enumerate() {
                 let mut posted = HistoryPart::new(Claim::Text, message, part);
                 posted.chat_id = chat_id.as_deref();
                 posted.poster = poster;
-                posted.is_last = message_index == last;
+                posted.is_due = message_index == last && part_index >= last_step;
                 posted.side = match part {
                     Part::Tool(tool) => tools.side(&tool.name),
                     _ => None,
@@ -60,7 +62,7 @@ pub fn history(
                 for claim in claims(part) {
                     posted.claim = claim;
                     let verdict = match claim {
-                        Claim::Approval if !posted.is_last => Verdict::Distrust,
+                        Claim::Approval if !posted.is_due => Verdict::Distrust,
                         _ => verifier.verify(posted),
                     };
                     if verdict == Verdict::Refuse {
@@ -183,9 +185,14 @@ fn forget_own_entries(message: &mut Message) {
     }
 }
 
+/// Takes our own entry out of provider state, and whatever no seal covers: what is not under a provider's name, and keys
+/// that clients refuse.
 fn forget(metadata: &mut Option<ProviderMetadata>) {
     if let Some(entries) = metadata {
-        entries.remove(OWN);
+        entries.retain(|key, value| key != OWN && key != "__proto__" && value.is_object());
+        for value in entries.values_mut() {
+            canonical::remove_refused(value);
+        }
         if entries.is_empty() {
             *metadata = None;
         }

@@ -87,7 +87,7 @@ impl SealVerifier {
     fn result(&self, part: &HistoryPart<'_>, tool: &ToolPart) -> Verdict {
         match self.call(part, tool) {
             CallJudgement::Clients => return Verdict::Accept,
-            CallJudgement::ClientsLapsed if part.is_last => return Verdict::Lapsed,
+            CallJudgement::ClientsLapsed if part.is_due => return Verdict::Lapsed,
             CallJudgement::ClientsLapsed => return Verdict::Accept,
             CallJudgement::Wrong => return Verdict::Refuse,
             CallJudgement::Servers | CallJudgement::Unproved => {}

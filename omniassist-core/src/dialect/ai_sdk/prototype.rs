@@ -8,6 +8,7 @@ use bytes::BytesMut;
 use memchr::memmem;
 use serde_json::Value;
 
+use crate::canonical::remove_refused;
 use crate::dialect::json_write;
 
 /// What a refused key is spelled with: itself, or escapes of the letters and the underscore in it.
@@ -20,30 +21,8 @@ pub(super) fn remove_refused_keys(out: &mut BytesMut, start: usize) {
         return;
     }
     let Ok(mut value) = serde_json::from_slice::<Value>(chunk) else { return };
-    if remove(&mut value) {
+    if remove_refused(&mut value) {
         out.truncate(start);
         json_write::value(out, &value);
     }
-}
-
-fn remove(value: &mut Value) -> bool {
-    let mut removed = false;
-    match value {
-        Value::Array(items) => {
-            for item in items {
-                removed |= remove(item);
-            }
-        }
-        Value::Object(object) => {
-            removed |= object.remove("__proto__").is_some();
-            if object.get("constructor").is_some_and(|inner| inner.get("prototype").is_some()) {
-                removed |= object.remove("constructor").is_some();
-            }
-            for inner in object.values_mut() {
-                removed |= remove(inner);
-            }
-        }
-        _ => {}
-    }
-    removed
 }
