@@ -54,6 +54,7 @@ pub struct Encoder {
     framing: Framing,
     version: ClientVersion,
     next_id: u64,
+    literal_step_start: bool,
 }
 
 /// The major version of the client's `ai` package, which requests do not tell.
@@ -87,13 +88,22 @@ impl Encoder {
     /// An encoder at the start of a response.
     #[must_use]
     pub fn new(framing: Framing) -> Self {
-        Self { framing, version: ClientVersion::default(), next_id: 0 }
+        Self { framing, version: ClientVersion::default(), next_id: 0, literal_step_start: false }
     }
 
     /// For a client of this version. Default: [`ClientVersion::V6`].
     #[must_use]
     pub fn version(mut self, version: ClientVersion) -> Self {
         self.version = version;
+        self
+    }
+
+    /// Whether a step begins with a chunk `step-start`, and not `start-step`. Default `false`: the AI SDK's clients end
+    /// the stream with an error at it. See
+    /// [`TransportOptions::literal_step_start`](super::runtime::TransportOptions::literal_step_start).
+    #[must_use]
+    pub fn literal_step_start(mut self, literal: bool) -> Self {
+        self.literal_step_start = literal;
         self
     }
 
@@ -114,6 +124,9 @@ impl Encoder {
             for asks in [true, false] {
                 self.frame(out, |out| chunk::automatic_denial(out, call_id, reason, asks));
             }
+        }
+        if self.literal_step_start && matches!(event, RunEvent::StepStart) {
+            return self.frame(out, |out| out.put_slice(br#"{"type":"step-start"}"#));
         }
         if chunk::has_chunk(event) {
             let version = self.version;

@@ -2,7 +2,8 @@
 //!
 //! [`read_request`] reads what `DefaultChatTransport` posts, and what plainer clients post; [`Encoder`] writes the
 //! answer as server-sent events, or as one JSON object a line for clients without an SSE reader. A request does not
-//! tell the version of its client, so the encoder writes what all three versions accept.
+//! tell the version of its client, so the encoder writes what all three versions accept. [`runtime`] is for backends
+//! whose agents another runtime runs.
 //!
 //! ```
 //! use bytes::{Bytes, BytesMut};
@@ -32,6 +33,7 @@ mod chunk;
 mod encode;
 mod prototype;
 mod request;
+pub mod runtime;
 mod tools;
 
 pub use encode::{ClientVersion, Encoder, Framing, HEADERS, NDJSON_HEADERS};

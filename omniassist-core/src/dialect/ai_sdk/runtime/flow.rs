@@ -1,0 +1,82 @@
+use std::fmt;
+
+use serde::Serialize;
+
+use crate::{JsonText, RunEvent, Text};
+
+/// Where a flow stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[non_exhaustive]
+#[serde(rename_all = "lowercase")]
+pub enum FlowStatus {
+    /// It works.
+    Running,
+    /// It waits.
+    Paused,
+    /// It is over.
+    Complete,
+    /// It was stopped, or failed.
+    Aborted,
+}
+
+impl FlowStatus {
+    /// The status as it is written on the wire.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Paused => "paused",
+            Self::Complete => "complete",
+            Self::Aborted => "aborted",
+        }
+    }
+
+    /// What `flow:complete` says: runtimes also call a flow failed there, for which a chat has no word of its own.
+    pub(super) fn at_the_end(status: &str) -> Self {
+        match status {
+            "running" => Self::Running,
+            "paused" => Self::Paused,
+            "aborted" | "failed" => Self::Aborted,
+            _ => Self::Complete,
+        }
+    }
+}
+
+impl fmt::Display for FlowStatus {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// The event that becomes `data-flow-status`.
+pub(super) fn flow_status(status: FlowStatus, flow_name: &Text) -> RunEvent {
+    #[derive(Serialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Data<'a> {
+        status: FlowStatus,
+        flow_name: &'a Text,
+    }
+    data("flow-status", &Data { status, flow_name })
+}
+
+/// The event that becomes `data-node-output`.
+pub(super) fn node_output(node_id: &Text, run_id: Option<&Text>, output: &JsonText) -> RunEvent {
+    #[derive(Serialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Data<'a> {
+        node_id: &'a Text,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        run_id: Option<&'a Text>,
+        output: &'a JsonText,
+    }
+    data("node-output", &Data { node_id, run_id, output })
+}
+
+fn data(name: &'static str, data: &impl Serialize) -> RunEvent {
+    RunEvent::Data {
+        name: Text::from_static(name),
+        id: None,
+        data: JsonText::from_serialize(data).unwrap_or_default(),
+        transient: false,
+    }
+}

@@ -1,0 +1,158 @@
+use super::AgentRun;
+use super::out::Out;
+use crate::event::BlockId;
+use crate::{RunEvent, Text};
+
+/// How far the text, or the reasoning, of a message is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum PartState {
+    /// There is none.
+    #[default]
+    Idle,
+    /// A part of it is open.
+    Streaming,
+    /// All parts of it are closed.
+    Done,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum PartKind {
+    Text,
+    Reasoning,
+}
+
+/// The text and reasoning parts of one message. Each agent has one part open at most.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Parts {
+    writers: Vec<Writer>,
+    next_block: u32,
+    /// Whether there was any text, any reasoning.
+    began: Both,
+}
+
+#[derive(Debug, Clone)]
+struct Writer {
+    agent: AgentRun,
+    open: Option<(PartKind, BlockId)>,
+    /// Whether deltas came since the last complete text, or reasoning.
+    in_deltas: Both,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Both {
+    text: bool,
+    reasoning: bool,
+}
+
+impl Both {
+    fn of(&mut self, kind: PartKind) -> &mut bool {
+        match kind {
+            PartKind::Text => &mut self.text,
+            PartKind::Reasoning => &mut self.reasoning,
+        }
+    }
+}
+
+impl Parts {
+    pub(super) fn state(&self, kind: PartKind) -> PartState {
+        let mut began = self.began;
+        if self.writers.iter().any(|writer| writer.open.is_some_and(|(open, _)| open == kind)) {
+            PartState::Streaming
+        } else if *began.of(kind) {
+            PartState::Done
+        } else {
+            PartState::Idle
+        }
+    }
+
+    /// More of a part; it is opened where none of its kind is open, and one of the other kind is closed.
+    pub(super) fn delta(&mut self, agent: AgentRun, kind: PartKind, content: Text, out: &mut Out<'_>) {
+        if content.is_empty() {
+            return;
+        }
+        let at = self.writers.iter().position(|writer| writer.agent == agent).unwrap_or_else(|| {
+            self.writers.push(Writer { agent, open: None, in_deltas: Both::default() });
+            self.writers.len() - 1
+        });
+        let Some(writer) = self.writers.get_mut(at) else { return };
+        let id = match writer.open {
+            Some((open, id)) if open == kind => id,
+            _ => {
+                writer.close(out);
+                let id = BlockId(self.next_block);
+                self.next_block = self.next_block.wrapping_add(1);
+                writer.open = Some((kind, id));
+                out.push(start(kind, id));
+                id
+            }
+        };
+        *writer.in_deltas.of(kind) = true;
+        *self.began.of(kind) = true;
+        out.push(match kind {
+            PartKind::Text => RunEvent::TextDelta { id, delta: content },
+            PartKind::Reasoning => RunEvent::ReasoningDelta { id, delta: content },
+        });
+    }
+
+    /// A text or reasoning is complete: its part is closed. Where no delta of it came, it is written now.
+    pub(super) fn complete(&mut self, agent: AgentRun, kind: PartKind, content: Text, out: &mut Out<'_>) {
+        let writer = self.writers.iter_mut().find(|writer| writer.agent == agent);
+        let came = writer.is_some_and(|writer| std::mem::take(writer.in_deltas.of(kind)));
+        if !came {
+            self.delta(agent.clone(), kind, content, out);
+        }
+        let Some(writer) = self.writers.iter_mut().find(|writer| writer.agent == agent) else { return };
+        *writer.in_deltas.of(kind) = false;
+        if writer.open.is_some_and(|(open, _)| open == kind) {
+            writer.close(out);
+        }
+    }
+
+    /// Closes the part that the agent has open.
+    pub(super) fn close(&mut self, agent: &AgentRun, out: &mut Out<'_>) {
+        for writer in self.writers.iter_mut().filter(|writer| writer.agent == *agent) {
+            writer.close(out);
+        }
+    }
+
+    /// Closes the parts of an agent that is done, or of all agents of a node.
+    pub(super) fn end(&mut self, node_id: &Text, run_id: Option<&Text>, out: &mut Out<'_>) {
+        self.writers.retain_mut(|writer| {
+            let agent = &writer.agent;
+            let ends = agent.node_id == *node_id && run_id.is_none_or(|run_id| agent.run_id == *run_id);
+            if ends {
+                writer.close(out);
+            }
+            !ends
+        });
+    }
+
+    /// Closes all parts.
+    pub(super) fn close_all(&mut self, out: &mut Out<'_>) {
+        for writer in &mut self.writers {
+            writer.close(out);
+        }
+    }
+}
+
+impl Writer {
+    fn close(&mut self, out: &mut Out<'_>) {
+        if let Some((kind, id)) = self.open.take() {
+            out.push(end(kind, id));
+        }
+    }
+}
+
+fn start(kind: PartKind, id: BlockId) -> RunEvent {
+    match kind {
+        PartKind::Text => RunEvent::TextStart { id },
+        PartKind::Reasoning => RunEvent::ReasoningStart { id },
+    }
+}
+
+fn end(kind: PartKind, id: BlockId) -> RunEvent {
+    match kind {
+        PartKind::Text => RunEvent::TextEnd { id, metadata: None },
+        PartKind::Reasoning => RunEvent::ReasoningEnd { id, metadata: None },
+    }
+}

@@ -1,0 +1,162 @@
+use serde_json::value::RawValue;
+
+use super::{AgentRun, FlowStatus, RuntimeEvent, SkipReason, Skipped, ToolReport};
+use crate::message::raw::{self, Body, Found, ObjectSeed, present, raw_record};
+use crate::{JsonText, Text, Usage};
+
+raw_record! {
+    /// The fields of all events.
+    EventFields {
+        event_type: "type",
+        run_id: "runId",
+        node_id: "nodeId",
+        content: "content",
+        tool_name: "toolName",
+        tool_call_id: "toolCallId",
+        tool_input: "toolInput",
+        tool_output: "toolOutput",
+        error: "error",
+        message: "message",
+        error_type: "errorType",
+        usage: "usage",
+        reason: "reason",
+        output: "output",
+        status: "status",
+        flow_name: "flowName",
+    }
+}
+
+/// Reads one event.
+pub(super) fn event(json: &Text) -> Result<RuntimeEvent, Skipped> {
+    let fields = match raw::read(json, ObjectSeed(EventFields::default())) {
+        Ok(Found::Value(fields)) => fields,
+        Ok(Found::Duplicate(_)) => return Err(Skipped::new(SkipReason::InvalidField)),
+        _ => return Err(Skipped::new(SkipReason::NotAnEvent)),
+    };
+    let mut event = Event { body: Body(json), fields, event_type: None };
+    let event_type = event.required("type", event.fields.event_type)?;
+    event.event_type = Some(event_type.clone());
+    event.read(&event_type)
+}
+
+struct Event<'a> {
+    body: Body<'a>,
+    fields: EventFields<'a>,
+    event_type: Option<Text>,
+}
+
+impl Event<'_> {
+    fn read(&self, event_type: &str) -> Result<RuntimeEvent, Skipped> {
+        let fields = &self.fields;
+        Ok(match event_type {
+            "agent:text:delta" => RuntimeEvent::TextDelta { agent: self.agent()?, content: self.content()? },
+            "agent:text" => RuntimeEvent::Text {
+                agent: self.agent()?,
+                content: self.optional("content", fields.content)?.unwrap_or_default(),
+            },
+            "agent:thinking:delta" => {
+                RuntimeEvent::ThinkingDelta { agent: self.agent()?, content: self.content()? }
+            }
+            "agent:thinking" => RuntimeEvent::Thinking {
+                agent: self.agent()?,
+                content: self.optional("content", fields.content)?.unwrap_or_default(),
+            },
+            "agent:tool" => RuntimeEvent::Tool { agent: self.agent()?, report: self.report()? },
+            "agent:error" => RuntimeEvent::Error {
+                agent: self.agent()?,
+                message: self.optional("message", fields.message)?,
+                error_type: self.optional("errorType", fields.error_type)?,
+            },
+            "agent:complete" => RuntimeEvent::Complete { agent: self.agent()?, usage: self.usage() },
+            "agent:paused" => RuntimeEvent::Paused { agent: self.agent()? },
+            "agent:aborted" => RuntimeEvent::Aborted {
+                agent: self.agent()?,
+                reason: self.optional("reason", fields.reason)?,
+            },
+            "node:start" => RuntimeEvent::NodeStart {
+                node_id: self.required("nodeId", fields.node_id)?,
+                run_id: self.optional("runId", fields.run_id)?,
+            },
+            "node:complete" => RuntimeEvent::NodeComplete {
+                node_id: self.required("nodeId", fields.node_id)?,
+                run_id: self.optional("runId", fields.run_id)?,
+                output: self.json(fields.output).unwrap_or_default(),
+            },
+            "flow:start" => {
+                RuntimeEvent::FlowStart { flow_name: self.required("flowName", fields.flow_name)? }
+            }
+            "flow:paused" => {
+                RuntimeEvent::FlowPaused { flow_name: self.optional("flowName", fields.flow_name)? }
+            }
+            "flow:complete" => RuntimeEvent::FlowComplete {
+                flow_name: self.optional("flowName", fields.flow_name)?,
+                status: self
+                    .optional("status", fields.status)?
+                    .map_or(FlowStatus::Complete, |status| FlowStatus::at_the_end(&status)),
+            },
+            _ => return Err(self.skipped(SkipReason::UnknownType)),
+        })
+    }
+
+    fn agent(&self) -> Result<AgentRun, Skipped> {
+        Ok(AgentRun {
+            run_id: self.required("runId", self.fields.run_id)?,
+            node_id: self.required("nodeId", self.fields.node_id)?,
+        })
+    }
+
+    /// The content of a delta, which may be empty.
+    fn content(&self) -> Result<Text, Skipped> {
+        match self.optional("content", self.fields.content)? {
+            Some(content) => Ok(content),
+            None => Err(self.skipped(SkipReason::MissingField).at("content")),
+        }
+    }
+
+    fn report(&self) -> Result<ToolReport, Skipped> {
+        let fields = &self.fields;
+        Ok(ToolReport {
+            name: self.required("toolName", fields.tool_name)?,
+            call_id: self.optional("toolCallId", fields.tool_call_id)?.filter(|call_id| !call_id.is_empty()),
+            // A tool's input is an object: null stands for none. An output may well be null.
+            input: self.json(present(fields.tool_input)),
+            output: self.json(fields.tool_output),
+            error: present(fields.error).map(|raw| self.error_text(raw)),
+        })
+    }
+
+    /// An error is a sentence; anything else is shown as it was written.
+    fn error_text(&self, raw: &RawValue) -> Text {
+        self.body.text(Some(raw), "error").unwrap_or_else(|_| self.body.json(raw).text().clone())
+    }
+
+    /// Tokens, as far as they can be read: a bill is no reason to lose the end of an answer.
+    fn usage(&self) -> Usage {
+        let usage = present(self.fields.usage).and_then(|raw| serde_json::from_str(raw.get()).ok());
+        usage.unwrap_or_default()
+    }
+
+    fn json(&self, raw: Option<&RawValue>) -> Option<JsonText> {
+        raw.map(|raw| self.body.json(raw))
+    }
+
+    fn required(&self, field: &'static str, raw: Option<&RawValue>) -> Result<Text, Skipped> {
+        match self.optional(field, raw)? {
+            Some(text) if !text.is_empty() => Ok(text),
+            _ => Err(self.skipped(SkipReason::MissingField).at(field)),
+        }
+    }
+
+    fn optional(&self, field: &'static str, raw: Option<&RawValue>) -> Result<Option<Text>, Skipped> {
+        let read = self.body.optional_text(raw, field);
+        read.map_err(|_| self.skipped(SkipReason::InvalidField).at(field))
+    }
+
+    fn skipped(&self, reason: SkipReason) -> Skipped {
+        let skipped = Skipped::new(reason);
+        match &self.event_type {
+            Some(event_type) => skipped.of(event_type.clone()),
+            None => skipped,
+        }
+    }
+}
