@@ -25,6 +25,7 @@ mod obligations;
 mod partial_json;
 mod read;
 mod round_trip;
+mod runtime;
 mod sse;
 mod strategies;
 mod transcript;

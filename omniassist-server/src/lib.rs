@@ -11,6 +11,7 @@ pub mod http;
 mod principal;
 pub mod provider;
 mod run_context;
+pub mod runtime;
 pub mod seal;
 mod shared_state;
 mod telemetry;

@@ -30,6 +30,7 @@ mod openai;
 mod recorded;
 #[cfg(feature = "__transport")]
 mod recordings;
+mod runtime;
 mod spans;
 mod telemetry;
 mod testing_bodies;

@@ -8,17 +8,19 @@ use std::time::Duration;
 use bytes::{Bytes, BytesMut};
 use http_body::{Body, Frame, SizeHint};
 use omniassist_core::dialect::DialectEncoder;
-use omniassist_core::sse;
+use omniassist_core::{Limits, sse};
 use tokio::time::{Instant, Sleep};
 
+use super::source::{EventSource, Watched};
 use crate::Run;
+use crate::runtime::RuntimeStream;
 
 /// What one frame may hold before it is sent, though more events are ready.
 const FRAME_BYTES: usize = 16 * 1024;
 
 /// The body of a response of the assistant: whole, or a stream of events.
 ///
-/// Dropping the body of a run stops the run. It never fails: what goes wrong in a run is told in the stream.
+/// Dropping the body of a run stops the run, and unsubscribes from a runtime. It never fails: what goes wrong in a run is told in the stream.
 #[must_use = "a body does nothing unless polled"]
 pub struct AssistantBody(Kind);
 
@@ -34,8 +36,17 @@ impl AssistantBody {
 
     pub(super) fn events(run: Run, encoder: Box<dyn DialectEncoder>, keep_alive: Duration) -> Self {
         run.end_when_unread();
+        Self::of(EventSource::Run(run), encoder, keep_alive)
+    }
+
+    pub(super) fn runtime(stream: RuntimeStream, encoder: Box<dyn DialectEncoder>, limits: &Limits) -> Self {
+        let patience = limits.write_timeout.max(limits.keep_alive.saturating_mul(2));
+        Self::of(EventSource::Runtime(Watched::new(stream, patience)), encoder, limits.keep_alive)
+    }
+
+    fn of(source: EventSource, encoder: Box<dyn DialectEncoder>, keep_alive: Duration) -> Self {
         Self(Kind::Events(Box::new(EventBody {
-            run,
+            source,
             encoder,
             buffer: BytesMut::new(),
             keep_alive,
@@ -85,9 +96,9 @@ impl fmt::Debug for AssistantBody {
     }
 }
 
-/// Polls a run and encodes what it does: all events that are ready go into one frame.
+/// Polls a run, or a runtime, and encodes what it does: all events that are ready go into one frame.
 struct EventBody {
-    run: Run,
+    source: EventSource,
     encoder: Box<dyn DialectEncoder>,
     buffer: BytesMut,
     keep_alive: Duration,
@@ -100,7 +111,7 @@ struct EventBody {
 impl EventBody {
     fn poll_bytes(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
         while !self.ended && self.buffer.len() < FRAME_BYTES {
-            match self.run.poll_event(cx) {
+            match self.source.poll_event(cx) {
                 Poll::Ready(Some(event)) => self.encoder.encode(&event, &mut self.buffer),
                 Poll::Ready(None) => {
                     self.encoder.finish(&mut self.buffer);

@@ -37,7 +37,9 @@ mod manifest;
 mod posted;
 mod read;
 mod reply;
+mod runtime;
 mod service;
+mod source;
 
 pub use body::AssistantBody;
 pub use posted::PostedRun;

@@ -32,8 +32,8 @@ pub struct PostedRun {
     pub request: RunRequest,
     /// The extensions of the HTTP request; they reach the tools.
     pub extensions: Extensions,
-    framing: Framing,
-    version: ClientVersion,
+    pub(super) framing: Framing,
+    pub(super) version: ClientVersion,
 }
 
 impl PostedRun {

@@ -19,7 +19,15 @@ pub(super) fn stream(
         Err(refusal) => return refused(&refusal),
     };
     let keep_alive = assistant.limits().keep_alive;
-    let mut response = Response::new(AssistantBody::events(run, Box::new(encoder), keep_alive));
+    events(AssistantBody::events(run, Box::new(encoder), keep_alive), headers)
+}
+
+/// A stream of events with the headers of its format.
+pub(super) fn events(
+    body: AssistantBody,
+    headers: &[(&'static str, &'static str)],
+) -> Response<AssistantBody> {
+    let mut response = Response::new(body);
     for (name, value) in headers {
         response.headers_mut().insert(HeaderName::from_static(name), HeaderValue::from_static(value));
     }

@@ -1,0 +1,57 @@
+//! What a host can set: item 2.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use omniassist_core::dialect::ai_sdk::runtime::TransportOptions;
+use serde_json::{Value, json};
+
+use super::{agent, chunks_with, complete, text, thinking, types};
+
+/// One of everything that an option is about. The node is complete before its agent, so that the defaults show it.
+fn events() -> Vec<Value> {
+    vec![
+        json!({"type": "flow:start", "flowName": "review"}),
+        json!({"type": "node:start", "nodeId": "n1", "runId": "r1"}),
+        thinking("Hm"),
+        text("Hi"),
+        json!({"type": "node:complete", "nodeId": "n1", "runId": "r1", "output": 1}),
+        complete(),
+    ]
+}
+
+/// Whether there is reasoning, a step, a flow's status and a node's output.
+fn shown(options: TransportOptions) -> [bool; 4] {
+    let chunks = chunks_with(options, &events());
+    let types = types(&chunks);
+    ["reasoning-delta", "start-step", "data-flow-status", "data-node-output"]
+        .map(|kind| types.contains(&kind))
+}
+
+#[test]
+fn item_02_the_options_have_the_defaults_of_the_contract() {
+    assert_eq!(shown(TransportOptions::new()), [true, true, false, false]);
+    assert_eq!(shown(TransportOptions::default()), [true, true, false, false]);
+    assert_eq!(TransportOptions::new().new_message_id(), None, "the transport draws a random one");
+}
+
+#[test]
+fn item_02_each_option_changes_what_it_names() {
+    let options = TransportOptions::new;
+    assert_eq!(shown(options().send_reasoning(false)), [false, true, false, false]);
+    assert_eq!(shown(options().send_step_markers(false)), [true, false, false, false]);
+    assert_eq!(shown(options().send_flow_metadata(true)), [true, true, true, false]);
+    assert_eq!(shown(options().send_node_outputs(true)), [true, true, false, true]);
+
+    let number = AtomicUsize::new(0);
+    let counted =
+        options().generate_message_id(move || format!("m-{}", number.fetch_add(1, Ordering::Relaxed)).into());
+    assert_eq!(counted.new_message_id().unwrap(), "m-0");
+    assert_eq!(counted.clone().new_message_id().unwrap(), "m-1");
+}
+
+#[test]
+fn reasoning_that_is_not_sent_leaves_no_trace() {
+    let events = [text("He"), thinking("Hm"), agent("agent:thinking", json!({"content": "Hm"})), text("llo")];
+    let chunks = chunks_with(TransportOptions::new().send_reasoning(false), &events);
+    assert_eq!(types(&chunks), ["start", "text-start", "text-delta", "text-delta"], "the text is not cut");
+}

@@ -1,0 +1,160 @@
+//! What an accumulator knows of its message: items 3, 4, 19 and 20.
+
+use omniassist_core::dialect::ai_sdk::runtime::PartState::{Done, Idle, Streaming};
+use omniassist_core::dialect::ai_sdk::runtime::{
+    AgentRun, MessageAccumulator, RuntimeEvent, SkipReason, Skipped, ToolReport, ToolStage, TransportOptions,
+};
+use omniassist_core::event::EventBuf;
+use omniassist_core::message::{Part, ToolPart, ToolState};
+use omniassist_core::{JsonText, Message};
+use serde_json::json;
+
+use super::{Written, agent, chunks, complete, text, thinking, tool, types, written};
+
+#[test]
+fn item_03_the_accumulator_tells_its_state() {
+    let mut written = Written::new(TransportOptions::new());
+    let state = |written: &Written| {
+        let message = &written.accumulator;
+        (
+            message.has_emitted_start(),
+            message.text_state(),
+            message.reasoning_state(),
+            message.tool_states().count(),
+        )
+    };
+    assert_eq!(written.accumulator.message_id(), "m");
+    assert_eq!(state(&written), (false, Idle, Idle, 0));
+    written.apply(&thinking("Hm"));
+    assert_eq!(state(&written), (true, Idle, Streaming, 0));
+    written.apply(&text("Hi"));
+    assert_eq!(state(&written), (true, Streaming, Done, 0));
+    written.apply(&tool(json!({"toolCallId": "c"})));
+    assert_eq!(state(&written), (true, Done, Done, 1));
+    written.apply(&complete());
+    assert_eq!(state(&written), (true, Done, Done, 1));
+    assert!(written.accumulator.is_closed());
+}
+
+#[test]
+fn item_04_the_state_of_each_call_is_its_own() {
+    let mut written = Written::new(TransportOptions::new());
+    written.apply(&tool(json!({"toolCallId": "a", "toolInput": {"q": 1}})));
+    written.apply(&tool(json!({"toolCallId": "b", "toolInput": {"q": 2}})));
+    written.apply(&tool(json!({"toolCallId": "c", "toolInput": {"q": 3}})));
+    written.apply(&tool(json!({"toolCallId": "c", "error": "no"})));
+    written.apply(&tool(json!({"toolCallId": "a", "toolOutput": [1]})));
+    let state = |id: &str| {
+        let tool = written.accumulator.tool_state(id).unwrap();
+        (
+            tool.tool_name.as_str(),
+            tool.state.as_str(),
+            tool.input.as_str(),
+            tool.output.as_ref().map(JsonText::as_str),
+            tool.error_text.as_deref(),
+        )
+    };
+    assert_eq!(state("a"), ("find", "output-available", r#"{"q":1}"#, Some("[1]"), None));
+    assert_eq!(state("b"), ("find", "input-available", r#"{"q":2}"#, None, None));
+    assert_eq!(state("c"), ("find", "error", r#"{"q":3}"#, None, Some("no")));
+    assert!(written.accumulator.tool_state("d").is_none());
+}
+
+#[test]
+fn item_19_another_kind_of_part_closes_the_open_one() {
+    let chunks =
+        chunks(&[text("A"), thinking("B"), text("C"), tool(json!({"toolCallId": "c"})), thinking("D")]);
+    assert_eq!(
+        types(&chunks),
+        [
+            "start",
+            "text-start",
+            "text-delta",
+            "text-end",
+            "reasoning-start",
+            "reasoning-delta",
+            "reasoning-end",
+            "text-start",
+            "text-delta",
+            "text-end",
+            "tool-input-available",
+            "reasoning-start",
+            "reasoning-delta",
+        ]
+    );
+    assert_eq!(chunks[3]["id"], chunks[1]["id"]);
+    assert_ne!(chunks[7]["id"], chunks[1]["id"]);
+}
+
+#[test]
+fn item_20_a_call_goes_from_input_to_output_or_error() {
+    let mut written = Written::new(TransportOptions::new());
+    let stage = |written: &Written, id: &str| written.accumulator.tool_state(id).map(|tool| tool.state);
+    assert_eq!(stage(&written, "c"), None);
+    assert_eq!(written.apply(&tool(json!({"toolCallId": "c", "toolInput": {}}))), 2);
+    assert_eq!(stage(&written, "c"), Some(ToolStage::InputAvailable));
+    assert_eq!(written.apply(&tool(json!({"toolCallId": "c", "toolInput": {}}))), 0, "it is called already");
+    assert_eq!(written.apply(&tool(json!({"toolCallId": "c", "toolOutput": 1}))), 1);
+    assert_eq!(stage(&written, "c"), Some(ToolStage::OutputAvailable));
+    assert_eq!(
+        written.apply(&tool(json!({"toolCallId": "c", "error": "late"}))),
+        0,
+        "it is answered already"
+    );
+    assert_eq!(stage(&written, "c"), Some(ToolStage::OutputAvailable));
+    assert_eq!(written.apply(&tool(json!({"toolCallId": "d", "error": "no"}))), 2);
+    assert_eq!(stage(&written, "d"), Some(ToolStage::Error));
+    let reasons: Vec<_> = written.skipped.iter().map(Skipped::reason).collect();
+    assert_eq!(reasons, [SkipReason::Repeated; 2]);
+}
+
+#[test]
+fn what_repeats_a_call_does_not_cut_the_text() {
+    let events = [
+        tool(json!({"toolCallId": "c", "toolInput": {}, "toolOutput": 1})),
+        text("He"),
+        tool(json!({"toolCallId": "c", "toolOutput": 1})),
+        text("llo"),
+    ];
+    let written = written(TransportOptions::new(), &events);
+    assert_eq!(written.skipped.len(), 1);
+    assert_eq!(types(&written.chunks())[3..], ["text-start", "text-delta", "text-delta"]);
+}
+
+#[test]
+fn events_of_this_process_need_no_json() {
+    let mut message = MessageAccumulator::new("m", &TransportOptions::new());
+    let mut out = EventBuf::new();
+    let report = ToolReport::new("find").call_id("c").input(JsonText::EMPTY_OBJECT).output(JsonText::NULL);
+    let run = AgentRun::new("r1", "n1");
+    message.apply(RuntimeEvent::Tool { agent: run.clone(), report: report.clone() }, &mut out).unwrap();
+    let json = agent(
+        "agent:tool",
+        json!({"toolName": "find", "toolCallId": "c", "toolInput": {}, "toolOutput": null}),
+    );
+    assert_eq!(RuntimeEvent::parse(json.to_string()), Ok(RuntimeEvent::Tool { agent: run, report }));
+    assert_eq!(out.len(), 3);
+}
+
+#[test]
+fn a_continued_message_keeps_its_id_and_the_ids_of_its_calls() {
+    let mut message = Message::assistant("m7", "Hm");
+    let call = |call_id: &str| {
+        Part::Tool(ToolPart {
+            call_id: call_id.into(),
+            name: "find".into(),
+            dynamic: false,
+            provider_executed: false,
+            state: ToolState::InputAvailable { input: JsonText::EMPTY_OBJECT },
+            metadata: None,
+        })
+    };
+    message.parts.extend([call("c"), call("m7-tool-1")]);
+    let mut continued = MessageAccumulator::continuing(&message, &TransportOptions::new());
+    let mut out = EventBuf::new();
+    continued.apply_json(tool(json!({"toolCallId": "c"})).to_string(), &mut out).unwrap();
+    continued.apply_json(tool(json!({})).to_string(), &mut out).unwrap();
+    assert_eq!(continued.message_id(), "m7");
+    let ids: Vec<_> = continued.tool_states().map(|tool| tool.tool_call_id.to_string()).collect();
+    assert_eq!(ids, ["c-1", "m7-tool-2"]);
+}

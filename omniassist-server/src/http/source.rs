@@ -1,0 +1,89 @@
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use omniassist_core::RunEvent;
+use tokio::task::JoinHandle;
+use tokio::time::Instant;
+
+use crate::Run;
+use crate::runtime::RuntimeStream;
+
+/// Where the events of a response come from.
+pub(super) enum EventSource {
+    /// A run of the assistant.
+    Run(Run),
+    /// A runtime of the host's.
+    Runtime(Watched),
+}
+
+impl EventSource {
+    pub(super) fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Option<RunEvent>> {
+        match self {
+            Self::Run(run) => run.poll_event(cx),
+            Self::Runtime(stream) => stream.poll_event(cx),
+        }
+    }
+}
+
+/// A stream that is dropped when nobody polls it for too long: a client that stops reading without leaving would hold
+/// its subscription for ever. Bodies are polled for their keep-alives at least.
+pub(super) struct Watched {
+    slot: Arc<Slot>,
+    watch: Option<JoinHandle<()>>,
+}
+
+struct Slot {
+    stream: Mutex<Option<RuntimeStream>>,
+    started: Instant,
+    /// Milliseconds from `started` to the latest poll.
+    polled: AtomicU64,
+}
+
+impl Watched {
+    /// Must be called within a tokio runtime; without one, nobody watches.
+    pub(super) fn new(stream: RuntimeStream, patience: Duration) -> Self {
+        let started = Instant::now();
+        let slot = Arc::new(Slot { stream: Mutex::new(Some(stream)), started, polled: AtomicU64::new(0) });
+        let runtime = tokio::runtime::Handle::try_current().ok();
+        let watch = runtime.map(|runtime| runtime.spawn(watch(Arc::downgrade(&slot), patience)));
+        Self { slot, watch }
+    }
+
+    fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Option<RunEvent>> {
+        let elapsed = u64::try_from(self.slot.started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.slot.polled.store(elapsed, Ordering::Relaxed);
+        let mut stream = self.slot.stream.lock().unwrap_or_else(PoisonError::into_inner);
+        stream.as_mut().map_or(Poll::Ready(None), |stream| stream.poll_event(cx))
+    }
+}
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        if let Some(watch) = &self.watch {
+            watch.abort();
+        }
+    }
+}
+
+impl Slot {
+    fn unread(&self) -> Duration {
+        self.started.elapsed().saturating_sub(Duration::from_millis(self.polled.load(Ordering::Relaxed)))
+    }
+}
+
+async fn watch(slot: Weak<Slot>, patience: Duration) {
+    loop {
+        let unread = match slot.upgrade() {
+            None => return,
+            Some(slot) if slot.unread() > patience => {
+                tracing::debug!("nobody reads the response; its runtime is unsubscribed from");
+                let stream = slot.stream.lock().unwrap_or_else(PoisonError::into_inner).take();
+                return drop(stream);
+            }
+            Some(slot) => slot.unread(),
+        };
+        tokio::time::sleep(patience.saturating_sub(unread) + Duration::from_millis(1)).await;
+    }
+}
