@@ -78,7 +78,9 @@ pub(crate) fn run(named: &[Part], report: &mut Report) {
         return;
     }
     let Some(quickstart) = report.step("quickstart", || build_binary("quickstart")) else { return };
-    let suites = Suites { folder: root().join("tests"), quickstart };
+    let runtime_events = report.step("runtime-events", || build_binary("runtime-events"));
+    let Some(runtime_events) = runtime_events else { return };
+    let suites = Suites { folder: root().join("tests"), quickstart, runtime_events };
     suites.run(&parts, report);
     if has_python {
         report.step("Python suite", || suites.python(&python));
@@ -88,6 +90,7 @@ pub(crate) fn run(named: &[Part], report: &mut Report) {
 struct Suites {
     folder: PathBuf,
     quickstart: PathBuf,
+    runtime_events: PathBuf,
 }
 
 impl Suites {
@@ -125,7 +128,8 @@ impl Suites {
         if let Some(chromium) = prerequisites::chromium() {
             command.env("CHROMIUM_BIN", chromium);
         }
-        execute(command.env("QUICKSTART_BIN", &self.quickstart))
+        command.env("QUICKSTART_BIN", &self.quickstart).env("RUNTIME_EVENTS_BIN", &self.runtime_events);
+        execute(&mut command)
     }
 
     fn python(&self, folder: &Path) -> Outcome {

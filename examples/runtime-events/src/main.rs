@@ -1,0 +1,38 @@
+//! A backend whose agents are run by a runtime of its own, served to `useChat` as it is.
+//!
+//! `cargo run -p runtime-events`, and post the name of a log to it:
+//!
+//! ```sh
+//! curl -N http://127.0.0.1:3000/chat -H 'content-type: application/json' \
+//!   -d '{"messages":[{"id":"m1","role":"user","content":"tool"}]}'
+//! ```
+//!
+//! [`player`] stands for the runtime: it implements the one trait that is needed. [`app`] mounts it. `PORT` says where to
+//! listen (default 3000).
+
+mod app;
+mod player;
+#[cfg(test)]
+mod tests;
+
+use std::error::Error;
+use std::io::{self, Write};
+use std::net::Ipv4Addr;
+
+use tokio::net::TcpListener;
+use tracing_subscriber::EnvFilter;
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
+    tracing_subscriber::fmt().with_env_filter(filter).with_ansi(false).with_writer(io::stderr).init();
+    let port = std::env::var("PORT").map_or(Ok(3000), |port| port.parse())?;
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
+    writeln!(io::stdout(), "listening on http://{}", listener.local_addr()?)?;
+    let serving = axum::serve(listener, app::router(&player::Player::default()));
+    tokio::select! {
+        ended = serving => ended?,
+        _ = tokio::signal::ctrl_c() => {}
+    }
+    Ok(())
+}

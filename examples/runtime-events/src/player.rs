@@ -1,0 +1,107 @@
+//! The runtime: it plays logs of events. A message names the log, or is one.
+
+use std::collections::HashMap;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use futures_util::Stream;
+use omniassist_axum::core::Text;
+use omniassist_axum::core::dialect::ai_sdk::runtime::{RuntimeCommand, RuntimeEvent, Skipped};
+use omniassist_axum::runtime::{BoxError, Runtime, RuntimeEvents, RuntimeRun};
+use tokio::sync::mpsc;
+
+const LOGS: [(&str, &str); 9] = [
+    ("text", include_str!("../logs/text.jsonl")),
+    ("thinking", include_str!("../logs/thinking.jsonl")),
+    ("tool", include_str!("../logs/tool.jsonl")),
+    ("tool-error", include_str!("../logs/tool-error.jsonl")),
+    ("error", include_str!("../logs/error.jsonl")),
+    ("aborted", include_str!("../logs/aborted.jsonl")),
+    ("paused", include_str!("../logs/paused.jsonl")),
+    ("flow", include_str!("../logs/flow.jsonl")),
+    ("spoilt", include_str!("../logs/spoilt.jsonl")),
+];
+
+/// Between two events of a log that is named.
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// A log that goes on until nobody listens any more.
+const ENDLESS: &str =
+    r#"{"type": "agent:text:delta", "runId": "r1", "nodeId": "writer", "content": "and on "}"#;
+
+/// Plays logs. Cloning is cheap.
+#[derive(Clone, Default)]
+pub(crate) struct Player(Arc<Mutex<Runs>>);
+
+#[derive(Default)]
+struct Runs {
+    /// Whom to tell what happens in a run that is not begun yet.
+    listeners: HashMap<Text, mpsc::Sender<Text>>,
+    playing: usize,
+}
+
+impl Player {
+    /// How many logs are being played.
+    pub(crate) fn runs(&self) -> usize {
+        self.lock().playing
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Runs> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn play(self, log: Log, listener: mpsc::Sender<Text>) {
+        self.lock().playing += 1;
+        for (event, pause) in log {
+            // An error says that nobody listens any more: a real runtime stops its agents then.
+            if listener.send(event).await.is_err() {
+                break;
+            }
+            tokio::time::sleep(pause).await;
+        }
+        self.lock().playing -= 1;
+    }
+}
+
+type Log = Box<dyn Iterator<Item = (Text, Duration)> + Send>;
+
+fn log(message: Text) -> Option<Log> {
+    if message == "endless" {
+        return Some(Box::new(std::iter::repeat((Text::from_static(ENDLESS), PAUSE))));
+    }
+    if let Some((_, log)) = LOGS.iter().find(|(name, _)| message == *name) {
+        return Some(Box::new(log.lines().map(|event| (Text::from_static(event), PAUSE))));
+    }
+    let is_log = message.starts_with('{');
+    let events: Vec<Text> = message.lines().map(|event| message.slice_ref(event)).collect();
+    is_log.then(|| Box::new(events.into_iter().map(|event| (event, Duration::ZERO))) as Log)
+}
+
+impl Runtime for Player {
+    fn subscribe(&self, run: &RuntimeRun) -> RuntimeEvents {
+        let (sender, receiver) = mpsc::channel(16);
+        self.lock().listeners.insert(run.message_id.clone(), sender);
+        Box::pin(Events(receiver))
+    }
+
+    fn dispatch(&self, run: &RuntimeRun, command: RuntimeCommand) -> Result<(), BoxError> {
+        let listener = self.lock().listeners.remove(&run.message_id).ok_or("nobody listens")?;
+        let RuntimeCommand::Send { message } = command else { return Err("an unknown command".into()) };
+        let log = log(message).ok_or("there is no log of this name")?;
+        tokio::spawn(self.clone().play(log, listener));
+        Ok(())
+    }
+}
+
+/// The events of one run. Dropping it closes the channel, which ends the run.
+struct Events(mpsc::Receiver<Text>);
+
+impl Stream for Events {
+    type Item = Result<RuntimeEvent, Skipped>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        self.0.poll_recv(cx).map(|event| event.map(RuntimeEvent::parse))
+    }
+}
