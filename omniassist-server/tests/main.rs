@@ -36,5 +36,6 @@ mod telemetry;
 mod testing_bodies;
 mod testing_fake_server;
 mod testing_scripted;
+mod tool_choice;
 mod tool_events;
 mod tool_ui;

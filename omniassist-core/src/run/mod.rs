@@ -31,5 +31,5 @@ mod turn;
 
 pub use machine::{Action, Gate, Input, NoTools, RunConfig, RunMachine, ToolCatalog};
 pub use obligation::{DueApproval, due_approvals};
-pub use request::{ClientAbilities, RunRequest, Trigger};
+pub use request::{ClientAbilities, RunRequest, ToolUse, Trigger};
 pub use state::RunState;

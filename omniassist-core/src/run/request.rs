@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use crate::{ContextMessage, JsonText, Message, ModelOptions, Text, ToolSpec};
+use crate::{ContextMessage, JsonText, Message, ModelOptions, Text, ToolChoice, ToolSpec};
 
 /// What a client asks for: the conversation so far and what belongs to it.
 ///
@@ -21,6 +21,10 @@ pub struct RunRequest {
     pub context: Vec<ContextMessage>,
     /// Front-end tools that the client declares for this run.
     pub tools: Vec<Arc<ToolSpec>>,
+    /// Names of tools that the client ran in this conversation and does not offer now. What it posts as their outputs
+    /// is its own, and the model is not told of them. A server tool is none of them, whatever stands here. Default:
+    /// none.
+    pub past_tools: Vec<Text>,
     /// What the client did to send this.
     pub trigger: Trigger,
     /// The message that the trigger is about.
@@ -33,6 +37,8 @@ pub struct RunRequest {
     pub abilities: ClientAbilities,
     /// Settings of the model for this run. Set by the host, never by a client. Default: the assistant's.
     pub options: Option<Arc<ModelOptions>>,
+    /// Which tools the model is offered, and whether it has to call one. Default: all, and it decides.
+    pub tool_use: ToolUse,
 }
 
 impl RunRequest {
@@ -74,6 +80,32 @@ impl Default for ClientAbilities {
     /// A client that can do everything.
     fn default() -> Self {
         Self { approvals: true, forms: true, front_end_tools: true }
+    }
+}
+
+/// What a model may do with tools in a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ToolUse {
+    /// Whether tools that the server runs are offered. Default: they are.
+    pub server_tools: bool,
+    /// Whether each model call of the run must, may or must not call a tool. Default: it may. A server tool that every
+    /// call must call is called until the limit of steps; leave server tools out where a call is required.
+    pub choice: ToolChoice,
+}
+
+impl Default for ToolUse {
+    /// All tools, and the model decides.
+    fn default() -> Self {
+        Self { server_tools: true, choice: ToolChoice::Auto }
+    }
+}
+
+impl ToolUse {
+    /// No server tools. What the client declares is offered.
+    #[must_use]
+    pub const fn without_server_tools() -> Self {
+        Self { server_tools: false, choice: ToolChoice::Auto }
     }
 }
 

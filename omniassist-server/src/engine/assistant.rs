@@ -94,6 +94,12 @@ impl Assistant {
         (provider.name(), self.inner.asked_model())
     }
 
+    /// The settings of the model that a run has where its request names none.
+    #[must_use]
+    pub fn model_options(&self) -> &Arc<ModelOptions> {
+        &self.inner.options
+    }
+
     /// Whether what its runs write is sealed, and posted history verified by those seals. `false` for an assistant that
     /// is [trusting](super::AssistantBuilder::trusting) or has a verifier of the host's own.
     #[must_use]
@@ -162,6 +168,8 @@ impl Assistant {
         let principal = extensions.get::<Principal>().cloned().unwrap_or_default();
         let tools = inner.tools.snapshot().for_abilities(request.abilities);
         let tools = tools.for_principal(principal.clone()).with_declared(&request.tools)?;
+        let tools = tools.with_past(&request.past_tools);
+        let tools = if request.tool_use.server_tools { tools } else { tools.without_server_tools() };
         history::verify(&mut request, &principal, &tools, &*inner.verifier)?;
         let sealer = inner.seals.as_ref().map(|seals| {
             let sealer = Sealer::new(&seals.keys, request.chat_id.clone(), &principal, Text::new());

@@ -4,13 +4,16 @@ use std::mem;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
+use std::time::Duration;
 
 use futures_core::Stream as _;
 use omniassist_core::event::RunErrorCode;
 use omniassist_core::message::Message;
 use omniassist_core::run::{Action, Input, RunConfig, RunMachine};
 use omniassist_core::transcript::ToolCall;
-use omniassist_core::{EventBuf, LlmPayload, ModelOptions, RunEvent, RunRequest, Text, TranscriptItem};
+use omniassist_core::{
+    EventBuf, LlmPayload, ModelOptions, RunEvent, RunRequest, Text, ToolChoice, TranscriptItem,
+};
 use serde_json::Map;
 
 use super::assistant::Inner;
@@ -50,6 +53,8 @@ pub(super) struct Driver {
     queued: VecDeque<ToolCall>,
     running: Vec<RunningTool>,
     trace: RunTrace,
+    tool_choice: ToolChoice,
+    retry_after: Option<Duration>,
 }
 
 enum Stage {
@@ -67,6 +72,7 @@ impl Driver {
         config: RunConfig,
         preparation: Preparation,
     ) -> Self {
+        let tool_choice = request.tool_use.choice.clone();
         let provider = &assistant.provider;
         let trace =
             RunTrace::begin(&run, provider.name(), assistant.asked_model(), assistant.records_content);
@@ -85,6 +91,8 @@ impl Driver {
             queued: VecDeque::new(),
             running: Vec::new(),
             trace,
+            tool_choice,
+            retry_after: None,
         }
     }
 
@@ -195,6 +203,7 @@ impl Driver {
                     "the model call failed"
                 );
                 self.trace.call_ended(Some(&error), prices);
+                self.retry_after = error.retry_after();
                 if error.is_context_overflow() {
                     Input::ContextOverflow
                 } else {
@@ -247,12 +256,13 @@ impl Driver {
         let Stage::Running { machine, system } = &mut self.stage else { return };
         match machine.next_action() {
             Some(Action::CallModel { transcript }) => {
-                let payload = self.assistant.payload(
+                let mut payload = self.assistant.payload(
                     transcript,
                     system.clone(),
                     self.tools.specs(),
                     self.options.as_ref(),
                 );
+                payload.tool_choice = self.tool_choice.clone();
                 let provider = &self.assistant.provider;
                 self.trace.call_model(&payload, provider.name(), self.assistant.asked_model());
                 self.model = Some(self.trace.enter_scope(|| provider.stream(payload)));
@@ -305,6 +315,11 @@ impl Driver {
     /// What the run has cost so far, where that is known.
     pub(super) fn cost(&self) -> Option<Cost> {
         self.trace.cost()
+    }
+
+    /// How long the provider that failed this run asks to wait before it is asked again.
+    pub(super) fn retry_after(&self) -> Option<Duration> {
+        self.retry_after
     }
 }
 

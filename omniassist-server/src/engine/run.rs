@@ -3,6 +3,7 @@ use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::{Arc, Weak};
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use futures_core::Stream;
 use omniassist_core::event::RunErrorCode;
@@ -48,6 +49,11 @@ impl Run {
     #[must_use]
     pub fn handle(&self) -> RunHandle {
         RunHandle(Arc::downgrade(&self.live))
+    }
+
+    /// How long the provider that failed this run asks to wait before it is asked again.
+    pub(crate) fn retry_after(&self) -> Option<Duration> {
+        self.live.with(|driver| driver.retry_after()).flatten()
     }
 
     /// Lets the run end when its events are left unread for longer than
@@ -123,9 +129,10 @@ impl Run {
                 RunEvent::Abort { .. } => None,
                 _ => continue,
             };
-            return Err(RunFailure { code, partial: Box::new(collector.into_message()) });
+            let retry_after = self.retry_after();
+            return Err(RunFailure { code, retry_after, partial: Box::new(collector.into_message()) });
         }
-        Err(RunFailure { code: None, partial: Box::new(collector.into_message()) })
+        Err(RunFailure { code: None, retry_after: None, partial: Box::new(collector.into_message()) })
     }
 }
 
@@ -175,6 +182,7 @@ impl RunOutcome {
 #[derive(Debug, Clone)]
 pub struct RunFailure {
     code: Option<RunErrorCode>,
+    retry_after: Option<Duration>,
     partial: Box<Message>,
 }
 
@@ -189,6 +197,12 @@ impl RunFailure {
     #[must_use]
     pub fn is_aborted(&self) -> bool {
         self.code.is_none()
+    }
+
+    /// How long the provider asks to wait before it is asked again, where it said so.
+    #[must_use]
+    pub fn retry_after(&self) -> Option<Duration> {
+        self.retry_after
     }
 
     /// The assistant message as far as it came.

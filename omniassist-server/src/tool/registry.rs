@@ -141,11 +141,13 @@ pub struct ToolSnapshot {
 struct Snapshot {
     tools: BTreeMap<Text, Arc<RegisteredTool>>,
     specs: Arc<[Arc<ToolSpec>]>,
+    /// Tools that the conversation may speak of and that cannot be called.
+    withheld: BTreeMap<Text, ToolSide>,
 }
 
 impl Default for Snapshot {
     fn default() -> Self {
-        Self { tools: BTreeMap::new(), specs: Arc::from([]) }
+        Self { tools: BTreeMap::new(), specs: Arc::from([]), withheld: BTreeMap::new() }
     }
 }
 
@@ -153,7 +155,21 @@ impl ToolSnapshot {
     /// Sorted by name, so that the same tools make the same provider request on every instance.
     fn of(tools: BTreeMap<Text, Arc<RegisteredTool>>) -> Self {
         let specs = tools.values().map(|tool| Arc::clone(tool.spec())).collect();
-        Self { inner: Arc::new(Snapshot { tools, specs }), principal: Principal::anonymous() }
+        Self {
+            inner: Arc::new(Snapshot { tools, specs, withheld: BTreeMap::new() }),
+            principal: Principal::anonymous(),
+        }
+    }
+
+    /// Other tools for the same principal.
+    fn holding(
+        &self,
+        tools: BTreeMap<Text, Arc<RegisteredTool>>,
+        specs: Arc<[Arc<ToolSpec>]>,
+        withheld: BTreeMap<Text, ToolSide>,
+    ) -> Self {
+        let inner = Arc::new(Snapshot { tools, specs, withheld });
+        Self { inner, principal: self.principal.clone() }
     }
 
     /// The same tools for a run of this principal, whom approval policies look at.
@@ -203,10 +219,13 @@ impl ToolSnapshot {
         self.inner.tools.is_empty()
     }
 
-    /// Who runs the tool with exactly this name; `None` when there is no such tool.
+    /// Who runs the tool with exactly this name, or ran it where it is withheld; `None` when there is no such tool.
     #[must_use]
     pub fn side(&self, name: &str) -> Option<ToolSide> {
-        Some(self.get(name)?.spec().side)
+        match self.get(name) {
+            Some(tool) => Some(tool.spec().side),
+            None => self.inner.withheld.get(name).copied(),
+        }
     }
 
     /// Checks a call: there is a tool with exactly this name, and the arguments fit its schema.
@@ -256,8 +275,35 @@ impl ToolSnapshot {
             specs.push(Arc::clone(tool.spec()));
             tools.insert(spec.name.clone(), Arc::new(tool));
         }
-        let principal = self.principal.clone();
-        Ok(Self { inner: Arc::new(Snapshot { tools, specs: specs.into() }), principal })
+        Ok(self.holding(tools, specs.into(), self.inner.withheld.clone()))
+    }
+
+    /// The same tools, and these names as tools that the client ran earlier: the conversation may hold calls of them,
+    /// the model is not told of them, and a call of one is refused. Names that tools have are left out.
+    #[must_use]
+    pub fn with_past(&self, names: &[Text]) -> Self {
+        if names.is_empty() {
+            return self.clone();
+        }
+        let mut withheld = self.inner.withheld.clone();
+        for name in names.iter().filter(|name| self.side(name).is_none()) {
+            withheld.insert(name.clone(), ToolSide::FrontEnd);
+        }
+        let (tools, specs) = (self.inner.tools.clone(), Arc::clone(&self.inner.specs));
+        self.holding(tools, specs, withheld)
+    }
+
+    /// The same tools without those that the server runs. Their names stay known as the server's, and a call of one
+    /// is refused.
+    #[must_use]
+    pub fn without_server_tools(&self) -> Self {
+        let is_ours = |side: ToolSide| side == ToolSide::Server;
+        let (gone, tools): (BTreeMap<_, _>, BTreeMap<_, _>) =
+            self.inner.tools.clone().into_iter().partition(|(_, tool)| is_ours(tool.spec().side));
+        let mut withheld = self.inner.withheld.clone();
+        withheld.extend(gone.into_keys().map(|name| (name, ToolSide::Server)));
+        let specs = self.inner.specs.iter().filter(|spec| !is_ours(spec.side)).map(Arc::clone).collect();
+        self.holding(tools, specs, withheld)
     }
 }
 

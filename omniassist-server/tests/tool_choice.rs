@@ -1,0 +1,147 @@
+//! What a request says of the model's settings and of the tools it may call.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use omniassist_server::core::event::RunErrorCode;
+use omniassist_server::core::message::{Message, Part, Role, ToolPart, ToolState};
+use omniassist_server::core::run::ToolUse;
+use omniassist_server::core::{
+    HistoryPart, JsonText, ModelOptions, RunRequest, ToolChoice, ToolSpec, Verdict, Verifier,
+};
+use omniassist_server::testing::{ScriptedProvider, Turn, call, text};
+use omniassist_server::{Assistant, Error, ProviderErrorKind, Tool, ToolError};
+use serde_json::json;
+
+async fn ping() -> Result<&'static str, ToolError> {
+    Ok("pong")
+}
+
+fn spec(name: &str) -> Arc<ToolSpec> {
+    Arc::new(ToolSpec::new(name, "Mine", json!({"type": "object", "properties": {}})).front_end())
+}
+
+/// A conversation in which a tool of this name has run.
+fn after_call(name: &str) -> RunRequest {
+    let (input, output) = (JsonText::EMPTY_OBJECT, JsonText::from_str_value("forged or not"));
+    let call = ToolPart {
+        call_id: "c1".into(),
+        name: name.into(),
+        dynamic: false,
+        provider_executed: false,
+        state: ToolState::OutputAvailable { input, output, preliminary: false },
+        metadata: None,
+    };
+    let answer =
+        Message { id: "m2".into(), role: Role::Assistant, parts: vec![Part::Tool(call)], metadata: None };
+    RunRequest::new(vec![Message::user("m1", "Go"), answer])
+}
+
+/// Trusts no output of a tool.
+struct NoOutputs;
+
+impl Verifier for NoOutputs {
+    fn verify(&self, part: HistoryPart<'_>) -> Verdict {
+        if matches!(part.part, Part::Tool(_)) { Verdict::Distrust } else { Verdict::Accept }
+    }
+}
+
+fn offered(model: &ScriptedProvider) -> Vec<String> {
+    model.payloads().last().unwrap().tools.iter().map(|tool| tool.name.to_string()).collect()
+}
+
+#[tokio::test]
+async fn settings_of_a_run_stand_in_for_those_of_the_assistant() {
+    let model = ScriptedProvider::new().otherwise(|_| text("Hi"));
+    let mut options = ModelOptions::default();
+    options.temperature = Some(0.25);
+    let assistant = Assistant::builder(model.clone()).model_options(options).build().unwrap();
+    assert_eq!(assistant.model_options().temperature, Some(0.25));
+
+    assistant.run(RunRequest::prompt("Hi")).text().await.unwrap();
+    assert_eq!(model.payloads()[0].options.temperature, Some(0.25));
+
+    let mut request = RunRequest::prompt("Hi");
+    let mut options = ModelOptions::default();
+    options.max_output_tokens = Some(7);
+    request.options = Some(Arc::new(options));
+    assistant.run(request).text().await.unwrap();
+    let payloads = model.payloads();
+    assert_eq!((payloads[1].options.temperature, payloads[1].options.max_output_tokens), (None, Some(7)));
+}
+
+#[tokio::test]
+async fn every_call_of_a_run_has_its_tool_choice() {
+    let model = ScriptedProvider::new().turn(call("ping", json!({}))).turn(text("Done"));
+    let assistant = Assistant::builder(model.clone()).tool(Tool::new("ping", "Ping", ping)).build().unwrap();
+    let mut request = RunRequest::prompt("Hi");
+    request.tool_use.choice = ToolChoice::Tool("ping".into());
+    assistant.run(request).text().await.unwrap();
+    let choices: Vec<_> = model.payloads().into_iter().map(|payload| payload.tool_choice).collect();
+    assert_eq!(choices, [ToolChoice::Tool("ping".into()), ToolChoice::Tool("ping".into())]);
+}
+
+#[tokio::test]
+async fn without_server_tools_none_is_offered_and_none_runs() {
+    let model = ScriptedProvider::new().turn(call("ping", json!({}))).turn(text("Done"));
+    let assistant = Assistant::builder(model.clone()).tool(Tool::new("ping", "Ping", ping)).build().unwrap();
+    let mut request = RunRequest::prompt("Hi");
+    request.tool_use = ToolUse::without_server_tools();
+    request.tools = vec![spec("show")];
+    let message = assistant.run(request).message().await.unwrap();
+    assert_eq!(offered(&model), ["show"]);
+    let state = &message.tools().next().unwrap().state;
+    assert!(matches!(state, ToolState::OutputError { .. }), "{state:?}");
+
+    let mut request = RunRequest::prompt("Hi");
+    request.tool_use = ToolUse::without_server_tools();
+    request.tools = vec![spec("ping")];
+    assert!(assistant.try_run(request, http::Extensions::new()).is_err(), "the name stays the server's");
+}
+
+#[tokio::test]
+async fn a_past_tool_is_the_clients_and_is_not_offered() {
+    let model = ScriptedProvider::new().turn(call("show", json!({}))).turn(text("Done"));
+    let assistant = Assistant::builder(model.clone())
+        .tool(Tool::new("ping", "Ping", ping))
+        .verifier(NoOutputs)
+        .build()
+        .unwrap();
+    let mut request = after_call("show");
+    request.past_tools = vec!["show".into()];
+    let message = assistant.run(request).message().await.unwrap();
+    assert_eq!(offered(&model), ["ping"]);
+    assert!(format!("{:?}", model.payloads()[0].transcript).contains("forged or not"));
+    let call = message.tools().last().unwrap();
+    assert!(matches!(call.state, ToolState::OutputError { .. }), "a call of it now is refused: {call:?}");
+}
+
+#[tokio::test]
+async fn a_server_tool_is_no_past_tool_whatever_the_client_says() {
+    for server_tools in [true, false] {
+        let model = ScriptedProvider::new().turn(text("Done"));
+        let assistant = Assistant::builder(model.clone())
+            .tool(Tool::new("ping", "Ping", ping))
+            .verifier(NoOutputs)
+            .build()
+            .unwrap();
+        let mut request = after_call("ping");
+        request.past_tools = vec!["ping".into()];
+        request.tool_use.server_tools = server_tools;
+        assistant.run(request).message().await.unwrap();
+        let told = format!("{:?}", model.payloads()[0].transcript);
+        assert!(!told.contains("forged or not"), "{told}");
+    }
+}
+
+#[tokio::test]
+async fn a_failed_run_tells_how_long_the_provider_asks_to_wait() {
+    let busy = Error::provider(ProviderErrorKind::RateLimited).with_retry_after(Duration::from_secs(7));
+    let model = ScriptedProvider::new().turn(Turn::error(busy)).turn(Turn::interrupted());
+    let assistant = Assistant::builder(model).build().unwrap();
+    let failure = assistant.run(RunRequest::prompt("Hi")).text().await.unwrap_err();
+    assert_eq!(failure.code(), Some(RunErrorCode::RateLimited));
+    assert_eq!(failure.retry_after(), Some(Duration::from_secs(7)));
+    let failure = assistant.run(RunRequest::prompt("Hi")).text().await.unwrap_err();
+    assert_eq!(failure.retry_after(), None);
+}
