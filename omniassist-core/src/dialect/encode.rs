@@ -23,6 +23,12 @@ pub trait DialectEncoder: Send {
     fn takes_comments(&self) -> bool {
         true
     }
+
+    /// Whether the response is to break off at its end, as a lost connection does: the run did not end well, and the
+    /// format has no word for that. Asked once, after [`finish`](Self::finish). Default: no.
+    fn is_cut(&self) -> bool {
+        false
+    }
 }
 
 impl<E: DialectEncoder + ?Sized> DialectEncoder for Box<E> {
@@ -36,5 +42,9 @@ impl<E: DialectEncoder + ?Sized> DialectEncoder for Box<E> {
 
     fn takes_comments(&self) -> bool {
         (**self).takes_comments()
+    }
+
+    fn is_cut(&self) -> bool {
+        (**self).is_cut()
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! A dialect reads a request's bytes into a [`RunRequest`](crate::RunRequest) and writes
 //! [`RunEvent`](crate::RunEvent)s as bytes. It opens no socket and keeps no clock; what carries the bytes is up to the
-//! server. [`ai_sdk`] is the format of `useChat` and of this project's own clients, [`ag_ui`] that of AG-UI's clients and
-//! of CopilotKit.
+//! server. [`ai_sdk`] is the format of `useChat` and of this project's own clients, [`text`] its plain text stream;
+//! [`ag_ui`] is that of AG-UI's clients and of CopilotKit, [`chat_completions`] that of OpenAI's.
 //!
 //! ```
 //! use bytes::BytesMut;
@@ -18,7 +18,10 @@
 
 pub mod ag_ui;
 pub mod ai_sdk;
+pub mod chat_completions;
 mod encode;
 mod json_write;
+pub mod text;
+mod text_flow;
 
 pub use encode::DialectEncoder;

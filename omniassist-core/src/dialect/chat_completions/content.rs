@@ -1,0 +1,164 @@
+//! The content of messages: a string, or an array of parts.
+
+use serde_json::value::RawValue;
+
+use crate::message::raw::{self, ArraySeed, Body, present, raw_item, raw_record};
+use crate::message::{FilePart, Part};
+use crate::{Error, Limits, Result, Text};
+
+raw_record! {
+    /// The fields of all kinds of parts.
+    PartFields {
+        kind: "type",
+        text: "text",
+        refusal: "refusal",
+        image_url: "image_url",
+        file: "file",
+        input_audio: "input_audio",
+    }
+}
+
+raw_record! {
+    /// The fields of `image_url`, `file` and `input_audio`.
+    FileFields {
+        url: "url",
+        file_data: "file_data",
+        file_id: "file_id",
+        filename: "filename",
+        data: "data",
+        format: "format",
+    }
+}
+
+const CONTENT: &str = "a string or an array of parts";
+
+/// The parts of a user's content.
+pub(super) fn of_user(body: Body<'_>, limits: &Limits, content: Option<&RawValue>) -> Result<Vec<Part>> {
+    read(body, limits, content, |fields, kind| match kind {
+        "text" => Ok(Part::text(body.text(fields.text, "text")?)),
+        "image_url" => image(body, fields),
+        "file" => file(body, fields),
+        "input_audio" => audio(body, fields),
+        _ => Err(unknown("\"text\", \"image_url\", \"file\" or \"input_audio\"")),
+    })
+}
+
+/// The parts of a content that may only be text. `refusals`: or a refusal, which is text to whoever reads it.
+pub(super) fn of_text(
+    body: Body<'_>,
+    limits: &Limits,
+    content: Option<&RawValue>,
+    refusals: bool,
+) -> Result<Vec<Part>> {
+    read(body, limits, content, |fields, kind| match kind {
+        "text" => Ok(Part::text(body.text(fields.text, "text")?)),
+        "refusal" if refusals => Ok(Part::text(body.text(fields.refusal, "refusal")?)),
+        _ => Err(unknown(if refusals { "\"text\" or \"refusal\"" } else { "\"text\"" })),
+    })
+}
+
+fn unknown(expected: &'static str) -> Error {
+    Error::invalid_field("type", expected, "another string")
+}
+
+fn read<'a>(
+    body: Body<'_>,
+    limits: &Limits,
+    content: Option<&'a RawValue>,
+    part: impl Fn(&PartFields<'a>, &str) -> Result<Part>,
+) -> Result<Vec<Part>> {
+    let Some(content) = present(content) else {
+        return Err(Error::invalid_field("content", CONTENT, raw::kind_of(content)));
+    };
+    if raw::kind(content) == "a string" {
+        return Ok(vec![Part::text(body.text(Some(content), "content")?)]);
+    }
+    let limit = ("max_parts", limits.max_parts);
+    let items = raw::read(content.get(), ArraySeed { limit: limit.1, item: raw_item })?;
+    let read = |(index, raw): (usize, &'a RawValue)| {
+        let path = format!("content[{index}]");
+        let fields: PartFields<'a> = raw::object(raw)?.object_at(&path, "an object")?;
+        let kind = body.text(fields.kind, "type").map_err(|error| error.under(&path))?;
+        part(&fields, &kind).map_err(|error| error.under(&path))
+    };
+    items.at("content", CONTENT, limit)?.into_iter().enumerate().map(read).collect()
+}
+
+fn fields_of<'a>(raw: Option<&'a RawValue>, key: &'static str) -> Result<FileFields<'a>> {
+    match raw {
+        Some(raw) => raw::object(raw)?.object_at(key, "an object"),
+        None => Err(Error::invalid_field(key, "an object", "nothing")),
+    }
+}
+
+fn part(media_type: Text, url: Text, filename: Option<Text>) -> Part {
+    Part::File(FilePart { media_type, url, filename, metadata: None })
+}
+
+fn image(body: Body<'_>, fields: &PartFields<'_>) -> Result<Part> {
+    let fields = fields_of(fields.image_url, "image_url")?;
+    let url = body.text(fields.url, "url").map_err(|error| error.under("image_url"))?;
+    let media_type = match data_type(&url) {
+        Some(stated) if stated.starts_with("image/") => stated,
+        None if url.starts_with("https://") || url.starts_with("http://") => {
+            Text::from_static(by_ending(&url))
+        }
+        _ => {
+            let expected = "an https: URL, or a data: URL of an image";
+            return Err(Error::invalid_field("image_url.url", expected, "another string"));
+        }
+    };
+    Ok(part(media_type, url, None))
+}
+
+fn file(body: Body<'_>, fields: &PartFields<'_>) -> Result<Part> {
+    let fields = fields_of(fields.file, "file")?;
+    if present(fields.file_id).is_some() {
+        let expected = "nothing: no files are kept here, send `file_data`";
+        return Err(Error::invalid_field("file.file_id", expected, "an id"));
+    }
+    let under = |error: Error| error.under("file");
+    let url = body.text(fields.file_data, "file_data").map_err(under)?;
+    let filename = body.optional_text(fields.filename, "filename").map_err(under)?;
+    match data_type(&url) {
+        Some(media_type) => Ok(part(media_type, url, filename)),
+        None => {
+            Err(Error::invalid_field("file.file_data", "a data: URL with a media type", "another string"))
+        }
+    }
+}
+
+fn audio(body: Body<'_>, fields: &PartFields<'_>) -> Result<Part> {
+    let fields = fields_of(fields.input_audio, "input_audio")?;
+    let under = |error: Error| error.under("input_audio");
+    let data = body.text(fields.data, "data").map_err(under)?;
+    let media_type = match body.text(fields.format, "format").map_err(under)?.as_str() {
+        "wav" => "audio/wav",
+        "mp3" => "audio/mpeg",
+        _ => {
+            let expected = "\"wav\" or \"mp3\"";
+            return Err(Error::invalid_field("input_audio.format", expected, "another string"));
+        }
+    };
+    let url = format!("data:{media_type};base64,{data}").into();
+    Ok(part(Text::from_static(media_type), url, None))
+}
+
+/// The media type of a `data:` URL, without parameters.
+fn data_type(url: &Text) -> Option<Text> {
+    let (head, _) = url.strip_prefix("data:")?.split_once(',')?;
+    let media_type = head.split(';').next().unwrap_or_default();
+    media_type.contains('/').then(|| url.slice_ref(media_type))
+}
+
+/// The API does not say of what type the image at a URL is; some providers want to know.
+fn by_ending(url: &str) -> &'static str {
+    let path = url.split(['?', '#']).next().unwrap_or_default().to_ascii_lowercase();
+    match path.rsplit_once('.').map(|(_, ending)| ending) {
+        Some("png") => "image/png",
+        Some("jpg" | "jpeg") => "image/jpeg",
+        Some("gif") => "image/gif",
+        Some("webp") => "image/webp",
+        _ => "image/*",
+    }
+}

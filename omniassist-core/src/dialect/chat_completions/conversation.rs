@@ -1,0 +1,277 @@
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::value::RawValue;
+
+use super::content;
+use crate::message::raw::{self, ArraySeed, Body, Found, present, raw_item, raw_record};
+use crate::message::read::check_call_id;
+use crate::message::{Message, Part, Role, ToolPart, ToolState};
+use crate::{Error, JsonText, Limits, Result, Text, check_tool_name};
+
+raw_record! {
+    /// The fields of a message.
+    MessageFields {
+        role: "role",
+        content: "content",
+        refusal: "refusal",
+        tool_calls: "tool_calls",
+        tool_call_id: "tool_call_id",
+        function_call: "function_call",
+    }
+}
+
+raw_record! {
+    /// The fields of an element of `tool_calls`.
+    CallFields {
+        id: "id",
+        kind: "type",
+        function: "function",
+    }
+}
+
+raw_record! {
+    /// The function that a call names.
+    FunctionFields {
+        name: "name",
+        arguments: "arguments",
+    }
+}
+
+const ROLES: &str = "\"system\", \"developer\", \"user\", \"assistant\" or \"tool\"";
+
+/// What was posted, as messages.
+pub(super) struct PostedConversation {
+    pub(super) messages: Vec<Message>,
+    /// Names of the tools whose calls are in it.
+    pub(super) tools: BTreeSet<Text>,
+}
+
+/// The error for a conversation that is none.
+pub(super) fn none(found: &'static str) -> Error {
+    Error::invalid_field("messages", "an array with at least one message", found)
+}
+
+pub(super) fn read<'a>(
+    body: Body<'a>,
+    limits: &Limits,
+    records: Found<Vec<Found<MessageFields<'a>>>>,
+) -> Result<PostedConversation> {
+    let records = records.at("messages", "an array of messages", ("max_messages", limits.max_messages))?;
+    if records.is_empty() {
+        return Err(none("an empty array"));
+    }
+    let mut conversation = Conversation {
+        body,
+        limits,
+        messages: Vec::new(),
+        calls: BTreeMap::new(),
+        taken: BTreeSet::new(),
+        tools: BTreeSet::new(),
+    };
+    for (index, record) in records.into_iter().enumerate() {
+        let path = format!("messages[{index}]");
+        let fields = record.object_at(&path, "an object")?;
+        conversation.add(index, &fields).map_err(|error| error.under(&path))?;
+    }
+    conversation.finish()
+}
+
+struct Conversation<'a> {
+    body: Body<'a>,
+    limits: &'a Limits,
+    messages: Vec<Message>,
+    /// The latest call with each id, as it was posted.
+    calls: BTreeMap<Text, PostedCall>,
+    /// Ids that calls have.
+    taken: BTreeSet<Text>,
+    tools: BTreeSet<Text>,
+}
+
+struct PostedCall {
+    message: usize,
+    part: usize,
+    path: String,
+}
+
+impl Conversation<'_> {
+    fn add(&mut self, index: usize, fields: &MessageFields<'_>) -> Result<()> {
+        let (body, limits) = (self.body, self.limits);
+        match body.text(fields.role, "role")?.as_str() {
+            "system" | "developer" => {
+                let parts = content::of_text(body, limits, fields.content, false)?;
+                self.push(index, Role::System, parts);
+            }
+            "user" => {
+                let parts = content::of_user(body, limits, fields.content)?;
+                self.push(index, Role::User, parts);
+            }
+            "assistant" => self.assistant(index, fields)?,
+            "tool" => self.result(fields)?,
+            _ => return Err(Error::invalid_field("role", ROLES, "another string")),
+        }
+        Ok(())
+    }
+
+    fn push(&mut self, index: usize, role: Role, parts: Vec<Part>) {
+        let id = format!("msg-{index}").into();
+        self.messages.push(Message { id, role, parts, metadata: None });
+    }
+
+    /// What one answer of the model's says becomes one step of the message that the assistant is writing.
+    fn assistant(&mut self, index: usize, fields: &MessageFields<'_>) -> Result<()> {
+        if let Some(raw) = present(fields.function_call) {
+            let expected = "nothing: use `tool_calls`";
+            return Err(Error::invalid_field("function_call", expected, raw::kind(raw)));
+        }
+        let mut parts = match present(fields.content) {
+            Some(content) => content::of_text(self.body, self.limits, Some(content), true)?,
+            None => Vec::new(),
+        };
+        parts.extend(self.body.optional_text(fields.refusal, "refusal")?.map(Part::text));
+        parts.retain(|part| !matches!(part, Part::Text(text) if text.text.is_empty()));
+        let calls = self.calls_of(fields.tool_calls)?;
+        if parts.is_empty() && calls.is_empty() {
+            return Ok(());
+        }
+        if self.messages.last().is_none_or(|message| message.role != Role::Assistant) {
+            self.push(index, Role::Assistant, Vec::new());
+        }
+        let position = self.messages.len() - 1;
+        let Some(message) = self.messages.last_mut() else { return Ok(()) };
+        message.parts.push(Part::StepStart);
+        message.parts.append(&mut parts);
+        for (number, (posted, call)) in calls.into_iter().enumerate() {
+            let path = format!("messages[{index}].tool_calls[{number}].id");
+            self.calls.insert(posted, PostedCall { message: position, part: message.parts.len(), path });
+            message.parts.push(Part::Tool(call));
+        }
+        Ok(())
+    }
+
+    /// The calls of an answer, each with the id it was posted under.
+    fn calls_of(&mut self, raw: Option<&RawValue>) -> Result<Vec<(Text, ToolPart)>> {
+        let Some(raw) = present(raw) else { return Ok(Vec::new()) };
+        let limit = ("max_parts", self.limits.max_parts);
+        let items = raw::read(raw.get(), ArraySeed { limit: limit.1, item: raw_item })?;
+        let mut calls: Vec<(Text, ToolPart)> = Vec::new();
+        for (number, raw) in items.at("tool_calls", "an array of tool calls", limit)?.into_iter().enumerate()
+        {
+            let path = format!("tool_calls[{number}]");
+            let fields: CallFields<'_> = raw::object(raw)?.object_at(&path, "an object")?;
+            let call = self.call(&fields).map_err(|error| error.under(&path))?;
+            if calls.iter().any(|(posted, _)| *posted == call.0) {
+                let error = Error::invalid_field("id", "an id of its own", "the id of another tool call");
+                return Err(error.under(&path));
+            }
+            calls.push(call);
+        }
+        Ok(calls)
+    }
+
+    fn call(&mut self, fields: &CallFields<'_>) -> Result<(Text, ToolPart)> {
+        let body = self.body;
+        if let Some(kind) = body.optional_text(fields.kind, "type")?
+            && kind != "function"
+        {
+            return Err(Error::invalid_field("type", "\"function\"", "another string"));
+        }
+        let posted = body.text(fields.id, "id")?;
+        check_call_id(&posted, "id", self.limits)?;
+        let Some(raw) = fields.function else {
+            return Err(Error::invalid_field("function", "an object", "nothing"));
+        };
+        let function: FunctionFields<'_> = raw::object(raw)?.object_at("function", "an object")?;
+        let (name, input) = called(body, &function).map_err(|error| error.under("function"))?;
+        self.tools.insert(name.clone());
+        let call = ToolPart {
+            call_id: self.unused_id(&posted),
+            name,
+            dynamic: false,
+            provider_executed: false,
+            state: ToolState::InputAvailable { input },
+            metadata: None,
+        };
+        Ok((posted, call))
+    }
+
+    /// Some servers number the calls of each answer anew; a conversation needs one id per call.
+    fn unused_id(&mut self, posted: &Text) -> Text {
+        let renamed = (2_u32..).map(|n| Text::from(format!("{posted}-{n}")));
+        let mut ids = std::iter::once(posted.clone()).chain(renamed);
+        let id = ids.find(|id| !self.taken.contains(id)).unwrap_or_default();
+        self.taken.insert(id.clone());
+        id
+    }
+
+    fn result(&mut self, fields: &MessageFields<'_>) -> Result<()> {
+        let call_id = self.body.text(fields.tool_call_id, "tool_call_id")?;
+        let output = self.output(fields.content)?;
+        let error = |found: &'static str| {
+            Error::invalid_field(
+                "tool_call_id",
+                "the id of a call before it that waits for its output",
+                found,
+            )
+        };
+        let Some(posted) = self.calls.get(&call_id) else { return Err(error("an id of no call")) };
+        let part =
+            self.messages.get_mut(posted.message).and_then(|message| message.parts.get_mut(posted.part));
+        let Some(Part::Tool(call)) = part else { return Ok(()) };
+        match &call.state {
+            ToolState::OutputAvailable { output: known, .. } if *known == output => {}
+            ToolState::InputAvailable { input } => {
+                let input = input.clone();
+                call.state = ToolState::OutputAvailable { input, output, preliminary: false };
+            }
+            _ => return Err(error("the id of an answered call")),
+        }
+        Ok(())
+    }
+
+    fn output(&self, content: Option<&RawValue>) -> Result<JsonText> {
+        if let Some(raw) = content
+            && raw::kind(raw) == "a string"
+        {
+            // Half a surrogate pair is none that a provider could be sent.
+            self.body.text(content, "content")?;
+            return Ok(self.body.json(raw));
+        }
+        let parts = content::of_text(self.body, self.limits, content, false)?;
+        let message = Message { id: Text::new(), role: Role::User, parts, metadata: None };
+        Ok(JsonText::from_str_value(&message.text()))
+    }
+
+    fn finish(self) -> Result<PostedConversation> {
+        let last = self.messages.len().wrapping_sub(1);
+        if let Some(message) = self.messages.last().filter(|message| message.role == Role::Assistant) {
+            let is_open = |call: &&PostedCall| {
+                let part = message.parts.get(call.part).filter(|_| call.message == last);
+                matches!(part, Some(Part::Tool(call)) if !call.state.is_answered())
+            };
+            if let Some(call) = self.calls.values().filter(is_open).min_by_key(|call| call.part) {
+                let expected = "a call that a `tool` message behind it answers";
+                return Err(Error::invalid_field(call.path.as_str(), expected, "one that none answers"));
+            }
+        }
+        if self.messages.is_empty() {
+            return Err(none("empty messages only"));
+        }
+        Ok(PostedConversation { messages: self.messages, tools: self.tools })
+    }
+}
+
+fn called(body: Body<'_>, function: &FunctionFields<'_>) -> Result<(Text, JsonText)> {
+    let name = body.text(function.name, "name")?;
+    if check_tool_name(&name).is_err() {
+        let expected = "the name of a tool: 1 to 64 letters, digits, '_' or '-'";
+        return Err(Error::invalid_field("name", expected, "another string"));
+    }
+    let text = body.text(function.arguments, "arguments")?;
+    let input = if text.trim().is_empty() {
+        JsonText::EMPTY_OBJECT
+    } else {
+        // Text that does not parse stays text: the call was cut off, and the model is told so.
+        JsonText::parse(text.clone()).unwrap_or_else(|_| JsonText::from_str_value(&text))
+    };
+    Ok((name, input))
+}

@@ -1,0 +1,76 @@
+use bytes::{BufMut, BytesMut};
+
+use crate::dialect::json_write;
+use crate::event::RunErrorCode;
+
+/// An error in this API's shape, and the HTTP status that it has where nothing was sent yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ErrorObject {
+    /// HTTP status.
+    pub status: u16,
+    /// The class that OpenAI's clients know (`type`).
+    pub kind: &'static str,
+    /// The stable code.
+    pub code: &'static str,
+    /// A sentence that is safe to show to anyone.
+    pub message: &'static str,
+    /// Whether sending the same request again may help. OpenAI's clients do so by themselves at some statuses.
+    pub is_retryable: bool,
+}
+
+impl ErrorObject {
+    /// The error of a run that failed.
+    #[must_use]
+    pub fn of(code: RunErrorCode) -> Self {
+        let (status, kind, is_retryable) = match code {
+            RunErrorCode::RateLimited => (429, "rate_limit_error", true),
+            RunErrorCode::ProviderUnavailable => (503, "server_error", true),
+            RunErrorCode::Timeout => (504, "server_error", true),
+            RunErrorCode::StreamInterrupted => (502, "server_error", true),
+            RunErrorCode::ProviderError | RunErrorCode::InvalidToolCalls => (502, "server_error", false),
+            RunErrorCode::ContextOverflow | RunErrorCode::InvalidRequest => {
+                (400, "invalid_request_error", false)
+            }
+            RunErrorCode::ProviderAuth
+            | RunErrorCode::MaxSteps
+            | RunErrorCode::LimitExceeded
+            | RunErrorCode::Internal => (500, "server_error", false),
+        };
+        let code_here = match code {
+            // The words that clients look for.
+            RunErrorCode::RateLimited => "rate_limit_exceeded",
+            RunErrorCode::ContextOverflow => "context_length_exceeded",
+            code => code.as_str(),
+        };
+        Self { status, kind, code: code_here, message: code.safe_message(), is_retryable }
+    }
+
+    /// The error of a run that somebody stopped.
+    #[must_use]
+    pub fn stopped() -> Self {
+        let message = "The answer was stopped before it was complete.";
+        Self { status: 503, kind: "server_error", code: "aborted", message, is_retryable: true }
+    }
+
+    /// Appends the error as a JSON document.
+    pub fn write(&self, out: &mut BytesMut) {
+        error_body(self.message, self.kind, None, Some(self.code), out);
+    }
+}
+
+/// Appends `{"error": {"message", "type", "param", "code"}}`. `param` is the path of what is wrong with a request.
+pub fn error_body(message: &str, kind: &str, param: Option<&str>, code: Option<&str>, out: &mut BytesMut) {
+    let fields = [("message", Some(message)), ("type", Some(kind)), ("param", param), ("code", code)];
+    out.put_slice(b"{\"error\":");
+    for (index, (key, value)) in fields.into_iter().enumerate() {
+        out.put_u8(if index == 0 { b'{' } else { b',' });
+        json_write::string(out, key);
+        out.put_u8(b':');
+        match value {
+            Some(value) => json_write::string(out, value),
+            None => out.put_slice(b"null"),
+        }
+    }
+    out.put_slice(b"}}");
+}

@@ -1,0 +1,38 @@
+use bytes::{BufMut, BytesMut};
+
+use crate::Text;
+use crate::dialect::json_write;
+
+/// What every object of one answer says: its id, its time and its model. They come in from outside, since this crate
+/// has neither a clock nor randomness.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct AnswerHead {
+    /// Id of the answer, `chatcmpl-…` by custom.
+    pub id: Text,
+    /// When it began, in seconds since 1970.
+    pub created: u64,
+    /// The model, as the caller named it.
+    pub model: Text,
+}
+
+impl AnswerHead {
+    /// The head of one answer.
+    #[must_use]
+    pub fn new(id: impl Into<Text>, created: u64, model: impl Into<Text>) -> Self {
+        Self { id: id.into(), created, model: model.into() }
+    }
+
+    /// Opens an object of this kind; more fields and the brace are to follow.
+    pub(super) fn open(&self, kind: &'static str, out: &mut BytesMut) {
+        out.put_slice(b"{\"id\":");
+        json_write::string(out, &self.id);
+        out.put_slice(b",\"object\":\"");
+        out.put_slice(kind.as_bytes());
+        out.put_slice(b"\",\"created\":");
+        json_write::number(out, self.created);
+        out.put_slice(b",\"model\":");
+        json_write::string(out, &self.model);
+        out.put_u8(b',');
+    }
+}

@@ -1,0 +1,53 @@
+//! OpenAI's Chat Completions API, as a server: the assistant as a model for any OpenAI client.
+//!
+//! [`read_request`] reads what such a client posts; [`Encoder`] streams the answer as `chat.completion.chunk`s,
+//! [`Completion`] collects it into one `chat.completion`. The caller's `tools` are front-end tools: their calls are
+//! handed over, and their results come back as `tool` messages. Tools that the server runs are no part of the answer.
+//!
+//! The API has no field that carries what the server did between two requests: where a run called server tools and
+//! then one of the caller's, the next request tells of the caller's call only.
+//!
+//! ```
+//! use bytes::{Bytes, BytesMut};
+//! use omniassist_core::dialect::chat_completions::{self, AnswerHead, Encoder};
+//! use omniassist_core::event::{BlockId, FinishReason, Usage};
+//! use omniassist_core::{Limits, RunEvent};
+//!
+//! let body = Bytes::from_static(br#"{
+//!     "model": "omniassist", "stream": true,
+//!     "messages": [{"role": "user", "content": "Hi"}]
+//! }"#);
+//! let request = chat_completions::read_request(body, &Limits::default())?;
+//! assert_eq!(request.run.messages[0].text(), "Hi");
+//!
+//! let head = AnswerHead::new("chatcmpl-1", 1_700_000_000, request.model);
+//! let mut encoder = Encoder::new(&head, []);
+//! let mut out = BytesMut::new();
+//! encoder.encode(&RunEvent::TextDelta { id: BlockId(0), delta: "Hello".into() }, &mut out);
+//! encoder.encode(&RunEvent::Finish { reason: FinishReason::Stop, usage: Usage::default() }, &mut out);
+//! encoder.finish(&mut out);
+//! let text = String::from_utf8_lossy(&out);
+//! assert!(text.contains(r#""delta":{"content":"Hello"}"#), "{text}");
+//! assert!(text.ends_with("data: [DONE]\n\n"));
+//! # Ok::<(), omniassist_core::Error>(())
+//! ```
+
+mod calls;
+mod completion;
+mod content;
+mod conversation;
+mod encode;
+mod error;
+mod head;
+mod request;
+mod response_format;
+mod settings;
+mod tools;
+mod usage;
+
+pub use completion::Completion;
+pub use encode::{Encoder, HEADERS};
+pub use error::{ErrorObject, error_body};
+pub use head::AnswerHead;
+pub use request::{ChatRequest, read_request};
+pub use settings::ClientSettings;

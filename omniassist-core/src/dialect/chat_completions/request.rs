@@ -1,0 +1,192 @@
+use bytes::Bytes;
+use serde::de::MapAccess;
+use serde_json::value::RawValue;
+
+use super::conversation::{self, MessageFields};
+use super::response_format;
+use super::settings::{self, ClientSettings};
+use super::tools::{self, CallerTools};
+use crate::message::raw::{self, ArraySeed, Body, Found, ObjectSeed, Record, present, raw_record};
+use crate::message::{Part, tree};
+use crate::run::ClientAbilities;
+use crate::{Error, JsonText, Limits, Message, Result, RunRequest, Text};
+
+raw_record! {
+    /// The fields of a request, but for `messages`.
+    RequestFields {
+        model: "model",
+        stream: "stream",
+        stream_options: "stream_options",
+        tools: "tools",
+        tool_choice: "tool_choice",
+        response_format: "response_format",
+        temperature: "temperature",
+        top_p: "top_p",
+        max_tokens: "max_tokens",
+        max_completion_tokens: "max_completion_tokens",
+        parallel_tool_calls: "parallel_tool_calls",
+        reasoning_effort: "reasoning_effort",
+        metadata: "metadata",
+        n: "n",
+        modalities: "modalities",
+        audio: "audio",
+        functions: "functions",
+        function_call: "function_call",
+    }
+}
+
+raw_record! {
+    /// The fields of `stream_options`.
+    StreamFields {
+        include_usage: "include_usage",
+    }
+}
+
+struct RequestRecord<'a> {
+    fields: RequestFields<'a>,
+    messages: Option<Found<Vec<Found<MessageFields<'a>>>>>,
+    max_messages: usize,
+}
+
+impl<'de> Record<'de> for RequestRecord<'de> {
+    fn set<A: MapAccess<'de>>(&mut self, key: &str, map: &mut A) -> Result<bool, A::Error> {
+        if key != "messages" {
+            return self.fields.set(key, map);
+        }
+        if self.messages.is_some() {
+            return Ok(false);
+        }
+        let item = || ObjectSeed(MessageFields::default());
+        self.messages = Some(map.next_value_seed(ArraySeed { limit: self.max_messages, item })?);
+        Ok(true)
+    }
+}
+
+/// What an OpenAI client asks for.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct ChatRequest {
+    /// The conversation, the caller's tools and how it wants them used. Its
+    /// [`options`](RunRequest::options) are not set: which of the [`settings`](Self::settings) count is the host's word.
+    pub run: RunRequest,
+    /// The model that the caller names.
+    pub model: Text,
+    /// Whether the answer is to be streamed.
+    pub stream: bool,
+    /// Whether a stream is to end with the tokens used.
+    pub include_usage: bool,
+    /// What the caller asks of the model.
+    pub settings: ClientSettings,
+}
+
+/// Reads the body of `POST /v1/chat/completions`.
+///
+/// - `messages`, at least one, of the roles `system` and `developer` (both something the user's client said, not
+///   instructions), `user` (text, `image_url`, `file` with `file_data`, `input_audio`), `assistant` (text, `refusal`,
+///   `tool_calls`) and `tool`. An `assistant` message and the `tool` messages behind it become one message of
+///   the assistant. A call id that stands for several calls is one of several turns; each result is that of the latest
+///   call before it.
+/// - `tools` of type `function` are front-end tools, `tool_choice` is kept: `none` offers none of them, and with
+///   `required`, a named function or `allowed_tools` in the mode `required` no server tool is offered, so that the
+///   answer is a call of the caller's.
+/// - `response_format`: a JSON Schema is asked of the model; `json_object` is a note to it.
+/// - `metadata` is kept as what the application sends past the conversation
+///   ([`forwarded`](RunRequest::forwarded)).
+/// - More than one choice (`n`), audio output, custom tools and the deprecated `functions` are refused. Whatever else
+///   a client sends (`stop`, `seed`, `user`, `logprobs`, …) is skipped.
+///
+/// Nesting is not limited here: check the bytes first. The request shares the body's buffer and keeps it alive.
+///
+/// # Errors
+///
+/// When the body is not UTF-8 or not JSON; where a value is not what it should be, with its path; where a limit of
+/// `limits` is passed; and for a tool whose name or schema no provider would take. When the conversation ends with a
+/// call that no `tool` message answers.
+pub fn read_request(body: Bytes, limits: &Limits) -> Result<ChatRequest> {
+    let text = Text::from_utf8(body).map_err(Error::invalid_json)?;
+    let body = Body(&text);
+    let max_messages = limits.max_messages;
+    let seed = ObjectSeed(RequestRecord { fields: RequestFields::default(), messages: None, max_messages });
+    let record = match raw::read(&text, seed)? {
+        Found::Duplicate(key) => return Err(Error::invalid_field(key, "a key once", "the key twice")),
+        record => record.object_at("body", "an object")?,
+    };
+    let fields = record.fields;
+    let model = body.text(fields.model, "model")?;
+    refuse_what_is_not_given(&fields)?;
+
+    let tools = tools::read(body, limits, fields.tools, fields.tool_choice)?;
+    let conversation = match record.messages {
+        Some(messages) => conversation::read(body, limits, messages)?,
+        None => return Err(conversation::none("nothing")),
+    };
+    let format = response_format::read(body, fields.response_format)?;
+    let mut messages = conversation.messages;
+    if format.is_json_object {
+        ask_for_json(&mut messages);
+    }
+    let CallerTools { offered, not_offered, tool_use } = tools;
+    let mut past_tools = not_offered;
+    for name in conversation.tools {
+        if !past_tools.contains(&name) && !offered.iter().any(|tool| tool.name == name) {
+            past_tools.push(name);
+        }
+    }
+    Ok(ChatRequest {
+        run: RunRequest {
+            messages,
+            tools: offered,
+            past_tools,
+            tool_use,
+            forwarded: metadata(body, fields.metadata)?,
+            abilities: ClientAbilities::none(),
+            ..RunRequest::default()
+        },
+        model,
+        stream: raw::flag(fields.stream, "stream")?,
+        include_usage: include_usage(fields.stream_options)?,
+        settings: settings::read(body, &fields, format.schema)?,
+    })
+}
+
+fn refuse_what_is_not_given(fields: &RequestFields<'_>) -> Result<()> {
+    if let Some(n) = present(fields.n)
+        && n.get() != "1"
+    {
+        let found = if raw::kind(n) == "a number" { "another number" } else { raw::kind(n) };
+        return Err(Error::invalid_field("n", "1: one choice is given", found));
+    }
+    let speaks = present(fields.modalities).is_some_and(|raw| raw.get().contains("\"audio\""));
+    let audio = [("modalities", speaks), ("audio", present(fields.audio).is_some())];
+    if let Some((key, _)) = audio.into_iter().find(|(_, asked)| *asked) {
+        return Err(Error::invalid_field(key, "text output only", "audio"));
+    }
+    let deprecated = [("functions", fields.functions), ("function_call", fields.function_call)];
+    match deprecated.into_iter().find(|(_, raw)| present(*raw).is_some()) {
+        Some((key, raw)) => {
+            Err(Error::invalid_field(key, "nothing: use `tools` and `tool_choice`", raw::kind_of(raw)))
+        }
+        None => Ok(()),
+    }
+}
+
+fn include_usage(raw: Option<&RawValue>) -> Result<bool> {
+    let Some(raw) = present(raw) else { return Ok(false) };
+    let fields: StreamFields<'_> = raw::object(raw)?.object_at("stream_options", "an object")?;
+    raw::flag(fields.include_usage, "include_usage").map_err(|error| error.under("stream_options"))
+}
+
+fn metadata(body: Body<'_>, raw: Option<&RawValue>) -> Result<Option<JsonText>> {
+    let Some(raw) = present(raw) else { return Ok(None) };
+    tree::optional_object(Some(raw), "metadata")?;
+    Ok(Some(body.json(raw)))
+}
+
+/// Providers have no common field for “any JSON object”, so the model is told, ahead of what the user said last.
+fn ask_for_json(messages: &mut Vec<Message>) {
+    use crate::message::Role;
+    let last = messages.iter().rposition(|message| message.role == Role::User).unwrap_or(0);
+    let note = Part::text("Answer with one JSON object, and with nothing else.");
+    let id = Text::from_static("response-format");
+    messages.insert(last, Message { id, role: Role::System, parts: vec![note], metadata: None });
+}

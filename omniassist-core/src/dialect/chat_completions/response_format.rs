@@ -1,0 +1,71 @@
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use crate::message::raw::{self, Body, present, raw_record};
+use crate::message::tree;
+use crate::{Error, Result, Text, check_tool_name};
+
+raw_record! {
+    /// The fields of `response_format`.
+    FormatFields {
+        kind: "type",
+        json_schema: "json_schema",
+    }
+}
+
+raw_record! {
+    /// The fields of `response_format.json_schema`. Whether it is `strict` follows from the schema.
+    SchemaFields {
+        name: "name",
+        schema: "schema",
+    }
+}
+
+/// What the answer's text is to be.
+#[derive(Default)]
+pub(super) struct ResponseFormat {
+    pub(super) is_json_object: bool,
+    pub(super) schema: Option<(Text, Value)>,
+}
+
+pub(super) fn read(body: Body<'_>, raw: Option<&RawValue>) -> Result<ResponseFormat> {
+    let Some(raw) = present(raw) else { return Ok(ResponseFormat::default()) };
+    let fields: FormatFields<'_> = raw::object(raw)?.object_at("response_format", "an object")?;
+    format(body, &fields).map_err(|error| error.under("response_format"))
+}
+
+fn format(body: Body<'_>, fields: &FormatFields<'_>) -> Result<ResponseFormat> {
+    match body.text(fields.kind, "type")?.as_str() {
+        "text" => Ok(ResponseFormat::default()),
+        "json_object" => Ok(ResponseFormat { is_json_object: true, schema: None }),
+        "json_schema" => {
+            let Some(raw) = fields.json_schema else {
+                return Err(Error::invalid_field("json_schema", "an object", "nothing"));
+            };
+            let fields: SchemaFields<'_> = raw::object(raw)?.object_at("json_schema", "an object")?;
+            let schema = schema(body, &fields).map_err(|error| error.under("json_schema"))?;
+            Ok(ResponseFormat { is_json_object: false, schema: Some(schema) })
+        }
+        _ => Err(Error::invalid_field(
+            "type",
+            "\"text\", \"json_object\" or \"json_schema\"",
+            "another string",
+        )),
+    }
+}
+
+fn schema(body: Body<'_>, fields: &SchemaFields<'_>) -> Result<(Text, Value)> {
+    let name = body.text(fields.name, "name")?;
+    if check_tool_name(&name).is_err() {
+        let expected = "1 to 64 letters, digits, '_' or '-'";
+        return Err(Error::invalid_field("name", expected, "another string"));
+    }
+    let Some(raw) = present(fields.schema) else {
+        return Err(Error::invalid_field("schema", "a JSON Schema", raw::kind_of(fields.schema)));
+    };
+    let schema = tree::tree(raw, "schema")?;
+    if schema.get("type") != Some(&Value::from("object")) {
+        return Err(Error::invalid_field("schema", "a JSON Schema of type \"object\"", "another value"));
+    }
+    Ok((name, schema))
+}

@@ -1,0 +1,89 @@
+//! Plain text: the AI SDK's text stream protocol (`TextStreamChatTransport`, `useCompletion` with
+//! `streamProtocol: 'text'`, `useObject`).
+//!
+//! The response holds the visible text and nothing else; a blank line stands between the text of two steps. The
+//! protocol has no word for a failure. A run that fails is therefore one whose response [is cut off](Encoder::is_cut),
+//! so that no client takes half an answer for a whole one.
+//!
+//! ```
+//! use bytes::BytesMut;
+//! use omniassist_core::RunEvent;
+//! use omniassist_core::dialect::DialectEncoder;
+//! use omniassist_core::dialect::text::Encoder;
+//! use omniassist_core::event::BlockId;
+//!
+//! let mut encoder = Encoder::new();
+//! let mut out = BytesMut::new();
+//! encoder.encode(&RunEvent::TextDelta { id: BlockId(0), delta: "Hello".into() }, &mut out);
+//! encoder.finish(&mut out);
+//! assert_eq!(out, "Hello");
+//! assert!(encoder.is_cut(), "the run has not ended");
+//! ```
+
+use bytes::{BufMut, BytesMut};
+
+use super::DialectEncoder;
+use super::text_flow::TextFlow;
+use crate::RunEvent;
+use crate::event::FinishReason;
+
+/// Response headers.
+pub const HEADERS: &[(&str, &str)] = &[
+    ("content-type", "text/plain; charset=utf-8"),
+    ("cache-control", "no-cache, no-transform"),
+    ("x-accel-buffering", "no"),
+];
+
+/// Writes a run's text.
+#[derive(Debug, Clone, Default)]
+pub struct Encoder {
+    flow: TextFlow,
+    whole_only: bool,
+    ended_well: bool,
+}
+
+impl Encoder {
+    /// An encoder at the start of a response.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Whether an answer that the model did not bring to its end (the token limit, a filter, a refusal) is cut off
+    /// like a run that failed. Half a JSON value is no answer. Default: no, the text just ends.
+    #[must_use]
+    pub fn whole_only(mut self, whole_only: bool) -> Self {
+        self.whole_only = whole_only;
+        self
+    }
+}
+
+impl DialectEncoder for Encoder {
+    fn encode(&mut self, event: &RunEvent, out: &mut BytesMut) {
+        match event {
+            RunEvent::StepStart => self.flow.step(),
+            RunEvent::TextDelta { delta, .. } => {
+                out.put_slice(self.flow.separator(delta).as_bytes());
+                out.put_slice(delta.as_bytes());
+            }
+            RunEvent::Finish { reason, .. } => {
+                self.ended_well = match reason {
+                    FinishReason::Stop => true,
+                    FinishReason::Error => false,
+                    _ => !self.whole_only,
+                };
+            }
+            _ => {}
+        }
+    }
+
+    fn finish(&mut self, _out: &mut BytesMut) {}
+
+    fn takes_comments(&self) -> bool {
+        false
+    }
+
+    fn is_cut(&self) -> bool {
+        !self.ended_well
+    }
+}
