@@ -92,6 +92,8 @@ fn reasoning_and_server_tools_are_told_when_asked() {
         output("c1", &json!(0), true),
         output("c1", &json!({"b": 2}), false),
         RunEvent::ToolError { call_id: "c3".into(), error_text: "no".into(), provider_executed: false },
+        available("c5", "refund", &json!({})),
+        RunEvent::ToolRefused { call_id: "c5".into(), reason: "not you".into() },
         text("Done"),
         finish(FinishReason::Stop),
     ];
@@ -103,6 +105,7 @@ fn reasoning_and_server_tools_are_told_when_asked() {
             {"id": "c1", "name": "ping", "input": {"a": 1}, "output": {"b": 2}},
             {"id": "c2", "name": "pong", "error": "It does not fit."},
             {"id": "c3", "name": "slow", "input": {}, "error": "no"},
+            {"id": "c5", "name": "refund", "input": {}, "error": "not you"},
         ])
     );
     let plain = collected(collector(), &events);

@@ -303,6 +303,8 @@ fn server_tools_are_told_when_asked() {
         output("c1", &json!({"half": 1}), true),
         output("c1", &json!({"whole": 2}), false),
         RunEvent::ToolError { call_id: "c3".into(), error_text: "no".into(), provider_executed: false },
+        available("c5", "refund", &json!({})),
+        RunEvent::ToolRefused { call_id: "c5".into(), reason: "not you".into() },
         text("Done"),
         finish(FinishReason::Stop),
     ];
@@ -315,6 +317,8 @@ fn server_tools_are_told_when_asked() {
         json!({"tool": {"id": "c1", "output": {"half": 1}, "preliminary": true}}),
         json!({"tool": {"id": "c1", "output": {"whole": 2}}}),
         json!({"tool": {"id": "c3", "error": "no"}}),
+        json!({"tool": {"id": "c5", "name": "refund", "input": {}}}),
+        json!({"tool": {"id": "c5", "error": "not you"}}),
     ];
     assert_eq!(told, expected.iter().collect::<Vec<_>>());
     for chunk in chunks.iter().filter(|chunk| chunk.get("omniassist").is_some()) {

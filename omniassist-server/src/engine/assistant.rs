@@ -130,8 +130,7 @@ impl Assistant {
     /// Must be called, and the run polled, within a tokio runtime.
     pub fn run(&self, request: RunRequest) -> Run {
         let inner = &self.inner;
-        let tools = inner.tools.snapshot().for_abilities(request.abilities);
-        let (tools, prepare): (_, Prepare) = match tools.with_declared(&request.tools) {
+        let (tools, prepare): (_, Prepare) = match self.tools_for(&request) {
             Ok(tools) => (tools, prepare),
             Err(error) => {
                 tracing::warn!(
@@ -166,10 +165,7 @@ impl Assistant {
     ) -> Result<Run, omniassist_core::Error> {
         let inner = &self.inner;
         let principal = extensions.get::<Principal>().cloned().unwrap_or_default();
-        let tools = inner.tools.snapshot().for_abilities(request.abilities);
-        let tools = tools.for_principal(principal.clone()).with_declared(&request.tools)?;
-        let tools = tools.with_past(&request.past_tools);
-        let tools = if request.tool_use.server_tools { tools } else { tools.without_server_tools() };
+        let tools = self.tools_for(&request)?.for_principal(principal.clone());
         history::verify(&mut request, &principal, &tools, &*inner.verifier)?;
         let sealer = inner.seals.as_ref().map(|seals| {
             let sealer = Sealer::new(&seals.keys, request.chat_id.clone(), &principal, Text::new());
@@ -196,6 +192,13 @@ impl Assistant {
     pub fn stop(&self, principal: &Principal, chat_id: &str) -> bool {
         let chat = ChatKey { principal: principal.clone(), chat_id: chat_id.into() };
         self.inner.live.stop(&chat, Text::from_static("The user stopped the run."))
+    }
+
+    /// The tools that there are for a request.
+    fn tools_for(&self, request: &RunRequest) -> Result<ToolSnapshot, omniassist_core::Error> {
+        let tools = self.inner.tools.snapshot().for_abilities(request.abilities);
+        let tools = tools.with_declared(&request.tools)?.with_past(&request.past_tools);
+        Ok(if request.tool_use.server_tools { tools } else { tools.without_server_tools() })
     }
 
     fn driver(

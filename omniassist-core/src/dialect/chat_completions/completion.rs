@@ -97,6 +97,7 @@ impl Completion {
                 self.has_run_tools = true;
                 self.result(call_id, Err(error_text.clone()));
             }
+            RunEvent::ToolRefused { call_id, reason } => self.result(call_id, Err(reason.clone())),
             RunEvent::Finish { reason: FinishReason::Error, .. } => {
                 self.end = End::Failed(ErrorObject::of(RunErrorCode::ProviderError));
             }

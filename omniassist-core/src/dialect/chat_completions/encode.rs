@@ -124,7 +124,8 @@ impl Encoder {
                     if *preliminary { fields.as_slice() } else { fields.get(..1).unwrap_or_default() };
                 self.server_tool(call_id, shown, out);
             }
-            RunEvent::ToolError { call_id, error_text, .. } => {
+            RunEvent::ToolError { call_id, error_text, .. }
+            | RunEvent::ToolRefused { call_id, reason: error_text } => {
                 self.server_tool(call_id, &[("error", Field::Text(error_text))], out);
             }
             RunEvent::Finish { reason: FinishReason::Error, .. } => {
