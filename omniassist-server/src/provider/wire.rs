@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use bytes::{Bytes, BytesMut};
+use bytes::{Buf, Bytes, BytesMut};
 use omniassist_core::sse::SseDecoder;
 use omniassist_core::{EventBuf, Limits, LlmEvent, Text};
 
@@ -56,11 +56,16 @@ impl<R: EventReader> SseWire<R> {
         &mut self.reader
     }
 
-    fn take(&mut self, chunk: Bytes, out: &mut EventBuf<LlmEvent>) -> Result<()> {
+    fn take(&mut self, mut chunk: Bytes, out: &mut EventBuf<LlmEvent>) -> Result<()> {
         if matches!(self.body, Body::Unknown) {
-            match chunk.iter().find(|byte| !byte.is_ascii_whitespace()) {
-                // A list is what Gemini answers with where it does not stream events.
-                Some(b'{' | b'[') => self.body = Body::Json(BytesMut::new()),
+            let blank = chunk.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+            match chunk.get(blank) {
+                // A list is what Gemini answers with where it does not stream events. White space before it is left
+                // out, as it is where it came in a chunk of its own.
+                Some(b'{' | b'[') => {
+                    self.body = Body::Json(BytesMut::new());
+                    chunk.advance(blank);
+                }
                 Some(b'<') => {
                     return Err(
                         Error::provider(ProviderErrorKind::Protocol).with_code("unexpected_content_type")
@@ -137,4 +142,54 @@ pub(super) fn broken_json(source: serde_json::Error) -> Error {
 /// Whether data is worth parsing: some servers send keep-alives as data, empty or as a text that is no JSON.
 pub(super) fn is_object(data: &str) -> bool {
     data.trim_ascii_start().starts_with('{')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Nothing;
+
+    impl EventReader for Nothing {
+        fn event(&mut self, _: &str, _: &Text, _: &mut EventBuf<LlmEvent>) -> Result<()> {
+            Ok(())
+        }
+
+        fn is_terminal(&self, _: &str, _: &Text) -> bool {
+            false
+        }
+
+        fn end(&mut self, _: &mut EventBuf<LlmEvent>) -> Result<()> {
+            Ok(())
+        }
+    }
+
+    /// The failure of a body that comes in chunks of this length.
+    fn failure(body: &[u8], chunk: usize) -> Option<ProviderErrorKind> {
+        let mut limits = Limits::default();
+        limits.max_sse_event_bytes = 64;
+        let mut wire = SseWire::new(Nothing, &limits);
+        let mut events = EventBuf::new();
+        let fed =
+            body.chunks(chunk).try_for_each(|chunk| wire.feed(Bytes::copy_from_slice(chunk), &mut events));
+        fed.and_then(|()| wire.finish(&mut events)).err().and_then(|error| error.provider_kind())
+    }
+
+    /// A form feed is white space, but not to a parser of JSON.
+    #[test]
+    fn white_space_before_json_counts_for_nothing_however_it_is_cut() {
+        let limited = br#"{"error":{"type":"rate_limit_error","message":"slow down"}}"#;
+        for (rest, kind) in [
+            (&br#"{"t:"#[..], ProviderErrorKind::Interrupted),
+            (br#"{"t":x}"#, ProviderErrorKind::Protocol),
+            (limited, ProviderErrorKind::RateLimited),
+        ] {
+            for blank in ["", " \r\n", "\x0c", "\n \x0c\t        "] {
+                let body = [blank.as_bytes(), rest].concat();
+                for chunk in [1, 2, blank.len() + 1, body.len()] {
+                    assert_eq!(failure(&body, chunk), Some(kind), "{blank:?} by {chunk}");
+                }
+            }
+        }
+    }
 }
