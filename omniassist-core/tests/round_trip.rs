@@ -39,3 +39,21 @@ proptest! {
         }
     }
 }
+
+/// JSON can spell numbers that no tree of values holds. Nothing needs the value, so they pass through as they are spelt.
+#[test]
+fn numbers_that_no_float_can_hold() {
+    for number in
+        ["1e400", "-1.5E+99999", "0.1000000000000000055511151231257827", "123456789012345678901234567890"]
+    {
+        let call = format!(
+            r#"{{"type":"tool-x","toolCallId":"1","state":"output-available","input":{{"n":{number}}},"output":[{number}]}}"#
+        );
+        let unknown = format!(r#"{{"type":"future","x":{number}}}"#);
+        let posted = format!(r#"[{{"id":"a","role":"assistant","parts":[{call},{unknown}]}}]"#);
+        let messages = read::messages(&Text::from(posted), &Limits::default()).unwrap();
+        let written = serde_json::to_string(&messages).unwrap();
+        assert_eq!(written.matches(number).count(), 3, "{written}");
+        assert_eq!(read::messages(&Text::from(written), &Limits::default()).unwrap(), messages);
+    }
+}
