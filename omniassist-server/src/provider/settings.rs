@@ -45,6 +45,8 @@ pub(super) struct Settings {
     pub(super) headers: Vec<(String, SecretString)>,
     /// Headers that the API itself wants, none of them a secret.
     pub(super) own_headers: Vec<(&'static str, String)>,
+    /// PEM texts.
+    pub(super) root_certificates: Vec<Vec<u8>>,
     pub(super) model: Option<Text>,
     pub(super) limits: Limits,
 }
@@ -58,6 +60,7 @@ impl Settings {
             api_key: None,
             headers: Vec::new(),
             own_headers: Vec::new(),
+            root_certificates: Vec::new(),
             model: None,
             limits: Limits::default(),
         }
@@ -115,7 +118,7 @@ impl Settings {
         Ok(Endpoint {
             url: format!("{base_url}{path}"),
             headers,
-            transport: Transport::new(self.limits.clone(), base_url)?,
+            transport: Transport::new(self.limits.clone(), base_url, &self.root_certificates)?,
         })
     }
 
@@ -248,6 +251,13 @@ macro_rules! common_setters {
         pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
             let value: String = value.into();
             self.settings.headers.push((name.into(), value.into()));
+            self
+        }
+
+        /// Trusts, beside the authorities that the system trusts, the certificates of this PEM text, as a server of
+        /// one's own or a corporate proxy that reads TLS needs it. May be called more than once. Default: none.
+        pub fn root_certificate(mut self, pem: impl Into<Vec<u8>>) -> Self {
+            self.settings.root_certificates.push(pem.into());
             self
         }
 

@@ -362,9 +362,17 @@ fn request_error(error: reqwest::Error) -> Error {
         ProviderErrorKind::Timeout
     } else if error.is_connect() {
         ProviderErrorKind::Connect
+    } else if is_no_http(&error) {
+        ProviderErrorKind::Protocol
     } else {
         // Sent, or partly sent, over a connection that then broke: a pooled one that the provider had closed.
         ProviderErrorKind::Interrupted
     };
     Error::provider(kind).with_source(error)
+}
+
+/// Whether what came back was no answer in HTTP: from a port that wants TLS, or from another kind of server.
+fn is_no_http(error: &reqwest::Error) -> bool {
+    std::iter::successors(std::error::Error::source(error), |error| error.source())
+        .any(|error| error.downcast_ref::<hyper::Error>().is_some_and(hyper::Error::is_parse))
 }

@@ -76,13 +76,13 @@ struct Shared {
 
 impl Transport {
     /// A transport for one base URL, whose loopback-ness decides the first-byte deadline and whether the system's
-    /// proxy is asked.
+    /// proxy is asked. Servers are trusted that the system or one of these root certificates (PEM) vouches for.
     ///
     /// # Errors
     ///
-    /// [`Error::is_configuration`] when the base URL is not an absolute `http:` or `https:` URL, or when the system's
-    /// certificates cannot be loaded.
-    pub(crate) fn new(limits: Limits, base_url: &str) -> Result<Self> {
+    /// [`Error::is_configuration`] when the base URL is not an absolute `http:` or `https:` URL, when a root certificate
+    /// is none, or when the system's certificates cannot be loaded.
+    pub(crate) fn new(limits: Limits, base_url: &str, root_certificates: &[Vec<u8>]) -> Result<Self> {
         let url = reqwest::Url::parse(base_url).map_err(|error| {
             Error::configuration("the base URL is not an absolute URL").with_source(error)
         })?;
@@ -93,6 +93,9 @@ impl Transport {
         let mut client = client(&limits);
         if loopback {
             client = client.no_proxy();
+        }
+        for pem in root_certificates {
+            client = client.tls_certs_merge(certificates(pem)?);
         }
         Self::with_client(limits, client, loopback)
     }
@@ -143,6 +146,16 @@ fn client(limits: &Limits) -> reqwest::ClientBuilder {
         .referer(false)
         .connect_timeout(limits.connect_timeout)
         .pool_idle_timeout(limits.pool_idle_timeout)
+}
+
+/// The certificates in a PEM text, of which there must be one.
+fn certificates(pem: &[u8]) -> Result<Vec<reqwest::Certificate>> {
+    let none = || Error::configuration("`root_certificate`: there is no certificate in PEM form");
+    match reqwest::Certificate::from_pem_bundle(pem) {
+        Ok(certificates) if certificates.is_empty() => Err(none()),
+        Ok(certificates) => Ok(certificates),
+        Err(error) => Err(none().with_source(error.without_url())),
+    }
 }
 
 /// Whether a URL's host names this machine. An IPv6 host comes in brackets.

@@ -59,7 +59,10 @@
 //! | 53 | dribble | `transport` | `engine` |
 //! | 54 | RST; `RST_STREAM`, `GOAWAY` | `transport` | `transport::tests::http2` |
 //! | 55 | dead pooled connection | `transport` | `transport::tests::repeats` |
-//! | 56 | no name, no route, proxy 407, no TLS | `transport` | `transport::tests::network`, `transport::tests::deadlines` |
+//! | 56 | no name, no route, proxy 407 | `transport` | `transport::tests::network`, `transport::tests::deadlines` |
+//! | 56 | unknown authority, expired certificate, wrong host name | `tls` | |
+//! | 56 | TLS handshake cut, reset, stalled; no TLS at all | `tls` | `transport::tests::network` |
+//! | 56 | plain HTTP to a port that wants TLS | `tls` | |
 //! | 57 | redirects | `transport` | `transport::tests::network` |
 //! | 58 | endless head, 1xx, trailers | `transport` | `transport::tests::network` |
 //! | 59 | sends on after a close | `transport` | `transport::tests::drops` |
@@ -79,4 +82,5 @@ mod framing;
 mod meaning;
 mod overflow;
 mod recorded_errors;
+mod tls;
 mod transport;

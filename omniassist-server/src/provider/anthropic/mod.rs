@@ -202,7 +202,8 @@ impl AnthropicProviderBuilder {
     ///
     /// # Errors
     ///
-    /// When the base URL, the key or a header is not usable, or there is no key for a server that is not on loopback.
+    /// When the base URL, the key, a header or a root certificate is not usable, or there is no key for a server that is
+    /// not on loopback.
     pub fn build(mut self) -> Result<AnthropicProvider> {
         let host = self.settings.base_url.trim().trim_end_matches('/');
         self.settings.base_url = host.strip_suffix("/v1").unwrap_or(host).to_owned();

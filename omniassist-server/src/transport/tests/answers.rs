@@ -46,7 +46,7 @@ async fn the_request_is_sent_as_it_was_given() {
 async fn an_answer_read_to_its_end_leaves_a_connection_for_the_next() {
     let server = serve([]).await;
     server.otherwise(Reply::sse("hello\nEND\n"));
-    let transport = Transport::new(limits(), &server.base_url()).unwrap();
+    let transport = Transport::new(limits(), &server.base_url(), &[]).unwrap();
     for _ in 0..5 {
         let heard =
             hear(transport.stream(request(&server.base_url()), || Box::new(Lines::default()), read_error));
@@ -60,7 +60,7 @@ async fn an_answer_read_to_its_end_leaves_a_connection_for_the_next() {
 async fn many_streams_run_at_once() {
     let server = serve([]).await;
     server.otherwise(Reply::sse("a\nb\nc\nEND\n").chunked_by(2).pace(Duration::from_millis(1)));
-    let transport = Transport::new(limits(), &server.base_url()).unwrap();
+    let transport = Transport::new(limits(), &server.base_url(), &[]).unwrap();
     let streams = (0..50).map(|_| {
         hear(transport.stream(request(&server.base_url()), || Box::new(Lines::default()), read_error))
     });
@@ -187,7 +187,7 @@ async fn an_error_body_is_read_up_to_its_cap() {
         (html(10_000).endless(), "65536"),
     ] {
         let server = serve([reply.clone()]).await;
-        let transport = Transport::new(limits(), &server.base_url()).unwrap();
+        let transport = Transport::new(limits(), &server.base_url(), &[]).unwrap();
         let stream =
             transport.stream(request(&server.base_url()), || Box::new(Lines::default()), sees_length);
         let heard = hear(stream).await;
@@ -240,7 +240,7 @@ async fn nothing_shows_the_key_or_the_query() {
         shown.push_str(&format!(" {error} {error:?}"));
         source = error.source();
     }
-    let transport = Transport::new(limits(), closed).unwrap();
+    let transport = Transport::new(limits(), closed, &[]).unwrap();
     shown.push_str(&format!("{transport:?} {:?}", request(closed)));
     for secret in [KEY, "lines?v=1"] {
         assert!(!shown.contains(secret), "{shown}");

@@ -94,7 +94,7 @@ fn request(base_url: &str) -> ProviderRequest {
 }
 
 fn ask(base_url: &str, limits: Limits) -> LlmStream {
-    let transport = Transport::new(limits, base_url).unwrap();
+    let transport = Transport::new(limits, base_url, &[]).unwrap();
     transport.stream(request(base_url), || Box::new(Lines::default()), read_error)
 }
 
@@ -160,25 +160,25 @@ async fn hear_with(server: &FakeProvider, limits: Limits) -> Heard {
 fn loopback_hosts_are_known() {
     for url in ["http://localhost:1/v1", "http://127.8.9.1/v1", "http://[::1]:8/v1", "http://a.localhost/v1"]
     {
-        let transport = Transport::new(Limits::default(), url).unwrap();
+        let transport = Transport::new(Limits::default(), url, &[]).unwrap();
         assert_eq!(transport.shared.first_byte, Duration::from_secs(300), "{url}");
     }
     for url in
         ["https://example.com/v1", "http://localhost.example.com/", "http://192.168.0.1/", "http://[::2]/"]
     {
-        let transport = Transport::new(Limits::default(), url).unwrap();
+        let transport = Transport::new(Limits::default(), url, &[]).unwrap();
         assert_eq!(transport.shared.first_byte, Duration::from_secs(60), "{url}");
     }
     let mut own = Limits::default();
     own.first_byte_timeout = Some(Duration::from_secs(7));
-    let transport = Transport::new(own, "http://localhost/v1").unwrap();
+    let transport = Transport::new(own, "http://localhost/v1", &[]).unwrap();
     assert_eq!(transport.shared.first_byte, Duration::from_secs(7));
 }
 
 #[test]
 fn a_base_url_must_be_one() {
     for url in ["", "localhost/v1", "/v1", "ftp://localhost/v1", "http://"] {
-        assert!(Transport::new(Limits::default(), url).unwrap_err().is_configuration(), "{url}");
+        assert!(Transport::new(Limits::default(), url, &[]).unwrap_err().is_configuration(), "{url}");
     }
 }
 

@@ -137,7 +137,7 @@ async fn replaces(death: Reply) {
     let server = serve([good(), death.clone(), good(), death.clone(), death]).await;
     let mut limits = limits();
     limits.max_retries = 0;
-    let transport = Transport::new(limits, &server.base_url()).unwrap();
+    let transport = Transport::new(limits, &server.base_url(), &[]).unwrap();
     let again = || transport.stream(request(&server.base_url()), || Box::new(Lines::default()), read_error);
     assert!(hear(again()).await.is_whole());
     assert!(hear(again()).await.is_whole());

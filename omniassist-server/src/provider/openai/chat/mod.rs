@@ -173,7 +173,8 @@ impl OpenAiChatProviderBuilder {
     ///
     /// # Errors
     ///
-    /// When the base URL, the key or a header is not usable, or there is no key for a server that is not on loopback.
+    /// When the base URL, the key, a header or a root certificate is not usable, or there is no key for a server that is
+    /// not on loopback.
     pub fn build(mut self) -> Result<OpenAiChatProvider> {
         let vendor = self.vendor.or_else(|| Vendor::of_base_url(&self.settings.base_url));
         let mut quirks = vendor.map_or(PLAIN, Vendor::quirks);

@@ -105,7 +105,8 @@ impl OpenAiProviderBuilder {
     ///
     /// # Errors
     ///
-    /// When the base URL, the key or a header is not usable, or there is no key for a server that is not on loopback.
+    /// When the base URL, the key, a header or a root certificate is not usable, or there is no key for a server that is
+    /// not on loopback.
     pub fn build(self) -> Result<OpenAiProvider> {
         let azure = self.settings.host().is_some_and(|host| host.ends_with(".azure.com"));
         Ok(OpenAiProvider {
