@@ -19,7 +19,7 @@ use super::{ToolContext, ToolError};
 use crate::telemetry::{ToolEnd, ToolTrace};
 use crate::{CancellationToken, RunContext};
 
-/// A call that is to be made.
+/// A call that is to be made. A test gets the run from [`RunContext::for_request`].
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ToolInvocation {
