@@ -14,6 +14,7 @@
 mod call;
 mod content;
 mod names;
+mod provider;
 mod tool;
 
 use omniassist_core::event::FinishReason;
@@ -24,6 +25,7 @@ use tracing::field::Empty;
 use tracing::{Span, info_span};
 
 use self::call::ModelCall;
+use self::provider::provider_name;
 use crate::cost::{Cost, Prices};
 use crate::{Error, RunContext};
 
@@ -63,7 +65,7 @@ impl RunTrace {
             { names::SPAN_STATUS } = Empty,
             { names::ERROR_TYPE } = Empty,
             { names::OPERATION_NAME } = "invoke_agent",
-            { names::PROVIDER_NAME } = provider_name(provider),
+            { names::PROVIDER_NAME } = &*provider_name(provider),
             { names::CONVERSATION_ID } = run.chat_id().map(|id| id.as_str()),
             { names::REQUEST_MODEL } = model,
             { names::FINISH_REASONS } = Empty,
@@ -104,7 +106,7 @@ impl RunTrace {
         self.call = Some(Box::new(ModelCall::begin(
             &self.step,
             payload,
-            provider_name(provider),
+            &provider_name(provider),
             model,
             self.records_content,
         )));
@@ -231,18 +233,5 @@ fn finish_reason(reason: &FinishReason) -> &str {
         FinishReason::Other(word) => word,
         // Also a reason that later versions know.
         _ => "error",
-    }
-}
-
-/// The conventions' name of a provider, where they have one.
-/// <https://opentelemetry.io/docs/specs/semconv/registry/attributes/gen-ai/#gen-ai-provider-name>
-fn provider_name(name: &str) -> &str {
-    match name {
-        "openai-chat" => "openai",
-        "gemini" | "google" => "gcp.gemini",
-        "azure" | "azure-openai" => "azure.ai.openai",
-        "mistral" => "mistral_ai",
-        "xai" => "x_ai",
-        name => name,
     }
 }

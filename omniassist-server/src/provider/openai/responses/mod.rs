@@ -33,6 +33,7 @@ pub const DEFAULT_RESPONSES_MODEL: &str = "gpt-5-mini";
 /// ```
 #[derive(Clone)]
 pub struct OpenAiProvider {
+    name: &'static str,
     endpoint: Endpoint,
     options: encode::Options,
     limits: Limits,
@@ -53,8 +54,9 @@ impl OpenAiProvider {
 }
 
 impl LlmProvider for OpenAiProvider {
+    /// `openai`, or `azure` for a host of Azure's.
     fn name(&self) -> &str {
-        "openai"
+        self.name
     }
 
     fn model(&self) -> Option<&str> {
@@ -110,6 +112,7 @@ impl OpenAiProviderBuilder {
     pub fn build(self) -> Result<OpenAiProvider> {
         let azure = self.settings.host().is_some_and(|host| host.ends_with(".azure.com"));
         Ok(OpenAiProvider {
+            name: if azure { "azure" } else { "openai" },
             endpoint: self.settings.bind("/responses")?,
             options: encode::Options {
                 model: self.settings.model.unwrap_or(Text::from_static(DEFAULT_RESPONSES_MODEL)),
