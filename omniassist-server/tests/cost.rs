@@ -127,6 +127,24 @@ fn more_cached_than_read_counts_as_all_cached() {
 }
 
 #[test]
+fn what_is_written_to_a_cache_has_a_price_of_its_own() {
+    let written = |input: u64, cached: u64, written: u64| {
+        let mut usage = usage(input, 0, Some(cached));
+        usage.cache_write_input_tokens = Some(written);
+        usage
+    };
+    let price = Price::per_million_tokens(1.0, 5.0).cached_input(0.1);
+    // 50 · 1 + 20 · 0.1 + 30 · 1, then with 30 · 1.25.
+    assert_eq!(printed(price.cost(&written(100, 20, 30))).as_deref(), Some("0.000082"));
+    let price = price.cache_write(1.25);
+    assert_eq!(printed(price.cost(&written(100, 20, 30))).as_deref(), Some("0.0000895"));
+    // No more is charged than was read.
+    assert_eq!(printed(price.cost(&written(100, 20, 999))).as_deref(), Some("0.000102"));
+    assert_eq!(printed(price.cost(&written(100, 999, 999))).as_deref(), Some("0.00001"));
+    assert_eq!(price.cost(&usage(100, 0, Some(20))), price.cost(&written(100, 20, 0)));
+}
+
+#[test]
 fn a_model_is_found_under_its_name_with_or_without_a_date() {
     let prices = Prices::new()
         .model("gpt-5", Price::per_million_tokens(1.0, 1.0))
@@ -153,6 +171,7 @@ fn what_is_no_price_is_refused() {
             Price::per_million_tokens(wrong, 1.0),
             Price::per_million_tokens(1.0, wrong),
             Price::per_million_tokens(1.0, 1.0).cached_input(wrong),
+            Price::per_million_tokens(1.0, 1.0).cache_write(wrong),
         ] {
             let prices = Prices::new().model("m", price);
             assert_eq!(prices.cost("m", &usage(1, 1, None)).filter(|_| wrong.is_nan()), None);

@@ -27,6 +27,7 @@ fn usage(input: u64, output: u64, cached: u64, reasoning: u64) -> Turn {
     let mut usage = Usage::default();
     (usage.input_tokens, usage.output_tokens) = (Some(input), Some(output));
     (usage.cached_input_tokens, usage.reasoning_tokens) = (Some(cached), Some(reasoning));
+    usage.cache_write_input_tokens = Some(cached / 2);
     Turn::event(LlmEvent::Usage(usage))
 }
 
@@ -103,6 +104,7 @@ async fn a_run_is_a_tree_of_spans_with_the_conventions_attributes() {
                 ("gen_ai.usage.input_tokens", "300"),
                 ("gen_ai.usage.output_tokens", "50"),
                 ("gen_ai.usage.cache_read.input_tokens", "40"),
+                ("gen_ai.usage.cache_creation.input_tokens", "20"),
                 ("gen_ai.usage.reasoning.output_tokens", "5"),
                 ("omniassist.run.outcome", "finish"),
                 ("omniassist.run.cost", "0.0008"),
@@ -125,6 +127,7 @@ async fn a_run_is_a_tree_of_spans_with_the_conventions_attributes() {
                 ("gen_ai.usage.input_tokens", "100"),
                 ("gen_ai.usage.output_tokens", "20"),
                 ("gen_ai.usage.cache_read.input_tokens", "40"),
+                ("gen_ai.usage.cache_creation.input_tokens", "20"),
                 ("gen_ai.usage.reasoning.output_tokens", "5"),
             ],
         ),

@@ -207,6 +207,10 @@ pub struct Usage {
     /// The part of the input that came from a cache.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cached_input_tokens: Option<u64>,
+    /// The part of the input that was written to a cache, where that is counted apart: some providers charge more for
+    /// it. No token is both read from a cache and written to it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cache_write_input_tokens: Option<u64>,
     /// The part of the output that was reasoning.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reasoning_tokens: Option<u64>,
@@ -224,6 +228,7 @@ impl Usage {
         sum(&mut self.output_tokens, other.output_tokens);
         sum(&mut self.total_tokens, other.total_tokens);
         sum(&mut self.cached_input_tokens, other.cached_input_tokens);
+        sum(&mut self.cache_write_input_tokens, other.cache_write_input_tokens);
         sum(&mut self.reasoning_tokens, other.reasoning_tokens);
     }
 }

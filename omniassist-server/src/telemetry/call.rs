@@ -52,6 +52,7 @@ impl ModelCall {
             { names::INPUT_TOKENS } = Empty,
             { names::OUTPUT_TOKENS } = Empty,
             { names::CACHED_INPUT_TOKENS } = Empty,
+            { names::CACHE_WRITE_INPUT_TOKENS } = Empty,
             { names::REASONING_TOKENS } = Empty,
             { names::SYSTEM_INSTRUCTIONS } = Empty,
             { names::INPUT_MESSAGES } = Empty,

@@ -72,6 +72,7 @@ impl RunTrace {
             { names::INPUT_TOKENS } = Empty,
             { names::OUTPUT_TOKENS } = Empty,
             { names::CACHED_INPUT_TOKENS } = Empty,
+            { names::CACHE_WRITE_INPUT_TOKENS } = Empty,
             { names::REASONING_TOKENS } = Empty,
             { names::RUN_ID } = run.run_id().as_str(),
             { names::RUN_OUTCOME } = Empty,
@@ -209,6 +210,7 @@ fn record_usage(span: &Span, usage: &Usage) {
         (names::INPUT_TOKENS, usage.input_tokens),
         (names::OUTPUT_TOKENS, usage.output_tokens),
         (names::CACHED_INPUT_TOKENS, usage.cached_input_tokens),
+        (names::CACHE_WRITE_INPUT_TOKENS, usage.cache_write_input_tokens),
         (names::REASONING_TOKENS, usage.reasoning_tokens),
     ];
     for (name, tokens) in fields {

@@ -29,6 +29,7 @@ pub(super) const FINISH_REASONS: &str = "gen_ai.response.finish_reasons";
 pub(super) const INPUT_TOKENS: &str = "gen_ai.usage.input_tokens";
 pub(super) const OUTPUT_TOKENS: &str = "gen_ai.usage.output_tokens";
 pub(super) const CACHED_INPUT_TOKENS: &str = "gen_ai.usage.cache_read.input_tokens";
+pub(super) const CACHE_WRITE_INPUT_TOKENS: &str = "gen_ai.usage.cache_creation.input_tokens";
 pub(super) const REASONING_TOKENS: &str = "gen_ai.usage.reasoning.output_tokens";
 
 pub(super) const TOOL_NAME: &str = "gen_ai.tool.name";

@@ -56,7 +56,7 @@ fn thinking_text_and_calls() {
         (usage.input_tokens, usage.cached_input_tokens, usage.output_tokens, usage.total_tokens),
         (Some(114), Some(100), Some(25), Some(139))
     );
-    assert_eq!(usage.reasoning_tokens, None);
+    assert_eq!((usage.cache_write_input_tokens, usage.reasoning_tokens), (Some(4), None));
 
     let events = whole(&bytes).events;
     let states: Vec<Value> = events

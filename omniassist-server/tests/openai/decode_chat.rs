@@ -228,6 +228,29 @@ fn state_that_a_server_wants_back_stays_with_its_call() {
 }
 
 #[test]
+fn tokens_of_caches_are_found_where_each_server_puts_them() {
+    for (counts, cached, written) in [
+        (json!({"prompt_tokens": 9}), None, None),
+        (json!({"prompt_tokens": 9, "prompt_tokens_details": {"cached_tokens": 4}}), Some(4), None),
+        (
+            json!({"prompt_tokens": 9, "prompt_tokens_details": {"cached_tokens": 4, "cache_write_tokens": 3}}),
+            Some(4),
+            Some(3),
+        ),
+        (
+            json!({"prompt_tokens": 9, "prompt_cache_hit_tokens": 4, "prompt_cache_miss_tokens": 5}),
+            Some(4),
+            None,
+        ),
+    ] {
+        let said = of_chunks(&[finish("stop"), json!({"choices": [], "usage": counts})]);
+        let usage = said.usage.unwrap();
+        assert_eq!((usage.input_tokens, usage.cached_input_tokens), (Some(9), cached), "{counts}");
+        assert_eq!(usage.cache_write_input_tokens, written, "{counts}");
+    }
+}
+
+#[test]
 fn errors_in_the_stream_in_every_shape() {
     use ProviderErrorKind::{RateLimited, Response, Unavailable};
     for (chunk, kind) in [

@@ -40,6 +40,7 @@ impl Counts {
         usage.input_tokens = parts.into_iter().filter_map(|count| count.0).reduce(u64::saturating_add);
         usage.output_tokens = self.output_tokens.0;
         usage.cached_input_tokens = self.cache_read_input_tokens.0;
+        usage.cache_write_input_tokens = self.cache_creation_input_tokens.0;
         usage.total_tokens =
             usage.input_tokens.zip(usage.output_tokens).map(|(input, output)| input.saturating_add(output));
         (usage != Usage::default()).then_some(usage)

@@ -37,6 +37,9 @@ pub(super) struct WireUsage {
 struct Details {
     #[serde(default)]
     cached_tokens: Num,
+    /// OpenRouter's name, for models whose provider counts these.
+    #[serde(default)]
+    cache_write_tokens: Num,
     #[serde(default)]
     reasoning_tokens: Num,
 }
@@ -45,6 +48,8 @@ impl WireUsage {
     /// The counts in one vocabulary; `None` if the object reports nothing.
     pub(super) fn normalised(&self) -> Option<Usage> {
         let cached = |details: &Option<Details>| details.as_ref().and_then(|details| details.cached_tokens.0);
+        let written =
+            |details: &Option<Details>| details.as_ref().and_then(|details| details.cache_write_tokens.0);
         let reasoned =
             |details: &Option<Details>| details.as_ref().and_then(|details| details.reasoning_tokens.0);
         let mut usage = Usage::default();
@@ -54,6 +59,8 @@ impl WireUsage {
         usage.cached_input_tokens = cached(&self.input_tokens_details)
             .or_else(|| cached(&self.prompt_tokens_details))
             .or(self.prompt_cache_hit_tokens.0);
+        usage.cache_write_input_tokens =
+            written(&self.input_tokens_details).or_else(|| written(&self.prompt_tokens_details));
         usage.reasoning_tokens = reasoned(&self.output_tokens_details)
             .or_else(|| reasoned(&self.completion_tokens_details))
             .or(self.reasoning_tokens.0);
