@@ -8,11 +8,6 @@
     clippy::print_stderr,
     reason = "`json!` values are written where they are used; how much was checked is part of the result"
 )]
-#![allow(
-    unexpected_cfgs,
-    dead_code,
-    reason = "the rules of a provider stand here before the provider does, and its entry is under its feature"
-)]
 
 mod apis;
 mod cuts;
