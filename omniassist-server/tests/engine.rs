@@ -11,8 +11,8 @@ use omniassist_server::core::event::RunErrorCode;
 use omniassist_server::core::message::{Part, ReasoningPart, Role, ToolPart, ToolState};
 use omniassist_server::core::transcript::{TranscriptItem, UserContent};
 use omniassist_server::core::{
-    ContextMessage, HistoryPart, JsonText, Limits, LlmPayload, Message, RunEvent, RunRequest, Text, ToolSide,
-    ToolSpec, Verdict, Verifier,
+    ContextMessage, HistoryPart, JsonText, Limits, LlmEvent, LlmPayload, Message, RunEvent, RunRequest, Text,
+    ToolSide, ToolSpec, Verdict, Verifier,
 };
 use omniassist_server::testing::{ScriptedProvider, Turn, call, text};
 use omniassist_server::{
@@ -491,4 +491,23 @@ async fn wrong_arguments_are_told_to_the_model_and_the_tool_does_not_run() {
         .collect();
     assert!(states[0].contains("/n"), "{states:?}");
     assert_eq!(states[1], "4");
+}
+
+#[tokio::test(start_paused = true)]
+async fn model_and_timing_are_told_where_the_host_wants_it() {
+    let model = || {
+        let start = LlmEvent::Start { id: None, model: Some("m-1".into()) };
+        let wait = Turn::delay(Duration::from_millis(20));
+        ScriptedProvider::new().turn(Turn::event(start).then(wait).then(text("ok")))
+    };
+    let silent = Assistant::builder(model()).build().unwrap();
+    let message = silent.run(RunRequest::prompt("Hi")).message().await.unwrap();
+    assert_eq!(message.metadata, None);
+
+    let telling = Assistant::builder(model()).report_model(true).report_timing(true).build().unwrap();
+    let metadata = telling.run(RunRequest::prompt("Hi")).message().await.unwrap().metadata.unwrap();
+    assert_eq!(metadata["model"], "m-1");
+    assert_eq!(metadata["timing"]["firstTextMs"], 20);
+    assert_eq!(metadata["timing"]["totalMs"], 20);
+    assert!(metadata["timing"]["startedAt"].as_u64().unwrap() > 1_600_000_000_000);
 }

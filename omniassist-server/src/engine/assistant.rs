@@ -14,6 +14,7 @@ use uuid::Uuid;
 
 use super::builder::AssistantBuilder;
 use super::driver::{Driver, Preparation, Prepared};
+use super::facts::Reports;
 use super::history;
 use super::live::{ChatKey, LiveRuns, Post, WhenBusy};
 use super::prompt::SystemPrompt;
@@ -59,6 +60,7 @@ pub(crate) struct Inner {
     pub(super) model: Option<Text>,
     pub(super) verifier: Arc<dyn Verifier>,
     pub(super) seals: Option<Seals>,
+    pub(super) reports: Reports,
     pub(super) prices: Option<Prices>,
     pub(super) records_content: bool,
     pub(super) when_busy: WhenBusy,

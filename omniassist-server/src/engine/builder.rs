@@ -5,6 +5,7 @@ use omniassist_core::context::{ContextCompressor, ContextSummariser};
 use omniassist_core::{ContextMessage, Limits, ModelOptions, Text, TrustHistory, Verifier};
 
 use super::assistant::{Assistant, Inner};
+use super::facts::Reports;
 use super::live::WhenBusy;
 use super::prompt::{IntoSystemPrompt, SystemPrompt};
 use super::seals::Seals;
@@ -31,6 +32,7 @@ pub struct AssistantBuilder {
     seal_keys: Option<SealKeys>,
     replay_guard: Arc<dyn ReplayGuard>,
     refuses_unsealed_text: bool,
+    reports: Reports,
     prices: Option<Prices>,
     records_content: bool,
     when_busy: WhenBusy,
@@ -53,6 +55,7 @@ impl AssistantBuilder {
             seal_keys: None,
             replay_guard: Arc::new(InMemoryReplayGuard::new()),
             refuses_unsealed_text: false,
+            reports: Reports::default(),
             prices: None,
             records_content: false,
             when_busy: WhenBusy::default(),
@@ -166,6 +169,20 @@ impl AssistantBuilder {
         self
     }
 
+    /// Whether the metadata of a message names the model that answered, as `model`. Default: `false`; clients then learn
+    /// the tokens used, as `usage`, and nothing else.
+    pub fn report_model(mut self, report: bool) -> Self {
+        self.reports.model = report;
+        self
+    }
+
+    /// Whether the metadata of a message says how long the answer took: `timing`, with `startedAt` (milliseconds since
+    /// 1970), `firstTextMs` and `totalMs`. Default: `false`.
+    pub fn report_timing(mut self, report: bool) -> Self {
+        self.reports.timing = report;
+        self
+    }
+
     /// What models cost. A run that ends well then tells its cost, in [`RunOutcome::cost`](super::RunOutcome::cost), as
     /// `cost` in the metadata of the message and in its span. Users see that metadata: leave prices out where they
     /// should not know. Default: no prices.
@@ -229,6 +246,7 @@ impl AssistantBuilder {
             model: self.model,
             verifier,
             seals,
+            reports: self.reports,
             prices: self.prices,
             records_content: self.records_content,
             when_busy: self.when_busy,

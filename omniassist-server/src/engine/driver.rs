@@ -14,9 +14,9 @@ use omniassist_core::transcript::ToolCall;
 use omniassist_core::{
     EventBuf, LlmPayload, ModelOptions, RunEvent, RunRequest, Text, ToolChoice, TranscriptItem,
 };
-use serde_json::Map;
 
 use super::assistant::Inner;
+use super::facts::Facts;
 use super::history::now_ms;
 use super::live::End;
 use crate::provider::LlmStream;
@@ -53,6 +53,7 @@ pub(super) struct Driver {
     queued: VecDeque<ToolCall>,
     running: Vec<RunningTool>,
     trace: RunTrace,
+    facts: Facts,
     tool_choice: ToolChoice,
     retry_after: Option<Duration>,
 }
@@ -91,6 +92,7 @@ impl Driver {
             queued: VecDeque::new(),
             running: Vec::new(),
             trace,
+            facts: Facts::begin(),
             tool_choice,
             retry_after: None,
         }
@@ -190,6 +192,7 @@ impl Driver {
         let input = match ready!(polled) {
             Some(Ok(event)) => {
                 self.trace.model_said(&event);
+                self.facts.take(&event);
                 Input::Model(event)
             }
             Some(Err(error)) => {
@@ -297,14 +300,16 @@ impl Driver {
         }
     }
 
-    /// Ends the trace, and puts what the run cost ahead of its terminal event.
+    /// Ends the trace, and puts what is told of the run ahead of its terminal event.
     fn close(&mut self) {
         let mut events: Vec<_> = self.events.drain().collect();
         if let Some(terminal) = events.last() {
             self.trace.end(terminal, self.assistant.prices.as_ref());
-            if let (RunEvent::Finish { .. }, Some(cost)) = (terminal, self.trace.cost()) {
-                let metadata = Map::from_iter([("cost".to_owned(), cost.to_string().into())]);
-                events.insert(events.len() - 1, RunEvent::Metadata(metadata));
+            if let RunEvent::Finish { .. } = terminal {
+                let told = self.facts.told(self.assistant.reports, self.trace.cost());
+                if !told.is_empty() {
+                    events.insert(events.len() - 1, RunEvent::Metadata(told));
+                }
             }
         }
         for event in events {

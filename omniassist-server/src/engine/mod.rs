@@ -3,6 +3,7 @@
 mod assistant;
 mod builder;
 mod driver;
+mod facts;
 mod history;
 mod live;
 mod prompt;
