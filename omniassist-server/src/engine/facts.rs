@@ -1,5 +1,5 @@
 use omniassist_core::{LlmEvent, Text};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use tokio::time::Instant;
 
 use super::history::now_ms;
@@ -43,14 +43,13 @@ impl Facts {
             told.insert("model".to_owned(), model.as_str().into());
         }
         if reports.timing {
-            let mut timing = json!({
-                "startedAt": self.started_at_ms,
-                "totalMs": whole_ms(self.started.elapsed()),
-            });
+            let mut timing = Map::new();
+            timing.insert("startedAt".to_owned(), self.started_at_ms.into());
             if let Some(first) = self.first_text {
-                timing["firstTextMs"] = whole_ms(first.duration_since(self.started)).into();
+                timing.insert("firstTextMs".to_owned(), whole_ms(first.duration_since(self.started)).into());
             }
-            told.insert("timing".to_owned(), timing);
+            timing.insert("totalMs".to_owned(), whole_ms(self.started.elapsed()).into());
+            told.insert("timing".to_owned(), timing.into());
         }
         told
     }
