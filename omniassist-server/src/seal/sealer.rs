@@ -91,7 +91,7 @@ impl Sealer {
         &mut self,
         event: &mut RunEvent,
         tools: &dyn ToolCatalog,
-        now_ms: fn() -> u64,
+        now_ms: impl FnOnce() -> u64,
     ) -> Option<RunEvent> {
         match event {
             RunEvent::TextStart { id } | RunEvent::ReasoningStart { id } => self.open(*id),
@@ -117,7 +117,7 @@ impl Sealer {
                 );
             }
             RunEvent::ToolInputAvailable { call_id, name, input, provider_executed, metadata } => {
-                self.call(call_id, name, input, *provider_executed, metadata, tools, now_ms());
+                self.call(call_id, name, input, *provider_executed, metadata, tools, now_ms);
             }
             RunEvent::ToolInputError { call_id, name, error_text, metadata, .. } => {
                 let known = KnownCall { name: name.clone(), arguments: None, expiry: 0 };
@@ -181,12 +181,12 @@ impl Sealer {
         provider_executed: bool,
         metadata: &mut Option<ProviderMetadata>,
         tools: &dyn ToolCatalog,
-        now_ms: u64,
+        now_ms: impl FnOnce() -> u64,
     ) {
         let arguments = json_digest(input, &mut self.buffer);
         let left_to_client = !provider_executed && tools.side(name) == Some(ToolSide::FrontEnd);
         let is_form = left_to_client && matches!(tools.gate(name, input), Gate::Form { .. });
-        let expiry = if is_form { self.expiry(now_ms) } else { 0 };
+        let expiry = if is_form { self.expiry(now_ms()) } else { 0 };
         let state = state_digest(metadata.as_ref(), &mut self.buffer);
         if let (Some(arguments), Some(state)) = (&arguments, &state) {
             let call = Call { id: call_id, name, arguments };

@@ -304,7 +304,7 @@ impl<'a> Run<'a> {
     }
 
     fn send(&mut self, mut event: RunEvent) {
-        let follow_up = self.sealer.seal(&mut event, &Shop, self.now_ms);
+        let follow_up = self.sealer.seal(&mut event, &Shop, || self.now_ms);
         if let RunEvent::ToolApprovalRequest(request) = &event {
             let expires = request.expires_at_ms.unwrap();
             assert_eq!(expires, (self.now_ms + LIFETIME_MS).div_ceil(1000) * 1000);
@@ -419,7 +419,7 @@ impl<'a> Run<'a> {
                 self.ledger.client_calls.insert(call, Some(expiry));
                 let mut event =
                     RunEvent::InputRequest(InputRequest::new(call_id, None, JsonText::EMPTY_OBJECT));
-                self.sealer.seal(&mut event, &Shop, self.now_ms);
+                self.sealer.seal(&mut event, &Shop, || self.now_ms);
                 let RunEvent::InputRequest(request) = event else { unreachable!() };
                 assert_eq!(request.expires_at_ms, Some(expiry));
             }

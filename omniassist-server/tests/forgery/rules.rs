@@ -21,7 +21,7 @@ fn sealed(events: Vec<RunEvent>) -> Message {
     let mut collector = MessageCollector::new();
     let start = RunEvent::Start { message_id: "msg".into(), metadata: None };
     for mut event in std::iter::once(start).chain(events) {
-        let follow_up = sealer.seal(&mut event, &Shop, NOW);
+        let follow_up = sealer.seal(&mut event, &Shop, || NOW);
         collector.apply(&event);
         follow_up.iter().for_each(|event| collector.apply(event));
     }
@@ -293,11 +293,11 @@ fn a_server_may_give_other_times_and_hosts_other_lifetimes() {
             .lifetime(std::time::Duration::from_millis(1_500))
     };
     let mut event = asked("c1", "{}").remove(2);
-    sealer().seal(&mut event, &Shop, 1_000);
+    sealer().seal(&mut event, &Shop, || 1_000);
     let RunEvent::ToolApprovalRequest(request) = &mut event else { panic!() };
     assert_eq!(request.expires_at_ms, Some(3_000), "whole seconds, and never less");
     request.expires_at_ms = Some(10_001);
-    sealer().seal(&mut event, &Shop, 1_000);
+    sealer().seal(&mut event, &Shop, || 1_000);
     let RunEvent::ToolApprovalRequest(request) = event else { panic!() };
     assert_eq!(request.expires_at_ms, Some(11_000));
     assert!(request.signature.unwrap().starts_with("v1.2026-11.11."));
