@@ -5,6 +5,7 @@
 
 mod cancel;
 mod cost;
+pub mod endpoint;
 mod engine;
 mod error;
 pub mod http;
@@ -23,6 +24,7 @@ mod transport;
 
 pub use cancel::CancellationToken;
 pub use cost::{Cost, Price, Prices};
+pub use endpoint::{ClientSetting, ObjectEndpoint, OpenAiEndpoint};
 pub use engine::{
     Assistant, AssistantBuilder, IntoSystemPrompt, LlmSummariser, PromptText, Run, RunFailure, RunHandle,
     RunOutcome, WhenBusy, prompt_kind,

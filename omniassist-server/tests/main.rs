@@ -26,6 +26,8 @@ mod gemini;
 mod http;
 #[cfg(feature = "openai")]
 mod openai;
+mod openai_endpoint;
+mod plain_routes;
 #[cfg(feature = "openai")]
 mod recorded;
 #[cfg(feature = "__transport")]

@@ -1,3 +1,4 @@
+use std::collections::BTreeMap;
 use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::panic::AssertUnwindSafe;
@@ -21,6 +22,7 @@ use super::prompt::SystemPrompt;
 use super::run::Run;
 use super::seals::Seals;
 use crate::cost::Prices;
+use crate::endpoint::{ObjectEndpoint, OpenAiEndpoint};
 use crate::provider::LlmProvider;
 use crate::seal::Sealer;
 use crate::tool::{ToolSnapshot, Tools};
@@ -62,6 +64,8 @@ pub(crate) struct Inner {
     pub(super) seals: Option<Seals>,
     pub(super) reports: Reports,
     pub(super) prices: Option<Prices>,
+    pub(super) openai: OpenAiEndpoint,
+    pub(super) objects: BTreeMap<String, ObjectEndpoint>,
     pub(super) records_content: bool,
     pub(super) when_busy: WhenBusy,
     pub(super) live: Arc<LiveRuns>,
@@ -100,6 +104,16 @@ impl Assistant {
     #[must_use]
     pub fn model_options(&self) -> &Arc<ModelOptions> {
         &self.inner.options
+    }
+
+    /// How it looks to OpenAI's clients.
+    pub(crate) fn openai_endpoint(&self) -> &OpenAiEndpoint {
+        &self.inner.openai
+    }
+
+    /// The objects it makes, by name.
+    pub(crate) fn objects(&self) -> &BTreeMap<String, ObjectEndpoint> {
+        &self.inner.objects
     }
 
     /// Whether what its runs write is sealed, and posted history verified by those seals. `false` for an assistant that

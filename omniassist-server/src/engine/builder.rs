@@ -1,3 +1,4 @@
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, RwLock};
 
@@ -10,6 +11,7 @@ use super::live::WhenBusy;
 use super::prompt::{IntoSystemPrompt, SystemPrompt};
 use super::seals::Seals;
 use crate::cost::Prices;
+use crate::endpoint::{ObjectEndpoint, OpenAiEndpoint};
 use crate::provider::LlmProvider;
 use crate::seal::{InMemoryReplayGuard, ReplayGuard, SealKeys, SealVerifier};
 use crate::tool::{StateMap, Tool, Tools};
@@ -34,6 +36,8 @@ pub struct AssistantBuilder {
     refuses_unsealed_text: bool,
     reports: Reports,
     prices: Option<Prices>,
+    openai: OpenAiEndpoint,
+    objects: Vec<ObjectEndpoint>,
     records_content: bool,
     when_busy: WhenBusy,
 }
@@ -57,6 +61,8 @@ impl AssistantBuilder {
             refuses_unsealed_text: false,
             reports: Reports::default(),
             prices: None,
+            openai: OpenAiEndpoint::new(),
+            objects: Vec::new(),
             records_content: false,
             when_busy: WhenBusy::default(),
         }
@@ -191,6 +197,18 @@ impl AssistantBuilder {
         self
     }
 
+    /// How the assistant looks to OpenAI's clients. Default: [`OpenAiEndpoint::new`].
+    pub fn openai_endpoint(mut self, endpoint: OpenAiEndpoint) -> Self {
+        self.openai = endpoint;
+        self
+    }
+
+    /// Adds an object that the assistant makes. Default: none.
+    pub fn object(mut self, object: ObjectEndpoint) -> Self {
+        self.objects.push(object);
+        self
+    }
+
     /// Whether spans hold what was said: the system prompt, the conversation, the model's answers, arguments and
     /// outputs of tools. All of it then goes wherever the host sends its traces, personal data included, and is kept in
     /// memory until the span ends. Default: `false`, spans tell names, ids, token counts and error codes only.
@@ -211,12 +229,15 @@ impl AssistantBuilder {
     /// # Errors
     ///
     /// When a tool cannot be registered: its name or schema is not acceptable, its name is taken, or it needs a
-    /// `State` of a type that was not given. When a price is not a number from 0 to 1,000,000,000. When no seal keys
+    /// `State` of a type that was not given. When a price is not a number from 0 to 1,000,000,000. When an endpoint's
+    /// name is not allowed, two objects have one name, or a provider would refuse the schema of one. When no seal keys
     /// were given and the operating system gives no random numbers.
     pub fn build(self) -> Result<Assistant> {
         if let Some(prices) = &self.prices {
             prices.check()?;
         }
+        self.openai.check()?;
+        let objects = objects_by_name(self.objects)?;
         let limits = Arc::new(self.limits);
         let tools = Tools::new(self.state, (*limits).clone());
         for tool in self.tools {
@@ -248,6 +269,8 @@ impl AssistantBuilder {
             seals,
             reports: self.reports,
             prices: self.prices,
+            openai: self.openai,
+            objects,
             records_content: self.records_content,
             when_busy: self.when_busy,
             live: Arc::default(),
@@ -260,6 +283,18 @@ fn process_keys() -> Result<SealKeys> {
         "no seal keys were given: what this process seals, no other instance can verify, nor this one after a restart"
     );
     SealKeys::random().map_err(|error| Error::configuration("no seal key could be made").with_source(error))
+}
+
+fn objects_by_name(objects: Vec<ObjectEndpoint>) -> Result<BTreeMap<String, ObjectEndpoint>> {
+    let mut by_name = BTreeMap::new();
+    for object in objects {
+        let object = object.checked()?;
+        if let Some(twice) = by_name.insert(object.name().to_owned(), object) {
+            let name = twice.name();
+            return Err(Error::configuration(format!("object `{name}`: another object has this name")));
+        }
+    }
+    Ok(by_name)
 }
 
 impl fmt::Debug for AssistantBuilder {

@@ -1,14 +1,13 @@
-use std::convert::Infallible;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use http_body::{Body, Frame, SizeHint};
 use omniassist_core::dialect::DialectEncoder;
-use omniassist_core::{Limits, sse};
+use omniassist_core::{Limits, RunEvent, sse};
 use tokio::time::{Instant, Sleep};
 
 use super::source::{EventSource, Watched};
@@ -20,7 +19,8 @@ const FRAME_BYTES: usize = 16 * 1024;
 
 /// The body of a response of the assistant: whole, or a stream of events.
 ///
-/// Dropping the body of a run stops the run, and unsubscribes from a runtime. It never fails: what goes wrong in a run is told in the stream.
+/// Dropping the body of a run stops the run, and unsubscribes from a runtime. What goes wrong is told in the stream. Only plain text has no
+/// words for that: there the body [breaks off](CutAnswer).
 #[must_use = "a body does nothing unless polled"]
 pub struct AssistantBody(Kind);
 
@@ -35,47 +35,52 @@ impl AssistantBody {
     }
 
     pub(super) fn events(run: Run, encoder: Box<dyn DialectEncoder>, keep_alive: Duration) -> Self {
-        run.end_when_unread();
-        Self::of(EventSource::Run(run), encoder, keep_alive)
+        Self::opened(EventBody::new(run, encoder, keep_alive))
     }
 
     pub(super) fn runtime(stream: RuntimeStream, encoder: Box<dyn DialectEncoder>, limits: &Limits) -> Self {
         let patience = limits.write_timeout.max(limits.keep_alive.saturating_mul(2));
-        Self::of(EventSource::Runtime(Watched::new(stream, patience)), encoder, limits.keep_alive)
+        let source = EventSource::Runtime(Watched::new(stream, patience));
+        Self::opened(EventBody::of(source, encoder, limits.keep_alive))
     }
 
-    fn of(source: EventSource, encoder: Box<dyn DialectEncoder>, keep_alive: Duration) -> Self {
-        Self(Kind::Events(Box::new(EventBody {
-            source,
-            encoder,
-            buffer: BytesMut::new(),
-            keep_alive,
-            last_frame: Instant::now(),
-            timer: Box::pin(tokio::time::sleep(keep_alive)),
-            ended: false,
-        })))
+    pub(super) fn opened(events: EventBody) -> Self {
+        Self(Kind::Events(Box::new(events)))
     }
 }
 
+/// A plain text answer broke off: its run failed or was stopped after it had said something. The connection is closed
+/// without the response's end, so that no client takes what it has for the whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CutAnswer(());
+
+impl fmt::Display for CutAnswer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the answer broke off before it was complete")
+    }
+}
+
+impl std::error::Error for CutAnswer {}
+
 impl Body for AssistantBody {
     type Data = Bytes;
-    type Error = Infallible;
+    type Error = CutAnswer;
 
     fn poll_frame(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+    ) -> Poll<Option<Result<Frame<Bytes>, CutAnswer>>> {
         let bytes = match &mut self.0 {
-            Kind::Whole(bytes) => Poll::Ready(bytes.take().filter(|bytes| !bytes.is_empty())),
+            Kind::Whole(bytes) => Poll::Ready(bytes.take().filter(|bytes| !bytes.is_empty()).map(Ok)),
             Kind::Events(events) => events.poll_bytes(cx),
         };
-        bytes.map(|bytes| bytes.map(|bytes| Ok(Frame::data(bytes))))
+        bytes.map(|bytes| bytes.map(|bytes| bytes.map(Frame::data)))
     }
 
     fn is_end_stream(&self) -> bool {
         match &self.0 {
             Kind::Whole(bytes) => bytes.as_ref().is_none_or(Bytes::is_empty),
-            Kind::Events(events) => events.ended,
+            Kind::Events(events) => events.state == State::Over,
         }
     }
 
@@ -97,7 +102,7 @@ impl fmt::Debug for AssistantBody {
 }
 
 /// Polls a run, or a runtime, and encodes what it does: all events that are ready go into one frame.
-struct EventBody {
+pub(super) struct EventBody {
     source: EventSource,
     encoder: Box<dyn DialectEncoder>,
     buffer: BytesMut,
@@ -105,29 +110,91 @@ struct EventBody {
     last_frame: Instant,
     /// Set for some time after `last_frame` at the latest; looked at, and set again, only when it fires.
     timer: Pin<Box<Sleep>>,
-    ended: bool,
+    state: State,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Running,
+    /// The run has ended, and its end may not have been sent.
+    Ended,
+    /// Everything was sent.
+    Over,
 }
 
 impl EventBody {
-    fn poll_bytes(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
-        while !self.ended && self.buffer.len() < FRAME_BYTES {
-            match self.source.poll_event(cx) {
-                Poll::Ready(Some(event)) => self.encoder.encode(&event, &mut self.buffer),
-                Poll::Ready(None) => {
-                    self.encoder.finish(&mut self.buffer);
-                    self.ended = true;
-                }
-                Poll::Pending => break,
+    pub(super) fn new(run: Run, encoder: Box<dyn DialectEncoder>, keep_alive: Duration) -> Self {
+        run.end_when_unread();
+        Self::of(EventSource::Run(run), encoder, keep_alive)
+    }
+
+    fn of(source: EventSource, encoder: Box<dyn DialectEncoder>, keep_alive: Duration) -> Self {
+        Self {
+            source,
+            encoder,
+            buffer: BytesMut::new(),
+            keep_alive,
+            last_frame: Instant::now(),
+            timer: Box::pin(tokio::time::sleep(keep_alive)),
+            state: State::Running,
+        }
+    }
+
+    /// How long the provider that failed the run asks to wait.
+    pub(super) fn retry_after(&self) -> Option<Duration> {
+        match &self.source {
+            EventSource::Run(run) => run.retry_after(),
+            EventSource::Runtime(_) => None,
+        }
+    }
+
+    /// Whether there are bytes to send, or the end.
+    pub(super) fn has_something_to_send(&self) -> bool {
+        !self.buffer.is_empty() || self.state != State::Running
+    }
+
+    /// Whether the response must not look complete.
+    pub(super) fn is_cut(&self) -> bool {
+        self.encoder.is_cut()
+    }
+
+    /// Encodes the next event, and gives it; `None` when the run has ended.
+    pub(super) fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Option<RunEvent>> {
+        let event = ready!(self.source.poll_event(cx));
+        match &event {
+            Some(event) => self.encoder.encode(event, &mut self.buffer),
+            None => {
+                self.encoder.finish(&mut self.buffer);
+                self.state = State::Ended;
             }
         }
-        if self.buffer.is_empty() && !self.ended {
+        Poll::Ready(event)
+    }
+
+    fn poll_bytes(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, CutAnswer>>> {
+        while self.state == State::Running && self.buffer.len() < FRAME_BYTES {
+            if self.poll_event(cx).is_pending() {
+                break;
+            }
+        }
+        if self.buffer.is_empty() && self.state == State::Running {
             self.poll_keep_alive(cx);
         }
         if !self.buffer.is_empty() {
             self.last_frame = Instant::now();
-            return Poll::Ready(Some(self.buffer.split().freeze()));
+            if self.state == State::Ended && !self.encoder.is_cut() {
+                self.state = State::Over;
+            }
+            return Poll::Ready(Some(Ok(self.buffer.split().freeze())));
         }
-        if self.ended { Poll::Ready(None) } else { Poll::Pending }
+        match self.state {
+            State::Running => Poll::Pending,
+            State::Over => Poll::Ready(None),
+            State::Ended => {
+                self.state = State::Over;
+                Poll::Ready(self.encoder.is_cut().then_some(Err(CutAnswer(()))))
+            }
+        }
     }
 
     fn poll_keep_alive(&mut self, cx: &mut Context<'_>) {

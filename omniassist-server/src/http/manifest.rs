@@ -41,6 +41,41 @@ pub(super) fn manifest(assistant: &Assistant) -> Value {
                 "path": "/",
                 "contentTypes": ["text/event-stream", "application/x-ndjson"],
             },
+            {
+                "name": "ai-sdk-text-stream",
+                "version": "v1",
+                "method": "POST",
+                "path": "/?protocol=text",
+                "contentTypes": ["text/plain"],
+            },
+            {
+                "name": "ai-sdk-completion",
+                "version": "v1",
+                "method": "POST",
+                "path": "/completion",
+                "contentTypes": ["text/event-stream", "application/x-ndjson", "text/plain"],
+            },
+            {
+                "name": "ai-sdk-object",
+                "version": "v1",
+                "method": "POST",
+                "path": "/object/{name}",
+                "contentTypes": ["text/plain"],
+                "objects": objects(assistant),
+            },
+            {
+                "name": "openai-chat-completions",
+                "version": "v1",
+                "method": "POST",
+                "path": "/v1/chat/completions",
+                "contentTypes": ["text/event-stream", "application/json"],
+                "model": assistant.openai_endpoint().model_name(),
+            },
         ],
     })
+}
+
+fn objects(assistant: &Assistant) -> Vec<Value> {
+    let objects = assistant.objects().values();
+    objects.map(|object| json!({ "name": object.name(), "schema": object.schema() })).collect()
 }

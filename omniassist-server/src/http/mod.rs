@@ -4,14 +4,27 @@
 //!
 //! | route | what |
 //! |---|---|
-//! | `POST /` | runs the assistant; the answer is an AI SDK UI message stream, over server-sent events or, on `Accept: application/x-ndjson`, one JSON value a line |
+//! | `POST /` | runs the assistant; the answer is an AI SDK UI message stream, over server-sent events or, on `Accept: application/x-ndjson`, one JSON value a line, or plain text by `?protocol=text` |
+//! | `POST /completion` | `{"prompt": …}` of the AI SDK's `useCompletion`; answered as `POST /` is |
+//! | `POST /object/{name}` | one of the [objects](crate::ObjectEndpoint) of the host, for `useObject`: the body is the input, any JSON; the answer is JSON text that grows. `POST /object` where there is only one |
+//! | `POST /v1/chat/completions` | the assistant as a model for [OpenAI's clients](crate::OpenAiEndpoint), streamed or not |
+//! | `GET /v1/models`, `GET /v1/models/{model}` | that model |
 //! | `POST /{chat_id}/stop` | stops the run of a chat of the same principal; `{"stopped": true}`, or `false` where nothing ran |
 //! | `GET /{chat_id}/stream` | always 204: runs are not kept, so there is nothing to resume |
 //! | `GET /manifest.json` | tools, their JSON Schemas, and the dialects |
 //! | `GET /types.d.ts` | TypeScript types of messages and tools |
 //!
 //! Whatever is wrong with a request is answered before the model is asked, as
-//! `{"error": {"code": …, "message": …, "path": …}}`.
+//! `{"error": {"code": …, "message": …, "path": …}}`, below `/v1` in OpenAI's shape,
+//! `{"error": {"message": …, "type": …, "param": …, "code": …}}`.
+//!
+//! # Failures
+//!
+//! A run that fails is told in the stream. Plain text has no words for it: a run that fails before it says anything is
+//! answered with a status and one sentence, and later the body [breaks off](CutAnswer). OpenAI's clients get a status
+//! in the first case too, and repeat some requests by themselves; `x-should-retry: false` keeps them from repeating
+//! one that has run tools, or that cannot succeed. A response opens at the latest after
+//! [`Limits::keep_alive`](omniassist_core::Limits::keep_alive), with the status 200.
 //!
 //! ```
 //! use http::{Request, StatusCode};
@@ -33,14 +46,19 @@
 //! ```
 
 mod body;
+mod completion;
 mod manifest;
+mod object;
+mod openai;
+mod opening;
 mod posted;
+mod query;
 mod read;
 mod reply;
 mod runtime;
 mod service;
 mod source;
 
-pub use body::AssistantBody;
+pub use body::{AssistantBody, CutAnswer};
 pub use posted::PostedRun;
 pub use service::{AssistantService, ServiceFuture};

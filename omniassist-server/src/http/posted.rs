@@ -3,9 +3,12 @@ use std::fmt;
 use http::{Extensions, Request, Response, Uri};
 use http_body::Body;
 use omniassist_core::dialect::ai_sdk::{self, ClientVersion, Encoder, Framing};
-use omniassist_core::{Error, RunRequest, json_guard};
+use omniassist_core::dialect::text;
+use omniassist_core::run::ClientAbilities;
+use omniassist_core::{Error, RunRequest};
 
-use super::read::{ReadFailure, is_json, read_body, wants_ndjson};
+use super::query::{self, Protocol};
+use super::read::{Refusal, json_body, wants_ndjson};
 use super::{AssistantBody, reply};
 use crate::Assistant;
 
@@ -34,6 +37,7 @@ pub struct PostedRun {
     pub extensions: Extensions,
     pub(super) framing: Framing,
     pub(super) version: ClientVersion,
+    pub(super) protocol: Protocol,
 }
 
 impl PostedRun {
@@ -46,35 +50,59 @@ impl PostedRun {
         request: Request<B>,
         limits: &omniassist_core::Limits,
     ) -> Result<Self, Response<AssistantBody>> {
-        let (parts, body) = request.into_parts();
-        if !is_json(&parts.headers) {
-            return Err(reply::not_json());
-        }
-        let body = read_body(body, limits.max_body_bytes).await.map_err(|failure| match failure {
-            ReadFailure::TooLarge => reply::too_large(limits.max_body_bytes),
-            ReadFailure::Broken => reply::broken_body(),
-        })?;
-        let version = client_version(&parts.uri).map_err(|refusal| reply::refused(&refusal))?;
-        let mut request = json_guard::check_depth(&body, limits.max_json_depth)
-            .and_then(|()| ai_sdk::read_request(body, limits))
-            .map_err(|refusal| reply::refused(&refusal))?;
-        let framing = if wants_ndjson(&parts.headers) { Framing::Ndjson } else { Framing::Sse };
-        request.abilities.approvals = version > ClientVersion::V5;
-        Ok(Self { request, extensions: parts.extensions, framing, version })
+        Self::try_read(request, limits).await.map_err(|refusal| reply::refusal(&refusal))
     }
 
-    /// Begins the run; the response streams what it does.
+    async fn try_read<B: Body>(
+        request: Request<B>,
+        limits: &omniassist_core::Limits,
+    ) -> Result<Self, Refusal> {
+        let (parts, body) = request.into_parts();
+        let body = json_body(&parts.headers, body, limits).await?;
+        let version = client_version(&parts.uri)?;
+        let protocol = Protocol::of(&parts.uri)?;
+        let mut request = ai_sdk::read_request(body, limits)?;
+        let framing = if wants_ndjson(&parts.headers) { Framing::Ndjson } else { Framing::Sse };
+        request.abilities.approvals = version > ClientVersion::V5;
+        if protocol == Protocol::Text {
+            // Text cannot hand a call over.
+            request.abilities = ClientAbilities::none();
+            request.tools.clear();
+        }
+        Ok(Self { request, extensions: parts.extensions, framing, version, protocol })
+    }
+
+    /// Begins the run; the response streams what it does. Where the client asked for plain text (`?protocol=text`), a
+    /// run that fails has a response that breaks off, with the status 200.
     pub fn respond(self, assistant: &Assistant) -> Response<AssistantBody> {
-        let encoder = Encoder::new(self.framing).version(self.version);
-        reply::stream(assistant, self.request, self.extensions, self.framing.headers(), encoder)
+        let Self { request, extensions, framing, version, protocol } = self;
+        match protocol {
+            Protocol::Data => {
+                let encoder = Encoder::new(framing).version(version);
+                reply::stream(assistant, request, extensions, framing.headers(), encoder)
+            }
+            Protocol::Text => {
+                reply::stream(assistant, request, extensions, text::HEADERS, text::Encoder::new())
+            }
+        }
+    }
+
+    /// As [`respond`](Self::respond), but a run that fails before it says anything in plain text has a status that
+    /// says so.
+    pub(super) async fn respond_opened(self, assistant: &Assistant) -> Response<AssistantBody> {
+        if self.protocol == Protocol::Data {
+            return self.respond(assistant);
+        }
+        let (request, extensions) = (self.request, self.extensions);
+        reply::stream_opened(assistant, request, extensions, text::HEADERS, text::Encoder::new())
+            .await
+            .unwrap_or_else(|reason| reply::no_text(&reason))
     }
 }
 
 /// What the query's `ai-sdk` says of the client.
 fn client_version(uri: &Uri) -> Result<ClientVersion, Error> {
-    let query = uri.query().unwrap_or_default();
-    let number = query.split('&').find_map(|pair| pair.strip_prefix("ai-sdk="));
-    match number {
+    match query::value(uri, "ai-sdk") {
         None => Ok(ClientVersion::default()),
         Some(number) => ClientVersion::from_number(number)
             .ok_or_else(|| Error::invalid_field("?ai-sdk", "5, 6 or 7", "another value")),

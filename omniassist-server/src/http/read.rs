@@ -4,22 +4,47 @@ use std::pin::pin;
 use bytes::{Buf, Bytes, BytesMut};
 use http::{HeaderMap, header};
 use http_body::Body;
+use omniassist_core::{Error, Limits, json_guard};
 
 /// Memory set aside before the first byte of a body is here.
 const FIRST_CAPACITY: usize = 64 * 1024;
 
-/// Why a request's body could not be read.
+/// Why a posted request is not taken.
 #[derive(Debug)]
-pub(super) enum ReadFailure {
-    /// It is larger than it may be.
-    TooLarge,
-    /// It broke off.
+pub(super) enum Refusal {
+    /// Its body is not said to be JSON.
+    NotJson,
+    /// Its body is larger than this many bytes.
+    TooLarge(usize),
+    /// Its body broke off.
     Broken,
+    /// What it says is not acceptable.
+    Unacceptable(Error),
+}
+
+impl From<Error> for Refusal {
+    fn from(error: Error) -> Self {
+        Self::Unacceptable(error)
+    }
+}
+
+/// Reads a body that must be JSON, within the limits of size and nesting. Whether it is JSON is for the parser to say.
+pub(super) async fn json_body<B: Body>(
+    headers: &HeaderMap,
+    body: B,
+    limits: &Limits,
+) -> Result<Bytes, Refusal> {
+    if !is_json(headers) {
+        return Err(Refusal::NotJson);
+    }
+    let body = read_body(body, limits.max_body_bytes).await?;
+    json_guard::check_depth(&body, limits.max_json_depth)?;
+    Ok(body)
 }
 
 /// Reads a body of at most `limit` bytes. Of one that is larger, up to twice that is thrown away before the refusal:
 /// most clients look for an answer only when they have sent everything, and find a reset connection where nobody reads.
-pub(super) async fn read_body<B>(body: B, limit: usize) -> Result<Bytes, ReadFailure>
+async fn read_body<B>(body: B, limit: usize) -> Result<Bytes, Refusal>
 where
     B: Body,
 {
@@ -31,7 +56,7 @@ where
     let mut read = BytesMut::with_capacity(if too_large { 0 } else { capacity });
     let mut discarded = 0;
     while let Some(frame) = poll_fn(|cx| body.as_mut().poll_frame(cx)).await {
-        let Ok(data) = frame.map_err(|_| ReadFailure::Broken)?.into_data() else { continue };
+        let Ok(data) = frame.map_err(|_| Refusal::Broken)?.into_data() else { continue };
         too_large |= data.remaining() > limit - read.len();
         if too_large {
             read = BytesMut::new();
@@ -49,12 +74,12 @@ where
             data.advance(taken);
         }
     }
-    if too_large { Err(ReadFailure::TooLarge) } else { Ok(read.freeze()) }
+    if too_large { Err(Refusal::TooLarge(limit)) } else { Ok(read.freeze()) }
 }
 
 /// Whether the body is said to be JSON. A plain HTML form cannot say so, and a script of another origin must ask the
 /// browser's permission first.
-pub(super) fn is_json(headers: &HeaderMap) -> bool {
+fn is_json(headers: &HeaderMap) -> bool {
     let Some(content_type) = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()) else {
         return false;
     };

@@ -4,6 +4,8 @@ use omniassist_core::{Error, ErrorCode, RunRequest};
 use serde_json::{Map, Value, json};
 
 use super::AssistantBody;
+use super::opening::{self, Failure};
+use super::read::Refusal;
 use crate::Assistant;
 
 /// Begins a run and streams what it does in a client's format; refuses a request that the assistant refuses.
@@ -22,6 +24,30 @@ pub(super) fn stream(
     events(AssistantBody::events(run, Box::new(encoder), keep_alive), headers)
 }
 
+/// Begins a run and streams what it does once it says something. One that fails before that has no answer but its
+/// [`Failure`], which is to be told by a status.
+pub(super) async fn stream_opened(
+    assistant: &Assistant,
+    request: RunRequest,
+    extensions: Extensions,
+    headers: &[(&'static str, &'static str)],
+    encoder: impl DialectEncoder + 'static,
+) -> Result<Response<AssistantBody>, NoAnswer> {
+    let run = assistant.try_run(request, extensions).map_err(NoAnswer::Refused)?;
+    let keep_alive = assistant.limits().keep_alive;
+    let body = opening::open(run, Box::new(encoder), keep_alive).await.map_err(NoAnswer::Failed)?;
+    Ok(events(body, headers))
+}
+
+/// Why a run has no answer to stream.
+#[derive(Debug)]
+pub(super) enum NoAnswer {
+    /// The assistant refused the request.
+    Refused(Error),
+    /// It failed before it said anything.
+    Failed(Failure),
+}
+
 /// A stream of events with the headers of its format.
 pub(super) fn events(
     body: AssistantBody,
@@ -32,6 +58,20 @@ pub(super) fn events(
         response.headers_mut().insert(HeaderName::from_static(name), HeaderValue::from_static(value));
     }
     response
+}
+
+/// A run of the plain text routes that has no answer. Their clients show the body as it is.
+pub(super) fn no_text(reason: &NoAnswer) -> Response<AssistantBody> {
+    match reason {
+        NoAnswer::Refused(refusal) => refused(refusal),
+        NoAnswer::Failed(failure) => {
+            let error = failure.error();
+            let status = StatusCode::from_u16(error.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+            let mut response = text(status, "text/plain; charset=utf-8", error.message.to_owned());
+            failure.add_headers(response.headers_mut());
+            response
+        }
+    }
 }
 
 /// A JSON document.
@@ -68,34 +108,43 @@ pub(super) fn method_not_allowed(allow: &'static str) -> Response<AssistantBody>
     response
 }
 
-pub(super) fn not_json() -> Response<AssistantBody> {
-    let message = "The body must be JSON, with content-type application/json.";
-    error(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", message)
+/// A posted request that is not taken.
+pub(super) fn refusal(refusal: &Refusal) -> Response<AssistantBody> {
+    match refusal {
+        Refusal::NotJson => {
+            let message = "The body must be JSON, with content-type application/json.";
+            error(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", message)
+        }
+        Refusal::TooLarge(limit) => {
+            let error = json!({
+                "code": "body_too_large",
+                "message": format!("The body is larger than {limit} bytes."),
+                "limit": { "name": "max_body_bytes", "value": limit },
+            });
+            json(StatusCode::PAYLOAD_TOO_LARGE, &json!({ "error": error }))
+        }
+        Refusal::Broken => {
+            let message = "The body broke off before it was complete.";
+            error(StatusCode::BAD_REQUEST, "incomplete_body", message)
+        }
+        Refusal::Unacceptable(error) => refused(error),
+    }
 }
 
-pub(super) fn too_large(limit: usize) -> Response<AssistantBody> {
-    let error = json!({
-        "code": "body_too_large",
-        "message": format!("The body is larger than {limit} bytes."),
-        "limit": { "name": "max_body_bytes", "value": limit },
-    });
-    json(StatusCode::PAYLOAD_TOO_LARGE, &json!({ "error": error }))
-}
-
-pub(super) fn broken_body() -> Response<AssistantBody> {
-    error(StatusCode::BAD_REQUEST, "incomplete_body", "The body broke off before it was complete.")
+/// What a client is told of its mistake.
+pub(super) fn told(refusal: &Error) -> String {
+    match (refusal.code(), std::error::Error::source(refusal)) {
+        // serde_json says the line and column; nothing of the content.
+        (ErrorCode::InvalidJson, Some(source)) => format!("{refusal}: {source}"),
+        _ => refusal.to_string(),
+    }
 }
 
 /// A request that was read and is not acceptable.
 pub(super) fn refused(refusal: &Error) -> Response<AssistantBody> {
     let mut error = Map::new();
     error.insert("code".to_owned(), refusal.code().as_str().into());
-    let message = match (refusal.code(), std::error::Error::source(refusal)) {
-        // serde_json says the line and column; nothing of the content.
-        (ErrorCode::InvalidJson, Some(source)) => format!("{refusal}: {source}"),
-        _ => refusal.to_string(),
-    };
-    error.insert("message".to_owned(), message.into());
+    error.insert("message".to_owned(), told(refusal).into());
     let fields = [("path", refusal.path()), ("expected", refusal.expected()), ("found", refusal.found())];
     for (name, value) in fields {
         if let Some(value) = value {

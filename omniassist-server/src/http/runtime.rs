@@ -2,7 +2,9 @@ use http::{Extensions, Response};
 use omniassist_core::RunRequest;
 use omniassist_core::dialect::DialectEncoder;
 use omniassist_core::dialect::ai_sdk::Framing;
+use omniassist_core::dialect::text;
 
+use super::query::Protocol;
 use super::{AssistantBody, PostedRun, reply};
 use crate::runtime::{RuntimeStream, RuntimeTransport};
 
@@ -11,8 +13,12 @@ impl RuntimeTransport {
     /// response's body unsubscribes from the runtime, and so does a client that leaves it unread for longer than
     /// [`write_timeout`](omniassist_core::Limits::write_timeout).
     ///
-    /// A conversation in which the user says nothing is answered 400.
+    /// A conversation in which the user says nothing is answered 400. Where the client asked for plain text, the answer
+    /// is [plain text](text).
     pub fn respond(&self, posted: PostedRun) -> Response<AssistantBody> {
+        if posted.protocol == Protocol::Text {
+            return self.respond_in(posted.request, posted.extensions, text::HEADERS, text::Encoder::new());
+        }
         let encoder = self.options().encoder(posted.framing).version(posted.version);
         self.respond_in(posted.request, posted.extensions, posted.framing.headers(), encoder)
     }

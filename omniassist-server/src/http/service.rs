@@ -11,7 +11,7 @@ use percent_encoding::percent_decode_str;
 use serde_json::json;
 use tower_service::Service;
 
-use super::{AssistantBody, PostedRun, manifest, reply};
+use super::{AssistantBody, PostedRun, completion, manifest, object, openai, reply};
 use crate::{Assistant, Principal};
 
 /// The assistant as a service over [`http`] types; see the [module](super). Cloning is cheap.
@@ -49,10 +49,33 @@ impl AssistantService {
                 reply::text(StatusCode::OK, "text/plain; charset=utf-8", types)
             }
             ("/manifest.json" | "/types.d.ts", _) => reply::method_not_allowed("GET, HEAD"),
+            ("/completion", &Method::POST) => completion::complete(&self.assistant, request).await,
+            ("/object", &Method::POST) => object::make(&self.assistant, None, request).await,
+            ("/completion" | "/object", _) => reply::method_not_allowed("POST"),
+            (path, method) if openai_path(path).is_some() || object_name(path).is_some() => {
+                let (path, method) = (path.to_owned(), method.clone());
+                self.below(&path, &method, request).await
+            }
             (path, method) => match ChatRoute::of(path) {
                 Some(route) => self.chat(&route, method, request.extensions()),
                 None => reply::not_found(),
             },
+        }
+    }
+
+    /// The routes below a name of their own.
+    async fn below<B: Body>(
+        &self,
+        path: &str,
+        method: &Method,
+        request: Request<B>,
+    ) -> Response<AssistantBody> {
+        if let Some(path) = openai_path(path) {
+            return openai::handle(&self.assistant, path, request).await;
+        }
+        match method {
+            &Method::POST => object::make(&self.assistant, object_name(path), request).await,
+            _ => reply::method_not_allowed("POST"),
         }
     }
 
@@ -72,10 +95,20 @@ impl AssistantService {
 
     async fn run<B: Body>(&self, request: Request<B>) -> Response<AssistantBody> {
         match PostedRun::read(request, self.assistant.limits()).await {
-            Ok(posted) => posted.respond(&self.assistant),
+            Ok(posted) => posted.respond_opened(&self.assistant).await,
             Err(refusal) => refusal,
         }
     }
+}
+
+/// The path below `/v1/`. A chat that is named `v1` keeps its own routes.
+fn openai_path(path: &str) -> Option<&str> {
+    path.strip_prefix("/v1/").filter(|rest| !matches!(*rest, "stop" | "stream"))
+}
+
+/// The name of an object. A chat that is named `object` keeps its own routes.
+fn object_name(path: &str) -> Option<&str> {
+    path.strip_prefix("/object/").filter(|name| !matches!(*name, "stop" | "stream"))
 }
 
 /// A path below a chat's id: `/{chat_id}/stop` or `/{chat_id}/stream`.

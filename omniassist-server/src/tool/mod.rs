@@ -84,7 +84,7 @@ mod output;
 mod registered;
 mod registry;
 mod run;
-mod schema;
+pub(crate) mod schema;
 mod state;
 #[cfg(test)]
 mod tests;

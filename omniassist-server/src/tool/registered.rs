@@ -58,7 +58,7 @@ impl RegisteredTool {
         schema::normalise(&mut spec.input_schema);
         let findings = schema::lint(&spec.input_schema).map_err(|reason| refuse(reason.into()))?;
         if findings.recursive {
-            tracing::warn!(tool = %name, "the schema of its arguments refers to itself; not every provider takes that");
+            tracing::warn!(tool = %name, "its schema refers to itself; not every provider takes that");
         }
         let check = ArgumentCheck::new(&spec.input_schema).map_err(|reason| refuse(reason.into()))?;
         for (index, example) in spec.examples.iter().enumerate() {

@@ -1,6 +1,7 @@
 //! The AI SDK's UI message stream (`useChat`), versions 5, 6 and 7.
 //!
-//! [`read_request`] reads what `DefaultChatTransport` posts, and what plainer clients post; [`Encoder`] writes the
+//! [`read_request`] reads what `DefaultChatTransport` posts, and what plainer clients post, [`read_prompt`] what
+//! `useCompletion` posts; [`Encoder`] writes the
 //! answer as server-sent events, or as one JSON object a line for clients without an SSE reader. A request does not
 //! tell the version of its client, so the encoder writes what all three versions accept. [`runtime`] is for backends
 //! whose agents another runtime runs.
@@ -37,4 +38,4 @@ pub mod runtime;
 mod tools;
 
 pub use encode::{ClientVersion, Encoder, Framing, HEADERS, NDJSON_HEADERS};
-pub use request::read_request;
+pub use request::{read_prompt, read_request};

@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 use super::tools;
 use crate::message::raw::{self, ArraySeed, Body, Found, ObjectSeed, Record, present, raw_item, raw_record};
 use crate::message::{read, tree};
-use crate::run::Trigger;
+use crate::run::{ClientAbilities, Trigger};
 use crate::{ContextMessage, Error, Limits, Result, RunRequest, Text};
 
 raw_record! {
@@ -96,6 +96,38 @@ pub fn read_request(body: Bytes, limits: &Limits) -> Result<RunRequest> {
         message_id: read::optional_id(body, fields.message_id, "messageId", limits)?,
         ..RunRequest::default()
     })
+}
+
+raw_record! {
+    /// The fields of a prompt.
+    PromptFields {
+        prompt: "prompt",
+        context: "context",
+    }
+}
+
+/// Reads the body that `useCompletion` posts: `{prompt}`, with `context` as in [`read_request`]. Whatever else the
+/// page adds is skipped.
+///
+/// # Errors
+///
+/// When the body is not UTF-8 or not JSON; where a value is not what it should be, with its path; where a limit of
+/// `limits` is passed.
+pub fn read_prompt(body: Bytes, limits: &Limits) -> Result<RunRequest> {
+    let text = Text::from_utf8(body).map_err(Error::invalid_json)?;
+    let body = Body(&text);
+    let fields = match raw::read(&text, ObjectSeed(PromptFields::default()))? {
+        Found::Duplicate(key) => return Err(Error::invalid_field(key, "a key once", "the key twice")),
+        fields => fields.object_at("body", "an object")?,
+    };
+    let prompt = body.text(fields.prompt, "prompt")?;
+    if prompt.trim().is_empty() {
+        return Err(Error::invalid_field("prompt", "a string that says something", "an empty string"));
+    }
+    let mut request = RunRequest::prompt(prompt);
+    request.context = context(body, limits, fields.context)?;
+    request.abilities = ClientAbilities::none();
+    Ok(request)
 }
 
 fn trigger(body: Body<'_>, raw: Option<&RawValue>) -> Result<Trigger> {

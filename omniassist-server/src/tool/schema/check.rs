@@ -70,7 +70,7 @@ fn compile(schema: &Value) -> Result<Validator, String> {
         .with_pattern_options(PatternOptions::regex())
         .offline()
         .build(schema)
-        .map_err(|error| format!("the schema of its arguments is not valid JSON Schema: {error}"))
+        .map_err(|error| format!("its schema is not valid JSON Schema: {error}"))
 }
 
 /// What one error says; of alternatives that all fail, the one that the value comes nearest to.

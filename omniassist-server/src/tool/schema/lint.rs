@@ -34,18 +34,18 @@ pub(crate) struct Findings {
 /// Checks a schema against what providers refuse. An error says what, where, and what to do about it.
 pub(crate) fn lint(schema: &Value) -> Result<Findings, String> {
     let Value::Object(root) = schema else {
-        return Err(format!("the schema of its arguments is {}, and must be an object", kind(schema)));
+        return Err(format!("its schema is {}, and must be an object", kind(schema)));
     };
     if root.contains_key("$ref") {
-        return Err("the schema of its arguments is a `$ref`: providers refuse a reference at the root; \
+        return Err("its schema is a `$ref`: providers refuse a reference at the root; \
                     a type that contains itself must be a field of another struct"
             .to_owned());
     }
     for key in ["oneOf", "anyOf", "allOf", "enum", "not"] {
         if root.contains_key(key) {
             return Err(format!(
-                "the schema of its arguments has `{key}` at the root, which providers refuse; \
-                 make the arguments a struct and put the enum into one of its fields"
+                "its schema has `{key}` at the root, which providers refuse; \
+                 make it a struct and put the enum into one of its fields"
             ));
         }
     }
@@ -53,11 +53,11 @@ pub(crate) fn lint(schema: &Value) -> Result<Findings, String> {
         Some(Value::String(name)) if name == "object" => {}
         Some(other) => {
             return Err(format!(
-                "the schema of its arguments is of type {other}, and providers refuse all but \"object\"; \
-                 make the arguments a struct with named fields"
+                "its schema is of type {other}, and providers refuse all but \"object\"; \
+                 make it a struct with named fields"
             ));
         }
-        None => return Err("the schema of its arguments has no `type`; it must be \"object\"".to_owned()),
+        None => return Err("its schema has no `type`; it must be \"object\"".to_owned()),
     }
     let mut lint = Lint { root: schema, findings: Findings::default() };
     lint.schema(root, &mut Vec::new(), &mut Vec::new())?;
@@ -78,9 +78,9 @@ impl<'a> Lint<'a> {
         open: &mut Vec<&'a str>,
     ) -> Result<(), String> {
         if path.len() > 2 * MAX_DEPTH {
-            return Err(format!("the schema of its arguments has more than {MAX_DEPTH} levels"));
+            return Err(format!("its schema has more than {MAX_DEPTH} levels"));
         }
-        let fail = |what: String| Err(format!("the schema of its arguments, at `{}`: {what}", at(path)));
+        let fail = |what: String| Err(format!("its schema, at `{}`: {what}", at(path)));
         if let Some(kinds) = schema.get("type") {
             let known = |kind: &Value| kind.as_str().is_some_and(|kind| TYPES.contains(&kind));
             let valid = known(kinds)
@@ -155,11 +155,7 @@ impl<'a> Lint<'a> {
             }
             Value::Bool(_) if ONE.contains(&key) => {}
             _ if ONE.contains(&key) || LIST.contains(&key) || MAP.contains(&key) => {
-                return Err(format!(
-                    "the schema of its arguments, at `{}`: {} is no schema",
-                    at(path),
-                    kind(value)
-                ));
+                return Err(format!("its schema, at `{}`: {} is no schema", at(path), kind(value)));
             }
             _ => {}
         }
@@ -176,13 +172,11 @@ impl<'a> Lint<'a> {
         match schema {
             Value::Object(schema) => self.schema(schema, path, open),
             Value::Bool(false) => Err(format!(
-                "the schema of its arguments, at `{}`: `false` accepts nothing, and providers refuse it",
+                "its schema, at `{}`: `false` accepts nothing, and providers refuse it",
                 at(path)
             )),
             Value::Bool(true) => Ok(()),
-            other => {
-                Err(format!("the schema of its arguments, at `{}`: {} is no schema", at(path), kind(other)))
-            }
+            other => Err(format!("its schema, at `{}`: {} is no schema", at(path), kind(other))),
         }
     }
 
@@ -192,12 +186,11 @@ impl<'a> Lint<'a> {
         path: &mut Vec<&'a str>,
         open: &mut Vec<&'a str>,
     ) -> Result<(), String> {
-        let unresolved =
-            || format!("the schema of its arguments, at `{}`: `$ref` {reference} leads nowhere", at(path));
+        let unresolved = || format!("its schema, at `{}`: `$ref` {reference} leads nowhere", at(path));
         let target = reference.as_str().ok_or_else(unresolved)?;
         let pointer = target.strip_prefix('#').ok_or_else(|| {
             format!(
-                "the schema of its arguments, at `{}`: `$ref` {reference} leads out of the schema; \
+                "its schema, at `{}`: `$ref` {reference} leads out of the schema; \
                  it must be complete in itself",
                 at(path)
             )
@@ -230,7 +223,7 @@ fn check_property_name(name: &str, path: &[&str]) -> Result<(), String> {
         return Ok(());
     }
     Err(format!(
-        "the schema of its arguments, at `{}`: providers refuse the property name {name:?}; \
+        "its schema, at `{}`: providers refuse the property name {name:?}; \
          use 1 to 64 of letters, digits, '_', '-' and '.'",
         at(path)
     ))

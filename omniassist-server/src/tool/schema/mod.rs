@@ -1,5 +1,5 @@
-//! The JSON Schemas of tool arguments: where they come from, what providers accept, and the check of a call against
-//! them.
+//! The JSON Schemas of tool arguments and of answers: where they come from, what providers accept, and the check of a
+//! call against them.
 
 mod check;
 mod lint;
@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 
 /// The schema of a Rust type as it is deserialised (draft 2020-12). References are inlined, because several providers
 /// do not follow them; only a type that contains itself keeps them.
-pub(super) fn generate<T: JsonSchema>() -> Value {
+pub(crate) fn generate<T: JsonSchema>() -> Value {
     let settings = SchemaSettings::draft2020_12().with(|settings| {
         settings.inline_subschemas = true;
         settings.meta_schema = None;
@@ -63,4 +63,11 @@ fn normalise_inner(schema: &mut Map<String, Value>, depth: usize) {
             }
         });
     }
+}
+
+/// The schema of an answer in the form that all providers take. An error says what they refuse in it.
+pub(crate) fn of_answer(mut schema: Value) -> Result<Value, String> {
+    normalise(&mut schema);
+    lint(&schema)?;
+    Ok(schema)
 }

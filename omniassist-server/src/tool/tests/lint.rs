@@ -188,7 +188,7 @@ fn schemas_of_types_have_no_references() {
 #[test]
 fn types_that_providers_refuse_fail_and_say_why() {
     let error = register(Tool::new("draw", "d", takes::<Shape>)).unwrap_err();
-    assert!(error.starts_with("tool `draw`: the schema of its arguments has `oneOf` at the root"), "{error}");
+    assert!(error.starts_with("tool `draw`: its schema has `oneOf` at the root"), "{error}");
     let error = register(Tool::new("locate", "d", takes::<Place>)).unwrap_err();
     assert!(error.contains("at `properties.at`: an array without `items`"), "{error}");
     let error = register(Tool::new("one", "d", takes::<String>)).unwrap_err();

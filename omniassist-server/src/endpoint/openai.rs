@@ -1,0 +1,140 @@
+use std::sync::Arc;
+
+use omniassist_core::dialect::chat_completions::ClientSettings;
+use omniassist_core::{ModelOptions, Text};
+
+use crate::{Error, Result};
+
+/// A field of an OpenAI client's request that changes how the model is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ClientSetting {
+    /// `temperature`. Some reasoning models refuse it.
+    Temperature,
+    /// `top_p`. Some reasoning models refuse it.
+    TopP,
+    /// `max_completion_tokens` or `max_tokens`. It can only lower what the host allows. The cap is that of one model
+    /// call: a call of a server tool that it cuts is not made.
+    MaxTokens,
+    /// `reasoning_effort`. More of it costs more.
+    ReasoningEffort,
+}
+
+/// How the assistant looks to OpenAI's clients (`POST /v1/chat/completions`, `GET /v1/models`).
+///
+/// What a client sends never reaches the provider's address, headers or model. Of its fields these change how the model
+/// is asked: `tools`, `tool_choice`, `parallel_tool_calls` and `response_format`, without which its answer would not
+/// be what it can read; and those that the host lists with [`honour`](Self::honour). Everything else (`seed`, `stop`,
+/// `logit_bias`, `service_tier`, …) is skipped.
+#[derive(Debug, Clone)]
+#[must_use = "settings do nothing until they are given to a builder"]
+pub struct OpenAiEndpoint {
+    model: Text,
+    any_model: bool,
+    honoured: Vec<ClientSetting>,
+    reasoning: bool,
+    server_tools: bool,
+}
+
+impl Default for OpenAiEndpoint {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl OpenAiEndpoint {
+    /// The defaults.
+    pub fn new() -> Self {
+        Self {
+            model: Text::from_static("omniassist"),
+            any_model: false,
+            honoured: Vec::new(),
+            reasoning: false,
+            server_tools: false,
+        }
+    }
+
+    /// The name under which clients know the assistant: 1 to 128 of `[A-Za-z0-9._:/-]`. It has nothing to do with the
+    /// provider's model. Default: `omniassist`.
+    pub fn model(mut self, name: impl Into<Text>) -> Self {
+        self.model = name.into();
+        self
+    }
+
+    /// Whether a request for another model is answered too, under the name that it gives, for clients whose model
+    /// cannot be set. Default: no, it is answered with 404 `model_not_found`.
+    pub fn any_model(mut self, any: bool) -> Self {
+        self.any_model = any;
+        self
+    }
+
+    /// Lets clients set this. Default: none, because client libraries send values that nobody chose, and a model that
+    /// does not know one refuses the whole request.
+    pub fn honour(mut self, setting: ClientSetting) -> Self {
+        self.honoured.push(setting);
+        self
+    }
+
+    /// Whether answers have the model's reasoning, as `reasoning_content`, a field that other servers introduced and
+    /// OpenAI's own clients read over. Default: no.
+    pub fn show_reasoning(mut self, show: bool) -> Self {
+        self.reasoning = show;
+        self
+    }
+
+    /// Whether answers tell of the tools that the server runs, in a field `omniassist` beside `choices`. Default: no,
+    /// clients see what the assistant says and nothing of how it knows.
+    pub fn show_server_tools(mut self, show: bool) -> Self {
+        self.server_tools = show;
+        self
+    }
+
+    pub(crate) fn check(&self) -> Result<()> {
+        let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"._:/-".contains(&byte);
+        if (1..=128).contains(&self.model.len()) && self.model.bytes().all(allowed) {
+            return Ok(());
+        }
+        Err(Error::configuration("the model name of the OpenAI endpoint is not 1 to 128 of [A-Za-z0-9._:/-]"))
+    }
+
+    pub(crate) fn model_name(&self) -> &Text {
+        &self.model
+    }
+
+    pub(crate) fn serves(&self, model: &str) -> bool {
+        self.any_model || self.model == model
+    }
+
+    pub(crate) fn shows_reasoning(&self) -> bool {
+        self.reasoning
+    }
+
+    pub(crate) fn shows_server_tools(&self) -> bool {
+        self.server_tools
+    }
+
+    /// How the model is asked for a client; `None` where the client changes nothing.
+    pub(crate) fn options(&self, own: &ModelOptions, asked: ClientSettings) -> Option<Arc<ModelOptions>> {
+        let honours = |setting| self.honoured.contains(&setting);
+        let mut options = own.clone();
+        if let Some(temperature) = asked.temperature.filter(|_| honours(ClientSetting::Temperature)) {
+            options.temperature = Some(temperature);
+        }
+        if let Some(top_p) = asked.top_p.filter(|_| honours(ClientSetting::TopP)) {
+            options.top_p = Some(top_p);
+        }
+        if let Some(tokens) = asked.max_tokens.filter(|_| honours(ClientSetting::MaxTokens)) {
+            options.max_output_tokens = Some(own.max_output_tokens.map_or(tokens, |own| own.min(tokens)));
+        }
+        if let Some(effort) = asked.reasoning_effort.filter(|_| honours(ClientSetting::ReasoningEffort)) {
+            options.reasoning_effort = Some(effort);
+        }
+        if let Some(parallel) = asked.parallel_tool_calls {
+            options.parallel_tool_calls = Some(parallel);
+        }
+        if let Some(schema) = asked.response_schema {
+            options.response_schema = Some(schema);
+        }
+        (options != *own).then(|| Arc::new(options))
+    }
+}
