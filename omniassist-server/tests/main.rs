@@ -9,12 +9,14 @@
     reason = "that is how a test fails; clippy's own exception covers test functions only, not what they call"
 )]
 
+mod ag_ui;
 #[cfg(feature = "anthropic")]
 mod anthropic;
 mod approvals;
 #[cfg(feature = "openai")]
 mod canary;
 mod cassette;
+mod copilotkit;
 mod cost;
 mod engine;
 mod fallback;

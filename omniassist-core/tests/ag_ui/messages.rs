@@ -3,7 +3,7 @@
 use omniassist_core::dialect::ag_ui::Version;
 use omniassist_core::message::{FilePart, Message, Part, Role, ToolState};
 use omniassist_core::transcript::from_messages;
-use omniassist_core::{ErrorCode, JsonText, TranscriptItem};
+use omniassist_core::{Error, ErrorCode, JsonText, TranscriptItem};
 use serde_json::{Value, json};
 
 use super::{read, with_messages};
@@ -53,6 +53,33 @@ fn an_answer_of_this_server_is_one_message_again() {
     };
     assert_eq!((input.as_str(), output.as_str()), ("{\"n\":1}", "{\"status\":\"shipped\"}"));
     assert_eq!(shape(&read[3]), ["step", "text"]);
+}
+
+#[test]
+fn refusals_name_what_was_posted() {
+    let posted = read(&with_messages(&[
+        json!({"id": "u1", "role": "user", "content": "Where?"}),
+        json!({"id": "msg_1.1.1", "role": "reasoning", "content": "Look it up."}),
+        json!({"id": "x", "role": "activity", "activityType": "a", "content": {}}),
+        json!({"id": "msg_1", "role": "assistant", "content": "Looking.", "toolCalls": [call("c1", "look_up", "{}")]}),
+        json!({"id": "u2", "role": "user", "content": "And?"}),
+        json!({"id": "msg_2", "role": "assistant", "content": "Well."}),
+    ]))
+    .unwrap();
+    let located = |path: &str| posted.locate(Error::seal_invalid(path)).path().unwrap().to_owned();
+    let paths = [
+        ("messages[0].parts[0]", "messages[0]"),
+        ("messages[1].parts[1]", "messages[1]"),
+        ("messages[1].parts[2]", "messages[3]"),
+        ("messages[1].parts[3]", "messages[3]"),
+        ("messages[3].parts[1]", "messages[5]"),
+        ("messages[9].parts[0]", "messages[9].parts[0]"),
+    ];
+    for (path, expected) in paths {
+        assert_eq!(located(path), expected);
+    }
+    let other = posted.locate(Error::invalid_field("messages[1].parts[1]", "a", "b"));
+    assert_eq!(other.path(), Some("messages[1].parts[1]"));
 }
 
 #[test]

@@ -1,6 +1,7 @@
 use omniassist_core::ToolSide;
 use serde_json::{Value, json};
 
+use super::copilotkit;
 use crate::Assistant;
 
 /// What `GET /manifest.json` says: the tools with their schemas, and the dialects with their routes.
@@ -62,6 +63,20 @@ pub(super) fn manifest(assistant: &Assistant) -> Value {
                 "path": "/object/{name}",
                 "contentTypes": ["text/plain"],
                 "objects": objects(assistant),
+            },
+            {
+                "name": "ag-ui",
+                "version": "1.0",
+                "method": "POST",
+                "path": "/ag-ui",
+                "contentTypes": ["text/event-stream"],
+            },
+            {
+                "name": "copilotkit",
+                "version": copilotkit::VERSION,
+                "method": "POST",
+                "path": "/copilotkit",
+                "contentTypes": ["text/event-stream"],
             },
             {
                 "name": "openai-chat-completions",

@@ -44,7 +44,7 @@ pub(super) async fn json_body<B: Body>(
 
 /// Reads a body of at most `limit` bytes. Of one that is larger, up to twice that is thrown away before the refusal:
 /// most clients look for an answer only when they have sent everything, and find a reset connection where nobody reads.
-async fn read_body<B>(body: B, limit: usize) -> Result<Bytes, Refusal>
+pub(super) async fn read_body<B>(body: B, limit: usize) -> Result<Bytes, Refusal>
 where
     B: Body,
 {
@@ -79,7 +79,7 @@ where
 
 /// Whether the body is said to be JSON. A plain HTML form cannot say so, and a script of another origin must ask the
 /// browser's permission first.
-fn is_json(headers: &HeaderMap) -> bool {
+pub(super) fn is_json(headers: &HeaderMap) -> bool {
     let Some(content_type) = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()) else {
         return false;
     };

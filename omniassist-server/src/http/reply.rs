@@ -16,12 +16,20 @@ pub(super) fn stream(
     headers: &[(&'static str, &'static str)],
     encoder: impl DialectEncoder + 'static,
 ) -> Response<AssistantBody> {
-    let run = match assistant.try_run(request, extensions) {
-        Ok(run) => run,
-        Err(refusal) => return refused(&refusal),
-    };
+    try_stream(assistant, request, extensions, headers, encoder).unwrap_or_else(|refusal| refused(&refusal))
+}
+
+/// [`stream`], where a refusal has another form.
+pub(super) fn try_stream(
+    assistant: &Assistant,
+    request: RunRequest,
+    extensions: Extensions,
+    headers: &[(&'static str, &'static str)],
+    encoder: impl DialectEncoder + 'static,
+) -> Result<Response<AssistantBody>, Error> {
+    let run = assistant.try_run(request, extensions)?;
     let keep_alive = assistant.limits().keep_alive;
-    events(AssistantBody::events(run, Box::new(encoder), keep_alive), headers)
+    Ok(events(AssistantBody::events(run, Box::new(encoder), keep_alive), headers))
 }
 
 /// Begins a run and streams what it does once it says something. One that fails before that has no answer but its
@@ -142,6 +150,16 @@ pub(super) fn told(refusal: &Error) -> String {
 
 /// A request that was read and is not acceptable.
 pub(super) fn refused(refusal: &Error) -> Response<AssistantBody> {
+    json(status_of(refusal), &json!({ "error": explained(refusal) }))
+}
+
+/// The status that says what kind of refusal this is.
+pub(super) fn status_of(refusal: &Error) -> StatusCode {
+    if refusal.is_conflict() { StatusCode::CONFLICT } else { StatusCode::BAD_REQUEST }
+}
+
+/// What a refusal says, member by member.
+pub(super) fn explained(refusal: &Error) -> Map<String, Value> {
     let mut error = Map::new();
     error.insert("code".to_owned(), refusal.code().as_str().into());
     error.insert("message".to_owned(), told(refusal).into());
@@ -154,6 +172,5 @@ pub(super) fn refused(refusal: &Error) -> Response<AssistantBody> {
     if let Some((name, value)) = refusal.limit() {
         error.insert("limit".to_owned(), json!({ "name": name, "value": value }));
     }
-    let status = if refusal.is_conflict() { StatusCode::CONFLICT } else { StatusCode::BAD_REQUEST };
-    json(status, &json!({ "error": error }))
+    error
 }

@@ -11,7 +11,7 @@ use percent_encoding::percent_decode_str;
 use serde_json::json;
 use tower_service::Service;
 
-use super::{AssistantBody, PostedRun, completion, manifest, object, openai, reply};
+use super::{AssistantBody, PostedRun, ag_ui, completion, copilotkit, manifest, object, openai, reply};
 use crate::{Assistant, Principal};
 
 /// The assistant as a service over [`http`] types; see the [module](super). Cloning is cheap.
@@ -51,7 +51,9 @@ impl AssistantService {
             ("/manifest.json" | "/types.d.ts", _) => reply::method_not_allowed("GET, HEAD"),
             ("/completion", &Method::POST) => completion::complete(&self.assistant, request).await,
             ("/object", &Method::POST) => object::make(&self.assistant, None, request).await,
-            ("/completion" | "/object", _) => reply::method_not_allowed("POST"),
+            ("/ag-ui", &Method::POST) => ag_ui::run(&self.assistant, request).await,
+            ("/completion" | "/object" | "/ag-ui", _) => reply::method_not_allowed("POST"),
+            (path, _) if copilotkit::has(path) => copilotkit::answer(&self.assistant, request).await,
             (path, method) if openai_path(path).is_some() || object_name(path).is_some() => {
                 let (path, method) = (path.to_owned(), method.clone());
                 self.below(&path, &method, request).await

@@ -57,6 +57,10 @@ pub(super) struct Conversation<'a> {
     pub(super) calls: HashMap<Text, Call>,
     pub(super) answer: Option<Answer>,
     names: Vec<Name>,
+    /// The index of the record that each part of each answer was read from.
+    origins: Vec<Vec<usize>>,
+    /// The record that is being read.
+    index: usize,
 }
 
 /// What a message is to be called.
@@ -112,11 +116,14 @@ impl<'a> Conversation<'a> {
             calls: HashMap::new(),
             answer: None,
             names: Vec::new(),
+            origins: Vec::new(),
+            index: 0,
         }
     }
 
     /// Adds what the message at `index` says.
     pub(super) fn add(&mut self, index: usize, fields: MessageFields<'a>) -> Result<()> {
+        self.index = index;
         let role = self.body.text(fields.role, "role")?;
         let id = self.body.optional_text(fields.id, "id")?.filter(|id| !id.is_empty());
         if let Some(id) = &id {
@@ -156,6 +163,7 @@ impl<'a> Conversation<'a> {
         let parts = content::parts(self.body, self.limits, fields.content)?;
         let metadata = tree::optional_object(fields.metadata, "metadata")?.map(Into::into);
         self.names.push(Name { position: self.messages.len(), index, id: id.cloned(), is_answer: false });
+        self.origins.push(vec![index; parts.len()]);
         self.messages.push(Message { id: Text::new(), role, parts, metadata });
         Ok(())
     }
@@ -200,6 +208,7 @@ impl<'a> Conversation<'a> {
         if self.answer.is_none() {
             let (id, role, parts) = (Text::new(), Role::Assistant, Vec::new());
             self.messages.push(Message { id, role, parts, metadata: None });
+            self.origins.push(Vec::new());
         }
         let answer = self.answer.get_or_insert_with(|| Answer {
             position: self.messages.len().saturating_sub(1),
@@ -229,7 +238,7 @@ impl<'a> Conversation<'a> {
         if let Some(message) = self.messages.get_mut(position)
             && (is_new_step || message.parts.is_empty())
         {
-            message.parts.push(Part::StepStart);
+            self.append(position, Part::StepStart);
         }
         position
     }
@@ -241,12 +250,20 @@ impl<'a> Conversation<'a> {
     }
 
     pub(super) fn push(&mut self, position: usize, part: Part) -> Result<()> {
-        let Some(message) = self.messages.get_mut(position) else { return Ok(()) };
-        if message.parts.len() >= self.limits.max_parts {
+        if self.messages.get(position).is_some_and(|message| message.parts.len() >= self.limits.max_parts) {
             return Err(Error::limit_exceeded("max_parts", self.limits.max_parts, None));
         }
-        message.parts.push(part);
+        self.append(position, part);
         Ok(())
+    }
+
+    fn append(&mut self, position: usize, part: Part) {
+        if let Some(message) = self.messages.get_mut(position) {
+            message.parts.push(part);
+        }
+        if let Some(origins) = self.origins.get_mut(position) {
+            origins.push(self.index);
+        }
     }
 
     pub(super) fn state(&self, raw: Option<&RawValue>) -> Result<Option<ProviderMetadata>> {
@@ -281,7 +298,8 @@ impl<'a> Conversation<'a> {
     pub(super) fn finish(mut self) -> Read {
         self.end_answer();
         self.name();
-        Read { messages: self.messages, calls: self.calls, ids: self.ids.into_keys().collect() }
+        let ids = self.ids.into_keys().collect();
+        Read { messages: self.messages, calls: self.calls, ids, origins: self.origins }
     }
 }
 
@@ -291,4 +309,6 @@ pub(super) struct Read {
     pub(super) calls: HashMap<Text, Call>,
     /// The ids of all posted messages.
     pub(super) ids: Vec<Text>,
+    /// Where each part of each message was read from.
+    pub(super) origins: Vec<Vec<usize>>,
 }

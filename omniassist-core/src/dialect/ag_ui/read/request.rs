@@ -11,7 +11,7 @@ use crate::dialect::ag_ui::{Version, ids};
 use crate::message::raw::{self, ArraySeed, Body, Found, ObjectSeed, Record, present, raw_item, raw_record};
 use crate::message::read::check_id;
 use crate::message::{Message, Part, Role, tree};
-use crate::{ContextMessage, Error, Limits, Result, RunRequest, Text, json_guard};
+use crate::{ContextMessage, Error, ErrorCode, Limits, Result, RunRequest, Text, json_guard};
 
 raw_record! {
     /// The fields of a request, but for `messages`.
@@ -71,6 +71,7 @@ pub struct Posted {
     /// What the client understands.
     pub version: Version,
     continuation: Continuation,
+    origins: Vec<Vec<usize>>,
 }
 
 impl Posted {
@@ -80,6 +81,24 @@ impl Posted {
     pub fn encoder(&self) -> Encoder {
         let encoder = Encoder::new(self.thread_id.clone(), self.run_id.clone(), self.version);
         encoder.continuing(self.parent_run_id.clone(), self.continuation.clone())
+    }
+
+    /// An error about the history of [`request`](Self::request), with the path that the client knows the part by: an
+    /// answer is one message there, and several in what it posted.
+    #[must_use]
+    pub fn locate(&self, error: Error) -> Error {
+        let posted = (error.code() == ErrorCode::SealInvalid).then(|| self.posted_index(error.path()?));
+        match posted.flatten() {
+            Some(index) => Error::seal_invalid(format!("messages[{index}]")),
+            None => error,
+        }
+    }
+
+    /// The index of the posted message that a part was read from, by the part's path.
+    fn posted_index(&self, path: &str) -> Option<usize> {
+        let (message, part) = path.strip_prefix("messages[")?.split_once("].parts[")?;
+        let (message, part): (usize, usize) = (message.parse().ok()?, part.strip_suffix(']')?.parse().ok()?);
+        self.origins.get(message)?.get(part).copied()
     }
 }
 
@@ -149,7 +168,7 @@ pub fn read_request(body: Bytes, limits: &Limits) -> Result<Posted> {
         ..RunRequest::default()
     };
     let version = version(body, fields.protocol_version)?;
-    Ok(Posted { request, thread_id, run_id, parent_run_id, version, continuation })
+    Ok(Posted { request, thread_id, run_id, parent_run_id, version, continuation, origins: read.origins })
 }
 
 fn id(body: Body<'_>, limits: &Limits, raw: Option<&RawValue>, key: &str) -> Result<Text> {

@@ -1,0 +1,186 @@
+//! CopilotKit's runtime under `/copilotkit`.
+
+use bytes::Bytes;
+use http::{Method, Request, Response, StatusCode, header};
+use http_body_util::Full;
+use omniassist_server::Assistant;
+use omniassist_server::http::{AssistantBody, AssistantService};
+use omniassist_server::testing::{ScriptedProvider, text};
+use serde_json::{Value, json};
+
+use crate::ag_ui::{events, input, kinds, post, read, user};
+
+fn service() -> (AssistantService, Assistant) {
+    let model = ScriptedProvider::new().otherwise(|_| text("Hello"));
+    let assistant = Assistant::builder(model).build().unwrap();
+    (AssistantService::new(assistant.clone()), assistant)
+}
+
+fn get(path: &str) -> Request<Full<Bytes>> {
+    Request::get(path).body(Full::default()).unwrap()
+}
+
+async fn json_of(response: Response<AssistantBody>) -> (StatusCode, Value) {
+    assert_eq!(response.headers()["content-type"], "application/json");
+    (response.status(), serde_json::from_str(&read(response).await).unwrap())
+}
+
+#[tokio::test]
+async fn info_promises_what_there_is() {
+    let (service, _) = service();
+    let (status, info) = json_of(service.handle(get("/copilotkit/info")).await).await;
+    assert_eq!(status, StatusCode::OK);
+    assert_eq!((&info["mode"], &info["telemetryDisabled"]), (&json!("sse"), &json!(true)));
+    assert_eq!(info["agents"].as_object().unwrap().keys().collect::<Vec<_>>(), ["default"]);
+    assert!(info["threadEndpoints"].as_object().unwrap().values().all(|promised| promised == false));
+    assert!(info.get("licenseStatus").is_none());
+    let envelope = post("/copilotkit", &json!({"method": "info"}), "ada");
+    assert_eq!(json_of(service.handle(envelope).await).await.1, info);
+}
+
+#[tokio::test]
+async fn an_agent_runs_on_its_own_route_and_on_the_single_one() {
+    let (service, _) = service();
+    let body = input(&[user("hi")]);
+    let own = events(service.handle(post("/copilotkit/agent/default/run", &body, "ada")).await).await;
+    let envelope = json!({"method": "agent/run", "params": {"agentId": "default"}, "body": body});
+    let single = events(service.handle(post("/copilotkit/", &envelope, "ada")).await).await;
+    for events in [own, single] {
+        let kinds = kinds(&events);
+        assert_eq!((kinds[0], kinds.last().copied()), ("RUN_STARTED", Some("RUN_FINISHED")));
+        assert_eq!(events[0].get("protocolVersion"), None);
+    }
+}
+
+#[tokio::test]
+async fn connecting_gives_an_empty_stream() {
+    let (service, _) = service();
+    let requests = [
+        post("/copilotkit/agent/default/connect", &input(&[]), "ada"),
+        post(
+            "/copilotkit",
+            &json!({"method": "agent/connect", "params": {"agentId": "default"}, "body": input(&[])}),
+            "ada",
+        ),
+    ];
+    for request in requests {
+        let response = service.handle(request).await;
+        assert_eq!(response.status(), StatusCode::OK);
+        assert_eq!(response.headers()["content-type"], "text/event-stream");
+        assert_eq!(read(response).await, "");
+    }
+}
+
+#[tokio::test]
+async fn a_run_is_stopped_by_whoever_began_it() {
+    let (service, assistant) = service();
+    let stop = |body: &Value, user: &str| post("/copilotkit/agent/default/stop/thread-1", body, user);
+    let run = service.handle(post("/copilotkit/agent/default/run", &input(&[user("hi")]), "ada")).await;
+    assert_eq!(assistant.live_runs(), 1);
+    let none = json!({"stopped": false, "message": "The thread has no run under way."});
+    assert_eq!(json_of(service.handle(stop(&json!({}), "eve")).await).await, (StatusCode::OK, none.clone()));
+    let (status, answer) = json_of(service.handle(stop(&json!({"runId": "run-1"}), "ada")).await).await;
+    assert_eq!(status, StatusCode::OK);
+    assert_eq!((&answer["stopped"], &answer["interrupt"]["code"]), (&json!(true), &json!("STOPPED")));
+    let events = events(run).await;
+    assert_eq!(events.last().unwrap()["code"], "STOPPED");
+    let envelope = json!({"method": "agent/stop", "params": {"agentId": "default", "threadId": "thread-1"}});
+    assert_eq!(json_of(service.handle(post("/copilotkit", &envelope, "ada")).await).await.1, none);
+}
+
+#[tokio::test]
+async fn a_stop_says_nothing_else_and_comes_as_json() {
+    let (service, _) = service();
+    let path = "/copilotkit/agent/default/stop/a%20b";
+    for (body, status) in [
+        ("", 200),
+        (" ", 200),
+        ("{}", 200),
+        ("{\"runId\":\"r\"}", 200),
+        ("{\"runId\":5}", 400),
+        ("{\"other\":1}", 400),
+        ("[]", 400),
+        ("{", 400),
+    ] {
+        let mut request = post(path, &json!(0), "ada");
+        *request.body_mut() = Full::from(body);
+        assert_eq!(service.handle(request).await.status().as_u16(), status, "{body}");
+    }
+    let mut form = post(path, &json!({}), "ada");
+    form.headers_mut().insert(header::CONTENT_TYPE, "text/plain".parse().unwrap());
+    assert_eq!(service.handle(form).await.status(), StatusCode::UNSUPPORTED_MEDIA_TYPE);
+}
+
+#[tokio::test]
+async fn what_is_not_there() {
+    let (service, assistant) = service();
+    let body = input(&[user("hi")]);
+    let other = service.handle(post("/copilotkit/agent/other/run", &body, "ada")).await;
+    let (status, answer) = json_of(other).await;
+    assert_eq!((status, &answer["error"]), (StatusCode::NOT_FOUND, &json!("Agent not found")));
+    assert!(answer["message"].as_str().unwrap().contains("other"));
+    let requests = [
+        (get("/copilotkit"), 405, Some("POST")),
+        (get("/copilotkit/agent/default/run"), 405, Some("POST")),
+        (post("/copilotkit/info", &body, ""), 405, Some("GET, HEAD")),
+        (get("/copilotkit/threads/x/messages"), 404, None),
+        (post("/copilotkit/transcribe", &body, ""), 404, None),
+        (post("/copilotkit/agent/%ff/run", &body, ""), 404, None),
+        (post("/copilotkit/agent/other/connect", &body, ""), 404, None),
+        (post("/copilotkit/agent/other/stop/t", &json!({}), ""), 404, None),
+        (get("/copilotkitchen"), 404, None),
+        (get("/copilotkit/threads?agentId=default"), 200, None),
+    ];
+    for (request, status, allow) in requests {
+        let path = request.uri().clone();
+        let response = service.handle(request).await;
+        assert_eq!(response.status().as_u16(), status, "{path}");
+        assert_eq!(response.headers().get(header::ALLOW).map(|allow| allow.to_str().unwrap()), allow);
+    }
+    assert_eq!(assistant.live_runs(), 0);
+}
+
+#[tokio::test]
+async fn wrong_bodies_are_explained_in_the_form_of_the_runtime() {
+    let (service, _) = service();
+    let path = "/copilotkit/agent/default/run";
+    let (status, answer) = json_of(service.handle(post(path, &json!({"runId": "r"}), "")).await).await;
+    assert_eq!((status, &answer["error"]), (StatusCode::BAD_REQUEST, &json!("Invalid request body")));
+    assert_eq!(answer["details"]["path"], "threadId");
+    let envelopes = [
+        (json!({}), "method"),
+        (json!({"method": "dance"}), "method"),
+        (json!({"method": "agent/run"}), "params.agentId"),
+        (json!({"method": "agent/run", "params": 5}), "params"),
+        (json!({"method": "agent/stop", "params": {"agentId": "default"}}), "params.threadId"),
+        (json!({"method": "resource/request", "params": {}}), "params.path"),
+    ];
+    for (envelope, at) in envelopes {
+        let (status, answer) = json_of(service.handle(post("/copilotkit", &envelope, "")).await).await;
+        assert_eq!(
+            (status, answer["details"]["path"].as_str()),
+            (StatusCode::BAD_REQUEST, Some(at)),
+            "{envelope}"
+        );
+    }
+    let without_body = json!({"method": "agent/run", "params": {"agentId": "default"}});
+    let (status, answer) = json_of(service.handle(post("/copilotkit", &without_body, "")).await).await;
+    assert_eq!((status, &answer["details"]["code"]), (StatusCode::BAD_REQUEST, &json!("invalid_json")));
+    let mut text = post(path, &json!({}), "");
+    text.headers_mut().remove(header::CONTENT_TYPE);
+    assert_eq!(json_of(service.handle(text).await).await.0, StatusCode::UNSUPPORTED_MEDIA_TYPE);
+    let listed =
+        json!({"method": "resource/request", "params": {"path": "/threads?limit=5", "httpMethod": "GET"}});
+    assert_eq!(json_of(service.handle(post("/copilotkit", &listed, "")).await).await.1["threads"], json!([]));
+}
+
+#[tokio::test]
+async fn head_is_answered_like_get() {
+    let (service, _) = service();
+    let request = Request::builder()
+        .method(Method::HEAD)
+        .uri("/copilotkit/info")
+        .body(Full::<Bytes>::default())
+        .unwrap();
+    assert_eq!(service.handle(request).await.status(), StatusCode::OK);
+}
