@@ -10,7 +10,7 @@ use omniassist_server::core::{
     TranscriptItem,
 };
 use omniassist_server::provider::WireDecoder;
-use omniassist_server::provider::openai::{ChatDecoder, Vendor};
+use omniassist_server::provider::openai::{ChatDecoder, DEFAULT_CHAT_MODEL, Vendor};
 use omniassist_server::testing::{FakeProvider, Reply};
 use omniassist_server::{LlmProvider, OpenAiChatProvider};
 use serde_json::{Value, json};
@@ -137,7 +137,7 @@ fn each_vendors_request_has_the_form_that_it_takes() {
 #[test]
 fn a_vendor_is_known_by_its_address_and_can_be_overruled() {
     let body = |builder: omniassist_server::provider::openai::OpenAiChatProviderBuilder| -> Value {
-        let provider = builder.api_key("k").build().unwrap();
+        let provider = builder.api_key("k").model("m").build().unwrap();
         serde_json::from_slice(&provider.request_body(&payload()).unwrap()).unwrap()
     };
     let mistral = || OpenAiChatProvider::builder().base_url("https://api.mistral.ai/v1");
@@ -149,7 +149,7 @@ fn a_vendor_is_known_by_its_address_and_can_be_overruled() {
     // Behind a gateway of one's own the vendor is named, and the address kept.
     let gateway = OpenAiChatProvider::builder().vendor(Vendor::MISTRAL).base_url("http://127.0.0.1:4000/v1");
     assert_eq!(body(gateway)["tool_choice"], "any");
-    assert_eq!(mistral().api_key("k").build().unwrap().name(), "mistral");
+    assert_eq!(mistral().api_key("k").model("m").build().unwrap().name(), "mistral");
     assert_eq!(OpenAiChatProvider::new("k").unwrap().name(), "openai-chat");
 }
 
@@ -186,7 +186,7 @@ async fn azure_is_sent_its_own_header_and_version() {
     server.reply(Reply::sse(chat_done(&[delta(json!({"content": "x"})), finish("stop")])));
     let azure = OpenAiChatProvider::builder()
         .vendor(Vendor::AZURE)
-        .base_url(server.base_url())
+        .base_url(format!("http://{}/openai/deployments/gpt", server.address()))
         .api_key("canary")
         .api_version("2024-10-21")
         .build()
@@ -195,10 +195,44 @@ async fn azure_is_sent_its_own_header_and_version() {
     assert!(events.iter().all(Result::is_ok));
     let request = server.request(1).await;
     assert_eq!((request.header("api-key"), request.header("authorization")), (Some("canary"), None));
-    assert_eq!(request.path, "/v1/chat/completions?api-version=2024-10-21");
+    assert_eq!(request.path, "/openai/deployments/gpt/chat/completions?api-version=2024-10-21");
+    assert_eq!(request.json()["model"], "gpt");
     let wrong = OpenAiChatProvider::builder().api_key("k").api_version("1&x=y").build().unwrap_err();
     assert!(wrong.is_configuration());
     assert!(OpenAiChatProvider::builder().vendor(Vendor::AZURE).api_key("k").build().is_err());
+}
+
+#[test]
+fn no_vendor_is_sent_the_name_of_anothers_model() {
+    for vendor in Vendor::ALL {
+        let build = |model: Option<&str>| {
+            let mut builder = OpenAiChatProvider::builder().vendor(*vendor).api_key("k");
+            if *vendor == Vendor::AZURE {
+                builder = builder.base_url("https://x.openai.azure.com/openai/v1");
+            }
+            if let Some(model) = model {
+                builder = builder.model(model);
+            }
+            builder.build()
+        };
+        assert_eq!(build(Some("m")).unwrap().model(), Some("m"), "{vendor:?}");
+        match build(None) {
+            Ok(provider) => {
+                assert_eq!((*vendor, provider.model()), (Vendor::OPENAI, Some(DEFAULT_CHAT_MODEL)))
+            }
+            Err(error) => {
+                assert!(error.is_configuration(), "{vendor:?}: {error:?}");
+                let told = error.to_string();
+                for word in [vendor.name(), "`model`", "OMNIASSIST_MODEL"] {
+                    assert!(told.contains(word), "{vendor:?}: {told}");
+                }
+            }
+        }
+    }
+    // The same where the address tells the vendor; a stranger may have any model.
+    let at = |url: &str| OpenAiChatProvider::builder().base_url(url).api_key("k").build();
+    assert!(at("https://api.groq.com/openai/v1").unwrap_err().is_configuration());
+    assert_eq!(at("https://gateway.example/v1").unwrap().model(), Some(DEFAULT_CHAT_MODEL));
 }
 
 fn decode_offering(tools: &[&'static str], chunks: &[Value]) -> Vec<LlmEvent> {

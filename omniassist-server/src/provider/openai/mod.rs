@@ -13,7 +13,7 @@
 //! use omniassist_server::{OpenAiChatProvider, OpenAiProvider};
 //!
 //! let openai = OpenAiProvider::new("sk-…")?;
-//! let local = OpenAiChatProvider::builder().base_url("http://127.0.0.1:8080/v1").build()?;
+//! let local = OpenAiChatProvider::builder().base_url("http://127.0.0.1:8080/v1").model("qwen3").build()?;
 //!
 //! let payload = LlmPayload::new([TranscriptItem::user("Hello")]);
 //! assert!(openai.request_body(&payload)?.starts_with(br#"{"model":"gpt-5-mini""#));

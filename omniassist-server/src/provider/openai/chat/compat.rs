@@ -3,7 +3,9 @@
 use std::fmt;
 
 use http::Uri;
+use omniassist_core::Text;
 
+use super::DEFAULT_CHAT_MODEL;
 use super::schema::Rules;
 use crate::provider::settings::{Api, KeyHeader};
 use crate::transport::is_loopback;
@@ -333,6 +335,16 @@ impl Vendor {
 
     pub(super) fn api(self) -> &'static Api {
         &self.0.api
+    }
+
+    /// The model that is asked where none is named. A vendor has none whose models come and go or are the user's own.
+    pub(super) fn default_model(self, base_url: &str) -> Option<Text> {
+        if self == Self::OPENAI {
+            return Some(Text::from_static(DEFAULT_CHAT_MODEL));
+        }
+        // Azure's deployment is the model, and the URL may name it.
+        let (_, deployment) = base_url.split_once("/deployments/").filter(|_| self == Self::AZURE)?;
+        deployment.split('/').next().filter(|name| !name.is_empty()).map(Text::from)
     }
 
     pub(super) fn quirks(self) -> Quirks {

@@ -24,15 +24,16 @@ use crate::provider::wire::SseWire;
 use crate::provider::{LlmProvider, LlmStream};
 use crate::{Error, Result};
 
-/// The model that [`OpenAiChatProvider`] asks unless told otherwise: one that does not reason, since this API has no
-/// way to send reasoning back.
+/// The model that [`OpenAiChatProvider`] asks OpenAI, or a server of no known [`Vendor`], for unless told otherwise: one
+/// that does not reason, since this API has no way to send reasoning back.
 pub const DEFAULT_CHAT_MODEL: &str = "gpt-4.1-mini";
 
 /// Any server that speaks [Chat Completions](https://platform.openai.com/docs/api-reference/chat): Ollama, LM Studio,
 /// llama.cpp, vLLM, OpenRouter, Groq, Mistral, DeepSeek, Azure, and OpenAI itself.
 ///
-/// One driver serves them all and puts up with what they do differently; a [`Vendor`] is recognised by its base URL. For OpenAI's own models prefer
-/// [`OpenAiProvider`](super::OpenAiProvider), which keeps their reasoning across tool calls.
+/// One driver serves them all and puts up with what they do differently; a [`Vendor`] is recognised by its base
+/// URL. For OpenAI's own models prefer [`OpenAiProvider`](super::OpenAiProvider), which keeps their reasoning across tool
+/// calls.
 ///
 /// ```
 /// use omniassist_server::OpenAiChatProvider;
@@ -57,7 +58,7 @@ impl OpenAiChatProvider {
     ///
     /// # Errors
     ///
-    /// As [`from_env`](Self::from_env).
+    /// As [`from_env`](Self::from_env), and when `OMNIASSIST_MODEL` is unset: no vendor but OpenAI has a default model.
     pub fn vendor_from_env(vendor: Vendor) -> Result<Self> {
         let settings = Settings::from_vars(vendor.api(), |name| std::env::var(name).ok());
         OpenAiChatProviderBuilder { settings, vendor: Some(vendor), ..Self::builder() }.build()
@@ -120,8 +121,8 @@ impl OpenAiChatProviderBuilder {
 
     /// Speaks to this vendor: sets its base URL and the form of its requests. A base URL set after this is kept; the
     /// key is not read from the environment, for which see
-    /// [`vendor_from_env`](OpenAiChatProvider::vendor_from_env). Default: the vendor that the base URL belongs to, or
-    /// none in particular.
+    /// [`vendor_from_env`](OpenAiChatProvider::vendor_from_env). But for OpenAI a [`model`](Self::model) must be named.
+    /// Default: the vendor that the base URL belongs to, or none in particular.
     pub fn vendor(mut self, vendor: Vendor) -> Self {
         self.vendor = Some(vendor);
         self.settings.api = vendor.api();
@@ -174,9 +175,13 @@ impl OpenAiChatProviderBuilder {
     /// # Errors
     ///
     /// When the base URL, the key, a header or a root certificate is not usable, or there is no key for a server that is
-    /// not on loopback.
+    /// not on loopback; when no model is named for a vendor without a default one.
     pub fn build(mut self) -> Result<OpenAiChatProvider> {
         let vendor = self.vendor.or_else(|| Vendor::of_base_url(&self.settings.base_url));
+        let model = self.settings.model.take().or_else(|| match vendor {
+            Some(vendor) => vendor.default_model(&self.settings.base_url),
+            None => Some(Text::from_static(DEFAULT_CHAT_MODEL)),
+        });
         let mut quirks = vendor.map_or(PLAIN, Vendor::quirks);
         match self.max_completion_tokens {
             Some(true) => quirks.max_tokens = "max_completion_tokens",
@@ -199,14 +204,17 @@ impl OpenAiChatProviderBuilder {
             Some(_) => return Err(Error::configuration("`api_version` is not a version")),
             None => String::new(),
         };
+        let endpoint = self.settings.bind(&format!("/chat/completions{query}"))?;
+        let Some(model) = model else {
+            let vendor = vendor.map_or("the server", Vendor::name);
+            let what =
+                format!("no model: {vendor} has no default one; call `model`, or set OMNIASSIST_MODEL");
+            return Err(Error::configuration(what));
+        };
         Ok(OpenAiChatProvider {
             name: vendor.filter(|vendor| *vendor != Vendor::OPENAI).map_or("openai-chat", Vendor::name),
-            endpoint: self.settings.bind(&format!("/chat/completions{query}"))?,
-            options: encode::Options {
-                model: self.settings.model.unwrap_or(Text::from_static(DEFAULT_CHAT_MODEL)),
-                quirks,
-                constrained_tools: self.constrained_tools,
-            },
+            endpoint,
+            options: encode::Options { model, quirks, constrained_tools: self.constrained_tools },
             limits: self.settings.limits,
         })
     }
