@@ -3,6 +3,8 @@
 //! Most applications depend on an adapter (`omniassist-axum`) instead, which re-exports what they need from here.
 //! Depend on this crate directly to run an assistant without HTTP, to write a provider, or to write an adapter.
 
+#[cfg(any(feature = "anthropic", feature = "testing"))]
+mod base64;
 mod cancel;
 mod cost;
 pub mod endpoint;

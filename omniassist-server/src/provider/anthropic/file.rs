@@ -3,6 +3,7 @@
 use omniassist_core::Text;
 
 use super::messages::{Content, Source};
+use crate::base64;
 
 /// An image or a document; a note where the API has no form for the file, so that the model at least knows of it.
 pub(super) fn content<'a>(media_type: &'a Text, url: &'a Text, filename: Option<&'a str>) -> Content<'a> {
@@ -20,7 +21,7 @@ pub(super) fn content<'a>(media_type: &'a Text, url: &'a Text, filename: Option<
             Content::Document { source: Source::Base64 { media_type, data }, title: filename }
         }
         (kind, Some(data)) if is_text(kind) => {
-            match decode_base64(data).and_then(|bytes| String::from_utf8(bytes).ok()) {
+            match base64::decode(data).and_then(|bytes| String::from_utf8(bytes).ok()) {
                 Some(text) if !text.trim().is_empty() => {
                     let source = Source::Text { media_type: "text/plain", data: text };
                     Content::Document { source, title: filename }
@@ -55,39 +56,12 @@ fn split_data_url(url: &str) -> Option<(&str, &str)> {
     Some((media_type.split(';').next().unwrap_or_default(), data))
 }
 
-fn decode_base64(data: &str) -> Option<Vec<u8>> {
-    let mut bytes = Vec::with_capacity(data.len() / 4 * 3);
-    let mut bits = 0_u32;
-    let mut count = 0;
-    for byte in data.trim_end_matches('=').bytes() {
-        let value = match byte {
-            b'A'..=b'Z' => byte - b'A',
-            b'a'..=b'z' => byte - b'a' + 26,
-            b'0'..=b'9' => byte - b'0' + 52,
-            b'+' | b'-' => 62,
-            b'/' | b'_' => 63,
-            _ => return None,
-        };
-        bits = (bits << 6) | u32::from(value);
-        count += 6;
-        if count >= 8 {
-            count -= 8;
-            bytes.push((bits >> count) as u8);
-        }
-    }
-    Some(bytes)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn base64_is_read_with_and_without_padding() {
-        for (data, text) in [("", ""), ("SGk=", "Hi"), ("SGkh", "Hi!"), ("w6k", "é"), ("8J-mgA==", "🦀")] {
-            assert_eq!(decode_base64(data).unwrap(), text.as_bytes(), "{data}");
-        }
-        assert_eq!(decode_base64("S G"), None);
+    fn data_urls_are_split() {
         assert_eq!(split_data_url("data:text/plain;charset=utf-8;base64,SGk="), Some(("text/plain", "SGk=")));
         assert_eq!(split_data_url("data:,plain"), None);
     }

@@ -7,8 +7,9 @@ use bytes::{Bytes, BytesMut};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::VERSION;
 use super::error::CassetteError;
-use super::{VERSION, base64};
+use crate::base64;
 
 /// One request and what was answered.
 #[derive(Debug, Clone, PartialEq)]

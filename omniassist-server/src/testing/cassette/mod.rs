@@ -67,7 +67,6 @@
 //! What users and models say is stored: that is what a recording is for. Record with data made up for the purpose, and
 //! read the file before you commit it. A secret that a model spells out over several events is not recognised.
 
-mod base64;
 mod compare;
 mod error;
 mod file;

@@ -1,8 +1,10 @@
-//! Base64 (RFC 4648, section 4), for bodies that are no text.
+//! Base64 (RFC 4648): for files in data URLs and for bodies in cassettes.
 
+#[cfg(feature = "testing")]
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-pub(super) fn encode(bytes: &[u8]) -> String {
+#[cfg(feature = "testing")]
+pub(crate) fn encode(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
     for group in bytes.chunks(3) {
         let bits =
@@ -16,18 +18,20 @@ pub(super) fn encode(bytes: &[u8]) -> String {
     text
 }
 
-/// The bytes; `None` if the text is not base64 with its padding.
-pub(super) fn decode(text: &str) -> Option<Vec<u8>> {
+/// The bytes; `None` if the text is not base64. Reads both alphabets, that of section 4 and that for URLs, and takes
+/// padding or none: browsers and servers write all of these into data URLs.
+pub(crate) fn decode(text: &str) -> Option<Vec<u8>> {
     let body = text.trim_end_matches('=');
-    if !text.len().is_multiple_of(4) || text.len() - body.len() > 2 {
+    let padding = text.len() - body.len();
+    // A lone last character holds no whole byte.
+    if padding > 2 || (padding > 0 && !text.len().is_multiple_of(4)) || body.len() % 4 == 1 {
         return None;
     }
-    let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
+    let mut bytes = Vec::with_capacity(body.len() / 4 * 3 + 2);
     for group in body.as_bytes().chunks(4) {
         let mut bits = 0_u32;
         for byte in group {
-            let value = ALPHABET.iter().position(|known| known == byte)?;
-            bits = bits << 6 | u32::try_from(value).ok()?;
+            bits = bits << 6 | u32::from(value(*byte)?);
         }
         let [_, whole @ ..] = (bits << (6 * (4 - group.len()))).to_be_bytes();
         bytes.extend(whole.iter().take(group.len() * 6 / 8));
@@ -35,7 +39,18 @@ pub(super) fn decode(text: &str) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-#[cfg(test)]
+fn value(character: u8) -> Option<u8> {
+    Some(match character {
+        b'A'..=b'Z' => character - b'A',
+        b'a'..=b'z' => character - b'a' + 26,
+        b'0'..=b'9' => character - b'0' + 52,
+        b'+' | b'-' => 62,
+        b'/' | b'_' => 63,
+        _ => return None,
+    })
+}
+
+#[cfg(all(test, feature = "testing"))]
 mod tests {
     use super::{decode, encode};
 
@@ -51,10 +66,16 @@ mod tests {
         ] {
             assert_eq!(encode(bytes.as_bytes()), text);
             assert_eq!(decode(text).unwrap(), bytes.as_bytes());
+            assert_eq!(decode(text.trim_end_matches('=')).unwrap(), bytes.as_bytes());
         }
         let all: Vec<u8> = (0..=255).collect();
         assert_eq!(decode(&encode(&all)).unwrap(), all);
-        for wrong in ["Zg", "Zg=", "Z===", "Zm9v!m9v", "====", "Zg==Zg=="] {
+        assert_eq!(decode(&encode(&all).replace('+', "-").replace('/', "_")).unwrap(), all);
+    }
+
+    #[test]
+    fn what_is_no_base64_is_told() {
+        for wrong in ["Z", "Zg=", "Z===", "Zm9v!m9v", "Zm9v m9v", "Zm9vZ", "=", "==", "====", "Zg==Zg=="] {
             assert_eq!(decode(wrong), None, "{wrong}");
         }
     }
