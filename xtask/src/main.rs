@@ -21,7 +21,8 @@ const USAGE: &str = "\
 cargo xtask test [rust|clients|browser|real-model]...
             every test, or those named. Runs npm itself; as root on Debian it installs missing system packages.
             real-model runs only when OMNIASSIST_E2E_BASE_URL names a server with OpenAI's API (it ends in /v1);
-            OMNIASSIST_E2E_MODEL names its model
+            OMNIASSIST_E2E_MODEL and OMNIASSIST_E2E_API_KEY are its model and its key. Part of it sets
+            OMNIASSIST_CONSTRAINED_TOOLS=1: there the quickstart asks for tool calls by a JSON schema
 cargo xtask lint     formatting, clippy and rustdoc, with warnings as errors
 cargo xtask tree     the number of dependencies against its budget
 cargo xtask msrv     the stated Rust version against what the dependencies ask for

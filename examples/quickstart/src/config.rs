@@ -29,7 +29,7 @@ Environment:
                         https://generativelanguage.googleapis.com
   OMNIASSIST_MODEL      Default: gpt-5-mini (openai), gpt-4.1-mini (openai-chat), claude-sonnet-4-6
                         (anthropic), gemini-flash-latest (gemini); of a server on this machine that speaks as OpenAI
-                        does, the first model it lists.
+                        does, the first model it lists; none of other vendors that openai-chat knows.
   OMNIASSIST_CONSTRAINED_TOOLS
                         1: openai-chat asks for tool calls by a JSON schema. For a model whose chat template knows no
                         tools. Default: 0.
