@@ -161,3 +161,113 @@ pub(super) fn state_digest(metadata: Option<&ProviderMetadata>, buffer: &mut Vec
     }
     json_digest(&JsonText::from_value(&Value::Object(state.collect())), buffer)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every way to prove something, with what else would be the same bytes if fields ran into each other.
+    fn everything<'a>(one: &'a Digest, other: &'a Digest) -> Vec<Sealed<'a>> {
+        let call = |id, name, arguments| Call { id, name, arguments };
+        let mut all = Vec::new();
+        for (text, state) in [(one, other), (other, one), (one, one)] {
+            all.extend([Sealed::Text { text, state }, Sealed::Reasoning { text, state }]);
+        }
+        for (id, name) in [("ab", "c"), ("a", "bc"), ("", "abc"), ("a\n", "b"), ("a", "\nb"), ("c", "ab")] {
+            for (arguments, rest) in [(one, other), (other, one)] {
+                let call = call(id, name, arguments);
+                all.extend([
+                    Sealed::Call { call, state: rest },
+                    Sealed::ClientCall { call, state: rest },
+                    Sealed::Output { call, output: rest },
+                    Sealed::Approval { id: "ab", call },
+                    Sealed::Approval { id: "a", call },
+                ]);
+            }
+            all.push(Sealed::FailedCall { id, name, state: one });
+            all.push(Sealed::Error { id, name, text: one });
+        }
+        all
+    }
+
+    #[test]
+    fn nothing_is_proved_by_the_seal_of_anything_else() {
+        let keys = SealKeys::new("k", [7; 32]).unwrap().and_older("j", [7; 32]).unwrap();
+        let scopes = [
+            (Some("chat"), Some("ann"), "m"),
+            (Some("chatann"), None, "m"),
+            (Some("chatann"), Some(""), "m"),
+            (Some("chat"), Some("annm"), ""),
+            (None, Some("chatann"), "m"),
+            (Some(""), Some("chatann"), "m"),
+            (None, None, "m"),
+            (Some(""), None, "m"),
+            (None, Some(""), "m"),
+        ];
+        let digests = (text_digest("one"), text_digest("other"));
+        let mut seals = std::collections::HashSet::new();
+        let mut count = 0;
+        for (chat, principal, message) in scopes {
+            let scope = Scope { chat, principal, message };
+            for sealed in everything(&digests.0, &digests.1) {
+                for expiry in [0, 1] {
+                    for key in ["k", "j"] {
+                        let mac = keys.mac(key).unwrap();
+                        let hash = hash(mac, key, expiry, scope, sealed).finalize().into_bytes();
+                        seals.insert(hash);
+                        count += 1;
+                    }
+                }
+            }
+        }
+        assert_eq!(seals.len(), count);
+        assert_eq!(count, 9 * 78 * 2 * 2);
+    }
+
+    /// A vector that was captured from the AI SDK's own approvals, whose digest is over the same canonical form.
+    #[test]
+    fn the_canonical_form_is_the_one_that_the_ai_sdk_signs() {
+        let input = JsonText::parse(r#"{"b":1,"a":[true,null,"ü"],"c":{"z":1.5,"y":{}}}"#).unwrap();
+        let digest = json_digest(&input, &mut Vec::new()).unwrap();
+        assert_eq!(base64url(&digest), "EJlMBeA6bx7BKyhLjdMcel9TWuorIzfUAACDBELZUZI");
+
+        let payload = serde_json::to_string(&(
+            "ai-sdk-tool-approval-v1",
+            "appr-1",
+            "call-1",
+            "deleteFile",
+            base64url(&digest),
+        ));
+        let keyed = <Mac as hmac::KeyInit>::new_from_slice(b"secret").unwrap();
+        let signature = keyed.chain_update(payload.unwrap()).finalize().into_bytes();
+        assert_eq!(base64url(&signature), "V7tg8uJLfimo8ms79lAEnc46JwPFuojTnA42hDrgo2E");
+    }
+
+    /// RFC 4648, section 5, without padding.
+    fn base64url(bytes: &[u8]) -> String {
+        const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+        let bits: String = bytes.iter().map(|byte| format!("{byte:08b}")).collect();
+        let six = |piece: &[u8]| {
+            let piece = format!("{:0<6}", std::str::from_utf8(piece).unwrap());
+            char::from(ALPHABET[usize::from_str_radix(&piece, 2).unwrap()])
+        };
+        bits.as_bytes().chunks(6).map(six).collect()
+    }
+
+    #[test]
+    fn state_without_a_provider_is_no_state() {
+        let digest = |state: Value| state_digest(state.as_object(), &mut Vec::new()).unwrap();
+        let none = state_digest(None, &mut Vec::new()).unwrap();
+        for state in [
+            serde_json::json!({}),
+            serde_json::json!({ "omniassist": { "seal": "x" } }),
+            serde_json::json!({ "openai": 1, "flat": [{}] }),
+            serde_json::json!({ "__proto__": {} }),
+        ] {
+            assert_eq!(digest(state), none);
+        }
+        assert_ne!(digest(serde_json::json!({ "openai": {} })), none);
+        let both = digest(serde_json::json!({ "openai": { "a": 1 }, "omniassist": 1 }));
+        assert_eq!(both, digest(serde_json::json!({ "openai": { "a": 1.0 }, "google": null })));
+    }
+}

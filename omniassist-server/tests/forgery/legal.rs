@@ -2,7 +2,7 @@
 
 use omniassist_server::core::message::{Message, Part, ToolState};
 use omniassist_server::core::{Text, TrustHistory};
-use omniassist_server::seal::{SealKeys, SealVerifier};
+use omniassist_server::seal::SealKeys;
 
 use super::chat::Chat;
 use super::dice::Dice;
@@ -84,7 +84,7 @@ fn honest_conversations_are_taken_whole() {
     let (mut outputs, mut states, mut approvals) = (0, 0, 0);
     let rotated =
         SealKeys::new("2026-12", OTHER_SECRET).unwrap().and_older("2026-11", super::SECRET).unwrap();
-    for round in 0..2_400 {
+    for round in 0..2_100 {
         let keys = keys();
         let mut chat = match round % 4 {
             0 => Chat::answered(&keys, &mut dice),
@@ -106,13 +106,11 @@ fn honest_conversations_are_taken_whole() {
         for message in &mut expected[..last] {
             message.parts.iter_mut().for_each(ask_again);
         }
-        let strict = SealVerifier::new(post.keys.clone()).refuse_unsealed_text(true);
-        for verifier in [post.verifier(), strict] {
-            let taken = post.verified(request.clone(), &verifier);
-            let taken = taken.unwrap_or_else(|error| panic!("round {round}: {error}"));
-            assert_eq!(plainly(&taken.messages), plainly(&expected), "round {round}");
-            assert!(unproved(&taken.messages, &chat.ledger, post.now_ms, true).is_empty());
-        }
+        post.strict = dice.one_in(2);
+        let taken = post.verified(request, &post.verifier());
+        let taken = taken.unwrap_or_else(|error| panic!("round {round}: {error}"));
+        assert_eq!(plainly(&taken.messages), plainly(&expected), "round {round}");
+        assert!(unproved(&taken.messages, &chat.ledger, post.now_ms, true).is_empty());
         for part in expected.iter().flat_map(|message| &message.parts) {
             match part {
                 Part::Tool(tool) => {

@@ -13,6 +13,7 @@ mod legal;
 mod post;
 mod replay;
 mod rules;
+mod size;
 
 use omniassist_server::seal::SealKeys;
 
