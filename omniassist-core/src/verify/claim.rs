@@ -40,8 +40,10 @@ pub enum Claim {
     Output,
     /// The call failed with this text. Of a front-end tool: as with an output.
     Failure,
-    /// The server asked for approval of this very call.
+    /// The server asked for approval of this very call, and this is the answer.
     Approval,
+    /// The server made this very call and waits for its approval.
+    Request,
 }
 
 /// One claim of posted history that only the server can vouch for.

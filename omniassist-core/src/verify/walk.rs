@@ -11,6 +11,10 @@ const UNVERIFIABLE: &str = "The result of this call can no longer be verified.";
 /// What stands for an answer that came too late.
 const LAPSED: &str = "The answer came after the time for it was over.";
 
+/// What stands for a call that would have to be asked about once more, and that nothing proves.
+const UNASKED: &str =
+    "Whether this call was ever asked for can no longer be verified. Make it again if it is still wanted.";
+
 /// The entry of metadata that the server keeps its proofs under.
 const OWN: &str = "omniassist";
 
@@ -27,8 +31,9 @@ pub fn own_entries(metadata: &Map<String, Value>) -> Option<&Map<String, Value>>
 ///
 /// - An output that is not vouched for is an error that says so.
 /// - State of text, reasoning or a call that is not vouched for is gone. The text itself stays.
-/// - An approval that is not vouched for, or that does not stand in the last step of the last message, is a request for approval once
-///   more. The arguments of one that is vouched for are in their [canonical](canonical) form, which is what was proved.
+/// - An approval that is not vouched for, or that does not stand in the last step of the last message, is a request for
+///   approval once more. Of a request that the run would repeat, the call itself must be vouched for; otherwise it is an
+///   error that says so, and the model may make the call again. The arguments of one that is vouched for are in their [canonical](canonical) form, which is what was proved.
 /// - In the arguments and outputs of calls, a key that stood twice or that clients refuse stands once or not at all:
 ///   two readers would see two different values. State holds what stands under a provider's name and nothing else.
 ///
@@ -59,21 +64,27 @@ pub fn history(
                     Part::Tool(tool) => tools.side(&tool.name),
                     _ => None,
                 };
-                for claim in claims(part) {
+                for claim in claims(part).filter(|claim| *claim != Claim::Request || posted.is_due) {
                     posted.claim = claim;
                     let verdict = match claim {
                         Claim::Approval if !posted.is_due => Verdict::Distrust,
                         _ => verifier.verify(posted),
                     };
-                    if verdict == Verdict::Refuse {
-                        return Err(Error::seal_invalid(format!(
-                            "messages[{message_index}].parts[{part_index}]"
-                        )));
-                    }
                     decided.push((part_index, claim, verdict));
+                    // Asking once more gives a new proof, which must not go to a call that a client made up.
+                    let repeats = claim == Claim::Approval && verdict != Verdict::Accept;
+                    if posted.is_due && repeats && verdict != Verdict::Refuse {
+                        posted.claim = Claim::Request;
+                        decided.push((part_index, Claim::Request, verifier.verify(posted)));
+                    }
                 }
             }
             for (part_index, claim, verdict) in decided {
+                if verdict == Verdict::Refuse {
+                    return Err(Error::seal_invalid(format!(
+                        "messages[{message_index}].parts[{part_index}]"
+                    )));
+                }
                 if let Some(part) = message.parts.get_mut(part_index) {
                     settle(part, claim, verdict);
                 }
@@ -95,6 +106,7 @@ fn claims(part: &Part) -> impl Iterator<Item = Claim> + use<> {
                 ToolState::ApprovalResponded { approval, .. } if is_approved(approval) => {
                     Some(Claim::Approval)
                 }
+                ToolState::ApprovalRequested { .. } => Some(Claim::Request),
                 _ => None,
             };
             (tool.metadata.as_ref().map(|_| Claim::Call), result)
@@ -121,6 +133,10 @@ fn settle(part: &mut Part, claim: Claim, verdict: Verdict) {
                 tool.state = ToolState::OutputError { input, error_text };
             }
             Claim::Approval => settle_approval(tool, trusted),
+            Claim::Request if !trusted => {
+                let (input, error_text) = (tool.state.input().cloned(), Text::from_static(UNASKED));
+                tool.state = ToolState::OutputError { input, error_text };
+            }
             _ => {}
         },
         _ => {}

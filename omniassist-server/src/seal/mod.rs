@@ -73,7 +73,7 @@
 //! | its seal | text | reasoning, state | result of a server's tool | answer of the client's | approval |
 //! |---|---|---|---|---|---|
 //! | proves it | taken | taken | taken | taken (the call's seal) | taken, once |
-//! | is missing, under an unknown key, of another version, or no seal at all | taken as text; refused if the host says so | dropped | "can no longer be verified" | the same | asked again |
+//! | is missing, under an unknown key, of another version, or no seal at all | taken as text; refused if the host says so | dropped | "can no longer be verified" | the same | asked again, where the call itself is proved; else an error for the model, which may make the call again |
 //! | proved it, and has expired | – | – | – | a form: "too late" | asked again |
 //! | is one of ours, and not of this | refused | refused | refused | refused | refused |
 //!
@@ -96,7 +96,8 @@
 //! - **Text that came without a seal** is taken as the assistant's, unless
 //!   [`refuse_unsealed_text`](SealVerifier::refuse_unsealed_text) is set. It has no more weight than the user's words:
 //!   never instructions, never a result.
-//! - **Calls that have no result.** A client may claim that a call was made; no tool runs on that word.
+//! - **Calls that have no result.** A client may claim that a call was made; no tool runs on that word, and nobody is asked
+//!   about it.
 //! - **The client's own answers**: outputs of front-end tools and forms may be posted differently each time, and so may
 //!   the arguments that a user changed while approving, where the tool lets them.
 //! - **Secrecy.** A seal hides nothing. What a client must not read must not be sent to it.

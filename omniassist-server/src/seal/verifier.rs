@@ -175,6 +175,11 @@ impl Verifier for SealVerifier {
                 CallJudgement::Unproved => Verdict::Distrust,
                 _ => Verdict::Accept,
             },
+            (Claim::Request, Part::Tool(tool)) => match self.call(&part, tool) {
+                CallJudgement::Servers => Verdict::Accept,
+                CallJudgement::Wrong => Verdict::Refuse,
+                _ => Verdict::Distrust,
+            },
             (Claim::Output | Claim::Failure, Part::Tool(tool)) => self.result(&part, tool),
             (Claim::Approval, Part::Tool(tool)) => match &tool.state {
                 ToolState::ApprovalResponded { input, approval } => {

@@ -214,6 +214,10 @@ pub(super) fn unproved(messages: &[Message], ledger: &Ledger, now_ms: u64, stric
                             let until = ledger.approvals.get(&entry);
                             claim(is_due && until.is_some_and(|until| now_ms < *until), "approval");
                         }
+                        // The run would ask for it, and prove it anew.
+                        ToolState::ApprovalRequested { .. } if is_due => {
+                            claim(ledger.calls.iter().any(|made| made[..4] == key), "request");
+                        }
                         _ => {}
                     }
                     if tool.metadata.is_some() {
@@ -239,4 +243,5 @@ pub(super) fn unproved(messages: &[Message], ledger: &Ledger, now_ms: u64, stric
 fn is_ours(error_text: &str) -> bool {
     error_text == "The result of this call can no longer be verified."
         || error_text == "The answer came after the time for it was over."
+        || error_text.starts_with("Whether this call was ever asked for can no longer be verified.")
 }

@@ -253,6 +253,14 @@ fn an_approval_counts_with_its_proof_in_time_where_it_is_due() {
     earlier.parts.push(Part::StepStart);
     assert!(is_asked_again(&verified(&earlier, NOW, "c1")), "overtaken by a step");
 
+    let mut made_up = unsigned.clone();
+    tool(&mut made_up, "c1").metadata = None;
+    assert!(failed(&verified(&made_up, NOW, "c1")).contains("Make it again"), "nobody is asked about it");
+    let mut waiting = sealed(asked("c1", "{}"));
+    assert!(matches!(verified(&waiting, NOW, "c1").state, ToolState::ApprovalRequested { .. }));
+    tool(&mut waiting, "c1").metadata = None;
+    assert!(failed(&verified(&waiting, NOW, "c1")).contains("Make it again"), "nor about this");
+
     let mut denied = unsigned.clone();
     let ToolState::ApprovalResponded { approval, .. } = &mut tool(&mut denied, "c1").state else { panic!() };
     approval["approved"] = json!(false);
