@@ -148,11 +148,13 @@ pub(super) fn is_object(data: &str) -> bool {
 mod tests {
     use super::*;
 
+    /// Fails at data that says so.
     struct Nothing;
 
     impl EventReader for Nothing {
-        fn event(&mut self, _: &str, _: &Text, _: &mut EventBuf<LlmEvent>) -> Result<()> {
-            Ok(())
+        fn event(&mut self, _: &str, data: &Text, events: &mut EventBuf<LlmEvent>) -> Result<()> {
+            events.push(LlmEvent::TextDelta { block: 0, delta: data.clone() });
+            if data == "fail" { Err(Error::provider(ProviderErrorKind::RateLimited)) } else { Ok(()) }
         }
 
         fn is_terminal(&self, _: &str, _: &Text) -> bool {
@@ -173,6 +175,22 @@ mod tests {
         let fed =
             body.chunks(chunk).try_for_each(|chunk| wire.feed(Bytes::copy_from_slice(chunk), &mut events));
         fed.and_then(|()| wire.finish(&mut events)).err().and_then(|error| error.provider_kind())
+    }
+
+    #[test]
+    fn a_decoder_that_has_failed_stays_failed() {
+        let mut wire = SseWire::new(Nothing, &Limits::default());
+        let mut events = EventBuf::new();
+        let fed = wire.feed(Bytes::from_static(b"data: a\n\ndata: fail\n\ndata: b\n\n"), &mut events);
+        let kind = Some(ProviderErrorKind::RateLimited);
+        assert_eq!(fed.unwrap_err().provider_kind(), kind);
+        assert_eq!(events.drain().count(), 2);
+        assert_eq!(
+            wire.feed(Bytes::from_static(b"data: c\n\n"), &mut events).unwrap_err().provider_kind(),
+            kind
+        );
+        assert_eq!(wire.finish(&mut events).unwrap_err().provider_kind(), kind);
+        assert!(events.is_empty());
     }
 
     /// A form feed is white space, but not to a parser of JSON.

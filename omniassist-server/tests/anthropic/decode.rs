@@ -154,6 +154,42 @@ fn a_message_that_starts_twice() {
     assert_eq!((twice.text.as_str(), twice.runnable()), ("One text.", vec![true]));
 }
 
+/// Fault 34: what a gateway had said in full before it began anew is said once more, so the first is not run.
+#[test]
+fn a_call_of_a_message_that_was_begun_anew_does_not_run() {
+    let mut events = vec![start("msg_1", json!([{"type": "text", "text": "Said inside. "}]))];
+    events.push(opened(7, json!({"type": "text", "text": "Half "})));
+    events.extend(call(8, "toolu_a", "{\"city\":\"Bern\"}"));
+    events.push(start("msg_2", json!([])));
+    // Late news of a block that the new message does not have.
+    events.extend([text(7, "late "), stopped(7)]);
+    events.extend(call(0, "toolu_b", "{\"city\":\"Bern\"}"));
+    events.extend(ended("tool_use"));
+    let anew = said(&wire(&events));
+    assert_eq!(anew.runnable(), [false, true]);
+    assert_eq!(anew.calls[0].ended, None);
+    assert_eq!(anew.text, "Said inside. Half ");
+
+    let inside = json!([{"type": "text", "text": "Never said."}]);
+    let mut events = vec![start("msg_1", inside), start("msg_2", json!([]))];
+    events.extend([opened(0, json!({"type": "text", "text": ""})), text(0, "Said."), stopped(0)]);
+    events.extend(ended("end_turn"));
+    assert_eq!(said(&wire(&events)).text, "Said.");
+}
+
+#[test]
+fn a_block_that_takes_anothers_place_ends_it() {
+    let mut events = vec![start("msg_1", json!([]))];
+    events.extend([tool(0, "toolu_a", "weather"), input(0, "{}")]);
+    events.extend([tool(0, "toolu_b", "time"), input(0, "{\"zone\":\"CET\"}"), stopped(0)]);
+    // One stop too many must not end the call whose block is gone.
+    events.push(stopped(0));
+    events.extend(ended("tool_use"));
+    let replaced = said(&wire(&events));
+    assert_eq!(replaced.runnable(), [false, true]);
+    assert_eq!(replaced.calls[1].ended.as_deref(), Some("{\"zone\":\"CET\"}"));
+}
+
 /// Fault 34: content that is already inside `message_start` is said once, before what follows it.
 #[test]
 fn content_inside_the_start() {

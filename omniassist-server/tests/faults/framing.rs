@@ -96,6 +96,11 @@ fn fault_03_crlf_lone_cr_and_a_mixture_end_lines() {
         for stream in [with_crlf(&bytes), lone_cr, mixed] {
             same(api, &stream, "Hello");
         }
+        // Of several lines of data, none ends the event.
+        let lines = replace(&bytes, "data: {", "data: {\ndata: ");
+        for stream in [with_crlf(&lines), replace(&lines, "\n", "\r")] {
+            same(api, &stream, "Hello");
+        }
     }
 }
 

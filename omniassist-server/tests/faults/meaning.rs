@@ -305,10 +305,13 @@ async fn fault_40_one_finish_and_the_last_usage_and_none_is_not_0() {
     let hello = || delta(json!({"content": "Hello"}));
     let mut last = finish("stop");
     last["usage"] = json!({"prompt_tokens": 1, "completion_tokens": 2, "total_tokens": 3});
+    let mut no_total = finish("stop");
+    no_total["usage"] = json!({"prompt_tokens": 1, "completion_tokens": 2});
     for (chunks, total) in [
         (vec![hello(), finish("stop"), finish("stop")], None),
         (vec![usage(5), hello(), usage(6), finish("stop"), usage(7)], Some(7)),
         (vec![hello(), last], Some(3)),
+        (vec![hello(), no_total], None),
     ] {
         let told = ask(Api::Chat, [Reply::sse(chat_done(&chunks))]).await;
         assert_eq!((told.end().as_str(), told.usage().total_tokens), ("Stop", total));

@@ -192,6 +192,38 @@ async fn fault_56_a_provider_that_cannot_be_reached_is_told_soon() {
     }
 }
 
+/// The environment names the proxy, so the asking is done by a process of its own: this test once more.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn fault_56_a_server_on_this_machine_is_asked_past_the_systems_proxy() {
+    const CHILD: &str = "OMNIASSIST_TEST_PAST_PROXY";
+    if let Some(base_url) = std::env::var_os(CHILD) {
+        for base_url in [base_url.to_str().unwrap(), "http://provider.example/v1"] {
+            let provider = omniassist_server::OpenAiChatProvider::builder().base_url(base_url).api_key("k");
+            let assistant = Assistant::builder(provider.limits(limits()).build().unwrap()).build().unwrap();
+            assert_eq!(assistant.run(RunRequest::prompt("hi")).text().await.unwrap(), "Hello, world");
+        }
+        return;
+    }
+    let (model, proxy) = (FakeProvider::start().await.unwrap(), FakeProvider::start().await.unwrap());
+    for server in [&model, &proxy] {
+        server.reply(good(Api::Chat));
+    }
+    let mut child = std::process::Command::new(std::env::current_exe().unwrap());
+    child
+        .args([
+            "--exact",
+            "faults::transport::fault_56_a_server_on_this_machine_is_asked_past_the_systems_proxy",
+        ])
+        .env(CHILD, model.base_url())
+        .env("http_proxy", format!("http://{}", proxy.address()))
+        .env_remove("no_proxy")
+        .env_remove("NO_PROXY");
+    let output = tokio::task::spawn_blocking(move || child.output().unwrap()).await.unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+    assert_eq!((model.requests().len(), proxy.requests().len()), (1, 1));
+    assert_eq!(proxy.requests()[0].header("host"), Some("provider.example"));
+}
+
 #[tokio::test]
 async fn fault_57_a_redirect_is_refused_and_its_target_never_asked() {
     let canary = FakeProvider::start().await.unwrap();

@@ -30,6 +30,7 @@ fn payload() -> LlmPayload {
             "type": "object",
             "properties": {"city": {"$ref": "#/$defs/City"}},
             "$defs": {"City": {"type": "string", "pattern": "^\\S+$"}},
+            "anyOf": [{"required": ["city"]}, {"required": []}],
         });
         Arc::new(ToolSpec::new(name, "d", schema))
     };
@@ -67,6 +68,21 @@ fn body(vendor: Vendor, payload: &LlmPayload) -> Value {
         builder = builder.base_url("https://x.openai.azure.com/openai/v1");
     }
     serde_json::from_slice(&builder.build().unwrap().request_body(payload).unwrap()).unwrap()
+}
+
+/// The id that a call with this id is sent under.
+fn body_with_id(vendor: Vendor, id: &str) -> String {
+    let mut payload = payload();
+    let items = payload.transcript.iter().cloned().map(|item| match item {
+        TranscriptItem::Call(call) => TranscriptItem::Call(ToolCall { id: id.into(), ..call }),
+        TranscriptItem::Result(result) => TranscriptItem::Result(ToolResult { call_id: id.into(), ..result }),
+        other => other,
+    });
+    payload.transcript = items.collect();
+    let body = body(vendor, &payload);
+    let messages = body["messages"].as_array().unwrap();
+    let turn = messages.iter().find(|message| message["role"] == "assistant").unwrap();
+    turn["tool_calls"][0]["id"].as_str().unwrap().to_owned()
 }
 
 #[test]
@@ -124,6 +140,9 @@ fn each_vendors_request_has_the_form_that_it_takes() {
         let id = turn["tool_calls"][0]["id"].as_str().unwrap();
         assert_eq!(id, body["messages"].as_array().unwrap().last().unwrap()["tool_call_id"], "{vendor:?}");
         assert_eq!(id.len() == 9, is(&[Vendor::MISTRAL]), "{vendor:?}: {id}");
+        let long = body_with_id(*vendor, &"x".repeat(41));
+        let capped = [Vendor::OPENAI, Vendor::AZURE, Vendor::GITHUB_MODELS, Vendor::GITHUB_COPILOT];
+        assert_eq!(long.len() == 41, !is(&capped) && !is(&[Vendor::MISTRAL]), "{vendor:?}: {long}");
         let parameters = &body["tools"][0]["function"]["parameters"];
         assert_eq!(parameters.get("$defs").is_none(), is(&[Vendor::OLLAMA]), "{vendor:?}");
         assert_ne!(
@@ -131,6 +150,8 @@ fn each_vendors_request_has_the_form_that_it_takes() {
             is(&[Vendor::LLAMA_CPP, Vendor::LM_STUDIO]),
             "{vendor:?}"
         );
+        // The vendors whose ids are capped take no combination of schemas at the top either.
+        assert_eq!(parameters.get("anyOf").is_none(), is(&capped), "{vendor:?}");
     }
 }
 
@@ -162,8 +183,12 @@ fn a_turn_with_calls_and_no_reasoning_says_so_where_that_is_asked() {
         .filter(|item| !matches!(item, TranscriptItem::Reasoning { .. }))
         .cloned()
         .collect();
-    assert_eq!(body(Vendor::DEEPSEEK, &payload)["messages"][2]["reasoning_content"], "");
-    assert_eq!(body(Vendor::FIREWORKS, &payload)["messages"][2].get("reasoning_content"), None);
+    for vendor in Vendor::ALL {
+        let asked = [Vendor::DEEPSEEK, Vendor::MOONSHOT].contains(vendor);
+        let expected = json!("");
+        let body = body(*vendor, &payload);
+        assert_eq!(body["messages"][2].get("reasoning_content"), asked.then_some(&expected), "{vendor:?}");
+    }
 }
 
 #[test]

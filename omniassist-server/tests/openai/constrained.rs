@@ -323,6 +323,19 @@ fn reasoning_and_calls_of_the_servers_own_pass() {
 }
 
 #[test]
+fn tokens_are_counted_also_where_the_answer_fails() {
+    let counts = json!({"choices": [], "usage": {"prompt_tokens": 7, "completion_tokens": 3}});
+    for bytes in [
+        chat_done(&[delta(json!({"content": CALL[..5].concat()})), counts.clone()]),
+        chat_done(&[counts.clone(), json!({"error": {"message": "m", "code": 503}})]),
+    ] {
+        let decoded = decode(&Limits::default(), [&bytes[..]]);
+        assert!(decoded.end.is_err());
+        assert_eq!(fold(&decoded.events).usage.unwrap().input_tokens, Some(7));
+    }
+}
+
+#[test]
 fn what_is_held_back_is_bounded() {
     let mut limits = Limits::default();
     limits.max_tool_args_bytes = 40;

@@ -18,6 +18,7 @@ mod library;
 mod over_http;
 mod seen;
 mod stage;
+mod vetoes;
 
 /// Fails with all that is wrong at once, and says how much was checked.
 fn report(what: &str, failures: &[String]) {

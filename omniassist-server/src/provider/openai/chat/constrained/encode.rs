@@ -26,7 +26,6 @@ pub(in super::super) fn payload(original: &LlmPayload) -> LlmPayload {
         let answer = original.options.response_schema.as_ref().map(|(_, schema)| schema);
         let mut options = (*original.options).clone();
         options.response_schema = Some((Text::from_static("turn"), schema(&tools, words, answer)));
-        options.parallel_tool_calls = None;
         payload.options = Arc::new(options);
         for tool in &tools {
             tool.examples(&mut conversation);
