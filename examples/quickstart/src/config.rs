@@ -35,6 +35,8 @@ Environment:
                         tools. Default: 0.
   OMNIASSIST_DISCOVERY  off: without key and base URL, do not look for a model server on this machine
                         (127.0.0.1, ports 11434 Ollama, 1234 LM Studio, 8080 llama.cpp).
+  OMNIASSIST_SHOW_WORK  1: OpenAI's clients (/assistant/v1) are told of reasoning and of the tools that ran here, too.
+                        Default: 0.
   QUICKSTART_DB         The SQLite file, made on first start. Default: quickstart.sqlite3
   RUST_LOG              What is logged. Default: info
 
@@ -46,6 +48,8 @@ Without key, base URL and model server the demo answers, which is no model.
 pub(crate) struct Config {
     pub port: u16,
     pub database: PathBuf,
+    /// Whether OpenAI's clients see more than what the assistant says.
+    pub show_work: bool,
     pub source: ModelSource,
 }
 
@@ -183,13 +187,14 @@ impl Config {
             Some("off") => false,
             Some(other) => return Err(wrong("OMNIASSIST_DISCOVERY", format!("`{other}` is not on or off"))),
         };
-        let constrained_tools = match get("OMNIASSIST_CONSTRAINED_TOOLS").as_deref() {
-            None | Some("0") => false,
-            Some("1") => true,
-            Some(other) => {
-                return Err(wrong("OMNIASSIST_CONSTRAINED_TOOLS", format!("`{other}` is not 0 or 1")));
-            }
+        let flag = |name: &'static str| match get(name).as_deref() {
+            None | Some("0") => Ok(false),
+            Some("1") => Ok(true),
+            Some(other) => Err(wrong(name, format!("`{other}` is not 0 or 1"))),
         };
+        let constrained_tools = flag("OMNIASSIST_CONSTRAINED_TOOLS")?;
+        let show_work = flag("OMNIASSIST_SHOW_WORK")?;
+        let database = database(get("QUICKSTART_DB"));
         let model = get("OMNIASSIST_MODEL");
         let openai_url =
             get("OPENAI_BASE_URL").map(|text| base_url(Protocol::Responses, &text)).transpose()?;
@@ -213,7 +218,7 @@ impl Config {
                     } else {
                         ModelSource::Demo
                     };
-                    return Ok(Self { port, database: database(get("QUICKSTART_DB")), source });
+                    return Ok(Self { port, database, show_work, source });
                 }
             },
         };
@@ -233,7 +238,7 @@ impl Config {
                 ModelSource::Api(Api { protocol, base_url, key, model, constrained_tools })
             }
         };
-        Ok(Self { port, database: database(get("QUICKSTART_DB")), source })
+        Ok(Self { port, database, show_work, source })
     }
 }
 
@@ -328,6 +333,8 @@ mod tests {
         let local = ("OPENAI_BASE_URL", "http://127.0.0.1:1/v1");
         assert!(!api(&[local]).constrained_tools);
         assert!(api(&[local, ("OMNIASSIST_CONSTRAINED_TOOLS", "1")]).constrained_tools);
+        assert!(!read(&[local]).unwrap().show_work);
+        assert!(read(&[local, ("OMNIASSIST_SHOW_WORK", "1")]).unwrap().show_work);
     }
 
     #[test]
@@ -338,6 +345,7 @@ mod tests {
             ("OMNIASSIST_PROVIDER", "OpenAI"),
             ("OMNIASSIST_DISCOVERY", "no"),
             ("OMNIASSIST_CONSTRAINED_TOOLS", "yes"),
+            ("OMNIASSIST_SHOW_WORK", "2"),
             ("OPENAI_BASE_URL", "127.0.0.1:11434/v1"),
             ("OPENAI_BASE_URL", "http://127.0.0.1:11434"),
             ("OPENAI_BASE_URL", "http://me:secret@127.0.0.1/v1"),
@@ -361,6 +369,7 @@ mod tests {
             "OPENAI_BASE_URL",
             "OMNIASSIST_MODEL",
             "OMNIASSIST_DISCOVERY",
+            "OMNIASSIST_SHOW_WORK",
             "QUICKSTART_DB",
         ] {
             assert!(HELP.contains(&format!("\n  {name} ")), "{name}");

@@ -8,7 +8,7 @@ use crate::demo::Demo;
 /// The whole application on a socket, with a demo that does not wait.
 async fn start() -> String {
     let store = Store::temporary();
-    let assistant = assistant(Arc::new(Demo { pace: Duration::ZERO }), store.clone()).unwrap();
+    let assistant = assistant(Arc::new(Demo { pace: Duration::ZERO }), store.clone(), false).unwrap();
     let app = app(&assistant, store, &Answering { model: demo::LABEL.into(), note: String::new() });
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
@@ -108,7 +108,7 @@ async fn a_front_end_tool_is_handed_over_and_its_output_answered() {
 
 #[test]
 fn every_tool_is_accepted_and_two_are_the_pages() {
-    let assistant = assistant(Arc::new(Demo { pace: Duration::ZERO }), Store::temporary()).unwrap();
+    let assistant = assistant(Arc::new(Demo { pace: Duration::ZERO }), Store::temporary(), false).unwrap();
     let specs = assistant.tools().snapshot().specs();
     let page = specs.iter().filter(|spec| spec.side == omniassist_axum::core::ToolSide::FrontEnd).count();
     assert_eq!((specs.len() - page, page), (6, 2));

@@ -1,4 +1,5 @@
-//! What the assistant can do: six tools that run here, over the back office's data, and two that the page runs.
+//! What the assistant can do: six tools that run here, over the back office's data, two that the page runs, and one
+//! object that it makes.
 //!
 //! A tool is an async function. Its parameters are extractors, and the JSON Schema of its arguments comes from the
 //! type inside [`Args`], doc comments included. Descriptions are short and each tool has examples: weak models choose
@@ -6,7 +7,7 @@
 
 use std::time::Duration;
 
-use omniassist_axum::{Args, Json, State, Tool, ToolContext, ToolError};
+use omniassist_axum::{Args, Json, ObjectEndpoint, State, Tool, ToolContext, ToolError};
 use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -71,6 +72,11 @@ pub(crate) fn all() -> Vec<Tool> {
             json!({"subject": "Wrong colour", "priority": "low"}),
         ),
     ]
+}
+
+/// A ticket out of a customer's words, for a form that fills itself in while the model writes (`useObject`).
+pub(crate) fn ticket_object() -> ObjectEndpoint {
+    ObjectEndpoint::new::<TicketDraft>("ticket", "Draft a support ticket from what the customer says.")
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
