@@ -3,9 +3,10 @@
 use bytes::Bytes;
 use http::{Method, Request, Response, StatusCode, header};
 use http_body_util::Full;
-use omniassist_server::Assistant;
+use omniassist_server::core::ToolChoice;
 use omniassist_server::http::{AssistantBody, AssistantService};
-use omniassist_server::testing::{ScriptedProvider, text};
+use omniassist_server::testing::{ScriptedProvider, Turn, text};
+use omniassist_server::{Assistant, Tool, ToolError};
 use serde_json::{Value, json};
 
 use crate::ag_ui::{events, input, kinds, post, read, user};
@@ -69,6 +70,44 @@ async fn connecting_gives_an_empty_stream() {
         assert_eq!(response.headers()["content-type"], "text/event-stream");
         assert_eq!(read(response).await, "");
     }
+}
+
+#[tokio::test]
+async fn suggestions_are_a_call_that_the_model_has_to_make() {
+    let suggestions = json!({"suggestions": [{"title": "Orders", "message": "Show my orders."}]});
+    let model =
+        ScriptedProvider::new().otherwise(move |_| Turn::call("copilotkitSuggest", suggestions.clone()));
+    let looked_up = Tool::new("look_up", "Looks up", || async { Ok::<_, ToolError>("the truth") });
+    let service = AssistantService::new(Assistant::builder(model.clone()).tool(looked_up).build().unwrap());
+    let sealed = json!({"id": "a1", "role": "assistant", "content": "Hello.",
+        "encryptedValue": "{\"omniassist\":{\"seal\":\"v1.k.0.AAAAAAAAAAAAAAAAAAAAAA\"}}"});
+    let mut body = input(&[user("hi"), sealed, json!({"id": "s", "role": "user", "content": "Suggest"})]);
+    let schema = json!({"type": "object", "properties": {"suggestions": {"type": "array"}}});
+    body["tools"] = json!([{"name": "copilotkitSuggest", "description": "Suggest", "parameters": schema}]);
+    body["forwardedProps"] =
+        json!({"toolChoice": {"type": "function", "function": {"name": "copilotkitSuggest"}}});
+    let envelope = |method: &str| json!({"method": method, "params": {"agentId": "default"}, "body": body});
+    let requests = [
+        post("/copilotkit/agent/default/suggest", &body, "ada"),
+        post("/copilotkit", &envelope("agent/suggest"), "ada"),
+        post("/copilotkit", &envelope("agent/run"), "ada"),
+    ];
+    for request in requests {
+        let events = events(service.handle(request).await).await;
+        let args: String = events
+            .iter()
+            .filter(|event| event["type"] == "TOOL_CALL_ARGS")
+            .map(|event| event["delta"].as_str().unwrap())
+            .collect();
+        assert!(args.contains("Show my orders."));
+        let payload = model.payloads().pop().unwrap();
+        assert_eq!(payload.tool_choice, ToolChoice::Tool("copilotkitSuggest".into()));
+        assert_eq!(payload.tools.len(), 1);
+    }
+    body["tools"] = json!([]);
+    let none = service.handle(post("/copilotkit/agent/default/suggest", &body, "ada")).await;
+    let (status, answer) = json_of(none).await;
+    assert_eq!((status, &answer["details"]["path"]), (StatusCode::BAD_REQUEST, &json!("tools")));
 }
 
 #[tokio::test]

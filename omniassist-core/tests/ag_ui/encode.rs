@@ -325,6 +325,16 @@ fn an_error_closes_what_is_open() {
 }
 
 #[test]
+fn tokens_written_to_a_cache_are_told_to_1_0_only() {
+    let mut usage = Usage::default();
+    (usage.input_tokens, usage.cache_write_input_tokens) = (Some(9), Some(4));
+    let events = [start(), RunEvent::Finish { reason: FinishReason::Stop, usage }];
+    let usage = |version| sent(version, &events).pop().unwrap()["usage"].clone();
+    assert_eq!(usage(Version::V1), json!([{"inputTokens": 9, "cacheWriteInputTokens": 4}]));
+    assert_eq!(usage(Version::V0), json!([{"inputTokens": 9}]));
+}
+
+#[test]
 fn a_run_without_an_end_is_an_error() {
     let dropped = sent(Version::V1, &[start(), RunEvent::StepStart]);
     assert_eq!(dropped.last().unwrap()["code"], "stream_interrupted");

@@ -1,6 +1,5 @@
 //! AG-UI over HTTP: `POST /ag-ui`.
 
-use bytes::Bytes;
 use http::{Extensions, Request, Response};
 use http_body::Body;
 use omniassist_core::Error;
@@ -13,25 +12,15 @@ use crate::Assistant;
 /// Answers `POST /ag-ui`.
 pub(super) async fn run<B: Body>(assistant: &Assistant, request: Request<B>) -> Response<AssistantBody> {
     let (parts, body) = request.into_parts();
-    match json_body(&parts.headers, body, assistant.limits()).await {
+    let limits = assistant.limits();
+    match json_body(&parts.headers, body, limits).await {
         Ok(body) => {
-            start(assistant, body, parts.extensions).unwrap_or_else(|refusal| reply::refused(&refusal))
+            let posted = ag_ui::read_request(body, limits);
+            let begun = posted.and_then(|posted| begin(assistant, posted, parts.extensions));
+            begun.unwrap_or_else(|refusal| reply::refused(&refusal))
         }
         Err(refusal) => reply::refusal(&refusal),
     }
-}
-
-/// Reads a `RunAgentInput` and begins its run.
-///
-/// # Errors
-///
-/// When the request is not acceptable. Nothing has begun then.
-pub(super) fn start(
-    assistant: &Assistant,
-    body: Bytes,
-    extensions: Extensions,
-) -> Result<Response<AssistantBody>, Error> {
-    begin(assistant, ag_ui::read_request(body, assistant.limits())?, extensions)
 }
 
 /// Begins a run.

@@ -16,7 +16,7 @@ use serde_json::{Map, Value, json};
 
 use super::ag_ui as run;
 use super::read::{Refusal, is_json, json_body, read_body};
-use super::{AssistantBody, reply};
+use super::{AssistantBody, reply, suggest};
 use crate::{Assistant, Principal};
 
 /// The release of CopilotKit whose runtime this is like.
@@ -26,6 +26,10 @@ pub(super) const VERSION: &str = "1.74.0";
 const AGENT: &str = "default";
 
 const BASE: &str = "/copilotkit";
+
+/// What the single route may be asked for.
+const METHODS: &str =
+    "\"info\", \"agent/run\", \"agent/connect\", \"agent/suggest\", \"agent/stop\" or \"resource/request\"";
 
 /// Whether a path is one of CopilotKit's.
 pub(super) fn has(path: &str) -> bool {
@@ -42,6 +46,9 @@ enum Route {
         agent: String,
     },
     Connect {
+        agent: String,
+    },
+    Suggest {
         agent: String,
     },
     Stop {
@@ -64,6 +71,7 @@ impl Route {
             ["info"] => Self::Info,
             ["agent", agent, "run"] => Self::Run { agent: (*agent).to_owned() },
             ["agent", agent, "connect"] => Self::Connect { agent: (*agent).to_owned() },
+            ["agent", agent, "suggest"] => Self::Suggest { agent: (*agent).to_owned() },
             ["agent", agent, "stop", thread] => {
                 Self::Stop { agent: (*agent).to_owned(), thread: (*thread).to_owned() }
             }
@@ -95,7 +103,7 @@ pub(super) async fn answer<B: Body>(assistant: &Assistant, request: Request<B>) 
     match route {
         Route::Info => reply::json(StatusCode::OK, &info()),
         Route::Threads => reply::json(StatusCode::OK, &threads()),
-        Route::Single | Route::Run { .. } | Route::Connect { .. } => {
+        Route::Single | Route::Run { .. } | Route::Connect { .. } | Route::Suggest { .. } => {
             let (parts, body) = request.into_parts();
             match json_body(&parts.headers, body, limits).await {
                 Ok(body) => {
@@ -131,10 +139,21 @@ fn agent(
     extensions: Extensions,
 ) -> Result<Response<AssistantBody>, Error> {
     match route {
-        Route::Run { agent } | Route::Connect { agent } | Route::Stop { agent, .. } if agent != AGENT => {
+        Route::Run { agent }
+        | Route::Connect { agent }
+        | Route::Suggest { agent }
+        | Route::Stop { agent, .. }
+            if agent != AGENT =>
+        {
             Ok(agent_not_found(agent))
         }
-        Route::Run { .. } => run::start(assistant, body, extensions),
+        Route::Run { .. } | Route::Suggest { .. } => {
+            let posted = ag_ui::read_request(body, assistant.limits())?;
+            if matches!(route, Route::Suggest { .. }) || suggest::is_wanted(&posted) {
+                return run::begin(assistant, suggest::prepare(posted)?, extensions);
+            }
+            run::begin(assistant, posted, extensions)
+        }
         Route::Connect { .. } => {
             ag_ui::read_request(body, assistant.limits())?;
             Ok(reply::events(AssistantBody::whole(""), ag_ui::HEADERS))
@@ -188,6 +207,7 @@ fn single(
         Some("info") => return Ok(reply::json(StatusCode::OK, &info())),
         Some("agent/run") => Route::Run { agent: agent_id()? },
         Some("agent/connect") => Route::Connect { agent: agent_id()? },
+        Some("agent/suggest") => Route::Suggest { agent: agent_id()? },
         Some("agent/stop") => {
             let thread = named(params.thread_id.clone(), "params.threadId")?;
             Route::Stop { agent: agent_id()?, thread }
@@ -199,11 +219,7 @@ fn single(
             let is_list = is_get && Route::of(&format!("{BASE}{path}")) == Some(Route::Threads);
             return Ok(if is_list { reply::json(StatusCode::OK, &threads()) } else { not_found() });
         }
-        Some(_) => {
-            let expected =
-                "\"info\", \"agent/run\", \"agent/connect\", \"agent/stop\" or \"resource/request\"";
-            return Err(Error::invalid_field("method", expected, "another string"));
-        }
+        Some(_) => return Err(Error::invalid_field("method", METHODS, "another string")),
         None => return Err(Error::invalid_field("method", "a string", "nothing")),
     };
     agent(assistant, &route, inner, extensions)
@@ -255,7 +271,7 @@ fn info() -> Value {
         },
         "audioFileTranscriptionEnabled": false,
         "threadEndpoints": {"list": false, "inspect": false, "mutations": false, "realtimeMetadata": false},
-        "suggestions": false,
+        "suggestions": true,
         "a2uiEnabled": false,
         "openGenerativeUIEnabled": false,
         "telemetryDisabled": true,

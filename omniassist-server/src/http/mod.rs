@@ -12,7 +12,7 @@
 //! | `POST /{chat_id}/stop` | stops the run of a chat of the same principal; `{"stopped": true}`, or `false` where nothing ran |
 //! | `GET /{chat_id}/stream` | always 204: runs are not kept, so there is nothing to resume |
 //! | `POST /ag-ui` | runs the assistant for an AG-UI client of 1.0 or 0.0.59, over server-sent events |
-//! | `/copilotkit/…` | CopilotKit's runtime: `GET /info`, `POST /agent/default/run`, `/connect`, `/stop/{thread}`, and `POST /copilotkit` for all of them; errors are `{"error": …, "message": …}` |
+//! | `/copilotkit/…` | CopilotKit's runtime: `GET /info`, `POST /agent/default/run`, `/connect`, `/suggest`, `/stop/{thread}`, and `POST /copilotkit` for all of them; errors are `{"error": …, "message": …}` |
 //! | `GET /manifest.json` | tools, their JSON Schemas, and the dialects |
 //! | `GET /types.d.ts` | TypeScript types of messages and tools |
 //!
@@ -62,6 +62,7 @@ mod reply;
 mod runtime;
 mod service;
 mod source;
+mod suggest;
 
 pub use body::{AssistantBody, CutAnswer};
 pub use posted::PostedRun;

@@ -330,7 +330,7 @@ impl Encoder {
             .text("threadId", &self.thread_id)
             .text("runId", &self.run_id)
             .optional_value("outcome", outcome)
-            .optional_value("usage", outcome::usage(usage).as_ref())
+            .optional_value("usage", outcome::usage(usage, self.version).as_ref())
             .value("metadata", notes)
             .end();
     }
@@ -340,7 +340,7 @@ impl Encoder {
         Frame::new(out, "RUN_ERROR")
             .text("message", message)
             .text("code", code)
-            .optional_value("usage", outcome::usage(&self.usage).as_ref())
+            .optional_value("usage", outcome::usage(&self.usage, self.version).as_ref())
             .end();
     }
 
@@ -354,7 +354,7 @@ impl Encoder {
         Frame::new(out, "RUN_ERROR")
             .text("message", message)
             .text("code", "STOPPED")
-            .optional_value("usage", outcome::usage(&self.usage).as_ref())
+            .optional_value("usage", outcome::usage(&self.usage, self.version).as_ref())
             .end();
     }
 }

@@ -5,6 +5,7 @@ use serde::ser::{SerializeMap, Serializer};
 use serde_json::{Value, json};
 
 use crate::Text;
+use crate::dialect::ag_ui::Version;
 use crate::dialect::ag_ui::interrupt::Interrupt;
 use crate::event::{ApprovalRequest, InputRequest, Usage};
 
@@ -86,9 +87,10 @@ pub(super) enum Outcome<'a> {
     Cancelled,
 }
 
-/// The member `usage`: one entry, as far as the tokens are known.
-pub(super) fn usage(usage: &Usage) -> Option<[Tokens; 1]> {
+/// The member `usage`: one entry, as far as the tokens are known. Clients before 1.0 know of no writing to a cache.
+pub(super) fn usage(usage: &Usage, version: Version) -> Option<[Tokens; 1]> {
     let count = |tokens: Option<u64>| tokens.map(|tokens| tokens.min(MAX_COUNT));
+    let written = usage.cache_write_input_tokens.filter(|_| version >= Version::V1);
     (*usage != Usage::default()).then(|| {
         [Tokens {
             input_tokens: count(usage.input_tokens),
@@ -96,6 +98,7 @@ pub(super) fn usage(usage: &Usage) -> Option<[Tokens; 1]> {
             total_tokens: count(usage.total_tokens),
             reasoning_tokens: count(usage.reasoning_tokens),
             cached_input_tokens: count(usage.cached_input_tokens),
+            cache_write_input_tokens: count(written),
         }]
     })
 }
@@ -113,6 +116,8 @@ pub(super) struct Tokens {
     reasoning_tokens: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     cached_input_tokens: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cache_write_input_tokens: Option<u64>,
 }
 
 /// A time as clients parse it, in UTC. Years beyond 9999 become the last moment before them.

@@ -1,0 +1,68 @@
+//! Suggestions of what the user could say next, as CopilotKit asks for them: a run in which the model has to call one
+//! tool, whose arguments are the suggestions.
+//!
+//! CopilotKit posts the conversation under the name of a thread of its own, so no seal in it holds. None is needed:
+//! such a run has no server tools, and nothing that it says gets into the conversation. What the seals would have
+//! proved counts as unproved, so the model learns of tool results only that they can no longer be verified.
+
+use omniassist_core::dialect::ag_ui::Posted;
+use omniassist_core::message::{Message, Part, ProviderMetadata};
+use omniassist_core::run::ToolUse;
+use omniassist_core::{Error, ToolChoice};
+use serde_json::Value;
+
+/// The tool, as CopilotKit declares it.
+const TOOL: &str = "copilotkitSuggest";
+
+/// The entry of metadata that seals stand in.
+const OWN: &str = "omniassist";
+
+/// Whether a run is one for suggestions, though it came by the route of all runs: CopilotKit sends it there where it
+/// speaks to the single route.
+pub(super) fn is_wanted(posted: &Posted) -> bool {
+    let forwarded = posted.request.forwarded.as_ref().map(|props| props.to_value());
+    let choice = forwarded.as_ref().and_then(|props| props.pointer("/toolChoice/function/name"));
+    let is_only_tool = posted.request.tools.iter().all(|tool| tool.name == TOOL);
+    choice.and_then(Value::as_str) == Some(TOOL) && is_only_tool && !posted.request.tools.is_empty()
+}
+
+/// Makes a run for suggestions of what was posted.
+///
+/// # Errors
+///
+/// When the request does not declare the tool.
+pub(super) fn prepare(mut posted: Posted) -> Result<Posted, Error> {
+    let request = &mut posted.request;
+    request.tools.retain(|tool| tool.name == TOOL);
+    if request.tools.is_empty() {
+        let expected = format!("an array with the tool `{TOOL}`");
+        return Err(Error::invalid_field("tools", expected, "an array without it"));
+    }
+    let mut tool_use = ToolUse::without_server_tools();
+    tool_use.choice = ToolChoice::Tool(TOOL.into());
+    request.tool_use = tool_use;
+    // The thread's name stands for nothing, and is no chat that could be busy.
+    request.chat_id = None;
+    request.messages.iter_mut().for_each(forget_seals);
+    Ok(posted)
+}
+
+fn forget_seals(message: &mut Message) {
+    if let Some(Value::Object(metadata)) = &mut message.metadata {
+        metadata.remove(OWN);
+    }
+    for part in &mut message.parts {
+        match part {
+            Part::Text(part) => forget(&mut part.metadata),
+            Part::Reasoning(part) => forget(&mut part.metadata),
+            Part::Tool(part) => forget(&mut part.metadata),
+            _ => {}
+        }
+    }
+}
+
+fn forget(metadata: &mut Option<ProviderMetadata>) {
+    if let Some(metadata) = metadata {
+        metadata.remove(OWN);
+    }
+}
