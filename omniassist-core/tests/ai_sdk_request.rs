@@ -35,6 +35,28 @@ fn what_use_chat_posts() {
 }
 
 #[test]
+fn an_answer_further_up_is_gone_on_with() {
+    let post = |message_id: &str, trigger: &str| {
+        let message = |id: &str, role: &str| json!({"id": id, "role": role, "content": id});
+        let request = read(&json!({
+            "messages": [
+                message("u1", "user"), message("a1", "assistant"),
+                message("u2", "user"), message("a2", "assistant"),
+            ],
+            "trigger": trigger,
+            "messageId": message_id,
+        }));
+        request.unwrap().messages.last().unwrap().id.to_string()
+    };
+    assert_eq!(post("a1", "submit-message"), "a1");
+    assert_eq!(post("a2", "submit-message"), "a2");
+    for (id, trigger) in [("u1", "submit-message"), ("gone", "submit-message"), ("a1", "regenerate-message")]
+    {
+        assert_eq!(post(id, trigger), "a2", "{id} {trigger}");
+    }
+}
+
+#[test]
 fn what_a_plain_client_posts() {
     let request = read(&with(json!({
         "chatId": "c", "trigger": null, "tools": null, "messageId": null,

@@ -7,6 +7,7 @@ import { pageTools, tools } from '../lib/app.mjs';
 import { CANARY, startFakeOpenAi } from '../lib/fake-openai.mjs';
 import { openai, startQuickstart } from '../lib/quickstart.mjs';
 import { last, openChat, shape, textOf, toolParts, until, versions } from './chat.mjs';
+import { assertKept, assertLegal, items, outputOf } from './kept.mjs';
 
 let model;
 let app;
@@ -22,21 +23,15 @@ after(async () => {
 beforeEach(() => model.script());
 
 const call = (tool, id, args = tool.args) => ({ id, name: tool.name, args });
-/** The items of the model's input with one type, in a request to the Responses API. */
-const items = (request, type) => request.body.input.filter((item) => item.type === type);
-const outputOf = (request, id) => items(request, 'function_call_output').find((item) => item.call_id === id)?.output;
 
-/** Runs one scenario for each version, with the name that the closing table reads. */
+/**
+ * Runs one scenario for each version, with the name that the closing table reads, and has its chat post the whole
+ * conversation once more.
+ */
 function scenario(name, run) {
   for (const [version, ai] of Object.entries(versions)) {
-    test(`${version} · ${name}`, { timeout: 30_000 }, () => run(ai, version));
+    test(`${version} · ${name}`, { timeout: 30_000 }, async () => assertKept(await run(ai, version), model));
   }
-}
-
-/** A request never holds a call without its result, nor a result without its call. */
-function assertLegal(request) {
-  const ids = (type) => items(request, type).map((item) => item.call_id).sort();
-  assert.deepEqual(ids('function_call_output'), ids('function_call'));
 }
 
 scenario('text', async (ai) => {
@@ -49,6 +44,7 @@ scenario('text', async (ai) => {
   assert.equal(last(chat).parts.at(-1).state, 'done');
   assert.equal(chat.finishes[0].isError ?? false, false);
   assert.ok(chat.seen.length > 3, 'the text arrives in pieces');
+  return chat;
 });
 
 scenario('second turn sees the first', async (ai) => {
@@ -59,6 +55,7 @@ scenario('second turn sees the first', async (ai) => {
   assert.equal(chat.messages.length, 4);
   const input = JSON.stringify(model.requests[1].body.input);
   for (const said of ['First question', 'First answer.', 'Second question']) assert.ok(input.includes(said), said);
+  return chat;
 });
 
 scenario('reasoning', async (ai) => {
@@ -75,6 +72,7 @@ scenario('reasoning', async (ai) => {
   await chat.sendMessage({ text: 'Once more' });
   const [item] = items(model.requests[1], 'reasoning');
   assert.equal(item?.encrypted_content, encrypted, 'the encrypted reasoning comes back byte for byte');
+  return chat;
 });
 
 scenario('server tool', async (ai) => {
@@ -92,6 +90,7 @@ scenario('server tool', async (ai) => {
   const told = outputOf(model.requests[1], 'call_a');
   assert.deepEqual(JSON.parse(told), part.output, 'the model hears what the page shows');
   assertLegal(model.requests[1]);
+  return chat;
 });
 
 scenario('client tool round trip', async (ai) => {
@@ -110,6 +109,7 @@ scenario('client tool round trip', async (ai) => {
   assert.equal(chat.posted[1].messageId, last(chat).id);
   assert.deepEqual(JSON.parse(outputOf(model.requests[1], 'call_nav')), { shown: 'orders' });
   assertLegal(model.requests[1]);
+  return chat;
 });
 
 scenario('client tool fails in the page', async (ai) => {
@@ -126,6 +126,7 @@ scenario('client tool fails in the page', async (ai) => {
   await until(() => chat.status === 'ready' && textOf(last(chat)) !== '', 'the run goes on after the page failed');
   assert.equal(toolParts(last(chat))[0].state, 'output-error');
   assert.match(outputOf(model.requests[1], 'call_form'), /no such field/);
+  return chat;
 });
 
 scenario('server and client tools in one step', async (ai) => {
@@ -145,6 +146,7 @@ scenario('server and client tools in one step', async (ai) => {
   assert.equal(model.requests.length, 2, 'the model is asked once all results are there');
   assertLegal(model.requests[1]);
   assert.match(outputOf(model.requests[1], 'call_2'), /moved/);
+  return chat;
 });
 
 scenario('tool error', async (ai) => {
@@ -160,6 +162,7 @@ scenario('tool error', async (ai) => {
   assert.ok(model.requests.at(-1).raw.includes(part.errorText), 'the model hears the same reason');
   assert.equal(textOf(last(chat)), 'It was.', 'the run goes on');
   assert.equal(chat.status, 'ready');
+  return chat;
 });
 
 scenario('arguments that do not fit', async (ai) => {
@@ -177,6 +180,7 @@ scenario('arguments that do not fit', async (ai) => {
   assert.equal(good.state, 'output-available');
   assert.ok(outputOf(model.requests[1], 'call_x').length > 10, 'the model hears why');
   assert.equal(textOf(last(chat)), 'Found.');
+  return chat;
 });
 
 scenario('arguments that are no JSON', async (ai) => {
@@ -186,6 +190,7 @@ scenario('arguments that are no JSON', async (ai) => {
   assert.equal(toolParts(last(chat))[0].state, 'output-error');
   assert.equal(textOf(last(chat)), 'Sorry.');
   assertLegal(model.requests[1]);
+  return chat;
 });
 
 scenario('unknown tool', async (ai) => {
@@ -197,6 +202,7 @@ scenario('unknown tool', async (ai) => {
   assert.equal(parts[0].state, 'output-error');
   assert.equal(textOf(last(chat)), 'There is no such tool.');
   assert.equal(chat.posted.length, 1, 'nothing is left for the client to answer');
+  return chat;
 });
 
 scenario('preliminary outputs', async (ai) => {
@@ -210,6 +216,7 @@ scenario('preliminary outputs', async (ai) => {
   const final = toolParts(last(chat))[0];
   assert.notEqual(final.preliminary, true);
   assert.deepEqual(JSON.parse(outputOf(model.requests[1], 'call_s')), final.output, 'the model gets the last output only');
+  return chat;
 });
 
 scenario('stop, and the next message works', async (ai) => {
@@ -228,6 +235,7 @@ scenario('stop, and the next message works', async (ai) => {
   await chat.sendMessage({ text: 'Never mind' });
   assert.equal(textOf(last(chat)), 'Fine.');
   assert.ok(JSON.stringify(model.requests[1].body.input).includes('This answer never ends'), 'what was said is kept');
+  return chat;
 });
 
 scenario('stop while a server tool runs', async (ai) => {
@@ -242,6 +250,7 @@ scenario('stop while a server tool runs', async (ai) => {
   assert.equal(chat.status, 'ready');
   assert.equal(textOf(last(chat)), 'Fine.');
   assertLegal(model.requests[1]);
+  return chat;
 });
 
 scenario('regenerate', async (ai) => {
@@ -253,6 +262,7 @@ scenario('regenerate', async (ai) => {
   assert.equal(chat.messages.length, 2);
   assert.equal(textOf(last(chat)), 'Second try.');
   assert.ok(!model.requests[1].raw.includes('First try.'), 'the old answer is not sent');
+  return chat;
 });
 
 scenario('edit an earlier message', async (ai) => {
@@ -263,6 +273,7 @@ scenario('edit an earlier message', async (ai) => {
   assert.equal(chat.messages.length, 2);
   assert.equal(textOf(last(chat)), 'Two.');
   assert.ok(!model.requests[1].raw.includes('First wording'));
+  return chat;
 });
 
 scenario('error before the answer', async (ai) => {
@@ -272,6 +283,7 @@ scenario('error before the answer', async (ai) => {
   assert.equal(chat.status, 'error');
   assert.ok(chat.error.message.length > 10, chat.error.message);
   assert.ok(!chat.error.message.includes(CANARY) && !chat.error.message.includes('canary'), 'the sentence is safe');
+  return chat;
 });
 
 scenario('error within the answer', async (ai) => {
@@ -284,6 +296,7 @@ scenario('error within the answer', async (ai) => {
   assert.match(last(chat).metadata?.error?.code ?? '', /^[a-z_]+$/, 'a code says what kind of error it is');
   await chat.sendMessage({ text: 'And now?' });
   assert.equal(textOf(last(chat)), 'Back again.');
+  return chat;
 });
 
 scenario('the connection to the model breaks', async (ai) => {
@@ -292,15 +305,17 @@ scenario('the connection to the model breaks', async (ai) => {
   await chat.sendMessage({ text: 'Hi' });
   assert.equal(chat.status, 'error', 'a broken answer is told, not taken for a whole one');
   assert.equal(textOf(last(chat)), 'I was about to say');
+  return chat;
 });
 
 scenario('a call that was cut off never runs', async (ai) => {
   const { ticket } = tools;
-  model.script({ calls: [call(ticket, 'call_cut')], end: 'length' }, { text: 'Cut.' });
+  model.script({ calls: [call(ticket, 'call_cut')], end: 'length' });
   const chat = openChat(ai, app.api);
   await chat.sendMessage({ text: 'Open a ticket' });
   const [part] = toolParts(last(chat));
   assert.notEqual(part?.state, 'output-available', 'it parses, yet the model did not finish it');
+  return chat;
 });
 
 scenario('new message while a client tool is unanswered', async (ai) => {
@@ -312,6 +327,7 @@ scenario('new message while a client tool is unanswered', async (ai) => {
   assert.equal(chat.status, 'ready', chat.error?.message);
   assert.equal(textOf(last(chat)), 'All right.');
   assertLegal(model.requests[1]);
+  return chat;
 });
 
 scenario('server tools are not handed to the page', async (ai) => {
@@ -319,6 +335,7 @@ scenario('server tools are not handed to the page', async (ai) => {
   const chat = openChat(ai, app.api, { pageTools: Object.fromEntries(pageTools.map((name) => [name, () => 'x'])) });
   await chat.sendMessage({ text: 'Where is it?' });
   assert.equal(chat.posted.length, 1, 'a server tool is not handed to the page, and nothing is sent again');
+  return chat;
 });
 
 scenario('usage', async (ai) => {
@@ -332,6 +349,7 @@ scenario('usage', async (ai) => {
     cachedInputTokens: 100,
     reasoningTokens: 7,
   });
+  return chat;
 });
 
 scenario('history passes the official validation', async (ai, version) => {
@@ -343,4 +361,5 @@ scenario('history passes the official validation', async (ai, version) => {
   await chat.sendMessage({ text: 'Where is it?' });
   const result = await ai.safeValidateUIMessages({ messages: structuredClone(chat.messages) });
   assert.equal(result.success, true, `${version}: ${result.error}`);
+  return chat;
 });

@@ -9,12 +9,12 @@ export { until } from '../lib/quickstart.mjs';
 export const versions = { v5: ai5, v6: ai6, v7: ai7 };
 
 /**
- * A chat of one version against one quickstart.
+ * A chat of one version against one assistant.
  *
- * `pageTools` maps the names of front-end tools to functions from the input to an output (a throw is the tool's
+ * `headers` go with each request. `pageTools` maps the names of front-end tools to functions from the input to an output (a throw is the tool's
  * error). Without it nobody answers the calls of front-end tools.
  */
-export function openChat(ai, api, { pageTools, ...init } = {}) {
+export function openChat(ai, api, { pageTools, headers, ...init } = {}) {
   const posted = [];
   const seen = [];
   const errors = [];
@@ -43,8 +43,9 @@ export function openChat(ai, api, { pageTools, ...init } = {}) {
     state,
     transport: new ai.DefaultChatTransport({
       api,
+      headers,
       fetch: (url, options) => {
-        posted.push(JSON.parse(options.body));
+        if (options.body) posted.push(JSON.parse(options.body));
         return fetch(url, options);
       },
     }),

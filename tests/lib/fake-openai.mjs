@@ -1,10 +1,13 @@
 // A model server on loopback that speaks OpenAI's Responses and Chat Completions APIs and says what a test scripts.
 //
-// A turn is `{ reasoning, encrypted, text, calls, usage, end, before }`:
+// A turn is `{ reasoning, encrypted, text, sources, image, calls, usage, end, before }`:
+//   sources [{ url, title } | { filename }]: what the text cites (Responses only)
+//   image   base64 of a PNG that the model made (Responses only)
 //   calls   [{ id, name, args }]: `args` is a value, or a string that is sent as it is
 //   end     'stop' (default) | 'length' | 'error' (an error inside the stream) | 'cut' (the connection breaks) | 'hang'
 //   before  { status, headers, body }: an HTTP error in place of a stream
-// or a function from the request body to such a turn.
+// or a function from the request body to such a turn. `answer` is such a function, for requests that no script is left
+// for.
 
 import { createServer } from 'node:http';
 import { once } from 'node:events';
@@ -15,7 +18,7 @@ export const CANARY = 'upstream-detail-canary-7f3a';
 
 const USAGE = { input: 11, cached: 3, output: 7, reasoning: 2 };
 
-export async function startFakeOpenAi() {
+export async function startFakeOpenAi({ answer } = {}) {
   const queue = [];
   const requests = [];
   const server = createServer(async (request, response) => {
@@ -33,7 +36,7 @@ export async function startFakeOpenAi() {
       seen.ended = response.writableFinished;
     });
     requests.push(seen);
-    const next = queue.shift();
+    const next = queue.shift() ?? answer;
     const turn = typeof next === 'function' ? next(seen.body) : next;
     if (!turn) {
       response.writeHead(500, { 'content-type': 'application/json' });
@@ -109,14 +112,27 @@ function* responsesEvents(turn, body, serial) {
     yield send('response.output_item.added', { output_index: at.output_index, item: empty });
     yield send('response.content_part.added', { ...at, part: { type: 'output_text', annotations: [], logprobs: [], text: '' } });
     for (const delta of pieces(turn.text)) yield send('response.output_text.delta', { ...at, delta, logprobs: [] });
+    const annotations = (turn.sources ?? []).map((source) =>
+      source.url
+        ? { type: 'url_citation', ...source, start_index: 0, end_index: 1 }
+        : { type: 'file_citation', file_id: `file_${source.filename}`, ...source, index: 0 });
+    for (const [annotation_index, annotation] of annotations.entries()) {
+      yield send('response.output_text.annotation.added', { ...at, annotation_index, annotation });
+    }
     if (turn.end !== 'hang' && turn.end !== 'cut') {
-      const part = { type: 'output_text', annotations: [], logprobs: [], text: turn.text };
+      const part = { type: 'output_text', annotations, logprobs: [], text: turn.text };
       yield send('response.output_text.done', { ...at, text: turn.text, logprobs: [] });
       yield send('response.content_part.done', { ...at, part });
       const item = { ...empty, status: 'completed', content: [part] };
       output.push(item);
       yield send('response.output_item.done', { output_index: at.output_index, item });
     }
+  }
+  if (turn.image !== undefined) {
+    const item = { id: `ig_${serial}`, type: 'image_generation_call', status: 'completed', output_format: 'png', result: turn.image };
+    const at = output.push(item) - 1;
+    yield send('response.output_item.added', { output_index: at, item: { ...item, status: 'in_progress', result: null } });
+    yield send('response.output_item.done', { output_index: at, item });
   }
   const broken = turn.end && turn.end !== 'stop';
   for (const [index, call] of (turn.calls ?? []).entries()) {

@@ -80,7 +80,8 @@ pub(crate) fn run(named: &[Part], report: &mut Report) {
     let Some(quickstart) = report.step("quickstart", || build_binary("quickstart")) else { return };
     let runtime_events = report.step("runtime-events", || build_binary("runtime-events"));
     let Some(runtime_events) = runtime_events else { return };
-    let suites = Suites { folder: root().join("tests"), quickstart, runtime_events };
+    let Some(ledger) = report.step("ledger", || build_binary("ledger")) else { return };
+    let suites = Suites { folder: root().join("tests"), quickstart, runtime_events, ledger };
     suites.run(&parts, report);
     if has_python {
         report.step("Python suite", || suites.python(&python));
@@ -91,6 +92,7 @@ struct Suites {
     folder: PathBuf,
     quickstart: PathBuf,
     runtime_events: PathBuf,
+    ledger: PathBuf,
 }
 
 impl Suites {
@@ -129,6 +131,7 @@ impl Suites {
             command.env("CHROMIUM_BIN", chromium);
         }
         command.env("QUICKSTART_BIN", &self.quickstart).env("RUNTIME_EVENTS_BIN", &self.runtime_events);
+        command.env("LEDGER_BIN", &self.ledger);
         execute(&mut command)
     }
 

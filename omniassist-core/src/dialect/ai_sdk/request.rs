@@ -4,7 +4,7 @@ use serde_json::value::RawValue;
 
 use super::tools;
 use crate::message::raw::{self, ArraySeed, Body, Found, ObjectSeed, Record, present, raw_item, raw_record};
-use crate::message::{read, tree};
+use crate::message::{Message, Role, read, tree};
 use crate::run::{ClientAbilities, Trigger};
 use crate::{ContextMessage, Error, Limits, Result, RunRequest, Text};
 
@@ -56,6 +56,10 @@ raw_record! {
 /// - `tools`, front-end tools that the client declares: an array of `{name, description, inputSchema}` (or
 ///   `parameters`, or OpenAI's `{type: "function", function: {…}}`), or an object of these by name.
 ///
+/// A `messageId` of an assistant's message further up has the run go on with that message, as if nothing had followed:
+/// so clients of version 6 and 7 post approvals that are answered after another question, and what comes replaces that
+/// message on the page.
+///
 /// Whatever else a transport adds is skipped. All but `messages` may be absent or null. Nesting is not limited here:
 /// check the bytes first.
 ///
@@ -76,7 +80,7 @@ pub fn read_request(body: Bytes, limits: &Limits) -> Result<RunRequest> {
     let fields = record.fields;
 
     let expected = "an array with at least one message";
-    let messages = match record.messages {
+    let mut messages = match record.messages {
         Some(messages) => read::from_records(&text, limits, messages)?,
         None => return Err(Error::invalid_field("messages", expected, "nothing")),
     };
@@ -87,13 +91,18 @@ pub fn read_request(body: Bytes, limits: &Limits) -> Result<RunRequest> {
         Some(id) => Some(id),
         None => read::optional_id(body, fields.chat_id, "chatId", limits)?,
     };
+    let trigger = trigger(body, fields.trigger)?;
+    let message_id = read::optional_id(body, fields.message_id, "messageId", limits)?;
+    if let (Trigger::Submit, Some(id)) = (trigger, &message_id) {
+        end_with_answer(&mut messages, id);
+    }
     Ok(RunRequest {
         chat_id,
         messages,
         context: context(body, limits, fields.context)?,
         tools: tools::declared(body, limits, fields.tools)?,
-        trigger: trigger(body, fields.trigger)?,
-        message_id: read::optional_id(body, fields.message_id, "messageId", limits)?,
+        trigger,
+        message_id,
         ..RunRequest::default()
     })
 }
@@ -128,6 +137,14 @@ pub fn read_prompt(body: Bytes, limits: &Limits) -> Result<RunRequest> {
     request.context = context(body, limits, fields.context)?;
     request.abilities = ClientAbilities::none();
     Ok(request)
+}
+
+/// Leaves out what follows the assistant's message with this id.
+fn end_with_answer(messages: &mut Vec<Message>, id: &Text) {
+    let is_it = |message: &Message| message.role == Role::Assistant && message.id == *id;
+    if let Some(at) = messages.iter().rposition(is_it) {
+        messages.truncate(at + 1);
+    }
 }
 
 fn trigger(body: Body<'_>, raw: Option<&RawValue>) -> Result<Trigger> {

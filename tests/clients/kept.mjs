@@ -1,0 +1,67 @@
+// What the model is given when a client posts its conversation back.
+
+import assert from 'node:assert/strict';
+
+import { textOf, toolParts } from './chat.mjs';
+
+/** The items of one type in a request to the Responses API. */
+export const items = (request, type) => request.body.input.filter((item) => item.type === type);
+
+/** What the model is told a call gave. */
+export const outputOf = (request, id) =>
+  items(request, 'function_call_output').find((item) => item.call_id === id)?.output;
+
+/** A request never holds a call without its result, nor a result without its call. */
+export function assertLegal(request) {
+  const ids = (type) => items(request, type).map((item) => item.call_id).sort();
+  assert.deepEqual(ids('function_call_output'), ids('function_call'));
+}
+
+const UNBELIEVED = /can no longer be verified|after the time for it was over/;
+
+/**
+ * Has the client post the whole conversation once more, with a question, and asserts that it is taken and that the model
+ * is given all that the conversation holds: texts, reasoning state, calls, outputs and failures.
+ */
+export async function assertKept(chat, model) {
+  assert.equal(model.left(), 0, 'the model was asked for every turn of the script');
+  const errors = chat.errors.length;
+  const messages = structuredClone(chat.messages);
+  model.script({ text: 'Kept.' });
+  await chat.sendMessage({ text: 'Is all of it still there?' });
+  assert.equal(chat.errors.length, errors, chat.error?.message);
+  assert.equal(chat.status, 'ready');
+  assert.equal(textOf(chat.messages.at(-1)), 'Kept.');
+  const [request] = model.requests;
+  assertLegal(request);
+  const opaque = items(request, 'reasoning').map((item) => item.encrypted_content);
+  for (const message of messages.filter((message) => message.role === 'assistant')) {
+    for (const part of message.parts) {
+      if (part.type === 'text') assert.ok(JSON.stringify(request.body.input).includes(JSON.stringify(part.text)), part.text);
+      const sealed = part.type === 'reasoning' && part.providerMetadata?.openai?.reasoningEncryptedContent;
+      if (sealed) assert.ok(opaque.includes(sealed), 'the reasoning state goes back to the model');
+    }
+    for (const part of toolParts(message)) assertToolKept(part, outputOf(request, part.toolCallId));
+  }
+}
+
+function assertToolKept(part, output) {
+  // What the provider ran itself is its own matter: it is neither called nor answered here.
+  if (part.state === 'input-streaming' || part.providerExecuted) return;
+  assert.notEqual(output, undefined, `${part.toolCallId} (${part.state}) has a result`);
+  assert.doesNotMatch(output, UNBELIEVED);
+  if (part.state === 'output-available' && !part.preliminary) {
+    const expected = typeof part.output === 'string' ? part.output : JSON.stringify(part.output);
+    assert.deepEqual(parsed(output), parsed(expected), part.toolCallId);
+  }
+  if (part.state === 'output-error') assert.ok(output.includes(part.errorText), `${output} is not ${part.errorText}`);
+  if (part.state === 'output-denied' && part.approval.reason) assert.ok(output.includes(part.approval.reason), output);
+}
+
+function parsed(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
