@@ -109,7 +109,6 @@ async fn a_past_tool_is_the_clients_and_is_not_offered() {
         .unwrap();
     let mut request = after_call("show");
     request.past_tools = vec!["show".into()];
-    request.abilities.seals = false;
     let message = assistant.try_run(request, http::Extensions::new()).unwrap().message().await.unwrap();
     assert_eq!(offered(&model), ["ping"]);
     assert!(format!("{:?}", model.payloads()[0].transcript).contains("forged or not"));
@@ -128,7 +127,6 @@ async fn a_server_tool_is_no_past_tool_whatever_the_client_says() {
             .unwrap();
         let mut request = after_call("ping");
         request.past_tools = vec!["ping".into()];
-        request.abilities.seals = false;
         request.tool_use.server_tools = server_tools;
         assistant.try_run(request, http::Extensions::new()).unwrap().message().await.unwrap();
         let told = format!("{:?}", model.payloads()[0].transcript);

@@ -66,23 +66,20 @@ pub struct ClientAbilities {
     pub forms: bool,
     /// Whether it runs front-end tools that the server registered.
     pub front_end_tools: bool,
-    /// Whether it sends back the proofs that come with what the server wrote. Of one that cannot, the results of its own
-    /// tools are taken at its word, and nothing else is.
-    pub seals: bool,
 }
 
 impl ClientAbilities {
     /// A client that shows text and can do nothing else.
     #[must_use]
     pub const fn none() -> Self {
-        Self { approvals: false, forms: false, front_end_tools: false, seals: false }
+        Self { approvals: false, forms: false, front_end_tools: false }
     }
 }
 
 impl Default for ClientAbilities {
     /// A client that can do everything.
     fn default() -> Self {
-        Self { approvals: true, forms: true, front_end_tools: true, seals: true }
+        Self { approvals: true, forms: true, front_end_tools: true }
     }
 }
 

@@ -3,7 +3,7 @@ use serde_json::{Map, Value};
 use super::{Claim, HistoryPart, Poster, Verdict, Verifier};
 use crate::message::{Message, Part, ProviderMetadata, Role, ToolPart, ToolState};
 use crate::run::ToolCatalog;
-use crate::{Error, JsonText, RunRequest, Text, ToolSide, canonical};
+use crate::{Error, JsonText, RunRequest, Text, canonical};
 
 /// What stands for an output that can no longer be told to be the server's own.
 const UNVERIFIABLE: &str = "The result of this call can no longer be verified.";
@@ -29,8 +29,7 @@ pub fn own_entries(metadata: &Map<String, Value>) -> Option<&Map<String, Value>>
 ///
 /// Afterwards the conversation holds only what may be relied upon, and none of the server's own entries in metadata:
 ///
-/// - An output that is not vouched for is an error that says so. Outputs of front-end tools are taken as they are from a
-///   client that [cannot send proofs back](crate::run::ClientAbilities::seals).
+/// - An output that is not vouched for is an error that says so.
 /// - State of text, reasoning or a call that is not vouched for is gone. The text itself stays.
 /// - An approval that is not vouched for, or that does not stand in the last step of the last message, is a request for
 ///   approval once more. Of a request that the run would repeat, the call itself must be vouched for; otherwise it is an
@@ -49,7 +48,6 @@ pub fn history(
     verifier: &dyn Verifier,
 ) -> Result<(), Error> {
     let chat_id = request.chat_id.clone();
-    let takes_word = !request.abilities.seals;
     let last = request.messages.len().wrapping_sub(1);
     for (message_index, message) in request.messages.iter_mut().enumerate() {
         if message.role == Role::Assistant {
@@ -70,9 +68,6 @@ pub fn history(
                     posted.claim = claim;
                     let verdict = match claim {
                         Claim::Approval if !posted.is_due => Verdict::Distrust,
-                        Claim::Output | Claim::Failure if takes_word && is_clients(part, posted.side) => {
-                            Verdict::Accept
-                        }
                         _ => verifier.verify(posted),
                     };
                     decided.push((part_index, claim, verdict));
@@ -119,11 +114,6 @@ fn claims(part: &Part) -> impl Iterator<Item = Claim> + use<> {
         _ => (None, None),
     };
     first.into_iter().chain(second)
-}
-
-/// Whether the client ran the call itself.
-fn is_clients(part: &Part, side: Option<ToolSide>) -> bool {
-    side == Some(ToolSide::FrontEnd) && matches!(part, Part::Tool(tool) if !tool.provider_executed)
 }
 
 fn is_approved(approval: &Value) -> bool {
