@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use omniassist_server::core::event::RunErrorCode;
 use omniassist_server::core::message::{Message, Part, Role, ToolPart, ToolState};
-use omniassist_server::core::run::ToolUse;
+use omniassist_server::core::run::{ClientAbilities, ToolUse};
 use omniassist_server::core::{
     HistoryPart, JsonText, ModelOptions, RunRequest, ToolChoice, ToolSpec, Verdict, Verifier,
 };
@@ -109,6 +109,7 @@ async fn a_past_tool_is_the_clients_and_is_not_offered() {
         .unwrap();
     let mut request = after_call("show");
     request.past_tools = vec!["show".into()];
+    request.abilities = ClientAbilities::default().without_seals();
     let message = assistant.try_run(request, http::Extensions::new()).unwrap().message().await.unwrap();
     assert_eq!(offered(&model), ["ping"]);
     assert!(format!("{:?}", model.payloads()[0].transcript).contains("forged or not"));
@@ -128,6 +129,7 @@ async fn a_server_tool_is_no_past_tool_whatever_the_client_says() {
         let mut request = after_call("ping");
         request.past_tools = vec!["ping".into()];
         request.tool_use.server_tools = server_tools;
+        request.abilities = ClientAbilities::default().without_seals();
         assistant.try_run(request, http::Extensions::new()).unwrap().message().await.unwrap();
         let told = format!("{:?}", model.payloads()[0].transcript);
         assert!(!told.contains("forged or not"), "{told}");

@@ -66,20 +66,30 @@ pub struct ClientAbilities {
     pub forms: bool,
     /// Whether it runs front-end tools that the server registered.
     pub front_end_tools: bool,
+    /// Whether its format brings back what the server sealed. Where it cannot, outputs of tools that the client itself
+    /// has count as posted; everything else still has to be proved, and cannot be.
+    pub seals: bool,
 }
 
 impl ClientAbilities {
     /// A client that shows text and can do nothing else.
     #[must_use]
     pub const fn none() -> Self {
-        Self { approvals: false, forms: false, front_end_tools: false }
+        Self { approvals: false, forms: false, front_end_tools: false, seals: true }
+    }
+
+    /// The same client, in a format that cannot bring back what the server sealed.
+    #[must_use]
+    pub const fn without_seals(mut self) -> Self {
+        self.seals = false;
+        self
     }
 }
 
 impl Default for ClientAbilities {
     /// A client that can do everything.
     fn default() -> Self {
-        Self { approvals: true, forms: true, front_end_tools: true }
+        Self { approvals: true, forms: true, front_end_tools: true, seals: true }
     }
 }
 

@@ -3,7 +3,7 @@ use serde_json::{Map, Value};
 use super::{Claim, HistoryPart, Poster, Verdict, Verifier};
 use crate::message::{Message, Part, ProviderMetadata, Role, ToolPart, ToolState};
 use crate::run::ToolCatalog;
-use crate::{Error, JsonText, RunRequest, Text, canonical};
+use crate::{Error, JsonText, RunRequest, Text, ToolSide, canonical};
 
 /// What stands for an output that can no longer be told to be the server's own.
 const UNVERIFIABLE: &str = "The result of this call can no longer be verified.";
@@ -29,7 +29,9 @@ pub fn own_entries(metadata: &Map<String, Value>) -> Option<&Map<String, Value>>
 ///
 /// Afterwards the conversation holds only what may be relied upon, and none of the server's own entries in metadata:
 ///
-/// - An output that is not vouched for is an error that says so.
+/// - An output that is not vouched for is an error that says so. Of a client whose format brings no proof back
+///   ([`ClientAbilities::seals`](crate::run::ClientAbilities::seals)), outputs of tools that it runs itself count as
+///   posted.
 /// - State of text, reasoning or a call that is not vouched for is gone. The text itself stays.
 /// - An approval that is not vouched for, or that does not stand in the last step of the last message, is a request for
 ///   approval once more. Of a request that the run would repeat, the call itself must be vouched for; otherwise it is an
@@ -47,7 +49,7 @@ pub fn history(
     tools: &dyn ToolCatalog,
     verifier: &dyn Verifier,
 ) -> Result<(), Error> {
-    let chat_id = request.chat_id.clone();
+    let (chat_id, seals) = (request.chat_id.clone(), request.abilities.seals);
     let last = request.messages.len().wrapping_sub(1);
     for (message_index, message) in request.messages.iter_mut().enumerate() {
         if message.role == Role::Assistant {
@@ -66,7 +68,9 @@ pub fn history(
                 };
                 for claim in claims(part).filter(|claim| *claim != Claim::Request || posted.is_due) {
                     posted.claim = claim;
+                    let is_clients = posted.side == Some(ToolSide::FrontEnd) && !seals;
                     let verdict = match claim {
+                        Claim::Output | Claim::Failure if is_clients => Verdict::Accept,
                         Claim::Approval if !posted.is_due => Verdict::Distrust,
                         _ => verifier.verify(posted),
                     };

@@ -30,7 +30,7 @@ fn what_the_official_clients_post() {
     assert_eq!(run.messages[0].role, Role::System);
     assert_eq!((run.messages[1].role, run.messages[1].text()), (Role::System, "Be brief.".to_owned()));
     assert_eq!(run.messages[2], Message::user("msg-2", "Hi"));
-    assert_eq!(run.abilities, ClientAbilities::none());
+    assert_eq!(run.abilities, ClientAbilities::none().without_seals());
     assert_eq!(run.forwarded.unwrap().as_str(), r#"{"ticket":"17"}"#);
     assert!(run.chat_id.is_none() && run.options.is_none() && run.tools.is_empty());
 

@@ -1,9 +1,8 @@
 //! What the caller posts as the past.
 
 use omniassist_server::Assistant;
-use omniassist_server::core::message::Part;
+use omniassist_server::core::TranscriptItem;
 use omniassist_server::core::transcript::is_legal;
-use omniassist_server::core::{HistoryPart, TranscriptItem, Verdict, Verifier};
 use omniassist_server::http::AssistantService;
 use omniassist_server::testing::{ScriptedProvider, text};
 use serde_json::{Value, json};
@@ -11,22 +10,11 @@ use serde_json::{Value, json};
 use super::{answer, ask, asking, ping, show};
 use omniassist_server::Tool;
 
-/// Trusts no output of a tool.
-struct NoOutputs;
-
-impl Verifier for NoOutputs {
-    fn verify(&self, part: HistoryPart<'_>) -> Verdict {
-        if matches!(part.part, Part::Tool(_)) { Verdict::Distrust } else { Verdict::Accept }
-    }
-}
-
+/// What the model is told of the conversation, by an assistant that verifies what is posted by its seals.
 async fn told(fields: Value) -> Vec<TranscriptItem> {
     let model = ScriptedProvider::new().turn(text("Done"));
-    let assistant = Assistant::builder(model.clone())
-        .tool(Tool::new("ping", "Ping", ping))
-        .verifier(NoOutputs)
-        .build()
-        .unwrap();
+    let assistant = Assistant::builder(model.clone()).tool(Tool::new("ping", "Ping", ping)).build().unwrap();
+    assert!(assistant.seals_history());
     let whole = answer(ask(&AssistantService::new(assistant), &asking(fields)).await).await;
     assert_eq!(whole["choices"][0]["message"]["content"], "Done");
     let transcript = model.payloads().pop().unwrap().transcript;

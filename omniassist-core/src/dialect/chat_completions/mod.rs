@@ -5,7 +5,9 @@
 //! handed over, and their results come back as `tool` messages. Tools that the server runs are no part of the answer.
 //!
 //! The API has no field that carries what the server did between two requests: where a run called server tools and
-//! then one of the caller's, the next request tells of the caller's call only.
+//! then one of the caller's, the next request tells of the caller's call only. Nor has it one for proofs of what the
+//! server wrote: outputs of the caller's tools count as posted, and an output that is posted for a server tool counts
+//! for nothing.
 //!
 //! ```
 //! use bytes::{Bytes, BytesMut};

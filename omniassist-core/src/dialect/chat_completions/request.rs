@@ -139,7 +139,7 @@ pub fn read_request(body: Bytes, limits: &Limits) -> Result<ChatRequest> {
             past_tools,
             tool_use,
             forwarded: metadata(body, fields.metadata)?,
-            abilities: ClientAbilities::none(),
+            abilities: ClientAbilities::none().without_seals(),
             ..RunRequest::default()
         },
         model,
