@@ -268,7 +268,7 @@ async fn a_forged_part_is_named_as_it_was_posted() {
     let error: Value = serde_json::from_str(&read(response).await).unwrap();
     assert_eq!(
         (&error["error"]["code"], &error["error"]["path"]),
-        (&json!("seal_invalid"), &json!("messages[2]"))
+        (&json!("seal_invalid"), &json!("messages[1]"))
     );
 }
 
