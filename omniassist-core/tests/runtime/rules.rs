@@ -43,6 +43,7 @@ fn item_22_an_event_without_a_type_is_skipped() {
         let skipped = skipped(&event);
         assert_eq!((skipped.reason(), skipped.field()), (SkipReason::MissingField, Some("type")));
     }
+    assert_eq!(skipped(&json!({})).to_string(), r#"event skipped: a field is missing, field "type""#);
     let odd = skipped(&json!({"type": 7}));
     assert_eq!((odd.reason(), odd.field()), (SkipReason::InvalidField, Some("type")));
     for no_event in [json!([]), json!("agent:text"), json!(null)] {
@@ -101,7 +102,7 @@ fn item_25_the_stream_survives_what_is_skipped() {
     assert_eq!(survived.skipped.len(), 4);
     assert_eq!(survived.chunks(), chunks(&[text("Hel"), text("lo"), complete()]));
     let told = survived.skipped[1].to_string();
-    assert_eq!(told, r#"event skipped: a field is missing (type "agent:tool", field "toolName")"#);
+    assert_eq!(told, r#"event skipped: a field is missing, type "agent:tool", field "toolName""#);
 }
 
 #[test]

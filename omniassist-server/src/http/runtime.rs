@@ -23,7 +23,8 @@ impl RuntimeTransport {
         self.respond_in(posted.request, posted.extensions, posted.framing.headers(), encoder)
     }
 
-    /// The same in the format of another dialect: with its headers, and by its encoder.
+    /// The same in the format of another dialect: with its headers, and by its encoder. Where nothing may follow an error
+    /// in that format, set [`end_at_error`](omniassist_core::dialect::ai_sdk::runtime::TransportOptions::end_at_error).
     pub fn respond_in(
         &self,
         request: RunRequest,

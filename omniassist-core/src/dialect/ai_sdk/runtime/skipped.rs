@@ -82,11 +82,10 @@ impl fmt::Display for Skipped {
         };
         write!(f, "event skipped: {why}")?;
         if let Some(event_type) = &self.event_type {
-            write!(f, " (type {event_type:?}")?;
-            if let Some(field) = self.field {
-                write!(f, ", field {field:?}")?;
-            }
-            f.write_str(")")?;
+            write!(f, ", type {event_type:?}")?;
+        }
+        if let Some(field) = self.field {
+            write!(f, ", field {field:?}")?;
         }
         Ok(())
     }
