@@ -1,37 +1,12 @@
 // The page with the demo model: what a newcomer sees with the README's first command.
 
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
 
 import { demo } from '../lib/app.mjs';
 import { DEMO, startQuickstart } from '../lib/quickstart.mjs';
-import { openBrowser, openPage, prose } from './page.mjs';
+import { prose, suiteOn } from './page.mjs';
 
-let app;
-let browser;
-
-before(async () => {
-  app = await startQuickstart(DEMO);
-  browser = await openBrowser();
-});
-after(async () => {
-  await browser?.close();
-  await app?.stop();
-});
-
-/** One test with a page of its own, which must have stayed clean. */
-function onPage(name, run) {
-  test(name, { timeout: 60_000 }, async () => {
-    const view = await openPage(browser, app);
-    try {
-      await run(view);
-    } catch (error) {
-      await view.screenshot(`failed-${name.replace(/\W+/g, '-')}`);
-      throw error;
-    }
-    await view.close();
-  });
-}
+const onPage = suiteOn(() => startQuickstart(DEMO));
 
 onPage('the page says which model answers', async ({ page, screenshot }) => {
   assert.match(await page.innerText('#model-name'), /demo/i);
@@ -39,7 +14,7 @@ onPage('the page says which model answers', async ({ page, screenshot }) => {
   await screenshot('start');
 });
 
-onPage('a typed question leads to a server tool, and its result is in the answer', async (view) => {
+onPage('a typed question leads to a server tool, and its result is in the answer', async (view, app) => {
   await view.ask(demo.lookUp.question);
   const tool = view.tool(demo.lookUp.tool);
   assert.equal(await tool.getAttribute('data-tool-state'), 'output-available');
@@ -79,6 +54,7 @@ onPage('progress of a slow tool is seen, and stop stops it', async (view) => {
   await view.page.click('#chat-stop');
   await view.settled();
   assert.equal(await view.tool(demo.slow.tool).getAttribute('data-tool-state'), 'stopped');
+  assert.deepEqual(view.stops, [`/assistant/${view.runs[0].id}/stop`], 'the server is told too');
   await view.ask(demo.lookUp.question);
   assert.equal(await view.tool(demo.lookUp.tool).getAttribute('data-tool-state'), 'output-available');
   await view.screenshot('after-stop');

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { mkdir } from 'node:fs/promises';
+import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
 
@@ -26,6 +27,34 @@ export async function openBrowser() {
   });
 }
 
+/**
+ * Starts an app and a browser for the tests of one file. Gives the function that adds a test: each has a page of its own,
+ * which must have stayed clean.
+ */
+export function suiteOn(start) {
+  let app;
+  let browser;
+  before(async () => {
+    app = await start();
+    browser = await openBrowser();
+  });
+  after(async () => {
+    await browser?.close();
+    await app?.stop();
+  });
+  return (name, run) =>
+    test(name, { timeout: 60_000 }, async () => {
+      const view = await openPage(browser, app);
+      try {
+        await run(view, app);
+      } catch (error) {
+        await view.screenshot(`failed-${name.replace(/\W+/g, '-')}`);
+        throw error;
+      }
+      await view.close();
+    });
+}
+
 /** Opens the page of an app in a browser context of its own. `ms`: how long an answer may take. */
 export async function openPage(browser, app, ms = 15_000) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
@@ -34,6 +63,7 @@ export async function openPage(browser, app, ms = 15_000) {
   const problems = [];
   const strangers = [];
   const runs = [];
+  const stops = [];
   page.on('console', (message) => {
     if (['error', 'warning'].includes(message.type())) problems.push(`${message.type()}: ${message.text()}`);
   });
@@ -41,7 +71,9 @@ export async function openPage(browser, app, ms = 15_000) {
   page.on('request', (request) => {
     const url = new URL(request.url());
     if (url.origin !== app.origin && !['data:', 'blob:'].includes(url.protocol)) strangers.push(request.url());
-    if (request.method() === 'POST' && url.pathname.startsWith('/assistant')) runs.push(request.postDataJSON());
+    if (request.method() !== 'POST') return;
+    if (url.pathname === '/assistant') runs.push(request.postDataJSON());
+    else if (url.pathname.startsWith('/assistant/')) stops.push(url.pathname);
   });
   await page.goto(app.origin);
 
@@ -50,6 +82,8 @@ export async function openPage(browser, app, ms = 15_000) {
     page,
     /** The bodies that the page posted to the assistant. */
     runs,
+    /** The paths that it posted to below the assistant's. */
+    stops,
     answer: () => answers.last(),
     answers,
     tool: (name) => answers.last().locator(`[data-tool-name="${name}"]`),

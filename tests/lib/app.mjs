@@ -10,17 +10,20 @@ export const tools = {
   fillForm: { name: 'fill_form', args: { subject: 'Parcel is damaged' } },
 };
 
-/** Tools that run in the server, and those that run in the page. */
+/** Tools that run in the server, and those that the page answers. */
 export const serverTools = [
   'order_status', 'search_orders', 'list_customers', 'create_ticket', 'refund_order', 'export_report',
 ];
-export const pageTools = ['navigate', 'fill_form'];
+export const pageTools = ['navigate', 'fill_form', 'request_input'];
 
 /** Questions for the demo model, and the tool that each leads to. */
 export const demo = {
   lookUp: { question: 'What is the status of order 1012?', tool: 'order_status', order: 1012 },
   navigate: { question: 'Open the customers page', tool: 'navigate' },
   fillForm: { question: 'Fill in the form: Late delivery', tool: 'fill_form', subject: 'Late delivery' },
+  refund: (order) => ({ question: `Refund order ${order}`, tool: 'refund_order' }),
+  address: { question: 'Ask me for my address', tool: 'request_input' },
+  complaint: { question: 'Open a complaint form', tool: 'request_input' },
   slow: { question: 'Export the sales report', tool: 'export_report' },
   chat: { question: 'Hmm?' },
 };

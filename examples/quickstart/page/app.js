@@ -1,7 +1,8 @@
 // The back office: its pages, the two tools that run here, and what the assistant is told about the page.
 
 import { Chat } from "/chat.js";
-import { element, mountPanel } from "/panel.js";
+import { element } from "/dom.js";
+import { mountPanel } from "/panel.js";
 
 const PAGES = { orders: "Orders", customers: "Customers", tickets: "Tickets", "new-ticket": "New ticket" };
 const PRIORITIES = ["low", "normal", "high"];
@@ -199,10 +200,11 @@ const chat = new Chat({ api: "/assistant", tools, context });
 mountPanel(chat, [
   "Where is order 1001?",
   "Which orders are pending?",
-  "Refund order 1007",
+  "Refund order 1002",
   "Export the sales report",
   "Open the customers page",
   "Fill in the form with high priority: Late delivery",
+  "Open a complaint form",
 ]);
 
 // What a tool changed is seen at once; a form that the user may be typing into is left alone.

@@ -1,5 +1,7 @@
 // The conversation: the AI SDK UI message stream protocol without a framework. It sends the messages, applies the
-// chunks that come back, runs the page's own tools and posts their results. It knows nothing of the DOM.
+// chunks that come back, runs the page's own tools, and posts their results and what the user decided. What the server
+// sends along unexplained (metadata, signatures) goes back as it came: it proves what the server wrote. It knows nothing
+// of the DOM.
 
 /** Yields the JSON of each server-sent event. Ends with the body; leaving the loop early closes the connection. */
 export async function* events(body) {
@@ -33,23 +35,40 @@ export async function* events(body) {
 export const isTool = (part) => part.type === "dynamic-tool" || part.type.startsWith("tool-");
 export const toolName = (part) => part.toolName ?? part.type.slice("tool-".length);
 
-const isAnswered = (part) =>
-  (part.state === "output-available" && !part.preliminary) || part.state === "output-error";
+const SETTLED = ["output-error", "output-denied", "approval-responded"];
+const isSettled = (part) =>
+  (part.state === "output-available" && !part.preliminary) || SETTLED.includes(part.state);
+
+/** The parts since the last step began. */
+const lastStep = (message) =>
+  message.parts.slice(message.parts.findLastIndex((part) => part.type === "step-start") + 1);
 
 /** Whether the last step of the answer waits for nothing but to be posted back. */
-export function isCompleteWithToolCalls(message) {
+export function isComplete(message) {
   if (message?.role !== "assistant") return false;
-  const step = message.parts.slice(message.parts.findLastIndex((part) => part.type === "step-start") + 1);
+  const step = lastStep(message);
   const tools = step.filter((part) => isTool(part) && !part.providerExecuted);
   const after = step.slice(step.findLastIndex(isTool) + 1);
   return (
-    tools.length > 0 && tools.every(isAnswered) && !after.some((part) => part.type === "text" && part.state !== "done")
+    tools.length > 0 && tools.every(isSettled) && !after.some((part) => part.type === "text" && part.state !== "done")
   );
 }
 
+/** Objects are merged, at every depth; anything else replaces what was there. */
+function merged(into, from) {
+  const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
+  if (!isObject(into) || !isObject(from)) return from;
+  const change = Object.entries(from).map(([key, value]) => [key, merged(into[key], value)]);
+  return { ...into, ...Object.fromEntries(change) };
+}
+
+/** The longest that the next request waits for the last one's stop. */
+const STOP_MS = 2_000;
+
 export class Chat {
   /**
-   * tools: name -> async (input, signal) => output, run by the page.
+   * tools: name -> async (input, signal) => output, run by the page. A call of any other tool that the server does not
+   * run waits for `answer`.
    * context: () => ContextMessage[], sent with every request.
    */
   constructor({ api, tools = {}, context = () => [], onChange = () => {} }) {
@@ -82,7 +101,41 @@ export class Chat {
 
   /** What has come so far stays; nothing is sent by itself any more. */
   stop() {
+    if (this.busy) {
+      // A proxy may not tell the server at once that the reader is gone.
+      const stopped = { method: "POST", signal: AbortSignal.timeout(STOP_MS) };
+      this.stopping = fetch(`${this.api}/${encodeURIComponent(this.id)}/stop`, stopped).catch(() => {});
+    }
     this.abort?.abort();
+  }
+
+  /** Whether the user can still settle this call: a later message leaves it behind. */
+  isOpen(part) {
+    const last = this.messages.at(-1);
+    return last?.role === "assistant" && lastStep(last).includes(part) && !isSettled(part);
+  }
+
+  /** The user's decision on a call that asks for approval. */
+  decide(part, approved, reason) {
+    if (part.state !== "approval-requested" || !this.isOpen(part)) return undefined;
+    Object.assign(part, { state: "approval-responded", approval: { ...part.approval, approved, reason } });
+    return this.#settled();
+  }
+
+  /** What the user gave as the output of a call, or with `errorText` why there is none. */
+  answer(part, output, errorText) {
+    if (part.state !== "input-available" || !this.isOpen(part)) return undefined;
+    const failed = errorText !== undefined;
+    Object.assign(part, failed ? { state: "output-error", errorText } : { state: "output-available", output });
+    return this.#settled();
+  }
+
+  /** Posts the conversation when nothing else is waited for; a run that is under way does so when it ends. */
+  #settled() {
+    this.hasNews = true;
+    if (!this.busy && isComplete(this.messages.at(-1))) return this.#run();
+    this.onChange();
+    return undefined;
   }
 
   #status(status, error = null) {
@@ -95,11 +148,12 @@ export class Chat {
     const abort = (this.abort = new AbortController());
     try {
       for (;;) {
+        this.hasNews = false;
         const calls = await this.#post(abort.signal);
         await Promise.all(calls);
         abort.signal.throwIfAborted();
-        // Only a result that the page gave is news to the server: it has seen those of its own tools.
-        if (calls.length === 0 || !isCompleteWithToolCalls(this.messages.at(-1))) break;
+        // Only what page or user gave is news to the server: it has seen the results of its own tools.
+        if ((calls.length === 0 && !this.hasNews) || !isComplete(this.messages.at(-1))) break;
       }
       this.#status("ready");
     } catch (error) {
@@ -114,7 +168,10 @@ export class Chat {
   async #post(signal) {
     this.#status("submitted");
     const last = this.messages.at(-1);
-    const response = await fetch(this.api, {
+    // It must not stop this run.
+    await this.stopping;
+    // The version: what an approval asks is told from 7 on.
+    const response = await fetch(`${this.api}?ai-sdk=7`, {
       method: "POST",
       headers: { "content-type": "application/json" },
       body: JSON.stringify({
@@ -256,9 +313,26 @@ class Answer {
         return part;
       }
       case "tool-input-error": {
-        const { input, errorText } = chunk;
-        return void Object.assign(this.#tool(chunk), { state: "output-error", input, errorText, rawInput: undefined });
+        const { input, errorText, providerMetadata: callProviderMetadata } = chunk;
+        const change = { state: "output-error", input, errorText, rawInput: undefined, callProviderMetadata };
+        return void Object.assign(this.#tool(chunk), change);
       }
+      case "tool-approval-request": {
+        const { approvalId: id, reason: requestReason, signature, isAutomatic } = chunk;
+        const approval = { id, requestReason, signature, isAutomatic };
+        return void Object.assign(this.#tool(chunk), { state: "approval-requested", approval });
+      }
+      case "tool-approval-response": {
+        const { approvalId: id, approved, reason } = chunk;
+        const part = this.message.parts.findLast((each) => isTool(each) && each.approval?.id === id);
+        if (!part) throw new Error(`No approval ${id} was asked for.`);
+        return void Object.assign(part, {
+          state: "approval-responded",
+          approval: { ...part.approval, approved, reason },
+        });
+      }
+      case "tool-output-denied":
+        return void Object.assign(this.#tool(chunk), { state: "output-denied" });
       case "tool-output-available": {
         const { output, preliminary, providerMetadata: resultProviderMetadata } = chunk;
         const change = { state: "output-available", output, preliminary, resultProviderMetadata };
@@ -285,6 +359,6 @@ class Answer {
   }
 
   #metadata({ messageMetadata }) {
-    if (messageMetadata) this.message.metadata = { ...this.message.metadata, ...messageMetadata };
+    if (messageMetadata) this.message.metadata = merged(this.message.metadata, messageMetadata);
   }
 }

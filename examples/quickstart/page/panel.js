@@ -1,36 +1,10 @@
 // The chat panel: shows a Chat. All that a model, a tool or a user wrote enters the page as text, never as markup.
 
-import { isTool, toolName } from "/chat.js";
+import { isTool } from "/chat.js";
+import { byId, element, setText } from "/dom.js";
+import { toolView } from "/tool.js";
 
-export function element(tag, attributes = {}, ...children) {
-  const node = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) {
-    if (value !== undefined && value !== false) node.setAttribute(name, value === true ? "" : value);
-  }
-  node.append(...children.filter((child) => child !== undefined && child !== null));
-  return node;
-}
-
-const byId = (id) => document.getElementById(id);
-function pretty(value) {
-  if (typeof value === "string") return value;
-  const line = JSON.stringify(value);
-  return line.length <= 48 ? line : JSON.stringify(value, null, 2);
-}
-/** Unchanged text is left alone: it may be selected. */
-const setText = (node, text) => node.textContent !== text && (node.textContent = text);
-
-const LABELS = {
-  "input-streaming": "writing the input",
-  "input-available": "running",
-  progress: "in progress",
-  "output-available": "done",
-  "output-error": "failed",
-  "output-denied": "denied",
-  stopped: "stopped",
-};
-
-/** Each view is made once for a part and then updated: { node, update(part, busy) }. */
+/** Each view is made once for a part and then updated: { node, update(part) }. */
 const views = {
   text() {
     const node = element("div", { class: "text", "data-part": "text" });
@@ -47,40 +21,6 @@ const views = {
       },
     };
   },
-  tool(first) {
-    const state = element("span", { class: "tool-state" });
-    const bar = element("progress", { class: "tool-bar", hidden: true });
-    const field = (name) => {
-      const value = element("pre", { class: `tool-${name.toLowerCase()}` });
-      const row = element("div", { hidden: true }, element("span", { class: "tool-label" }, name), value);
-      return { row, show: (text) => ((row.hidden = text === undefined), setText(value, text ?? "")) };
-    };
-    const [input, progress, output, error] = ["Input", "Progress", "Output", "Error"].map(field);
-    const head = element("summary", {}, element("code", {}, toolName(first)), " ", state);
-    const rows = [input, progress, output, error].map((each) => each.row);
-    const node = element("details", { class: "tool", open: true }, head, bar, ...rows);
-    node.dataset.toolName = toolName(first);
-    node.dataset.toolCallId = first.toolCallId;
-    return {
-      node,
-      update(part, busy) {
-        const isProgress = part.state === "output-available" && part.preliminary;
-        let now = isProgress ? "progress" : part.state;
-        if (!busy && (isProgress || part.state.startsWith("input-"))) now = "stopped";
-        node.dataset.toolState = now;
-        node.title = part.title ?? "";
-        setText(state, LABELS[now] ?? now);
-        const given = part.rawInput ?? (part.input === undefined ? undefined : pretty(part.input));
-        input.show(given || undefined);
-        if (isProgress) progress.show(pretty(part.output));
-        const { done, of } = (isProgress && part.output) || {};
-        bar.hidden = !Number.isFinite(done) || !Number.isFinite(of);
-        if (!bar.hidden) Object.assign(bar, { max: of, value: done });
-        output.show(part.state === "output-available" && !isProgress ? pretty(part.output) : undefined);
-        error.show(part.state === "output-error" ? part.errorText : undefined);
-      },
-    };
-  },
   source(part) {
     const isLink = /^https?:\/\//.test(part.url ?? "");
     const label = part.title ?? part.url ?? "Source";
@@ -92,8 +32,8 @@ const views = {
   },
 };
 
-function viewOf(part) {
-  if (isTool(part)) return views.tool(part);
+function viewOf(part, actions) {
+  if (isTool(part)) return toolView(part, actions);
   if (part.type.startsWith("source-")) return views.source(part);
   return Object.hasOwn(views, part.type) ? views[part.type](part) : undefined;
 }
@@ -102,6 +42,16 @@ function viewOf(part) {
 export function mountPanel(chat, suggestions) {
   const [root, log, form, input] = ["chat", "chat-log", "chat-form", "chat-input"].map(byId);
   const shown = new Map();
+  // What was used goes away: the keyboard goes on at the next question, or where the next sentence is typed.
+  function goOn() {
+    render();
+    const next = ".approval:not([hidden]) input, fieldset:enabled :is(input, select, textarea)";
+    (log.querySelector(next) ?? input).focus();
+  }
+  const actions = {
+    decide: (...decision) => (chat.decide(...decision), goOn()),
+    answer: (...answer) => (chat.answer(...answer), goOn()),
+  };
   const start = element("div", { id: "chat-start" }, element("p", {}, "Try:"));
   for (const question of suggestions) {
     const button = element("button", { type: "button", class: "suggestion" }, question);
@@ -128,12 +78,12 @@ export function mountPanel(chat, suggestions) {
       for (const part of message.parts) {
         let view = box.parts.get(part);
         if (!view) {
-          view = viewOf(part);
+          view = viewOf(part, actions);
           if (!view) continue;
           box.parts.set(part, view);
           box.node.append(view.node);
         }
-        view.update(part, busy);
+        view.update(part, { busy, isOpen: chat.isOpen(part) });
       }
     }
     if (atEnd) log.scrollTop = log.scrollHeight;

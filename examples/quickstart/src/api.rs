@@ -14,10 +14,13 @@ use serde_json::json;
 use crate::store::{Customer, NewTicket, Order, OrderFilter, Store, StoreError, Ticket};
 
 const INDEX: &str = include_str!("../page/index.html");
-const FILES: [(&str, &str, &str); 5] = [
+const FILES: [(&str, &str, &str); 8] = [
     ("/app.js", JAVASCRIPT, include_str!("../page/app.js")),
     ("/chat.js", JAVASCRIPT, include_str!("../page/chat.js")),
+    ("/dom.js", JAVASCRIPT, include_str!("../page/dom.js")),
+    ("/form.js", JAVASCRIPT, include_str!("../page/form.js")),
     ("/panel.js", JAVASCRIPT, include_str!("../page/panel.js")),
+    ("/tool.js", JAVASCRIPT, include_str!("../page/tool.js")),
     ("/icon.svg", "image/svg+xml", include_str!("../page/icon.svg")),
     ("/style.css", "text/css; charset=utf-8", include_str!("../page/style.css")),
 ];

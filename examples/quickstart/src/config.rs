@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use omniassist_axum::seal::SealKeys;
 use reqwest::Url;
 
 /// Printed by `--help`.
@@ -37,6 +38,10 @@ Environment:
                         (127.0.0.1, ports 11434 Ollama, 1234 LM Studio, 8080 llama.cpp).
   OMNIASSIST_SHOW_WORK  1: OpenAI's clients (/assistant/v1) are told of reasoning and of the tools that ran here, too.
                         Default: 0.
+  OMNIASSIST_SEAL_KEY   What proves that history is this server's own when a client posts it back: NAME:SECRET, the
+                        secret 32 random bytes or more in hexadecimal or base64. Several, separated by commas: the
+                        first signs. Default: a key of this process; no other one, and none after a restart, then
+                        believes what it sealed.
   QUICKSTART_DB         The SQLite file, made on first start. Default: quickstart.sqlite3
   RUST_LOG              What is logged. Default: info
 
@@ -44,12 +49,14 @@ Without key, base URL and model server the demo answers, which is no model.
 ";
 
 /// The settings of one start.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub(crate) struct Config {
     pub port: u16,
     pub database: PathBuf,
     /// Whether OpenAI's clients see more than what the assistant says.
     pub show_work: bool,
+    /// `None`: a key of this process.
+    pub seal_keys: Option<SealKeys>,
     pub source: ModelSource,
 }
 
@@ -194,6 +201,8 @@ impl Config {
         };
         let constrained_tools = flag("OMNIASSIST_CONSTRAINED_TOOLS")?;
         let show_work = flag("OMNIASSIST_SHOW_WORK")?;
+        let seal_keys = get("OMNIASSIST_SEAL_KEY").map(|keys| SealKeys::parse(&keys)).transpose();
+        let seal_keys = seal_keys.map_err(|error| wrong("OMNIASSIST_SEAL_KEY", error.to_string()))?;
         let database = database(get("QUICKSTART_DB"));
         let model = get("OMNIASSIST_MODEL");
         let openai_url =
@@ -218,7 +227,7 @@ impl Config {
                     } else {
                         ModelSource::Demo
                     };
-                    return Ok(Self { port, database, show_work, source });
+                    return Ok(Self { port, database, show_work, seal_keys, source });
                 }
             },
         };
@@ -238,12 +247,8 @@ impl Config {
                 ModelSource::Api(Api { protocol, base_url, key, model, constrained_tools })
             }
         };
-        Ok(Self { port, database, show_work, source })
+        Ok(Self { port, database, show_work, seal_keys, source })
     }
-}
-
-fn database(path: Option<String>) -> PathBuf {
-    path.unwrap_or_else(|| "quickstart.sqlite3".to_owned()).into()
 }
 
 fn base_url(protocol: Protocol, text: &str) -> Result<Url, ConfigError> {
@@ -338,6 +343,16 @@ mod tests {
     }
 
     #[test]
+    fn seal_keys_are_read_and_not_shown() {
+        let secret = "0123456789abcdef".repeat(4);
+        let keys = format!("new:{secret},old:{secret}");
+        let config = read(&[("OMNIASSIST_SEAL_KEY", &keys)]).unwrap();
+        assert_eq!(config.seal_keys.as_ref().map(SealKeys::current_id), Some("new"));
+        assert!(!format!("{config:?}").contains(&secret));
+        assert!(read(&[("OMNIASSIST_SEAL_KEY", "")]).unwrap().seal_keys.is_none());
+    }
+
+    #[test]
     fn a_wrong_value_is_named() {
         for (variable, value) in [
             ("PORT", "65536"),
@@ -348,12 +363,14 @@ mod tests {
             ("OMNIASSIST_SHOW_WORK", "2"),
             ("OPENAI_BASE_URL", "127.0.0.1:11434/v1"),
             ("OPENAI_BASE_URL", "http://127.0.0.1:11434"),
-            ("OPENAI_BASE_URL", "http://me:secret@127.0.0.1/v1"),
+            ("OPENAI_BASE_URL", "http://me:hunter2@127.0.0.1/v1"),
             ("OPENAI_API_KEY", "sk 1"),
+            ("OMNIASSIST_SEAL_KEY", "hunter2"),
+            ("OMNIASSIST_SEAL_KEY", "k:hunter2"),
         ] {
             let text = read(&[(variable, value)]).unwrap_err().to_string();
             assert!(text.starts_with(variable), "{value}: {text}");
-            assert!(!text.contains("secret"), "{text}");
+            assert!(!text.contains("hunter2"), "{text}");
         }
         let text = read(&[("OMNIASSIST_PROVIDER", "openai")]).unwrap_err().to_string();
         assert!(text.starts_with("OPENAI_API_KEY"), "{text}");
@@ -370,6 +387,7 @@ mod tests {
             "OMNIASSIST_MODEL",
             "OMNIASSIST_DISCOVERY",
             "OMNIASSIST_SHOW_WORK",
+            "OMNIASSIST_SEAL_KEY",
             "QUICKSTART_DB",
         ] {
             assert!(HELP.contains(&format!("\n  {name} ")), "{name}");

@@ -8,7 +8,8 @@
 //! 3. Say nothing of what is not known. There are no tokens here, so there is no `Usage`.
 //!
 //! A tool is chosen by the words that the question shares with its name, description and examples. Arguments are
-//! filled by the JSON Schema; the examples teach which word stands before a value ("orders *over* 100").
+//! filled by the JSON Schema; the examples teach which word stands before a value ("orders *over* 100"). What no sentence
+//! holds, such as a form, is taken over from the nearest example.
 
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
@@ -165,8 +166,10 @@ fn choose<'a>(question: &str, tools: &[&'a ToolSpec]) -> Option<Choice<'a>> {
             let sharing = known.iter().filter(|other| other.contains_key(&word)).count().max(1);
             own.get(&word).copied().unwrap_or_default() / sharing as f32
         };
-        let (arguments, missing) = fill(tool, question);
-        let fit = if missing.is_empty() { 0.6 * arguments.len() as f32 } else { -1.0 };
+        let copied = nearest_example(tool, question);
+        let found_here = if copied.is_some() { 0.0 } else { 0.6 };
+        let (arguments, missing) = copied.unwrap_or_else(|| fill(tool, question));
+        let fit = if missing.is_empty() { found_here * arguments.len() as f32 } else { -1.0 };
         let score = words(question).into_iter().map(worth).sum::<f32>() + fit;
         Choice { tool, score, arguments, missing }
     });
@@ -189,6 +192,16 @@ fn stem(word: &str) -> String {
     let word = word.to_lowercase();
     let cut = ["ing", "ed", "s"].iter().find_map(|end| word.strip_suffix(end).filter(|rest| rest.len() > 2));
     cut.map(str::to_owned).unwrap_or(word)
+}
+
+/// For a tool that takes a whole object: the arguments of the example that shares the most words with the question.
+fn nearest_example(tool: &ToolSpec, question: &str) -> Option<(Map<String, Value>, Vec<String>)> {
+    let mut properties = tool.input_schema.get("properties")?.as_object()?.values();
+    properties.find(|schema| schema["type"] == "object")?;
+    let asked = words(question);
+    let shared = |request: &str| words(request).intersection(&asked).count();
+    let nearest = tool.examples.iter().max_by_key(|example| shared(&example.request))?;
+    Some((nearest.arguments.as_object()?.clone(), Vec::new()))
 }
 
 /// Fills the arguments in two rounds: what a word of the question announces, then what is required and left.

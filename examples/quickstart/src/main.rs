@@ -20,6 +20,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
+use omniassist_axum::seal::SealKeys;
 use omniassist_axum::{Assistant, LlmProvider, OpenAiEndpoint};
 use tokio::net::TcpListener;
 use tracing_subscriber::EnvFilter;
@@ -70,7 +71,7 @@ async fn serve(config: Config, chosen: model::Chosen) -> Result<(), Box<dyn Erro
     let path = config.database.clone();
     let store = tokio::task::spawn_blocking(move || Store::open(&path)).await?;
     let store = store.map_err(|error| format!("QUICKSTART_DB: {}: {error}", config.database.display()))?;
-    let assistant = assistant(chosen.provider, store.clone(), config.show_work)?;
+    let assistant = assistant(chosen.provider, store.clone(), config.show_work, config.seal_keys)?;
     // Never on a public address: there is no login here.
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, config.port)).await;
     let listener =
@@ -93,15 +94,19 @@ async fn serve(config: Config, chosen: model::Chosen) -> Result<(), Box<dyn Erro
 }
 
 /// The assistant: a model, what it is told, the host's data and the tools that work on it. `show_work`: whether
-/// OpenAI's clients are told of its tools and its reasoning.
+/// OpenAI's clients are told of its tools and its reasoning. Without keys it makes one.
 fn assistant(
     provider: Arc<dyn LlmProvider>,
     store: Store,
     show_work: bool,
+    seal_keys: Option<SealKeys>,
 ) -> omniassist_axum::Result<Assistant> {
     let openai = OpenAiEndpoint::new().show_reasoning(show_work).show_server_tools(show_work);
     let builder = Assistant::builder(provider).system_prompt(SYSTEM_PROMPT).state(store);
-    let builder = builder.openai_endpoint(openai).object(tools::ticket_object());
+    let mut builder = builder.openai_endpoint(openai).object(tools::ticket_object());
+    if let Some(keys) = seal_keys {
+        builder = builder.seal_keys(keys);
+    }
     tools::all().into_iter().fold(builder, |builder, tool| builder.tool(tool)).build()
 }
 

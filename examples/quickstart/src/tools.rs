@@ -1,5 +1,5 @@
-//! What the assistant can do: six tools that run here, over the back office's data, two that the page runs, and one
-//! object that it makes.
+//! What the assistant can do: six tools that run here, over the back office's data, three that the page runs, and one
+//! object that it makes. One of the six gives money away: each of its calls waits until the user has approved it.
 //!
 //! A tool is an async function. Its parameters are extractors, and the JSON Schema of its arguments comes from the
 //! type inside [`Args`], doc comments included. Descriptions are short and each tool has examples: weak models choose
@@ -7,6 +7,7 @@
 
 use std::time::Duration;
 
+use omniassist_axum::tool::Approval;
 use omniassist_axum::{Args, Json, ObjectEndpoint, State, Tool, ToolContext, ToolError};
 use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
@@ -52,6 +53,7 @@ pub(crate) fn all() -> Vec<Tool> {
             ),
         Tool::new("refund_order", "Refund an order, wholly or an amount of it", refund_order)
             .title("Refund an order")
+            .requires_approval(Approval::always().message("Give this money back?"))
             .example("Refund order 1002", json!({"order_id": 1002}))
             .example("Refund 20 euros of order 1005", json!({"order_id": 1005, "amount": 20})),
         Tool::new("export_report", "Export the sales report, month by month (slow)", export_report)
@@ -71,12 +73,51 @@ pub(crate) fn all() -> Vec<Tool> {
             "Fill the ticket form with low priority: Wrong colour",
             json!({"subject": "Wrong colour", "priority": "low"}),
         ),
+        Tool::request_input()
+            .title("Ask for details")
+            .example("Ask me for my address", address_form())
+            .example("Open a complaint form", complaint_form()),
     ]
 }
 
 /// A ticket out of a customer's words, for a form that fills itself in while the model writes (`useObject`).
 pub(crate) fn ticket_object() -> ObjectEndpoint {
     ObjectEndpoint::new::<TicketDraft>("ticket", "Draft a support ticket from what the customer says.")
+}
+
+/// A form as a model writes it: a question, and a JSON Schema with one property a field.
+fn address_form() -> Value {
+    json!({
+        "message": "Where should it be sent?",
+        "schema": {
+            "type": "object",
+            "properties": {
+                "name": {"type": "string", "title": "Name"},
+                "street": {"type": "string", "title": "Street and number"},
+                "city": {"type": "string", "title": "City"},
+                "country": {"type": "string", "title": "Country", "enum": ["Austria", "Germany", "Switzerland"]}
+            },
+            "required": ["name", "street", "city"]
+        }
+    })
+}
+
+fn complaint_form() -> Value {
+    json!({
+        "message": "What went wrong?",
+        "schema": {
+            "type": "object",
+            "properties": {
+                "order_id": {"type": "integer", "title": "Order", "description": "Its number, such as 1002", "minimum": 1001},
+                "reason": {"type": "string", "title": "Reason", "enum": ["damaged", "late", "wrong item"]},
+                "noticed_on": {"type": "string", "format": "date", "title": "Noticed on"},
+                "email": {"type": "string", "format": "email", "title": "E-mail", "description": "For our answer"},
+                "compensation": {"type": "number", "title": "Compensation in euros", "minimum": 0},
+                "call_back": {"type": "boolean", "title": "Please call me back"}
+            },
+            "required": ["order_id", "reason", "email"]
+        }
+    })
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -47,7 +47,7 @@ async fn the_page_has_what_its_scripts_and_tests_look_for() {
         assert!(!text.contains("innerHTML"), "{path}");
     }
     // Every id that the scripts look up is in the page.
-    let panel = FILES[2].2;
+    let (_, _, panel) = FILES.into_iter().find(|(path, _, _)| *path == "/panel.js").unwrap();
     for id in ["chat-error-text", "chat-send", "chat-stop", "chat-retry", "chat-clear"] {
         assert!(panel.contains(&format!("\"{id}\"")) && page.contains(&format!("id=\"{id}\"")), "{id}");
     }

@@ -106,6 +106,25 @@ fn several_wishes_are_several_calls() {
 }
 
 #[test]
+fn what_no_sentence_holds_comes_from_the_nearest_example() {
+    let mut payload = house();
+    let schema = json!({
+        "type": "object",
+        "required": ["plan"],
+        "properties": {"plan": {"type": "object"}}
+    });
+    let plans = [
+        ("Plan a party in the garden", json!({"plan": {"place": "garden"}})),
+        ("Plan a quiet evening", json!({"plan": {"place": "sofa"}})),
+    ];
+    let planner = tool("make_plan", "Plans", schema, &plans);
+    payload.tools = payload.tools.iter().cloned().chain([planner]).collect();
+    payload.transcript = Arc::new([TranscriptItem::user("plan the evening")]);
+    let made = calls(&answer(&payload));
+    assert_eq!(made, [("make_plan".to_owned(), json!({"plan": {"place": "sofa"}}))]);
+}
+
+#[test]
 fn what_fits_no_tool_gets_the_list() {
     let events = ask("Hello there");
     assert!(calls(&events).is_empty());

@@ -1,0 +1,142 @@
+// What the user is asked for: approvals of calls, and forms. The demo model answers.
+
+import assert from 'node:assert/strict';
+
+import { demo } from '../lib/app.mjs';
+import { DEMO, startQuickstart } from '../lib/quickstart.mjs';
+import { prose, suiteOn } from './page.mjs';
+
+const onPage = suiteOn(() => startQuickstart(DEMO));
+
+const statusOf = async (app, order) => (await (await fetch(`${app.origin}/api/orders/${order}`)).json()).status;
+const stateOf = (view, tool) => view.tool(tool).getAttribute('data-tool-state');
+
+onPage('an approved refund happens, and the model goes on', async (view, app) => {
+  const refund = demo.refund(1002);
+  await view.ask(refund.question);
+  assert.equal(await stateOf(view, refund.tool), 'approval-requested');
+  assert.equal(await statusOf(app, 1002), 'delivered', 'nothing has happened yet');
+  const tool = view.tool(refund.tool);
+  assert.match(await tool.locator('.approval').innerText(), /Give this money back\?/);
+  assert.match(await tool.locator('.tool-input').innerText(), /1002/, 'what would run is shown');
+  await view.screenshot('approval');
+
+  await tool.getByRole('button', { name: 'Approve' }).click();
+  await view.settled();
+  assert.equal(await stateOf(view, refund.tool), 'output-available');
+  assert.equal(await statusOf(app, 1002), 'refunded');
+  assert.match(await prose(view.answer()), /refunded/);
+  assert.equal(await view.answers.count(), 1, 'in the same message');
+  assert.equal(await view.page.evaluate(() => document.activeElement.id), 'chat-input');
+  await view.screenshot('approved');
+
+  // What was sealed comes back whole: the history is accepted, and no output has lost its proof.
+  await view.ask(demo.lookUp.question);
+  assert.equal(await stateOf(view, demo.lookUp.tool), 'output-available');
+  const part = view.runs[2].messages[1].parts.find((each) => each.type === `tool-${refund.tool}`);
+  assert.ok(part.approval.signature && part.callProviderMetadata.omniassist.seal);
+  assert.ok(view.runs[2].messages[1].metadata.omniassist.seals[part.toolCallId]);
+});
+
+onPage('a denied refund does not happen, and the reason is told', async (view, app) => {
+  const refund = demo.refund(1004);
+  await view.ask(refund.question);
+  const tool = view.tool(refund.tool);
+  // By keyboard alone.
+  await tool.getByLabel('Reason').focus();
+  await view.page.keyboard.type('Not without the receipt.');
+  await view.page.keyboard.press('Tab');
+  await view.page.keyboard.press('Tab');
+  await view.page.keyboard.press('Enter');
+  await view.settled();
+  assert.equal(await stateOf(view, refund.tool), 'output-denied');
+  assert.equal(await statusOf(app, 1004), 'delivered');
+  assert.match(await prose(view.answer()), /Not without the receipt\./);
+  assert.match(await tool.innerText(), /Denied by you: Not without the receipt\./);
+  await view.screenshot('denied');
+});
+
+onPage('an approval that is left behind can no longer be given', async (view, app) => {
+  const refund = demo.refund(1006);
+  await view.ask(refund.question);
+  await view.ask(demo.lookUp.question);
+  const asked = view.page.locator(`[data-tool-name=${refund.tool}]`);
+  assert.equal(await asked.getAttribute('data-tool-state'), 'unanswered');
+  assert.equal(await asked.getByRole('button').count(), 0);
+  assert.equal(await statusOf(app, 1006), 'shipped');
+  assert.equal(await stateOf(view, demo.lookUp.tool), 'output-available');
+});
+
+onPage('of two refunds one is approved and one denied, and both go in one post', async (view, app) => {
+  await view.ask('Refund order 1009 and refund order 1010');
+  const [first, second] = await view.tool('refund_order').all();
+  await first.getByRole('button', { name: 'Approve' }).click();
+  assert.equal(view.runs.length, 1, 'the other one is still waited for');
+  await second.getByRole('button', { name: 'Deny' }).click();
+  await view.settled();
+  assert.equal(view.runs.length, 2);
+  assert.equal(await first.getAttribute('data-tool-state'), 'output-available');
+  assert.equal(await second.getAttribute('data-tool-state'), 'output-denied');
+  assert.equal(await statusOf(app, 1009), 'refunded');
+  assert.equal(await statusOf(app, 1010), 'delivered');
+});
+
+onPage('the proofs of all calls of a message come back', async (view) => {
+  await view.ask('Where is order 1011 and refund order 1012');
+  await view.tool('refund_order').getByRole('button', { name: 'Approve' }).click();
+  await view.settled();
+  await view.ask(demo.lookUp.question);
+  const [, { metadata, parts }] = view.runs[2].messages;
+  const calls = parts.filter((part) => part.toolCallId).map((part) => part.toolCallId);
+  assert.equal(calls.length, 2);
+  assert.deepEqual(Object.keys(metadata.omniassist.seals).sort(), calls.sort());
+});
+
+onPage('a form is filled in, and its answer reaches the model', async (view) => {
+  await view.ask(demo.complaint.question);
+  const form = view.tool(demo.complaint.tool);
+  assert.equal(await form.getAttribute('data-tool-state'), 'waiting');
+  await view.screenshot('complaint');
+
+  const send = form.getByRole('button', { name: 'Send' });
+  await send.click();
+  assert.equal(view.runs.length, 1, 'what is required is asked for in the page');
+  const order = form.getByLabel('Order');
+  assert.equal(await order.evaluate((field) => field.validity.valueMissing), true);
+  const hint = await order.getAttribute('aria-describedby');
+  assert.equal(await view.page.innerText(`#${hint}`), 'Its number, such as 1002');
+  await order.fill('1002');
+  await form.getByLabel('Reason').selectOption('late');
+  await form.getByLabel('Noticed on (optional)').fill('2026-11-20');
+  await form.getByLabel('E-mail').fill('no address');
+  await send.click();
+  assert.equal(view.runs.length, 1);
+  await form.getByLabel('E-mail').fill('ada@example.com');
+  await form.getByLabel('Please call me back').check();
+  await view.screenshot('complaint-filled');
+  // From any field.
+  await form.getByLabel('E-mail').press('Enter');
+  await view.settled();
+
+  assert.equal(await form.getAttribute('data-tool-state'), 'output-available');
+  const posted = view.runs[1].messages.at(-1).parts.find((part) => part.type === `tool-${demo.complaint.tool}`);
+  assert.deepEqual(posted.output, {
+    order_id: 1002,
+    reason: 'late',
+    noticed_on: '2026-11-20',
+    email: 'ada@example.com',
+    call_back: true,
+  });
+  assert.match(await prose(view.answer()), /ada@example\.com/);
+  assert.equal(await form.locator('fieldset').evaluate((set) => set.disabled), true);
+  await view.screenshot('complaint-sent');
+});
+
+onPage('a form may be declined', async (view) => {
+  await view.ask(demo.address.question);
+  const form = view.tool(demo.address.tool);
+  await form.getByRole('button', { name: 'Decline' }).click();
+  await view.settled();
+  assert.equal(await form.getAttribute('data-tool-state'), 'output-error');
+  assert.match(await prose(view.answer()), /would rather not/);
+});
