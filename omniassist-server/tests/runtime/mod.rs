@@ -7,17 +7,16 @@ use std::io::Write;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use bytes::BytesMut;
 use futures_util::future::poll_immediate;
 use futures_util::{FutureExt, StreamExt};
 use http::{Extensions, Request, Response, StatusCode};
 use http_body_util::{BodyExt, Full};
 use hyper_util::rt::TokioIo;
 use omniassist_server::Principal;
-use omniassist_server::core::dialect::DialectEncoder;
+use omniassist_server::core::dialect::ag_ui;
 use omniassist_server::core::dialect::ai_sdk::runtime::TransportOptions;
 use omniassist_server::core::message::{Message, Role};
-use omniassist_server::core::{Limits, RunEvent, RunRequest};
+use omniassist_server::core::{Limits, RunRequest};
 use omniassist_server::http::{AssistantBody, PostedRun};
 use omniassist_server::runtime::{RuntimeStream, RuntimeTransport};
 use serde_json::{Value, json};
@@ -338,30 +337,42 @@ async fn options_reach_the_wire() {
     assert!(!body.contains("start-step") && !body.contains("reasoning"), "{body}");
 }
 
-/// Another dialect: the names of the events, one a line.
-struct Names;
-
-impl DialectEncoder for Names {
-    fn encode(&mut self, event: &RunEvent, out: &mut BytesMut) {
-        let name = format!("{event:?}");
-        out.extend_from_slice(name.split(' ').next().unwrap_or_default().as_bytes());
-        out.extend_from_slice(b"\n");
+/// A runtime's answer in AG-UI: the types of its events.
+async fn ag_ui(bus: &Bus, transport: &RuntimeTransport, events: [Value; 4]) -> Vec<String> {
+    let body = json!({
+        "threadId": "chat-1", "runId": "run-1", "state": null, "tools": [], "context": [], "forwardedProps": {},
+        "messages": [{"id": "u1", "role": "user", "content": "Hello"}],
+    });
+    let mut posted = ag_ui::read_request(body.to_string().into(), transport.limits()).unwrap();
+    let encoder = posted.encoder();
+    let request = std::mem::take(&mut posted.request);
+    let response = transport.respond_in(request, Extensions::new(), ag_ui::HEADERS, encoder);
+    assert_eq!(response.headers()["content-type"], "text/event-stream");
+    for event in events {
+        bus.emit(&bus.last_message_id(), event);
     }
-
-    fn finish(&mut self, out: &mut BytesMut) {
-        out.extend_from_slice(b"end");
-    }
+    let body = read(response).await;
+    let events =
+        body.split("\n\n").filter_map(|frame| frame.lines().find_map(|line| line.strip_prefix("data: ")));
+    let kind = |event| serde_json::from_str::<Value>(event).unwrap()["type"].as_str().unwrap().to_owned();
+    events.map(kind).collect()
 }
 
 #[tokio::test]
 async fn every_dialect_can_serve_a_runtime() {
     let bus = Bus::default();
-    let headers = &[("content-type", "text/names")];
-    let response = transport(&bus).respond_in(RunRequest::prompt("Hello"), Extensions::new(), headers, Names);
-    assert_eq!(response.headers()["content-type"], "text/names");
-    bus.emit(&bus.last_message_id(), text("Hi"));
-    bus.emit(&bus.last_message_id(), complete());
-    assert_eq!(read(response).await, "Start\nTextStart\nTextDelta\nTextEnd\nFinish\nend");
+    let transport = RuntimeTransport::new(bus.clone(), TransportOptions::new().end_at_error(true));
+    let tool = agent("agent:tool", json!({"toolName": "find", "toolInput": {"q": 1}, "toolOutput": 2}));
+    let whole = ag_ui(&bus, &transport, [text("Let me see."), tool, text("Two."), complete()]).await;
+    let message = ["TEXT_MESSAGE_START", "TEXT_MESSAGE_CONTENT", "TEXT_MESSAGE_END"];
+    let call = ["TOOL_CALL_START", "TOOL_CALL_ARGS", "TOOL_CALL_END", "TOOL_CALL_RESULT"];
+    let expected = [&["RUN_STARTED"], &message[..], &call[..], &message[..], &["RUN_FINISHED"]].concat();
+    assert_eq!(whole, expected);
+
+    let error = agent("agent:error", json!({"message": "The quota is used up."}));
+    let failed = ag_ui(&bus, &transport, [text("Let "), error, text("me see."), complete()]).await;
+    assert_eq!(failed, [&["RUN_STARTED"], &message[..], &["RUN_ERROR"]].concat());
+    assert_eq!(bus.subscribers(), 0);
 }
 
 #[tokio::test]
