@@ -251,6 +251,10 @@ impl Config {
     }
 }
 
+fn database(path: Option<String>) -> PathBuf {
+    path.unwrap_or_else(|| "quickstart.sqlite3".to_owned()).into()
+}
+
 fn base_url(protocol: Protocol, text: &str) -> Result<Url, ConfigError> {
     let wrong = |problem: String| wrong(protocol.base_url_variable(), problem);
     // The text is not repeated: people put keys into URLs.
