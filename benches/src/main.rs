@@ -3,6 +3,7 @@
 //! `table` measures every stage; `stage` is what it runs under callgrind. See the README of this folder.
 
 mod callgrind;
+mod seals;
 mod stages;
 mod table;
 

@@ -8,6 +8,8 @@ use omniassist_core::run::{Input, NoTools, RunConfig, RunMachine};
 use omniassist_core::sse::SseDecoder;
 use omniassist_core::{EventBuf, Limits, LlmEvent, RunEvent, RunRequest, Text};
 
+use crate::seals;
+
 /// One event as OpenAI's Responses API sends it for a token.
 const PROVIDER_EVENT: &str = concat!(
     "event: response.output_text.delta\n",
@@ -22,7 +24,7 @@ const DELTA_TO_ESCAPE: Text = Text::from_static("\"a\"\n");
 /// Events of one burst: what a fast model's answer, or a replay, brings at once.
 const BURST: usize = 64;
 
-/// A part of the way of a token that is measured by itself. Each does the same work for every event.
+/// A part of the way of a token, or of a conversation, that is measured by itself. Each does the same work for every event.
 #[derive(Clone, Copy)]
 pub(crate) struct Stage {
     pub(crate) name: &'static str,
@@ -34,7 +36,7 @@ pub(crate) struct Stage {
 pub(crate) const CONTROL: Stage =
     Stage { name: "control", about: "one allocation of 32 bytes, as a check of the counts", work: control };
 
-pub(crate) const STAGES: [Stage; 8] = [
+pub(crate) const STAGES: [Stage; 12] = [
     CONTROL,
     Stage { name: "sse-decode", about: "SSE decoder, one event in each chunk", work: |n| sse_decode(n, 1) },
     Stage {
@@ -62,6 +64,18 @@ pub(crate) const STAGES: [Stage; 8] = [
         name: "relay",
         about: "SSE decoder, run machine and AI SDK encoder, one event after the other",
         work: relay,
+    },
+    Stage { name: "canonical", about: "canonical form of 1 KB of JSON", work: seals::canonical },
+    Stage { name: "seal-delta", about: "sealer, one text delta", work: seals::delta },
+    Stage {
+        name: "seal-turn",
+        about: "sealer, the ends of a turn: text, call and output",
+        work: seals::turn,
+    },
+    Stage {
+        name: "verify-turn",
+        about: "verifier, a posted turn: text, call and output",
+        work: seals::verify,
     },
 ];
 

@@ -3,29 +3,32 @@ use std::str::Chars;
 
 /// The key of an object as it is spelled, without its quotes.
 #[derive(Clone, Copy)]
-pub(super) struct Key<'a>(pub(super) &'a str);
-
-impl Key<'_> {
+pub(super) struct Key<'a> {
+    spelled: &'a str,
     /// Whether its bytes are its code units.
-    fn is_plain(self) -> bool {
-        self.0.bytes().all(|byte| byte.is_ascii() && byte != b'\\')
+    is_plain: bool,
+}
+
+impl<'a> Key<'a> {
+    pub(super) fn new(spelled: &'a str) -> Self {
+        Self { spelled, is_plain: spelled.bytes().all(|byte| byte.is_ascii() && byte != b'\\') }
     }
 
     fn units(&self) -> Units<'_> {
-        Units { rest: self.0.chars(), low: None }
+        Units::of(self.spelled)
     }
 
     /// The order of the keys' UTF-16 code units.
     pub(super) fn order(self, other: Self) -> Ordering {
-        if self.is_plain() && other.is_plain() {
-            return self.0.cmp(other.0);
+        if self.is_plain && other.is_plain {
+            return self.spelled.cmp(other.spelled);
         }
         self.units().cmp(other.units())
     }
 
     /// Whether this key is `name`, which is ASCII.
     pub(super) fn is(self, name: &str) -> bool {
-        self.0 == name || (self.0.contains('\\') && self.units().eq(name.encode_utf16()))
+        if self.is_plain { self.spelled == name } else { self.units().eq(name.encode_utf16()) }
     }
 }
 

@@ -132,9 +132,10 @@ impl<'a> Writer<'a, '_> {
         if self.take('}').is_none() {
             loop {
                 self.rest = self.rest.trim_ascii_start();
-                let key = Key(self.string()?);
+                let spelled = self.string()?;
+                let key = Key::new(spelled);
                 let from = self.out.len();
-                write_string(key.0, self.out)?;
+                write_string(spelled, self.out)?;
                 self.take(':')?;
                 self.out.push(b':');
                 let value = self.value()?;

@@ -1,5 +1,5 @@
-use crate::ToolSide;
 use crate::message::{Message, Part};
+use crate::{JsonText, ToolSide};
 
 /// Who posts a request, and when.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,6 +60,11 @@ pub struct HistoryPart<'a> {
     pub message: &'a Message,
     /// The part.
     pub part: &'a Part,
+    /// The call's arguments in their [canonical](crate::canonical) form; `None` where there are none, or they have no
+    /// such form.
+    pub arguments: Option<&'a JsonText>,
+    /// The call's output, likewise.
+    pub output: Option<&'a JsonText>,
     /// Who runs the part's tool today; `None` where there is no such tool, or the part is none.
     pub side: Option<ToolSide>,
     /// Whether the part stands in the last step of the last message: what it answers is what the run goes on with.
@@ -67,11 +72,22 @@ pub struct HistoryPart<'a> {
 }
 
 impl<'a> HistoryPart<'a> {
-    /// A claim of a part in the last step of `message`, the last one, in an anonymous caller's chat without an id.
+    /// A claim of a part in the last step of `message`, the last one, in an anonymous caller's chat without an id. A
+    /// call's arguments and output in canonical form are to be added.
     #[must_use]
     pub fn new(claim: Claim, message: &'a Message, part: &'a Part) -> Self {
         let poster = Poster::anonymous(0);
-        Self { claim, chat_id: None, poster, message, part, side: None, is_due: true }
+        Self {
+            claim,
+            chat_id: None,
+            poster,
+            message,
+            part,
+            arguments: None,
+            output: None,
+            side: None,
+            is_due: true,
+        }
     }
 }
 

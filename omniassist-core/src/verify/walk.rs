@@ -1,9 +1,10 @@
 use serde_json::{Map, Value};
 
 use super::{Claim, HistoryPart, Poster, Verdict, Verifier};
+use crate::canonical::{self, Canonical};
 use crate::message::{Message, Part, ProviderMetadata, Role, ToolPart, ToolState};
 use crate::run::ToolCatalog;
-use crate::{Error, JsonText, RunRequest, Text, ToolSide, canonical};
+use crate::{Error, JsonText, RunRequest, Text, ToolSide};
 
 /// What stands for an output that can no longer be told to be the server's own.
 const UNVERIFIABLE: &str = "The result of this call can no longer be verified.";
@@ -53,43 +54,51 @@ pub fn history(
     let last = request.messages.len().wrapping_sub(1);
     for (message_index, message) in request.messages.iter_mut().enumerate() {
         if message.role == Role::Assistant {
-            message.parts.iter_mut().for_each(read_once);
             let is_step = |part: &Part| matches!(part, Part::StepStart);
             let last_step = message.parts.iter().rposition(is_step).unwrap_or(0);
-            let mut decided = Vec::new();
+            let mut decided = Vec::with_capacity(message.parts.len());
             for (part_index, part) in message.parts.iter().enumerate() {
+                let forms = Forms::of(part);
                 let mut posted = HistoryPart::new(Claim::Text, message, part);
                 posted.chat_id = chat_id.as_deref();
                 posted.poster = poster;
                 posted.is_due = message_index == last && part_index >= last_step;
+                posted.arguments = forms.input.as_ref().map(Canonical::json);
+                posted.output = forms.output.as_ref().map(Canonical::json);
                 posted.side = match part {
                     Part::Tool(tool) => tools.side(&tool.name),
                     _ => None,
                 };
-                for claim in claims(part).filter(|claim| *claim != Claim::Request || posted.is_due) {
+                let is_clients = posted.side == Some(ToolSide::FrontEnd) && !seals;
+                let mut judge = |claim| {
                     posted.claim = claim;
-                    let is_clients = posted.side == Some(ToolSide::FrontEnd) && !seals;
                     let verdict = match claim {
                         Claim::Output | Claim::Failure if is_clients => Verdict::Accept,
                         Claim::Approval if !posted.is_due => Verdict::Distrust,
+                        Claim::Request if !posted.is_due => Verdict::Accept,
                         _ => verifier.verify(posted),
                     };
-                    decided.push((part_index, claim, verdict));
-                    // Asking once more gives a new proof, which must not go to a call that a client made up.
-                    let repeats = claim == Claim::Approval && verdict != Verdict::Accept;
-                    if posted.is_due && repeats && verdict != Verdict::Refuse {
-                        posted.claim = Claim::Request;
-                        decided.push((part_index, Claim::Request, verifier.verify(posted)));
-                    }
+                    (claim, verdict)
+                };
+                let mut verdicts = [None; 3];
+                for (verdict, claim) in verdicts.iter_mut().zip(claims(part)) {
+                    *verdict = Some(judge(claim));
                 }
+                // Asking once more gives a new proof, which must not go to a call that a client made up.
+                let repeats = verdicts.contains(&Some((Claim::Approval, Verdict::Distrust)))
+                    || verdicts.contains(&Some((Claim::Approval, Verdict::Lapsed)));
+                if let (true, [.., request]) = (repeats, &mut verdicts) {
+                    *request = Some(judge(Claim::Request));
+                }
+                if verdicts.iter().flatten().any(|(_, verdict)| *verdict == Verdict::Refuse) {
+                    let path = format!("messages[{message_index}].parts[{part_index}]");
+                    return Err(Error::seal_invalid(path));
+                }
+                decided.push((verdicts, forms));
             }
-            for (part_index, claim, verdict) in decided {
-                if verdict == Verdict::Refuse {
-                    return Err(Error::seal_invalid(format!(
-                        "messages[{message_index}].parts[{part_index}]"
-                    )));
-                }
-                if let Some(part) = message.parts.get_mut(part_index) {
+            for (part, (verdicts, forms)) in message.parts.iter_mut().zip(decided) {
+                forms.read_once(part);
+                for (claim, verdict) in verdicts.into_iter().flatten() {
                     settle(part, claim, verdict);
                 }
             }
@@ -136,7 +145,7 @@ fn settle(part: &mut Part, claim: Claim, verdict: Verdict) {
                 let (input, error_text) = (tool.state.input().cloned(), Text::from_static(text));
                 tool.state = ToolState::OutputError { input, error_text };
             }
-            Claim::Approval => settle_approval(tool, trusted),
+            Claim::Approval if !trusted => ask_again(tool),
             Claim::Request if !trusted => {
                 let (input, error_text) = (tool.state.input().cloned(), Text::from_static(UNASKED));
                 tool.state = ToolState::OutputError { input, error_text };
@@ -147,42 +156,51 @@ fn settle(part: &mut Part, claim: Claim, verdict: Verdict) {
     }
 }
 
-fn settle_approval(tool: &mut ToolPart, trusted: bool) {
+fn ask_again(tool: &mut ToolPart) {
     let ToolState::ApprovalResponded { input, approval } = &mut tool.state else { return };
-    if trusted {
-        if let Some(canonical) = canonical::of(input) {
-            *input = canonical.into_json();
-        }
-        return;
-    }
     let id = approval.get("id").cloned().unwrap_or_default();
     let approval = Value::Object(Map::from_iter([("id".to_owned(), id)]));
     tool.state = ToolState::ApprovalRequested { input: std::mem::take(input), approval };
 }
 
-/// Makes sure that every reader of a call's arguments and output sees the same in them.
-fn read_once(part: &mut Part) {
-    let Part::Tool(tool) = part else { return };
-    let once = |json: &mut JsonText| {
-        if let Some(canonical) = canonical::of(json).filter(canonical::Canonical::left_out) {
-            *json = canonical.into_json();
-        }
-    };
-    match &mut tool.state {
-        ToolState::InputStreaming => {}
-        ToolState::InputAvailable { input }
-        | ToolState::ApprovalRequested { input, .. }
-        | ToolState::ApprovalResponded { input, .. }
-        | ToolState::OutputDenied { input, .. } => once(input),
-        ToolState::OutputAvailable { input, output, .. } => {
-            once(input);
-            once(output);
-        }
-        ToolState::OutputError { input, .. } => {
-            if let Some(input) = input {
-                once(input);
+/// The canonical forms of a call's arguments and output.
+#[derive(Default)]
+struct Forms {
+    input: Option<Canonical>,
+    output: Option<Canonical>,
+}
+
+impl Forms {
+    fn of(part: &Part) -> Self {
+        let Part::Tool(tool) = part else { return Self::default() };
+        let output = match &tool.state {
+            ToolState::OutputAvailable { output, .. } => canonical::of(output),
+            _ => None,
+        };
+        Self { input: tool.state.input().and_then(canonical::of), output }
+    }
+
+    /// Makes sure that every reader of a call's arguments and output sees the same in them, and that an approved call
+    /// runs with the very arguments that were proved.
+    fn read_once(self, part: &mut Part) {
+        let Part::Tool(tool) = part else { return };
+        let is_approval = matches!(tool.state, ToolState::ApprovalResponded { .. });
+        let put = |json: Option<&mut JsonText>, form: Option<Canonical>| {
+            if let (Some(json), Some(form)) = (json, form.filter(|form| is_approval || form.left_out())) {
+                *json = form.into_json();
             }
-        }
+        };
+        let (input, output) = match &mut tool.state {
+            ToolState::InputStreaming => (None, None),
+            ToolState::InputAvailable { input }
+            | ToolState::ApprovalRequested { input, .. }
+            | ToolState::ApprovalResponded { input, .. }
+            | ToolState::OutputDenied { input, .. } => (Some(input), None),
+            ToolState::OutputAvailable { input, output, .. } => (Some(input), Some(output)),
+            ToolState::OutputError { input, .. } => (input.as_mut(), None),
+        };
+        put(input, self.input);
+        put(output, self.output);
     }
 }
 

@@ -147,6 +147,11 @@ pub(super) fn json_digest(json: &JsonText, buffer: &mut Vec<u8>) -> Option<Diges
     Some(Sha256::digest(&*buffer).into())
 }
 
+/// The digest of a value that is in its canonical form.
+pub(super) fn canonical_digest(form: &JsonText) -> Digest {
+    text_digest(form.as_str())
+}
+
 /// The digest of the provider's state in metadata: what is there beside our own entry, and has the two levels that
 /// clients take.
 pub(super) fn state_digest(metadata: Option<&ProviderMetadata>, buffer: &mut Vec<u8>) -> Option<Digest> {

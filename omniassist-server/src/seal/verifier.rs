@@ -1,9 +1,9 @@
 use omniassist_core::message::{Part, ProviderMetadata, ToolPart, ToolState};
 use omniassist_core::verify::own_entries;
-use omniassist_core::{Claim, HistoryPart, JsonText, Verdict, Verifier};
+use omniassist_core::{Claim, HistoryPart, Verdict, Verifier};
 use serde_json::Value;
 
-use super::binding::{self, Call, Scope, Sealed, json_digest, state_digest, text_digest};
+use super::binding::{self, Call, Scope, Sealed, canonical_digest, state_digest, text_digest};
 use super::keys::SealKeys;
 use super::token::Token;
 
@@ -47,14 +47,15 @@ impl SealVerifier {
     }
 
     fn text(&self, part: &HistoryPart<'_>, text: &str, metadata: Option<&ProviderMetadata>) -> Verdict {
+        let seal = seal_of(metadata);
         let digest = text_digest(text);
-        let state = state_digest(metadata, &mut Vec::new());
+        let state = seal.and_then(|_| state_digest(metadata, &mut Vec::new()));
         let sealed = state.as_ref().map(|state| match part.claim {
             Claim::Reasoning => Sealed::Reasoning { text: &digest, state },
             _ => Sealed::Text { text: &digest, state },
         });
         let refuse = self.refuses_unsealed_text && !text.is_empty();
-        match self.judge(seal_of(metadata), part, &[sealed]) {
+        match self.judge(seal, part, &[sealed]) {
             Judgement::Proved(_) => Verdict::Accept,
             Judgement::Nothing | Judgement::Expired if !refuse => Verdict::Distrust,
             _ => Verdict::Refuse,
@@ -63,17 +64,21 @@ impl SealVerifier {
 
     /// What the seal of a call says.
     fn call(&self, part: &HistoryPart<'_>, tool: &ToolPart) -> CallJudgement {
-        let mut buffer = Vec::new();
         let (id, name) = (tool.call_id.as_str(), tool.name.as_str());
-        let state = state_digest(tool.metadata.as_ref(), &mut buffer);
-        let arguments = tool.state.input().and_then(|input| json_digest(input, &mut buffer));
-        let call = arguments.as_ref().map(|arguments| Call { id, name, arguments });
-        let server = call.zip(state.as_ref()).map(|(call, state)| Sealed::Call { call, state });
-        let client = call.zip(state.as_ref()).map(|(call, state)| Sealed::ClientCall { call, state });
-        let failed = state.as_ref().map(|state| Sealed::FailedCall { id, name, state });
         let has_failed = matches!(tool.state, ToolState::OutputError { .. });
-        let claims = [server, client, failed.filter(|_| has_failed)];
-        match self.judge(seal_of(tool.metadata.as_ref()), part, &claims) {
+        let Some(seal) = seal_of(tool.metadata.as_ref()) else { return CallJudgement::Unproved };
+        let Some(state) = state_digest(tool.metadata.as_ref(), &mut Vec::new()) else {
+            return CallJudgement::Unproved;
+        };
+        let state = &state;
+        let arguments = part.arguments.map(canonical_digest);
+        let call = arguments.as_ref().map(|arguments| Call { id, name, arguments });
+        let claims = [
+            call.map(|call| Sealed::Call { call, state }),
+            call.map(|call| Sealed::ClientCall { call, state }),
+            has_failed.then_some(Sealed::FailedCall { id, name, state }),
+        ];
+        match self.judge(Some(seal), part, &claims) {
             Judgement::Proved(1) => CallJudgement::Clients,
             Judgement::Proved(_) => CallJudgement::Servers,
             Judgement::Expired => CallJudgement::ClientsLapsed,
@@ -84,48 +89,45 @@ impl SealVerifier {
         }
     }
 
+    /// A result is the server's own, or the client's answer to a call that was left to it.
     fn result(&self, part: &HistoryPart<'_>, tool: &ToolPart) -> Verdict {
-        match self.call(part, tool) {
-            CallJudgement::Clients => return Verdict::Accept,
-            CallJudgement::ClientsLapsed if part.is_due => return Verdict::Lapsed,
-            CallJudgement::ClientsLapsed => return Verdict::Accept,
-            CallJudgement::Wrong => return Verdict::Refuse,
-            CallJudgement::Servers | CallJudgement::Unproved => {}
+        let judgement = self.servers_result(part, tool);
+        if let Judgement::Proved(_) = judgement {
+            return Verdict::Accept;
         }
-        let mut buffer = Vec::new();
+        match (self.call(part, tool), judgement) {
+            (CallJudgement::Clients, _) => Verdict::Accept,
+            (CallJudgement::ClientsLapsed, _) if part.is_due => Verdict::Lapsed,
+            (CallJudgement::ClientsLapsed, _) => Verdict::Accept,
+            (CallJudgement::Wrong, _) | (_, Judgement::Wrong) => Verdict::Refuse,
+            _ => Verdict::Distrust,
+        }
+    }
+
+    fn servers_result(&self, part: &HistoryPart<'_>, tool: &ToolPart) -> Judgement {
         let (id, name) = (tool.call_id.as_str(), tool.name.as_str());
+        let Some(seal) = result_seal(part, id) else { return Judgement::Nothing };
         let (arguments, output, text);
         let sealed = match &tool.state {
-            ToolState::OutputAvailable { input, output: given, .. } => {
-                arguments = json_digest(input, &mut buffer);
-                output = json_digest(given, &mut buffer);
+            ToolState::OutputError { error_text, .. } => {
+                text = text_digest(error_text);
+                Some(Sealed::Error { id, name, text: &text })
+            }
+            _ => {
+                arguments = part.arguments.map(canonical_digest);
+                output = part.output.map(canonical_digest);
                 arguments
                     .as_ref()
                     .zip(output.as_ref())
                     .map(|(arguments, output)| Sealed::Output { call: Call { id, name, arguments }, output })
             }
-            ToolState::OutputError { error_text, .. } => {
-                text = text_digest(error_text);
-                Some(Sealed::Error { id, name, text: &text })
-            }
-            _ => None,
         };
-        match self.judge(result_seal(part, id), part, &[sealed]) {
-            Judgement::Proved(_) => Verdict::Accept,
-            Judgement::Nothing | Judgement::Expired => Verdict::Distrust,
-            Judgement::Wrong => Verdict::Refuse,
-        }
+        self.judge(Some(seal), part, &[sealed])
     }
 
-    fn approval(
-        &self,
-        part: &HistoryPart<'_>,
-        tool: &ToolPart,
-        input: &JsonText,
-        approval: &Value,
-    ) -> Verdict {
+    fn approval(&self, part: &HistoryPart<'_>, tool: &ToolPart, approval: &Value) -> Verdict {
         let text = |key: &str| approval.get(key).and_then(Value::as_str);
-        let arguments = json_digest(input, &mut Vec::new());
+        let arguments = part.arguments.map(canonical_digest);
         let sealed = arguments.as_ref().zip(text("id")).map(|(arguments, id)| Sealed::Approval {
             id,
             call: Call { id: &tool.call_id, name: &tool.name, arguments },
@@ -182,9 +184,7 @@ impl Verifier for SealVerifier {
             },
             (Claim::Output | Claim::Failure, Part::Tool(tool)) => self.result(&part, tool),
             (Claim::Approval, Part::Tool(tool)) => match &tool.state {
-                ToolState::ApprovalResponded { input, approval } => {
-                    self.approval(&part, tool, input, approval)
-                }
+                ToolState::ApprovalResponded { approval, .. } => self.approval(&part, tool, approval),
                 _ => Verdict::Distrust,
             },
             _ => Verdict::Distrust,

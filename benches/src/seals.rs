@@ -1,0 +1,116 @@
+//! What proving a conversation costs: a turn with 1 KB of text, and a call with 1 KB of arguments and output.
+
+use std::error::Error;
+use std::hint::black_box;
+
+use omniassist_core::event::BlockId;
+use omniassist_core::message::MessageCollector;
+use omniassist_core::run::NoTools;
+use omniassist_core::verify::{self, Poster};
+use omniassist_core::{JsonText, Message, RunEvent, RunRequest, Text, canonical};
+use omniassist_server::Principal;
+use omniassist_server::seal::{SealKeys, SealVerifier, Sealer};
+
+const KB: usize = 1024;
+const ID: BlockId = BlockId(0);
+
+fn keys() -> Result<SealKeys, Box<dyn Error>> {
+    Ok(SealKeys::new("2026-11", b"thirty-two bytes that are secret")?)
+}
+
+fn sealer(keys: &SealKeys) -> Sealer {
+    Sealer::new(
+        keys,
+        Some("chat-0123456789".into()),
+        &Principal::new("user-7"),
+        "msg_0123456789abcdef".into(),
+    )
+}
+
+/// Records as a tool gives them: numbers, words and two levels, with keys out of order.
+fn records(bytes: usize) -> Result<JsonText, Box<dyn Error>> {
+    let record = r#"{"status":"shipped","id":1042,"total":18.5,"lines":[{"sku":"A-17","count":2}],"note":"left \u0022here\u0022"}"#;
+    let count = bytes / record.len();
+    Ok(JsonText::parse(format!("{{\"orders\":[{}]}}", vec![record; count.max(1)].join(",")))?)
+}
+
+pub(crate) fn canonical(events: usize) -> Result<usize, Box<dyn Error>> {
+    let json = records(KB)?;
+    let mut out = Vec::new();
+    let mut count = 0;
+    for _ in 0..events {
+        out.clear();
+        count += usize::from(canonical::append(black_box(&json), &mut out).is_some());
+        black_box(&out);
+    }
+    Ok(count)
+}
+
+pub(crate) fn delta(events: usize) -> Result<usize, Box<dyn Error>> {
+    let mut sealer = sealer(&keys()?);
+    sealer.seal(&mut RunEvent::TextStart { id: ID }, &NoTools, || 0);
+    let mut delta = RunEvent::TextDelta { id: ID, delta: Text::from_static(" token") };
+    let mut count = 0;
+    for _ in 0..events {
+        count += usize::from(sealer.seal(black_box(&mut delta), &NoTools, || 0).is_none());
+    }
+    Ok(count)
+}
+
+/// A turn's events, the text in one piece.
+fn events() -> Result<Vec<RunEvent>, Box<dyn Error>> {
+    let text = "It was sent on Monday. ".repeat(KB / 23);
+    let call_id = Text::from_static("call_0123456789abcdef01234567");
+    Ok(vec![
+        RunEvent::TextStart { id: ID },
+        RunEvent::TextDelta { id: ID, delta: text.into() },
+        RunEvent::TextEnd { id: ID, metadata: None },
+        RunEvent::ToolInputAvailable {
+            call_id: call_id.clone(),
+            name: Text::from_static("orders"),
+            input: records(KB)?,
+            provider_executed: false,
+            metadata: None,
+        },
+        RunEvent::ToolOutput { call_id, output: records(KB)?, preliminary: false, provider_executed: false },
+    ])
+}
+
+pub(crate) fn turn(events_wanted: usize) -> Result<usize, Box<dyn Error>> {
+    let keys = keys()?;
+    let turn = events()?;
+    let mut count = 0;
+    for _ in 0..events_wanted {
+        let mut sealer = sealer(&keys);
+        for event in &turn {
+            let mut event = event.clone();
+            count += usize::from(sealer.seal(&mut event, &NoTools, || 0).is_some());
+            black_box(event);
+        }
+    }
+    Ok(count)
+}
+
+pub(crate) fn verify(events_wanted: usize) -> Result<usize, Box<dyn Error>> {
+    let keys = keys()?;
+    let mut sealer = sealer(&keys);
+    let mut collector = MessageCollector::new();
+    let start = RunEvent::Start { message_id: Text::from_static("msg_0123456789abcdef"), metadata: None };
+    for mut event in std::iter::once(start).chain(events()?) {
+        let seal = sealer.seal(&mut event, &NoTools, || 0);
+        collector.apply(&event);
+        seal.iter().for_each(|seal| collector.apply(seal));
+    }
+    let mut posted = RunRequest::new(vec![collector.into_message(), Message::user("m3", "And then?")]);
+    posted.chat_id = Some(Text::from_static("chat-0123456789"));
+
+    let verifier = SealVerifier::new(keys);
+    let mut count = 0;
+    for _ in 0..events_wanted {
+        let mut request = posted.clone();
+        verify::history(&mut request, Poster::known("user-7", 0), &NoTools, &verifier)?;
+        count += 1;
+        black_box(request);
+    }
+    Ok(count)
+}
