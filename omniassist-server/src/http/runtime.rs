@@ -39,6 +39,7 @@ impl RuntimeTransport {
     }
 
     /// Answers a client that comes back to a chat (`GET /{chat_id}/stream`): 204 where nothing goes on.
+    #[must_use]
     pub fn respond_reconnect(&self, chat_id: &str, extensions: &Extensions) -> Response<AssistantBody> {
         let framing = Framing::Sse;
         match self.reconnect_to_stream(chat_id, extensions) {

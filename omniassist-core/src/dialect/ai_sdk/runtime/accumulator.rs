@@ -128,18 +128,18 @@ impl MessageAccumulator {
         }
         match event {
             RuntimeEvent::TextDelta { agent, content } => {
-                self.parts.delta(agent, PartKind::Text, content, &mut self.opening.out(out));
+                self.parts.delta(&agent, PartKind::Text, content, &mut self.opening.out(out));
             }
             RuntimeEvent::Text { agent, content } => {
-                self.parts.complete(agent, PartKind::Text, content, &mut self.opening.out(out));
+                self.parts.complete(&agent, PartKind::Text, content, &mut self.opening.out(out));
             }
             RuntimeEvent::ThinkingDelta { .. } | RuntimeEvent::Thinking { .. }
                 if !self.options.send_reasoning => {}
             RuntimeEvent::ThinkingDelta { agent, content } => {
-                self.parts.delta(agent, PartKind::Reasoning, content, &mut self.opening.out(out));
+                self.parts.delta(&agent, PartKind::Reasoning, content, &mut self.opening.out(out));
             }
             RuntimeEvent::Thinking { agent, content } => {
-                self.parts.complete(agent, PartKind::Reasoning, content, &mut self.opening.out(out));
+                self.parts.complete(&agent, PartKind::Reasoning, content, &mut self.opening.out(out));
             }
             RuntimeEvent::Tool { agent, report } => {
                 self.tool(agent, report, out).map_err(skipped)?;

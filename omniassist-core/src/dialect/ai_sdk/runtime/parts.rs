@@ -66,12 +66,12 @@ impl Parts {
     }
 
     /// More of a part; it is opened where none of its kind is open, and one of the other kind is closed.
-    pub(super) fn delta(&mut self, agent: AgentRun, kind: PartKind, content: Text, out: &mut Out<'_>) {
+    pub(super) fn delta(&mut self, agent: &AgentRun, kind: PartKind, content: Text, out: &mut Out<'_>) {
         if content.is_empty() {
             return;
         }
-        let at = self.writers.iter().position(|writer| writer.agent == agent).unwrap_or_else(|| {
-            self.writers.push(Writer { agent, open: None, in_deltas: Both::default() });
+        let at = self.writers.iter().position(|writer| writer.agent == *agent).unwrap_or_else(|| {
+            self.writers.push(Writer { agent: agent.clone(), open: None, in_deltas: Both::default() });
             self.writers.len() - 1
         });
         let Some(writer) = self.writers.get_mut(at) else { return };
@@ -95,13 +95,13 @@ impl Parts {
     }
 
     /// A text or reasoning is complete: its part is closed. Where no delta of it came, it is written now.
-    pub(super) fn complete(&mut self, agent: AgentRun, kind: PartKind, content: Text, out: &mut Out<'_>) {
-        let writer = self.writers.iter_mut().find(|writer| writer.agent == agent);
+    pub(super) fn complete(&mut self, agent: &AgentRun, kind: PartKind, content: Text, out: &mut Out<'_>) {
+        let writer = self.writers.iter_mut().find(|writer| writer.agent == *agent);
         let came = writer.is_some_and(|writer| std::mem::take(writer.in_deltas.of(kind)));
         if !came {
-            self.delta(agent.clone(), kind, content, out);
+            self.delta(agent, kind, content, out);
         }
-        let Some(writer) = self.writers.iter_mut().find(|writer| writer.agent == agent) else { return };
+        let Some(writer) = self.writers.iter_mut().find(|writer| writer.agent == *agent) else { return };
         *writer.in_deltas.of(kind) = false;
         if writer.open.is_some_and(|(open, _)| open == kind) {
             writer.close(out);
