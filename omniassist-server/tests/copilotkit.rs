@@ -82,7 +82,9 @@ async fn suggestions_are_a_call_that_the_model_has_to_make() {
     let sealed = json!({"id": "a1", "role": "assistant", "content": "Hello.",
         "encryptedValue": "{\"omniassist\":{\"seal\":\"v1.k.0.AAAAAAAAAAAAAAAAAAAAAA\"}}"});
     let mut body = input(&[user("hi"), sealed, json!({"id": "s", "role": "user", "content": "Suggest"})]);
-    let schema = json!({"type": "object", "properties": {"suggestions": {"type": "array"}}});
+    let texts = json!({"title": {"type": "string"}, "message": {"type": "string"}});
+    let list = json!({"type": "array", "items": {"type": "object", "properties": texts}});
+    let schema = json!({"type": "object", "properties": {"suggestions": list}});
     body["tools"] = json!([{"name": "copilotkitSuggest", "description": "Suggest", "parameters": schema}]);
     body["forwardedProps"] =
         json!({"toolChoice": {"type": "function", "function": {"name": "copilotkitSuggest"}}});
