@@ -67,11 +67,11 @@ impl Player {
 
 type Log = Box<dyn Iterator<Item = (Text, Duration)> + Send>;
 
-fn log(message: Text) -> Option<Log> {
-    if message == "endless" {
+fn log(message: &Text) -> Option<Log> {
+    if message.as_str() == "endless" {
         return Some(Box::new(std::iter::repeat((Text::from_static(ENDLESS), PAUSE))));
     }
-    if let Some((_, log)) = LOGS.iter().find(|(name, _)| message == *name) {
+    if let Some((_, log)) = LOGS.iter().find(|(name, _)| message.as_str() == *name) {
         return Some(Box::new(log.lines().map(|event| (Text::from_static(event), PAUSE))));
     }
     let is_log = message.starts_with('{');
@@ -89,7 +89,7 @@ impl Runtime for Player {
     fn dispatch(&self, run: &RuntimeRun, command: RuntimeCommand) -> Result<(), BoxError> {
         let listener = self.lock().listeners.remove(&run.message_id).ok_or("nobody listens")?;
         let RuntimeCommand::Send { message } = command else { return Err("an unknown command".into()) };
-        let log = log(message).ok_or("there is no log of this name")?;
+        let log = log(&message).ok_or("there is no log of this name")?;
         tokio::spawn(self.clone().play(log, listener));
         Ok(())
     }

@@ -149,9 +149,11 @@ impl Drop for Subscription {
 }
 
 pub(super) fn agent(event_type: &str, fields: Value) -> Value {
-    let mut event = json!({"type": event_type, "runId": "r1", "nodeId": "n1"});
-    event.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
-    event
+    let Value::Object(mut event) = fields else { panic!("fields are an object") };
+    for (key, value) in [("type", event_type), ("runId", "r1"), ("nodeId", "n1")] {
+        event.insert(key.to_owned(), value.into());
+    }
+    event.into()
 }
 
 pub(super) fn text(content: &str) -> Value {
