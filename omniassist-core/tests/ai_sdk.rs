@@ -1,7 +1,7 @@
 //! The AI SDK's UI message stream, as its clients read it.
 
 use bytes::BytesMut;
-use omniassist_core::dialect::ai_sdk::{Encoder, Framing};
+use omniassist_core::dialect::ai_sdk::{ClientVersion, Encoder, Framing};
 use omniassist_core::event::{BlockId, FinishReason, RunErrorCode, Usage};
 use omniassist_core::message::{Message, MessageCollector, read};
 use omniassist_core::{JsonText, Limits, RunEvent, Text};
@@ -41,7 +41,7 @@ const CHUNKS: &[(&str, &[&str], &[&str])] = &[
     ("data-*", &["data"], &["id", "transient"]),
     ("message-metadata", &["messageMetadata"], &[]),
     ("finish", &[], &["finishReason", "messageMetadata"]),
-    ("abort", &[], &["reason"]),
+    ("abort", &[], &[]),
     ("error", &["errorText"], &[]),
 ];
 
@@ -340,7 +340,10 @@ fn the_ends_of_a_run() {
          id: 1\ndata: {\"type\":\"error\",\"errorText\":\"Later.\"}\n\ndata: [DONE]\n\n"
     );
     let abort = RunEvent::Abort { reason: "stopped".into() };
-    assert_eq!(encode(Framing::Ndjson, &[abort]), "{\"type\":\"abort\",\"reason\":\"stopped\"}\n");
+    assert_eq!(encode(Framing::Ndjson, std::slice::from_ref(&abort)), "{\"type\":\"abort\"}\n");
+    let mut out = BytesMut::new();
+    Encoder::new(Framing::Ndjson).version(ClientVersion::V7).encode(&abort, &mut out);
+    assert_eq!(out, "{\"type\":\"abort\",\"reason\":\"stopped\"}\n");
     let reasons = [
         (FinishReason::Stop, "stop"),
         (FinishReason::ToolCalls, "tool-calls"),

@@ -22,6 +22,7 @@ mod compact;
 mod context;
 mod machine;
 mod obligations;
+mod official;
 #[cfg(feature = "partial-json")]
 mod partial_json;
 mod read;

@@ -7,7 +7,7 @@ use std::process::Command;
 use crate::prerequisites::{self, Need};
 use crate::process::run as execute;
 use crate::report::{Outcome, Report};
-use crate::workspace::{build_binary, cargo, root};
+use crate::workspace::{build_binary, cargo, root, target_folder};
 
 /// A part of the tests that can be run by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,7 +81,8 @@ pub(crate) fn run(named: &[Part], report: &mut Report) {
     let runtime_events = report.step("runtime-events", || build_binary("runtime-events"));
     let Some(runtime_events) = runtime_events else { return };
     let Some(ledger) = report.step("ledger", || build_binary("ledger")) else { return };
-    let suites = Suites { folder: root().join("tests"), quickstart, runtime_events, ledger };
+    let Some(streams) = report.step("streams for the official clients", streams) else { return };
+    let suites = Suites { folder: root().join("tests"), quickstart, runtime_events, ledger, streams };
     suites.run(&parts, report);
     if has_python {
         report.step("Python suite", || suites.python(&python));
@@ -93,6 +94,15 @@ struct Suites {
     quickstart: PathBuf,
     runtime_events: PathBuf,
     ledger: PathBuf,
+    streams: PathBuf,
+}
+
+/// Has the core's tests write what the official clients are to read; gives the folder.
+fn streams() -> Outcome<PathBuf> {
+    let folder = target_folder()?.join("streams");
+    let mut test = cargo(&["test", "--locked", "-p", "omniassist-core", "--test", "core", "official::"]);
+    execute(test.env("OMNIASSIST_STREAMS", &folder))?;
+    Ok(folder)
 }
 
 impl Suites {
@@ -131,7 +141,7 @@ impl Suites {
             command.env("CHROMIUM_BIN", chromium);
         }
         command.env("QUICKSTART_BIN", &self.quickstart).env("RUNTIME_EVENTS_BIN", &self.runtime_events);
-        command.env("LEDGER_BIN", &self.ledger);
+        command.env("LEDGER_BIN", &self.ledger).env("OMNIASSIST_STREAMS", &self.streams);
         execute(&mut command)
     }
 

@@ -30,6 +30,13 @@ pub(crate) fn metadata() -> Outcome<Value> {
     serde_json::from_str(&text).map_err(|error| format!("cargo metadata: {error}"))
 }
 
+/// Where cargo builds.
+pub(crate) fn target_folder() -> Outcome<PathBuf> {
+    let metadata = metadata()?;
+    let folder = metadata.get("target_directory").and_then(Value::as_str);
+    folder.map(PathBuf::from).ok_or_else(|| "cargo metadata names no target folder".to_owned())
+}
+
 /// The lines of the dependency tree of one package: itself and what it links on this target, each once.
 pub(crate) fn dependencies(package: &str) -> Outcome<Vec<String>> {
     let tree = ["tree", "--locked", "-p", package, "-e", "normal", "--prefix", "none", "--no-dedupe"];

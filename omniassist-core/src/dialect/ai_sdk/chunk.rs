@@ -85,7 +85,10 @@ pub(super) fn chunk(out: &mut BytesMut, event: &RunEvent, version: ClientVersion
                 .end();
         }
         RunEvent::Error { message, .. } => Chunk::new(out, "error").text("errorText", message).end(),
-        RunEvent::Abort { reason } => Chunk::new(out, "abort").text("reason", reason).end(),
+        RunEvent::Abort { reason } => {
+            let reason = Some(reason).filter(|_| version >= ClientVersion::V7);
+            Chunk::new(out, "abort").optional_text("reason", reason).end();
+        }
     }
     prototype::remove_refused_keys(out, start);
 }

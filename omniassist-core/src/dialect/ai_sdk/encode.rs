@@ -66,8 +66,8 @@ pub enum ClientVersion {
     /// Version 6 or later, or not known. Everything but approvals is written so that version 5 takes it too.
     #[default]
     V6,
-    /// Version 7: the question that goes with an approval, and calls that were refused without asking anybody, are
-    /// written as what they are.
+    /// Version 7: the question that goes with an approval, calls that were refused without asking anybody, and why a run
+    /// was stopped are written as what they are.
     V7,
 }
 

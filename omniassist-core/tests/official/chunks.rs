@@ -1,0 +1,33 @@
+//! Every chunk that an encoder can write.
+
+use bytes::BytesMut;
+use omniassist_core::RunEvent;
+use omniassist_core::dialect::ai_sdk::{ClientVersion, Encoder, Framing};
+use serde_json::json;
+
+use super::{catalogue, write};
+
+pub(super) const VERSIONS: [(u8, ClientVersion); 3] =
+    [(5, ClientVersion::V5), (6, ClientVersion::V6), (7, ClientVersion::V7)];
+
+#[test]
+fn every_chunk_of_the_ai_sdk() {
+    let mut lines = Vec::new();
+    for (number, version) in VERSIONS {
+        for event in catalogue::events() {
+            // A client that knows no approvals is never asked for one.
+            let asks = matches!(event, RunEvent::ToolApprovalRequest(_) | RunEvent::ToolDenied { .. });
+            if asks && version == ClientVersion::V5 {
+                continue;
+            }
+            let mut out = BytesMut::new();
+            Encoder::new(Framing::Ndjson).version(version).encode(&event, &mut out);
+            for chunk in std::str::from_utf8(&out).unwrap().lines() {
+                let event = json!(format!("{event:?}"));
+                lines.push(format!(r#"{{"version":{number},"event":{event},"chunk":{chunk}}}"#));
+            }
+        }
+    }
+    assert!(lines.len() > 600, "{}", lines.len());
+    write("ai-sdk-chunks.jsonl", &lines);
+}
