@@ -20,5 +20,4 @@ fn write(name: &str, lines: &[String]) {
         writeln!(file, "{line}").unwrap();
     }
     file.into_inner().unwrap();
-    println!("{} lines in {}", lines.len(), folder.join(name).display());
 }
