@@ -1,11 +1,12 @@
-// Runs the test files of a suite one after the other. Tests named `VERSION · SCENARIO` also end up in a closing table.
+// Runs the test files of a suite one after the other. Tests named `CLIENT · SCENARIO` also end up in a closing table.
 
 import { readdirSync } from 'node:fs';
 import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
 import { fileURLToPath } from 'node:url';
 
-const versions = ['v5', 'v6', 'v7'];
+/** The clients that a table has columns for. */
+const tables = { 'AI SDK client': ['v5', 'v6', 'v7'], 'OpenAI client': ['openai 6', 'openai 7'] };
 
 /** The longest that one file may take. */
 const FILE_MS = 10 * 60_000;
@@ -21,11 +22,12 @@ export function runSuite(module) {
     .sort()
     .map((name) => `${folder}${name}`);
 
-  const table = new Map();
+  const rows = Object.fromEntries(Object.keys(tables).map((title) => [title, new Map()]));
   const note = (name, word) => {
-    const [version, scenario] = name.split(' · ');
-    if (!versions.includes(version) || !scenario) return;
-    table.set(scenario, { ...table.get(scenario), [version]: word });
+    const [client, scenario] = name.split(' · ');
+    const title = Object.keys(tables).find((title) => tables[title].includes(client));
+    if (!title || !scenario) return;
+    rows[title].set(scenario, { ...rows[title].get(scenario), [client]: word });
   };
 
   let ran = 0;
@@ -44,10 +46,16 @@ export function runSuite(module) {
   // `spec` is a stream in some releases and a constructor of one in others.
   const reporter = typeof spec === 'function' && spec.prototype ? new spec() : spec;
   stream.compose(reporter).on('end', () => {
-    if (table.size === 0) return;
-    const width = Math.max(...[...table.keys()].map((name) => name.length));
-    const row = (name, cells) => `${name.padEnd(width)}  ${cells.map((cell) => cell.padEnd(7)).join('')}`.trimEnd();
-    const rows = [...table].map(([name, cells]) => row(name, versions.map((version) => cells[version] ?? '-')));
-    console.log(['', row('AI SDK client', versions), ...rows, ''].join('\n'));
+    for (const [title, clients] of Object.entries(tables)) {
+      if (rows[title].size > 0) print(title, clients, rows[title]);
+    }
   }).pipe(process.stdout);
+}
+
+function print(title, clients, rows) {
+  const width = Math.max(title.length, ...[...rows.keys()].map((name) => name.length));
+  const column = Math.max(7, ...clients.map((client) => client.length + 1));
+  const row = (name, cells) => `${name.padEnd(width)}  ${cells.map((cell) => cell.padEnd(column)).join('')}`.trimEnd();
+  const lines = [...rows].map(([name, cells]) => row(name, clients.map((client) => cells[client] ?? '-')));
+  console.log(['', row(title, clients), ...lines, ''].join('\n'));
 }

@@ -151,24 +151,38 @@ fn the_callers_calls_are_streamed() {
         begins("c2", "ping"),
         piece("c2", "{}"),
         begins("c3", "hide"),
+        piece("c3", "{\"b\":2}"),
         piece("c1", ":1}"),
+        begins("c4", "hide"),
+        unusable("c4", "hide"),
         available("c1", "show", &json!({"a": 1})),
         available("c2", "ping", &json!({})),
-        available("c3", "hide", &json!({})),
+        available("c3", "hide", &json!({"b": 2})),
         output("c2", &json!("pong"), false),
         finish(FinishReason::ToolCalls),
     ];
     let (chunks, done) = stream(encoder(), &events);
     assert!(done);
     let call = |index: u32, fields: Value| json!({"tool_calls": [{"index": index, "function": fields}]});
-    let mut first = call(0, json!({"name": "show", "arguments": ""}));
-    first["tool_calls"][0]["id"] = "c1".into();
-    first["tool_calls"][0]["type"] = "function".into();
-    assert_eq!(deltas(&chunks)[..2], [json!({"role": "assistant", "content": null, "refusal": null}), first]);
-    assert_eq!(deltas(&chunks)[2], call(0, json!({"arguments": "{\"a\""})));
-    assert!(!format!("{chunks:?}").contains("ping"), "{chunks:?}");
+    let begun = |index: u32, id: &str, name: &str| {
+        let mut first = call(index, json!({"name": name, "arguments": ""}));
+        first["tool_calls"][0]["id"] = id.into();
+        first["tool_calls"][0]["type"] = "function".into();
+        first
+    };
+    let expected = [
+        json!({"role": "assistant", "content": null, "refusal": null}),
+        begun(0, "c1", "show"),
+        call(0, json!({"arguments": "{\"a\""})),
+        call(0, json!({"arguments": ":1"})),
+        call(0, json!({"arguments": "}"})),
+        begun(1, "c3", "hide"),
+        call(1, json!({"arguments": "{\"b\":2}"})),
+        json!({}),
+    ];
+    assert_eq!(deltas(&chunks), expected, "a call is complete before the next one begins");
     let (message, reason) = assembled(&chunks);
-    assert_eq!(message["tool_calls"], json!([["c1", "show", "{\"a\":1}"], ["c3", "hide", "{}"]]));
+    assert_eq!(message["tool_calls"], json!([["c1", "show", "{\"a\":1}"], ["c3", "hide", "{\"b\":2}"]]));
     assert_eq!((&message["content"], reason), (&Value::Null, json!("tool_calls")));
 }
 

@@ -5,35 +5,49 @@ use crate::{JsonText, Text};
 /// A call cannot be taken back once it was streamed, and whether it is one to run is known only when the model's turn
 /// is over: arguments that do not fit, and a turn that was cut, veto it. So what might close the arguments is held
 /// back until then, and arguments that were never approved do not parse.
+///
+/// Clients take a call for complete when the next one begins. So one call is streamed at a time; those that the model
+/// makes beside it come whole, once they are known to be ones to run.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Calls {
-    calls: Vec<Call>,
+    begun: usize,
+    open: Option<Open>,
+    any_approved: bool,
 }
 
+/// The call that is being streamed.
 #[derive(Debug, Clone)]
-struct Call {
+struct Open {
+    index: usize,
     id: Text,
     /// From the last closing brace on.
     held: String,
     /// Whether anything but white space was passed on.
     said: bool,
-    done: bool,
 }
 
 impl Calls {
-    /// Begins a call and gives its index.
-    pub(super) fn begin(&mut self, id: &Text) -> usize {
-        self.calls.push(Call { id: id.clone(), held: String::new(), said: false, done: false });
-        self.calls.len() - 1
+    /// Begins to stream a call, and gives its index; `None` while another one is streamed.
+    pub(super) fn begin(&mut self, id: &Text) -> Option<usize> {
+        if self.open.is_some() {
+            return None;
+        }
+        let index = self.begun;
+        self.begun += 1;
+        self.open = Some(Open { index, id: id.clone(), held: String::new(), said: false });
+        Some(index)
     }
 
-    fn open(&mut self, id: &str) -> Option<(usize, &mut Call)> {
-        self.calls.iter_mut().enumerate().rev().find(|(_, call)| call.id == id && !call.done)
+    /// Begins a call that is one to run, in place of one that is still streamed: calls are settled in the model's order,
+    /// so that one will not be.
+    pub(super) fn begin_whole(&mut self, id: &Text) -> Option<usize> {
+        self.open = None;
+        self.begin(id)
     }
 
     /// Takes a piece of a call's arguments. `pass_on` gets the call's index and what may be passed on.
     pub(super) fn piece(&mut self, id: &str, piece: &str, mut pass_on: impl FnMut(usize, &str)) {
-        let Some((index, call)) = self.open(id) else { return };
+        let Some(call) = self.open.as_mut().filter(|call| call.id == *id) else { return };
         let (clear, brace) = match piece.rfind('}') {
             Some(at) => piece.split_at(at),
             None if !call.held.is_empty() && piece.trim().is_empty() => ("", piece),
@@ -43,7 +57,7 @@ impl Calls {
             call.said |= !call.held.is_empty() || !clear.trim().is_empty();
             for part in [call.held.as_str(), clear] {
                 if !part.is_empty() {
-                    pass_on(index, part);
+                    pass_on(call.index, part);
                 }
             }
             call.held.clear();
@@ -51,28 +65,32 @@ impl Calls {
         call.held.push_str(brace);
     }
 
-    /// The call is one to run. `pass_on` gets its index and what is left of its arguments. `false` for a call that was
-    /// not begun.
+    /// The call is one to run. `pass_on` gets its index and what is left of its arguments. `false` for a call that is
+    /// not being streamed.
     pub(super) fn approve(
         &mut self,
         id: &str,
         input: &JsonText,
         mut pass_on: impl FnMut(usize, &str),
     ) -> bool {
-        let Some((index, call)) = self.open(id) else { return false };
-        let held = std::mem::take(&mut call.held);
-        if !call.said && held.is_empty() {
-            pass_on(index, input.as_str());
-        } else if !held.is_empty() {
-            pass_on(index, &held);
+        let Some(call) = self.open.take_if(|call| call.id == *id) else { return false };
+        if !call.said && call.held.is_empty() {
+            pass_on(call.index, input.as_str());
+        } else if !call.held.is_empty() {
+            pass_on(call.index, &call.held);
         }
-        call.done = true;
+        self.any_approved = true;
         true
     }
 
+    /// The call is none to run: what was streamed of it stays as it is.
+    pub(super) fn give_up(&mut self, id: &str) {
+        self.open.take_if(|call| call.id == *id);
+    }
+
     /// Whether a call was handed over.
-    pub(super) fn any_done(&self) -> bool {
-        self.calls.iter().any(|call| call.done)
+    pub(super) fn any_approved(&self) -> bool {
+        self.any_approved
     }
 }
 
@@ -116,21 +134,32 @@ mod tests {
     }
 
     #[test]
-    fn calls_do_not_mix() {
+    fn one_call_is_streamed_at_a_time() {
         let mut calls = Calls::default();
-        assert_eq!((calls.begin(&"a".into()), calls.begin(&"b".into())), (0, 1));
+        assert_eq!((calls.begin(&"a".into()), calls.begin(&"b".into())), (Some(0), None));
         let mut seen = Vec::new();
         for (id, piece) in [("a", "{\"x\":1"), ("b", "{\"y\":{}}"), ("a", "}"), ("none", "{")] {
             calls.piece(id, piece, |index, part| seen.push((index, part.to_owned())));
         }
-        assert_eq!(seen, [(0, "{\"x\":1".to_owned()), (1, "{\"y\":{}".to_owned())]);
-        assert!(!calls.any_done());
-        assert!(!calls.approve("none", &JsonText::EMPTY_OBJECT, |_, _| {}));
+        assert_eq!(seen, [(0, "{\"x\":1".to_owned())]);
+        let ignored = |_: usize, _: &str| panic!("nothing of it is streamed");
+        assert!(!calls.approve("b", &JsonText::EMPTY_OBJECT, ignored) && !calls.any_approved());
         assert!(
-            calls.approve("b", &JsonText::EMPTY_OBJECT, |index, part| assert_eq!((index, part), (1, "}")))
+            calls.approve("a", &JsonText::EMPTY_OBJECT, |index, part| assert_eq!((index, part), (0, "}")))
         );
-        assert!(calls.any_done());
-        assert!(!calls.approve("b", &JsonText::EMPTY_OBJECT, |_, _| {}), "once");
+        assert!(calls.any_approved() && !calls.approve("a", &JsonText::EMPTY_OBJECT, ignored), "once");
+        assert_eq!(calls.begin(&"b".into()), Some(1));
+    }
+
+    #[test]
+    fn a_call_that_is_given_up_makes_room() {
+        let mut calls = Calls::default();
+        calls.begin(&"a".into());
+        calls.give_up("b");
+        assert_eq!(calls.begin(&"b".into()), None);
+        calls.give_up("a");
+        assert_eq!(calls.begin(&"b".into()), Some(1));
+        assert!(!calls.any_approved());
     }
 
     fn object() -> impl Strategy<Value = String> {

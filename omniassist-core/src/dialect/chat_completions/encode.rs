@@ -19,9 +19,10 @@ pub const HEADERS: &[(&str, &str)] = &[
 /// Streams a run as `chat.completion.chunk`s over server-sent events.
 ///
 /// - The text of all steps is one content; a blank line stands between the text of two steps.
-/// - Calls of the caller's tools are streamed as they are written, but for the end of their arguments, which follows
-///   when the run hands the call over. A call that is not handed over (its arguments do not fit, the answer was cut)
-///   keeps arguments that do not parse.
+/// - A call of the caller's tools is streamed as it is written, but for the end of its arguments, which follows when
+///   the run hands the call over. One that is not handed over (its arguments do not fit, the answer was cut) keeps
+///   arguments that do not parse. Calls that the model makes beside it follow whole: clients take a call for complete
+///   when the next one begins.
 /// - A run that fails ends with `{"error": …}` and without `[DONE]`.
 /// - Sources, files, data, metadata and state have no place in this API and are left out.
 #[derive(Debug, Clone)]
@@ -98,7 +99,9 @@ impl Encoder {
                 self.text(b"reasoning_content", delta, out);
             }
             RunEvent::ToolInputStart { call_id, name } if self.caller_tools.contains(name) => {
-                self.call_begins(call_id, name, out);
+                if let Some(index) = self.calls.begin(call_id) {
+                    self.call_begins(index, call_id, name, out);
+                }
             }
             RunEvent::ToolInputDelta { call_id, delta } => {
                 let (head, usage) = (&self.head, self.usage);
@@ -112,9 +115,10 @@ impl Encoder {
             RunEvent::ToolInputAvailable { call_id, name, input, .. } => {
                 self.server_tool(call_id, &[("name", Field::Text(name)), ("input", Field::Json(input))], out);
             }
-            RunEvent::ToolInputError { call_id, name, error_text, .. }
-                if !self.caller_tools.contains(name) =>
-            {
+            RunEvent::ToolInputError { call_id, name, .. } if self.caller_tools.contains(name) => {
+                self.calls.give_up(call_id);
+            }
+            RunEvent::ToolInputError { call_id, name, error_text, .. } => {
                 let fields = [("name", Field::Text(name)), ("error", Field::Text(error_text))];
                 self.server_tool(call_id, &fields, out);
             }
@@ -167,9 +171,8 @@ impl Encoder {
         close(None, out);
     }
 
-    fn call_begins(&mut self, id: &Text, name: &str, out: &mut BytesMut) {
+    fn call_begins(&mut self, index: usize, id: &Text, name: &str, out: &mut BytesMut) {
         self.begin(b"null", out);
-        let index = self.calls.begin(id);
         open(&self.head, self.usage, out);
         out.put_slice(b"{\"tool_calls\":[{\"index\":");
         json_write::number(out, index as u64);
@@ -182,8 +185,10 @@ impl Encoder {
     }
 
     fn call_available(&mut self, id: &Text, name: &str, input: &JsonText, out: &mut BytesMut) {
-        if !self.call_ends(id, input, out) {
-            self.call_begins(id, name, out);
+        if !self.call_ends(id, input, out)
+            && let Some(index) = self.calls.begin_whole(id)
+        {
+            self.call_begins(index, id, name, out);
             self.call_ends(id, input, out);
         }
     }
@@ -208,7 +213,7 @@ impl Encoder {
         self.begin(b"\"\"", out);
         open(&self.head, self.usage, out);
         out.put_slice(b"{}");
-        close(Some(finish_reason(reason, self.calls.any_done())), out);
+        close(Some(finish_reason(reason, self.calls.any_approved())), out);
         if self.usage {
             let before = out.len();
             out.put_slice(b"data: ");
