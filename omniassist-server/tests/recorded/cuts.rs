@@ -83,6 +83,23 @@ async fn check(recording: &Recording, cut: usize, tally: &mut Tally) -> Vec<Stri
     if !right || !events.last().is_some_and(RunEvent::is_terminal) {
         wrong.push(format!("terminal events: {terminal:?}, with its end seen: {ended}"));
     }
+    // A client that saw a call begin hears what became of it.
+    let settled = |id: &str| {
+        events.iter().any(|event| match event {
+            RunEvent::ToolInputAvailable { call_id, .. } | RunEvent::ToolInputError { call_id, .. } => {
+                call_id == id
+            }
+            _ => false,
+        })
+    };
+    let begun = events.iter().filter_map(|event| match event {
+        RunEvent::ToolInputStart { call_id, .. } => Some(call_id),
+        _ => None,
+    });
+    let forgotten: Vec<_> = begun.filter(|id| !settled(id)).collect();
+    if !forgotten.is_empty() {
+        wrong.push(format!("calls of which nothing more was heard: {forgotten:?}"));
+    }
     // Nothing runs before the provider said that the answer is complete, and then just what it completed. Some say so
     // in every event: of theirs, what had come by then.
     let made = sorted(executions.take());
