@@ -25,6 +25,7 @@ mod obligations;
 mod official;
 #[cfg(feature = "partial-json")]
 mod partial_json;
+mod provider_items;
 mod read;
 mod round_trip;
 mod runtime;

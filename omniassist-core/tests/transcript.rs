@@ -177,7 +177,12 @@ fn any_item() -> impl Strategy<Value = TranscriptItem> {
             })
         }),
         id.prop_map(|id| result(id, "out")),
+        prop::sample::select(vec!["{\"id\":1}", "null"]).prop_map(ran),
     ]
+}
+
+fn ran(item: &str) -> TranscriptItem {
+    TranscriptItem::ProviderItem { provider: "p".into(), item: JsonText::parse(item.to_owned()).unwrap() }
 }
 
 /// A healthy conversation: what a run writes when nothing goes wrong.
@@ -190,7 +195,7 @@ fn healthy() -> impl Strategy<Value = Vec<TranscriptItem>> {
                 items.push(thought("hm"));
             }
             if speaks {
-                items.push(said("answer"));
+                items.extend([ran("{\"id\":1}"), said("answer")]);
             }
             let ids: Vec<String> = (0..calls).map(|n| format!("call-{turn}-{n}")).collect();
             items.extend(ids.iter().map(|id| call(id)));

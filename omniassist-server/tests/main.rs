@@ -30,6 +30,8 @@ mod http;
 mod openai;
 mod openai_endpoint;
 mod plain_routes;
+#[cfg(all(feature = "anthropic", feature = "gemini", feature = "openai"))]
+mod provider_items;
 #[cfg(feature = "openai")]
 mod recorded;
 #[cfg(feature = "__transport")]

@@ -90,6 +90,9 @@ pub enum LlmEvent {
         name: Option<Text>,
         /// The whole item.
         item: JsonText,
+        /// Where the item goes back to with the conversation: the word that the API's state stands under in metadata
+        /// (`anthropic`). `None` for an item that no API takes back.
+        replay_to: Option<Text>,
     },
     /// Something the answer rests on.
     Source(Source),
@@ -176,6 +179,9 @@ pub enum FinishReason {
     ContentFilter,
     /// The model refused, in words.
     Refusal,
+    /// The provider interrupted a long turn in which it runs tools of its own. Asked again with what it said so far, it
+    /// goes on. The run loop does so; a run never ends with this.
+    Pause,
     /// The provider reported an error.
     Error,
     /// A word this version does not know.

@@ -382,7 +382,10 @@ impl RunMachine {
                     call.metadata = metadata;
                 }
             }
-            LlmEvent::ProviderTool { id, kind, name, item } => {
+            LlmEvent::ProviderTool { id, kind, name, item, replay_to } => {
+                if let Some(provider) = replay_to {
+                    turn.provider_item(provider, item.clone());
+                }
                 let name = name.unwrap_or(kind);
                 let (call_id, input, output) = (id.clone(), JsonText::EMPTY_OBJECT, item);
                 let (provider_executed, metadata, preliminary) = (true, None, false);

@@ -92,6 +92,7 @@ impl RunMachine {
             Some(reason) => reason,
             None => FinishReason::Stop,
         };
+        let paused = reason == FinishReason::Pause;
         events.push(RunEvent::StepFinish { reason: reason.clone(), usage });
 
         let (mut ran, mut invalid, mut handed_over) = (0, 0, 0);
@@ -130,6 +131,12 @@ impl RunMachine {
         }
         self.state.transcript = repair(std::mem::take(&mut self.state.transcript));
         if ran + invalid == 0 {
+            // A turn that was interrupted goes on from what it said. Where it said nothing, asking the same once more
+            // would lead to the same.
+            if paused && self.state.transcript.last().is_some_and(is_said) {
+                return self.ask_again(events);
+            }
+            let reason = if paused { FinishReason::Stop } else { reason };
             self.state.phase = Phase::Done;
             events.push(RunEvent::Finish { reason, usage: self.state.usage });
             return;
@@ -137,7 +144,14 @@ impl RunMachine {
         self.state.invalid_turns = if ran == 0 { self.state.invalid_turns + 1 } else { 0 };
         if self.state.invalid_turns > self.config.max_invalid_turns {
             self.fail(RunErrorCode::InvalidToolCalls, events);
-        } else if self.out_of_steps() {
+        } else {
+            self.ask_again(events);
+        }
+    }
+
+    /// The run needs another turn of the model's.
+    fn ask_again(&mut self, events: &mut EventBuf<RunEvent>) {
+        if self.out_of_steps() {
             self.fail(RunErrorCode::MaxSteps, events);
         } else {
             self.state.phase = Phase::ModelDue;
@@ -151,11 +165,7 @@ impl RunMachine {
                 self.set_result(&call.id, output, is_error);
             }
         }
-        if self.out_of_steps() {
-            self.fail(RunErrorCode::MaxSteps, events);
-        } else {
-            self.state.phase = Phase::ModelDue;
-        }
+        self.ask_again(events);
     }
 
     /// Ends the run with an error. What was sent stays valid: open blocks are closed, and calls that will not run
@@ -180,6 +190,11 @@ impl RunMachine {
         events.push(RunEvent::Error { code, message: Text::from_static(code.safe_message()) });
         self.state.phase = Phase::Done;
     }
+}
+
+/// Whether an item is something that the model said.
+fn is_said(item: &TranscriptItem) -> bool {
+    !matches!(item, TranscriptItem::User { .. } | TranscriptItem::Result(_))
 }
 
 /// The argument text as far as it came, as a JSON string.

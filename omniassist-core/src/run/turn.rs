@@ -2,7 +2,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::event::{BlockId, CallKind, FinishReason};
 use crate::message::ProviderMetadata;
-use crate::{EventBuf, RunEvent, Text, TranscriptItem, Usage};
+use crate::{EventBuf, JsonText, RunEvent, Text, TranscriptItem, Usage};
 
 /// What the model has said in the turn that is under way.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -13,9 +13,12 @@ pub(super) struct Turn {
     pub(super) shown: bool,
     /// Whether the turn is being asked for again, with a compacted conversation.
     pub(super) compacted: bool,
-    /// Blocks and calls in order of first appearance.
+    /// Blocks, calls and provider's items in order of first appearance.
     order: Vec<Entry>,
     blocks: Vec<Block>,
+    /// What the provider ran itself and takes back.
+    #[serde(default)]
+    items: Vec<ProviderItem>,
     pub(super) calls: Vec<Call>,
     pub(super) usage: Option<Usage>,
     pub(super) finish: Option<Finish>,
@@ -25,6 +28,13 @@ pub(super) struct Turn {
 enum Entry {
     Block(usize),
     Call(usize),
+    Item(usize),
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct ProviderItem {
+    provider: Text,
+    item: JsonText,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -141,6 +151,11 @@ impl Turn {
         });
     }
 
+    pub(super) fn provider_item(&mut self, provider: Text, item: JsonText) {
+        self.order.push(Entry::Item(self.items.len()));
+        self.items.push(ProviderItem { provider, item });
+    }
+
     pub(super) fn call_mut(&mut self, number: u32) -> Option<&mut Call> {
         self.calls.iter_mut().rev().find(|call| call.number == number)
     }
@@ -151,15 +166,22 @@ impl Turn {
         }
     }
 
-    /// The turn's blocks and calls as transcript items, in order. `call` gives the item of the n-th call.
+    /// The turn's blocks, calls and provider's items as transcript items, in order. `call` gives the item of the n-th call.
     pub(super) fn items(&self, mut call: impl FnMut(usize) -> Option<TranscriptItem>) -> Vec<TranscriptItem> {
         self.order
             .iter()
             .filter_map(|entry| match *entry {
                 Entry::Call(index) => call(index),
                 Entry::Block(index) => self.blocks.get(index).map(Block::item),
+                Entry::Item(index) => self.items.get(index).map(ProviderItem::item),
             })
             .collect()
+    }
+}
+
+impl ProviderItem {
+    fn item(&self) -> TranscriptItem {
+        TranscriptItem::ProviderItem { provider: self.provider.clone(), item: self.item.clone() }
     }
 }
 

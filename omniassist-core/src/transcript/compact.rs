@@ -143,6 +143,7 @@ fn item_size(item: &TranscriptItem) -> usize {
                 + state_size(call.metadata.as_ref())
         }
         TranscriptItem::Result(result) => result.call_id.len() + result.output.as_str().len(),
+        TranscriptItem::ProviderItem { provider, item } => provider.len() + item.as_str().len(),
     }
 }
 

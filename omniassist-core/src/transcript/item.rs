@@ -34,6 +34,15 @@ pub enum TranscriptItem {
     Call(ToolCall),
     /// What came of a call.
     Result(ToolResult),
+    /// Something that the provider ran itself, such as a web search: its input, what came of it, or both. It stands
+    /// where the provider said it, lives within one run (clients post none), and goes back only to the API that it came
+    /// from.
+    ProviderItem {
+        /// The API, under the name of its [metadata](crate::LlmEvent): `anthropic`.
+        provider: Text,
+        /// The item as the provider wrote it: a JSON object.
+        item: JsonText,
+    },
 }
 
 impl TranscriptItem {

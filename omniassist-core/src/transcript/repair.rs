@@ -14,7 +14,8 @@ const UNANSWERED: &str = "No result: the call was interrupted or never answered.
 ///   and a result of no call, is dropped.
 /// - A call without a result gets one that says so. A second call with the same id is dropped.
 /// - Arguments that are not a JSON object become the empty object (their result says what was wrong with them).
-/// - Text without content, and reasoning that nothing follows in its turn, is dropped: providers refuse both.
+/// - Text without content, and reasoning that nothing follows in its turn, is dropped: providers refuse both. So is a
+///   provider's item that is no JSON object.
 #[must_use]
 pub fn repair(items: Vec<TranscriptItem>) -> Vec<TranscriptItem> {
     if is_legal(&items) {
@@ -85,6 +86,7 @@ fn keep(item: TranscriptItem, seen: &mut HashSet<crate::Text>) -> Option<Transcr
     match item {
         TranscriptItem::Text { text, .. } if text.is_empty() => None,
         TranscriptItem::Reasoning { text, metadata: None } if text.is_empty() => None,
+        TranscriptItem::ProviderItem { item, .. } if !item.is_object() => None,
         TranscriptItem::Call(mut call) => {
             if !seen.insert(call.id.clone()) {
                 return None;
@@ -122,6 +124,7 @@ pub fn is_legal(items: &[TranscriptItem]) -> bool {
                         TranscriptItem::Reasoning { text, metadata: None } if text.is_empty() => {
                             return false;
                         }
+                        TranscriptItem::ProviderItem { item, .. } if !item.is_object() => return false,
                         TranscriptItem::Call(call) => {
                             if !fits(call) || !seen.insert(call.id.as_str()) {
                                 return false;

@@ -232,6 +232,7 @@ fn finish_reason(reason: &FinishReason) -> &str {
         FinishReason::ToolCalls => "tool_call",
         FinishReason::Length => "length",
         FinishReason::ContentFilter | FinishReason::Refusal => "content_filter",
+        FinishReason::Pause => "pause",
         FinishReason::Other(word) => word,
         // Also a reason that later versions know.
         _ => "error",

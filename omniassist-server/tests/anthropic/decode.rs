@@ -118,7 +118,7 @@ fn every_stop_reason_has_its_outcome() {
         ("stop_sequence", FinishReason::Stop),
         ("refusal", FinishReason::Refusal),
         ("model_context_window_exceeded", FinishReason::Length),
-        ("pause_turn", FinishReason::Other("pause_turn".into())),
+        ("pause_turn", FinishReason::Pause),
         ("compaction", FinishReason::Other("compaction".into())),
     ] {
         let said = said(&message([], word));
@@ -271,8 +271,8 @@ fn tools_of_the_provider_and_citations_are_shown() {
     let items: Vec<_> = events
         .iter()
         .filter_map(|event| match event {
-            LlmEvent::ProviderTool { id, kind, name, item } => {
-                assert_eq!(*id, "srv_1");
+            LlmEvent::ProviderTool { id, kind, name, item, replay_to } => {
+                assert_eq!((id.as_str(), replay_to.as_deref()), ("srv_1", Some("anthropic")));
                 Some((kind.to_string(), name.as_ref().map(ToString::to_string), item.to_value()))
             }
             _ => None,

@@ -10,7 +10,7 @@ mod decode;
 mod encode;
 mod fixtures;
 mod provider;
-mod streams;
+pub(crate) mod streams;
 
 use omniassist_server::core::Limits;
 use omniassist_server::provider::WireDecoder;

@@ -211,9 +211,10 @@ fn custom_calls_carry_text_and_provider_items_are_shown() {
     assert_eq!(file, Some("data:image/webp;base64,QUJD"));
     for event in &events {
         match event {
-            LlmEvent::ProviderTool { id, kind, name, item } => {
+            LlmEvent::ProviderTool { id, kind, name, item, replay_to } => {
                 assert!(["web_search", "mcp", "image_generation"].contains(&kind.as_str()), "{kind}");
                 assert_eq!(name.is_some(), kind == "mcp");
+                assert_eq!(replay_to.is_some(), kind != "image_generation");
                 assert!(!item.as_str().contains("QUJD") && item.as_str().contains(id.as_str()));
             }
             LlmEvent::Source(Source::Url { url, .. }) => assert_eq!(url, "https://example.com/"),

@@ -13,7 +13,7 @@ mod apis;
 mod cuts;
 mod decoder;
 mod engine;
-mod legal;
+pub(crate) mod legal;
 mod library;
 mod over_http;
 mod seen;

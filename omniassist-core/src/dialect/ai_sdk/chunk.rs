@@ -248,7 +248,7 @@ fn finish_reason(reason: &FinishReason) -> &'static str {
         // from a complete one looks for it.
         FinishReason::ContentFilter | FinishReason::Refusal => "content-filter",
         FinishReason::Error => "error",
-        FinishReason::Other(_) => "other",
+        FinishReason::Pause | FinishReason::Other(_) => "other",
     }
 }
 

@@ -109,7 +109,8 @@ impl ProviderBlock {
             fields.insert("input".to_owned(), input);
             item = JsonText::from_serialize(&fields).unwrap_or_default();
         }
-        LlmEvent::ProviderTool { id, kind, name, item }
+        let replay_to = Some(Text::from_static(metadata::NAMESPACE));
+        LlmEvent::ProviderTool { id, kind, name, item, replay_to }
     }
 }
 

@@ -335,6 +335,8 @@ impl Reader {
             Some("tool_use") => FinishReason::ToolCalls,
             Some("max_tokens" | "model_context_window_exceeded") => FinishReason::Length,
             Some("refusal") => FinishReason::Refusal,
+            // <https://platform.claude.com/docs/en/build-with-claude/handling-stop-reasons#pause-turn>
+            Some("pause_turn") => FinishReason::Pause,
             Some(word) => FinishReason::Other(word.into()),
             None if self.next_call > 0 => FinishReason::ToolCalls,
             None => FinishReason::Stop,

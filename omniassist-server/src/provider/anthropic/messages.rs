@@ -7,8 +7,9 @@ use std::collections::{HashMap, HashSet};
 use omniassist_core::message::ProviderMetadata;
 use omniassist_core::transcript::{ToolCall, ToolResult, UserContent};
 use omniassist_core::{JsonText, Text, TranscriptItem};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
+use super::ran::Ran;
 use super::{file, metadata};
 
 /// Stands where the API wants a message of the user and there is none.
@@ -30,12 +31,26 @@ enum Role {
 }
 
 /// A content block, and whether the provider should cache all up to it.
-#[derive(Debug, Serialize)]
+#[derive(Debug)]
 pub(super) struct Marked<'a> {
-    #[serde(flatten)]
     pub(super) content: Content<'a>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) cache_control: Option<CacheControl>,
+}
+
+impl Serialize for Marked<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Own<'a> {
+            #[serde(flatten)]
+            content: &'a Content<'a>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            cache_control: Option<CacheControl>,
+        }
+        match &self.content {
+            Content::Provider(item) => item.serialize(serializer),
+            content => Own { content, cache_control: self.cache_control }.serialize(serializer),
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, Serialize)]
@@ -77,6 +92,9 @@ pub(super) enum Content<'a> {
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         is_error: bool,
     },
+    /// A block of a tool that the provider runs, as it wrote it.
+    #[serde(skip)]
+    Provider(&'a JsonText),
 }
 
 #[derive(Debug, Serialize)]
@@ -91,6 +109,11 @@ impl Content<'_> {
     fn is_thinking(&self) -> bool {
         matches!(self, Self::Thinking { .. } | Self::RedactedThinking { .. })
     }
+
+    /// Whether the block may say that all up to it is to be cached.
+    fn takes_mark(&self) -> bool {
+        !self.is_thinking() && !matches!(self, Self::Provider(_))
+    }
 }
 
 /// Messages in the making.
@@ -100,10 +123,11 @@ pub(super) struct Messages<'a> {
     /// Where the user spoke last.
     last_user: Option<usize>,
     ids: Ids<'a>,
+    ran: Ran,
 }
 
 pub(super) fn messages(transcript: &[TranscriptItem]) -> Messages<'_> {
-    let mut messages = Messages::default();
+    let mut messages = Messages { ran: Ran::of(transcript), ..Messages::default() };
     for item in transcript {
         messages.push(item);
     }
@@ -132,6 +156,11 @@ impl<'a> Messages<'a> {
             TranscriptItem::Reasoning { text, metadata } => self.reasoning(text, metadata.as_ref()),
             TranscriptItem::Call(call) => self.call(call),
             TranscriptItem::Result(result) => self.result(result),
+            TranscriptItem::ProviderItem { provider, item }
+                if *provider == metadata::NAMESPACE && self.ran.takes_back(item) =>
+            {
+                self.add(Role::Assistant, Content::Provider(item));
+            }
             _ => {}
         }
     }
@@ -219,7 +248,12 @@ impl<'a> Messages<'a> {
         if messages.first().is_none_or(|first| first.role == Role::Assistant) {
             messages.insert(0, note(OPENING));
         }
-        if let Some(last) = messages.last_mut().filter(|last| last.role == Role::Assistant) {
+        // A turn that ends with a tool of the provider's was interrupted: the API goes on with it as it is.
+        let is_paused = |last: &Message<'_>| {
+            matches!(last.content.last(), Some(Marked { content: Content::Provider(_), .. }))
+        };
+        let last = messages.last_mut();
+        if let Some(last) = last.filter(|last| last.role == Role::Assistant && !is_paused(last)) {
             if !takes_prefill {
                 messages.push(note(GO_ON));
             } else if let Some(Marked { content: Content::Text { text }, .. }) = last.content.last_mut() {
@@ -234,7 +268,7 @@ impl<'a> Messages<'a> {
 /// Marks the last block of a message that can be marked.
 fn mark(message: Option<&mut Message<'_>>) {
     let blocks = message.into_iter().flat_map(|message| message.content.iter_mut().rev());
-    if let Some(marked) = blocks.into_iter().find(|marked| !marked.content.is_thinking()) {
+    if let Some(marked) = blocks.into_iter().find(|marked| marked.content.takes_mark()) {
         marked.cache_control = Some(CacheControl::Ephemeral);
     }
 }

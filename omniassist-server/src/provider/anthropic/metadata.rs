@@ -4,7 +4,7 @@ use omniassist_core::message::ProviderMetadata;
 use serde_json::{Map, Value};
 
 /// The first level: whose state it is.
-const NAMESPACE: &str = "anthropic";
+pub(super) const NAMESPACE: &str = "anthropic";
 /// What proves that a thinking block is the model's own.
 pub(super) const SIGNATURE: &str = "signature";
 /// What the model thought, readable to the provider only.

@@ -20,6 +20,7 @@ mod encode;
 mod file;
 mod messages;
 mod metadata;
+mod ran;
 mod schema;
 mod thinking;
 mod usage;

@@ -7,7 +7,8 @@ use omniassist_core::event::CallKind;
 use omniassist_core::message::ProviderMetadata;
 use omniassist_core::transcript::{ToolCall, ToolResult, UserContent};
 use omniassist_core::{JsonText, Text, TranscriptItem};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 
 use super::metadata;
 
@@ -38,6 +39,10 @@ pub(super) struct Part<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     function_response: Option<FunctionResponse<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    executable_code: Option<&'a RawValue>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    code_execution_result: Option<&'a RawValue>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     thought_signature: Option<&'a str>,
 }
 
@@ -45,6 +50,16 @@ impl<'a> Part<'a> {
     pub(super) fn text(text: impl Into<Cow<'a, str>>) -> Self {
         Self { text: Some(text.into()), ..Self::default() }
     }
+}
+
+/// Code that the API ran, and what came of it: a part each.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Ran<'a> {
+    #[serde(borrow, default)]
+    executable_code: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    code_execution_result: Option<&'a RawValue>,
 }
 
 #[derive(Serialize)]
@@ -132,7 +147,23 @@ impl<'a> Turns<'a> {
             TranscriptItem::Reasoning { text, metadata } => self.reasoning(text, metadata.as_ref()),
             TranscriptItem::Call(call) => self.call(call),
             TranscriptItem::Result(result) => self.result(result),
+            TranscriptItem::ProviderItem { provider, item } if *provider == metadata::NAMESPACE => {
+                self.ran(item);
+            }
             _ => {}
+        }
+    }
+
+    /// Code without its result goes back too: the API gives no result for code that it could not begin to run.
+    fn ran(&mut self, item: &'a JsonText) {
+        let Ok(Ran { executable_code: Some(code), code_execution_result }) =
+            serde_json::from_str(item.as_str())
+        else {
+            return;
+        };
+        self.part("model", Part { executable_code: Some(code), ..Part::default() });
+        if code_execution_result.is_some() {
+            self.part("model", Part { code_execution_result, ..Part::default() });
         }
     }
 

@@ -206,7 +206,9 @@ impl Reader {
         let id = format!("code_{}_{}", self.mint, self.provider_tools).into();
         self.provider_tools += 1;
         let item = JsonText::parse(item).unwrap_or_default();
-        out.push(LlmEvent::ProviderTool { id, kind: Text::from_static("code_execution"), name: None, item });
+        let kind = Text::from_static("code_execution");
+        let replay_to = Some(Text::from_static(metadata::NAMESPACE));
+        out.push(LlmEvent::ProviderTool { id, kind, name: None, item, replay_to });
     }
 
     fn source(&mut self, cited: &Cited<'_>, out: &mut Out) {

@@ -5,7 +5,7 @@ use omniassist_core::message::ProviderMetadata;
 use serde_json::{Map, Value};
 
 /// The first level: whose state it is. Vertex AI and the Gemini API read each other's signatures.
-const NAMESPACE: &str = "google";
+pub(super) const NAMESPACE: &str = "google";
 /// What the model thought, readable to the provider only.
 const THOUGHT_SIGNATURE: &str = "thoughtSignature";
 /// What the ids of calls begin with that the API gave no id. Such an id is not sent back.

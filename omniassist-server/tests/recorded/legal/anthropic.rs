@@ -30,6 +30,7 @@ pub(crate) fn faults(body: &Value) -> Vec<String> {
     faults.check(!messages.is_empty(), "messages", "none");
     let mut ids = HashSet::new();
     let mut open: Vec<&str> = Vec::new();
+    let mut ran = Vec::new();
     let (mut uses, mut markers) = (false, cache_markers(&body["system"]) + cache_markers(&body["tools"]));
     for (at, message) in messages.iter().enumerate() {
         let place = format!("messages[{at}]");
@@ -45,16 +46,27 @@ pub(crate) fn faults(body: &Value) -> Vec<String> {
         faults.check(!blocks.is_empty(), &place, "no content");
         markers += cache_markers(&message["content"]);
         if message["role"] == "assistant" {
-            uses |= assistant(&mut faults, &place, blocks, &mut ids, &mut open);
+            uses |= assistant(&mut faults, &place, blocks, &mut ids, &mut open, &mut ran);
         } else {
+            let results = blocks.iter().all(|block| block["type"] == "tool_result");
+            faults.check(results || ran.is_empty(), &place, "a server tool's use without a result");
             user(&mut faults, &place, blocks, &mut open);
         }
     }
     faults.check(open.is_empty(), "messages", "a tool use without a result");
-    faults.check(messages.last().is_some_and(|last| last["role"] == "user"), "messages", "nothing to answer");
+    // The API goes on with a turn that it interrupted: one that ends with a tool of its own.
+    let paused = messages.last().and_then(|last| items(&last["content"]).last()).is_some_and(is_own_tool);
+    let awaits = messages.last().is_some_and(|last| last["role"] == "user") || paused;
+    faults.check(awaits, "messages", "nothing to answer");
     faults.check(!uses || !items(&body["tools"]).is_empty(), "tools", "missing, though tools were used");
     faults.check(markers <= MOST_CACHE_MARKERS, "cache_control", "more than four");
     faults.0
+}
+
+/// Whether a block belongs to a tool that the API runs.
+fn is_own_tool(block: &Value) -> bool {
+    let kind = block["type"].as_str().unwrap_or_default();
+    matches!(kind, "server_tool_use" | "mcp_tool_use") || kind.ends_with("_tool_result")
 }
 
 fn cache_markers(blocks: &Value) -> usize {
@@ -67,6 +79,7 @@ fn assistant<'a>(
     blocks: &'a [Value],
     ids: &mut HashSet<&'a str>,
     open: &mut Vec<&'a str>,
+    ran: &mut Vec<&'a str>,
 ) -> bool {
     let mut uses = false;
     for block in blocks {
@@ -92,6 +105,16 @@ fn assistant<'a>(
                 faults.check(is_name(&block["name"], 128), place, "a name that is none");
                 faults.check(block["input"].is_object(), place, "an input that is no object");
                 open.extend(block["id"].as_str());
+            }
+            "server_tool_use" | "mcp_tool_use" => {
+                faults.check(is_new(ids, &block["id"]), place, "an id twice, or none");
+                faults.check(block["input"].is_object(), place, "an input that is no object");
+                ran.extend(block["id"].as_str());
+            }
+            _ if is_own_tool(block) => {
+                let found = ran.iter().position(|id| block["tool_use_id"] == **id);
+                faults.check(found.is_some(), place, "a server tool's result without its use");
+                found.map(|found| ran.remove(found));
             }
             _ => faults.check(false, place, "a block of an unknown type"),
         }
@@ -151,6 +174,13 @@ fn wrong_requests_are_seen() {
     let with = |messages: Vec<Value>| {
         faults(&json!({"model": "m", "max_tokens": 9, "tools": [{"name": "n"}], "messages": messages}))
     };
+    let ran = |id: &str| json!({"type": "server_tool_use", "id": id, "name": "n", "input": {}});
+    let found = |id: &str| json!({"type": "web_search_tool_result", "tool_use_id": id, "content": []});
+    assert_eq!(with(vec![user(), says(json!([ran("s"), found("s"), uses("a")])), results(&["a"])]), [""; 0]);
+    assert_eq!(with(vec![user(), says(json!([ran("s")]))]), [""; 0]);
+    let due =
+        vec![user(), says(json!([ran("s"), uses("a")])), results(&["a"]), says(json!([found("s")])), user()];
+    assert_eq!(with(due), [""; 0]);
     let two = || says(json!([thinks("s"), uses("a"), uses("b")]));
     assert_eq!(with(vec![user(), two(), results(&["a", "b"])]), [""; 0]);
     let mut late = results(&["a", "b"]);
@@ -171,6 +201,10 @@ fn wrong_requests_are_seen() {
         vec![user(), says(json!([thinks("s")])), user()],
         vec![user(), says(json!([uses("a:b")])), results(&["a:b"])],
         vec![user(), says(json!([{"type": "text", "text": "a"}]))],
+        vec![user(), says(json!([ran("s")])), user()],
+        vec![user(), says(json!([found("s")])), user()],
+        vec![user(), says(json!([ran("s"), found("s"), found("s")])), user()],
+        vec![user(), says(json!([ran("s"), ran("s")]))],
     ];
     for messages in wrong {
         assert!(!with(messages.clone()).is_empty(), "{messages:?}");

@@ -38,6 +38,12 @@ pub(crate) fn faults(body: &Value) -> Vec<String> {
     let mut calls: Vec<&Value> = Vec::new();
     let mut before = "";
     for (at, content) in contents.iter().enumerate() {
+        let codes = |part: &Value| !part["executableCode"].is_null();
+        let behind_code = items(&content["parts"])
+            .iter()
+            .scan(false, |before, part| Some((std::mem::replace(before, codes(part)), part)))
+            .all(|(code, part)| part["codeExecutionResult"].is_null() || code);
+        faults.check(behind_code, &format!("contents[{at}]"), "a result of no code");
         let place = format!("contents[{at}]");
         let role = content["role"].as_str().unwrap_or_default();
         faults.check(matches!(role, "user" | "model"), &place, "an unknown role");

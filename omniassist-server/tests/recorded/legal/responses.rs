@@ -9,6 +9,10 @@ use serde_json::Value;
 
 use super::{Faults, is_filled, is_name, is_new, is_object_text, items};
 
+/// Items of tools that the API runs.
+const OWN_TOOLS: [&str; 5] =
+    ["web_search_call", "file_search_call", "code_interpreter_call", "mcp_call", "mcp_list_tools"];
+
 /// What is wrong with a request.
 pub(crate) fn faults(body: &Value) -> Vec<String> {
     let mut faults = Faults::default();
@@ -24,6 +28,7 @@ pub(crate) fn faults(body: &Value) -> Vec<String> {
         let place = format!("input[{at}]");
         let kind = item["type"].as_str().unwrap_or_default();
         let id = &item["id"];
+        let is_own_tool = OWN_TOOLS.contains(&kind);
         if !id.is_null() {
             faults.check(is_new(&mut ids, id), &place, "an id twice");
             faults.check(id.as_str().is_some_and(|id| id.len() <= 64), &place, "an id of over 64 bytes");
@@ -35,10 +40,13 @@ pub(crate) fn faults(body: &Value) -> Vec<String> {
             };
             let fits = id.as_str().is_some_and(|id| id.starts_with(prefix));
             faults.check(fits, &place, "an id that begins with a word of another type");
-            faults.check(kind == "reasoning" || reasoned, &place, "an id without the reasoning it came with");
+            // A model that does not reason runs tools, too.
+            let free = kind == "reasoning" || is_own_tool && !waiting;
+            faults.check(free || reasoned, &place, "an id without the reasoning it came with");
         }
         let is_output = kind == "function_call_output";
-        let answers = kind == "message" && item["role"] == "assistant" || kind == "function_call";
+        let said = kind == "message" && item["role"] == "assistant";
+        let answers = said || kind == "function_call" || is_own_tool;
         if waiting && kind != "reasoning" {
             faults.check(answers, &place, "reasoning is not followed by what it led to");
             waiting = false;
@@ -75,6 +83,7 @@ pub(crate) fn faults(body: &Value) -> Vec<String> {
                 faults.check(item["output"].is_string(), &place, "an output that is no text");
                 reasoned = false;
             }
+            _ if is_own_tool => faults.check(is_filled(id), &place, "a tool of the API's without its id"),
             _ => faults.check(false, &place, "an unknown type"),
         }
         if !item["status"].is_null() {

@@ -376,6 +376,7 @@ fn reason_word(reason: &FinishReason) -> &str {
         FinishReason::Length => "length",
         FinishReason::ContentFilter => "content-filter",
         FinishReason::Refusal => "refusal",
+        FinishReason::Pause => "pause",
         FinishReason::Error => "error",
         FinishReason::Other(word) => word,
     }

@@ -251,6 +251,8 @@ impl Reader {
             kind,
             name: None,
             item,
+            // Chat Completions has no form for it in a request.
+            replay_to: None,
         });
     }
 

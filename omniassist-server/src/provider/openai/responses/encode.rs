@@ -6,7 +6,7 @@ use bytes::Bytes;
 use omniassist_core::event::CallKind;
 use omniassist_core::message::ProviderMetadata;
 use omniassist_core::transcript::{ToolCall, ToolResult, UserContent};
-use omniassist_core::{LlmPayload, Text, ToolChoice, TranscriptItem};
+use omniassist_core::{JsonText, LlmPayload, Text, ToolChoice, TranscriptItem};
 use serde::Serialize;
 use serde::ser::SerializeMap;
 use serde_json::Value;
@@ -143,6 +143,14 @@ fn choice(choice: &ToolChoice) -> Option<Choice<'_>> {
 }
 
 #[derive(Serialize)]
+#[serde(untagged)]
+enum Entry<'a> {
+    Own(InputItem<'a>),
+    /// Something that the API ran itself, as it wrote it.
+    Provider(&'a JsonText),
+}
+
+#[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum InputItem<'a> {
     Message {
@@ -214,7 +222,7 @@ enum Content<'a> {
     },
 }
 
-fn input(transcript: &[TranscriptItem], replay_ids: bool) -> Vec<InputItem<'_>> {
+fn input(transcript: &[TranscriptItem], replay_ids: bool) -> Vec<Entry<'_>> {
     let mut input = Input {
         items: Vec::with_capacity(transcript.len()),
         last_item: None,
@@ -226,7 +234,7 @@ fn input(transcript: &[TranscriptItem], replay_ids: bool) -> Vec<InputItem<'_>> 
         input.push(item);
     }
     let mut items = input.items;
-    items.retain(|item| !matches!(item, InputItem::Reasoning { encrypted_content: "", .. }));
+    items.retain(|item| !matches!(item, Entry::Own(InputItem::Reasoning { encrypted_content: "", .. })));
     items
 }
 
@@ -237,7 +245,7 @@ fn input(transcript: &[TranscriptItem], replay_ids: bool) -> Vec<InputItem<'_>> 
 /// Ids are therefore sent where that reasoning item is sent, and left out elsewhere; without them an item is taken as
 /// it is.
 struct Input<'a> {
-    items: Vec<InputItem<'a>>,
+    items: Vec<Entry<'a>>,
     /// The output item that the last entry of `items` was, where the next part of the same item is merged into it.
     last_item: Option<&'a str>,
     /// Whether a reasoning item of this turn was sent.
@@ -253,19 +261,41 @@ impl<'a> Input<'a> {
                 self.ids = false;
                 self.last_item = None;
                 let content = content.iter().filter_map(user_content).collect();
-                self.items.push(InputItem::Message {
-                    role: "user",
-                    id: None,
-                    status: None,
-                    content,
-                    phase: None,
-                });
+                let (role, id, status, phase) = ("user", None, None, None);
+                self.own(InputItem::Message { role, id, status, content, phase });
             }
             TranscriptItem::Text { text, metadata } => self.text(text, metadata.as_ref()),
             TranscriptItem::Reasoning { text, metadata } => self.reasoning(text, metadata.as_ref()),
             TranscriptItem::Call(call) => self.call(call),
             TranscriptItem::Result(result) => self.result(result),
+            TranscriptItem::ProviderItem { provider, item } if *provider == metadata::NAMESPACE => {
+                self.provider_item(item);
+            }
             _ => {}
+        }
+    }
+
+    fn own(&mut self, item: InputItem<'a>) {
+        self.items.push(Entry::Own(item));
+    }
+
+    /// An item that the API ran has no form without its id, so it goes only where ids go, and not where the reasoning
+    /// that led to it is missing.
+    fn provider_item(&mut self, item: &'a JsonText) {
+        let of_turn = |entry: &&Entry<'_>| match entry {
+            Entry::Own(InputItem::Message { role, .. }) => *role != "user",
+            Entry::Own(InputItem::FunctionCallOutput { .. } | InputItem::CustomToolCallOutput { .. }) => {
+                false
+            }
+            _ => true,
+        };
+        let is_unsent = |entry: &Entry<'_>| {
+            matches!(entry, Entry::Own(InputItem::Reasoning { id, encrypted_content, .. })
+                if id.is_none() || encrypted_content.is_empty())
+        };
+        if self.replay_ids && !self.items.iter().rev().take_while(of_turn).any(is_unsent) {
+            self.last_item = None;
+            self.items.push(Entry::Provider(item));
         }
     }
 
@@ -274,13 +304,14 @@ impl<'a> Input<'a> {
         let item_id = metadata::text(state, metadata::ITEM_ID);
         if item_id.is_some()
             && item_id == self.last_item
-            && let Some(InputItem::Message { role: "assistant", content, .. }) = self.items.last_mut()
+            && let Some(Entry::Own(InputItem::Message { role: "assistant", content, .. })) =
+                self.items.last_mut()
         {
             content.push(part);
             return;
         }
         self.last_item = item_id;
-        self.items.push(InputItem::Message {
+        self.own(InputItem::Message {
             role: "assistant",
             id: self.id(item_id, "msg"),
             status: Some("completed"),
@@ -300,7 +331,8 @@ impl<'a> Input<'a> {
         self.ids |= id.is_some() && !sealed.is_empty();
         if item_id.is_some()
             && item_id == self.last_item
-            && let Some(InputItem::Reasoning { summary, encrypted_content, .. }) = self.items.last_mut()
+            && let Some(Entry::Own(InputItem::Reasoning { summary, encrypted_content, .. })) =
+                self.items.last_mut()
         {
             summary.extend(part);
             if !sealed.is_empty() {
@@ -310,14 +342,14 @@ impl<'a> Input<'a> {
         }
         self.last_item = item_id;
         let summary = part.into_iter().collect();
-        self.items.push(InputItem::Reasoning { id, summary, encrypted_content: sealed });
+        self.own(InputItem::Reasoning { id, summary, encrypted_content: sealed });
     }
 
     fn call(&mut self, call: &'a ToolCall) {
         self.last_item = None;
         let id = metadata::text(call.metadata.as_ref(), metadata::ITEM_ID);
         let (call_id, name) = (&call.id, &call.name);
-        self.items.push(match call.kind {
+        let item = match call.kind {
             CallKind::Function => InputItem::FunctionCall {
                 id: self.id(id, "fc"),
                 call_id,
@@ -331,14 +363,15 @@ impl<'a> Input<'a> {
                 let input = input.unwrap_or_else(|| call.arguments.as_str().to_owned());
                 InputItem::CustomToolCall { id: self.id(id, "ctc"), call_id, name, input }
             }
-        });
+        };
+        self.own(item);
     }
 
     fn result(&mut self, result: &'a ToolResult) {
         self.last_item = None;
         self.ids = false;
         let (call_id, output) = (&result.call_id, result.output_text());
-        self.items.push(if self.custom.contains(call_id) {
+        self.own(if self.custom.contains(call_id) {
             InputItem::CustomToolCallOutput { call_id, output }
         } else {
             let status = if result.is_error { "incomplete" } else { "completed" };

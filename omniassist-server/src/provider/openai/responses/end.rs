@@ -99,6 +99,12 @@ pub(super) fn call(
     Ok(())
 }
 
+/// The items that the API runs itself and takes back as they are. Others (a computer's, a shell's) want an output of
+/// the client's, and an image would go out a second time.
+/// <https://platform.openai.com/docs/api-reference/responses/create#responses_create-input>
+const REPLAYED: &[&str] =
+    &["web_search_call", "file_search_call", "code_interpreter_call", "mcp_call", "mcp_list_tools"];
+
 /// An item that the provider ran, or that this version does not know.
 pub(super) fn provider_item(item: &Item<'_>, raw: &RawValue, out: &mut Out) {
     let mut whole = JsonText::parse(raw.get()).unwrap_or_default();
@@ -115,11 +121,13 @@ pub(super) fn provider_item(item: &Item<'_>, raw: &RawValue, out: &mut Out) {
         }
     }
     let kind = item.kind.as_str();
+    let replay_to = REPLAYED.contains(&kind).then_some(Text::from_static(metadata::NAMESPACE));
     out.push(LlmEvent::ProviderTool {
         id: item.id.to_text().or_else(|| item.call_id.to_text()).unwrap_or_default(),
         kind: kind.strip_suffix("_call").unwrap_or(kind).into(),
         name: item.name.to_text(),
         item: whole,
+        replay_to,
     });
 }
 

@@ -1,0 +1,73 @@
+//! Which blocks of the provider's own tools may go back. A use without its result, and a result without its use, is
+//! refused; but the result of a use may still be due while the turn goes on.
+//! <https://platform.claude.com/docs/en/agents-and-tools/tool-use/server-tools>
+
+use std::collections::HashSet;
+
+use omniassist_core::{JsonText, Text, TranscriptItem};
+use serde::Deserialize;
+
+use super::metadata;
+use crate::provider::lenient::Str;
+
+/// What a block says of itself.
+#[derive(Debug, Deserialize)]
+struct Head<'a> {
+    #[serde(borrow, default)]
+    id: Str<'a>,
+    #[serde(borrow, default)]
+    tool_use_id: Str<'a>,
+}
+
+/// The uses of a conversation.
+#[derive(Debug, Default)]
+pub(super) struct Ran {
+    /// Those that cannot get a result any more: the user has spoken since.
+    lost: HashSet<Text>,
+    /// Those that went out so far.
+    used: HashSet<Text>,
+}
+
+impl Ran {
+    pub(super) fn of(transcript: &[TranscriptItem]) -> Self {
+        let mut ran = Self::default();
+        let mut open = HashSet::new();
+        for item in transcript {
+            match item {
+                TranscriptItem::User { .. } => ran.lost.extend(open.drain()),
+                TranscriptItem::ProviderItem { provider, item } if *provider == metadata::NAMESPACE => {
+                    match head(item) {
+                        Some(Id::Use(id)) => drop(open.insert(id)),
+                        Some(Id::Result(id)) => drop(open.remove(&id)),
+                        None => {}
+                    }
+                }
+                _ => {}
+            }
+        }
+        ran
+    }
+
+    /// Whether this block, the next one of the conversation, goes back.
+    pub(super) fn takes_back(&mut self, item: &JsonText) -> bool {
+        match head(item) {
+            Some(Id::Use(id)) => !self.lost.contains(&id) && self.used.insert(id),
+            Some(Id::Result(id)) => self.used.remove(&id),
+            None => false,
+        }
+    }
+}
+
+enum Id {
+    Use(Text),
+    Result(Text),
+}
+
+fn head(item: &JsonText) -> Option<Id> {
+    let head: Head<'_> = serde_json::from_str(item.as_str()).ok()?;
+    match (head.tool_use_id.to_text(), head.id.to_text()) {
+        (Some(id), _) => Some(Id::Result(id)),
+        (None, Some(id)) => Some(Id::Use(id)),
+        (None, None) => None,
+    }
+}
