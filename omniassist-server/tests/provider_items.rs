@@ -306,7 +306,8 @@ fn what_one_provider_ran_goes_to_no_other() {
     let openai = OpenAiProvider::new("k").unwrap();
     let chat = OpenAiChatProvider::new("k").unwrap();
     let constrained = OpenAiChatProvider::builder().api_key("k").constrained_tools(true).build().unwrap();
-    let requests: [(&str, &dyn Fn(&LlmPayload) -> bytes::Bytes); 5] = [
+    type Encode<'a> = &'a dyn Fn(&LlmPayload) -> bytes::Bytes;
+    let requests: [(&str, Encode<'_>); 5] = [
         ("anthropic", &|payload| anthropic.request_body(payload).unwrap()),
         ("google", &|payload| gemini.request_body(payload).unwrap()),
         ("openai", &|payload| openai.request_body(payload).unwrap()),

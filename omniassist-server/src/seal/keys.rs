@@ -227,6 +227,7 @@ impl fmt::Debug for InvalidSealKey {
 impl StdError for InvalidSealKey {}
 
 #[cfg(test)]
+#[allow(clippy::string_slice, reason = "the texts are ASCII")]
 mod tests {
     use super::*;
 

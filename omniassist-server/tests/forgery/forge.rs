@@ -484,10 +484,10 @@ fn newline_in_name() {
         }
         part["type"] = json!(format!("tool-{new_name}"));
         part["toolCallId"] = json!(new_id);
-        if let Some(approval) = part.get_mut("approval") {
-            if dice.one_in(2) {
-                approval["id"] = json!(format!("approval-{new_id}"));
-            }
+        if let Some(approval) = part.get_mut("approval")
+            && dice.one_in(2)
+        {
+            approval["id"] = json!(format!("approval-{new_id}"));
         }
         if post.messages[message]["metadata"].is_object() {
             let seal = post.output_seals(message)[&id].clone();

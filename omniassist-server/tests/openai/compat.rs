@@ -243,7 +243,7 @@ fn no_vendor_is_sent_the_name_of_anothers_model() {
         assert_eq!(build(Some("m")).unwrap().model(), Some("m"), "{vendor:?}");
         match build(None) {
             Ok(provider) => {
-                assert_eq!((*vendor, provider.model()), (Vendor::OPENAI, Some(DEFAULT_CHAT_MODEL)))
+                assert_eq!((*vendor, provider.model()), (Vendor::OPENAI, Some(DEFAULT_CHAT_MODEL)));
             }
             Err(error) => {
                 assert!(error.is_configuration(), "{vendor:?}: {error:?}");
