@@ -1,7 +1,7 @@
 //! `cargo xtask test`: every test there is.
 
 use std::env;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
 use crate::prerequisites::{self, Need};
@@ -14,7 +14,7 @@ use crate::workspace::{build_binary, cargo, root, target_folder};
 pub(crate) enum Part {
     /// Unit, integration and documentation tests.
     Rust,
-    /// The official clients, by Node.js.
+    /// The official clients, by Node.js and Python.
     Clients,
     /// The quickstart's page in Chromium.
     Browser,
@@ -38,7 +38,7 @@ impl Part {
     fn needs(self) -> &'static [Need] {
         match self {
             Self::Rust => &[],
-            Self::Clients => &[Need::Node, Need::Npm],
+            Self::Clients => &[Need::Node, Need::Npm, Need::Python],
             Self::Browser | Self::RealModel => &[Need::Node, Need::Npm, Need::Chromium],
         }
     }
@@ -54,11 +54,7 @@ pub(crate) fn run(named: &[Part], report: &mut Report) {
         report.skip("real-model suite", &format!("not configured ({REAL_MODEL} is not set)"));
         parts.retain(|part| *part != Part::RealModel);
     }
-    let python = root().join("tests/python");
-    let has_python = named.is_empty() && python.is_dir();
-
-    let mut needs: Vec<Need> = parts.iter().flat_map(|part| part.needs()).copied().collect();
-    needs.extend(has_python.then_some(Need::Python));
+    let needs: Vec<Need> = parts.iter().flat_map(|part| part.needs()).copied().collect();
     if needs.is_empty() && parts.is_empty() {
         return;
     }
@@ -74,7 +70,7 @@ pub(crate) fn run(named: &[Part], report: &mut Report) {
             execute(&mut cargo(&["test", "--locked", "-p", "omniassist-core", "--all-features"]))
         });
     }
-    if parts.iter().all(|part| *part == Part::Rust) && !has_python {
+    if parts.iter().all(|part| *part == Part::Rust) {
         return;
     }
     let Some(quickstart) = report.step("quickstart", || build_binary("quickstart")) else { return };
@@ -84,9 +80,6 @@ pub(crate) fn run(named: &[Part], report: &mut Report) {
     let Some(streams) = report.step("streams for the official clients", streams) else { return };
     let suites = Suites { folder: root().join("tests"), quickstart, runtime_events, ledger, streams };
     suites.run(&parts, report);
-    if has_python {
-        report.step("Python suite", || suites.python(&python));
-    }
 }
 
 struct Suites {
@@ -114,6 +107,9 @@ impl Suites {
             && report.step("npm ci in tests/browser", || self.npm_ci("browser")).is_some();
         if clients && has(&[Part::Clients]) {
             report.step("client suite", || self.node("clients", &[]));
+        }
+        if has(&[Part::Clients]) {
+            report.step("client suite, Python", || self.python("openai-python"));
         }
         if browser && has(&[Part::Browser]) {
             report.step("browser suite", || self.node("browser", &[]));
@@ -145,15 +141,17 @@ impl Suites {
         execute(&mut command)
     }
 
-    fn python(&self, folder: &Path) -> Outcome {
-        let environment = folder.join(".venv");
+    /// Runs a suite of Python's, with the packages that it pins in an environment below the target folder.
+    fn python(&self, suite: &str) -> Outcome {
+        let environment = target_folder()?.join(format!("python/{suite}"));
+        let folder = self.folder.join(suite);
         execute(Command::new("python3").args(["-m", "venv"]).arg(&environment))?;
         let python = environment.join("bin/python");
         let install =
             ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r", "requirements.txt"];
-        execute(Command::new(&python).args(install).current_dir(folder))?;
+        execute(Command::new(&python).args(install).current_dir(&folder))?;
         let mut tests = Command::new(&python);
-        tests.args(["-m", "pytest"]).current_dir(folder).env("QUICKSTART_BIN", &self.quickstart);
-        execute(&mut tests)
+        tests.args(["-m", "pytest"]).current_dir(folder).env("PYTHONDONTWRITEBYTECODE", "1");
+        execute(tests.env("QUICKSTART_BIN", &self.quickstart))
     }
 }
