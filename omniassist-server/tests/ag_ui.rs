@@ -173,7 +173,7 @@ async fn an_approved_call_runs_once_and_its_output_is_believed_later() {
     let mut client = Client::with(&[user("Refund it")]);
     let asked = go_on(&service, &mut client, json!({}), "ada").await;
     let interrupt = &asked.last().unwrap()["outcome"]["interrupts"][0];
-    assert_eq!(interrupt["reason"], "tool_call");
+    assert_eq!(interrupt["reason"], "confirmation", "a client that says nothing is of the older generation");
     let approve = json!({"resume": [{"interruptId": interrupt["id"], "status": "resolved", "payload": {"approved": true}}]});
 
     let mut body = input(&client.messages);

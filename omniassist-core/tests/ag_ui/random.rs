@@ -3,7 +3,7 @@
 use omniassist_core::dialect::ag_ui::Version;
 use omniassist_core::event::{ApprovalRequest, InputRequest};
 use omniassist_core::message::{Message, MessageCollector, Part, ToolState};
-use omniassist_core::{JsonText, RunEvent};
+use omniassist_core::{JsonText, RunEvent, Text};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
@@ -44,8 +44,13 @@ fn run(prefix: &'static str) -> impl Strategy<Value = Vec<RunEvent>> {
     (strategies::run(), extras()).prop_map(move |(events, extras)| {
         let mut extras = extras.into_iter().cycle();
         let mut out = Vec::new();
+        let mut asked: Vec<Text> = Vec::new();
         for mut event in events {
             rename(&mut event, prefix);
+            // A call that waits for its client has not begun to run.
+            if matches!(&event, RunEvent::ToolOutput { call_id, preliminary: true, .. } if asked.contains(call_id)) {
+                continue;
+            }
             let extra = extras.next().unwrap_or(Extra::Nothing);
             let (call, is_result) = match &event {
                 RunEvent::ToolOutput { call_id, preliminary: false, provider_executed: false, .. }
@@ -72,11 +77,13 @@ fn run(prefix: &'static str) -> impl Strategy<Value = Vec<RunEvent>> {
                     out.push(RunEvent::OutputSeal { call_id, seal: "v1.k.sealed".into() });
                 }
                 (Extra::Ask, Some(call_id), Some((input, name))) => {
+                    asked.push(call_id.clone());
                     let mut request = ApprovalRequest::new(call_id, name, input);
                     request.signature = Some("sig.na.ture".into());
                     out.push(RunEvent::ToolApprovalRequest(request));
                 }
                 (Extra::Form, Some(call_id), Some(_)) => {
+                    asked.push(call_id.clone());
                     let schema = JsonText::parse(r#"{"type":"object"}"#).unwrap();
                     out.push(RunEvent::InputRequest(InputRequest::new(call_id, None, schema)));
                 }

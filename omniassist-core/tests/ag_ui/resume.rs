@@ -83,11 +83,12 @@ fn state<'a>(posted: &'a Posted, call_id: &str) -> &'a ToolState {
 fn what_a_run_waits_for_stands_in_its_end() {
     for version in [Version::V0, Version::V1] {
         let (_, outcome) = interrupted(version);
+        let reason = if version == Version::V1 { "tool_call" } else { "confirmation" };
         assert_eq!(
             outcome,
             json!({"type": "interrupt", "interrupts": [
                 {
-                    "id": "approval-c~1~v1.k1.mac", "reason": "tool_call", "message": "Refund order 17?",
+                    "id": "approval-c~1~v1.k1.mac", "reason": reason, "message": "Refund order 17?",
                     "toolCallId": "c~1", "expiresAt": "2025-11-22T02:20:30.123Z",
                     "responseSchema": {
                         "type": "object", "required": ["approved"],

@@ -52,7 +52,7 @@
 //! | a preliminary `ToolOutput` | `CUSTOM` `omniassist.tool-progress` `{toolCallId, output}`; it leaves nothing behind |
 //! | `ToolError`, `ToolInputError`, `ToolRefused` | `TOOL_CALL_RESULT` with the text |
 //! | `ToolDenied` | `TOOL_CALL_RESULT` with the reason |
-//! | `ToolApprovalRequest` | an interrupt of reason `tool_call` in `RUN_FINISHED`; its id is `<request id>~<signature>` |
+//! | `ToolApprovalRequest` | an interrupt of reason `tool_call` in `RUN_FINISHED` (before 1.0: `confirmation`); its id is `<request id>~<signature>` |
 //! | `InputRequest` | an interrupt of reason `input_required`; its id is `input-<call id>` |
 //! | `OutputSeal`, provider state | `REASONING_ENCRYPTED_VALUE`, see below |
 //! | `StateSnapshot`, `StateDelta` | `STATE_SNAPSHOT`, `STATE_DELTA` |
@@ -84,6 +84,10 @@
 //! reasoning, call and output has a place for its state: the encoder writes it as `REASONING_ENCRYPTED_VALUE`, whose
 //! value is the JSON of the metadata map, and the reader gives it back to where it came from. What was written by
 //! somebody else, and is no such JSON, is ignored.
+//!
+//! CopilotKit is different in two ways. It drops every tool message but the first of a call, and it answers a call that
+//! an interrupt of reason `tool_call` asks for with the user's decision, so that the real result would be lost. To clients
+//! before 1.0, which it contains, the reason is therefore `confirmation`.
 //!
 //! An interrupted run is resumed by `resume` entries for all open interrupts. A call that an interrupt asks for carries
 //! the interrupt's id in its `encryptedValue`, so the reader knows what is open without a memory of its own.

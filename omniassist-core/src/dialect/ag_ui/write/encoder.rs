@@ -3,7 +3,7 @@ use serde_json::{Map, Value, json};
 
 use super::calls::{Call, Progress};
 use super::frame::{self, Frame, encrypted};
-use super::outcome::{self, Ask, Outcome};
+use super::outcome::{self, Ask, Interrupted, Outcome};
 use super::shown::{self, Progressing, custom};
 use crate::dialect::DialectEncoder;
 use crate::dialect::ag_ui::carry::{self, ResultKind};
@@ -315,7 +315,8 @@ impl Encoder {
         let pending = self.calls.iter().filter(|call| call.progress == Progress::Whole);
         let pending_tool_call_ids: Vec<&Text> = pending.map(|call| &call.id).collect();
         let outcome = if !self.asks.is_empty() {
-            Some(Outcome::Interrupt { interrupts: &self.asks })
+            let interrupts = self.asks.iter().map(|ask| Interrupted { ask, version: self.version });
+            Some(Outcome::Interrupt { interrupts: interrupts.collect() })
         } else if !pending_tool_call_ids.is_empty() && self.version >= Version::V1 {
             Some(Outcome::Success { pending_tool_call_ids })
         } else {

@@ -35,25 +35,37 @@ impl Ask {
     }
 }
 
-impl Serialize for Ask {
+/// An interrupt as a client of this version is told of it.
+#[derive(Debug)]
+pub(super) struct Interrupted<'a> {
+    pub(super) ask: &'a Ask,
+    pub(super) version: Version,
+}
+
+impl Serialize for Interrupted<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("id", &self.id())?;
-        let (reason, message, expires_at_ms) = match self {
-            Self::Approval(request) => ("tool_call", &request.message, request.expires_at_ms),
-            Self::Form(request) => ("input_required", &request.message, request.expires_at_ms),
+        map.serialize_entry("id", &self.ask.id())?;
+        let (reason, message, expires_at_ms) = match self.ask {
+            // CopilotKit answers a call that is asked for under `tool_call` itself, with what the user decided, and then
+            // keeps no other result of it.
+            Ask::Approval(request) if self.version < Version::V1 => {
+                ("confirmation", &request.message, request.expires_at_ms)
+            }
+            Ask::Approval(request) => ("tool_call", &request.message, request.expires_at_ms),
+            Ask::Form(request) => ("input_required", &request.message, request.expires_at_ms),
         };
         map.serialize_entry("reason", reason)?;
         if let Some(message) = message {
             map.serialize_entry("message", message)?;
         }
-        map.serialize_entry("toolCallId", self.call_id())?;
-        match self {
-            Self::Approval(request) => map.serialize_entry("responseSchema", &decision(request.editable))?,
-            Self::Form(request) if request.schema.is_object() => {
+        map.serialize_entry("toolCallId", self.ask.call_id())?;
+        match self.ask {
+            Ask::Approval(request) => map.serialize_entry("responseSchema", &decision(request.editable))?,
+            Ask::Form(request) if request.schema.is_object() => {
                 map.serialize_entry("responseSchema", &request.schema)?;
             }
-            Self::Form(_) => {}
+            Ask::Form(_) => {}
         }
         if let Some(time) = expires_at_ms {
             map.serialize_entry("expiresAt", &iso_8601(time))?;
@@ -81,7 +93,7 @@ pub(super) enum Outcome<'a> {
         pending_tool_call_ids: Vec<&'a Text>,
     },
     Interrupt {
-        interrupts: &'a [Ask],
+        interrupts: Vec<Interrupted<'a>>,
     },
     /// Stopped. Only clients of 1.0 know it.
     Cancelled,
