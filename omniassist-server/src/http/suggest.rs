@@ -2,12 +2,12 @@
 //! tool, whose arguments are the suggestions.
 //!
 //! CopilotKit posts the conversation under the name of a thread of its own, so no seal in it holds. None is needed:
-//! such a run has no server tools, and nothing that it says gets into the conversation. What the seals would have
-//! proved counts as unproved, so the model learns of tool results only that they can no longer be verified.
+//! such a run has no tools of the server's, and nothing that it says gets into the conversation. What the seals would
+//! have proved counts as unproved, so the model learns of tool results only that they can no longer be verified.
 
 use omniassist_core::dialect::ag_ui::Posted;
 use omniassist_core::message::{Message, Part, ProviderMetadata};
-use omniassist_core::run::ToolUse;
+use omniassist_core::run::{ClientAbilities, ToolUse};
 use omniassist_core::{Error, ToolChoice};
 use serde_json::Value;
 
@@ -41,6 +41,7 @@ pub(super) fn prepare(mut posted: Posted) -> Result<Posted, Error> {
     let mut tool_use = ToolUse::without_server_tools();
     tool_use.choice = ToolChoice::Tool(TOOL.into());
     request.tool_use = tool_use;
+    request.abilities = ClientAbilities::none();
     // The thread's name stands for nothing, and is no chat that could be busy.
     request.chat_id = None;
     request.messages.iter_mut().for_each(forget_seals);
