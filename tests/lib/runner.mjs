@@ -6,7 +6,12 @@ import { spec } from 'node:test/reporters';
 import { fileURLToPath } from 'node:url';
 
 /** The clients that a table has columns for. */
-const tables = { 'AI SDK client': ['v5', 'v6', 'v7'], 'OpenAI client': ['openai 6', 'openai 7'] };
+const tables = {
+  'AI SDK client': ['v5', 'v6', 'v7'],
+  'OpenAI client': ['openai 6', 'openai 7'],
+  'AG-UI client': ['0.0.59', '1.0.0'],
+  'CopilotKit core, by route': ['rest', 'single'],
+};
 
 /** The longest that one file may take. */
 const FILE_MS = 10 * 60_000;

@@ -78,7 +78,9 @@ pub(crate) fn run(named: &[Part], report: &mut Report) {
     let Some(runtime_events) = runtime_events else { return };
     let Some(ledger) = report.step("ledger", || build_binary("ledger")) else { return };
     let Some(streams) = report.step("streams for the official clients", streams) else { return };
-    let suites = Suites { folder: root().join("tests"), quickstart, runtime_events, ledger, streams };
+    let Some(shared_cart) = report.step("shared-cart", || build_binary("shared-cart")) else { return };
+    let folder = root().join("tests");
+    let suites = Suites { folder, quickstart, runtime_events, ledger, shared_cart, streams };
     suites.run(&parts, report);
 }
 
@@ -87,6 +89,7 @@ struct Suites {
     quickstart: PathBuf,
     runtime_events: PathBuf,
     ledger: PathBuf,
+    shared_cart: PathBuf,
     streams: PathBuf,
 }
 
@@ -137,7 +140,8 @@ impl Suites {
             command.env("CHROMIUM_BIN", chromium);
         }
         command.env("QUICKSTART_BIN", &self.quickstart).env("RUNTIME_EVENTS_BIN", &self.runtime_events);
-        command.env("LEDGER_BIN", &self.ledger).env("OMNIASSIST_STREAMS", &self.streams);
+        command.env("LEDGER_BIN", &self.ledger).env("SHARED_CART_BIN", &self.shared_cart);
+        command.env("OMNIASSIST_STREAMS", &self.streams);
         execute(&mut command)
     }
 
