@@ -84,6 +84,8 @@ export async function openPage(browser, app, ms = 15_000) {
     runs,
     /** The paths that it posted to below the assistant's. */
     stops,
+    /** What it logged that it should not. */
+    problems,
     answer: () => answers.last(),
     answers,
     tool: (name) => answers.last().locator(`[data-tool-name="${name}"]`),

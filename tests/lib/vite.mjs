@@ -1,0 +1,42 @@
+// Serves a page of `examples/` as `npm run build` has made it, before a server that answers its requests.
+
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+const EXAMPLES = new URL('../../examples/', import.meta.url);
+
+/**
+ * The example's own Vite, with its own settings, on a free port.
+ * @returns {Promise<{origin: string, stop: () => Promise<void>}>}
+ */
+export async function startPreview(example, server) {
+  const root = fileURLToPath(new URL(`${example}/`, EXAMPLES));
+  if (!existsSync(`${root}dist/index.html`)) {
+    throw new Error(`examples/${example} is not built: run \`cargo xtask test browser\`, or npm ci and npm run build there`);
+  }
+  // Its settings read the server's address from here.
+  process.env.QUICKSTART_URL = server.origin;
+  const { preview } = await import(pathToFileURL(createRequire(`${root}package.json`).resolve('vite')));
+  const served = await preview({ root, logLevel: 'error', preview: { port: 0 } });
+  const { port } = served.httpServer.address();
+  return {
+    origin: `http://127.0.0.1:${port}`,
+    async stop() {
+      served.httpServer.closeAllConnections();
+      await served.close();
+    },
+  };
+}
+
+/** A server and a page before it, as one app: the page's origin, and `server`. */
+export async function startBehind(example, start) {
+  const server = await start();
+  try {
+    const page = await startPreview(example, server);
+    return { ...server, server, origin: page.origin, stop: () => page.stop().finally(server.stop) };
+  } catch (error) {
+    await server.stop();
+    throw error;
+  }
+}
