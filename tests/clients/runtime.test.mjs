@@ -288,7 +288,12 @@ for (const [version, ai] of Object.entries(versions)) {
   test(`${version}: a reader that goes on behind an error sees what follows`, async () => {
     const log = [agent('error', { message: 'Once more.' }), agent('text:delta', { content: 'Here.' }), agent('complete', {})];
     const { chunks } = await runOnce(at('chat'), [user(log.map((event) => JSON.stringify(event)).join('\n'))]);
-    const stream = ReadableStream.from(chunks);
+    const stream = new ReadableStream({
+      start(controller) {
+        for (const chunk of chunks) controller.enqueue(chunk);
+        controller.close();
+      },
+    });
     const errors = [];
     let message;
     for await (message of ai.readUIMessageStream({ stream, onError: (error) => errors.push(error.message) }));
