@@ -33,9 +33,14 @@ fn send(transport: &RuntimeTransport, prompt: &str) -> RuntimeStream {
     transport.send_messages(RunRequest::prompt(prompt), Extensions::new()).unwrap()
 }
 
+/// What ends though the runtime goes on.
+async fn ended<T>(ends: impl Future<Output = T>) -> T {
+    tokio::time::timeout(Duration::from_secs(5), ends).await.expect("it ends")
+}
+
 /// All chunks until the stream ends.
 async fn chunks(stream: RuntimeStream) -> Vec<Value> {
-    stream.into_chunks().map(|chunk| chunk.to_value()).collect().await
+    ended(stream.into_chunks().map(|chunk| chunk.to_value()).collect()).await
 }
 
 fn said(chunks: &[Value]) -> String {
@@ -60,7 +65,7 @@ async fn respond(
 }
 
 async fn read(response: Response<AssistantBody>) -> String {
-    String::from_utf8(response.into_body().collect().await.unwrap().to_bytes().into()).unwrap()
+    String::from_utf8(ended(response.into_body().collect()).await.unwrap().to_bytes().into()).unwrap()
 }
 
 #[tokio::test]
@@ -124,7 +129,7 @@ async fn item_21_a_stream_subscribes_then_dispatches_and_unsubscribes_at_its_end
     }
     assert_eq!(seen, 4, "unsubscribed with the last event, before what came of it is all taken");
     assert_eq!(bus.log()[2..], [format!("unsubscribe {id}")]);
-    assert_eq!(stream.by_ref().count().await, 1);
+    assert_eq!(ended(stream.by_ref().count()).await, 1);
     assert!(stream.next().await.is_none());
 }
 
@@ -145,8 +150,7 @@ async fn item_21_dropping_a_stream_unsubscribes() {
             2 => drop(stream.into_chunks()),
             _ => {
                 bus.emit(stream.message_id(), complete());
-                let count = tokio::time::timeout(Duration::from_secs(5), stream.count());
-                assert_eq!(count.await.expect("it ends though the runtime goes on"), 2);
+                assert_eq!(ended(stream.count()).await, 2);
             }
         }
         assert_eq!(bus.subscribers(), 99 - number);
