@@ -1,5 +1,7 @@
 // The official AG-UI clients, both generations, and the official schemas in strict form.
 
+import { randomUUID } from 'node:crypto';
+
 import { EventSchemas as events0 } from 'aguicore0';
 import { EventSchema as events1 } from 'aguicore1/schemas';
 import * as agui0 from 'agui0';
@@ -31,7 +33,7 @@ export function openAgent(lib, url, init = {}) {
   const runs = [];
   const agent = new lib.HttpAgent({
     url,
-    threadId: `thread-${crypto.randomUUID()}`,
+    threadId: `thread-${randomUUID()}`,
     ...init,
     fetch: async (target, options) => {
       posted.push(JSON.parse(options.body));
@@ -70,7 +72,7 @@ async function keep(stream, wire) {
 
 /** Says something and waits for the end of the run. */
 export async function say(agent, content, parameters) {
-  agent.addMessage({ id: crypto.randomUUID(), role: 'user', content });
+  agent.addMessage({ id: randomUUID(), role: 'user', content });
   return agent.runAgent(parameters);
 }
 

@@ -2,6 +2,7 @@
 // runtime between.
 
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { after, before, beforeEach, test } from 'node:test';
 
 // The core connects only where it finds a browser.
@@ -80,7 +81,7 @@ function scenario(name, run, transports = ['rest', 'single']) {
 
 /** Says something to an agent, as the chat components do. */
 async function say(core, content, agent = core.getAgent('default')) {
-  agent.addMessage({ id: crypto.randomUUID(), role: 'user', content });
+  agent.addMessage({ id: randomUUID(), role: 'user', content });
   return core.runAgent({ agent });
 }
 

@@ -8,7 +8,7 @@ use crate::process;
 use crate::report::Outcome;
 
 /// The oldest Node.js that the official clients run on.
-const NODE: u32 = 20;
+const NODE: u32 = 18;
 
 /// A program, or something as good as one, and the Debian package that has it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
