@@ -25,7 +25,8 @@ impl Client {
     }
 
     fn call(&mut self, id: &Value) -> Option<&mut Value> {
-        let calls = self.messages.iter_mut().filter_map(|message| message["toolCalls"].as_array_mut());
+        let calls =
+            self.messages.iter_mut().filter_map(|message| message.get_mut("toolCalls")?.as_array_mut());
         calls.flatten().find(|call| call["id"] == *id)
     }
 

@@ -3,6 +3,7 @@
 mod client;
 mod encode;
 mod messages;
+mod official;
 mod protocol;
 mod random;
 mod request;

@@ -40,7 +40,7 @@ fn extras() -> impl Strategy<Value = Vec<Extra>> {
 }
 
 /// A run of the answer `msg-2` whose calls are named with a prefix.
-fn run(prefix: &'static str) -> impl Strategy<Value = Vec<RunEvent>> {
+pub(super) fn run(prefix: &'static str) -> impl Strategy<Value = Vec<RunEvent>> {
     (strategies::run(), extras()).prop_map(move |(events, extras)| {
         let mut extras = extras.into_iter().cycle();
         let mut out = Vec::new();

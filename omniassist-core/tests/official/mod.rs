@@ -2,7 +2,7 @@
 //!
 //! They are files, one JSON value a line, in the folder that `OMNIASSIST_STREAMS` names (without it, in one of cargo's).
 //! `cargo xtask test clients` has them written and read: `strict.test.mjs` checks the chunks against the clients' own
-//! schemas, `answers.test.mjs` has the clients put the answers together.
+//! schemas, `answers.test.mjs` and `ag-ui-runs.test.mjs` have the clients put the answers together.
 
 mod answers;
 mod catalogue;
@@ -11,7 +11,7 @@ mod chunks;
 use std::io::Write;
 use std::path::PathBuf;
 
-fn write(name: &str, lines: &[String]) {
+pub(crate) fn write(name: &str, lines: &[String]) {
     let folder = std::env::var_os("OMNIASSIST_STREAMS")
         .map_or_else(|| PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("streams"), PathBuf::from);
     std::fs::create_dir_all(&folder).unwrap();

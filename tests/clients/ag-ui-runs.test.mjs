@@ -1,0 +1,44 @@
+// 2,000 random answers, most in two runs: what the official clients make of the bytes is what the core's tests make
+// of them, and read back as the answer that it was.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { readStreams } from '../lib/streams.mjs';
+import { generations, takeComplaints, wrongWith } from './ag-ui.mjs';
+
+for (const [name, lib] of Object.entries(generations)) {
+  test(`${name} · random runs`, async () => {
+    const answers = readStreams('ag-ui-runs.jsonl').filter(({ client }) => client === name);
+    assert.equal(answers.length, 1_000);
+    const counts = {};
+    for (const [index, { runs }] of answers.entries()) {
+      let body;
+      const agent = new lib.HttpAgent({
+        url: 'http://localhost',
+        threadId: 'thread-1',
+        initialMessages: [{ id: 'u1', role: 'user', content: 'Hi' }],
+        fetch: async () => new Response(body, { headers: { 'content-type': 'text/event-stream' } }),
+      });
+      let end;
+      agent.subscribe({
+        onRunFinishedEvent: ({ event }) => { end = event.type; },
+        onRunErrorEvent: ({ event }) => { end = event.type; },
+      });
+      for (const run of runs) {
+        body = run.body;
+        const events = body.split('\n\n').slice(0, -1).map((frame) => JSON.parse(frame.slice(5)));
+        for (const event of events) {
+          assert.deepEqual(wrongWith(name, event), [], `answer ${index}`);
+          counts[event.type] = (counts[event.type] ?? 0) + 1;
+        }
+        // A failed run is a rejection to one of the two generations.
+        await agent.runAgent({ runId: 'run-1' }).catch((error) => assert.equal(end, 'RUN_ERROR', `${index}: ${error.message}`));
+        assert.equal(end, events.at(-1).type, `answer ${index}`);
+        assert.deepEqual(agent.messages.filter(({ role }) => role !== 'activity'), run.messages, `answer ${index}`);
+      }
+      assert.deepEqual(takeComplaints().filter((words) => !/run_error|Agent execution failed/i.test(words)), []);
+    }
+    console.log(`${name}: ${JSON.stringify(counts)}`);
+  });
+}
