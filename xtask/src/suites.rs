@@ -1,7 +1,7 @@
 //! `cargo xtask test`: every test there is.
 
 use std::env;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::prerequisites::{self, Need};
@@ -16,7 +16,7 @@ pub(crate) enum Part {
     Rust,
     /// The official clients, by Node.js and Python.
     Clients,
-    /// The quickstart's page in Chromium.
+    /// The quickstart's page and those among the examples, in Chromium.
     Browser,
     /// A real model behind the quickstart: through a client, and through the page.
     RealModel,
@@ -43,6 +43,9 @@ impl Part {
         }
     }
 }
+
+/// The pages among the examples that Vite builds.
+const PAGES: [&str; 1] = ["react-chat"];
 
 /// Names the server of the real model.
 const REAL_MODEL: &str = "OMNIASSIST_E2E_BASE_URL";
@@ -77,20 +80,31 @@ pub(crate) fn run(named: &[Part], report: &mut Report) {
     let runtime_events = report.step("runtime-events", || build_binary("runtime-events"));
     let Some(runtime_events) = runtime_events else { return };
     let Some(ledger) = report.step("ledger", || build_binary("ledger")) else { return };
-    let Some(streams) = report.step("streams for the official clients", streams) else { return };
     let Some(shared_cart) = report.step("shared-cart", || build_binary("shared-cart")) else { return };
-    let folder = root().join("tests");
-    let suites = Suites { folder, quickstart, runtime_events, ledger, shared_cart, streams };
+    let streams = if parts.contains(&Part::Clients) {
+        let Some(written) = report.step("streams for the official clients", streams) else { return };
+        Some(written)
+    } else {
+        None
+    };
+    let (folder, examples) = (root().join("tests"), root().join("examples"));
+    let suites = Suites { folder, examples, quickstart, runtime_events, ledger, shared_cart, streams };
     suites.run(&parts, report);
 }
 
 struct Suites {
     folder: PathBuf,
+    examples: PathBuf,
     quickstart: PathBuf,
     runtime_events: PathBuf,
     ledger: PathBuf,
     shared_cart: PathBuf,
-    streams: PathBuf,
+    /// What the client suite reads.
+    streams: Option<PathBuf>,
+}
+
+fn npm_ci(folder: &Path) -> Outcome {
+    execute(Command::new("npm").args(["ci", "--no-fund", "--no-audit"]).current_dir(folder))
 }
 
 /// Has the core's tests write what the official clients are to read; gives the folder.
@@ -115,7 +129,10 @@ impl Suites {
             report.step("client suite, Python", || self.python("openai-python"));
         }
         if browser && has(&[Part::Browser]) {
-            report.step("browser suite", || self.node("browser", &[]));
+            let built = PAGES.map(|page| report.step(&format!("examples/{page}"), || self.build_page(page)));
+            if built.iter().all(Option::is_some) {
+                report.step("browser suite", || self.node("browser", &[]));
+            }
         }
         if clients && has(&[Part::RealModel]) {
             let files = ["real-model.test.mjs", "real-model-constrained.test.mjs"];
@@ -127,9 +144,14 @@ impl Suites {
     }
 
     fn npm_ci(&self, suite: &str) -> Outcome {
-        execute(
-            Command::new("npm").args(["ci", "--no-fund", "--no-audit"]).current_dir(self.folder.join(suite)),
-        )
+        npm_ci(&self.folder.join(suite))
+    }
+
+    /// Makes the static files of a page among the examples.
+    fn build_page(&self, page: &str) -> Outcome {
+        let folder = self.examples.join(page);
+        npm_ci(&folder)?;
+        execute(Command::new("npm").args(["run", "build"]).current_dir(&folder))
     }
 
     /// Runs a suite, or only the named files of it.
@@ -141,7 +163,9 @@ impl Suites {
         }
         command.env("QUICKSTART_BIN", &self.quickstart).env("RUNTIME_EVENTS_BIN", &self.runtime_events);
         command.env("LEDGER_BIN", &self.ledger).env("SHARED_CART_BIN", &self.shared_cart);
-        command.env("OMNIASSIST_STREAMS", &self.streams);
+        if let Some(streams) = &self.streams {
+            command.env("OMNIASSIST_STREAMS", streams);
+        }
         execute(&mut command)
     }
 
