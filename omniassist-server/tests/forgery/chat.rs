@@ -334,7 +334,7 @@ impl<'a> Run<'a> {
     fn state(dice: &mut Dice) -> Option<Map<String, Value>> {
         let state = match dice.below(4) {
             0 | 1 => return None,
-            2 => json!({ "openai": { "itemId": word(dice), "score": 0.30000000000000004 } }),
+            2 => json!({ "openai": { "itemId": word(dice), "score": 965.9130143999365 } }),
             _ => {
                 json!({ "google": { "thoughtSignature": word(dice) }, "flat": 1, "b": object(dice).to_value() })
             }

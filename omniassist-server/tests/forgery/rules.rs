@@ -328,7 +328,7 @@ fn what_nobody_can_prove_alike_is_not_sealed() {
 fn interleaved_blocks_are_sealed_each_with_its_own_text() {
     let (one, other) = (BlockId(1), BlockId(2));
     let delta = |id, text: &'static str| RunEvent::TextDelta { id, delta: Text::from_static(text) };
-    let state = || json!({ "openai": { "itemId": "i", "score": 0.30000000000000004 } }).as_object().cloned();
+    let state = || json!({ "openai": { "itemId": "i", "score": 965.9130143999365 } }).as_object().cloned();
     let events = vec![
         RunEvent::TextStart { id: one },
         RunEvent::ReasoningStart { id: other },
