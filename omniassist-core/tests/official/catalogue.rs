@@ -69,6 +69,7 @@ fn reasons() -> Vec<FinishReason> {
         FinishReason::Length,
         FinishReason::ContentFilter,
         FinishReason::Refusal,
+        FinishReason::Pause,
         FinishReason::Error,
     ];
     known.into_iter().chain(other).collect()
