@@ -5,7 +5,7 @@ use omniassist_core::message::{Message, MessageCollector, Part, ToolState};
 use omniassist_core::run::{
     Action, ClientAbilities, Gate, Input, RunConfig, RunMachine, ToolCatalog, due_approvals,
 };
-use omniassist_core::transcript::is_legal;
+use omniassist_core::transcript::{from_messages, is_legal};
 use omniassist_core::{
     EventBuf, FinishReason, JsonText, LlmEvent, RunEvent, RunRequest, Text, ToolSide, TranscriptItem,
 };
@@ -227,8 +227,11 @@ fn an_approved_call_runs_with_the_arguments_shown_and_the_model_goes_on() {
 #[test]
 fn a_denied_call_is_a_result_that_the_model_reads() {
     for (reason, read) in [
-        (json!({ "approved": false, "reason": "Too dear." }), "Too dear."),
-        (json!({ "approved": false }), "The user denied this call; it was not run."),
+        (
+            json!({ "approved": false, "reason": "Too dear." }),
+            "This call was denied; it was not run. The reason given: Too dear.",
+        ),
+        (json!({ "approved": false }), "This call was denied; it was not run."),
     ] {
         let (mut messages, _) = asked(&[pay(5)]);
         answer(&mut messages, "c1", reason);
@@ -237,6 +240,12 @@ fn a_denied_call_is_a_result_that_the_model_reads() {
         assert_eq!(count(&run.seen, |event| matches!(event, RunEvent::ToolDenied { .. })), 1);
         let message = run.message();
         assert!(matches!(message.tools().next().unwrap().state, ToolState::OutputDenied { .. }));
+        // Posted back, it is read as the same: a reason alone could pass for what the tool gave.
+        let results = from_messages(&[message]).into_iter().filter_map(|item| match item {
+            TranscriptItem::Result(result) => Some(result.output.to_value()),
+            _ => None,
+        });
+        assert_eq!(results.collect::<Vec<_>>(), [json!(read)]);
     }
 }
 

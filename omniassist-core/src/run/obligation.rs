@@ -11,10 +11,8 @@ use super::machine::{Gate, RunMachine, ToolCatalog};
 use super::state::{CallState, OpenCall, Phase};
 use crate::event::{ApprovalRequest, FinishReason};
 use crate::message::{Message, Part, Role, ToolPart, ToolState};
+use crate::transcript::denial;
 use crate::{EventBuf, JsonText, RunEvent, RunRequest, Text, ToolSide, TranscriptItem, Usage};
-
-/// What the model reads of a call that somebody denied without a reason.
-const DENIED: &str = "The user denied this call; it was not run.";
 
 /// What the model and the user read of an approval that came a second time.
 const USED: &str = "This approval was used before; the call was not run again.";
@@ -181,8 +179,8 @@ impl RunMachine {
         let answer = answer(part);
         if !answer.as_ref().is_some_and(|answer| answer.approved) {
             let reason = answer.and_then(|answer| answer.reason).map(Text::from);
-            let text = reason.as_deref().unwrap_or(DENIED);
-            let state = CallState::Answered { output: JsonText::from_str_value(text), is_error: true };
+            let output = JsonText::from_str_value(&denial(reason.as_deref()));
+            let state = CallState::Answered { output, is_error: true };
             events.push(RunEvent::ToolDenied { call_id: call_id.clone(), reason });
             return OpenCall::new(call_id, name, shown, state);
         }

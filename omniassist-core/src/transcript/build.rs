@@ -5,8 +5,17 @@ use crate::event::CallKind;
 use crate::message::{Message, Part, Role, ToolPart, ToolState};
 use crate::{JsonText, Text};
 
-/// What stands for the output of a call that was denied without a reason.
-const DENIED: &str = "The user denied this call; it was not run.";
+/// What stands for the output of a call that was denied.
+const DENIED: &str = "This call was denied; it was not run.";
+
+/// What the model reads of a call that was denied. A client may give any reason for any call, so it stands behind words
+/// that say what it is: by itself it could pass for what the tool gave.
+pub(crate) fn denial(reason: Option<&str>) -> Text {
+    match reason.map(str::trim).filter(|reason| !reason.is_empty()) {
+        Some(reason) => format!("{DENIED} The reason given: {reason}").into(),
+        None => Text::from_static(DENIED),
+    }
+}
 
 /// Brings messages into the legal form that a model is sent.
 ///
@@ -97,8 +106,8 @@ fn call_and_result(tool: &ToolPart) -> Option<(JsonText, Option<ToolResult>)> {
             (input, Some(result(JsonText::from_str_value(error_text), true)))
         }
         ToolState::OutputDenied { input, approval } => {
-            let reason = approval.get("reason").and_then(serde_json::Value::as_str).unwrap_or(DENIED);
-            (input.clone(), Some(result(JsonText::from_str_value(reason), true)))
+            let reason = denial(approval.get("reason").and_then(serde_json::Value::as_str));
+            (input.clone(), Some(result(JsonText::from_str_value(&reason), true)))
         }
     })
 }

@@ -18,7 +18,7 @@ mod item;
 mod repair;
 
 pub use build::from_messages;
-pub(crate) use build::insert_context;
+pub(crate) use build::{denial, insert_context};
 pub use compact::{compact, size};
 pub use item::{ToolCall, ToolResult, TranscriptItem, UserContent};
 pub use repair::{is_legal, repair};
