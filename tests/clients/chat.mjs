@@ -11,10 +11,11 @@ export const versions = { v5: ai5, v6: ai6, v7: ai7 };
 /**
  * A chat of one version against one assistant.
  *
- * `headers` go with each request. `pageTools` maps the names of front-end tools to functions from the input to an output (a throw is the tool's
- * error). Without it nobody answers the calls of front-end tools.
+ * `messages` are there from the beginning, `headers` go with each request. `pageTools` maps the names of front-end tools
+ * to functions from the input to an output (a throw is the tool's error). Without it nobody answers the calls of
+ * front-end tools.
  */
-export function openChat(ai, api, { pageTools, headers, ...init } = {}) {
+export function openChat(ai, api, { pageTools, headers, messages = [], ...init } = {}) {
   const posted = [];
   const seen = [];
   const errors = [];
@@ -24,7 +25,7 @@ export function openChat(ai, api, { pageTools, headers, ...init } = {}) {
   const state = {
     status: 'ready',
     error: undefined,
-    messages: [],
+    messages,
     pushMessage(message) {
       this.messages = [...this.messages, message];
       remember(message);

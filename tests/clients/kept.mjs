@@ -34,6 +34,11 @@ export async function assertKept(chat, model) {
   assert.equal(textOf(chat.messages.at(-1)), 'Kept.');
   const [request] = model.requests;
   assertLegal(request);
+  assertHolds(request, messages);
+}
+
+/** Asserts that a request to the model holds all that these messages do. */
+export function assertHolds(request, messages) {
   const opaque = items(request, 'reasoning').map((item) => item.encrypted_content);
   for (const message of messages.filter((message) => message.role === 'assistant')) {
     for (const part of message.parts) {

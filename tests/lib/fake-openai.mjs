@@ -1,10 +1,11 @@
 // A model server on loopback that speaks OpenAI's Responses and Chat Completions APIs and says what a test scripts.
 //
-// A turn is `{ reasoning, encrypted, text, sources, image, calls, usage, end, before }`:
+// A turn is `{ reasoning, encrypted, text, sources, image, calls, usage, end, pace, before }`:
 //   sources [{ url, title } | { filename }]: what the text cites (Responses only)
 //   image   base64 of a PNG that the model made (Responses only)
 //   calls   [{ id, name, args }]: `args` is a value, or a string that is sent as it is
 //   end     'stop' (default) | 'length' | 'error' (an error inside the stream) | 'cut' (the connection breaks) | 'hang'
+//   pace    milliseconds between events (default 0, which still lets each arrive by itself), or 'none'
 //   before  { status, headers, body }: an HTTP error in place of a stream
 // or a function from the request body to such a turn. `answer` is such a function, for requests that no script is left
 // for.
@@ -50,7 +51,7 @@ export async function startFakeOpenAi({ answer } = {}) {
     const render = api === 'responses' ? responsesEvents : chatEvents;
     for (const event of render(turn, seen.body, requests.length)) {
       response.write(event);
-      await sleep(turn.pace ?? 0);
+      if (turn.pace !== 'none') await sleep(turn.pace ?? 0);
       if (response.destroyed) return undefined;
     }
     if (turn.end === 'hang') return undefined;

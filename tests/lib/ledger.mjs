@@ -30,7 +30,7 @@ export const calls = {
 /**
  * Starts the binary named by `LEDGER_BIN` with a model server as its model.
  * @returns {Promise<{origin: string, api: string, log: () => string, stop: () => Promise<void>,
- *   journal: () => Promise<{by: string, chat: string, call: string, tool: string, arguments: object}[]>}>}
+ *   journal: (from?: number) => Promise<{by: string, chat: string, call: string, tool: string, arguments: object}[]>}>}
  */
 export async function startLedger(model, settings = {}) {
   const server = await startServer('LEDGER_BIN', {
@@ -41,6 +41,6 @@ export async function startLedger(model, settings = {}) {
     LEDGER_SEAL_KEYS: SEAL_KEY,
     ...settings,
   });
-  const journal = async () => (await fetch(`${server.origin}/journal`)).json();
+  const journal = async (from = 0) => (await fetch(`${server.origin}/journal?from=${from}`)).json();
   return { ...server, api: `${server.origin}/assistant`, journal };
 }

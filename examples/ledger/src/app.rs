@@ -3,13 +3,14 @@
 use std::error::Error;
 use std::time::Duration;
 
-use axum::extract::{Request, State};
+use axum::extract::{Query, Request, State};
 use axum::middleware::{self, Next};
 use axum::response::Response;
 use axum::routing::get;
 use axum::{Json, Router};
 use omniassist_axum::seal::SealKeys;
 use omniassist_axum::{Assistant, Limits, LlmProvider, Principal};
+use serde::Deserialize;
 
 use crate::book::{Book, Entry};
 use crate::tools;
@@ -73,6 +74,13 @@ async fn who(mut request: Request, next: Next) -> Response {
     next.run(request).await
 }
 
-async fn journal(State(book): State<Book>) -> Json<Vec<Entry>> {
-    Json(book.journal())
+#[derive(Deserialize)]
+struct Page {
+    /// Entries to skip; those are the oldest.
+    #[serde(default)]
+    from: usize,
+}
+
+async fn journal(State(book): State<Book>, Query(page): Query<Page>) -> Json<Vec<Entry>> {
+    Json(book.journal(page.from))
 }
