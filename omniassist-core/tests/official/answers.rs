@@ -184,8 +184,13 @@ fn expected(answer: &Answer) -> (Message, Message) {
     (first, collector.into_message())
 }
 
+/// Random values that are the same on every run.
+pub(super) fn runner(seed: &[u8; 32]) -> TestRunner {
+    TestRunner::new_with_rng(Config::default(), TestRng::from_seed(RngAlgorithm::ChaCha, seed))
+}
+
 /// How a run ends.
-fn end(events: &[RunEvent]) -> Value {
+pub(super) fn end(events: &[RunEvent]) -> Value {
     match events.last() {
         Some(RunEvent::Finish { reason, .. }) => {
             let name: String =
@@ -212,8 +217,7 @@ fn bodies(events: &[RunEvent]) -> Value {
 
 #[test]
 fn random_answers() {
-    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, b"the seed of two thousand answers");
-    let mut runner = TestRunner::new_with_rng(Config::default(), rng);
+    let mut runner = runner(b"the seed of two thousand answers");
     let strategy = answers();
     let mut lines = Vec::new();
     for _ in 0..ANSWERS {

@@ -2,11 +2,13 @@
 //!
 //! They are files, one JSON value a line, in the folder that `OMNIASSIST_STREAMS` names (without it, in one of cargo's).
 //! `cargo xtask test clients` has them written and read: `strict.test.mjs` checks the chunks against the clients' own
-//! schemas, `answers.test.mjs` and `ag-ui-runs.test.mjs` have the clients put the answers together.
+//! schemas, `answers.test.mjs`, `completions.test.mjs` and `ag-ui-runs.test.mjs` have the clients put the answers
+//! together.
 
 mod answers;
 mod catalogue;
 mod chunks;
+mod completions;
 
 use std::io::Write;
 use std::path::PathBuf;
