@@ -1,0 +1,59 @@
+import { useState } from 'react';
+import { useInterrupt } from '@copilotkit/react-core/v2';
+
+import { Form } from './Form.jsx';
+
+/** Shows, within the chat, what a run waits for: approvals of calls, and forms. It goes on when all is answered. */
+export function useAsking() {
+  useInterrupt({
+    render: ({ interrupts, resolve, cancel }) => (
+      <>
+        {interrupts.map((asked) => (
+          <Asked
+            key={asked.id}
+            asked={asked}
+            onAnswer={(answer) => resolve(answer, asked.id)}
+            onDecline={() => cancel(asked.id)}
+          />
+        ))}
+      </>
+    ),
+  });
+}
+
+function Asked({ asked, onAnswer, onDecline }) {
+  const [isDone, setDone] = useState(false);
+  if (isDone) return null;
+  const answered = (answer) => (value) => {
+    setDone(true);
+    answer(value);
+  };
+  const { reason, message, responseSchema } = asked;
+  return (
+    <div className="tool" role="group" aria-label="Waiting for you" data-asked={reason}>
+      {reason === 'input_required' ? (
+        <Form message={message} schema={responseSchema} onSend={answered(onAnswer)} onDecline={answered(onDecline)} />
+      ) : (
+        <Approval question={message ?? 'May this call run?'} onDecide={answered(onAnswer)} />
+      )}
+    </div>
+  );
+}
+
+function Approval({ question, onDecide }) {
+  const [reason, setReason] = useState('');
+  const decide = (approved) => onDecide({ approved, reason: reason.trim() || undefined });
+  return (
+    <div className="ask">
+      <p className="question">{question}</p>
+      <label>
+        Reason (optional)
+        <input value={reason} onChange={(event) => setReason(event.target.value)} />
+      </label>
+      <div className="buttons">
+        <button type="button" className="approve" onClick={() => decide(true)}>Approve</button>
+        <button type="button" className="deny" onClick={() => decide(false)}>Deny</button>
+      </div>
+    </div>
+  );
+}

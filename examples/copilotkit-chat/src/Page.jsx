@@ -1,0 +1,37 @@
+import { useEffect, useState } from 'react';
+
+export const PAGES = { orders: 'Orders', customers: 'Customers', tickets: 'Tickets', 'new-ticket': 'New ticket' };
+
+const COLUMNS = {
+  orders: ['id', 'customer', 'item', 'total', 'status'],
+  customers: ['name', 'email', 'city', 'orders'],
+  tickets: ['id', 'subject', 'priority', 'status'],
+};
+
+/** A table of what the back office has; read again when `turn` changes. */
+export function Page({ name, turn }) {
+  const [shown, setShown] = useState({ name, rows: [] });
+  useEffect(() => {
+    const abort = new AbortController();
+    fetch(`/api/${name}`, { signal: abort.signal })
+      .then((response) => response.json())
+      .then((rows) => setShown({ name, rows }))
+      .catch(() => {});
+    return () => abort.abort();
+  }, [name, turn]);
+
+  const columns = COLUMNS[shown.name];
+  return (
+    <table>
+      <caption>{PAGES[shown.name]}</caption>
+      <thead>
+        <tr>{columns.map((column) => <th key={column} scope="col">{column}</th>)}</tr>
+      </thead>
+      <tbody>
+        {shown.rows.map((row) => (
+          <tr key={row.id}>{columns.map((column) => <td key={column}>{row[column]}</td>)}</tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
