@@ -130,17 +130,15 @@ mod tests {
 
     #[tokio::test]
     async fn silence_costs_300_ms_once() {
-        let deaf = [
-            TcpListener::bind(("127.0.0.1", 0)).await.unwrap(),
-            TcpListener::bind(("127.0.0.1", 0)).await.unwrap(),
-        ];
-        let mut ports: Vec<_> =
-            deaf.iter().map(|socket| ("deaf", socket.local_addr().unwrap().port())).collect();
-        ports.push(("ok", models(r#"{"data":[{"id":"m"}]}"#).await));
+        let mut deaf = Vec::new();
+        for _ in 0..20 {
+            deaf.push(TcpListener::bind(("127.0.0.1", 0)).await.unwrap());
+        }
+        let ports: Vec<_> = deaf.iter().map(|socket| ("deaf", socket.local_addr().unwrap().port())).collect();
         let start = Instant::now();
-        assert_eq!(discover(&ports).await.len(), 1);
+        assert_eq!(discover(&ports).await, []);
         let took = start.elapsed();
-        // Building three clients takes time too, on a busy machine; one after another would take 600 ms.
-        assert!(took >= PATIENCE && took < PATIENCE * 2, "{took:?}");
+        // One after another would take 6 seconds.
+        assert!(took >= PATIENCE && took < PATIENCE * 15, "{took:?}");
     }
 }
