@@ -1,3 +1,4 @@
+use std::cmp::Ordering;
 use std::ops::Range;
 
 use super::key::{Key, Units};
@@ -30,6 +31,8 @@ struct Writer<'a, 'o> {
 /// An entry of an object and where it was written, without the comma before it.
 struct Entry<'a> {
     key: Key<'a>,
+    /// What it is sorted by, where not all keys of the object are plain.
+    sortable: Vec<u8>,
     written: Range<usize>,
     kept: bool,
 }
@@ -141,7 +144,8 @@ impl<'a> Writer<'a, '_> {
                 let value = self.value()?;
                 has_prototype |= key.is("prototype");
                 let refused = key.is("__proto__") || (value.has_prototype && key.is("constructor"));
-                self.entries.push(Entry { key, written: from..self.out.len(), kept: !refused });
+                let (written, kept) = (from..self.out.len(), !refused);
+                self.entries.push(Entry { key, sortable: Vec::new(), written, kept });
                 if self.take(',').is_none() {
                     break;
                 }
@@ -157,18 +161,29 @@ impl<'a> Writer<'a, '_> {
     /// Brings the entries of the object that was written from `start` on into order.
     fn sort(&mut self, start: usize, first: usize) -> Option<()> {
         let entries = self.entries.get_mut(first..)?;
+        if entries.iter().any(|entry| !entry.key.is_plain) {
+            entries.iter_mut().for_each(|entry| entry.sortable = entry.key.sortable());
+        }
+        // Either all of them have sortable bytes, or none has.
+        let order = |one: &Entry<'_>, other: &Entry<'_>| {
+            one.sortable.cmp(&other.sortable).then_with(|| match one.sortable.is_empty() {
+                true => one.key.spelled.cmp(other.key.spelled),
+                false => Ordering::Equal,
+            })
+        };
         let in_order = entries.iter().all(|entry| entry.kept)
-            && entries.is_sorted_by(|before, after| before.key.order(after.key).is_lt());
+            && entries.is_sorted_by(|before, after| order(before, after).is_lt());
         if !in_order {
-            entries.sort_by(|before, after| before.key.order(after.key));
+            entries.sort_by(order);
             // Of equal keys, the sort keeps the one written last behind the others.
-            let mut later: Option<Key<'_>> = None;
-            for entry in entries.iter_mut().rev() {
-                let is_last = later.is_none_or(|later| later.order(entry.key).is_ne());
-                later = Some(entry.key);
-                entry.kept &= is_last;
-                self.left_out |= !entry.kept;
+            for at in 1..entries.len() {
+                if let Some([before, after]) = entries.get_mut(at - 1..=at)
+                    && order(before, after).is_eq()
+                {
+                    before.kept = false;
+                }
             }
+            self.left_out |= entries.iter().any(|entry| !entry.kept);
             self.scratch.clear();
             self.scratch.extend_from_slice(self.out.get(start..)?);
             self.out.truncate(start);

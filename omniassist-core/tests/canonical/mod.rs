@@ -63,6 +63,15 @@ fn a_value_has_128_levels_at_most() {
     assert_eq!(out, b"before[]");
 }
 
+#[test]
+fn long_keys_that_begin_alike_are_sorted() {
+    let beginning = "ü".repeat(8_000);
+    let keys = (0..500).rev().map(|number| format!("\"{beginning}{number:03}\":{number}"));
+    let json = format!("{{{}}}", keys.collect::<Vec<_>>().join(","));
+    let expected = (0..500).map(|number| format!("\"{beginning}{number:03}\":{number}"));
+    assert_eq!(of(&json), format!("{{{}}}", expected.collect::<Vec<_>>().join(",")));
+}
+
 fn tree() -> impl Strategy<Value = serde_json::Value> {
     use serde_json::Value;
     let leaf = prop_oneof![
