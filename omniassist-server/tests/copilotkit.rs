@@ -75,13 +75,21 @@ async fn connecting_gives_an_empty_stream() {
 #[tokio::test]
 async fn suggestions_are_a_call_that_the_model_has_to_make() {
     let suggestions = json!({"suggestions": [{"title": "Orders", "message": "Show my orders."}]});
-    let model =
-        ScriptedProvider::new().otherwise(move |_| Turn::call("copilotkitSuggest", suggestions.clone()));
+    let model = ScriptedProvider::new()
+        .turn(text("Hello."))
+        .otherwise(move |_| Turn::call("copilotkitSuggest", suggestions.clone()));
     let looked_up = Tool::new("look_up", "Looks up", || async { Ok::<_, ToolError>("the truth") });
     let service = AssistantService::new(Assistant::builder(model.clone()).tool(looked_up).build().unwrap());
-    let sealed = json!({"id": "a1", "role": "assistant", "content": "Hello.",
-        "encryptedValue": "{\"omniassist\":{\"seal\":\"v1.k.0.AAAAAAAAAAAAAAAAAAAAAA\"}}"});
+    // CopilotKit posts the conversation under a thread's name of its own, where no seal of it holds.
+    let said = events(service.handle(post("/ag-ui", &input(&[user("hi")]), "ada")).await).await;
+    let state = said.iter().find(|event| event["type"] == "REASONING_ENCRYPTED_VALUE").unwrap();
+    let sealed = json!({"id": state["entityId"], "role": "assistant", "content": "Hello.",
+        "encryptedValue": state["encryptedValue"]});
     let mut body = input(&[user("hi"), sealed, json!({"id": "s", "role": "user", "content": "Suggest"})]);
+    body["threadId"] = "suggestions".into();
+    let as_run = service.handle(post("/copilotkit/agent/default/run", &body, "ada")).await;
+    let (status, answer) = json_of(as_run).await;
+    assert_eq!((status, &answer["details"]["code"]), (StatusCode::BAD_REQUEST, &json!("seal_invalid")));
     let texts = json!({"title": {"type": "string"}, "message": {"type": "string"}});
     let list = json!({"type": "array", "items": {"type": "object", "properties": texts}});
     let schema = json!({"type": "object", "properties": {"suggestions": list}});

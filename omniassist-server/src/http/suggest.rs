@@ -3,7 +3,8 @@
 //!
 //! CopilotKit posts the conversation under the name of a thread of its own, so no seal in it holds. None is needed:
 //! such a run has no tools of the server's, and nothing that it says gets into the conversation. What the seals would
-//! have proved counts as unproved, so the model learns of tool results only that they can no longer be verified.
+//! have proved counts as unproved: the model learns of tool results only that they can no longer be verified, and a host
+//! that refuses unsealed text has no suggestions.
 
 use omniassist_core::dialect::ag_ui::Posted;
 use omniassist_core::message::{Message, Part, ProviderMetadata};
