@@ -1,32 +1,10 @@
 use std::str::Chars;
 
-/// The key of an object as it is spelled, without its quotes.
-#[derive(Clone, Copy)]
-pub(super) struct Key<'a> {
-    pub(super) spelled: &'a str,
-    /// Whether its bytes are its code units.
-    pub(super) is_plain: bool,
-}
-
-impl<'a> Key<'a> {
-    pub(super) fn new(spelled: &'a str) -> Self {
-        Self { spelled, is_plain: spelled.bytes().all(|byte| byte.is_ascii() && byte != b'\\') }
-    }
-
-    fn units(&self) -> Units<'_> {
-        Units::of(self.spelled)
-    }
-
-    /// Bytes whose order is that of the key's UTF-16 code units, among keys that all give such bytes. Long keys with the
-    /// same beginning are then compared as fast as memory is.
-    pub(super) fn sortable(&self) -> Vec<u8> {
-        self.units().flat_map(u16::to_be_bytes).collect()
-    }
-
-    /// Whether this key is `name`, which is ASCII.
-    pub(super) fn is(self, name: &str) -> bool {
-        if self.is_plain { self.spelled == name } else { self.units().eq(name.encode_utf16()) }
-    }
+/// Bytes whose order is that of a key's UTF-16 code units, among keys that all give such bytes. Long keys with the same
+/// beginning are then compared as fast as memory is.
+pub(super) fn sortable(key: &[u8]) -> Vec<u8> {
+    let content = str::from_utf8(key).unwrap_or_default();
+    Units::of(content).flat_map(u16::to_be_bytes).collect()
 }
 
 /// The UTF-16 code units of a JSON string's content.

@@ -10,6 +10,10 @@ pub(super) fn write(text: &str, out: &mut Vec<u8>) -> Option<()> {
         out.extend_from_slice(text.as_bytes());
         return Some(());
     }
+    if is_shortest(digits) {
+        out.extend_from_slice(text.as_bytes());
+        return Some(());
+    }
     let number: f64 = text.parse().ok()?;
     if !number.is_finite() {
         out.extend_from_slice(b"null");
@@ -22,6 +26,18 @@ pub(super) fn write(text: &str, out: &mut Vec<u8>) -> Option<()> {
         positive(number.abs(), out)?;
     }
     Some(())
+}
+
+/// Whether a decimal fraction is spelled as JavaScript prints it: no digit too many, and none that a double would lose.
+/// What is smaller than a thousandth may be printed otherwise.
+fn is_shortest(digits: &str) -> bool {
+    let Some((whole, fraction)) = digits.split_once('.') else { return false };
+    let are_digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
+    digits.len() <= EXACT_DIGITS
+        && are_digits(whole)
+        && are_digits(fraction)
+        && !fraction.ends_with('0')
+        && (whole != "0" || fraction.bytes().take(3).any(|digit| digit != b'0'))
 }
 
 /// The layout of `Number::toString` (ECMA-262, 6.1.6.1.20) around the shortest digits that read back as this number.

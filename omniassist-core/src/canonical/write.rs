@@ -1,15 +1,22 @@
-use std::cmp::Ordering;
-use std::ops::Range;
-
-use super::key::{Key, Units};
+use super::key::{Units, sortable};
 use super::{MAX_DEPTH, number};
+
+/// Bytes of a string that are looked at one by one: starting a vectorised search costs more than most strings are long.
+const SHORT: usize = 32;
 
 /// Appends the canonical form of one JSON value, and says whether a key was left out.
 pub(super) fn write(json: &str, out: &mut Vec<u8>) -> Option<bool> {
     let start = out.len();
-    let mut writer =
-        Writer { rest: json, out, entries: Vec::new(), scratch: Vec::new(), depth: 0, left_out: false };
-    let written = writer.value().filter(|_| writer.rest.trim_ascii_start().is_empty());
+    let mut writer = Writer {
+        text: json,
+        at: 0,
+        out,
+        entries: Vec::new(),
+        scratch: Vec::new(),
+        depth: 0,
+        left_out: false,
+    };
+    let written = writer.value().filter(|_| writer.peek().is_none());
     let left_out = writer.left_out;
     if written.is_none() {
         out.truncate(start);
@@ -18,23 +25,34 @@ pub(super) fn write(json: &str, out: &mut Vec<u8>) -> Option<bool> {
 }
 
 struct Writer<'a, 'o> {
-    /// What is still to be read.
-    rest: &'a str,
+    text: &'a str,
+    /// Where in the text the rest begins.
+    at: usize,
     out: &'o mut Vec<u8>,
     /// The entries of all objects that are open, those of the innermost last.
-    entries: Vec<Entry<'a>>,
+    entries: Vec<Entry>,
     scratch: Vec<u8>,
     depth: usize,
     left_out: bool,
 }
 
-/// An entry of an object and where it was written, without the comma before it.
-struct Entry<'a> {
-    key: Key<'a>,
-    /// What it is sorted by, where not all keys of the object are plain.
-    sortable: Vec<u8>,
-    written: Range<usize>,
+/// Where an entry of an object was written, without the comma before it.
+#[derive(Clone, Copy)]
+struct Entry {
+    start: usize,
+    end: usize,
+    /// Where its key ends, whose content begins behind the quote at the start. A key is compared as it was written:
+    /// each has one canonical spelling.
+    key_end: usize,
+    /// Whether the bytes of the key are in the order of its code units.
+    is_plain: bool,
     kept: bool,
+}
+
+impl Entry {
+    fn key<'o>(&self, out: &'o [u8]) -> &'o [u8] {
+        out.get(self.start + 1..self.key_end).unwrap_or_default()
+    }
 }
 
 /// What matters of a value that was written to the object that it stands in.
@@ -42,10 +60,9 @@ struct Written {
     has_prototype: bool,
 }
 
-impl<'a> Writer<'a, '_> {
+impl Writer<'_, '_> {
     fn value(&mut self) -> Option<Written> {
-        self.rest = self.rest.trim_ascii_start();
-        match self.rest.as_bytes().first()? {
+        match self.peek()? {
             b'{' => {
                 self.descend()?;
                 let has_prototype = self.object()?;
@@ -58,18 +75,17 @@ impl<'a> Writer<'a, '_> {
                 self.depth -= 1;
             }
             b'"' => {
-                let content = self.string()?;
-                write_string(content, self.out)?;
+                self.string()?;
             }
             b't' => self.literal("true")?,
             b'f' => self.literal("false")?,
             b'n' => self.literal("null")?,
             _ => {
                 let is_part = |byte: &u8| matches!(byte, b'0'..=b'9' | b'-' | b'+' | b'.' | b'e' | b'E');
-                let length = self.rest.bytes().take_while(|byte| is_part(byte)).count();
-                let (text, rest) = self.rest.split_at_checked(length)?;
-                number::write(text, self.out)?;
-                self.rest = rest;
+                let rest = self.text.get(self.at..)?;
+                let length = rest.bytes().take_while(|byte| is_part(byte)).count();
+                number::write(rest.get(..length)?, self.out)?;
+                self.at += length;
             }
         }
         Some(Written { has_prototype: false })
@@ -81,46 +97,65 @@ impl<'a> Writer<'a, '_> {
     }
 
     fn literal(&mut self, word: &str) -> Option<()> {
-        self.rest = self.rest.strip_prefix(word)?;
+        self.text.get(self.at..)?.starts_with(word).then_some(())?;
+        self.at += word.len();
         self.out.extend_from_slice(word.as_bytes());
         Some(())
     }
 
-    /// Takes a character that may have white space before it.
-    fn take(&mut self, character: char) -> Option<()> {
-        self.rest = self.rest.trim_ascii_start().strip_prefix(character)?;
+    /// The next byte that is no white space.
+    fn peek(&mut self) -> Option<u8> {
+        loop {
+            match *self.text.as_bytes().get(self.at)? {
+                b' ' | b'\n' | b'\r' | b'\t' => self.at += 1,
+                byte => return Some(byte),
+            }
+        }
+    }
+
+    /// Takes a byte that may have white space before it.
+    fn take(&mut self, byte: u8) -> Option<()> {
+        (self.peek()? == byte).then_some(())?;
+        self.at += 1;
         Some(())
     }
 
-    /// Takes a string, and gives what stands between its quotes as it is spelled.
-    fn string(&mut self) -> Option<&'a str> {
-        let inner = self.rest.strip_prefix('"')?;
-        let bytes = inner.as_bytes();
-        let mut at = 0;
-        loop {
-            at += memchr::memchr2(b'"', b'\\', bytes.get(at..)?)?;
-            if bytes.get(at) == Some(&b'"') {
-                break;
-            }
-            at += 2;
+    /// Writes the string that comes next, and says whether it was free of escapes.
+    fn string(&mut self) -> Option<bool> {
+        let from = self.at + 1;
+        let bytes = self.text.as_bytes().get(from..)?;
+        let ends = |byte: &u8| matches!(byte, b'"' | b'\\');
+        let mut length = match bytes.iter().take(SHORT).position(ends) {
+            Some(length) => length,
+            None => SHORT + memchr::memchr2(b'"', b'\\', bytes.get(SHORT..)?)?,
+        };
+        if bytes.get(length) == Some(&b'"') {
+            // With both quotes.
+            self.out.extend_from_slice(self.text.as_bytes().get(self.at..=from + length)?);
+            self.at = from + length + 1;
+            return Some(true);
         }
-        let (content, rest) = inner.split_at_checked(at)?;
-        self.rest = rest.get(1..)?;
-        Some(content)
+        while bytes.get(length) != Some(&b'"') {
+            length += 2;
+            length += memchr::memchr2(b'"', b'\\', bytes.get(length..)?)?;
+        }
+        write_string(self.text.get(from..from + length)?, self.out)?;
+        self.at = from + length + 1;
+        Some(false)
     }
 
     fn array(&mut self) -> Option<()> {
-        self.take('[')?;
+        self.take(b'[')?;
         self.out.push(b'[');
-        if self.take(']').is_none() {
+        if self.take(b']').is_none() {
             loop {
                 self.value()?;
-                if self.take(',').is_none() {
+                if self.take(b',').is_none() {
                     break;
                 }
                 self.out.push(b',');
             }
-            self.take(']')?;
+            self.take(b']')?;
         }
         self.out.push(b']');
         Some(())
@@ -128,77 +163,70 @@ impl<'a> Writer<'a, '_> {
 
     /// Writes an object, and says whether it has a key `prototype`.
     fn object(&mut self) -> Option<bool> {
-        self.take('{')?;
+        self.take(b'{')?;
         let (start, first) = (self.out.len(), self.entries.len());
         self.out.push(b'{');
-        let mut has_prototype = false;
-        if self.take('}').is_none() {
+        let (mut has_prototype, mut in_order) = (false, true);
+        if self.take(b'}').is_none() {
             loop {
-                self.rest = self.rest.trim_ascii_start();
-                let spelled = self.string()?;
-                let key = Key::new(spelled);
+                (self.peek()? == b'"').then_some(())?;
                 let from = self.out.len();
-                write_string(spelled, self.out)?;
-                self.take(':')?;
+                let is_unescaped = self.string()?;
+                let key_end = self.out.len() - 1;
+                self.take(b':')?;
                 self.out.push(b':');
                 let value = self.value()?;
-                has_prototype |= key.is("prototype");
-                let refused = key.is("__proto__") || (value.has_prototype && key.is("constructor"));
-                let (written, kept) = (from..self.out.len(), !refused);
-                self.entries.push(Entry { key, sortable: Vec::new(), written, kept });
-                if self.take(',').is_none() {
+                let mut entry =
+                    Entry { start: from, end: self.out.len(), key_end, is_plain: false, kept: true };
+                let key = entry.key(self.out);
+                entry.is_plain = is_unescaped && key.is_ascii();
+                entry.kept = !(key == b"__proto__" || (value.has_prototype && key == b"constructor"));
+                has_prototype |= key == b"prototype";
+                in_order &= entry.kept && entry.is_plain;
+                if let Some(before) = self.entries.get(first..)?.last() {
+                    in_order = in_order && before.key(self.out) < key;
+                }
+                self.entries.push(entry);
+                if self.take(b',').is_none() {
                     break;
                 }
                 self.out.push(b',');
             }
-            self.take('}')?;
+            self.take(b'}')?;
         }
         self.out.push(b'}');
-        self.sort(start, first)?;
+        if !in_order {
+            self.sort(start, first)?;
+        }
+        self.entries.truncate(first);
         Some(has_prototype)
     }
 
     /// Brings the entries of the object that was written from `start` on into order.
     fn sort(&mut self, start: usize, first: usize) -> Option<()> {
-        let entries = self.entries.get_mut(first..)?;
-        if entries.iter().any(|entry| !entry.key.is_plain) {
-            entries.iter_mut().for_each(|entry| entry.sortable = entry.key.sortable());
+        let (entries, out) = (self.entries.get_mut(first..)?, &*self.out);
+        if entries.iter().all(|entry| entry.is_plain) {
+            entries.sort_by(|one, other| one.key(out).cmp(other.key(out)));
+        } else {
+            entries.sort_by_cached_key(|entry| sortable(entry.key(out)));
         }
-        // Either all of them have sortable bytes, or none has.
-        let order = |one: &Entry<'_>, other: &Entry<'_>| {
-            one.sortable.cmp(&other.sortable).then_with(|| match one.sortable.is_empty() {
-                true => one.key.spelled.cmp(other.key.spelled),
-                false => Ordering::Equal,
-            })
-        };
-        let in_order = entries.iter().all(|entry| entry.kept)
-            && entries.is_sorted_by(|before, after| order(before, after).is_lt());
-        if !in_order {
-            entries.sort_by(order);
-            // Of equal keys, the sort keeps the one written last behind the others.
-            for at in 1..entries.len() {
-                if let Some([before, after]) = entries.get_mut(at - 1..=at)
-                    && order(before, after).is_eq()
-                {
-                    before.kept = false;
-                }
-            }
-            self.left_out |= entries.iter().any(|entry| !entry.kept);
-            self.scratch.clear();
-            self.scratch.extend_from_slice(self.out.get(start..)?);
-            self.out.truncate(start);
-            self.out.push(b'{');
-            let mut separator: &[u8] = b"";
-            for entry in entries.iter().filter(|entry| entry.kept) {
-                let written =
-                    entry.written.start.checked_sub(start)?..entry.written.end.checked_sub(start)?;
-                self.out.extend_from_slice(separator);
-                self.out.extend_from_slice(self.scratch.get(written)?);
-                separator = b",";
-            }
-            self.out.push(b'}');
+        // Of equal keys, the sort keeps the one written last behind the others.
+        let mut after: Option<&Entry> = None;
+        for entry in entries.iter_mut().rev() {
+            entry.kept &= after.is_none_or(|after| after.key(out) != entry.key(out));
+            self.left_out |= !entry.kept;
+            after = Some(entry);
         }
-        self.entries.truncate(first);
+        self.scratch.clear();
+        self.scratch.extend_from_slice(out.get(start..)?);
+        self.out.truncate(start + 1);
+        for entry in entries.iter().filter(|entry| entry.kept) {
+            if self.out.len() > start + 1 {
+                self.out.push(b',');
+            }
+            self.out.extend_from_slice(self.scratch.get(entry.start - start..entry.end - start)?);
+        }
+        self.out.push(b'}');
         Some(())
     }
 }
