@@ -36,7 +36,16 @@ export function runSuite(module) {
   };
 
   let ran = 0;
-  const stream = run({ files, concurrency: 1, timeout: FILE_MS });
+  // Ends the file that runs, and this process with it: to wait for what a killed file has still to say can take forever.
+  const running = new AbortController();
+  const end = (code) => {
+    running.abort();
+    process.exit(code);
+  };
+  for (const [signal, number] of Object.entries({ SIGHUP: 1, SIGINT: 2, SIGTERM: 15 })) {
+    process.once(signal, () => end(128 + number));
+  }
+  const stream = run({ files, concurrency: 1, timeout: FILE_MS, signal: running.signal });
   stream.on('test:pass', (event) => {
     ran += event.details.type === 'suite' ? 0 : 1;
     note(event.name, event.skip === undefined ? 'ok' : 'skipped');
@@ -44,6 +53,10 @@ export function runSuite(module) {
   stream.on('test:fail', (event) => {
     process.exitCode = 1;
     note(event.name, 'FAILED');
+    if (process.env.FIRST_FAILURE !== 'ends') return;
+    const { error } = event.details;
+    console.log(`first failure: ${event.name}\n${error?.cause?.stack ?? error?.cause ?? error}`);
+    end(1);
   });
   stream.on('end', () => {
     if (ran === 0) process.exitCode = 1;

@@ -5,6 +5,27 @@ import { once } from 'node:events';
 
 const START_MS = 20_000;
 
+// A file of a suite goes with the runner, also where that had no time to end it.
+if (process.env.NODE_TEST_CONTEXT) {
+  const runner = process.ppid;
+  setInterval(() => process.ppid !== runner && process.exit(1), 500).unref();
+}
+
+/** Kills the process that it is given as soon as nothing is left that could write to it. */
+const GUARD = "trap '' INT TERM HUP; read _; kill -9 \"$1\" 2>/dev/null";
+
+/**
+ * Sees to it that a process goes with this one, whatever ends this one: also a signal that it cannot answer.
+ * @returns {() => void} ends the watch
+ */
+function guard({ pid }) {
+  const watch = spawn('/bin/sh', ['-c', GUARD, 'guard', String(pid)], { stdio: ['pipe', 'ignore', 'ignore'] });
+  watch.on('error', () => {});
+  watch.unref();
+  watch.stdin.on('error', () => {}).unref();
+  return () => watch.kill('SIGKILL');
+}
+
 /**
  * Starts the binary that the variable names and waits until it says where it listens.
  * @returns {Promise<{origin: string, log: () => string, stop: () => Promise<void>}>}
@@ -12,7 +33,11 @@ const START_MS = 20_000;
 export async function startServer(variable, env) {
   const binary = process.env[variable];
   if (!binary) throw new Error(`${variable} is not set: run \`cargo xtask test\`, or set it to the built binary`);
-  const child = spawn(binary, [], { env: { ...env, PORT: '0' }, stdio: ['ignore', 'pipe', 'pipe'] });
+  // A server that was built by `cargo xtask mutants` makes one mistake.
+  const { OMNIASSIST_SLIP: slip } = process.env;
+  const own = { ...env, ...(slip && { OMNIASSIST_SLIP: slip }), PORT: '0' };
+  const child = spawn(binary, [], { env: own, stdio: ['ignore', 'pipe', 'pipe'] });
+  if (child.pid !== undefined) child.once('exit', guard(child));
   let log = '';
   let listening;
   const ready = new Promise((resolve, reject) => {
@@ -27,14 +52,11 @@ export async function startServer(variable, env) {
   });
   child.stdout.setEncoding('utf8').on('data', listening);
   child.stderr.setEncoding('utf8').on('data', listening);
-  const kill = () => child.kill('SIGKILL');
-  process.once('exit', kill);
   const stop = async () => {
-    process.removeListener('exit', kill);
     if (child.exitCode !== null || child.signalCode !== null) return;
     const gone = once(child, 'exit');
     child.kill('SIGTERM');
-    const timer = setTimeout(kill, 5_000);
+    const timer = setTimeout(() => child.kill('SIGKILL'), 5_000);
     await gone;
     clearTimeout(timer);
   };
