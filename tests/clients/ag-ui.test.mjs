@@ -102,6 +102,10 @@ scenario('frontend tool', async (open, generation) => {
   const message = lastOf(agent, 'assistant');
   assert.equal(message.content, 'Opening.');
   assert.deepEqual(message.toolCalls.map((call) => call.function), [{ name: 'open_page', arguments: '{"to":"/teas"}' }]);
+  await agent.reading;
+  // The client counts them itself where the server does not name them.
+  const outcome = isNew(generation) ? { type: 'success', pendingToolCallIds: ['call_page'] } : undefined;
+  assert.deepEqual(agent.wire.at(-1).outcome, outcome);
   if (isNew(generation)) assert.deepEqual(agent.runs[0].pendingToolCallIds, ['call_page']);
   agent.addMessage({ id: 'tool-1', role: 'tool', toolCallId: 'call_page', content: JSON.stringify({ shown: '/teas' }) });
   await agent.runAgent({ tools });

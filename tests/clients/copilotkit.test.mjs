@@ -234,7 +234,7 @@ scenario('an approval', async (open) => {
   assert.equal(outputOf(model.requests[2], 'call_pay'), '{"paid":1980}');
 });
 
-scenario('suggestions', async (open) => {
+scenario('suggestions', async (open, transport) => {
   const suggestions = [{ title: 'Pay', message: 'I want to pay.' }];
   model.script({ text: 'Hello.' }, { calls: [call('call_s', 'copilotkitSuggest', { suggestions })] });
   const core = await open({ suggestionsConfig: [{ instructions: 'Be helpful.' }] });
@@ -244,6 +244,7 @@ scenario('suggestions', async (open) => {
     return suggestions.length > 0 && !isLoading;
   }, 'suggestions come');
   assert.deepEqual(core.getSuggestions('default').suggestions.map(({ title, message }) => ({ title, message })), suggestions);
+  if (transport === 'rest') assert.ok(requests.some(({ url }) => url === `${base}/agent/default/suggest`));
   const { body } = model.requests[1];
   assert.deepEqual(body.tool_choice, { type: 'function', name: 'copilotkitSuggest' });
   assert.deepEqual(body.tools.map((tool) => tool.name), ['copilotkitSuggest'], 'no tool of the server');

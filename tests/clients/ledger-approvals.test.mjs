@@ -17,6 +17,7 @@ scenario('approval: approve', async ({ ai, model, open }) => {
   const chat = open({ sendAutomaticallyWhen: whenAnswered(ai) });
   await chat.sendMessage({ text: 'Pay the rent' });
   assert.deepEqual([chat.status, chat.posted.length], ['ready', 1]);
+  assert.equal(chat.finishes[0].finishReason, 'tool-calls');
   assert.ok(part(chat, asked.id).approval.signature, 'the request is sealed');
   assert.deepEqual(await ran(chat), []);
   await respond(chat, asked.id, true);

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 
 import { calls } from '../lib/ledger.mjs';
 import { last, shape, textOf, toolParts, until } from './chat.mjs';
-import { post } from './wire.mjs';
+import { get, post } from './wire.mjs';
 import { answered, ASKING, call, ledgerSuite, respond, states, whenAnswered } from './ledger.mjs';
 
 const { scenario, ran } = ledgerSuite();
@@ -41,7 +41,7 @@ scenario('flow: the stop route ends the answer', async ({ app, model, open }) =>
   return chat;
 });
 
-scenario('flow: there is nothing to resume', async ({ model, open }) => {
+scenario('flow: there is nothing to resume', async ({ app, model, open }) => {
   model.script({ text: 'Hello.' });
   const chat = open();
   await chat.sendMessage({ text: 'Hi' });
@@ -49,6 +49,8 @@ scenario('flow: there is nothing to resume', async ({ model, open }) => {
   await chat.resumeStream();
   assert.deepEqual([chat.status, chat.errors.length], ['ready', 0]);
   assert.deepEqual(chat.messages, before);
+  const stream = await get(`${app.api}/${encodeURIComponent(chat.id)}/stream`);
+  assert.deepEqual([stream.status, await stream.text()], [204, '']);
   return chat;
 });
 

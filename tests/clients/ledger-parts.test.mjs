@@ -17,7 +17,17 @@ scenario('parts: several steps', async ({ model, open }) => {
   assert.equal(textOf(last(chat)), 'First then done.');
   assert.equal(shape(last(chat)).filter((type) => type === 'step-start').length, 4);
   assert.deepEqual((await ran(chat)).map((entry) => entry.call), [one.id, two.id, three.id]);
+  assert.ok(toolParts(last(chat)).every((part) => part.providerExecuted === undefined), 'the provider ran none of them');
   assert.deepEqual(last(chat).metadata.usage.inputTokens, 44, 'the tokens of all steps');
+  return chat;
+});
+
+scenario('parts: text of any kind', async ({ model, open }) => {
+  const text = '“ü” — ✓ 🦀\n\n\tdata: "{\\}"\r\n\u2028\u0085\u0001 end\n';
+  model.script({ text });
+  const chat = open();
+  await chat.sendMessage({ text });
+  assert.equal(textOf(last(chat)), text);
   return chat;
 });
 
@@ -142,6 +152,18 @@ scenario('parts: an answer without a word', async ({ model, open }) => {
   const chat = open();
   await chat.sendMessage({ text: 'Hm?' });
   assert.equal(chat.status, 'ready', chat.error?.message);
+  return chat;
+});
+
+scenario('parts: a model that numbers its calls anew', async ({ model, open }) => {
+  const numbered = (what) => ({ id: 'call_0', ...what });
+  model.script({ calls: [numbered(calls.balance('rent'))] }, { calls: [numbered(calls.balance('travel'))] }, { text: 'Both.' });
+  const chat = open();
+  await chat.sendMessage({ text: 'How much?' });
+  assert.equal(textOf(last(chat)), 'Both.');
+  const parts = toolParts(last(chat));
+  assert.deepEqual(parts.map((part) => part.output?.account), ['rent', 'travel']);
+  assert.equal(new Set(parts.map((part) => part.toolCallId)).size, 2);
   return chat;
 });
 

@@ -10,6 +10,7 @@ import { tools } from '../lib/app.mjs';
 import { CANARY, startFakeOpenAi } from '../lib/fake-openai.mjs';
 import { openai, startQuickstart, until } from '../lib/quickstart.mjs';
 import { MODEL, ask, collect, contentOf, openClient, packages, weather } from './openai-clients.mjs';
+import { post } from './wire.mjs';
 
 const MAX_BODY = 8 * 1024 * 1024;
 
@@ -66,6 +67,7 @@ scenario('a stream', async (_, client) => {
   assert.equal(contentOf(chunks), 'Hello from “the” model — ✓ 🦀\u2028\u0085\r\nEnd');
   assert.ok(chunks.length > 4, 'in pieces');
   assert.equal(new Set(chunks.map((chunk) => `${chunk.id} ${chunk.created} ${chunk.model}`)).size, 1);
+  assert.ok(chunks.every((chunk) => chunk.object === 'chat.completion.chunk'));
   assert.equal(chunks[0].choices[0].delta.role, 'assistant');
   assert.equal(chunks.at(-1).choices[0].finish_reason, 'stop');
   assert.ok(chunks.every((chunk) => chunk.choices.length === 1 && !('usage' in chunk)));
@@ -78,6 +80,21 @@ scenario('a stream with usage', async (_, client) => {
   assert.deepEqual(chunks.at(-1).choices, []);
   assert.equal(chunks.at(-1).usage.total_tokens, 17);
   assert.ok(chunks.slice(0, -1).every((chunk) => chunk.usage === null));
+});
+
+// OpenAI's own client takes a stream without it for whole; others wait for it.
+test('[DONE] ends a stream, but for one that failed', async () => {
+  for (const [turn, ends] of [[{ text: 'Hi.' }, true], [{ text: 'So far', end: 'error' }, false]]) {
+    model.script(turn);
+    const response = await post(`${app.api}/v1/chat/completions`, ask('Hi', { stream: true }));
+    assert.match(response.headers.get('content-type'), /^text\/event-stream/);
+    const frames = (await response.text()).split('\n\n');
+    assert.equal(frames.pop(), '');
+    assert.equal(frames.filter((frame) => frame === 'data: [DONE]').length, ends ? 1 : 0);
+    if (ends) assert.equal(frames.pop(), 'data: [DONE]');
+    const last = JSON.parse(frames.at(-1).replace(/^data: /, ''));
+    assert.equal(ends ? last.choices[0].finish_reason : typeof last.error.message, ends ? 'stop' : 'string');
+  }
 });
 
 scenario('the stream helper', async (_, client) => {
