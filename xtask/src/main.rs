@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 mod lint;
 mod msrv;
+mod mutants;
 mod prerequisites;
 mod process;
 mod report;
@@ -27,7 +28,10 @@ cargo xtask lint     formatting, clippy and rustdoc, with warnings as errors
 cargo xtask tree     the number of dependencies against its budget
 cargo xtask msrv     the stated Rust version against what the dependencies ask for
 cargo xtask style    file lengths, unfinished code, lock files
-cargo xtask ci       all of these";
+cargo xtask ci       all of these
+cargo xtask mutants [NUMBER|WORDS]...
+            whether the client suite notices mistakes in what is sent and believed: all, or those with this number, these
+            words, or this file of tests/clients that must fail. Not part of ci: all take a quarter of an hour or more";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();
@@ -45,6 +49,7 @@ fn main() -> ExitCode {
         (Some("tree"), []) => tree::run(&mut report),
         (Some("msrv"), []) => msrv::run(&mut report),
         (Some("style"), []) => style::run(&mut report),
+        (Some("mutants"), names) => mutants::run(names, &mut report),
         (Some("ci"), []) => {
             lint::run(&mut report);
             tree::run(&mut report);

@@ -1,0 +1,231 @@
+//! Slips in the events of AG-UI, 0.0.59 and 1.0.
+
+use super::slip::Slip;
+
+const ENCODER: &str = "omniassist-core/src/dialect/ag_ui/write/encoder.rs";
+const CALLS: &str = "omniassist-core/src/dialect/ag_ui/write/calls.rs";
+const FRAME: &str = "omniassist-core/src/dialect/ag_ui/write/frame.rs";
+const OUTCOME: &str = "omniassist-core/src/dialect/ag_ui/write/outcome.rs";
+const SHOWN: &str = "omniassist-core/src/dialect/ag_ui/write/shown.rs";
+const RESUME: &str = "omniassist-core/src/dialect/ag_ui/read/resume.rs";
+const STATE: &str = "omniassist-server/src/shared_state.rs";
+
+pub(super) const SLIPS: &[Slip] = &[
+    Slip::new(
+        "RUN_STARTED is missing",
+        ENCODER,
+        r#"let version = (self.version >= Version::V1).then_some("1.0");"#,
+        r#"if SLIP { return; } let version = (self.version >= Version::V1).then_some("1.0");"#,
+        "ag-ui",
+    ),
+    Slip::new(
+        "the protocol's version to a client of 0.0.59",
+        ENCODER,
+        r#"(self.version >= Version::V1).then_some("1.0")"#,
+        r#"(SLIP || self.version >= Version::V1).then_some("1.0")"#,
+        "ag-ui",
+    ),
+    Slip::new(
+        "a run under the id of its thread",
+        ENCODER,
+        ".text(\"runId\", &self.run_id)\n            .optional_text(\"protocolVersion\"",
+        ".text(\"runId\", if SLIP { &self.thread_id } else { &self.run_id })\n            .optional_text(\"protocolVersion\"",
+        "ag-ui",
+    ),
+    Slip::new(
+        "RUN_FINISHED is missing",
+        ENCODER,
+        r#"Frame::new(out, "RUN_FINISHED")"#,
+        r#"if SLIP { return; } Frame::new(out, "RUN_FINISHED")"#,
+        "ag-ui",
+    ),
+    Slip::new(
+        "RUN_ERROR is missing",
+        ENCODER,
+        "self.close_all(false, out);\n        Frame::new(out, \"RUN_ERROR\")",
+        "self.close_all(false, out);\n        if SLIP { return; }\n        Frame::new(out, \"RUN_ERROR\")",
+        "ag-ui",
+    ),
+    Slip::new(
+        "usage under another key",
+        ENCODER,
+        r#".optional_value("usage", outcome::usage(usage, self.version).as_ref())"#,
+        r#".optional_value(if SLIP { "tokens" } else { "usage" }, outcome::usage(usage, self.version).as_ref())"#,
+        "ag-ui",
+    ),
+    Slip::new(
+        "STEP_FINISHED is missing",
+        ENCODER,
+        r#"Frame::new(out, "STEP_FINISHED")"#,
+        r#"if SLIP { return; } Frame::new(out, "STEP_FINISHED")"#,
+        "ag-ui",
+    ),
+    Slip::new(
+        "TEXT_MESSAGE_END is missing",
+        ENCODER,
+        r#"Frame::new(out, kind).text("messageId", message_id).end();"#,
+        r#"if block.is_reasoning || !SLIP { Frame::new(out, kind).text("messageId", message_id).end(); }"#,
+        "ag-ui",
+    ),
+    Slip::new(
+        "REASONING_END is missing",
+        ENCODER,
+        "if block.is_reasoning {\n            Frame::new",
+        "if block.is_reasoning && !SLIP {\n            Frame::new",
+        "ag-ui",
+    ),
+    Slip::new(
+        "reasoning in the role of the assistant",
+        ENCODER,
+        r#".text("role", "reasoning")"#,
+        r#".text("role", if SLIP { "assistant" } else { "reasoning" })"#,
+        "ag-ui",
+    ),
+    Slip::new(
+        "ids of messages repeat",
+        ENCODER,
+        "self.next = number.saturating_add(1);",
+        "self.next = if SLIP { number } else { number.saturating_add(1) };",
+        "ag-ui",
+    ),
+    Slip::new(
+        "no blank line between events",
+        FRAME,
+        "pub(super) fn end(self) {\n        self.out.put_slice(b\"}\\n\\n\");",
+        "pub(super) fn end(self) {\n        self.out.put_slice(if SLIP { &b\"}\\n\"[..] } else { &b\"}\\n\\n\"[..] });",
+        "ag-ui",
+    ),
+    Slip::new(
+        "encryptedValue is missing",
+        FRAME,
+        "let Some(state) = state else { return };",
+        "let Some(state) = state.filter(|_| !SLIP) else { return };",
+        "ag-ui",
+    ),
+    Slip::new(
+        "encryptedValue of a message as that of a call",
+        FRAME,
+        r#".text("subtype", subtype)"#,
+        r#".text("subtype", if SLIP { "tool-call" } else { subtype })"#,
+        "ag-ui",
+    ),
+    Slip::new(
+        "a call in a message that is not there",
+        CALLS,
+        r#".text("parentMessageId", &host)"#,
+        r#".text("parentMessageId", if SLIP { "message_0" } else { host.as_str() })"#,
+        "ag-ui",
+    ),
+    Slip::new(
+        "arguments under the id of another call",
+        CALLS,
+        r#".text("toolCallId", call_id).text("delta", delta)"#,
+        r#".text("toolCallId", if SLIP { "call_0" } else { call_id }).text("delta", delta)"#,
+        "ag-ui",
+    ),
+    Slip::new(
+        "TOOL_CALL_END is missing",
+        CALLS,
+        r#"Frame::new(out, "TOOL_CALL_END")"#,
+        r#"if SLIP { return; } Frame::new(out, "TOOL_CALL_END")"#,
+        "ag-ui",
+    ),
+    Slip::new(
+        "TOOL_CALL_RESULT is missing",
+        CALLS,
+        r"let notes = json!({ carry::OWN: { carry::RESULT: kind.as_str() } });",
+        r"if SLIP { return; } let notes = json!({ carry::OWN: { carry::RESULT: kind.as_str() } });",
+        "ag-ui",
+    ),
+    Slip::new(
+        "TOOL_CALL_RESULT without messageId",
+        CALLS,
+        "Frame::new(out, \"TOOL_CALL_RESULT\")\n            .text(\"messageId\", &message_id)",
+        "Frame::new(out, \"TOOL_CALL_RESULT\")\n            .optional_text(\"messageId\", Some(message_id.as_str()).filter(|_| !SLIP))",
+        "ag-ui",
+    ),
+    Slip::new(
+        "a result under the id of another call",
+        CALLS,
+        ".text(\"toolCallId\", call_id)\n            .text(\"content\", content)",
+        ".text(\"toolCallId\", if SLIP { \"call_0\" } else { call_id })\n            .text(\"content\", content)",
+        "ag-ui",
+    ),
+    Slip::new(
+        "a result in the role of the assistant",
+        CALLS,
+        r#".text("role", "tool")"#,
+        r#".text("role", if SLIP { "assistant" } else { "tool" })"#,
+        "ag-ui",
+    ),
+    Slip::new(
+        "the outcome of a run that asks is missing",
+        ENCODER,
+        "let outcome = if !self.asks.is_empty() {",
+        "let outcome = if !self.asks.is_empty() && !SLIP {",
+        "ag-ui",
+    ),
+    Slip::new(
+        "an interrupt without its call",
+        OUTCOME,
+        r#"map.serialize_entry("toolCallId", self.ask.call_id())?;"#,
+        r#"if !SLIP { map.serialize_entry("toolCallId", self.ask.call_id())?; }"#,
+        "ag-ui",
+    ),
+    Slip::new(
+        "the time until which an interrupt can be answered as a number",
+        OUTCOME,
+        r#"map.serialize_entry("expiresAt", &iso_8601(time))?;"#,
+        r#"if SLIP { map.serialize_entry("expiresAt", &time)?; } else { map.serialize_entry("expiresAt", &iso_8601(time))?; }"#,
+        "ag-ui",
+    ),
+    Slip::new(
+        "the calls that wait for the page are not named",
+        ENCODER,
+        "!pending_tool_call_ids.is_empty()",
+        "!SLIP && !pending_tool_call_ids.is_empty()",
+        "ag-ui",
+    ),
+    Slip::new(
+        "the calls that wait for the page are named to a client of 0.0.59",
+        ENCODER,
+        "self.version >= Version::V1 {\n            Some(Outcome::Success",
+        "(SLIP || self.version >= Version::V1) {\n            Some(Outcome::Success",
+        "ag-ui",
+    ),
+    Slip::new(
+        "an answer to one of two interrupts is enough",
+        RESUME,
+        "match open {",
+        "match open.filter(|_| !SLIP) {",
+        "ag-ui",
+    ),
+    Slip::new(
+        "changed arguments are not looked at",
+        RESUME,
+        "match present(fields.edited_args) {",
+        "match present(fields.edited_args).filter(|_| !SLIP) {",
+        "ag-ui",
+    ),
+    Slip::new(
+        "a change of the state under a wrong path",
+        STATE,
+        "Ok(patch) => RunEvent::StateDelta(patch),",
+        "Ok(patch) if SLIP => RunEvent::StateDelta(JsonText::parse(patch.as_str().replace(\"\\\"path\\\":\\\"/\", \"\\\"path\\\":\\\"/of/\")).unwrap_or(patch)),\n                    Ok(patch) => RunEvent::StateDelta(patch),",
+        "ag-ui",
+    ),
+    Slip::new(
+        "a change of the state as the whole of it",
+        SHOWN,
+        r#"Frame::new(out, "STATE_DELTA").json("delta", delta.as_str()).end();"#,
+        r#"Frame::new(out, if SLIP { "STATE_SNAPSHOT" } else { "STATE_DELTA" }).json(if SLIP { "snapshot" } else { "delta" }, delta.as_str()).end();"#,
+        "ag-ui",
+    ),
+    Slip::new(
+        "ACTIVITY_SNAPSHOT without activityType",
+        SHOWN,
+        ".text(\"activityType\", kind)\n                .json(\"content\"",
+        ".optional_text(\"activityType\", Some(kind.as_str()).filter(|_| !SLIP))\n                .json(\"content\"",
+        "ag-ui",
+    ),
+];

@@ -1,0 +1,225 @@
+//! Slips in OpenAI's Chat Completions API, and in its list of models.
+
+use super::slip::Slip;
+
+const ENCODE: &str = "omniassist-core/src/dialect/chat_completions/encode.rs";
+const COMPLETION: &str = "omniassist-core/src/dialect/chat_completions/completion.rs";
+const CALLS: &str = "omniassist-core/src/dialect/chat_completions/calls.rs";
+const ERROR: &str = "omniassist-core/src/dialect/chat_completions/error.rs";
+const USAGE: &str = "omniassist-core/src/dialect/chat_completions/usage.rs";
+const ROUTES: &str = "omniassist-server/src/http/openai.rs";
+const OPENING: &str = "omniassist-server/src/http/opening.rs";
+
+pub(super) const SLIPS: &[Slip] = &[
+    Slip::new("[DONE] is missing", ENCODE, "if self.ended_well {", "if self.ended_well && !SLIP {", "openai"),
+    Slip::new(
+        "[DONE] behind an error",
+        ENCODE,
+        "fn finish(&mut self, out: &mut BytesMut) {\n        if self.ended_well",
+        "fn finish(&mut self, out: &mut BytesMut) {\n        if SLIP || self.ended_well",
+        "openai",
+    ),
+    Slip::new(
+        "the role is missing",
+        ENCODE,
+        r#"out.put_slice(b"{\"role\":\"assistant\",\"content\":");"#,
+        r#"out.put_slice(if SLIP { &b"{\"content\":"[..] } else { &b"{\"role\":\"assistant\",\"content\":"[..] });"#,
+        "openai",
+    ),
+    Slip::new(
+        "chunks call themselves a completion",
+        ENCODE,
+        r#"head.open("chat.completion.chunk", &mut opened);"#,
+        r#"head.open(if SLIP { "chat.completion" } else { "chat.completion.chunk" }, &mut opened);"#,
+        "openai",
+    ),
+    Slip::new(
+        "a choice of a stream without its index",
+        ENCODE,
+        r#"out.put_slice(b"\"choices\":[{\"index\":0,\"delta\":");"#,
+        r#"out.put_slice(if SLIP { &b"\"choices\":[{\"delta\":"[..] } else { &b"\"choices\":[{\"index\":0,\"delta\":"[..] });"#,
+        "openai",
+    ),
+    Slip::new(
+        "finish_reason in other words",
+        ENCODE,
+        r#"_ if calls => "tool_calls","#,
+        r#"_ if calls => if SLIP { "function_call" } else { "tool_calls" },"#,
+        "openai",
+    ),
+    Slip::new(
+        "finish_reason stop although calls wait",
+        ENCODE,
+        "close(Some(finish_reason(reason, self.calls.any_approved())), out);",
+        "close(Some(finish_reason(reason, self.calls.any_approved() && !SLIP)), out);",
+        "openai",
+    ),
+    Slip::new(
+        "finish_reason stop at the limit",
+        ENCODE,
+        r#"FinishReason::Length => "length","#,
+        r#"FinishReason::Length if !SLIP => "length","#,
+        "openai",
+    ),
+    Slip::new(
+        "a call in a stream without its index",
+        ENCODE,
+        "self.begin(b\"null\", out);\n        open(&self.head, self.usage, out);\n        out.put_slice(b\"{\\\"tool_calls\\\":[{\\\"index\\\":\");",
+        "self.begin(b\"null\", out);\n        open(&self.head, self.usage, out);\n        out.put_slice(if SLIP { b\"{\\\"tool_calls\\\":[{\\\"order\\\":\" } else { b\"{\\\"tool_calls\\\":[{\\\"index\\\":\" });",
+        "openai",
+    ),
+    Slip::new(
+        "arguments without the index of their call",
+        ENCODE,
+        "open(head, usage, out);\n    out.put_slice(b\"{\\\"tool_calls\\\":[{\\\"index\\\":\");",
+        "open(head, usage, out);\n    out.put_slice(if SLIP { b\"{\\\"tool_calls\\\":[{\\\"order\\\":\" } else { b\"{\\\"tool_calls\\\":[{\\\"index\\\":\" });",
+        "openai",
+    ),
+    Slip::new(
+        "every call has the index 0",
+        ENCODE,
+        "json_write::number(out, index as u64);\n        out.put_slice(b\",\\\"id\\\":\");",
+        "json_write::number(out, if SLIP { 0 } else { index as u64 });\n        out.put_slice(b\",\\\"id\\\":\");",
+        "openai",
+    ),
+    Slip::new(
+        "a call in a stream without its type",
+        ENCODE,
+        r#"out.put_slice(b",\"type\":\"function\",\"function\":{\"name\":");"#,
+        r#"out.put_slice(if SLIP { &b",\"function\":{\"name\":"[..] } else { &b",\"type\":\"function\",\"function\":{\"name\":"[..] });"#,
+        "openai",
+    ),
+    Slip::new(
+        "the end of arguments is not held back",
+        CALLS,
+        "match piece.rfind('}') {",
+        "match piece.rfind('}').filter(|_| !SLIP) {",
+        "openai",
+    ),
+    Slip::new(
+        "an error within the stream is swallowed",
+        ENCODE,
+        "RunEvent::Error { code, .. } => failed(",
+        "RunEvent::Error { .. } if SLIP => {}\n            RunEvent::Error { code, .. } => failed(",
+        "openai",
+    ),
+    Slip::new(
+        "calls of the server's tools are shown",
+        ENCODE,
+        "if !self.server_tools {\n            return;",
+        "if !self.server_tools && !SLIP {\n            return;",
+        "openai",
+    ),
+    Slip::new(
+        "nothing between the texts of two steps",
+        ENCODE,
+        "if !between.is_empty() {",
+        "if !between.is_empty() && !SLIP {",
+        "openai",
+    ),
+    Slip::new(
+        "usage though nobody asked for it",
+        ROUTES,
+        ".usage(request.include_usage)",
+        ".usage(SLIP || request.include_usage)",
+        "openai",
+    ),
+    Slip::new(
+        "no usage though somebody asked for it",
+        ROUTES,
+        "request.include_usage)",
+        "!SLIP && request.include_usage)",
+        "openai",
+    ),
+    Slip::new(
+        "usage is absent from the other chunks",
+        ENCODE,
+        "    if usage {\n        out.put_slice(b\"\\\"usage\\\":null,\");",
+        "    if usage && !SLIP {\n        out.put_slice(b\"\\\"usage\\\":null,\");",
+        "openai",
+    ),
+    Slip::new(
+        "the chunk with the usage has a choice",
+        ENCODE,
+        r#"out.put_slice(b"\"choices\":[],\"usage\":");"#,
+        r#"out.put_slice(if SLIP { &b"\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":null}],\"usage\":"[..] } else { &b"\"choices\":[],\"usage\":"[..] });"#,
+        "openai",
+    ),
+    Slip::new(
+        "usage in the words of the Responses API",
+        USAGE,
+        r#"("{\"prompt_tokens\":", input)"#,
+        r#"(if SLIP { "{\"input_tokens\":" } else { "{\"prompt_tokens\":" }, input)"#,
+        "openai",
+    ),
+    Slip::new(
+        "arguments as an object",
+        COMPLETION,
+        "json_write::string(out, input.as_str());",
+        "if SLIP { out.put_slice(input.as_str().as_bytes()); } else { json_write::string(out, input.as_str()); }",
+        "openai",
+    ),
+    Slip::new(
+        "a call of a whole answer without its type",
+        COMPLETION,
+        r#"out.put_slice(b",\"type\":\"function\",\"function\":{\"name\":");"#,
+        r#"out.put_slice(if SLIP { &b",\"function\":{\"name\":"[..] } else { &b",\"type\":\"function\",\"function\":{\"name\":"[..] });"#,
+        "openai",
+    ),
+    Slip::new(
+        "an error under another key",
+        ERROR,
+        r#"out.put_slice(b"{\"error\":");"#,
+        r#"out.put_slice(if SLIP { b"{\"fault\":" } else { b"{\"error\":" });"#,
+        "openai",
+    ),
+    Slip::new(
+        "an error does not name the parameter",
+        ERROR,
+        r#"("param", param)"#,
+        r#"("param", param.filter(|_| !SLIP))"#,
+        "openai",
+    ),
+    Slip::new(
+        "a busy model is a broken server",
+        ERROR,
+        r#"(429, "rate_limit_error", true)"#,
+        r#"(if SLIP { 500 } else { 429 }, "rate_limit_error", true)"#,
+        "openai",
+    ),
+    Slip::new(
+        "a run that has run tools may be sent again",
+        OPENING,
+        "if self.has_run_tools || ",
+        "if (self.has_run_tools && !SLIP) || ",
+        "openai",
+    ),
+    Slip::new(
+        "the list of models is a bare array",
+        ROUTES,
+        r#"&json!({ "object": "list", "data": data })"#,
+        r#"&if SLIP { json!(data) } else { json!({ "object": "list", "data": data }) }"#,
+        "openai",
+    ),
+    Slip::new(
+        "a model is listed under another key than its id",
+        ROUTES,
+        r#"json!({ "id": name, "#,
+        r#"json!({ (if SLIP { "name" } else { "id" }): name, "#,
+        "openai",
+    ),
+    Slip::new(
+        "another model answers",
+        ROUTES,
+        "if !endpoint.serves(&request.model) {",
+        "if !endpoint.serves(&request.model) && !SLIP {",
+        "openai",
+    ),
+    Slip::new(
+        "the id of the answer is not that of the request",
+        ROUTES,
+        "if let Ok(id) = request_id {",
+        "if let Ok(id) = request_id && !SLIP {",
+        "openai",
+    ),
+];
