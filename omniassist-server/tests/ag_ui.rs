@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use bytes::Bytes;
 use http::{Method, Request, Response, StatusCode, header};
@@ -201,6 +202,59 @@ async fn an_approved_call_runs_once_and_its_output_is_believed_later() {
     go_on(&service, &mut client, json!({}), "ada").await;
     let payload = format!("{:?}", model.payloads().last().unwrap().transcript);
     assert!(payload.contains("refunded") && !payload.contains("verified"), "{payload}");
+}
+
+/// A client's user can say something while an approval is open; the client sends it with the decision.
+#[tokio::test]
+async fn an_approval_counts_whatever_was_said_meanwhile() {
+    let (tool, ran) = refund();
+    let model = ScriptedProvider::new()
+        .turn(Turn::call("refund", json!({})))
+        .turn(text("Done, quickly."))
+        .turn(text("Yes."));
+    let service = AssistantService::new(
+        Assistant::builder(model.clone()).tool(tool).refuse_unsealed_text(true).build().unwrap(),
+    );
+    let mut client = Client::with(&[user("Refund it")]);
+    let asked = go_on(&service, &mut client, json!({}), "ada").await;
+    let interrupt = &asked.last().unwrap()["outcome"]["interrupts"][0];
+    client.messages.push(json!({"id": "u2", "role": "user", "content": "And be quick"}));
+    let approve = json!({"resume": [{"interruptId": interrupt["id"], "status": "resolved", "payload": {"approved": true}}]});
+    let resumed = go_on(&service, &mut client, approve, "ada").await;
+    assert_eq!(ran.load(Ordering::SeqCst), 1);
+    assert!(kinds(&resumed).contains(&"TOOL_CALL_RESULT"));
+    let payload = format!("{:?}", model.payloads().last().unwrap().transcript);
+    assert!(payload.contains("And be quick") && payload.contains("refunded"), "{payload}");
+
+    // All that was written is sealed as what it is read as in the next request.
+    client.messages.push(json!({"id": "u3", "role": "user", "content": "Did it?"}));
+    let last = go_on(&service, &mut client, json!({}), "ada").await;
+    assert_eq!(last.last().unwrap()["type"], "RUN_FINISHED", "{last:?}");
+    let payload = format!("{:?}", model.payloads().last().unwrap().transcript);
+    assert!(payload.contains("refunded") && payload.contains("Done, quickly."), "{payload}");
+    assert!(!payload.contains("verified"), "{payload}");
+}
+
+#[tokio::test]
+async fn an_approval_that_comes_too_late_is_asked_for_again() {
+    let (tool, ran) = refund();
+    let model = ScriptedProvider::new().turn(Turn::call("refund", json!({})));
+    let mut limits = Limits::default();
+    limits.approval_lifetime = Duration::ZERO;
+    let assistant = Assistant::builder(model.clone()).tool(tool).limits(limits).build().unwrap();
+    let service = AssistantService::new(assistant);
+    let mut client = Client::with(&[user("Refund it")]);
+    let asked = go_on(&service, &mut client, json!({}), "ada").await;
+    let interrupt = asked.last().unwrap()["outcome"]["interrupts"][0].clone();
+    // Seals count whole seconds.
+    std::thread::sleep(Duration::from_millis(1_100));
+    let approve = json!({"resume": [{"interruptId": interrupt["id"], "status": "resolved", "payload": {"approved": true}}]});
+    let again = go_on(&service, &mut client, approve, "ada").await;
+    assert_eq!(ran.load(Ordering::SeqCst), 0);
+    let next = &again.last().unwrap()["outcome"]["interrupts"][0];
+    assert_eq!(next["toolCallId"], interrupt["toolCallId"]);
+    assert_ne!(next["id"], interrupt["id"]);
+    assert_eq!(model.payloads().len(), 1);
 }
 
 #[tokio::test]

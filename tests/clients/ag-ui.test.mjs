@@ -271,7 +271,9 @@ scenario('an approval', async (open, generation) => {
   await say(agent, 'I want to pay');
   const [interrupt] = agent.pendingInterrupts;
   assert.deepEqual([interrupt.reason, interrupt.toolCallId, interrupt.message], [isNew(generation) ? 'tool_call' : 'confirmation', 'call_pay', 'Pay for what is in the cart?']);
-  assert.ok(Date.parse(interrupt.expiresAt) > Date.now());
+  // An older client would send nothing at all once the time is over.
+  if (isNew(generation)) assert.ok(Date.parse(interrupt.expiresAt) > Date.now());
+  else assert.equal(interrupt.expiresAt, undefined);
   await assert.rejects(agent.runAgent(), /not addressed by resume/);
   const answer = { interruptId: interrupt.id, status: 'resolved', payload: { approved: true, editedArgs: { cents: 500 } } };
   await agent.runAgent({ resume: [answer] });

@@ -1,9 +1,9 @@
 //! Interrupts, and the requests that answer them.
 
 use omniassist_core::dialect::ag_ui::{Posted, Version};
-use omniassist_core::event::{ApprovalRequest, FinishReason, InputRequest, Usage};
-use omniassist_core::message::ToolState;
-use omniassist_core::{JsonText, Result, RunEvent};
+use omniassist_core::event::{ApprovalRequest, BlockId, FinishReason, InputRequest, Usage};
+use omniassist_core::message::{Part, ToolState};
+use omniassist_core::{Error, JsonText, Result, RunEvent};
 use serde_json::{Value, json};
 
 use super::client::Client;
@@ -82,14 +82,17 @@ fn state<'a>(posted: &'a Posted, call_id: &str) -> &'a ToolState {
 #[test]
 fn what_a_run_waits_for_stands_in_its_end() {
     for version in [Version::V0, Version::V1] {
-        let (_, outcome) = interrupted(version);
+        let (_, mut outcome) = interrupted(version);
+        let expiry = outcome["interrupts"][0].as_object_mut().unwrap().remove("expiresAt");
         let reason = if version == Version::V1 { "tool_call" } else { "confirmation" };
+        // A client before 1.0 would not even cancel an interrupt that has expired.
+        assert_eq!(expiry, (version == Version::V1).then(|| json!("2025-11-22T02:20:30.123Z")));
         assert_eq!(
             outcome,
             json!({"type": "interrupt", "interrupts": [
                 {
                     "id": "approval-c~1~v1.k1.mac", "reason": reason, "message": "Refund order 17?",
-                    "toolCallId": "c~1", "expiresAt": "2025-11-22T02:20:30.123Z",
+                    "toolCallId": "c~1",
                     "responseSchema": {
                         "type": "object", "required": ["approved"],
                         "properties": {
@@ -104,6 +107,27 @@ fn what_a_run_waits_for_stands_in_its_end() {
                 },
             ]})
         );
+    }
+}
+
+/// A client takes the interrupts of a resumed run for open until one finishes.
+#[test]
+fn a_resumed_run_that_is_stopped_finishes() {
+    for version in [Version::V0, Version::V1] {
+        let (client, _) = interrupted(version);
+        let told = (version == Version::V1).then_some("1.0");
+        let entries = json!([approve(&json!(true)), fill()]);
+        let body = json!({"messages": client.messages, "resume": entries, "protocolVersion": told});
+        let posted = read(&with(body)).unwrap();
+        assert_eq!(posted.version, version);
+        let events = [start(), RunEvent::Abort { reason: "The user left.".into() }];
+        let sent = encode(&mut posted.encoder(), &events);
+        protocol::check(posted.version, &client.messages, &sent);
+        let last = sent.last().unwrap();
+        assert_eq!(last["type"], "RUN_FINISHED");
+        assert_eq!(last["metadata"], json!({"omniassist": {"abortReason": "The user left."}}));
+        let cancelled = (posted.version == Version::V1).then(|| json!({"type": "cancelled"}));
+        assert_eq!(last.get("outcome"), cancelled.as_ref());
     }
 }
 
@@ -214,11 +238,53 @@ fn answers_that_answer_nothing_are_refused() {
 fn only_the_last_answer_can_be_resumed() {
     let (mut client, _) = interrupted(Version::V1);
     let entries = json!([approve(&json!(true)), fill()]);
-    client.messages.push(json!({"id": "u2", "role": "user", "content": "And be quick"}));
-    assert!(resume(&client, &entries).is_ok(), "something said besides");
     client.messages.push(json!({"id": "msg_2", "role": "assistant", "content": "Later answer"}));
     let error = resume(&client, &entries).unwrap_err();
     assert_eq!(error.path(), Some("resume[0].interruptId"));
+}
+
+/// A client keeps what its user says while an interrupt is open, and sends it with the answer to the interrupt.
+#[test]
+fn what_is_said_meanwhile_stands_before_the_answer_that_goes_on() {
+    for version in [Version::V0, Version::V1] {
+        let (mut client, _) = interrupted(version);
+        for (id, role) in [("u2", "user"), ("s2", "system")] {
+            client.messages.push(json!({"id": id, "role": role, "content": "And be quick"}));
+        }
+        let posted = resume(&client, &json!([approve(&json!(true)), fill()])).unwrap();
+        assert_eq!(ids(&posted), ["u1", "u2", "s2", "msg_1"]);
+        assert!(matches!(state(&posted, "c~1"), ToolState::ApprovalResponded { .. }));
+        let located = |path: &str| posted.locate(Error::seal_invalid(path)).path().unwrap().to_owned();
+        assert_eq!(
+            [located("messages[1].parts[0]"), located("messages[3].parts[1]")],
+            ["messages[2]", "messages[1]"]
+        );
+
+        let text = |number: u32, delta: &str| {
+            let id = BlockId(number);
+            let start = RunEvent::TextStart { id };
+            [start, RunEvent::TextDelta { id, delta: delta.into() }, RunEvent::TextEnd { id, metadata: None }]
+        };
+        let mut events = vec![start(), output("c~1"), RunEvent::StepStart];
+        events.extend(text(0, "Done,"));
+        events.extend(text(1, " and quickly."));
+        events.push(finish());
+        let sent = encode(&mut posted.encoder(), &events);
+        protocol::check(posted.version, &client.messages, &sent);
+        client.apply_all(&sent);
+        client.messages.push(json!({"id": "u3", "role": "user", "content": "Thanks"}));
+        let posted = read(&with(json!({"messages": client.messages}))).unwrap();
+        assert_eq!(ids(&posted), ["u1", "u2", "s2", "msg_1", "u3"]);
+        let answer = &posted.request.messages[3];
+        assert_eq!(answer.text(), "Done, and quickly.");
+        assert_eq!(answer.parts.iter().filter(|part| matches!(part, Part::StepStart)).count(), 2);
+        let states: Vec<_> = answer.tools().map(|part| &part.state).collect();
+        assert!(states.iter().all(|state| matches!(state, ToolState::OutputAvailable { .. })), "{states:?}");
+    }
+}
+
+fn ids(posted: &Posted) -> Vec<&str> {
+    posted.request.messages.iter().map(|message| message.id.as_str()).collect()
 }
 
 /// CopilotKit writes what was decided as the result of the call, besides answering the interrupt.

@@ -63,7 +63,7 @@
 //! | `Metadata` | `CUSTOM` `omniassist.metadata` |
 //! | `Finish` | `RUN_FINISHED` with outcome `interrupt`, or, to 1.0, `pendingToolCallIds`; `usage`; `metadata.omniassist.finishReason` |
 //! | `Error` | `RUN_ERROR` with the code and the safe message |
-//! | `Abort` | to 1.0 `RUN_FINISHED` with outcome `cancelled`, otherwise `RUN_ERROR` with code `STOPPED` |
+//! | `Abort` | to 1.0 `RUN_FINISHED` with outcome `cancelled`, otherwise `RUN_ERROR` with code `STOPPED`; of a resumed run `RUN_FINISHED` |
 //!
 //! A result says in `metadata.omniassist.result` what it is: `output`, `error`, `denied`, `interrupted` or `cut`.
 //!
@@ -90,7 +90,14 @@
 //! before 1.0, which it contains, the reason is therefore `confirmation`.
 //!
 //! An interrupted run is resumed by `resume` entries for all open interrupts. A call that an interrupt asks for carries
-//! the interrupt's id in its `encryptedValue`, so the reader knows what is open without a memory of its own.
+//! the interrupt's id in its `encryptedValue`, so the reader knows what is open without a memory of its own. What a user
+//! says while an interrupt is open comes with the answer to it, since clients send nothing before. The run then settles
+//! the calls, and the model reads what was said as if it had been said before them.
+//!
+//! Clients of both generations hold an interrupt open until a run finishes, and refuse to run without an answer to it. Two
+//! things follow. Clients before 1.0 take no run at all once an interrupt's `expiresAt` has passed, so they are not told
+//! of it; what they answer too late is asked again. And after a resumed run that failed (`RUN_ERROR`) a page has to set
+//! `agent.pendingInterrupts` to an empty array by itself, best in `onRunInitialized`, or it is stuck.
 
 mod carry;
 mod ids;

@@ -48,7 +48,8 @@ impl MessageFields<'_> {
 /// Puts posted messages together to answers.
 ///
 /// Whatever stands between two messages of somebody else is one answer: the protocol has no other mark of where an
-/// answer begins, and a run without a new message goes on with the last one.
+/// answer begins, and a run without a new message goes on with the last one. A run that resumes goes on with it too,
+/// whatever somebody said meanwhile; what it writes says so by its ids, and what was said then stands before the answer.
 pub(super) struct Conversation<'a> {
     pub(super) body: Body<'a>,
     pub(super) limits: &'a Limits,
@@ -56,6 +57,8 @@ pub(super) struct Conversation<'a> {
     ids: HashMap<Text, MessageFields<'a>>,
     pub(super) calls: HashMap<Text, Call>,
     pub(super) answer: Option<Answer>,
+    /// The last answer that came to an end.
+    past: Option<Answer>,
     names: Vec<Name>,
     /// The index of the record that each part of each answer was read from.
     origins: Vec<Vec<usize>>,
@@ -115,6 +118,7 @@ impl<'a> Conversation<'a> {
             ids: HashMap::new(),
             calls: HashMap::new(),
             answer: None,
+            past: None,
             names: Vec::new(),
             origins: Vec::new(),
             index: 0,
@@ -206,6 +210,9 @@ impl<'a> Conversation<'a> {
     /// Opens an answer, or goes on with the one that is open, and marks where a step begins.
     fn begin(&mut self, index: usize, id: Option<&Text>, kind: Kind) -> usize {
         if self.answer.is_none() {
+            self.reopen(id);
+        }
+        if self.answer.is_none() {
             let (id, role, parts) = (Text::new(), Role::Assistant, Vec::new());
             self.messages.push(Message { id, role, parts, metadata: None });
             self.origins.push(Vec::new());
@@ -244,9 +251,36 @@ impl<'a> Conversation<'a> {
     }
 
     fn end_answer(&mut self) {
-        if let Some(Answer { position, index, id, .. }) = self.answer.take() {
-            self.names.push(Name { position, index, id: id.map(|(id, _)| id), is_answer: true });
+        if let Some(answer) = self.answer.take() {
+            let id = answer.id.as_ref().map(|(id, _)| id.clone());
+            self.names.push(Name { position: answer.position, index: answer.index, id, is_answer: true });
+            self.past = Some(answer);
         }
+    }
+
+    /// Opens the last answer again for a further message of it, and puts what was said since before it.
+    fn reopen(&mut self, id: Option<&Text>) {
+        let Some((further, ..)) = id.and_then(|id| ids::parse(id)) else { return };
+        let is_called = |past: &mut Answer| past.id.as_ref().is_some_and(|(id, _)| id == further);
+        let Some(mut answer) = self.past.take_if(is_called) else { return };
+        let (from, to) = (answer.position, self.messages.len().saturating_sub(1));
+        self.names.retain(|name| name.position != from);
+        for name in &mut self.names {
+            if name.position > from {
+                name.position -= 1;
+            }
+        }
+        if let Some(message) = self.messages.get(from) {
+            for part in message.tools() {
+                if let Some(call) = self.calls.get_mut(&part.call_id) {
+                    call.position = to;
+                }
+            }
+        }
+        put_last(&mut self.messages, from);
+        put_last(&mut self.origins, from);
+        answer.position = to;
+        self.answer = Some(answer);
     }
 
     pub(super) fn push(&mut self, position: usize, part: Part) -> Result<()> {
@@ -303,6 +337,15 @@ impl<'a> Conversation<'a> {
     }
 }
 
+/// Puts what stands at a position behind all that comes after it.
+fn put_last<T>(items: &mut [T], position: usize) {
+    if let Some(tail) = items.get_mut(position..)
+        && !tail.is_empty()
+    {
+        tail.rotate_left(1);
+    }
+}
+
 /// A conversation as it was posted.
 pub(super) struct Read {
     pub(super) messages: Vec<Message>,
@@ -311,4 +354,15 @@ pub(super) struct Read {
     pub(super) ids: Vec<Text>,
     /// Where each part of each message was read from.
     pub(super) origins: Vec<Vec<usize>>,
+}
+
+impl Read {
+    /// Makes the last answer the last message, for a run that goes on with it.
+    pub(super) fn end_in_answer(&mut self) {
+        let last = self.messages.iter().rposition(|message| message.role == Role::Assistant);
+        if let Some(position) = last {
+            put_last(&mut self.messages, position);
+            put_last(&mut self.origins, position);
+        }
+    }
 }

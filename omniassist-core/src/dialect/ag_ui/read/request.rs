@@ -113,7 +113,8 @@ impl Posted {
 /// - `state` and `forwardedProps` are handed on as they are.
 /// - `resume`: answers to the interrupts that the last run ended with, for all of them. An approval is answered by
 ///   `true` or `false`, or by `{approved, reason?, editedArgs?}`; `arguments` is another name of `editedArgs`. A form is
-///   answered by what was entered. What was cancelled is denied.
+///   answered by what was entered. What was cancelled is denied. The run goes on with the interrupted answer, also where
+///   somebody said something since: that then stands before the answer.
 ///
 /// The protocol answers a `resume` that leaves an interrupt open, or names one that is not, by `RUN_ERROR`; here it is
 /// an error of the request, before a run begins. Nesting is not limited here: check the bytes first.
@@ -157,6 +158,9 @@ pub fn read_request(body: Bytes, limits: &Limits) -> Result<Posted> {
     }
     let mut read = conversation.finish();
     let settled = resume::apply(body, limits, fields.resume, &mut read)?;
+    if !settled.is_empty() {
+        read.end_in_answer();
+    }
     let continuation = continuation(&read, settled);
     let request = RunRequest {
         chat_id: Some(thread_id.clone()),

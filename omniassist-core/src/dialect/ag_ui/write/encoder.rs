@@ -347,9 +347,12 @@ impl Encoder {
 
     fn aborted(&mut self, reason: &str, out: &mut BytesMut) {
         self.close_all(true, out);
-        if self.version >= Version::V1 {
+        let is_new = self.version >= Version::V1;
+        // A client keeps the interrupts that a run was resumed from until one finishes, and sends nothing else before.
+        if is_new || !self.continuation.settled.is_empty() {
             let notes = json!({ carry::OWN: { "abortReason": reason } });
-            return self.finished(Some(&Outcome::Cancelled), &self.usage, &notes, out);
+            let outcome = is_new.then_some(Outcome::Cancelled);
+            return self.finished(outcome.as_ref(), &self.usage, &notes, out);
         }
         let message = if reason.trim().is_empty() { "The run was stopped." } else { reason };
         Frame::new(out, "RUN_ERROR")

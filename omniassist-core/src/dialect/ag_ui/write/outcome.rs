@@ -67,7 +67,9 @@ impl Serialize for Interrupted<'_> {
             }
             Ask::Form(_) => {}
         }
-        if let Some(time) = expires_at_ms {
+        // Clients before 1.0 send nothing at all once an interrupt has expired, not even that it is cancelled. The server
+        // keeps the time and asks again.
+        if let Some(time) = expires_at_ms.filter(|_| self.version >= Version::V1) {
             map.serialize_entry("expiresAt", &iso_8601(time))?;
         }
         map.end()
