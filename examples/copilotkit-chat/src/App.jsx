@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import {
   CopilotChat,
   CopilotKitProvider,
@@ -14,19 +14,42 @@ import { Page, PAGES } from './Page.jsx';
 import { EMPTY, Ticket } from './Ticket.jsx';
 import { useShownTools } from './Tool.jsx';
 
+/** A thread may be named: `?thread=…`. CopilotKit then asks the server for it first. */
+const THREAD = new URLSearchParams(location.search).get('thread') ?? undefined;
+
 export function App() {
+  const [failure, setFailure] = useState(null);
   return (
-    <CopilotKitProvider runtimeUrl="/assistant/copilotkit" enableInspector={false}>
-      <BackOffice />
+    <CopilotKitProvider
+      runtimeUrl="/assistant/copilotkit"
+      enableInspector={false}
+      onError={({ error }) => setFailure(error)}
+    >
+      <BackOffice failure={failure} onRun={() => setFailure(null)} />
     </CopilotKitProvider>
   );
 }
 
+/** While a run waits for an answer, CopilotKit sends nothing else; it keeps what is said for the next request. */
+const ANSWER_FIRST = 'Answer the question first. What you wrote goes along with the answer.';
+
+/** The sentence in the body of an HTTP error, or the error's own. */
+const sentence = (error) => error.payload?.message ?? error.message;
+
 /** A page of the back office, and beside it the chat, whose assistant can turn the page. */
-function BackOffice() {
+function BackOffice({ failure, onRun }) {
   const [page, setPage] = useState('orders');
   const [draft, setDraft] = useState(EMPTY);
   const { agent, isReady } = useAgent();
+  const isAsking = agent.pendingInterrupts.length > 0;
+  useEffect(() => {
+    const onRunInitialized = () => {
+      // CopilotKit takes them for open until a run finishes; after one that fails it would send nothing more.
+      agent.pendingInterrupts = [];
+      onRun();
+    };
+    return agent.subscribe({ onRunInitialized }).unsubscribe;
+  }, [agent]);
 
   useAgentContext({ description: 'current page', value: { path: `/${page}`, title: PAGES[page] } });
   useFrontendTool({
@@ -65,7 +88,8 @@ function BackOffice() {
         {page === 'new-ticket' ? <Ticket draft={draft} onChange={setDraft} /> : <Page name={page} turn={agent.isRunning} />}
       </main>
       <section id="chat" aria-label="Assistant" aria-busy={!isReady}>
-        <CopilotChat labels={{ welcomeMessageText: 'Try: Refund order 1002' }} />
+        {failure && <p id="chat-error" role="alert">{isAsking ? ANSWER_FIRST : sentence(failure)}</p>}
+        <CopilotChat threadId={THREAD} labels={{ welcomeMessageText: 'Try: Refund order 1002' }} />
       </section>
     </>
   );

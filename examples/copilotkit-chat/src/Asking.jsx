@@ -1,7 +1,8 @@
 import { useState } from 'react';
-import { useInterrupt } from '@copilotkit/react-core/v2';
+import { useAgent, useInterrupt } from '@copilotkit/react-core/v2';
 
 import { Form } from './Form.jsx';
+import { Call } from './Tool.jsx';
 
 /** Shows, within the chat, what a run waits for: approvals of calls, and forms. It goes on when all is answered. */
 export function useAsking() {
@@ -22,21 +23,24 @@ export function useAsking() {
 }
 
 function Asked({ asked, onAnswer, onDecline }) {
+  const { agent } = useAgent();
   const [isDone, setDone] = useState(false);
-  if (isDone) return null;
   const answered = (answer) => (value) => {
     setDone(true);
     answer(value);
   };
-  const { reason, message, responseSchema } = asked;
+  const { reason, message, responseSchema, toolCallId } = asked;
+  const calls = agent.messages.flatMap((each) => each.toolCalls ?? []);
+  const { name, arguments: input } = calls.find((call) => call.id === toolCallId).function;
+  if (isDone) return <Call name={name} state="answered" input={input} />;
   return (
-    <div className="tool" role="group" aria-label="Waiting for you" data-asked={reason}>
+    <Call name={name} state="asked" input={input}>
       {reason === 'input_required' ? (
         <Form message={message} schema={responseSchema} onSend={answered(onAnswer)} onDecline={answered(onDecline)} />
       ) : (
         <Approval question={message ?? 'May this call run?'} onDecide={answered(onAnswer)} />
       )}
-    </div>
+    </Call>
   );
 }
 
