@@ -72,7 +72,7 @@ export async function openPage(browser, app, ms = 15_000) {
     const url = new URL(request.url());
     if (url.origin !== app.origin && !['data:', 'blob:'].includes(url.protocol)) strangers.push(request.url());
     if (request.method() !== 'POST') return;
-    if (url.pathname === '/assistant') runs.push(request.postDataJSON());
+    if (/^\/assistant(\/copilotkit\/agent\/default\/run)?$/.test(url.pathname)) runs.push(request.postDataJSON());
     else if (url.pathname.startsWith('/assistant/')) stops.push(url.pathname);
   });
   await page.goto(app.origin);

@@ -289,6 +289,34 @@ scenario('an approval', async (open, generation) => {
   assert.ok(!agent.posted.at(-1).messages.some((message) => message.role === 'activity'));
 });
 
+scenario('something said while an approval is open', async (open) => {
+  model.script({ calls: [call('call_pay', 'pay', { cents: 1980 })] }, { text: 'Paid, and quickly.' }, { text: 'Yes.' });
+  const agent = open();
+  await say(agent, 'Pay');
+  const [{ id: interruptId }] = agent.pendingInterrupts;
+  agent.addMessage({ id: 'meanwhile', role: 'user', content: 'Be quick' });
+  await agent.runAgent({ resume: [{ interruptId, status: 'resolved', payload: { approved: true } }] });
+  assert.equal(outputOf(model.requests[1], 'call_pay'), '{"paid":1980}');
+  assert.ok(model.requests[1].raw.includes('Be quick'));
+  await say(agent, 'Did I pay?');
+  assert.equal(outputOf(model.requests[2], 'call_pay'), '{"paid":1980}');
+  assert.ok(model.requests[2].raw.includes('Paid, and quickly.'));
+});
+
+scenario('a stop after an approval', async (open) => {
+  model.script({ calls: [call('call_pay', 'pay', { cents: 1980 })] }, { text: 'A long story', end: 'hang' }, { text: 'Yes.' });
+  const agent = open();
+  await say(agent, 'Pay');
+  const [{ id: interruptId }] = agent.pendingInterrupts;
+  const run = agent.runAgent({ resume: [{ interruptId, status: 'resolved', payload: { approved: true } }] });
+  await until(() => textOf(agent).includes('long'), 'the story begins');
+  await post(`${app.origin}/${agent.threadId}/stop`, '{}');
+  await run;
+  assert.deepEqual(agent.pendingInterrupts, []);
+  await say(agent, 'Did I pay?');
+  assert.ok(textOf(agent).endsWith('Yes.'));
+});
+
 scenario('a denial, by payload and by cancelling', async (open) => {
   for (const answer of [{ status: 'resolved', payload: { approved: false, reason: 'Too much.' } }, { status: 'cancelled' }]) {
     model.script({ calls: [call('call_pay', 'pay', { cents: 1980 })] }, { text: 'Then not.' }, { text: 'As you wish.' });

@@ -78,6 +78,30 @@ scenario('tool', async (ai) => {
   assert.ok(called, 'the call is shown before its output');
 });
 
+scenario('automatic sending', async (ai) => {
+  const stock = ai.lastAssistantMessageIsCompleteWithToolCalls;
+  // As the documentation of the adapter has it.
+  const pageTools = new Set(['tool-navigate']);
+  const own = (state) => {
+    const { parts } = state.messages.at(-1);
+    const step = parts.slice(parts.findLastIndex((part) => part.type === 'step-start') + 1);
+    return step.some((part) => pageTools.has(part.type)) && stock(state);
+  };
+  const postsWith = async (condition, mount) => {
+    let asked = 0;
+    const sendAutomaticallyWhen = (state) => (asked += 1) < 4 && condition(state);
+    const chat = openChat(ai, at(mount), { sendAutomaticallyWhen });
+    await chat.sendMessage({ text: 'tool' });
+    await until(() => chat.status === 'ready' && (asked === 4 || chat.posted.length === 1), 'it is over');
+    assert.equal(toolParts(last(chat)).length, 2 * chat.posted.length);
+    return chat.posted.length;
+  };
+  for (const mount of ['chat', 'plain']) {
+    assert.equal(await postsWith(stock, mount), 4, 'outputs of the runtime are taken for those of the page, without an end');
+    assert.equal(await postsWith(own, mount), 1);
+  }
+});
+
 scenario('tool error', async (ai) => {
   const chat = await play(ai, 'tool-error');
   assertReady(chat);

@@ -45,7 +45,7 @@ impl Part {
 }
 
 /// The pages among the examples that Vite builds.
-const PAGES: [&str; 1] = ["react-chat"];
+const PAGES: [&str; 2] = ["react-chat", "copilotkit-chat"];
 
 /// Names the server of the real model.
 const REAL_MODEL: &str = "OMNIASSIST_E2E_BASE_URL";

@@ -1,0 +1,186 @@
+// examples/copilotkit-chat: CopilotKit's own chat in a page that Vite built. The demo model answers.
+
+import assert from 'node:assert/strict';
+
+import { demo } from '../lib/app.mjs';
+import { DEMO, startQuickstart } from '../lib/quickstart.mjs';
+import { startBehind } from '../lib/vite.mjs';
+import * as copilotkit from './copilotkit.mjs';
+import { asked, call, failure, inState, outputOf, say } from './copilotkit.mjs';
+import { suiteOn } from './page.mjs';
+
+const onPage = suiteOn(() => startBehind('copilotkit-chat', () => startQuickstart(DEMO)));
+
+const statusOf = async (app, order) => (await (await fetch(`${app.origin}/api/orders/${order}`)).json()).status;
+/** Every answer of the demo ends so. */
+const says = (view, text) => copilotkit.says(view, text, 'This is the demo');
+
+onPage('copilotkit: text, and what the page is', async (view) => {
+  await view.screenshot('copilotkit-start');
+  await say(view, demo.chat.question);
+  await says(view, 'no tool for that');
+  const [{ context, tools }] = view.runs;
+  assert.deepEqual(context, [{ description: 'current page', value: '{"path":"/orders","title":"Orders"}' }]);
+  assert.deepEqual(tools.map((tool) => tool.name), ['navigate', 'fill_form']);
+  await view.screenshot('copilotkit-text');
+});
+
+onPage('copilotkit: a server tool', async (view, app) => {
+  await say(view, demo.lookUp.question);
+  await says(view, await statusOf(app, demo.lookUp.order));
+  await inState(view, demo.lookUp.tool, 'output');
+  assert.match(await outputOf(view, demo.lookUp.tool).innerText(), /1012/);
+  await view.screenshot('copilotkit-server-tool');
+});
+
+onPage('copilotkit: a tool of the page', async (view) => {
+  await say(view, demo.navigate.question);
+  await says(view, 'opened: Customers');
+  assert.equal(await view.page.getAttribute('#view', 'data-page'), 'customers');
+  assert.equal(view.runs.length, 2);
+  assert.match(view.runs[1].context[0].value, /customers/, 'the next request knows the page of then');
+  await view.page.getByRole('cell', { name: 'Ada Lovelace' }).waitFor();
+  await view.screenshot('copilotkit-page-tool');
+});
+
+onPage('copilotkit: a form that the page fills in', async (view) => {
+  await say(view, demo.fillForm.question);
+  await says(view, demo.fillForm.subject);
+  assert.equal(await view.page.getByLabel('Subject').inputValue(), demo.fillForm.subject);
+  assert.equal(view.runs.length, 2);
+});
+
+onPage('copilotkit: an approved refund', async (view, app) => {
+  const { question, tool } = demo.refund(1002);
+  await say(view, question);
+  await asked(view).waitFor();
+  assert.match(await asked(view).innerText(), /Give this money back\?/);
+  assert.match(await asked(view).locator('.tool-input').innerText(), /1002/, 'what would run is shown');
+  assert.equal(await view.page.locator(`[data-tool-name=${tool}]`).count(), 1, 'once');
+  assert.equal(await statusOf(app, 1002), 'delivered');
+  // White on what white would not do.
+  const ground = (name) => view.page.getByRole('button', { name }).evaluate((button) => getComputedStyle(button).backgroundColor);
+  assert.notEqual(await ground('Approve'), await ground('Deny'));
+  await view.screenshot('copilotkit-approval');
+  await view.page.getByRole('button', { name: 'Approve' }).click();
+  await says(view, 'refunded');
+  await inState(view, tool, 'output');
+  assert.equal(await statusOf(app, 1002), 'refunded');
+  assert.match(await outputOf(view, tool).innerText(), /"refunded": "25.00 EUR"/);
+  assert.equal(await asked(view).count(), 0);
+  assert.equal(await view.page.locator(`[data-tool-name=${tool}]`).count(), 1);
+  await view.screenshot('copilotkit-approved');
+  // The whole history is posted again, and taken: the server's output with the proof that it is.
+  await say(view, demo.lookUp.question);
+  await says(view, await statusOf(app, demo.lookUp.order));
+  const [result, ...others] = view.runs[2].messages.filter((message) => message.role === 'tool');
+  assert.equal(others.length, 0, 'the decision is not the result of the call');
+  assert.match(result.content, /"refunded":"25.00 EUR"/);
+  assert.match(result.encryptedValue, /seal/);
+});
+
+onPage('copilotkit: something said while an approval is open', async (view, app) => {
+  const { question, tool } = demo.refund(1010);
+  await say(view, question);
+  await asked(view).waitFor();
+  await say(view, demo.lookUp.question);
+  await failure(view).filter({ hasText: 'first' }).waitFor();
+  await view.screenshot('copilotkit-said-meanwhile');
+  assert.equal(view.runs.length, 1);
+  await view.page.getByRole('button', { name: 'Approve' }).click();
+  await inState(view, tool, 'output');
+  await says(view, 'refunded');
+  assert.equal(await statusOf(app, 1010), 'refunded');
+  assert.equal(await failure(view).count(), 0);
+  // And the history is taken as it is now.
+  await say(view, demo.lookUp.question);
+  await says(view, await statusOf(app, demo.lookUp.order));
+  assert.equal(view.runs.length, 3);
+});
+
+onPage('copilotkit: a denied refund', async (view, app) => {
+  const { question, tool } = demo.refund(1004);
+  await say(view, question);
+  await view.page.getByLabel('Reason').fill('Not without the receipt.');
+  await view.page.getByRole('button', { name: 'Deny' }).click();
+  await says(view, 'Not without the receipt.');
+  await inState(view, tool, 'denied');
+  assert.equal(await statusOf(app, 1004), 'delivered');
+  assert.equal(await outputOf(view, tool).innerText(), 'Not without the receipt.');
+  await view.screenshot('copilotkit-denied');
+});
+
+onPage('copilotkit: a call that fails', async (view) => {
+  const { question, tool } = demo.refund(9999);
+  await say(view, question);
+  await view.page.getByRole('button', { name: 'Approve' }).click();
+  await says(view, 'There is no order 9999');
+  await inState(view, tool, 'error');
+});
+
+onPage('copilotkit: a form', async (view) => {
+  await say(view, demo.complaint.question);
+  await asked(view).waitFor();
+  const form = call(view, demo.complaint.tool);
+  await form.getByLabel('Order').fill('1002');
+  await form.getByLabel('Reason').selectOption('late');
+  await form.getByLabel('E-mail').fill('ada@example.com');
+  await form.getByLabel('Compensation').fill('12.5');
+  await form.getByLabel('Please call me back').check();
+  await view.screenshot('copilotkit-form');
+  await form.getByRole('button', { name: 'Send' }).click();
+  await says(view, 'ada@example.com');
+  const [{ payload, status }] = view.runs[1].resume;
+  assert.equal(status, 'resolved');
+  const entered = { order_id: 1002, reason: 'late', email: 'ada@example.com', compensation: 12.5, call_back: true };
+  assert.deepEqual(payload, entered);
+  assert.deepEqual(JSON.parse(await outputOf(view, demo.complaint.tool).innerText()), entered);
+  assert.equal(await asked(view).count(), 0);
+  await view.screenshot('copilotkit-form-sent');
+});
+
+onPage('copilotkit: a form may be declined', async (view) => {
+  await say(view, demo.address.question);
+  await view.page.getByRole('button', { name: 'Decline' }).click();
+  await says(view, 'request_input failed');
+  assert.equal(view.runs[1].resume[0].status, 'cancelled');
+});
+
+onPage('copilotkit: stop', async (view) => {
+  await say(view, demo.slow.question);
+  await call(view, demo.slow.tool).waitFor();
+  await copilotkit.stop(view);
+  await inState(view, demo.slow.tool, 'interrupted');
+  assert.equal(view.stops.filter((path) => path.includes('/stop/')).length, 1);
+  await view.screenshot('copilotkit-stopped');
+  await say(view, demo.lookUp.question);
+  await says(view, 'Desk');
+});
+
+onPage('copilotkit: a page that is loaded again', async (view, app) => {
+  await say(view, demo.refund(1006).question);
+  await asked(view).waitFor();
+  await view.page.reload();
+  // The server keeps no conversation: what was open is gone, and nobody has approved it.
+  await say(view, demo.lookUp.question);
+  await says(view, await statusOf(app, demo.lookUp.order));
+  assert.equal(await asked(view).count(), 0);
+  assert.equal(await view.page.getByTestId('copilot-user-message').count(), 1);
+  assert.deepEqual(view.runs[1].messages.map((message) => message.content), [demo.lookUp.question]);
+  assert.notEqual(view.runs[1].threadId, view.runs[0].threadId);
+});
+
+onPage('copilotkit: a page that is loaded again with its thread', async (view, app) => {
+  const connected = () => view.page.waitForResponse((response) => response.url().endsWith('/connect'));
+  for (const turn of [0, 1]) {
+    const [response] = await Promise.all([
+      connected(),
+      turn === 0 ? view.page.goto(`${app.origin}/?thread=thread-7`) : view.page.reload(),
+    ]);
+    assert.equal(response.status(), 200);
+    await say(view, demo.lookUp.question);
+    await says(view, await statusOf(app, demo.lookUp.order));
+    assert.equal(view.runs[turn].threadId, 'thread-7');
+    assert.equal(view.runs[turn].messages.length, 1);
+  }
+});
