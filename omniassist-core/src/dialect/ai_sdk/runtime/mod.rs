@@ -26,6 +26,30 @@
 //! agent event has a `runId` and a `nodeId`. Fields that nothing on the wire carries (`result`, `sessionId`,
 //! `timestamp` …) are read over, and so are events of other types.
 //!
+//! # Sending by itself
+//!
+//! A page that runs tools of its own has `useChat` send their outputs by `sendAutomaticallyWhen:
+//! lastAssistantMessageIsCompleteWithToolCalls`. That condition holds as soon as every call of the last step has an
+//! output, whoever gave it. A runtime reports calls that it ran itself, and most often in the step that its answer ends
+//! with, so the condition holds after every such answer: the page sends it back, the runtime answers once more, and so
+//! on without an end. Measured with `ai` 5, 6 and 7, with step markers and without.
+//!
+//! A page whose runtime runs all tools leaves `sendAutomaticallyWhen` out, which is `useChat`'s default. One that has
+//! tools of its own asks for theirs:
+//!
+//! ```js
+//! const pageTools = new Set(['tool-navigate']);
+//! const sendAutomaticallyWhen = (state) => {
+//!   const { parts } = state.messages.at(-1);
+//!   const step = parts.slice(parts.findLastIndex((part) => part.type === 'step-start') + 1);
+//!   return step.some((part) => pageTools.has(part.type)) && lastAssistantMessageIsCompleteWithToolCalls(state);
+//! };
+//! ```
+//!
+//! An assistant of this SDK needs nothing of the kind: it writes a further step behind the outputs of its own tools.
+//!
+//! # Events that are left out
+//!
 //! An event that lacks what it must have is [skipped](Skipped), and the stream goes on. This crate writes no log: the
 //! caller is told of each.
 //!
