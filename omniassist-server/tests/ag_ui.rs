@@ -258,6 +258,28 @@ async fn an_approval_that_comes_too_late_is_asked_for_again() {
 }
 
 #[tokio::test]
+async fn a_form_that_is_sent_too_late_fails_for_the_client_too() {
+    let schema = json!({"type": "object", "properties": {"name": {"type": "string"}}});
+    let model = ScriptedProvider::new()
+        .turn(Turn::call("request_input", json!({"message": "Who are you?", "schema": schema})))
+        .turn(text("Too late."));
+    let mut limits = Limits::default();
+    limits.approval_lifetime = Duration::ZERO;
+    let assistant = Assistant::builder(model).tool(Tool::request_input()).limits(limits).build().unwrap();
+    let service = AssistantService::new(assistant);
+    let mut client = Client::with(&[user("Hi")]);
+    let asked = go_on(&service, &mut client, json!({}), "ada").await;
+    let interrupt = &asked.last().unwrap()["outcome"]["interrupts"][0];
+    std::thread::sleep(Duration::from_millis(1_100));
+    let fill = json!({"resume": [{"interruptId": interrupt["id"], "status": "resolved", "payload": {"name": "Ada"}}]});
+    let filled = go_on(&service, &mut client, fill, "ada").await;
+    let results: Vec<_> = filled.iter().filter(|event| event["type"] == "TOOL_CALL_RESULT").collect();
+    assert_eq!(results.len(), 1);
+    assert_eq!(results[0]["content"], "The answer came after the time for it was over.");
+    assert_eq!(results[0]["metadata"], json!({"omniassist": {"result": "error"}}));
+}
+
+#[tokio::test]
 async fn a_result_that_nobody_gave_is_not_believed() {
     let tool = Tool::new("look_up", "Looks up", || async { Ok::<_, ToolError>("the truth") });
     let model =

@@ -119,6 +119,33 @@ async fn a_denied_call_does_not_run_and_the_model_reads_why() {
     assert!(matches!(state(&messages), ToolState::OutputDenied { .. }));
 }
 
+/// As after a restart with a random key.
+#[tokio::test]
+async fn an_approval_that_nothing_proves_any_more_fails_for_the_client_too() {
+    let (tool, ran) = refund(Approval::always());
+    let model = ScriptedProvider::new().turn(call_refund(5)).turn(text("Not done.")).turn(text("No."));
+    let server = || Assistant::builder(model.clone()).tool(tool.clone()).build().unwrap();
+    let (mut messages, _) = post(&server(), "c", vec![Message::user("q", "Refund 5.")]).await;
+    answer(&mut messages, true);
+    let restarted = server();
+    let (mut messages, events) = post(&restarted, "c", messages).await;
+    assert_eq!(ran.load(Ordering::SeqCst), 0);
+    let ToolState::OutputError { error_text, .. } = state(&messages) else { panic!("{messages:?}") };
+    let error_text = error_text.to_string();
+    assert!(error_text.contains("Make it again"), "{error_text}");
+    let tells = |event: &&RunEvent| matches!(event, RunEvent::ToolError { .. });
+    assert_eq!(events.iter().filter(tells).count(), 1);
+    assert!(matches!(events[0], RunEvent::Start { .. }));
+
+    // What the client then has is sealed as the server's word, and is not told again.
+    messages.push(Message::user("q2", "Did you?"));
+    let (_, events) = post(&restarted, "c", messages).await;
+    assert_eq!(events.iter().filter(tells).count(), 0);
+    let heard: Vec<_> =
+        model.payloads()[1..].iter().map(|payload| format!("{:?}", payload.transcript)).collect();
+    assert!(heard.iter().all(|transcript| transcript.contains("Make it again")), "{heard:?}");
+}
+
 #[tokio::test]
 async fn the_policy_sees_the_arguments_and_who_asks() {
     let policy = || {

@@ -34,6 +34,28 @@ scenario('approval: approve', async ({ ai, model, open }) => {
   return chat;
 }, ASKING);
 
+scenario('approval: one that nothing proves any more fails, and the page shows it', async ({ ai, model, open }) => {
+  const asked = call(calls.asked());
+  model.script({ calls: [asked] }, { text: 'It was not run.' });
+  const chat = open({ sendAutomaticallyWhen: whenAnswered(ai) });
+  await chat.sendMessage({ text: 'Pay the rent' });
+  // A page that keeps no metadata.
+  const lost = part(chat, asked.id);
+  delete lost.callProviderMetadata;
+  delete lost.approval.signature;
+  await respond(chat, asked.id, true);
+  await answered(chat, 'It was not run.');
+  assert.deepEqual(await ran(chat), []);
+  const { state, errorText } = part(chat, asked.id);
+  assert.equal(state, 'output-error');
+  assert.match(errorText, /can no longer be verified/);
+  assert.equal(outputOf(model.requests[1], asked.id), errorText, 'the model hears what the page shows');
+  model.script({ text: 'As I said.' });
+  await chat.sendMessage({ text: 'Was it?' });
+  assert.deepEqual([chat.status, textOf(last(chat))], ['ready', 'As I said.']);
+  assert.equal(outputOf(model.requests[0], asked.id), errorText);
+}, ASKING);
+
 for (const reason of [undefined, 'Not before Friday.']) {
   scenario(`approval: deny${reason ? ' with a reason' : ''}`, async ({ ai, model, open }) => {
     const asked = call(calls.asked());

@@ -215,6 +215,7 @@ impl RunMachine {
         let mut machine = Self { state, config };
         events.push(RunEvent::Start { message_id, metadata: None });
         if let Some(message) = continued {
+            obligation::tell_unaccepted(message, &request.unaccepted, events);
             machine.take_up(message, tools, events);
         }
         if machine.state.phase == Phase::ModelDue && machine.out_of_steps() {

@@ -109,6 +109,16 @@ fn answer(part: &ToolPart) -> Option<Answer<'_>> {
     })
 }
 
+/// Tells the client of a message's calls whose answer does not count: it has them for open, or for answered.
+pub(super) fn tell_unaccepted(message: &Message, unaccepted: &[Text], events: &mut EventBuf<RunEvent>) {
+    for part in message.tools().filter(|part| unaccepted.contains(&part.call_id)) {
+        if let ToolState::OutputError { error_text, .. } = &part.state {
+            let (call_id, error_text) = (part.call_id.clone(), error_text.clone());
+            events.push(RunEvent::ToolError { call_id, error_text, provider_executed: false });
+        }
+    }
+}
+
 /// The request for a call's approval, with what the host says about it.
 pub(super) fn approval_request(call_id: &Text, name: &Text, input: JsonText, gate: Gate) -> RunEvent {
     let mut request = ApprovalRequest::new(call_id.clone(), name.clone(), input);

@@ -39,6 +39,10 @@ pub struct RunRequest {
     pub options: Option<Arc<ModelOptions>>,
     /// Which tools the model is offered, and whether it has to call one. Default: all, and it decides.
     pub tool_use: ToolUse,
+    /// Calls of the last message that the client's user has answered, or is asked about, and whose answer does not count:
+    /// their parts are errors, and the run tells the client so. Set by [`verify::history`](crate::verify::history), never
+    /// by a client. Default: none.
+    pub unaccepted: Vec<Text>,
 }
 
 impl RunRequest {

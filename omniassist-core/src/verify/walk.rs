@@ -36,7 +36,11 @@ pub fn own_entries(metadata: &Map<String, Value>) -> Option<&Map<String, Value>>
 /// - State of text, reasoning or a call that is not vouched for is gone. The text itself stays.
 /// - An approval that is not vouched for, or that does not stand in the last step of the last message, is a request for
 ///   approval once more. Of a request that the run would repeat, the call itself must be vouched for; otherwise it is an
-///   error that says so, and the model may make the call again. The arguments of one that is vouched for are in their [canonical](canonical) form, which is what was proved.
+///   error that says so, and the model may make the call again. The arguments of one that is vouched for are in their
+///   [canonical](canonical) form, which is what was proved.
+/// - Of a question that is due, what became an error since nothing proves it any more, or since its answer came too late,
+///   is named in [`unaccepted`](RunRequest::unaccepted): a client would show it as open, or as answered. A result is not
+///   named there. The client keeps the one it has, which counts again where the key that proves it is back.
 /// - In the arguments and outputs of calls, a key that stood twice or that clients refuse stands once or not at all:
 ///   two readers would see two different values. State holds what stands under a provider's name and nothing else.
 ///
@@ -52,6 +56,7 @@ pub fn history(
 ) -> Result<(), Error> {
     let (chat_id, seals) = (request.chat_id.clone(), request.abilities.seals);
     let last = request.messages.len().wrapping_sub(1);
+    let mut unaccepted = Vec::new();
     for (message_index, message) in request.messages.iter_mut().enumerate() {
         if message.role == Role::Assistant {
             let is_step = |part: &Part| matches!(part, Part::StepStart);
@@ -100,12 +105,27 @@ pub fn history(
                 forms.read_once(part);
                 for (claim, verdict) in verdicts.into_iter().flatten() {
                     settle(part, claim, verdict);
+                    if let Part::Tool(tool) = &*part
+                        && is_unaccepted(claim, verdict)
+                    {
+                        unaccepted.push(tool.call_id.clone());
+                    }
                 }
             }
         }
         forget_own_entries(message);
     }
+    request.unaccepted = unaccepted;
     Ok(())
+}
+
+/// Whether the client has a question for open, or for answered, that is neither.
+fn is_unaccepted(claim: Claim, verdict: Verdict) -> bool {
+    match claim {
+        Claim::Request => verdict != Verdict::Accept,
+        Claim::Output | Claim::Failure => verdict == Verdict::Lapsed,
+        _ => false,
+    }
 }
 
 fn claims(part: &Part) -> impl Iterator<Item = Claim> + use<> {

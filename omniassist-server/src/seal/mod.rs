@@ -73,7 +73,7 @@
 //! | its seal | text | reasoning, state | result of a server's tool | answer of the client's | approval |
 //! |---|---|---|---|---|---|
 //! | proves it | taken | taken | taken | taken (the call's seal) | taken, once |
-//! | is missing, under an unknown key, of another version, or no seal at all | taken as text; refused if the host says so | dropped | "can no longer be verified" | the same | asked again, where the call itself is proved; else an error for the model, which may make the call again |
+//! | is missing, under an unknown key, of another version, or no seal at all | taken as text; refused if the host says so | dropped | "can no longer be verified" | the same | asked again, where the call itself is proved; else an error for model and client, and the model may make the call again |
 //! | proved it, and has expired | – | – | – | a form: "too late" | asked again |
 //! | is one of ours, and not of this | refused | refused | refused | refused | refused |
 //!

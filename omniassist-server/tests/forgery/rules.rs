@@ -294,6 +294,39 @@ fn a_form_is_answered_in_time_and_stays_answered() {
     assert_eq!(gave(&verified(&message, NOW + 4 * LIFETIME_MS, "c2")), "null");
 }
 
+/// Only of what a client takes for open, or for answered, and what is neither for good.
+#[test]
+fn a_question_that_came_to_nothing_is_named_for_the_client() {
+    let unaccepted = |messages: &[Message], now_ms: u64| {
+        let mut request = RunRequest::new(messages.to_vec());
+        request.chat_id = Some(Text::from_static("chat"));
+        request.unaccepted = vec!["posted".into()];
+        let verifier = SealVerifier::new(keys());
+        verify::history(&mut request, Poster::known("ann", now_ms), &Shop, &verifier).unwrap();
+        request.unaccepted
+    };
+    let mut made_up = sealed(asked("c1", "{}"));
+    tool(&mut made_up, "c1").metadata = None;
+    let mut approved = made_up.clone();
+    approve(&mut approved, "c1");
+    let ToolState::ApprovalResponded { approval, .. } = &mut tool(&mut approved, "c1").state else {
+        panic!()
+    };
+    approval["signature"] = Value::Null;
+    let mut filled = sealed(vec![RunEvent::StepStart, call("c1", "request_input", "{}")]);
+    answer(&mut filled, "c1", r#"{"name":"Ann"}"#);
+    for (message, now_ms) in [(&made_up, NOW), (&approved, NOW), (&filled, NOW + LIFETIME_MS)] {
+        assert_eq!(unaccepted(std::slice::from_ref(message), now_ms), ["c1"], "{message:?}");
+        let older = [message.clone(), Message::user("u2", "and?")];
+        assert!(unaccepted(&older, now_ms).is_empty(), "nobody waits for it");
+    }
+    assert!(unaccepted(std::slice::from_ref(&filled), NOW).is_empty());
+    // A result that another server may still prove stays with the client.
+    strip(&mut tool(&mut filled, "c1").metadata);
+    assert_eq!(failed(&verified(&filled, NOW, "c1")), UNVERIFIABLE);
+    assert!(unaccepted(std::slice::from_ref(&filled), NOW).is_empty());
+}
+
 #[test]
 fn a_server_may_give_other_times_and_hosts_other_lifetimes() {
     let sealer = || {
