@@ -5,11 +5,13 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::{Method, Request, Response, StatusCode, header};
 use http_body_util::{BodyExt, Full};
+use hyper_util::rt::TokioIo;
 use omniassist_server::core::{FinishReason, Limits};
 use omniassist_server::http::{AssistantBody, AssistantService, PostedRun};
 use omniassist_server::testing::{ScriptedProvider, Turn, call, text};
 use omniassist_server::{Assistant, Error, ObjectEndpoint, ProviderErrorKind, Tool, ToolError};
 use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 const TEXT: &str = "text/plain; charset=utf-8";
 
@@ -296,6 +298,29 @@ async fn a_failure_after_that_cuts_the_body() {
     for (path, body) in text_routes() {
         let model = ScriptedProvider::new().turn(text("Half").then(Turn::interrupted()));
         assert_eq!(read_cut(post(&service(&model), path, body).await).await, "Half", "{path}");
+    }
+}
+
+#[tokio::test]
+async fn what_was_said_reaches_the_client_before_the_connection_breaks() {
+    for (path, body) in text_routes() {
+        let service = service(&ScriptedProvider::new().turn(text("Half").then(Turn::interrupted())));
+        let (mut client, server) = tokio::io::duplex(64 * 1024);
+        let served = tokio::spawn(async move {
+            let service = hyper::service::service_fn(move |request| {
+                let service = service.clone();
+                async move { Ok::<_, std::convert::Infallible>(service.handle(request).await) }
+            });
+            hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(server), service).await
+        });
+        let length = body.len();
+        let head = format!("host: x\r\ncontent-type: application/json\r\ncontent-length: {length}");
+        client.write_all(format!("POST {path} HTTP/1.1\r\n{head}\r\n\r\n{body}").as_bytes()).await.unwrap();
+        let mut seen = String::new();
+        client.read_to_string(&mut seen).await.unwrap();
+        assert!(seen.starts_with("HTTP/1.1 200 OK\r\n"), "{path}: {seen:?}");
+        assert!(seen.ends_with("4\r\nHalf\r\n"), "and no last chunk: {path}: {seen:?}");
+        assert!(served.await.unwrap().unwrap_err().is_user());
     }
 }
 

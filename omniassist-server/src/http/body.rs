@@ -118,6 +118,8 @@ enum State {
     Running,
     /// The run has ended, and its end may not have been sent.
     Ended,
+    /// The body is about to break off.
+    Breaking,
     /// Everything was sent.
     Over,
 }
@@ -190,9 +192,19 @@ impl EventBody {
         match self.state {
             State::Running => Poll::Pending,
             State::Over => Poll::Ready(None),
+            // A server drops what it has not written when a body fails. One that is told to wait writes first.
+            State::Ended if self.encoder.is_cut() => {
+                self.state = State::Breaking;
+                cx.waker().wake_by_ref();
+                Poll::Pending
+            }
             State::Ended => {
                 self.state = State::Over;
-                Poll::Ready(self.encoder.is_cut().then_some(Err(CutAnswer(()))))
+                Poll::Ready(None)
+            }
+            State::Breaking => {
+                self.state = State::Over;
+                Poll::Ready(Some(Err(CutAnswer(()))))
             }
         }
     }

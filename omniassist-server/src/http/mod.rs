@@ -52,6 +52,7 @@ mod body;
 mod completion;
 mod copilotkit;
 mod manifest;
+mod mount;
 mod object;
 mod openai;
 mod opening;
@@ -65,5 +66,6 @@ mod source;
 mod suggest;
 
 pub use body::{AssistantBody, CutAnswer};
+pub use mount::strip_prefix;
 pub use posted::PostedRun;
 pub use service::{AssistantService, ServiceFuture};

@@ -1,0 +1,85 @@
+use http::Uri;
+use http::uri::PathAndQuery;
+
+/// The URI of a request as a service mounted below `prefix` sees it; `None` for a request that is not below it. For
+/// adapters whose framework does not do this itself.
+///
+/// A prefix ends at the end of a segment, and a slash at its end does not count; `""` and `"/"` are the root, below
+/// which is everything. Paths are compared as they are written, escapes included. The rest of the URI stays.
+///
+/// ```
+/// use http::Uri;
+/// use omniassist_server::http::strip_prefix;
+///
+/// let below = |path: &'static str| strip_prefix(&Uri::from_static(path), "/assistant").map(|uri| uri.to_string());
+///
+/// assert_eq!(below("/assistant").as_deref(), Some("/"));
+/// assert_eq!(below("/assistant/manifest.json?v=1").as_deref(), Some("/manifest.json?v=1"));
+/// assert_eq!(below("/assistants"), None);
+/// ```
+#[must_use]
+pub fn strip_prefix(uri: &Uri, prefix: &str) -> Option<Uri> {
+    let prefix = prefix.trim_end_matches('/');
+    if prefix.is_empty() {
+        return Some(uri.clone());
+    }
+    let rest = uri.path().strip_prefix(prefix)?;
+    let rest = match rest {
+        "" => "/",
+        _ if rest.starts_with('/') => rest,
+        _ => return None,
+    };
+    let path_and_query = match uri.query() {
+        None => PathAndQuery::try_from(rest),
+        Some(query) => PathAndQuery::try_from(format!("{rest}?{query}")),
+    };
+    let mut parts = uri.clone().into_parts();
+    parts.path_and_query = Some(path_and_query.ok()?);
+    Uri::from_parts(parts).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stripped(uri: &'static str, prefix: &str) -> Option<String> {
+        strip_prefix(&Uri::from_static(uri), prefix).map(|uri| uri.to_string())
+    }
+
+    #[test]
+    fn a_prefix_ends_with_a_segment() {
+        for prefix in ["/a/b/c", "/a/b/c/"] {
+            let cases = [
+                ("/a/b/c", Some("/")),
+                ("/a/b/c?x=1", Some("/?x=1")),
+                ("/a/b/c/", Some("/")),
+                ("/a/b/c//", Some("//")),
+                ("/a/b/c/v1/models", Some("/v1/models")),
+                ("/a/b/c/%2F%20/stop?", Some("/%2F%20/stop?")),
+                ("/a/b/cd", None),
+                ("/a/b", None),
+                ("/a/b/%63", None),
+                ("/", None),
+                ("*", None),
+            ];
+            for (uri, expected) in cases {
+                assert_eq!(stripped(uri, prefix).as_deref(), expected, "{uri}");
+            }
+        }
+    }
+
+    #[test]
+    fn everything_is_below_the_root() {
+        for prefix in ["", "/"] {
+            for uri in ["/", "/x?y", "//x", "*"] {
+                assert_eq!(stripped(uri, prefix).as_deref(), Some(uri));
+            }
+        }
+    }
+
+    #[test]
+    fn scheme_and_authority_stay() {
+        let stripped = stripped("https://example.org:8443/chat/x?y", "/chat");
+        assert_eq!(stripped.as_deref(), Some("https://example.org:8443/x?y"));
+    }
+}
