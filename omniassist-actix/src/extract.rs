@@ -1,0 +1,97 @@
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+
+use actix_web::body::MessageBody;
+use actix_web::dev::Payload;
+use actix_web::error::{ErrorInternalServerError, InternalError};
+use actix_web::{FromRequest, HttpRequest, HttpResponse, web};
+use http::Extensions;
+use omniassist_server::Assistant;
+use omniassist_server::core::RunRequest;
+use omniassist_server::http::PostedRun;
+
+use crate::response::ResponseBody;
+use crate::{carry, request, response};
+
+/// A posted run as an extractor, for a handler of the application's own.
+///
+/// The assistant comes from the application's data: register `web::Data::new(assistant)` with `app_data`. A request
+/// that is not acceptable is answered with 400, 413 or 415 and a JSON body that says why.
+///
+/// ```
+/// use actix_web::{HttpResponse, Responder, web};
+/// use omniassist_actix::{Assistant, AssistantRequest, ContextMessage};
+///
+/// async fn chat(mut posted: AssistantRequest) -> impl Responder {
+///     posted.request_mut().context.push(ContextMessage::new("plan", "account", "premium".into()));
+///     posted.respond()
+/// }
+///
+/// fn routes(assistant: Assistant) -> impl FnOnce(&mut web::ServiceConfig) {
+///     move |app| {
+///         app.app_data(web::Data::new(assistant)).route("/chat", web::post().to(chat));
+///     }
+/// }
+/// ```
+#[derive(Clone)]
+pub struct AssistantRequest {
+    assistant: web::Data<Assistant>,
+    posted: PostedRun,
+}
+
+impl AssistantRequest {
+    /// What the client asks for.
+    #[must_use]
+    pub fn request(&self) -> &RunRequest {
+        &self.posted.request
+    }
+
+    /// What the client asks for, to be changed before the run begins.
+    pub fn request_mut(&mut self) -> &mut RunRequest {
+        &mut self.posted.request
+    }
+
+    /// What tools take as [`Extension<T>`](crate::Extension): here the [`Principal`](crate::Principal) of the
+    /// request, where it has one, and what the handler inserts.
+    pub fn extensions_mut(&mut self) -> &mut Extensions {
+        &mut self.posted.extensions
+    }
+
+    /// Begins the run; the response streams what it does. Dropping the response's body stops the run.
+    #[must_use]
+    pub fn respond(self) -> HttpResponse<impl MessageBody + 'static> {
+        response::of(self.posted.respond(&self.assistant))
+    }
+}
+
+impl FromRequest for AssistantRequest {
+    type Error = actix_web::Error;
+    type Future = Pin<Box<dyn Future<Output = actix_web::Result<Self>>>>;
+
+    fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
+        let assistant = request.app_data::<web::Data<Assistant>>().cloned();
+        let request = request::whole(request, payload.take(), &[carry::principal]);
+        Box::pin(async move {
+            let Some(assistant) = assistant else {
+                return Err(ErrorInternalServerError("the application has no `web::Data<Assistant>`"));
+            };
+            let request = request.ok_or_else(|| refused(response::bad_request()))?;
+            match PostedRun::read(request, assistant.limits()).await {
+                Ok(posted) => Ok(Self { assistant, posted }),
+                Err(refusal) => Err(refused(response::of(refusal))),
+            }
+        })
+    }
+}
+
+fn refused(response: HttpResponse<ResponseBody>) -> actix_web::Error {
+    let cause = "the posted run is not acceptable";
+    InternalError::from_response(cause, response.map_into_boxed_body()).into()
+}
+
+impl fmt::Debug for AssistantRequest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AssistantRequest").field("posted", &self.posted).finish_non_exhaustive()
+    }
+}

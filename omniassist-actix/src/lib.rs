@@ -1,0 +1,131 @@
+//! Mounts an OmniAssist assistant in an [actix-web](actix_web) application.
+//!
+//! One crate to add: what is needed to build an assistant and its tools is re-exported from here.
+//!
+//! ```
+//! use actix_web::web;
+//! use omniassist_actix::{Args, Assistant, LlmProvider, State, Tool, ToolError};
+//! use schemars::JsonSchema;
+//! use serde::Deserialize;
+//!
+//! #[derive(Clone)]
+//! struct Orders;
+//!
+//! #[derive(Deserialize, JsonSchema)]
+//! struct OrderQuery {
+//!     /// Number of the order.
+//!     number: u32,
+//! }
+//!
+//! async fn order_status(Args(query): Args<OrderQuery>, State(_orders): State<Orders>) -> Result<String, ToolError> {
+//!     Ok(format!("Order {} is on its way.", query.number))
+//! }
+//!
+//! fn assistant(model: impl LlmProvider) -> Result<Assistant, omniassist_actix::Error> {
+//!     Assistant::builder(model)
+//!         .system_prompt("You help with orders.")
+//!         .state(Orders)
+//!         .tool(Tool::new("order_status", "Look up an order by its number", order_status))
+//!         .build()
+//! }
+//!
+//! /// What `App::configure` takes: each worker mounts the same assistant.
+//! fn routes(assistant: Assistant) -> impl FnOnce(&mut web::ServiceConfig) {
+//!     move |app| {
+//!         app.service(omniassist_actix::scope("/assistant", assistant));
+//!     }
+//! }
+//! ```
+//!
+//! Serve it with [`HttpServer::h1_allow_half_closed(false)`](actix_web::HttpServer::h1_allow_half_closed):
+//! [Cancellation](#cancellation) says why.
+//!
+//! # Mounting
+//!
+//! - Below a path: `.service(scope("/assistant", assistant))`. Both `/assistant` and `/assistant/` run it. Within a
+//!   scope of your own the path counts from there, and the empty path is that scope itself:
+//!   `web::scope("/assistant").wrap(auth).service(scope("", assistant))`.
+//! - At the root, behind the application's own routes: `.service(scope("", assistant))`, registered last.
+//! - In a handler of your own: the [`AssistantRequest`] extractor.
+//!
+//! # The host's data in tools
+//!
+//! A tool may run on another thread than the request, and actix's extensions stay on theirs. Name the types that
+//! tools need when you mount the assistant; each request's value is then cloned for them, and they take it as an
+//! [`Extension<T>`](Extension) parameter. A [`Principal`] among a request's extensions is who the run is for; it
+//! needs no naming. Values for the whole application can as well be given to the builder with `.state(value)` and
+//! taken as [`State<T>`](State).
+//!
+//! | where the host has it | when mounting | what the tool takes |
+//! |---|---|---|
+//! | `req.extensions_mut().insert(user)`, in a middleware | [`.extension::<User>()`](AssistantScope::extension) | `Extension<User>` |
+//! | `App::app_data(web::Data::new(db))` | [`.data::<Db>()`](AssistantScope::data) | `Extension<web::Data<Db>>` |
+//! | `App::app_data(settings)` | [`.app_data::<Settings>()`](AssistantScope::app_data) | `Extension<Settings>` |
+//!
+//! ```
+//! use actix_web::{App, HttpMessage, web};
+//! use actix_web::dev::Service;
+//! use omniassist_actix::{Assistant, Extension, Principal, ToolError};
+//!
+//! #[derive(Clone)]
+//! struct User(String);
+//! struct Db;
+//!
+//! async fn greet(Extension(user): Extension<User>, Extension(db): Extension<web::Data<Db>>) -> Result<String, ToolError> {
+//!     Ok(format!("Hello {}.", user.0))
+//! }
+//!
+//! fn mount(assistant: Assistant) {
+//!     let app = App::new()
+//!         .app_data(web::Data::new(Db))
+//!         .service(omniassist_actix::scope("/assistant", assistant).extension::<User>().data::<Db>())
+//!         .wrap_fn(|request, next| {
+//!             // What your authentication found out.
+//!             request.extensions_mut().insert(Principal::new("ann"));
+//!             request.extensions_mut().insert(User("Ann".to_owned()));
+//!             next.call(request)
+//!         });
+//! }
+//! ```
+//!
+//! # Cancellation
+//!
+//! A client that goes away drops the response body, and with it the run: the connection to the model closes and every
+//! tool's cancellation token fires. When that is, depends on when actix notices:
+//!
+//! - **HTTP/1 as actix is set by default:** only when a write fails, and the first write after a client has left still
+//!   succeeds. While the model says nothing, that takes two keep-alive comments, 30 s with the default
+//!   [`Limits::keep_alive`]; of formats that have no comments (plain text, one JSON value a line) nothing is noticed
+//!   until the model speaks.
+//! - **HTTP/1 with
+//!   [`HttpServer::h1_allow_half_closed(false)`](actix_web::HttpServer::h1_allow_half_closed):** at once. What it
+//!   takes away is serving clients that shut down their sending half and go on reading, which browsers do not do.
+//! - **HTTP/2:** at the next write, so after one keep-alive comment at the latest.
+//!
+//! So set `h1_allow_half_closed(false)`, and do not raise `Limits::keep_alive` above its 15 s: it is what a client
+//! that has left costs at most.
+//!
+//! ```
+//! use actix_web::{App, HttpServer};
+//! use omniassist_actix::Assistant;
+//!
+//! async fn serve(assistant: Assistant) -> std::io::Result<()> {
+//!     HttpServer::new(move || App::new().service(omniassist_actix::scope("/assistant", assistant.clone())))
+//!         .h1_allow_half_closed(false)
+//!         .bind(("127.0.0.1", 3000))?
+//!         .run()
+//!         .await
+//! }
+//! ```
+
+mod carry;
+mod extract;
+mod request;
+mod response;
+mod scope;
+
+pub use extract::AssistantRequest;
+pub use omniassist_server::core::{self, ContextMessage, Limits, LlmEvent, LlmPayload, RunRequest};
+#[doc(no_inline)]
+pub use omniassist_server::*;
+pub use scope::{AssistantScope, scope};

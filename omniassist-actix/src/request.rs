@@ -1,0 +1,87 @@
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use actix_web::HttpRequest;
+use actix_web::dev::Payload;
+use actix_web::error::PayloadError;
+use actix_web::http as actix;
+use bytes::Bytes;
+use futures_core::Stream;
+use http::{HeaderName, HeaderValue, Method, Request, Uri, Version, header};
+use http_body::{Body, Frame, SizeHint};
+use omniassist_server::http::strip_prefix;
+
+use crate::carry::Carry;
+
+/// A request as the assistant takes it, its path seen from the scope that answers it; `None` when it is not one that
+/// [`http`] can hold.
+pub(crate) fn below_scope(
+    request: &HttpRequest,
+    payload: Payload,
+    carried: &[Carry],
+) -> Option<Request<RequestBody>> {
+    let mut of = whole(request, payload, carried)?;
+    // Actix matches paths whose escapes it has resolved, except that of the slash: it is the slashes that count.
+    let slashes = request.match_info().unprocessed().matches('/').count();
+    let prefix = of.uri().path().rsplitn(slashes + 1, '/').last()?.to_owned();
+    *of.uri_mut() = strip_prefix(of.uri(), &prefix)?;
+    Some(of)
+}
+
+/// A request as the assistant takes it; `None` when it is not one that [`http`] can hold.
+pub(crate) fn whole(
+    request: &HttpRequest,
+    payload: Payload,
+    carried: &[Carry],
+) -> Option<Request<RequestBody>> {
+    let mut of = Request::new(RequestBody { payload, announced: 0 });
+    *of.method_mut() = Method::from_bytes(request.method().as_str().as_bytes()).ok()?;
+    *of.uri_mut() = Uri::try_from(request.uri().to_string()).ok()?;
+    *of.version_mut() = version(request.version());
+    for (name, value) in request.headers() {
+        let name = HeaderName::from_bytes(name.as_ref()).ok()?;
+        of.headers_mut().append(name, HeaderValue::from_bytes(value.as_bytes()).ok()?);
+    }
+    let announced =
+        of.headers().get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
+    of.body_mut().announced = announced.unwrap_or(0);
+    for carry in carried {
+        carry(request, of.extensions_mut());
+    }
+    Some(of)
+}
+
+fn version(version: actix::Version) -> Version {
+    match version {
+        actix::Version::HTTP_09 => Version::HTTP_09,
+        actix::Version::HTTP_10 => Version::HTTP_10,
+        actix::Version::HTTP_2 => Version::HTTP_2,
+        actix::Version::HTTP_3 => Version::HTTP_3,
+        _ => Version::HTTP_11,
+    }
+}
+
+/// The payload of a request. None of actix's own limits applies to it; the assistant's does.
+pub(crate) struct RequestBody {
+    payload: Payload,
+    announced: u64,
+}
+
+impl Body for RequestBody {
+    type Data = Bytes;
+    type Error = PayloadError;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, PayloadError>>> {
+        Pin::new(&mut self.payload).poll_next(cx).map(|bytes| bytes.map(|bytes| bytes.map(Frame::data)))
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        // Where a middleware unpacks the payload, there is more than was announced.
+        let mut hint = SizeHint::new();
+        hint.set_lower(self.announced);
+        hint
+    }
+}

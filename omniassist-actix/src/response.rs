@@ -1,0 +1,49 @@
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use actix_web::HttpResponse;
+use actix_web::body::{BodySize, MessageBody};
+use actix_web::http::StatusCode;
+use actix_web::http::header::{HeaderName, HeaderValue};
+use bytes::Bytes;
+use http_body::Body;
+use omniassist_server::http::{AssistantBody, CutAnswer};
+
+/// The assistant's response as one of actix's.
+pub(crate) fn of(response: http::Response<AssistantBody>) -> HttpResponse<ResponseBody> {
+    let (parts, body) = response.into_parts();
+    let status = StatusCode::from_u16(parts.status.as_u16()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let mut response = HttpResponse::with_body(status, ResponseBody(Some(body)));
+    for (name, value) in &parts.headers {
+        let name = HeaderName::from_bytes(name.as_str().as_bytes());
+        if let (Ok(name), Ok(value)) = (name, HeaderValue::from_bytes(value.as_bytes())) {
+            response.headers_mut().append(name, value);
+        }
+    }
+    response
+}
+
+/// What a request is answered that is none in terms of [`http`], as servers that parse it themselves would.
+pub(crate) fn bad_request() -> HttpResponse<ResponseBody> {
+    HttpResponse::with_body(StatusCode::BAD_REQUEST, ResponseBody(None))
+}
+
+/// The assistant's body, polled by actix itself: what drops this drops the run. An error of it ends the connection
+/// without the response's end.
+pub(crate) struct ResponseBody(Option<AssistantBody>);
+
+impl MessageBody for ResponseBody {
+    type Error = CutAnswer;
+
+    fn size(&self) -> BodySize {
+        let length = self.0.as_ref().map_or(Some(0), |body| body.size_hint().exact());
+        length.map_or(BodySize::Stream, BodySize::Sized)
+    }
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, CutAnswer>>> {
+        let Some(body) = self.0.as_mut() else { return Poll::Ready(None) };
+        let frame = Pin::new(body).poll_frame(cx);
+        // The assistant sends no trailers.
+        frame.map(|frame| frame.map(|frame| frame.map(|frame| frame.into_data().unwrap_or_default())))
+    }
+}

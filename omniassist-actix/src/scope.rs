@@ -1,0 +1,86 @@
+use std::fmt;
+use std::rc::Rc;
+
+use actix_web::dev::{AppService, HttpServiceFactory};
+use actix_web::{HttpRequest, HttpResponse, web};
+use omniassist_server::Assistant;
+use omniassist_server::http::AssistantService;
+
+use crate::carry::{self, Carry};
+use crate::request;
+use crate::response::{self, ResponseBody};
+
+/// The routes of an assistant, to be registered with `.service(…)` at an [`App`](actix_web::App), a
+/// [`Scope`](actix_web::Scope) or a [`ServiceConfig`](web::ServiceConfig).
+///
+/// The path is as that of [`web::scope`], but a slash at its end does not count; `""` and `"/"` are the root of where
+/// it is registered. Actix asks services in the order in which they are registered, so put one at the root last. See
+/// [`omniassist_server::http`] for the routes.
+#[must_use]
+pub fn scope(path: &str, assistant: Assistant) -> AssistantScope {
+    AssistantScope { path: path.trim_end_matches('/').to_owned(), assistant, carried: vec![carry::principal] }
+}
+
+/// An assistant to be mounted, and what of each request's data its tools are given. Made by [`scope`].
+///
+/// A value that is named here and that a request does not have is not there for tools either; a tool that asks for it
+/// fails with an error that names its type. Of two values of one type, that of the later name counts.
+#[must_use = "register it with `.service(…)`"]
+pub struct AssistantScope {
+    path: String,
+    assistant: Assistant,
+    carried: Vec<Carry>,
+}
+
+impl AssistantScope {
+    /// Gives tools, as an `Extension<T>`, the `T` that a middleware put into the request's extensions. By default
+    /// they are given the [`Principal`](crate::Principal) alone.
+    pub fn extension<T: Clone + Send + Sync + 'static>(self) -> Self {
+        self.carry(carry::extension::<T>)
+    }
+
+    /// Gives tools, as an `Extension<web::Data<T>>`, the application's [`web::Data<T>`]. By default they are given
+    /// none.
+    pub fn data<T: Send + Sync + ?Sized + 'static>(self) -> Self {
+        self.carry(carry::data::<T>)
+    }
+
+    /// Gives tools, as an `Extension<T>`, the `T` that was registered with `app_data` and without [`web::Data`]. By
+    /// default they are given none.
+    pub fn app_data<T: Clone + Send + Sync + 'static>(self) -> Self {
+        self.carry(carry::app_data::<T>)
+    }
+
+    fn carry(mut self, carry: Carry) -> Self {
+        self.carried.push(carry);
+        self
+    }
+}
+
+impl HttpServiceFactory for AssistantScope {
+    fn register(self, app: &mut AppService) {
+        let (service, carried) = (AssistantService::new(self.assistant), Rc::from(self.carried));
+        let route = web::to(move |request: HttpRequest, payload: web::Payload| {
+            answer(service.clone(), Rc::clone(&carried), request, payload)
+        });
+        web::scope(&self.path).default_service(route).register(app);
+    }
+}
+
+async fn answer(
+    service: AssistantService,
+    carried: Rc<[Carry]>,
+    request: HttpRequest,
+    payload: web::Payload,
+) -> HttpResponse<ResponseBody> {
+    match request::below_scope(&request, payload.into_inner(), &carried) {
+        Some(request) => response::of(service.handle(request).await),
+        None => response::bad_request(),
+    }
+}
+
+impl fmt::Debug for AssistantScope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AssistantScope").field("path", &self.path).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,16 @@
+//! The adapter over real sockets, driven as a client would.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "tests fail by panicking"
+)]
+
+mod bodies;
+mod client;
+mod host_data;
+mod leaving;
+mod mounting;
+mod serving;
