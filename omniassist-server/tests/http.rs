@@ -90,6 +90,23 @@ async fn what_is_not_there_is_said_in_json() {
 }
 
 #[tokio::test]
+async fn a_head_is_told_the_length_and_nothing_more() {
+    let (service, _) = service(Limits::default());
+    for path in ["/manifest.json", "/types.d.ts", "/v1/models", "/", "/nowhere"] {
+        let request =
+            |method| Request::builder().method(method).uri(path).body(Full::<Bytes>::default()).unwrap();
+        let get = service.handle(request(Method::GET)).await;
+        let head = service.handle(request(Method::HEAD)).await;
+        assert_eq!(head.status(), get.status(), "{path}");
+        assert!(head.body().is_end_stream());
+        let length = read(get).await.len();
+        assert_eq!(head.headers()["content-length"], length.to_string(), "{path}");
+        assert_eq!(head.body().size_hint().exact(), Some(length as u64));
+        assert_eq!(read(head).await, "");
+    }
+}
+
+#[tokio::test]
 async fn a_body_that_is_not_said_to_be_json_is_refused() {
     let (service, model) = service(Limits::default());
     for content_type in [None, Some("text/plain"), Some("application/x-www-form-urlencoded"), Some("json")] {

@@ -26,12 +26,21 @@ pub struct AssistantBody(Kind);
 
 enum Kind {
     Whole(Option<Bytes>),
+    /// What a GET would be answered is this long.
+    Head(u64),
     Events(Box<EventBody>),
 }
 
 impl AssistantBody {
     pub(super) fn whole(bytes: impl Into<Bytes>) -> Self {
         Self(Kind::Whole(Some(bytes.into())))
+    }
+
+    /// The body of the answer to a HEAD request. Of the servers that this is for, some leave out the bytes themselves,
+    /// and hyper does not over HTTP/2.
+    pub(super) fn left_out(self) -> Self {
+        let length = self.size_hint().exact().unwrap_or_default();
+        Self(Kind::Head(length))
     }
 
     pub(super) fn events(run: Run, encoder: Box<dyn DialectEncoder>, keep_alive: Duration) -> Self {
@@ -72,6 +81,7 @@ impl Body for AssistantBody {
     ) -> Poll<Option<Result<Frame<Bytes>, CutAnswer>>> {
         let bytes = match &mut self.0 {
             Kind::Whole(bytes) => Poll::Ready(bytes.take().filter(|bytes| !bytes.is_empty()).map(Ok)),
+            Kind::Head(_) => Poll::Ready(None),
             Kind::Events(events) => events.poll_bytes(cx),
         };
         bytes.map(|bytes| bytes.map(|bytes| bytes.map(Frame::data)))
@@ -80,6 +90,7 @@ impl Body for AssistantBody {
     fn is_end_stream(&self) -> bool {
         match &self.0 {
             Kind::Whole(bytes) => bytes.as_ref().is_none_or(Bytes::is_empty),
+            Kind::Head(_) => true,
             Kind::Events(events) => events.state == State::Over,
         }
     }
@@ -87,6 +98,7 @@ impl Body for AssistantBody {
     fn size_hint(&self) -> SizeHint {
         match &self.0 {
             Kind::Whole(bytes) => SizeHint::with_exact(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64)),
+            Kind::Head(length) => SizeHint::with_exact(*length),
             Kind::Events(_) => SizeHint::default(),
         }
     }
@@ -96,6 +108,7 @@ impl fmt::Debug for AssistantBody {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self.0 {
             Kind::Whole(_) => "AssistantBody::Whole",
+            Kind::Head(_) => "AssistantBody::Head",
             Kind::Events(_) => "AssistantBody::Events",
         })
     }

@@ -1,4 +1,5 @@
 use http::{Extensions, HeaderName, HeaderValue, Response, StatusCode, header};
+use http_body::Body as _;
 use omniassist_core::dialect::DialectEncoder;
 use omniassist_core::{Error, ErrorCode, RunRequest};
 use serde_json::{Map, Value, json};
@@ -97,6 +98,14 @@ pub(super) fn text(status: StatusCode, content_type: &'static str, text: String)
 /// An error in the form that all routes use.
 pub(super) fn error(status: StatusCode, code: &str, message: &str) -> Response<AssistantBody> {
     json(status, &json!({ "error": { "code": code, "message": message } }))
+}
+
+/// The answer to a HEAD request, made of that to a GET.
+pub(super) fn head(mut response: Response<AssistantBody>) -> Response<AssistantBody> {
+    if let Some(length) = response.body().size_hint().exact() {
+        response.headers_mut().insert(header::CONTENT_LENGTH, HeaderValue::from(length));
+    }
+    response.map(AssistantBody::left_out)
 }
 
 pub(super) fn no_content() -> Response<AssistantBody> {

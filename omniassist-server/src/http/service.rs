@@ -38,6 +38,12 @@ impl AssistantService {
     where
         B: Body,
     {
+        let is_head = request.method() == Method::HEAD;
+        let response = self.answer(request).await;
+        if is_head { reply::head(response) } else { response }
+    }
+
+    async fn answer<B: Body>(&self, request: Request<B>) -> Response<AssistantBody> {
         match (request.uri().path().trim_end_matches('/'), request.method()) {
             ("", &Method::POST) => self.run(request).await,
             ("", _) => reply::method_not_allowed("POST"),
