@@ -1,0 +1,124 @@
+use std::error::Error;
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use http::Response;
+use http_body::{Body, Frame, SizeHint};
+use omniassist_server::http::{AssistantBody, ServiceFuture};
+use pin_project_lite::pin_project;
+
+pin_project! {
+    /// The answer of a [`Nested`](crate::Nested) service. Dropping it drops the request, and stops a run that it had
+    /// begun.
+    #[must_use = "futures do nothing unless polled"]
+    pub struct MountedFuture<F> {
+        #[pin]
+        kind: FutureKind<F>,
+    }
+}
+
+pin_project! {
+    #[project = FutureProjection]
+    enum FutureKind<F> {
+        Assistant { future: ServiceFuture },
+        Own { #[pin] future: F },
+    }
+}
+
+impl<F> MountedFuture<F> {
+    pub(crate) fn assistant(future: ServiceFuture) -> Self {
+        Self { kind: FutureKind::Assistant { future } }
+    }
+
+    pub(crate) fn own(future: F) -> Self {
+        Self { kind: FutureKind::Own { future } }
+    }
+}
+
+impl<F, R, E> Future for MountedFuture<F>
+where
+    F: Future<Output = Result<Response<R>, E>>,
+{
+    type Output = Result<Response<MountedBody<R>>, E>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        Poll::Ready(match self.project().kind.project() {
+            FutureProjection::Assistant { future } => match ready!(future.as_mut().poll(cx)) {
+                Ok(response) => Ok(response.map(|body| MountedBody { kind: BodyKind::Assistant { body } })),
+                Err(never) => match never {},
+            },
+            FutureProjection::Own { future } => {
+                let response = ready!(future.poll(cx));
+                response.map(|response| response.map(|body| MountedBody { kind: BodyKind::Own { body } }))
+            }
+        })
+    }
+}
+
+impl<F> fmt::Debug for MountedFuture<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MountedFuture").finish_non_exhaustive()
+    }
+}
+
+pin_project! {
+    /// The body of a response of a [`Nested`](crate::Nested) service: the assistant's, or that of the own service.
+    /// Dropping the assistant's stops its run.
+    #[must_use = "a body does nothing unless polled"]
+    pub struct MountedBody<B> {
+        #[pin]
+        kind: BodyKind<B>,
+    }
+}
+
+pin_project! {
+    #[project = BodyProjection]
+    enum BodyKind<B> {
+        Assistant { body: AssistantBody },
+        Own { #[pin] body: B },
+    }
+}
+
+impl<B> Body for MountedBody<B>
+where
+    B: Body<Data = <AssistantBody as Body>::Data, Error: Into<Box<dyn Error + Send + Sync>>>,
+{
+    type Data = B::Data;
+    type Error = Box<dyn Error + Send + Sync>;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Self::Data>, Self::Error>>> {
+        match self.project().kind.project() {
+            BodyProjection::Assistant { body } => {
+                Pin::new(body).poll_frame(cx).map(|frame| frame.map(|frame| frame.map_err(Into::into)))
+            }
+            BodyProjection::Own { body } => {
+                body.poll_frame(cx).map(|frame| frame.map(|frame| frame.map_err(Into::into)))
+            }
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        match &self.kind {
+            BodyKind::Assistant { body } => body.is_end_stream(),
+            BodyKind::Own { body } => body.is_end_stream(),
+        }
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match &self.kind {
+            BodyKind::Assistant { body } => body.size_hint(),
+            BodyKind::Own { body } => body.size_hint(),
+        }
+    }
+}
+
+impl<B> fmt::Debug for MountedBody<B> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MountedBody").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,112 @@
+use std::fmt;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use http::{Request, Response};
+use http_body::Body;
+use omniassist_server::Assistant;
+use omniassist_server::http::{AssistantService, strip_prefix};
+use tower_service::Service as _;
+
+use crate::{MountedBody, MountedFuture};
+
+/// An assistant below a path, and `own` for every other request: a service of hyper where `own` is one, and of tower
+/// where `own` is one.
+///
+/// The path is compared as it is written, whole segments at a time; a slash at its end does not count. Below `""` and
+/// `"/"` is everything, so that `own` is never asked. The assistant sees the path below the mount, `own` sees the
+/// request as it came.
+///
+/// ```
+/// use http_body_util::{BodyExt, Full};
+/// use hyper::body::Bytes;
+/// use hyper::service::{Service, service_fn};
+/// use hyper::{Request, Response};
+/// use omniassist_hyper::Assistant;
+/// use omniassist_hyper::testing::ScriptedProvider;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+/// let own = service_fn(|_: Request<Full<Bytes>>| async {
+///     Ok::<_, std::convert::Infallible>(Response::new(Full::from("Welcome.")))
+/// });
+/// let assistant = Assistant::builder(ScriptedProvider::new()).build()?;
+/// let app = omniassist_hyper::nest("/assistant", assistant, own);
+///
+/// let home = app.call(Request::get("/").body(Full::default())?).await?;
+/// assert_eq!(home.into_body().collect().await?.to_bytes(), "Welcome.");
+/// let manifest = app.call(Request::get("/assistant/manifest.json").body(Full::default())?).await?;
+/// assert_eq!(manifest.headers()["content-type"], "application/json");
+/// # Ok(())
+/// # }
+/// ```
+#[must_use]
+pub fn nest<S>(path: &str, assistant: Assistant, own: S) -> Nested<S> {
+    Nested { path: path.into(), assistant: AssistantService::new(assistant), own }
+}
+
+/// A service with an assistant below a path. Made by [`nest`]; cloning costs what cloning the own service does.
+#[derive(Clone)]
+pub struct Nested<S> {
+    path: Arc<str>,
+    assistant: AssistantService,
+    own: S,
+}
+
+impl<S> Nested<S> {
+    /// The request as the assistant sees it, or as it came when it is not for the assistant.
+    fn route<B>(&self, mut request: Request<B>) -> Result<Request<B>, Request<B>> {
+        match strip_prefix(request.uri(), &self.path) {
+            Some(uri) => {
+                *request.uri_mut() = uri;
+                Ok(request)
+            }
+            None => Err(request),
+        }
+    }
+}
+
+impl<S, B, R> hyper::service::Service<Request<B>> for Nested<S>
+where
+    S: hyper::service::Service<Request<B>, Response = Response<R>>,
+    B: Body<Data: Send> + Send + 'static,
+{
+    type Response = Response<MountedBody<R>>;
+    type Error = S::Error;
+    type Future = MountedFuture<S::Future>;
+
+    fn call(&self, request: Request<B>) -> Self::Future {
+        match self.route(request) {
+            Ok(request) => MountedFuture::assistant(self.assistant.clone().call(request)),
+            Err(request) => MountedFuture::own(self.own.call(request)),
+        }
+    }
+}
+
+impl<S, B, R> tower_service::Service<Request<B>> for Nested<S>
+where
+    S: tower_service::Service<Request<B>, Response = Response<R>>,
+    B: Body<Data: Send> + Send + 'static,
+{
+    type Response = Response<MountedBody<R>>;
+    type Error = S::Error;
+    type Future = MountedFuture<S::Future>;
+
+    /// The assistant is always ready.
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
+        self.own.poll_ready(cx)
+    }
+
+    fn call(&mut self, request: Request<B>) -> Self::Future {
+        match self.route(request) {
+            Ok(request) => MountedFuture::assistant(self.assistant.call(request)),
+            Err(request) => MountedFuture::own(self.own.call(request)),
+        }
+    }
+}
+
+impl<S: fmt::Debug> fmt::Debug for Nested<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Nested").field("path", &self.path).field("own", &self.own).finish_non_exhaustive()
+    }
+}

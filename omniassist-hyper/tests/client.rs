@@ -1,0 +1,101 @@
+//! Asking, and reading what is streamed.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use reqwest::{Client, Response};
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+
+/// Long for a machine that is busy, short for a run that nobody stops.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
+
+pub(crate) fn asking(text: &str) -> String {
+    json!({ "id": "c", "messages": [{ "id": "m1", "role": "user", "content": text }] }).to_string()
+}
+
+/// A client of HTTP/1 and one of HTTP/2.
+pub(crate) fn versions() -> [Client; 2] {
+    [Client::new(), Client::builder().http2_prior_knowledge().build().unwrap()]
+}
+
+pub(crate) async fn post(client: &Client, url: &str, body: String) -> Response {
+    client.post(url).header("content-type", "application/json").body(body).send().await.unwrap()
+}
+
+pub(crate) async fn ask(client: &Client, url: &str) -> Response {
+    post(client, url, asking("hi")).await
+}
+
+/// Reads until `wanted` was there.
+pub(crate) async fn until(response: &mut Response, wanted: &str) {
+    let mut seen = String::new();
+    while !seen.contains(wanted) {
+        let read = timeout(PATIENCE, response.chunk()).await;
+        let read = read.unwrap_or_else(|_| panic!("nothing more comes: {seen}")).unwrap();
+        seen.push_str(std::str::from_utf8(&read.expect("it goes on")).unwrap());
+    }
+}
+
+/// The chunks of a whole answer.
+pub(crate) async fn chunks(response: Response) -> Vec<Value> {
+    let body = response.text().await.unwrap();
+    let data = body.lines().filter_map(|line| line.strip_prefix("data: "));
+    data.filter(|data| *data != "[DONE]").map(|data| serde_json::from_str(data).unwrap()).collect()
+}
+
+pub(crate) fn output(chunks: &[Value]) -> &Value {
+    let found = chunks.iter().find(|chunk| chunk["type"] == "tool-output-available");
+    &found.unwrap_or_else(|| panic!("a tool output: {chunks:?}"))["output"]
+}
+
+pub(crate) fn tool_error(chunks: &[Value]) -> &str {
+    let found = chunks.iter().find(|chunk| chunk["type"] == "tool-output-error");
+    found.expect("a tool error")["errorText"].as_str().unwrap()
+}
+
+pub(crate) async fn json(response: Response) -> Value {
+    serde_json::from_str(&response.text().await.unwrap()).unwrap()
+}
+
+/// A client that sees the bytes.
+pub(crate) struct Raw(TcpStream);
+
+impl Raw {
+    /// Posts `body` and does not read yet.
+    pub(crate) async fn post(address: SocketAddr, path: &str, body: &str) -> Self {
+        let mut client = Self(TcpStream::connect(address).await.unwrap());
+        client.again(path, body).await;
+        client
+    }
+
+    /// Posts on the same connection.
+    pub(crate) async fn again(&mut self, path: &str, body: &str) {
+        let length = body.len();
+        let head = format!("host: x\r\ncontent-type: application/json\r\ncontent-length: {length}");
+        self.0.write_all(format!("POST {path} HTTP/1.1\r\n{head}\r\n\r\n{body}").as_bytes()).await.unwrap();
+    }
+
+    /// Reads until `wanted` was there; gives everything read.
+    pub(crate) async fn until(&mut self, wanted: &str) -> String {
+        let mut seen = String::new();
+        let mut buffer = [0; 4096];
+        while !seen.contains(wanted) {
+            let read = timeout(PATIENCE, self.0.read(&mut buffer)).await;
+            let read = read.unwrap_or_else(|_| panic!("nothing more comes: {seen}")).unwrap();
+            assert_ne!(read, 0, "it ended without {wanted:?}: {seen}");
+            seen.push_str(&String::from_utf8_lossy(&buffer[..read]));
+        }
+        seen
+    }
+
+    /// Reads to the connection's end.
+    pub(crate) async fn to_end(mut self) -> String {
+        let mut seen = Vec::new();
+        // A reset is an end too.
+        let _ = self.0.read_to_end(&mut seen).await;
+        String::from_utf8(seen).unwrap()
+    }
+}
