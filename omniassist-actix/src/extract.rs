@@ -5,6 +5,7 @@ use std::pin::Pin;
 use actix_web::body::MessageBody;
 use actix_web::dev::Payload;
 use actix_web::error::{ErrorInternalServerError, InternalError};
+use actix_web::http::Version;
 use actix_web::{FromRequest, HttpRequest, HttpResponse, web};
 use http::Extensions;
 use omniassist_server::Assistant;
@@ -38,6 +39,7 @@ use crate::{carry, request, response};
 pub struct AssistantRequest {
     assistant: web::Data<Assistant>,
     posted: PostedRun,
+    version: Version,
 }
 
 impl AssistantRequest {
@@ -61,7 +63,7 @@ impl AssistantRequest {
     /// Begins the run; the response streams what it does. Dropping the response's body stops the run.
     #[must_use]
     pub fn respond(self) -> HttpResponse<impl MessageBody + 'static> {
-        response::of(self.posted.respond(&self.assistant))
+        response::of(self.posted.respond(&self.assistant), self.version)
     }
 }
 
@@ -71,6 +73,7 @@ impl FromRequest for AssistantRequest {
 
     fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
         let assistant = request.app_data::<web::Data<Assistant>>().cloned();
+        let version = request.version();
         let request = request::whole(request, payload.take(), &[carry::principal]);
         Box::pin(async move {
             let Some(assistant) = assistant else {
@@ -78,8 +81,8 @@ impl FromRequest for AssistantRequest {
             };
             let request = request.ok_or_else(|| refused(response::bad_request()))?;
             match PostedRun::read(request, assistant.limits()).await {
-                Ok(posted) => Ok(Self { assistant, posted }),
-                Err(refusal) => Err(refused(response::of(refusal))),
+                Ok(posted) => Ok(Self { assistant, posted, version }),
+                Err(refusal) => Err(refused(response::of(refusal, version))),
             }
         })
     }

@@ -50,10 +50,10 @@
 //!
 //! # The host's data in tools
 //!
-//! A tool may run on another thread than the request, and actix's extensions stay on theirs. Name the types that
-//! tools need when you mount the assistant; each request's value is then cloned for them, and they take it as an
-//! [`Extension<T>`](Extension) parameter. A [`Principal`] among a request's extensions is who the run is for; it
-//! needs no naming. Values for the whole application can as well be given to the builder with `.state(value)` and
+//! Actix's extensions hold values of any kind; what tools are given must be `Clone`, `Send` and `Sync`. So name the
+//! types that tools need when you mount the assistant: each request's value is then cloned for them, and they take it
+//! as an [`Extension<T>`](Extension) parameter. A [`Principal`] among a request's extensions is who the run is for;
+//! it needs no naming. Values for the whole application can as well be given to the builder with `.state(value)` and
 //! taken as [`State<T>`](State).
 //!
 //! | where the host has it | when mounting | what the tool takes |

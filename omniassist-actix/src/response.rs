@@ -3,14 +3,14 @@ use std::task::{Context, Poll};
 
 use actix_web::HttpResponse;
 use actix_web::body::{BodySize, MessageBody};
-use actix_web::http::StatusCode;
 use actix_web::http::header::{HeaderName, HeaderValue};
+use actix_web::http::{ConnectionType, StatusCode, Version};
 use bytes::Bytes;
 use http_body::Body;
 use omniassist_server::http::{AssistantBody, CutAnswer};
 
-/// The assistant's response as one of actix's.
-pub(crate) fn of(response: http::Response<AssistantBody>) -> HttpResponse<ResponseBody> {
+/// The assistant's response to a request of this version as one of actix's.
+pub(crate) fn of(response: http::Response<AssistantBody>, version: Version) -> HttpResponse<ResponseBody> {
     let (parts, body) = response.into_parts();
     let status = StatusCode::from_u16(parts.status.as_u16()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let mut response = HttpResponse::with_body(status, ResponseBody(Some(body)));
@@ -19,6 +19,11 @@ pub(crate) fn of(response: http::Response<AssistantBody>) -> HttpResponse<Respon
         if let (Ok(name), Ok(value)) = (name, HeaderValue::from_bytes(value.as_bytes())) {
             response.headers_mut().append(name, value);
         }
+    }
+    if version < Version::HTTP_11 && response.body().size() == BodySize::Stream {
+        // HTTP/1.0 has no chunks, which actix does not see to: there a body ends with its connection.
+        response.head_mut().no_chunking(true);
+        response.head_mut().set_connection_type(ConnectionType::Close);
     }
     response
 }

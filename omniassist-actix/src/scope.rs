@@ -16,7 +16,6 @@ use crate::response::{self, ResponseBody};
 /// The path is as that of [`web::scope`], but a slash at its end does not count; `""` and `"/"` are the root of where
 /// it is registered. Actix asks services in the order in which they are registered, so put one at the root last. See
 /// [`omniassist_server::http`] for the routes.
-#[must_use]
 pub fn scope(path: &str, assistant: Assistant) -> AssistantScope {
     AssistantScope { path: path.trim_end_matches('/').to_owned(), assistant, carried: vec![carry::principal] }
 }
@@ -73,8 +72,9 @@ async fn answer(
     request: HttpRequest,
     payload: web::Payload,
 ) -> HttpResponse<ResponseBody> {
+    let version = request.version();
     match request::below_scope(&request, payload.into_inner(), &carried) {
-        Some(request) => response::of(service.handle(request).await),
+        Some(request) => response::of(service.handle(request).await, version),
         None => response::bad_request(),
     }
 }

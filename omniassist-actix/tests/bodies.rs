@@ -116,6 +116,18 @@ async fn a_connection_is_kept_after_a_whole_answer() {
 }
 
 #[actix_web::test]
+async fn http_1_0_has_no_chunks() {
+    let server = serving(&ScriptedProvider::new().otherwise(|_| text("Hello")));
+    for connection in ["", "connection: keep-alive\r\n"] {
+        let seen =
+            Raw::post_1_0(server.address, "/assistant", connection, &asking("hi")).await.to_end().await;
+        let (head, body) = seen.split_once("\r\n\r\n").unwrap();
+        assert!(head.starts_with("HTTP/1.0 200 OK") && !head.contains("chunked"), "{head}");
+        assert!(body.starts_with("id: 0\n") && body.ends_with("data: [DONE]\n\n"), "{body}");
+    }
+}
+
+#[actix_web::test]
 async fn plain_text_that_breaks_off_breaks_the_connection() {
     let model = ScriptedProvider::new().otherwise(|_| text("Half").then(Turn::interrupted()));
     let server = serving(&model);

@@ -120,7 +120,7 @@
 //!
 //! A client that goes away drops the response body, and with it the run: the connection to the model closes and every
 //! tool's cancellation token fires. Hyper notices at once, over HTTP/1 as long as its
-//! [`half_close`](hyper::server::conn::http1::Builder::half_close) is off, as it is by default.
+//! [`half_close`](https://docs.rs/hyper/1/hyper/server/conn/http1/struct.Builder.html#method.half_close) is off, as it is by default.
 
 mod mounted;
 mod nested;

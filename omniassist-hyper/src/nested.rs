@@ -54,15 +54,14 @@ pub struct Nested<S> {
 }
 
 impl<S> Nested<S> {
-    /// The request as the assistant sees it, or as it came when it is not for the assistant.
-    fn route<B>(&self, mut request: Request<B>) -> Result<Request<B>, Request<B>> {
-        match strip_prefix(request.uri(), &self.path) {
-            Some(uri) => {
-                *request.uri_mut() = uri;
-                Ok(request)
-            }
-            None => Err(request),
+    /// Whether the request is for the assistant; one that is gets the path that the assistant sees.
+    fn is_below<B>(&self, request: &mut Request<B>) -> bool {
+        let below = strip_prefix(request.uri(), &self.path);
+        let is_below = below.is_some();
+        if let Some(uri) = below {
+            *request.uri_mut() = uri;
         }
+        is_below
     }
 }
 
@@ -75,10 +74,11 @@ where
     type Error = S::Error;
     type Future = MountedFuture<S::Future>;
 
-    fn call(&self, request: Request<B>) -> Self::Future {
-        match self.route(request) {
-            Ok(request) => MountedFuture::assistant(self.assistant.clone().call(request)),
-            Err(request) => MountedFuture::own(self.own.call(request)),
+    fn call(&self, mut request: Request<B>) -> Self::Future {
+        if self.is_below(&mut request) {
+            MountedFuture::assistant(self.assistant.clone().call(request))
+        } else {
+            MountedFuture::own(self.own.call(request))
         }
     }
 }
@@ -97,10 +97,11 @@ where
         self.own.poll_ready(cx)
     }
 
-    fn call(&mut self, request: Request<B>) -> Self::Future {
-        match self.route(request) {
-            Ok(request) => MountedFuture::assistant(self.assistant.call(request)),
-            Err(request) => MountedFuture::own(self.own.call(request)),
+    fn call(&mut self, mut request: Request<B>) -> Self::Future {
+        if self.is_below(&mut request) {
+            MountedFuture::assistant(self.assistant.call(request))
+        } else {
+            MountedFuture::own(self.own.call(request))
         }
     }
 }

@@ -95,7 +95,7 @@ impl Raw {
     pub(crate) async fn to_end(mut self) -> String {
         let mut seen = Vec::new();
         // A reset is an end too.
-        let _ = self.0.read_to_end(&mut seen).await;
+        let _ = timeout(PATIENCE, self.0.read_to_end(&mut seen)).await.expect("it ends");
         String::from_utf8(seen).unwrap()
     }
 }

@@ -5,7 +5,8 @@ use http::uri::PathAndQuery;
 /// adapters whose framework does not do this itself.
 ///
 /// A prefix ends at the end of a segment, and a slash at its end does not count; `""` and `"/"` are the root, below
-/// which is everything. Paths are compared as they are written, escapes included. The rest of the URI stays.
+/// which is everything, as it is. Paths are compared as they are written, escapes included; an empty segment right
+/// after the prefix is passed over, as axum's `nest_service` does. The rest of the URI stays.
 ///
 /// ```
 /// use http::Uri;
@@ -24,10 +25,11 @@ pub fn strip_prefix(uri: &Uri, prefix: &str) -> Option<Uri> {
         return Some(uri.clone());
     }
     let rest = uri.path().strip_prefix(prefix)?;
-    let rest = match rest {
-        "" => "/",
-        _ if rest.starts_with('/') => rest,
-        _ => return None,
+    let rest = match rest.strip_prefix('/') {
+        None if rest.is_empty() => "/",
+        None => return None,
+        Some(below) if below.starts_with('/') => below,
+        Some(_) => rest,
     };
     let path_and_query = match uri.query() {
         None => PathAndQuery::try_from(rest),
@@ -53,7 +55,9 @@ mod tests {
                 ("/a/b/c", Some("/")),
                 ("/a/b/c?x=1", Some("/?x=1")),
                 ("/a/b/c/", Some("/")),
-                ("/a/b/c//", Some("//")),
+                ("/a/b/c//", Some("/")),
+                ("/a/b/c//x", Some("/x")),
+                ("/a/b/c///x", Some("//x")),
                 ("/a/b/c/v1/models", Some("/v1/models")),
                 ("/a/b/c/%2F%20/stop?", Some("/%2F%20/stop?")),
                 ("/a/b/cd", None),
