@@ -119,8 +119,7 @@ async fn a_connection_is_kept_after_a_whole_answer() {
 async fn http_1_0_has_no_chunks() {
     let server = serving(&ScriptedProvider::new().otherwise(|_| text("Hello")));
     for connection in ["", "connection: keep-alive\r\n"] {
-        let seen =
-            Raw::post_1_0(server.address, "/assistant", connection, &asking("hi")).await.to_end().await;
+        let seen = Raw::post_1_0(server.address, "/assistant", connection, &asking("hi")).await.end().await;
         let (head, body) = seen.split_once("\r\n\r\n").unwrap();
         assert!(head.starts_with("HTTP/1.0 200 OK") && !head.contains("chunked"), "{head}");
         assert!(body.starts_with("id: 0\n") && body.ends_with("data: [DONE]\n\n"), "{body}");
@@ -132,7 +131,7 @@ async fn plain_text_that_breaks_off_breaks_the_connection() {
     let model = ScriptedProvider::new().otherwise(|_| text("Half").then(Turn::interrupted()));
     let server = serving(&model);
     let path = "/assistant?protocol=text";
-    let seen = Raw::post(server.address, path, &asking("hi")).await.to_end().await;
+    let seen = Raw::post(server.address, path, &asking("hi")).await.end().await;
     assert!(seen.starts_with("HTTP/1.1 200 OK\r\n"), "{seen:?}");
     assert!(seen.ends_with("4\r\nHalf\r\n"), "and no last chunk: {seen:?}");
 

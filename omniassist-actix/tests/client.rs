@@ -85,7 +85,7 @@ impl Raw {
     }
 
     /// Reads to the connection's end.
-    pub(crate) async fn to_end(mut self) -> String {
+    pub(crate) async fn end(mut self) -> String {
         let mut seen = Vec::new();
         // A reset is an end too.
         let _ = timeout(PATIENCE, self.0.read_to_end(&mut seen)).await.expect("it ends");

@@ -102,7 +102,7 @@ async fn plain_text_that_breaks_off_breaks_the_connection() {
     let model = ScriptedProvider::new().otherwise(|_| text("Half").then(Turn::interrupted()));
     let server = serving(&model).await;
     let path = "/assistant?protocol=text";
-    let seen = Raw::post(server.address, path, &asking("hi")).await.to_end().await;
+    let seen = Raw::post(server.address, path, &asking("hi")).await.end().await;
     assert!(seen.starts_with("HTTP/1.1 200 OK\r\n"), "{seen:?}");
     assert!(seen.ends_with("4\r\nHalf\r\n"), "and no last chunk: {seen:?}");
     for client in versions() {
