@@ -65,15 +65,15 @@
 //!
 //! ```
 //! use http_body_util::{BodyExt, Full};
-//! use http_body_util::combinators::UnsyncBoxBody;
+//! use http_body_util::combinators::BoxBody;
 //! use hyper::body::{Bytes, Incoming};
 //! use hyper::{Request, Response};
 //! use omniassist_hyper::http::{AssistantService, CutAnswer};
 //!
-//! async fn route(assistant: &AssistantService, request: Request<Incoming>) -> Response<UnsyncBoxBody<Bytes, CutAnswer>> {
+//! async fn route(assistant: &AssistantService, request: Request<Incoming>) -> Response<BoxBody<Bytes, CutAnswer>> {
 //!     match request.uri().path() {
-//!         "/health" => Response::new(Full::from("well").map_err(|never| match never {}).boxed_unsync()),
-//!         _ => assistant.handle(request).await.map(BodyExt::boxed_unsync),
+//!         "/health" => Response::new(Full::from("well").map_err(|never| match never {}).boxed()),
+//!         _ => assistant.handle(request).await.map(BodyExt::boxed),
 //!     }
 //! }
 //! ```

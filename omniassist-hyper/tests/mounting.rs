@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 
-use http_body_util::combinators::UnsyncBoxBody;
+use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Bytes, Incoming};
 use hyper::service::service_fn;
@@ -98,16 +98,16 @@ async fn at_the_root() {
 
 #[tokio::test]
 async fn in_a_service_of_the_hosts_own() {
-    type Body = UnsyncBoxBody<Bytes, CutAnswer>;
+    type Body = BoxBody<Bytes, CutAnswer>;
 
     async fn route(
         assistant: AssistantService,
         request: Request<Incoming>,
     ) -> Result<Response<Body>, Infallible> {
         Ok(match request.uri().path() {
-            "/health" => Response::new(Full::from("well").map_err(|never| match never {}).boxed_unsync()),
-            "/chat" => chat(assistant.assistant(), request).await.map(BodyExt::boxed_unsync),
-            _ => assistant.handle(sign_in(request)).await.map(BodyExt::boxed_unsync),
+            "/health" => Response::new(Full::from("well").map_err(|never| match never {}).boxed()),
+            "/chat" => chat(assistant.assistant(), request).await.map(BodyExt::boxed),
+            _ => assistant.handle(sign_in(request)).await.map(BodyExt::boxed),
         })
     }
 

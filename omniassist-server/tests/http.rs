@@ -89,6 +89,12 @@ async fn what_is_not_there_is_said_in_json() {
     }
 }
 
+#[test]
+fn bodies_are_what_any_framework_asks_for() {
+    fn is<T: http_body::Body<Data = Bytes> + Send + Sync + Unpin + 'static>() {}
+    is::<AssistantBody>();
+}
+
 #[tokio::test]
 async fn a_head_is_told_the_length_and_nothing_more() {
     let (service, _) = service(Limits::default());

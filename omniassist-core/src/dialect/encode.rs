@@ -10,7 +10,7 @@ use crate::RunEvent;
     message = "`{Self}` does not write run events in a client's format",
     note = "implement `DialectEncoder`, or take the encoder of a module in `omniassist_core::dialect`"
 )]
-pub trait DialectEncoder: Send {
+pub trait DialectEncoder: Send + Sync {
     /// Appends an event.
     fn encode(&mut self, event: &RunEvent, out: &mut BytesMut);
 

@@ -20,7 +20,7 @@ const FRAME_BYTES: usize = 16 * 1024;
 /// The body of a response of the assistant: whole, or a stream of events.
 ///
 /// Dropping the body of a run stops the run, and unsubscribes from a runtime. What goes wrong is told in the stream. Only plain text has no
-/// words for that: there the body [breaks off](CutAnswer).
+/// words for that: there the body [breaks off](CutAnswer). It is `Sync`, as some frameworks ask.
 #[must_use = "a body does nothing unless polled"]
 pub struct AssistantBody(Kind);
 
