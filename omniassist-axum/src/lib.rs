@@ -47,6 +47,47 @@
 //!
 //! A client that goes away drops the response body, and with it the run: the connection to the model closes and every
 //! tool's cancellation token fires.
+//!
+//! # Shutting down
+//!
+//! `axum::serve(…).with_graceful_shutdown(…)` waits until every response has ended: with streamed answers, that is as
+//! long as a model talks, and for ever where a client does not read. Beside it, [`Assistant::drain`] gives the runs a
+//! deadline, and tells the clients of those that are left to send their message again:
+//!
+//! ```
+//! use std::time::Duration;
+//!
+//! use axum::Router;
+//! use omniassist_axum::{Assistant, CancellationToken};
+//! use tokio::net::TcpListener;
+//!
+//! async fn serve(
+//!     listener: TcpListener,
+//!     app: Router,
+//!     assistant: Assistant,
+//!     stopped: impl Future<Output = ()>,
+//! ) -> std::io::Result<()> {
+//!     let stop = CancellationToken::new();
+//!     let server = axum::serve(listener, app).with_graceful_shutdown(stop.cancelled());
+//!     let drained = async {
+//!         stopped.await;
+//!         stop.cancel();
+//!         assistant.drain(Duration::from_secs(25)).await;
+//!         // For the last words to be written; a client that does not read them is not waited for.
+//!         tokio::time::sleep(Duration::from_secs(1)).await;
+//!     };
+//!     tokio::select! {
+//!         ended = async { server.await } => ended?,
+//!         () = drained => {}
+//!     }
+//!     // Where the last client left first, tools may still be winding up.
+//!     assistant.shutdown().await;
+//!     Ok(())
+//! }
+//! ```
+//!
+//! `stopped` is `tokio::signal::ctrl_c()` and, on Unix, `signal(SignalKind::terminate())`. Whoever supervises the process
+//! must give it some seconds more than the deadline: 25 s fit into the 30 s of Kubernetes.
 
 mod extract;
 mod router;

@@ -10,3 +10,4 @@
 
 mod mounting;
 mod serving;
+mod shutdown;

@@ -1,6 +1,7 @@
 use std::borrow::Cow;
 use std::error::Error as StdError;
 use std::fmt;
+use std::time::Duration;
 
 /// A result with this crate's [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -19,6 +20,7 @@ struct Inner {
     expected: Option<Cow<'static, str>>,
     found: Option<Cow<'static, str>>,
     limit: Option<(&'static str, usize)>,
+    retry_after: Option<Duration>,
     source: Option<Box<dyn StdError + Send + Sync>>,
 }
 
@@ -42,6 +44,8 @@ pub enum ErrorCode {
     ChatBusy,
     /// What a client posted as the server's own is not what the server wrote; [`Error::path`] says where.
     SealInvalid,
+    /// The server is shutting down and begins no run any more.
+    ShuttingDown,
 }
 
 impl ErrorCode {
@@ -57,6 +61,7 @@ impl ErrorCode {
             Self::DuplicateRun => "duplicate_run",
             Self::ChatBusy => "chat_busy",
             Self::SealInvalid => "seal_invalid",
+            Self::ShuttingDown => "shutting_down",
         }
     }
 }
@@ -70,6 +75,7 @@ impl Error {
                 expected: None,
                 found: None,
                 limit: None,
+                retry_after: None,
                 source: None,
             }),
         }
@@ -139,6 +145,27 @@ impl Error {
     #[must_use]
     pub fn is_conflict(&self) -> bool {
         matches!(self.inner.code, ErrorCode::DuplicateRun | ErrorCode::ChatBusy)
+    }
+
+    /// The server is shutting down. `retry_after` is when another one may be there.
+    #[must_use]
+    pub fn shutting_down(retry_after: Duration) -> Self {
+        let mut error = Self::new(ErrorCode::ShuttingDown);
+        error.inner.retry_after = Some(retry_after);
+        error
+    }
+
+    /// Whether the server takes nobody's runs at the moment (HTTP 503), so that the same request may be acceptable
+    /// [later](Self::retry_after).
+    #[must_use]
+    pub fn is_unavailable(&self) -> bool {
+        matches!(self.inner.code, ErrorCode::ShuttingDown)
+    }
+
+    /// When the same request may be acceptable, where that is known.
+    #[must_use]
+    pub fn retry_after(&self) -> Option<Duration> {
+        self.inner.retry_after
     }
 
     /// What stands at `path` as the server's own is not what the server wrote.
@@ -213,6 +240,7 @@ impl fmt::Display for Error {
             ErrorCode::DuplicateRun => f.write_str("this message is being answered right now")?,
             ErrorCode::ChatBusy => f.write_str("the chat has a run under way")?,
             ErrorCode::SealInvalid => f.write_str("not what this server wrote")?,
+            ErrorCode::ShuttingDown => f.write_str("the server is shutting down; send the request again")?,
             ErrorCode::InvalidTool | ErrorCode::InvalidStream => {
                 f.write_str(inner.expected.as_deref().unwrap_or("not acceptable"))?;
             }

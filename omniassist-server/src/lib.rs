@@ -28,8 +28,8 @@ pub use cancel::CancellationToken;
 pub use cost::{Cost, Price, Prices};
 pub use endpoint::{ClientSetting, ObjectEndpoint, OpenAiEndpoint};
 pub use engine::{
-    Assistant, AssistantBuilder, IntoSystemPrompt, LlmSummariser, PromptText, Run, RunFailure, RunHandle,
-    RunOutcome, WhenBusy, prompt_kind,
+    Assistant, AssistantBuilder, Drained, IntoSystemPrompt, LlmSummariser, PromptText, Run, RunFailure,
+    RunHandle, RunOutcome, WhenBusy, prompt_kind,
 };
 pub use error::{Error, ProviderErrorKind, Result};
 pub use omniassist_core as core;

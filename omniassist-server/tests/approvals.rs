@@ -9,9 +9,10 @@ use http::Extensions;
 use omniassist_server::core::message::{Message, MessageCollector, Part, ToolState};
 use omniassist_server::core::run::ClientAbilities;
 use omniassist_server::core::{ErrorCode, JsonText, RunEvent, RunRequest};
+use omniassist_server::seal::SealKeys;
 use omniassist_server::testing::{ScriptedProvider, Turn, text};
 use omniassist_server::tool::{Approval, ApprovalDecision};
-use omniassist_server::{Args, Assistant, Principal, Tool, ToolError, WhenBusy};
+use omniassist_server::{Args, Assistant, Drained, Principal, Tool, ToolError, WhenBusy};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -105,6 +106,25 @@ async fn an_approved_call_runs_once_and_the_model_goes_on() {
         ToolState::OutputAvailable { output, .. } if output.to_value() == json!("refunded 5")
     ));
     assert_eq!(model.payloads().len(), 2);
+}
+
+#[tokio::test]
+async fn what_was_asked_before_a_shutdown_is_answered_at_another_instance() {
+    let keys = SealKeys::new("k1", "a secret of thirty-two bytes, or more").unwrap();
+    let (tool, ran) = refund(Approval::always());
+    let instance = |model: ScriptedProvider| {
+        let builder = Assistant::builder(model).tool(tool.clone());
+        builder.seal_keys(keys.clone()).build().unwrap()
+    };
+    let first = instance(ScriptedProvider::new().turn(call_refund(5)));
+    let (mut messages, _) = post(&first, "c", vec![Message::user("q", "Refund 5.")]).await;
+    assert_eq!(first.drain(Duration::from_secs(60)).await, Drained::default(), "nothing is under way");
+
+    let second = instance(ScriptedProvider::new().turn(text("Done.")));
+    answer(&mut messages, true);
+    let (messages, _) = post(&second, "c", messages).await;
+    assert_eq!(ran.load(Ordering::SeqCst), 1);
+    assert!(messages.last().unwrap().text().ends_with("Done."));
 }
 
 #[tokio::test]

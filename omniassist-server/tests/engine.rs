@@ -321,7 +321,8 @@ async fn shutdown_ends_every_run_and_waits_for_tools() {
     assistant.shutdown().await;
     assert_eq!(ended.0.load(Ordering::SeqCst), 3);
     for run in runs {
-        assert!(matches!(run.await.unwrap().last(), Some(RunEvent::Abort { .. })));
+        let events = run.await.unwrap();
+        assert!(matches!(events.last(), Some(RunEvent::Error { code: RunErrorCode::ServerShutdown, .. })));
     }
 }
 

@@ -18,6 +18,8 @@ mod canary;
 mod cassette;
 mod copilotkit;
 mod cost;
+mod dialects;
+mod drain;
 mod engine;
 mod fallback;
 #[cfg(feature = "openai")]

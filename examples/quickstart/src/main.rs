@@ -21,7 +21,7 @@ use std::time::Duration;
 
 use axum::Router;
 use omniassist_axum::seal::SealKeys;
-use omniassist_axum::{Assistant, LlmProvider, OpenAiEndpoint};
+use omniassist_axum::{Assistant, CancellationToken, LlmProvider, OpenAiEndpoint};
 use tokio::net::TcpListener;
 use tracing_subscriber::EnvFilter;
 
@@ -31,8 +31,10 @@ use store::Store;
 const SYSTEM_PROMPT: &str = "You are the assistant in the back office of a small shop for office furniture. \
      Use the tools for everything about orders, customers and tickets; never invent data. \
      When a tool fails, say why. Answer briefly.";
-/// After Ctrl-C: how long answers that are under way may take to end.
-const GRACE: Duration = Duration::from_secs(3);
+/// After Ctrl-C: how long answers that are under way may take to end. In production it is rather 25 s.
+const DRAIN: Duration = Duration::from_secs(3);
+/// How long the last words of answers that were cut may take to be written.
+const LAST_WORDS: Duration = Duration::from_millis(500);
 
 #[tokio::main]
 async fn main() -> ExitCode {
@@ -81,15 +83,32 @@ async fn serve(config: Config, chosen: model::Chosen) -> Result<(), Box<dyn Erro
     writeln!(io::stdout(), "listening on http://{}", listener.local_addr()?)?;
 
     let app = app(&assistant, store, &chosen.answering);
-    let serving = axum::serve(listener, app).with_graceful_shutdown(stopped());
-    tokio::select! {
-        ended = serving => ended?,
-        () = async { stopped().await; tokio::time::sleep(GRACE).await } => {
-            tracing::info!("cut the answers that were still under way");
-        }
-    }
-    assistant.shutdown().await;
+    serve_until(stopped(), listener, app, &assistant).await?;
     tracing::info!("stopped");
+    Ok(())
+}
+
+/// Serves until told to stop, and then lets the answers that are under way end, within limits.
+async fn serve_until(
+    stopped: impl Future<Output = ()>,
+    listener: TcpListener,
+    app: Router,
+    assistant: &Assistant,
+) -> io::Result<()> {
+    let stop = CancellationToken::new();
+    let serving = axum::serve(listener, app).with_graceful_shutdown(stop.cancelled());
+    let drained = async {
+        stopped.await;
+        stop.cancel();
+        assistant.drain(DRAIN).await;
+        tokio::time::sleep(LAST_WORDS).await;
+    };
+    tokio::select! {
+        ended = async { serving.await } => ended?,
+        () = drained => {}
+    }
+    // Where the last client left first, tools may still be winding up.
+    assistant.shutdown().await;
     Ok(())
 }
 

@@ -40,6 +40,32 @@ fn said(chunks: &[Value]) -> String {
 }
 
 #[tokio::test]
+async fn an_answer_that_a_stop_cuts_says_so() {
+    let store = Store::temporary();
+    let slow = Demo { pace: Duration::from_secs(3600) };
+    let assistant = assistant(Arc::new(slow), store.clone(), false, None).unwrap();
+    let app = app(&assistant, store, &Answering { model: demo::LABEL.into(), note: String::new() });
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let stop = CancellationToken::new();
+    let stopped = stop.cancelled();
+    let served = assistant.clone();
+    let serving = tokio::spawn(async move { serve_until(stopped, listener, app, &served).await });
+    let asked = tokio::spawn(async move { post(&url, &[user("Where is order 1001?")]).await });
+    while assistant.live_runs() == 0 {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    stop.cancel();
+    let chunks = asked.await.unwrap();
+    let error = of(&chunks, "error");
+    assert!(
+        error[0]["errorText"].as_str().unwrap().ends_with("Please send your message again."),
+        "{error:?}"
+    );
+    serving.await.unwrap().unwrap();
+}
+
+#[tokio::test]
 async fn a_question_becomes_a_call_whose_result_is_in_the_answer() {
     let url = start().await;
     let chunks = post(&url, &[user("Where is order 1001?")]).await;

@@ -258,6 +258,8 @@ pub enum RunErrorCode {
     InvalidRequest,
     /// Something failed inside the host (the system prompt, the summariser).
     Internal,
+    /// The server shut down before the run was over.
+    ServerShutdown,
 }
 
 impl RunErrorCode {
@@ -277,6 +279,7 @@ impl RunErrorCode {
             Self::LimitExceeded => "limit_exceeded",
             Self::InvalidRequest => "invalid_request",
             Self::Internal => "internal",
+            Self::ServerShutdown => "server_shutdown",
         }
     }
 
@@ -300,6 +303,9 @@ impl RunErrorCode {
             Self::LimitExceeded => "The answer passed a size limit.",
             Self::InvalidRequest => "The request is not acceptable.",
             Self::Internal => "An internal error occurred.",
+            Self::ServerShutdown => {
+                "The server was restarted before the answer was complete. Please send your message again."
+            }
         }
     }
 }

@@ -154,6 +154,7 @@ fn failures() {
         (RunErrorCode::InvalidToolCalls, 502, "invalid_tool_calls", false),
         (RunErrorCode::LimitExceeded, 500, "limit_exceeded", false),
         (RunErrorCode::Internal, 500, "internal", false),
+        (RunErrorCode::ServerShutdown, 503, "server_shutdown", true),
     ] {
         assert_eq!(failure(error(code)), Some((status, word)));
         assert_eq!(ErrorObject::of(code).is_retryable, retryable, "{code}");

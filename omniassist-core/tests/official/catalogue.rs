@@ -75,7 +75,7 @@ fn reasons() -> Vec<FinishReason> {
     known.into_iter().chain(other).collect()
 }
 
-fn codes() -> [RunErrorCode; 12] {
+fn codes() -> [RunErrorCode; 13] {
     [
         RunErrorCode::ProviderError,
         RunErrorCode::ProviderAuth,
@@ -89,6 +89,7 @@ fn codes() -> [RunErrorCode; 12] {
         RunErrorCode::LimitExceeded,
         RunErrorCode::InvalidRequest,
         RunErrorCode::Internal,
+        RunErrorCode::ServerShutdown,
     ]
 }
 

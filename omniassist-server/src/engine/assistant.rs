@@ -47,7 +47,7 @@ use crate::{Principal, RunContext};
 /// ```
 #[derive(Clone)]
 pub struct Assistant {
-    inner: Arc<Inner>,
+    pub(super) inner: Arc<Inner>,
 }
 
 pub(crate) struct Inner {
@@ -141,7 +141,8 @@ impl Assistant {
     }
 
     /// Starts a run outside HTTP, for nobody in particular. A request that is not acceptable gives a run that fails
-    /// with [`RunErrorCode::InvalidRequest`]; [`try_run`](Self::try_run) tells why.
+    /// with [`RunErrorCode::InvalidRequest`]; [`try_run`](Self::try_run) tells why. After [`drain`](Self::drain) it fails
+    /// with [`RunErrorCode::ServerShutdown`].
     ///
     /// Must be called, and the run polled, within a tokio runtime.
     pub fn run(&self, request: RunRequest) -> Run {
@@ -172,8 +173,9 @@ impl Assistant {
     ///
     /// # Errors
     ///
-    /// When the request declares a tool that it may not declare, its history is refused, or the same message is being
-    /// answered right now ([`is_conflict`](omniassist_core::Error::is_conflict)).
+    /// When the request declares a tool that it may not declare, its history is refused, the same message is being
+    /// answered right now ([`is_conflict`](omniassist_core::Error::is_conflict)), or the assistant is
+    /// [draining](Self::drain) ([`is_unavailable`](omniassist_core::Error::is_unavailable)).
     pub fn try_run(
         &self,
         mut request: RunRequest,
@@ -195,10 +197,7 @@ impl Assistant {
         if let Some(sealer) = sealer {
             driver.seal_with(sealer, continued.as_ref(), &message_id);
         }
-        let live = match post {
-            Some(post) => inner.live.insert_for_chat(driver, post, inner.when_busy, &inner.limits)?,
-            None => inner.live.insert(driver, &inner.limits),
-        };
+        let live = inner.live.insert_posted(driver, post, inner.when_busy, &inner.limits)?;
         Ok(Run::new(Arc::clone(inner), live, continued, message_id))
     }
 
@@ -243,14 +242,6 @@ impl Assistant {
         let preparation = prepare(Arc::clone(&inner), run.clone(), due);
         let driver = Driver::new(inner, run, tools, request, config, preparation);
         (driver, continued, message_id)
-    }
-
-    /// Stops every run (each ends with an abort) and waits until no tool is running any more.
-    ///
-    /// New runs are not refused: stop taking requests first.
-    pub async fn shutdown(&self) {
-        self.inner.live.end_all(&Text::from_static("The server is shutting down."));
-        self.inner.tools.idle().await;
     }
 }
 

@@ -18,7 +18,7 @@ use omniassist_core::{
 use super::assistant::Inner;
 use super::facts::Facts;
 use super::history::now_ms;
-use super::live::End;
+use super::live::{End, RETRY_ELSEWHERE};
 use crate::provider::LlmStream;
 use crate::seal::Sealer;
 use crate::telemetry::RunTrace;
@@ -142,10 +142,15 @@ impl Driver {
         if let Stage::Preparing(_) = self.stage {
             self.begin(Prepared::default());
         }
-        self.step(match end {
+        let input = match end {
             End::Deadline => Input::Fail(RunErrorCode::Timeout),
+            End::Shutdown => {
+                self.retry_after = Some(RETRY_ELSEWHERE);
+                Input::Fail(RunErrorCode::ServerShutdown)
+            }
             End::Abort(reason) => Input::Abort { reason },
-        });
+        };
+        self.step(input);
         self.settle();
     }
 
@@ -322,7 +327,8 @@ impl Driver {
         self.trace.cost()
     }
 
-    /// How long the provider that failed this run asks to wait before it is asked again.
+    /// How long to wait before the run is asked for again: as the provider that failed it says, or until another
+    /// server may be there.
     pub(super) fn retry_after(&self) -> Option<Duration> {
         self.retry_after
     }

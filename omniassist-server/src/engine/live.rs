@@ -27,6 +27,8 @@ struct Table {
     /// The latest run of each chat that has one.
     chats: HashMap<ChatKey, u64>,
     next: u64,
+    /// Whether no run may begin any more.
+    closed: bool,
     sweeper: Option<JoinHandle<()>>,
 }
 
@@ -77,10 +79,14 @@ struct Order {
     waker: Option<Waker>,
 }
 
+/// When another server may have taken the place of one that shuts down.
+pub(super) const RETRY_ELSEWHERE: Duration = Duration::from_secs(2);
+
 /// Why a run is ended from outside.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum End {
     Deadline,
+    Shutdown,
     Abort(Text),
 }
 
@@ -153,9 +159,19 @@ impl LiveRun {
         self.ended.cancel();
     }
 
+    /// Whether the terminal event was given out, or the run was dropped.
+    pub(super) fn is_over(&self) -> bool {
+        self.ended.is_cancelled()
+    }
+
+    /// Waits until the terminal event was given out, or the run was dropped.
+    pub(super) async fn over(&self) {
+        self.ended.cancelled().await;
+    }
+
     /// Waits until the run has ended; one that does not in time is dropped.
-    pub(super) async fn wind_up(&self, grace: Duration) {
-        if tokio::time::timeout(grace, self.ended.cancelled()).await.is_err() {
+    pub(super) async fn wind_up(&self, until: Instant) {
+        if tokio::time::timeout_at(until, self.over()).await.is_err() {
             self.take();
         }
     }
@@ -181,25 +197,36 @@ impl fmt::Debug for LiveRun {
 }
 
 impl LiveRuns {
-    /// Takes up a run that belongs to no chat.
+    /// Takes up a run of the host's own. After [`close`](Self::close) it is ended at once.
     pub(super) fn insert(self: &Arc<Self>, driver: Driver, limits: &Arc<Limits>) -> (u64, Arc<LiveRun>) {
         let run = Arc::new(LiveRun::new(driver, None));
-        (self.put(&mut lock(&self.table), &run, limits), run)
+        let mut table = lock(&self.table);
+        if table.closed {
+            run.end(End::Shutdown);
+        }
+        (self.put(&mut table, &run, limits), run)
     }
 
-    /// Takes up a run of a chat, in the place of the chat's run under way.
+    /// Takes up a client's run: where it belongs to a chat, in the place of the chat's run under way.
     ///
     /// # Errors
     ///
-    /// When that run answers the same message, or posts to a busy chat are refused.
-    pub(super) fn insert_for_chat(
+    /// When no run may begin any more, the chat's run answers the same message, or posts to a busy chat are refused.
+    pub(super) fn insert_posted(
         self: &Arc<Self>,
         driver: Driver,
-        post: Post,
+        post: Option<Post>,
         when_busy: WhenBusy,
         limits: &Arc<Limits>,
     ) -> Result<(u64, Arc<LiveRun>), Error> {
         let mut table = lock(&self.table);
+        if table.closed {
+            return Err(Error::shutting_down(RETRY_ELSEWHERE));
+        }
+        let Some(post) = post else {
+            let run = Arc::new(LiveRun::new(driver, None));
+            return Ok((self.put(&mut table, &run, limits), run));
+        };
         let before = table.of_chat(&post.chat);
         if let Some(before) = &before {
             if before.post.as_ref() == Some(&post) {
@@ -216,8 +243,8 @@ impl LiveRuns {
         drop(table);
         if let Some(before) = before {
             before.end(End::Abort(Text::from_static("Another message took the place of this one.")));
-            let grace = limits.supersede_grace;
-            run.with(|driver| driver.wait_for(Box::pin(async move { before.wind_up(grace).await })));
+            let until = Instant::now() + limits.supersede_grace;
+            run.with(|driver| driver.wait_for(Box::pin(async move { before.wind_up(until).await })));
         }
         Ok((key, run))
     }
@@ -260,11 +287,15 @@ impl LiveRuns {
         lock(&self.table).runs.len()
     }
 
-    pub(super) fn end_all(&self, reason: &Text) {
-        let runs: Vec<_> = lock(&self.table).runs.values().cloned().collect();
-        for run in runs {
-            run.end(End::Abort(reason.clone()));
-        }
+    /// Lets no run begin any more, and gives those that are under way.
+    pub(super) fn close(&self) -> Vec<Arc<LiveRun>> {
+        let mut table = lock(&self.table);
+        table.closed = true;
+        table.runs.values().filter(|run| !run.is_over()).cloned().collect()
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        lock(&self.table).closed
     }
 }
 
@@ -272,7 +303,7 @@ impl Table {
     /// The run of a chat that has not ended.
     fn of_chat(&self, chat: &ChatKey) -> Option<Arc<LiveRun>> {
         let run = self.runs.get(self.chats.get(chat)?)?;
-        (!run.ended.is_cancelled()).then(|| Arc::clone(run))
+        (!run.is_over()).then(|| Arc::clone(run))
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod assistant;
 mod builder;
+mod drain;
 mod driver;
 mod facts;
 mod history;
@@ -13,6 +14,7 @@ mod summary;
 
 pub use assistant::Assistant;
 pub use builder::AssistantBuilder;
+pub use drain::Drained;
 pub use live::WhenBusy;
 pub use prompt::{IntoSystemPrompt, PromptText, prompt_kind};
 pub use run::{Run, RunFailure, RunHandle, RunOutcome};

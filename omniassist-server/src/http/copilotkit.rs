@@ -322,10 +322,13 @@ fn unreadable(refusal: &Refusal) -> Response<AssistantBody> {
 fn refused(refusal: &Error) -> Response<AssistantBody> {
     let title = match refusal.code() {
         ErrorCode::DuplicateRun | ErrorCode::ChatBusy => "Thread already running",
+        ErrorCode::ShuttingDown => "Service unavailable",
         _ => "Invalid request body",
     };
     let details = reply::explained(refusal);
     let message = details.get("message").cloned().unwrap_or_default();
     let body = json!({"error": title, "message": message, "details": details});
-    reply::json(reply::status_of(refusal), &body)
+    let mut response = reply::json(reply::status_of(refusal), &body);
+    reply::add_retry_after(response.headers_mut(), refusal.retry_after());
+    response
 }

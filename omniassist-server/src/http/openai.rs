@@ -190,8 +190,12 @@ fn refused(refusal: &Refusal) -> Response<AssistantBody> {
 }
 
 fn unacceptable(refusal: &Error) -> Response<AssistantBody> {
-    let status = if refusal.is_conflict() { StatusCode::CONFLICT } else { StatusCode::BAD_REQUEST };
-    error(status, &reply::told(refusal), refusal.path(), refusal.code().as_str())
+    let kind = if refusal.is_unavailable() { "server_error" } else { INVALID };
+    let mut out = BytesMut::new();
+    error_body(&reply::told(refusal), kind, refusal.path(), Some(refusal.code().as_str()), &mut out);
+    let mut response = body(reply::status_of(refusal), out);
+    reply::add_retry_after(response.headers_mut(), refusal.retry_after());
+    response
 }
 
 fn no_answer(reason: &NoAnswer) -> Response<AssistantBody> {

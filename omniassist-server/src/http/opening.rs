@@ -5,14 +5,14 @@ use std::pin::pin;
 use std::task::Poll;
 use std::time::Duration;
 
-use http::{HeaderMap, HeaderValue, header};
+use http::{HeaderMap, HeaderValue};
 use omniassist_core::RunEvent;
 use omniassist_core::dialect::DialectEncoder;
 use omniassist_core::dialect::chat_completions::ErrorObject;
 use omniassist_core::event::{FinishReason, RunErrorCode};
 
-use super::AssistantBody;
 use super::body::EventBody;
+use super::{AssistantBody, reply};
 use crate::Run;
 
 /// A run that ended without an answer.
@@ -33,10 +33,7 @@ impl Failure {
 
     /// Tells clients when to try again, and those that do so by themselves whether to.
     pub(super) fn add_headers(&self, headers: &mut HeaderMap) {
-        if let Some(delay) = self.retry_after {
-            let seconds = delay.as_secs().saturating_add(u64::from(delay.subsec_nanos() > 0));
-            headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
-        }
+        reply::add_retry_after(headers, self.retry_after);
         if self.has_run_tools || !self.error().is_retryable {
             headers.insert("x-should-retry", HeaderValue::from_static("false"));
         }

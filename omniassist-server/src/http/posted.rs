@@ -1,6 +1,6 @@
 use std::fmt;
 
-use http::{Extensions, Request, Response, Uri};
+use http::{Extensions, Request, Response, Uri, Version};
 use http_body::Body;
 use omniassist_core::dialect::ai_sdk::{self, ClientVersion, Encoder, Framing};
 use omniassist_core::dialect::text;
@@ -38,6 +38,7 @@ pub struct PostedRun {
     pub(super) framing: Framing,
     pub(super) version: ClientVersion,
     pub(super) protocol: Protocol,
+    http_version: Version,
 }
 
 impl PostedRun {
@@ -69,14 +70,15 @@ impl PostedRun {
             request.abilities = ClientAbilities::none();
             request.tools.clear();
         }
-        Ok(Self { request, extensions: parts.extensions, framing, version, protocol })
+        let (extensions, http_version) = (parts.extensions, parts.version);
+        Ok(Self { request, extensions, framing, version, protocol, http_version })
     }
 
     /// Begins the run; the response streams what it does. Where the client asked for plain text (`?protocol=text`), a
     /// run that fails has a response that breaks off, with the status 200.
     pub fn respond(self, assistant: &Assistant) -> Response<AssistantBody> {
-        let Self { request, extensions, framing, version, protocol } = self;
-        match protocol {
+        let Self { request, extensions, framing, version, protocol, http_version } = self;
+        let mut response = match protocol {
             Protocol::Data => {
                 let encoder = Encoder::new(framing).version(version);
                 reply::stream(assistant, request, extensions, framing.headers(), encoder)
@@ -84,7 +86,9 @@ impl PostedRun {
             Protocol::Text => {
                 reply::stream(assistant, request, extensions, text::HEADERS, text::Encoder::new())
             }
-        }
+        };
+        reply::part_ways(assistant, http_version, &mut response);
+        response
     }
 
     /// As [`respond`](Self::respond), but a run that fails before it says anything in plain text has a status that

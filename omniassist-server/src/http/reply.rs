@@ -1,4 +1,6 @@
-use http::{Extensions, HeaderName, HeaderValue, Response, StatusCode, header};
+use std::time::Duration;
+
+use http::{Extensions, HeaderMap, HeaderName, HeaderValue, Response, StatusCode, Version, header};
 use http_body::Body as _;
 use omniassist_core::dialect::DialectEncoder;
 use omniassist_core::{Error, ErrorCode, RunRequest};
@@ -159,12 +161,36 @@ pub(super) fn told(refusal: &Error) -> String {
 
 /// A request that was read and is not acceptable.
 pub(super) fn refused(refusal: &Error) -> Response<AssistantBody> {
-    json(status_of(refusal), &json!({ "error": explained(refusal) }))
+    let mut response = json(status_of(refusal), &json!({ "error": explained(refusal) }));
+    add_retry_after(response.headers_mut(), refusal.retry_after());
+    response
+}
+
+/// Says when to try again, where that is known.
+pub(super) fn add_retry_after(headers: &mut HeaderMap, delay: Option<Duration>) {
+    if let Some(delay) = delay {
+        let seconds = delay.as_secs().saturating_add(u64::from(delay.subsec_nanos() > 0));
+        headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+    }
+}
+
+/// Asks a client of a server that is shutting down to open its next connection elsewhere. HTTP/2 has other means for
+/// that, which are the host's, and forbids the header.
+pub(super) fn part_ways(assistant: &Assistant, version: Version, response: &mut Response<AssistantBody>) {
+    if assistant.is_draining() && version < Version::HTTP_2 {
+        response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+    }
 }
 
 /// The status that says what kind of refusal this is.
 pub(super) fn status_of(refusal: &Error) -> StatusCode {
-    if refusal.is_conflict() { StatusCode::CONFLICT } else { StatusCode::BAD_REQUEST }
+    if refusal.is_conflict() {
+        StatusCode::CONFLICT
+    } else if refusal.is_unavailable() {
+        StatusCode::SERVICE_UNAVAILABLE
+    } else {
+        StatusCode::BAD_REQUEST
+    }
 }
 
 /// What a refusal says, member by member.

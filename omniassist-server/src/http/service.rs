@@ -38,8 +38,9 @@ impl AssistantService {
     where
         B: Body,
     {
-        let is_head = request.method() == Method::HEAD;
-        let response = self.answer(request).await;
+        let (version, is_head) = (request.version(), request.method() == Method::HEAD);
+        let mut response = self.answer(request).await;
+        reply::part_ways(&self.assistant, version, &mut response);
         if is_head { reply::head(response) } else { response }
     }
 
