@@ -44,6 +44,10 @@ pub enum ErrorCode {
     ChatBusy,
     /// What a client posted as the server's own is not what the server wrote; [`Error::path`] says where.
     SealInvalid,
+    /// The principal has as many runs under way as it may.
+    TooManyRuns,
+    /// There are as many runs under way as the server takes.
+    Overloaded,
     /// The server is shutting down and begins no run any more.
     ShuttingDown,
 }
@@ -61,6 +65,8 @@ impl ErrorCode {
             Self::DuplicateRun => "duplicate_run",
             Self::ChatBusy => "chat_busy",
             Self::SealInvalid => "seal_invalid",
+            Self::TooManyRuns => "too_many_runs",
+            Self::Overloaded => "overloaded",
             Self::ShuttingDown => "shutting_down",
         }
     }
@@ -147,6 +153,24 @@ impl Error {
         matches!(self.inner.code, ErrorCode::DuplicateRun | ErrorCode::ChatBusy)
     }
 
+    /// The principal has `limit` runs under way, and may not have more
+    /// ([`Limits::max_runs_per_principal`](crate::Limits::max_runs_per_principal)).
+    #[must_use]
+    pub fn too_many_runs(limit: usize, retry_after: Duration) -> Self {
+        let mut error = Self::new(ErrorCode::TooManyRuns);
+        error.inner.limit = Some(("max_runs_per_principal", limit));
+        error.inner.retry_after = Some(retry_after);
+        error
+    }
+
+    /// There are as many runs under way as the server takes. The number is nobody's business but the host's.
+    #[must_use]
+    pub fn overloaded(retry_after: Duration) -> Self {
+        let mut error = Self::new(ErrorCode::Overloaded);
+        error.inner.retry_after = Some(retry_after);
+        error
+    }
+
     /// The server is shutting down. `retry_after` is when another one may be there.
     #[must_use]
     pub fn shutting_down(retry_after: Duration) -> Self {
@@ -159,7 +183,14 @@ impl Error {
     /// [later](Self::retry_after).
     #[must_use]
     pub fn is_unavailable(&self) -> bool {
-        matches!(self.inner.code, ErrorCode::ShuttingDown)
+        matches!(self.inner.code, ErrorCode::Overloaded | ErrorCode::ShuttingDown)
+    }
+
+    /// Whether this principal asks for more than it may at the moment (HTTP 429), so that the same request may be
+    /// acceptable [later](Self::retry_after).
+    #[must_use]
+    pub fn is_throttled(&self) -> bool {
+        matches!(self.inner.code, ErrorCode::TooManyRuns)
     }
 
     /// When the same request may be acceptable, where that is known.
@@ -240,6 +271,11 @@ impl fmt::Display for Error {
             ErrorCode::DuplicateRun => f.write_str("this message is being answered right now")?,
             ErrorCode::ChatBusy => f.write_str("the chat has a run under way")?,
             ErrorCode::SealInvalid => f.write_str("not what this server wrote")?,
+            ErrorCode::TooManyRuns => {
+                let (_, limit) = inner.limit.unwrap_or(("limit", 0));
+                write!(f, "{limit} runs are under way already; wait until one has ended")?;
+            }
+            ErrorCode::Overloaded => f.write_str("the server is busy; send the request again")?,
             ErrorCode::ShuttingDown => f.write_str("the server is shutting down; send the request again")?,
             ErrorCode::InvalidTool | ErrorCode::InvalidStream => {
                 f.write_str(inner.expected.as_deref().unwrap_or("not acceptable"))?;

@@ -31,6 +31,12 @@ pub struct Limits {
     /// Turns in a row in which every tool call was unusable (unknown tool, arguments that do not parse or fit)
     /// before the run ends. Default 2.
     pub max_invalid_turns: u32,
+    /// Runs of one named principal under way at the same time. Default 4; one more is answered 429 `too_many_runs`.
+    /// Anonymous callers are not counted together, since nothing says that they are one.
+    pub max_runs_per_principal: usize,
+    /// Runs of all clients under way at the same time, anonymous ones included. Default 10,000; one more is answered
+    /// 503 `overloaded`.
+    pub max_runs: usize,
     /// Bytes of one server-sent event from a provider. Default 8 MiB.
     pub max_sse_event_bytes: usize,
     /// Bytes of one provider response, decoded. Default 64 MiB.
@@ -87,6 +93,8 @@ impl Default for Limits {
             max_declared_tools: 64,
             max_steps: 16,
             max_invalid_turns: 2,
+            max_runs_per_principal: 4,
+            max_runs: 10_000,
             max_sse_event_bytes: 8 * MIB,
             max_response_bytes: 64 * MIB,
             max_tool_args_bytes: MIB,

@@ -15,6 +15,7 @@ mod anthropic;
 mod approvals;
 #[cfg(feature = "openai")]
 mod canary;
+mod caps;
 mod cassette;
 mod copilotkit;
 mod cost;

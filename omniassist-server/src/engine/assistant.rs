@@ -17,7 +17,7 @@ use super::builder::AssistantBuilder;
 use super::driver::{Driver, Preparation, Prepared};
 use super::facts::Reports;
 use super::history;
-use super::live::{ChatKey, LiveRuns, Post, WhenBusy};
+use super::live::{ChatKey, LiveRuns, Post, Wanted, WhenBusy};
 use super::prompt::SystemPrompt;
 use super::run::Run;
 use super::seals::Seals;
@@ -140,9 +140,12 @@ impl Assistant {
         context.push(message);
     }
 
-    /// Starts a run outside HTTP, for nobody in particular. A request that is not acceptable gives a run that fails
-    /// with [`RunErrorCode::InvalidRequest`]; [`try_run`](Self::try_run) tells why. After [`drain`](Self::drain) it fails
-    /// with [`RunErrorCode::ServerShutdown`].
+    /// Starts a run outside HTTP, for nobody in particular. It is the host's own: the limits on how many runs there may
+    /// be neither count nor stop it.
+    ///
+    /// A request that is not acceptable gives a run that fails with [`RunErrorCode::InvalidRequest`];
+    /// [`try_run`](Self::try_run) tells why. After [`drain`](Self::drain) it fails with
+    /// [`RunErrorCode::ServerShutdown`].
     ///
     /// Must be called, and the run polled, within a tokio runtime.
     pub fn run(&self, request: RunRequest) -> Run {
@@ -173,8 +176,9 @@ impl Assistant {
     ///
     /// # Errors
     ///
-    /// When the request declares a tool that it may not declare, its history is refused, the same message is being
-    /// answered right now ([`is_conflict`](omniassist_core::Error::is_conflict)), or the assistant is
+    /// When the request declares a tool that it may not declare, or its history is refused. When the same message is
+    /// being answered right now ([`is_conflict`](omniassist_core::Error::is_conflict)), the principal has as many runs
+    /// under way as it may ([`is_throttled`](omniassist_core::Error::is_throttled)), or all have, or the assistant is
     /// [draining](Self::drain) ([`is_unavailable`](omniassist_core::Error::is_unavailable)).
     pub fn try_run(
         &self,
@@ -183,21 +187,23 @@ impl Assistant {
     ) -> Result<Run, omniassist_core::Error> {
         let inner = &self.inner;
         let principal = extensions.get::<Principal>().cloned().unwrap_or_default();
+        let post = request.chat_id.clone().map(|chat_id| Post {
+            chat: ChatKey { principal: principal.clone(), chat_id },
+            digest: post_digest(&request),
+        });
+        let wanted = Wanted { principal: principal.clone(), post, when_busy: inner.when_busy };
+        let admitted = inner.live.admit(wanted, &inner.limits)?;
         let tools = self.tools_for(&request)?.for_principal(principal.clone());
         history::verify(&mut request, &principal, &tools, &*inner.verifier)?;
         let sealer = inner.seals.as_ref().map(|seals| {
             let sealer = Sealer::new(&seals.keys, request.chat_id.clone(), &principal, Text::new());
             sealer.lifetime(inner.limits.approval_lifetime)
         });
-        let post = request
-            .chat_id
-            .clone()
-            .map(|chat_id| Post { chat: ChatKey { principal, chat_id }, digest: post_digest(&request) });
         let (mut driver, continued, message_id) = self.driver(request, extensions, tools, prepare);
         if let Some(sealer) = sealer {
             driver.seal_with(sealer, continued.as_ref(), &message_id);
         }
-        let live = inner.live.insert_posted(driver, post, inner.when_busy, &inner.limits)?;
+        let live = inner.live.insert_posted(driver, admitted, &inner.limits)?;
         Ok(Run::new(Arc::clone(inner), live, continued, message_id))
     }
 

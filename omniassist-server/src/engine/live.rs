@@ -10,6 +10,7 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, MissedTickBehavior};
 
 use super::driver::Driver;
+use super::slots::{Slot, Slots};
 use crate::{CancellationToken, Principal};
 
 /// The runs of one assistant that are under way.
@@ -19,6 +20,7 @@ use crate::{CancellationToken, Principal};
 #[derive(Debug, Default)]
 pub(super) struct LiveRuns {
     table: Mutex<Table>,
+    slots: Arc<Slots>,
 }
 
 #[derive(Debug, Default)]
@@ -46,6 +48,20 @@ pub(super) struct Post {
     pub(super) digest: u64,
 }
 
+/// A run that a client wants.
+pub(super) struct Wanted {
+    pub(super) principal: Principal,
+    /// `None` where the run belongs to no chat.
+    pub(super) post: Option<Post>,
+    pub(super) when_busy: WhenBusy,
+}
+
+/// A run that a client may begin.
+pub(super) struct Admitted {
+    wanted: Wanted,
+    slot: Option<Slot>,
+}
+
 /// What happens to a post to a chat that has a run under way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
@@ -61,6 +77,8 @@ pub enum WhenBusy {
 /// One run under way.
 pub(super) struct LiveRun {
     post: Option<Post>,
+    /// What a client's run takes up while it goes on.
+    slot: Mutex<Option<Slot>>,
     /// Fires when the terminal event was given out, or the run was dropped.
     ended: CancellationToken,
     driver: Mutex<Option<Box<Driver>>>,
@@ -95,9 +113,10 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl LiveRun {
-    fn new(driver: Driver, post: Option<Post>) -> Self {
+    fn new(driver: Driver, post: Option<Post>, slot: Option<Slot>) -> Self {
         Self {
             post,
+            slot: Mutex::new(slot),
             ended: CancellationToken::new(),
             driver: Mutex::new(Some(Box::new(driver))),
             started: Instant::now(),
@@ -151,12 +170,18 @@ impl LiveRun {
             Err(TryLockError::WouldBlock) => None,
         };
         drop(driver);
+        self.has_ended();
+    }
+
+    /// Notes that the terminal event was given out, or that there will be none.
+    pub(super) fn has_ended(&self) {
+        drop(self.give_slot());
         self.ended.cancel();
     }
 
-    /// Notes that the terminal event was given out.
-    pub(super) fn has_ended(&self) {
-        self.ended.cancel();
+    /// Gives up what the run takes up.
+    fn give_slot(&self) -> Option<Slot> {
+        lock(&self.slot).take()
     }
 
     /// Whether the terminal event was given out, or the run was dropped.
@@ -199,7 +224,7 @@ impl fmt::Debug for LiveRun {
 impl LiveRuns {
     /// Takes up a run of the host's own. After [`close`](Self::close) it is ended at once.
     pub(super) fn insert(self: &Arc<Self>, driver: Driver, limits: &Arc<Limits>) -> (u64, Arc<LiveRun>) {
-        let run = Arc::new(LiveRun::new(driver, None));
+        let run = Arc::new(LiveRun::new(driver, None, None));
         let mut table = lock(&self.table);
         if table.closed {
             run.end(End::Shutdown);
@@ -207,39 +232,45 @@ impl LiveRuns {
         (self.put(&mut table, &run, limits), run)
     }
 
+    /// Whether a client may begin a run now. Costs next to nothing where it may not.
+    ///
+    /// # Errors
+    ///
+    /// When no run may begin any more, the chat's run answers the same message, posts to a busy chat are refused, or as
+    /// many runs are under way as may be.
+    pub(super) fn admit(&self, wanted: Wanted, limits: &Limits) -> Result<Admitted, Error> {
+        let before = lock(&self.table).before(&wanted)?;
+        // It takes the slot of the run whose place it takes.
+        let slot = match before {
+            Some(_) => None,
+            None => Some(self.slots.take(&wanted.principal, limits)?),
+        };
+        Ok(Admitted { wanted, slot })
+    }
+
     /// Takes up a client's run: where it belongs to a chat, in the place of the chat's run under way.
     ///
     /// # Errors
     ///
-    /// When no run may begin any more, the chat's run answers the same message, or posts to a busy chat are refused.
+    /// As [`admit`](Self::admit), for what has changed since.
     pub(super) fn insert_posted(
         self: &Arc<Self>,
         driver: Driver,
-        post: Option<Post>,
-        when_busy: WhenBusy,
+        Admitted { wanted, slot }: Admitted,
         limits: &Arc<Limits>,
     ) -> Result<(u64, Arc<LiveRun>), Error> {
         let mut table = lock(&self.table);
-        if table.closed {
-            return Err(Error::shutting_down(RETRY_ELSEWHERE));
-        }
-        let Some(post) = post else {
-            let run = Arc::new(LiveRun::new(driver, None));
-            return Ok((self.put(&mut table, &run, limits), run));
+        let before = table.before(&wanted)?;
+        let slot = match before.as_ref().and_then(|before| before.give_slot()).or(slot) {
+            Some(slot) => slot,
+            None => self.slots.take(&wanted.principal, limits)?,
         };
-        let before = table.of_chat(&post.chat);
-        if let Some(before) = &before {
-            if before.post.as_ref() == Some(&post) {
-                return Err(Error::duplicate_run());
-            }
-            if when_busy == WhenBusy::Reject {
-                return Err(Error::chat_busy());
-            }
-        }
-        let chat = post.chat.clone();
-        let run = Arc::new(LiveRun::new(driver, Some(post)));
+        let chat = wanted.post.as_ref().map(|post| post.chat.clone());
+        let run = Arc::new(LiveRun::new(driver, wanted.post, Some(slot)));
         let key = self.put(&mut table, &run, limits);
-        table.chats.insert(chat, key);
+        if let Some(chat) = chat {
+            table.chats.insert(chat, key);
+        }
         drop(table);
         if let Some(before) = before {
             before.end(End::Abort(Text::from_static("Another message took the place of this one.")));
@@ -300,6 +331,24 @@ impl LiveRuns {
 }
 
 impl Table {
+    /// The run whose place a new one takes.
+    ///
+    /// # Errors
+    ///
+    /// When no run may begin any more, or that one is not to be disturbed.
+    fn before(&self, wanted: &Wanted) -> Result<Option<Arc<LiveRun>>, Error> {
+        if self.closed {
+            return Err(Error::shutting_down(RETRY_ELSEWHERE));
+        }
+        let Some(post) = &wanted.post else { return Ok(None) };
+        let before = self.of_chat(&post.chat);
+        match &before {
+            Some(before) if before.post.as_ref() == Some(post) => Err(Error::duplicate_run()),
+            Some(_) if wanted.when_busy == WhenBusy::Reject => Err(Error::chat_busy()),
+            _ => Ok(before),
+        }
+    }
+
     /// The run of a chat that has not ended.
     fn of_chat(&self, chat: &ChatKey) -> Option<Arc<LiveRun>> {
         let run = self.runs.get(self.chats.get(chat)?)?;

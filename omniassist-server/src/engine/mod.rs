@@ -10,6 +10,7 @@ mod live;
 mod prompt;
 mod run;
 mod seals;
+mod slots;
 mod summary;
 
 pub use assistant::Assistant;

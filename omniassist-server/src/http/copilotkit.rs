@@ -322,7 +322,8 @@ fn unreadable(refusal: &Refusal) -> Response<AssistantBody> {
 fn refused(refusal: &Error) -> Response<AssistantBody> {
     let title = match refusal.code() {
         ErrorCode::DuplicateRun | ErrorCode::ChatBusy => "Thread already running",
-        ErrorCode::ShuttingDown => "Service unavailable",
+        _ if refusal.is_throttled() => "Too many requests",
+        _ if refusal.is_unavailable() => "Service unavailable",
         _ => "Invalid request body",
     };
     let details = reply::explained(refusal);

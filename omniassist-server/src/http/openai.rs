@@ -190,7 +190,11 @@ fn refused(refusal: &Refusal) -> Response<AssistantBody> {
 }
 
 fn unacceptable(refusal: &Error) -> Response<AssistantBody> {
-    let kind = if refusal.is_unavailable() { "server_error" } else { INVALID };
+    let kind = match refusal {
+        refusal if refusal.is_throttled() => "rate_limit_error",
+        refusal if refusal.is_unavailable() => "server_error",
+        _ => INVALID,
+    };
     let mut out = BytesMut::new();
     error_body(&reply::told(refusal), kind, refusal.path(), Some(refusal.code().as_str()), &mut out);
     let mut response = body(reply::status_of(refusal), out);

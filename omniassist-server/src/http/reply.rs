@@ -186,6 +186,8 @@ pub(super) fn part_ways(assistant: &Assistant, version: Version, response: &mut 
 pub(super) fn status_of(refusal: &Error) -> StatusCode {
     if refusal.is_conflict() {
         StatusCode::CONFLICT
+    } else if refusal.is_throttled() {
+        StatusCode::TOO_MANY_REQUESTS
     } else if refusal.is_unavailable() {
         StatusCode::SERVICE_UNAVAILABLE
     } else {

@@ -1,0 +1,72 @@
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use omniassist_core::{Error, Limits};
+
+use crate::Principal;
+
+/// When a run of a principal's own may have ended.
+const RETRY_OWN: Duration = Duration::from_secs(1);
+
+/// When one of all runs may have ended.
+const RETRY_ANY: Duration = Duration::from_secs(2);
+
+/// How many runs of clients are under way, of whom.
+#[derive(Debug, Default)]
+pub(super) struct Slots {
+    taken: Mutex<Taken>,
+}
+
+#[derive(Debug, Default)]
+struct Taken {
+    total: usize,
+    /// Named principals with a run under way.
+    by_principal: HashMap<Principal, usize>,
+}
+
+/// The right to one run. Dropping it gives it back.
+#[derive(Debug)]
+pub(super) struct Slot {
+    slots: Arc<Slots>,
+    principal: Principal,
+}
+
+impl Slots {
+    /// Takes a slot for this principal.
+    ///
+    /// # Errors
+    ///
+    /// When the principal, or all together, have as many runs as the limits allow. Who has too many learns that, also
+    /// where the server is full.
+    pub(super) fn take(self: &Arc<Self>, principal: &Principal, limits: &Limits) -> Result<Slot, Error> {
+        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        let named = !principal.is_anonymous();
+        let own = if named { taken.by_principal.get(principal).copied().unwrap_or(0) } else { 0 };
+        if named && own >= limits.max_runs_per_principal {
+            return Err(Error::too_many_runs(limits.max_runs_per_principal, RETRY_OWN));
+        }
+        if taken.total >= limits.max_runs {
+            return Err(Error::overloaded(RETRY_ANY));
+        }
+        taken.total += 1;
+        if named {
+            taken.by_principal.insert(principal.clone(), own + 1);
+        }
+        Ok(Slot { slots: Arc::clone(self), principal: principal.clone() })
+    }
+}
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        let mut taken = self.slots.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        taken.total = taken.total.saturating_sub(1);
+        if let Entry::Occupied(mut own) = taken.by_principal.entry(self.principal.clone()) {
+            match own.get_mut() {
+                0 | 1 => drop(own.remove()),
+                runs => *runs -= 1,
+            }
+        }
+    }
+}
