@@ -46,10 +46,14 @@ pub enum ErrorCode {
     SealInvalid,
     /// The principal has as many runs under way as it may.
     TooManyRuns,
+    /// The principal begins runs more often than it may.
+    RateLimited,
     /// There are as many runs under way as the server takes.
     Overloaded,
     /// The server is shutting down and begins no run any more.
     ShuttingDown,
+    /// Something failed inside the host.
+    Internal,
 }
 
 impl ErrorCode {
@@ -66,8 +70,10 @@ impl ErrorCode {
             Self::ChatBusy => "chat_busy",
             Self::SealInvalid => "seal_invalid",
             Self::TooManyRuns => "too_many_runs",
+            Self::RateLimited => "rate_limited",
             Self::Overloaded => "overloaded",
             Self::ShuttingDown => "shutting_down",
+            Self::Internal => "internal",
         }
     }
 }
@@ -163,6 +169,14 @@ impl Error {
         error
     }
 
+    /// The principal begins runs more often than it may.
+    #[must_use]
+    pub fn rate_limited(retry_after: Duration) -> Self {
+        let mut error = Self::new(ErrorCode::RateLimited);
+        error.inner.retry_after = Some(retry_after);
+        error
+    }
+
     /// There are as many runs under way as the server takes. The number is nobody's business but the host's.
     #[must_use]
     pub fn overloaded(retry_after: Duration) -> Self {
@@ -179,6 +193,18 @@ impl Error {
         error
     }
 
+    /// Something failed inside the host, that the client has no part in.
+    #[must_use]
+    pub fn internal() -> Self {
+        Self::new(ErrorCode::Internal)
+    }
+
+    /// Whether something failed inside the host (HTTP 500).
+    #[must_use]
+    pub fn is_internal(&self) -> bool {
+        self.inner.code == ErrorCode::Internal
+    }
+
     /// Whether the server takes nobody's runs at the moment (HTTP 503), so that the same request may be acceptable
     /// [later](Self::retry_after).
     #[must_use]
@@ -190,7 +216,7 @@ impl Error {
     /// acceptable [later](Self::retry_after).
     #[must_use]
     pub fn is_throttled(&self) -> bool {
-        matches!(self.inner.code, ErrorCode::TooManyRuns)
+        matches!(self.inner.code, ErrorCode::TooManyRuns | ErrorCode::RateLimited)
     }
 
     /// When the same request may be acceptable, where that is known.
@@ -275,6 +301,8 @@ impl fmt::Display for Error {
                 let (_, limit) = inner.limit.unwrap_or(("limit", 0));
                 write!(f, "{limit} runs are under way already; wait until one has ended")?;
             }
+            ErrorCode::RateLimited => f.write_str("too many requests; send this one again later")?,
+            ErrorCode::Internal => f.write_str("an internal error occurred")?,
             ErrorCode::Overloaded => f.write_str("the server is busy; send the request again")?,
             ErrorCode::ShuttingDown => f.write_str("the server is shutting down; send the request again")?,
             ErrorCode::InvalidTool | ErrorCode::InvalidStream => {

@@ -20,6 +20,7 @@ mod shared_state;
 mod telemetry;
 #[cfg(feature = "testing")]
 pub mod testing;
+pub mod throttle;
 pub mod tool;
 #[cfg(feature = "__transport")]
 mod transport;

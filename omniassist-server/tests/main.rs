@@ -35,6 +35,7 @@ mod openai_endpoint;
 mod plain_routes;
 #[cfg(all(feature = "anthropic", feature = "gemini", feature = "openai"))]
 mod provider_items;
+mod rate;
 #[cfg(feature = "openai")]
 mod recorded;
 #[cfg(feature = "__transport")]

@@ -13,6 +13,7 @@ pub(crate) fn run(report: &mut Report) {
     report.step("clippy", || {
         clippy(&["--workspace", "--all-targets"])?;
         clippy(&["-p", "omniassist-core", "--all-targets", "--all-features"])?;
+        clippy(&["-p", "omniassist-server", "--all-targets", "--all-features"])?;
         clippy(&["-p", "omniassist-server", "--no-default-features"])?;
         clippy(&["-p", "omniassist-server", "--no-default-features", "--features", "openai"])?;
         clippy(&["-p", "omniassist-server", "--no-default-features", "--features", "anthropic"])?;

@@ -72,6 +72,9 @@ pub(crate) fn run(named: &[Part], report: &mut Report) {
         report.step("Rust tests, all features of the core", || {
             execute(&mut cargo(&["test", "--locked", "-p", "omniassist-core", "--all-features"]))
         });
+        report.step("Rust tests, what is off by default", || {
+            execute(&mut cargo(&["test", "--locked", "-p", "omniassist-server", "--all-features", "rate"]))
+        });
     }
     if parts.iter().all(|part| *part == Part::Rust) {
         return;

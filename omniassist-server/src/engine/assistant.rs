@@ -25,6 +25,7 @@ use crate::cost::Prices;
 use crate::endpoint::{ObjectEndpoint, OpenAiEndpoint};
 use crate::provider::LlmProvider;
 use crate::seal::Sealer;
+use crate::throttle::{self, RateLimit, RunAttempt};
 use crate::tool::{ToolSnapshot, Tools};
 use crate::{Principal, RunContext};
 
@@ -68,6 +69,7 @@ pub(crate) struct Inner {
     pub(super) objects: BTreeMap<String, ObjectEndpoint>,
     pub(super) records_content: bool,
     pub(super) when_busy: WhenBusy,
+    pub(super) rate_limit: Option<Arc<dyn RateLimit>>,
     pub(super) live: Arc<LiveRuns>,
 }
 
@@ -178,7 +180,7 @@ impl Assistant {
     ///
     /// When the request declares a tool that it may not declare, or its history is refused. When the same message is
     /// being answered right now ([`is_conflict`](omniassist_core::Error::is_conflict)), the principal has as many runs
-    /// under way as it may ([`is_throttled`](omniassist_core::Error::is_throttled)), or all have, or the assistant is
+    /// under way as it may or begins them too often ([`is_throttled`](omniassist_core::Error::is_throttled)), or all have, or the assistant is
     /// [draining](Self::drain) ([`is_unavailable`](omniassist_core::Error::is_unavailable)).
     pub fn try_run(
         &self,
@@ -193,6 +195,9 @@ impl Assistant {
         });
         let wanted = Wanted { principal: principal.clone(), post, when_busy: inner.when_busy };
         let admitted = inner.live.admit(wanted, &inner.limits)?;
+        if let Some(limit) = &inner.rate_limit {
+            throttle::asked(&**limit, &RunAttempt::new(&principal, &request, &extensions))?;
+        }
         let tools = self.tools_for(&request)?.for_principal(principal.clone());
         history::verify(&mut request, &principal, &tools, &*inner.verifier)?;
         let sealer = inner.seals.as_ref().map(|seals| {

@@ -14,6 +14,7 @@ use crate::cost::Prices;
 use crate::endpoint::{ObjectEndpoint, OpenAiEndpoint};
 use crate::provider::LlmProvider;
 use crate::seal::{InMemoryReplayGuard, ReplayGuard, SealKeys, SealVerifier};
+use crate::throttle::RateLimit;
 use crate::tool::{StateMap, Tool, Tools};
 use crate::{Error, Result};
 
@@ -40,6 +41,7 @@ pub struct AssistantBuilder {
     objects: Vec<ObjectEndpoint>,
     records_content: bool,
     when_busy: WhenBusy,
+    rate_limit: Option<Arc<dyn RateLimit>>,
 }
 
 impl AssistantBuilder {
@@ -65,6 +67,7 @@ impl AssistantBuilder {
             objects: Vec::new(),
             records_content: false,
             when_busy: WhenBusy::default(),
+            rate_limit: None,
         }
     }
 
@@ -224,6 +227,14 @@ impl AssistantBuilder {
         self
     }
 
+    /// How often clients may begin runs: a [`PrincipalRate`](crate::throttle::PrincipalRate), or the host's own
+    /// [`RateLimit`]. Runs that the host starts with [`Assistant::run`] are not asked about. Default: as often as they
+    /// like, within [`Limits::max_runs_per_principal`].
+    pub fn rate_limit(mut self, limit: impl RateLimit) -> Self {
+        self.rate_limit = Some(Arc::new(limit));
+        self
+    }
+
     /// Builds the assistant.
     ///
     /// # Errors
@@ -273,6 +284,7 @@ impl AssistantBuilder {
             objects,
             records_content: self.records_content,
             when_busy: self.when_busy,
+            rate_limit: self.rate_limit,
             live: Arc::default(),
         }))
     }

@@ -323,6 +323,7 @@ fn refused(refusal: &Error) -> Response<AssistantBody> {
     let title = match refusal.code() {
         ErrorCode::DuplicateRun | ErrorCode::ChatBusy => "Thread already running",
         _ if refusal.is_throttled() => "Too many requests",
+        _ if refusal.is_internal() => "Internal error",
         _ if refusal.is_unavailable() => "Service unavailable",
         _ => "Invalid request body",
     };

@@ -1,6 +1,6 @@
 //! OpenAI's routes: `/v1/chat/completions` and `/v1/models`. Everything below `/v1` answers in OpenAI's shape.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use bytes::BytesMut;
 use http::request::Parts;
@@ -9,7 +9,7 @@ use http_body::Body;
 use omniassist_core::dialect::chat_completions::{
     self, AnswerHead, ChatRequest, Completion, Encoder, HEADERS, error_body,
 };
-use omniassist_core::{Error, Text};
+use omniassist_core::{Error, ErrorCode, Text};
 use percent_encoding::percent_decode_str;
 use serde_json::{Value, json};
 use std::future::poll_fn;
@@ -23,6 +23,9 @@ use crate::tool::schema;
 use crate::{Assistant, Run};
 
 const INVALID: &str = "invalid_request_error";
+
+/// The longest `Retry-After` that OpenAI's clients wait for. At a longer one they try again much too soon.
+const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
 /// Answers a request whose path below `/v1/` is this.
 pub(super) async fn handle<B: Body>(
@@ -192,13 +195,21 @@ fn refused(refusal: &Refusal) -> Response<AssistantBody> {
 fn unacceptable(refusal: &Error) -> Response<AssistantBody> {
     let kind = match refusal {
         refusal if refusal.is_throttled() => "rate_limit_error",
-        refusal if refusal.is_unavailable() => "server_error",
+        refusal if refusal.is_unavailable() || refusal.is_internal() => "server_error",
         _ => INVALID,
     };
+    let code = match refusal.code() {
+        // The word that clients look for.
+        ErrorCode::RateLimited => "rate_limit_exceeded",
+        code => code.as_str(),
+    };
     let mut out = BytesMut::new();
-    error_body(&reply::told(refusal), kind, refusal.path(), Some(refusal.code().as_str()), &mut out);
+    error_body(&reply::told(refusal), kind, refusal.path(), Some(code), &mut out);
     let mut response = body(reply::status_of(refusal), out);
     reply::add_retry_after(response.headers_mut(), refusal.retry_after());
+    if refusal.retry_after().is_some_and(|delay| delay > LONGEST_WAIT) {
+        response.headers_mut().insert("x-should-retry", HeaderValue::from_static("false"));
+    }
     response
 }
 

@@ -190,6 +190,8 @@ pub(super) fn status_of(refusal: &Error) -> StatusCode {
         StatusCode::TOO_MANY_REQUESTS
     } else if refusal.is_unavailable() {
         StatusCode::SERVICE_UNAVAILABLE
+    } else if refusal.is_internal() {
+        StatusCode::INTERNAL_SERVER_ERROR
     } else {
         StatusCode::BAD_REQUEST
     }

@@ -1,0 +1,46 @@
+use std::fmt;
+
+use http::Extensions;
+use omniassist_core::RunRequest;
+
+use crate::Principal;
+
+/// A run that a client wants to begin. Nothing in it but the principal and the extensions is to be believed.
+#[derive(Clone, Copy)]
+pub struct RunAttempt<'a> {
+    principal: &'a Principal,
+    request: &'a RunRequest,
+    extensions: &'a Extensions,
+}
+
+impl<'a> RunAttempt<'a> {
+    /// An attempt of this principal.
+    #[must_use]
+    pub fn new(principal: &'a Principal, request: &'a RunRequest, extensions: &'a Extensions) -> Self {
+        Self { principal, request, extensions }
+    }
+
+    /// Who wants it.
+    #[must_use]
+    pub fn principal(&self) -> &'a Principal {
+        self.principal
+    }
+
+    /// What is asked for. Posted history in it is not verified yet.
+    #[must_use]
+    pub fn request(&self) -> &'a RunRequest {
+        self.request
+    }
+
+    /// The extensions of the HTTP request.
+    #[must_use]
+    pub fn extensions(&self) -> &'a Extensions {
+        self.extensions
+    }
+}
+
+impl fmt::Debug for RunAttempt<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RunAttempt").field("principal", self.principal).finish_non_exhaustive()
+    }
+}

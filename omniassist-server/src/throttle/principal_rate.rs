@@ -1,0 +1,134 @@
+use std::fmt;
+use std::num::NonZeroU32;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use governor::clock::Clock;
+use governor::middleware::NoOpMiddleware;
+use governor::nanos::Nanos;
+use governor::state::keyed::HashMapStateStore;
+use governor::{Quota, RateLimiter};
+use tokio::time::Instant;
+
+use super::{RateLimit, RunAttempt};
+use crate::Principal;
+
+/// Principals are looked through for forgotten ones after this many attempts at the earliest.
+const SWEEP: usize = 1_024;
+
+/// So many runs of one principal in some time: a [`RateLimit`] (GCRA, by the `governor` crate).
+///
+/// A principal that has been quiet may begin as many runs at once as its burst allows, by default all of the rate's;
+/// then one each time a share of the period has passed. `per_minute(20)` allows 20 at once and one more every 3 s. All
+/// anonymous callers are one principal here: give each a [`Principal`] of its own, by session or address, where that is
+/// too coarse.
+///
+/// Kept in memory, for this process alone: behind a load balancer with three instances, a principal may get three times
+/// as much. Principals whose burst is whole again are forgotten from time to time, so memory follows those who were
+/// active lately.
+///
+/// ```
+/// use omniassist_server::testing::ScriptedProvider;
+/// use omniassist_server::throttle::PrincipalRate;
+/// use omniassist_server::Assistant;
+///
+/// # fn main() -> omniassist_server::Result<()> {
+/// let assistant = Assistant::builder(ScriptedProvider::new())
+///     .rate_limit(PrincipalRate::per_minute(20).burst(5))
+///     .build()?;
+/// # let _ = assistant;
+/// # Ok(())
+/// # }
+/// ```
+#[must_use = "a rate limits nothing until an assistant has it"]
+pub struct PrincipalRate {
+    /// `None` where no run may begin at all.
+    limiter: Option<Limiter>,
+    period: Duration,
+    quota: Option<Quota>,
+    /// Attempts since principals were last looked through.
+    attempts: AtomicUsize,
+    /// How many were left then.
+    remembered: AtomicUsize,
+}
+
+type Limiter = RateLimiter<Principal, HashMapStateStore<Principal>, SinceStart, NoOpMiddleware<Nanos>>;
+
+impl PrincipalRate {
+    /// This many runs a second. With 0, none.
+    pub fn per_second(runs: u32) -> Self {
+        Self::new(runs, Duration::from_secs(1), Quota::per_second)
+    }
+
+    /// This many runs a minute. With 0, none.
+    pub fn per_minute(runs: u32) -> Self {
+        Self::new(runs, Duration::from_secs(60), Quota::per_minute)
+    }
+
+    /// This many runs an hour. With 0, none.
+    pub fn per_hour(runs: u32) -> Self {
+        Self::new(runs, Duration::from_secs(3600), Quota::per_hour)
+    }
+
+    fn new(runs: u32, period: Duration, quota: fn(NonZeroU32) -> Quota) -> Self {
+        Self::of(NonZeroU32::new(runs).map(quota), period)
+    }
+
+    fn of(quota: Option<Quota>, period: Duration) -> Self {
+        let limiter = quota
+            .map(|quota| RateLimiter::new(quota, HashMapStateStore::default(), SinceStart(Instant::now())));
+        Self { limiter, period, quota, attempts: AtomicUsize::new(0), remembered: AtomicUsize::new(0) }
+    }
+
+    /// How many runs a principal that has been quiet may begin at once. Default: the rate's number. With 0, none.
+    pub fn burst(self, runs: u32) -> Self {
+        let burst = NonZeroU32::new(runs);
+        let quota = self.quota.zip(burst).map(|(quota, burst)| quota.allow_burst(burst));
+        Self::of(quota, self.period)
+    }
+
+    /// How many principals are remembered.
+    #[must_use]
+    pub fn principals(&self) -> usize {
+        self.limiter.as_ref().map_or(0, RateLimiter::len)
+    }
+
+    /// Forgets the principals about whom there is nothing to remember, once as many attempts were made as were
+    /// remembered the last time: so each attempt pays for looking at two at most.
+    fn sweep(&self, limiter: &Limiter) {
+        let attempts = self.attempts.fetch_add(1, Ordering::Relaxed) + 1;
+        if attempts >= self.remembered.load(Ordering::Relaxed).max(SWEEP) {
+            self.attempts.store(0, Ordering::Relaxed);
+            limiter.retain_recent();
+            limiter.shrink_to_fit();
+            self.remembered.store(limiter.len(), Ordering::Relaxed);
+        }
+    }
+}
+
+impl RateLimit for PrincipalRate {
+    fn check(&self, attempt: &RunAttempt<'_>) -> Result<(), Duration> {
+        let Some(limiter) = &self.limiter else { return Err(self.period) };
+        let checked = limiter.check_key(attempt.principal());
+        self.sweep(limiter);
+        checked.map_err(|refused| refused.wait_time_from(limiter.clock().now()))
+    }
+}
+
+impl fmt::Debug for PrincipalRate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PrincipalRate").field("quota", &self.quota).finish_non_exhaustive()
+    }
+}
+
+/// Tokio's clock, which tests can stop.
+#[derive(Debug, Clone)]
+struct SinceStart(Instant);
+
+impl Clock for SinceStart {
+    type Instant = Nanos;
+
+    fn now(&self) -> Nanos {
+        self.0.elapsed().into()
+    }
+}

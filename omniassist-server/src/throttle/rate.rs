@@ -1,0 +1,51 @@
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
+
+use omniassist_core::Error;
+
+use super::RunAttempt;
+
+/// How often runs may begin.
+///
+/// Asked for each run that a client wants, once it is clear that the limits on runs under way allow it, and before its
+/// conversation is looked at. It is called within the request's task and must answer at once; a limiter that has to ask
+/// over a network belongs into a middleware of the host's. One that panics refuses the run with 500.
+///
+/// Closures that take a `&RunAttempt<'_>` are rate limits.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a rate limit",
+    note = "a rate limit implements `RateLimit`, or is a closure `|attempt: &RunAttempt<'_>| -> Result<(), Duration>`"
+)]
+pub trait RateLimit: Send + Sync + 'static {
+    /// Counts the attempt, and says whether the run may begin.
+    ///
+    /// # Errors
+    ///
+    /// When it may not: how long until an attempt may succeed. The client is answered 429 `rate_limited` with that as
+    /// `Retry-After`, in whole seconds, rounded up.
+    fn check(&self, attempt: &RunAttempt<'_>) -> Result<(), Duration>;
+}
+
+impl<F> RateLimit for F
+where
+    F: Fn(&RunAttempt<'_>) -> Result<(), Duration> + Send + Sync + 'static,
+{
+    fn check(&self, attempt: &RunAttempt<'_>) -> Result<(), Duration> {
+        self(attempt)
+    }
+}
+
+/// Asks a rate limit, as a refusal where it refuses.
+///
+/// # Errors
+///
+/// When the limit refuses the run, or panics.
+pub(crate) fn asked(limit: &dyn RateLimit, attempt: &RunAttempt<'_>) -> Result<(), Error> {
+    match catch_unwind(AssertUnwindSafe(|| limit.check(attempt))) {
+        Ok(checked) => checked.map_err(Error::rate_limited),
+        Err(_) => {
+            tracing::error!("the rate limit panicked; the run is refused");
+            Err(Error::internal())
+        }
+    }
+}
