@@ -48,6 +48,8 @@ pub enum ErrorCode {
     TooManyRuns,
     /// The principal begins runs more often than it may.
     RateLimited,
+    /// The principal has used the tokens that it may use for now.
+    TokenBudgetExceeded,
     /// There are as many runs under way as the server takes.
     Overloaded,
     /// The server is shutting down and begins no run any more.
@@ -71,6 +73,7 @@ impl ErrorCode {
             Self::SealInvalid => "seal_invalid",
             Self::TooManyRuns => "too_many_runs",
             Self::RateLimited => "rate_limited",
+            Self::TokenBudgetExceeded => "token_budget_exceeded",
             Self::Overloaded => "overloaded",
             Self::ShuttingDown => "shutting_down",
             Self::Internal => "internal",
@@ -177,6 +180,14 @@ impl Error {
         error
     }
 
+    /// The principal has used the tokens that it may use; there are more after `retry_after`.
+    #[must_use]
+    pub fn token_budget_exceeded(retry_after: Duration) -> Self {
+        let mut error = Self::new(ErrorCode::TokenBudgetExceeded);
+        error.inner.retry_after = Some(retry_after);
+        error
+    }
+
     /// There are as many runs under way as the server takes. The number is nobody's business but the host's.
     #[must_use]
     pub fn overloaded(retry_after: Duration) -> Self {
@@ -216,7 +227,10 @@ impl Error {
     /// acceptable [later](Self::retry_after).
     #[must_use]
     pub fn is_throttled(&self) -> bool {
-        matches!(self.inner.code, ErrorCode::TooManyRuns | ErrorCode::RateLimited)
+        matches!(
+            self.inner.code,
+            ErrorCode::TooManyRuns | ErrorCode::RateLimited | ErrorCode::TokenBudgetExceeded
+        )
     }
 
     /// When the same request may be acceptable, where that is known.
@@ -302,6 +316,9 @@ impl fmt::Display for Error {
                 write!(f, "{limit} runs are under way already; wait until one has ended")?;
             }
             ErrorCode::RateLimited => f.write_str("too many requests; send this one again later")?,
+            ErrorCode::TokenBudgetExceeded => {
+                f.write_str("the token budget is used up; send the request again later")?;
+            }
             ErrorCode::Internal => f.write_str("an internal error occurred")?,
             ErrorCode::Overloaded => f.write_str("the server is busy; send the request again")?,
             ErrorCode::ShuttingDown => f.write_str("the server is shutting down; send the request again")?,

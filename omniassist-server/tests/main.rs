@@ -13,6 +13,7 @@ mod ag_ui;
 #[cfg(feature = "anthropic")]
 mod anthropic;
 mod approvals;
+mod budget;
 #[cfg(feature = "openai")]
 mod canary;
 mod caps;

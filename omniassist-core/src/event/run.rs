@@ -260,6 +260,8 @@ pub enum RunErrorCode {
     Internal,
     /// The server shut down before the run was over.
     ServerShutdown,
+    /// The principal has used the tokens that it may use for now.
+    TokenBudgetExceeded,
 }
 
 impl RunErrorCode {
@@ -280,6 +282,7 @@ impl RunErrorCode {
             Self::InvalidRequest => "invalid_request",
             Self::Internal => "internal",
             Self::ServerShutdown => "server_shutdown",
+            Self::TokenBudgetExceeded => "token_budget_exceeded",
         }
     }
 
@@ -305,6 +308,9 @@ impl RunErrorCode {
             Self::Internal => "An internal error occurred.",
             Self::ServerShutdown => {
                 "The server was restarted before the answer was complete. Please send your message again."
+            }
+            Self::TokenBudgetExceeded => {
+                "The answer was stopped: the token budget is used up. Please try again later."
             }
         }
     }

@@ -155,6 +155,7 @@ fn failures() {
         (RunErrorCode::LimitExceeded, 500, "limit_exceeded", false),
         (RunErrorCode::Internal, 500, "internal", false),
         (RunErrorCode::ServerShutdown, 503, "server_shutdown", true),
+        (RunErrorCode::TokenBudgetExceeded, 429, "token_budget_exceeded", false),
     ] {
         assert_eq!(failure(error(code)), Some((status, word)));
         assert_eq!(ErrorObject::of(code).is_retryable, retryable, "{code}");

@@ -75,7 +75,7 @@ fn reasons() -> Vec<FinishReason> {
     known.into_iter().chain(other).collect()
 }
 
-fn codes() -> [RunErrorCode; 13] {
+fn codes() -> [RunErrorCode; 14] {
     [
         RunErrorCode::ProviderError,
         RunErrorCode::ProviderAuth,
@@ -90,6 +90,7 @@ fn codes() -> [RunErrorCode; 13] {
         RunErrorCode::InvalidRequest,
         RunErrorCode::Internal,
         RunErrorCode::ServerShutdown,
+        RunErrorCode::TokenBudgetExceeded,
     ]
 }
 

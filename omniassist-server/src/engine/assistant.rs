@@ -18,6 +18,7 @@ use super::driver::{Driver, Preparation, Prepared};
 use super::facts::Reports;
 use super::history;
 use super::live::{ChatKey, LiveRuns, Post, Wanted, WhenBusy};
+use super::meter::{Budget, Meter};
 use super::prompt::SystemPrompt;
 use super::run::Run;
 use super::seals::Seals;
@@ -70,6 +71,7 @@ pub(crate) struct Inner {
     pub(super) records_content: bool,
     pub(super) when_busy: WhenBusy,
     pub(super) rate_limit: Option<Arc<dyn RateLimit>>,
+    pub(super) budget: Option<Arc<Budget>>,
     pub(super) live: Arc<LiveRuns>,
 }
 
@@ -180,7 +182,7 @@ impl Assistant {
     ///
     /// When the request declares a tool that it may not declare, or its history is refused. When the same message is
     /// being answered right now ([`is_conflict`](omniassist_core::Error::is_conflict)), the principal has as many runs
-    /// under way as it may or begins them too often ([`is_throttled`](omniassist_core::Error::is_throttled)), or all have, or the assistant is
+    /// under way as it may, begins them too often or has no tokens left ([`is_throttled`](omniassist_core::Error::is_throttled)), or all have, or the assistant is
     /// [draining](Self::drain) ([`is_unavailable`](omniassist_core::Error::is_unavailable)).
     pub fn try_run(
         &self,
@@ -198,6 +200,9 @@ impl Assistant {
         if let Some(limit) = &inner.rate_limit {
             throttle::asked(&**limit, &RunAttempt::new(&principal, &request, &extensions))?;
         }
+        if let Some(budget) = &inner.budget {
+            budget.admit(&principal)?;
+        }
         let tools = self.tools_for(&request)?.for_principal(principal.clone());
         history::verify(&mut request, &principal, &tools, &*inner.verifier)?;
         let sealer = inner.seals.as_ref().map(|seals| {
@@ -207,6 +212,9 @@ impl Assistant {
         let (mut driver, continued, message_id) = self.driver(request, extensions, tools, prepare);
         if let Some(sealer) = sealer {
             driver.seal_with(sealer, continued.as_ref(), &message_id);
+        }
+        if let Some(budget) = &inner.budget {
+            driver.meter_with(Meter::new(Arc::clone(budget), principal));
         }
         let live = inner.live.insert_posted(driver, admitted, &inner.limits)?;
         Ok(Run::new(Arc::clone(inner), live, continued, message_id))

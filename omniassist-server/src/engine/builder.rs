@@ -8,13 +8,14 @@ use omniassist_core::{ContextMessage, Limits, ModelOptions, Text, TrustHistory, 
 use super::assistant::{Assistant, Inner};
 use super::facts::Reports;
 use super::live::WhenBusy;
+use super::meter::Budget;
 use super::prompt::{IntoSystemPrompt, SystemPrompt};
 use super::seals::Seals;
 use crate::cost::Prices;
 use crate::endpoint::{ObjectEndpoint, OpenAiEndpoint};
 use crate::provider::LlmProvider;
 use crate::seal::{InMemoryReplayGuard, ReplayGuard, SealKeys, SealVerifier};
-use crate::throttle::RateLimit;
+use crate::throttle::{RateLimit, TokenBudget};
 use crate::tool::{StateMap, Tool, Tools};
 use crate::{Error, Result};
 
@@ -42,6 +43,7 @@ pub struct AssistantBuilder {
     records_content: bool,
     when_busy: WhenBusy,
     rate_limit: Option<Arc<dyn RateLimit>>,
+    budget: Option<Arc<Budget>>,
 }
 
 impl AssistantBuilder {
@@ -68,6 +70,7 @@ impl AssistantBuilder {
             records_content: false,
             when_busy: WhenBusy::default(),
             rate_limit: None,
+            budget: None,
         }
     }
 
@@ -235,6 +238,14 @@ impl AssistantBuilder {
         self
     }
 
+    /// How many tokens each principal may use: an [`InMemoryTokenBudget`](crate::throttle::InMemoryTokenBudget), or the
+    /// host's own [`TokenBudget`]. Kept while the model talks. Runs that the host starts with [`Assistant::run`] are not
+    /// counted. Default: as many as they like.
+    pub fn token_budget(mut self, budget: impl TokenBudget) -> Self {
+        self.budget = Some(Arc::new(Budget::new(Arc::new(budget))));
+        self
+    }
+
     /// Builds the assistant.
     ///
     /// # Errors
@@ -285,6 +296,7 @@ impl AssistantBuilder {
             records_content: self.records_content,
             when_busy: self.when_busy,
             rate_limit: self.rate_limit,
+            budget: self.budget,
             live: Arc::default(),
         }))
     }

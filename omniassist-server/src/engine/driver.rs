@@ -19,6 +19,7 @@ use super::assistant::Inner;
 use super::facts::Facts;
 use super::history::now_ms;
 use super::live::{End, RETRY_ELSEWHERE};
+use super::meter::{Meter, Stop};
 use crate::provider::LlmStream;
 use crate::seal::Sealer;
 use crate::telemetry::RunTrace;
@@ -54,6 +55,7 @@ pub(super) struct Driver {
     running: Vec<RunningTool>,
     trace: RunTrace,
     facts: Facts,
+    meter: Option<Meter>,
     tool_choice: ToolChoice,
     retry_after: Option<Duration>,
 }
@@ -93,6 +95,7 @@ impl Driver {
             running: Vec::new(),
             trace,
             facts: Facts::begin(),
+            meter: None,
             tool_choice,
             retry_after: None,
         }
@@ -116,6 +119,11 @@ impl Driver {
             sealer.remember(message);
         }
         self.sealer = Some(Box::new(sealer));
+    }
+
+    /// Counts what the run uses, and ends it when that is too much.
+    pub(super) fn meter_with(&mut self, meter: Meter) {
+        self.meter = Some(meter);
     }
 
     /// The next event; `None` after the terminal one.
@@ -198,7 +206,12 @@ impl Driver {
             Some(Ok(event)) => {
                 self.trace.model_said(&event);
                 self.facts.take(&event);
-                Input::Model(event)
+                let counted = self.meter.as_mut().map_or(Ok(()), |meter| meter.take(&event));
+                self.step(Input::Model(event));
+                if let Err(stop) = counted {
+                    self.stop(stop);
+                }
+                return Poll::Ready(());
             }
             Some(Err(error)) => {
                 self.model = None;
@@ -211,6 +224,9 @@ impl Driver {
                     "the model call failed"
                 );
                 self.trace.call_ended(Some(&error), prices);
+                if let Some(meter) = &mut self.meter {
+                    let _ = meter.end(true);
+                }
                 self.retry_after = error.retry_after();
                 if error.is_context_overflow() {
                     Input::ContextOverflow
@@ -221,6 +237,10 @@ impl Driver {
             None => {
                 self.model = None;
                 self.trace.call_ended(None, prices);
+                if let Err(stop) = self.meter.as_mut().map_or(Ok(()), |meter| meter.end(false)) {
+                    self.stop(stop);
+                    return Poll::Ready(());
+                }
                 Input::ModelEnd
             }
         };
@@ -264,6 +284,9 @@ impl Driver {
         let Stage::Running { machine, system } = &mut self.stage else { return };
         match machine.next_action() {
             Some(Action::CallModel { transcript }) => {
+                if let Some(Err(stop)) = self.meter.as_mut().map(|meter| meter.begin(&transcript)) {
+                    return self.stop(stop);
+                }
                 let mut payload = self.assistant.payload(
                     transcript,
                     system.clone(),
@@ -294,11 +317,18 @@ impl Driver {
         }
     }
 
+    /// Ends the run because of what it uses.
+    fn stop(&mut self, stop: Stop) {
+        self.retry_after = stop.retry_after;
+        self.step(Input::Fail(stop.code));
+    }
+
     /// Lets go of everything once the terminal event is written.
     fn settle(&mut self) {
         if matches!(&self.stage, Stage::Running { machine, .. } if machine.is_done()) {
             self.stage = Stage::Done;
             self.model = None;
+            self.meter = None;
             self.queued.clear();
             self.running.clear();
             self.close();
@@ -327,8 +357,8 @@ impl Driver {
         self.trace.cost()
     }
 
-    /// How long to wait before the run is asked for again: as the provider that failed it says, or until another
-    /// server may be there.
+    /// How long to wait before the run is asked for again: as the provider that failed it says, until another server may
+    /// be there, or until there are tokens again.
     pub(super) fn retry_after(&self) -> Option<Duration> {
         self.retry_after
     }

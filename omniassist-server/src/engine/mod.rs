@@ -7,6 +7,7 @@ mod driver;
 mod facts;
 mod history;
 mod live;
+mod meter;
 mod prompt;
 mod run;
 mod seals;

@@ -20,6 +20,21 @@
 //! `{"error": {"code": …, "message": …, "path": …}}`, below `/v1` in OpenAI's shape,
 //! `{"error": {"message": …, "type": …, "param": …, "code": …}}`.
 //!
+//! # Refused for now
+//!
+//! A run may be refused though nothing is wrong with its request. Each of these answers but the first two has a
+//! `Retry-After`, and none has asked a model:
+//!
+//! | status | code | when |
+//! |---|---|---|
+//! | 409 | `duplicate_run` | the same message of the same chat is being answered |
+//! | 409 | `chat_busy` | the chat has a run under way, and the host lets it finish ([`WhenBusy`](crate::WhenBusy)) |
+//! | 429 | `too_many_runs` | the principal has [`max_runs_per_principal`](omniassist_core::Limits::max_runs_per_principal) runs under way |
+//! | 429 | `rate_limited`; below `/v1` `rate_limit_exceeded` | the [rate limit](crate::throttle) refuses it |
+//! | 429 | `token_budget_exceeded` | the principal has no [tokens](crate::throttle) left |
+//! | 503 | `overloaded` | [`max_runs`](omniassist_core::Limits::max_runs) runs are under way |
+//! | 503 | `shutting_down` | the assistant is [draining](crate::Assistant::drain); over HTTP/1 with `Connection: close` |
+//!
 //! # Failures
 //!
 //! A run that fails is told in the stream. Plain text has no words for it: a run that fails before it says anything is

@@ -26,6 +26,7 @@ impl ErrorObject {
         let (status, kind, is_retryable) = match code {
             RunErrorCode::RateLimited => (429, "rate_limit_error", true),
             RunErrorCode::ProviderUnavailable | RunErrorCode::ServerShutdown => (503, "server_error", true),
+            RunErrorCode::TokenBudgetExceeded => (429, "rate_limit_error", false),
             RunErrorCode::Timeout => (504, "server_error", true),
             RunErrorCode::StreamInterrupted => (502, "server_error", true),
             RunErrorCode::ProviderError | RunErrorCode::InvalidToolCalls => (502, "server_error", false),

@@ -1,0 +1,471 @@
+//! How many tokens a principal may use: before a run, between its steps, and while the model talks.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use http::{Extensions, StatusCode};
+use omniassist_server::core::event::RunErrorCode;
+use omniassist_server::core::message::Message;
+use omniassist_server::core::{ErrorCode, LlmEvent, RunEvent, RunRequest, Usage};
+use omniassist_server::http::AssistantService;
+use omniassist_server::testing::{ScriptedProvider, Turn, call, text};
+use omniassist_server::throttle::{InMemoryTokenBudget, Spent, TokenBudget, TokensLeft};
+use omniassist_server::{Assistant, Error, Principal, ProviderErrorKind, Run, Tool, ToolError};
+use serde_json::json;
+use tokio::time::advance;
+
+use crate::dialects::{ROUTES, Shape, note, terminal};
+
+const HOUR: Duration = Duration::from_secs(3600);
+
+/// A budget that a test looks into: for everybody the same.
+#[derive(Clone, Default)]
+struct Purse {
+    left: Arc<Mutex<u64>>,
+    spent: Arc<Mutex<Vec<(String, Spent)>>>,
+    looks: Arc<AtomicUsize>,
+}
+
+impl Purse {
+    fn of(tokens: u64) -> Self {
+        let purse = Self::default();
+        *purse.left.lock().unwrap() = tokens;
+        purse
+    }
+
+    fn left(&self) -> u64 {
+        *self.left.lock().unwrap()
+    }
+
+    fn spent(&self) -> Vec<Spent> {
+        self.spent.lock().unwrap().iter().map(|(_, spent)| *spent).collect()
+    }
+}
+
+impl TokenBudget for Purse {
+    fn left(&self, _: &Principal) -> TokensLeft {
+        self.looks.fetch_add(1, Ordering::SeqCst);
+        TokensLeft::new(Purse::left(self), HOUR)
+    }
+
+    fn spend(&self, principal: &Principal, spent: &Spent) {
+        let mut left = self.left.lock().unwrap();
+        *left = left.saturating_sub(spent.tokens());
+        self.spent.lock().unwrap().push((principal.id().to_owned(), *spent));
+    }
+}
+
+fn assistant(model: &ScriptedProvider, budget: impl TokenBudget) -> Assistant {
+    Assistant::builder(model.clone()).token_budget(budget).object(note()).build().unwrap()
+}
+
+fn as_user(name: &str) -> Extensions {
+    let mut extensions = Extensions::new();
+    extensions.insert(Principal::new(name));
+    extensions
+}
+
+fn begin(assistant: &Assistant, words: &str) -> Run {
+    assistant.try_run(RunRequest::new(vec![Message::user("m1", words)]), as_user("ada")).unwrap()
+}
+
+async fn events(assistant: &Assistant) -> Vec<RunEvent> {
+    begin(assistant, "hi").collect().await
+}
+
+fn said(events: &[RunEvent]) -> String {
+    let deltas = events.iter().filter_map(|event| match event {
+        RunEvent::TextDelta { delta, .. } | RunEvent::ReasoningDelta { delta, .. } => Some(delta.as_str()),
+        _ => None,
+    });
+    deltas.collect()
+}
+
+fn failure(events: &[RunEvent]) -> Option<RunErrorCode> {
+    match terminal(events) {
+        RunEvent::Error { code, .. } => Some(*code),
+        _ => None,
+    }
+}
+
+const EXCEEDED: Option<RunErrorCode> = Some(RunErrorCode::TokenBudgetExceeded);
+
+fn used(input: u64, output: u64) -> Usage {
+    let mut usage = Usage::default();
+    (usage.input_tokens, usage.output_tokens) = (Some(input), Some(output));
+    usage
+}
+
+#[tokio::test]
+async fn four_bytes_are_a_token_until_the_provider_counts() {
+    // 300 tokens: the budget is asked some times on the way.
+    for (budget, bytes, cut) in [(1, 4, false), (1, 5, true), (300, 1_200, false), (300, 1_201, true)] {
+        let words: String = "0123456789".chars().cycle().take(bytes).collect();
+        let pieces = words.as_bytes().iter().map(|byte| char::from(*byte).to_string());
+        for turn in [
+            Turn::text_chunks(pieces.clone()),
+            pieces
+                .clone()
+                .map(|piece| Turn::event(LlmEvent::ReasoningDelta { block: 0, delta: piece.into() }))
+                .collect(),
+            pieces
+                .map(|piece| Turn::event(LlmEvent::RefusalDelta { block: 0, delta: piece.into() }))
+                .collect(),
+        ] {
+            // What comes after the last byte tells whether the run was still there.
+            let end = if cut { Turn::pending() } else { Turn::new() };
+            let model = ScriptedProvider::new().turn(turn.then(end));
+            let purse = Purse::of(budget);
+            let events = events(&assistant(&model, purse.clone())).await;
+            assert_eq!(failure(&events), if cut { EXCEEDED } else { None }, "{budget} {bytes}");
+            assert_eq!(said(&events), words, "what was said is shown");
+            assert_eq!(model.drops(), usize::from(cut), "the provider's connection is closed");
+            let [spent] = purse.spent()[..] else { panic!("{:?}", purse.spent()) };
+            assert!(spent.estimated);
+            assert_eq!(spent.usage.output_tokens, Some(bytes.div_ceil(4) as u64));
+            assert!(purse.looks.load(Ordering::SeqCst) <= 9, "it is not asked for each delta");
+        }
+    }
+}
+
+#[tokio::test]
+async fn arguments_count_and_no_tool_of_a_cut_turn_runs() {
+    let ran = Arc::new(AtomicUsize::new(0));
+    let counted = || {
+        let ran = Arc::clone(&ran);
+        Tool::new("work", "Works", move || {
+            let ran = Arc::clone(&ran);
+            async move {
+                ran.fetch_add(1, Ordering::SeqCst);
+                Ok::<_, ToolError>("done")
+            }
+        })
+    };
+    let arguments = json!({"words": "x".repeat(25)});
+    assert_eq!(arguments.to_string().len(), 37);
+    // A whole call, and then too much text; a call that is too much itself.
+    for (turn, budget) in [
+        (call("work", json!({})).then(text("x".repeat(100))), 20),
+        (call("work", json!({})).then(call("work", arguments.clone())), 9),
+        (call("work", json!({})).then(call("work", arguments.clone())), 10),
+    ] {
+        let model = ScriptedProvider::new().turn(turn).turn(text("Done."));
+        let builder = Assistant::builder(model.clone()).tool(counted()).token_budget(Purse::of(budget));
+        let events = events(&builder.build().unwrap()).await;
+        let whole = budget == 10;
+        assert_eq!(
+            ran.load(Ordering::SeqCst),
+            0,
+            "{budget}: nothing is left to tell the model what came of it"
+        );
+        assert_eq!(failure(&events), EXCEEDED);
+        assert_eq!(model.drops(), usize::from(!whole));
+        assert_eq!(model.payloads().len(), 1);
+        let told = events.iter().filter(|event| matches!(event, RunEvent::ToolInputError { .. })).count();
+        assert!(told >= 1, "{events:?}");
+    }
+}
+
+#[tokio::test]
+async fn what_a_step_really_used_counts_and_corrects_the_estimate() {
+    let ran = Arc::new(AtomicUsize::new(0));
+    for (budget, runs) in [(31, true), (30, false), (29, false)] {
+        let count = Arc::clone(&ran);
+        let tool = Tool::new("work", "Works", move || {
+            let count = Arc::clone(&count);
+            async move {
+                count.fetch_add(1, Ordering::SeqCst);
+                Ok::<_, ToolError>("done")
+            }
+        });
+        let model = ScriptedProvider::new()
+            .turn([call("work", json!({})), Turn::usage(20, 10)])
+            .turn([text("A"), Turn::usage(0, 1)]);
+        let purse = Purse::of(budget);
+        let builder = Assistant::builder(model.clone()).tool(tool).token_budget(purse.clone());
+        let events = events(&builder.build().unwrap()).await;
+        assert_eq!(ran.swap(0, Ordering::SeqCst), usize::from(runs), "{budget}");
+        assert_eq!(failure(&events), if runs { None } else { EXCEEDED }, "{budget}");
+        let spent: Vec<_> = purse.spent().iter().map(|spent| (spent.tokens(), spent.estimated)).collect();
+        let first = (30, false);
+        assert_eq!(spent, if runs { vec![first, (1, false)] } else { vec![first] });
+        assert_eq!(purse.left(), 0);
+    }
+    // Less than the estimate: what is over is not taken.
+    let purse = Purse::of(100);
+    let model = ScriptedProvider::new().turn([text("x".repeat(200)), Turn::usage(5, 10)]);
+    assert_eq!(failure(&events(&assistant(&model, purse.clone())).await), None);
+    assert_eq!(purse.left(), 85);
+}
+
+#[tokio::test]
+async fn an_answer_that_is_complete_stays_complete() {
+    let purse = Purse::of(10);
+    let model = ScriptedProvider::new().turn([text("Hello"), Turn::usage(500, 2)]).turn(text("again"));
+    let assistant = assistant(&model, purse.clone());
+    let events = events(&assistant).await;
+    assert!(matches!(terminal(&events), RunEvent::Finish { .. }));
+    assert_eq!(purse.left(), 0);
+    let refused = assistant.try_run(RunRequest::prompt("hi"), as_user("ada")).unwrap_err();
+    assert_eq!((refused.code(), refused.retry_after()), (ErrorCode::TokenBudgetExceeded, Some(HOUR)));
+    assert_eq!(model.payloads().len(), 1);
+}
+
+#[tokio::test]
+async fn input_that_is_reported_first_counts_at_once() {
+    for (input, cut) in [(90, false), (91, true)] {
+        let early = Turn::event(LlmEvent::Usage(used(input, 1)));
+        let end = if cut { Turn::pending() } else { Turn::usage(input, 10) };
+        let model = ScriptedProvider::new().turn([early, text("x".repeat(40)), end]);
+        let purse = Purse::of(100);
+        let events = events(&assistant(&model, purse.clone())).await;
+        assert_eq!(failure(&events), if cut { EXCEEDED } else { None }, "{input}");
+        assert_eq!(purse.left(), 0);
+        assert_eq!(purse.spent()[0].usage.input_tokens, Some(input));
+        assert_eq!(purse.spent()[0].estimated, cut);
+    }
+}
+
+#[tokio::test]
+async fn a_principal_that_has_nothing_left_is_refused_in_every_dialect() {
+    let model = ScriptedProvider::new().otherwise(|_| text("Hi"));
+    let service = AssistantService::new(assistant(&model, Purse::of(0)));
+    for route in ROUTES {
+        let refused = route.refusal(route.ask(&service).await).await;
+        assert_eq!(refused.status, StatusCode::TOO_MANY_REQUESTS, "{route:?}");
+        assert_eq!((refused.code.as_str(), refused.retry_after()), ("token_budget_exceeded", 3600));
+        assert!(refused.message.contains("later"), "{}", refused.message);
+        assert!(refused.kind.is_empty() || refused.kind == "rate_limit_error", "{}", refused.kind);
+        let is_openai = !refused.kind.is_empty();
+        assert_eq!(refused.headers.contains_key("x-should-retry"), is_openai, "nobody waits for an hour");
+    }
+    assert!(model.payloads().is_empty());
+    let one = assistant(&model, Purse::of(1));
+    assert_eq!(failure(&events(&one).await), None, "one token is enough to begin");
+}
+
+#[tokio::test]
+async fn a_run_that_passes_its_budget_says_so_in_every_dialect() {
+    for route in ROUTES {
+        let model = ScriptedProvider::new().turn(text("Too much").then(Turn::pending()));
+        let service = AssistantService::new(assistant(&model, Purse::of(1)));
+        let failure = route.failure(route.ask(&service).await).await;
+        let Some((code, message)) = failure else {
+            assert_eq!(route.shape, Shape::Text);
+            continue;
+        };
+        assert_eq!(code, "token_budget_exceeded", "{route:?}");
+        assert!(message.contains("token budget is used up"), "{message}");
+        assert_eq!(model.drops(), 1, "{route:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_budget_that_others_use_up_ends_the_run_before_its_next_call() {
+    let purse = Purse::of(50);
+    let other = purse.clone();
+    let tool = Tool::new("work", "Works", move || {
+        let other = other.clone();
+        async move {
+            *other.left.lock().unwrap() = 0;
+            Ok::<_, ToolError>("done")
+        }
+    });
+    let model =
+        ScriptedProvider::new().turn([call("work", json!({})), Turn::usage(1, 1)]).turn(text("Done."));
+    let assistant = Assistant::builder(model.clone()).tool(tool).token_budget(purse.clone()).build().unwrap();
+    let failed = begin(&assistant, "hi").outcome().await.unwrap_err();
+    assert_eq!((failed.code(), failed.retry_after()), (EXCEEDED, Some(HOUR)));
+    assert_eq!(model.payloads().len(), 1);
+    assert_eq!(purse.spent().len(), 1);
+}
+
+#[tokio::test]
+async fn runs_of_one_principal_share_what_is_left_while_they_talk() {
+    const BUDGET: usize = 400;
+    let endless = || (0..BUDGET * 8).map(|_| "word".to_owned());
+    let model = ScriptedProvider::new().otherwise(move |_| Turn::text_chunks(endless()));
+    let purse = Purse::of(BUDGET as u64);
+    let assistant = assistant(&model, purse.clone());
+    let mut runs: Vec<_> = (0..4).map(|_| begin(&assistant, "hi")).collect();
+    let mut written = 0;
+    let mut ended = 0;
+    // In turns, a token at a time.
+    while ended < runs.len() {
+        for run in &mut runs {
+            match run.next().await {
+                Some(RunEvent::TextDelta { .. }) => written += 1,
+                Some(RunEvent::Error { code, .. }) => {
+                    assert_eq!(Some(code), EXCEEDED);
+                    ended += 1;
+                }
+                _ => {}
+            }
+        }
+    }
+    // Each run looks at what the others do after 64 tokens at the latest.
+    assert!((BUDGET..=BUDGET + 4 * 64).contains(&written), "{written} tokens for {BUDGET}");
+    assert_eq!(purse.spent().len(), 4);
+
+    // Nothing stays in flight, and another principal has nothing to do with it.
+    *purse.left.lock().unwrap() = 1;
+    let run = assistant.try_run(RunRequest::prompt("hi"), as_user("ada")).unwrap();
+    drop(run);
+}
+
+#[tokio::test]
+async fn what_a_run_used_before_it_was_stopped_is_spent_too() {
+    let question = "x".repeat(80);
+    let spent = |purse: &Purse| {
+        let [spent] = purse.spent()[..] else { panic!("{:?}", purse.spent()) };
+        assert!(spent.estimated);
+        (spent.usage.input_tokens.unwrap(), spent.usage.output_tokens.unwrap())
+    };
+    for stop in ["leaves", "stops", "before the first word"] {
+        let purse = Purse::of(1_000);
+        let silent = stop == "before the first word";
+        let turn = if silent { Turn::pending() } else { text("x".repeat(40)).then(Turn::pending()) };
+        let model = ScriptedProvider::new().turn(turn);
+        let assistant = assistant(&model, purse.clone());
+        let mut run = begin(&assistant, &question);
+        if silent {
+            // The model is asked with the first poll that finds nothing.
+            while futures_util::poll!(run.next()).is_ready() {}
+        } else {
+            while !matches!(run.next().await, Some(RunEvent::TextDelta { .. })) {}
+        }
+        if stop == "stops" {
+            run.handle().abort("enough");
+            assert!(matches!(run.collect::<Vec<_>>().await.last(), Some(RunEvent::Abort { .. })));
+        } else {
+            drop(run);
+        }
+        assert_eq!(spent(&purse), (20, if silent { 0 } else { 10 }), "{stop}");
+    }
+    // A provider that breaks off has been paid; one that refuses has not.
+    for (turn, calls) in [
+        (text("x".repeat(40)).then(Turn::interrupted()), 1),
+        (Turn::event(LlmEvent::Usage(used(7, 0))).then(Turn::interrupted()), 1),
+    ] {
+        let purse = Purse::of(1_000);
+        events(&assistant(&ScriptedProvider::new().turn(turn), purse.clone())).await;
+        assert_eq!(purse.spent().len(), calls);
+    }
+    let purse = Purse::of(1_000);
+    let refusing = Refusing;
+    let assistant = Assistant::builder(refusing).token_budget(purse.clone()).build().unwrap();
+    assert_eq!(failure(&events(&assistant).await), Some(RunErrorCode::RateLimited));
+    assert!(purse.spent().is_empty());
+}
+
+/// A provider that refuses before it says anything.
+struct Refusing;
+
+impl omniassist_server::LlmProvider for Refusing {
+    fn name(&self) -> &str {
+        "refusing"
+    }
+
+    fn stream(&self, _: omniassist_server::core::LlmPayload) -> omniassist_server::LlmStream {
+        let error = Error::provider(ProviderErrorKind::RateLimited);
+        Box::pin(futures_util::stream::iter([Err(error)]))
+    }
+}
+
+#[tokio::test]
+async fn a_total_is_the_providers_and_runs_of_the_hosts_own_are_not_counted() {
+    let mut usage = used(10, 5);
+    usage.total_tokens = Some(22);
+    let model =
+        ScriptedProvider::new().otherwise(move |_| Turn::event(LlmEvent::Usage(usage)).then(text("Hi")));
+    let purse = Purse::of(1_000);
+    let assistant = assistant(&model, purse.clone());
+    assistant.run(RunRequest::prompt("hi")).text().await.unwrap();
+    assert!(purse.spent().is_empty());
+    assert_eq!(purse.looks.load(Ordering::SeqCst), 0);
+    events(&assistant).await;
+    assert_eq!((purse.spent()[0].tokens(), purse.left()), (22, 978));
+    assert_eq!(purse.spent.lock().unwrap()[0].0, "ada");
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Broken {
+    AtFirst,
+    Later,
+    Spending,
+}
+
+struct Panicking(Broken, AtomicUsize);
+
+impl TokenBudget for Panicking {
+    fn left(&self, _: &Principal) -> TokensLeft {
+        let looks = self.1.fetch_add(1, Ordering::SeqCst);
+        assert!(self.0 != Broken::AtFirst, "canary");
+        assert!(self.0 != Broken::Later || looks < 2, "canary");
+        TokensLeft::unlimited()
+    }
+
+    fn spend(&self, _: &Principal, _: &Spent) {
+        assert!(self.0 != Broken::Spending, "canary");
+    }
+}
+
+#[tokio::test]
+async fn a_budget_that_panics_takes_nothing_down() {
+    let model = ScriptedProvider::new().otherwise(|_| text("x".repeat(1_000)));
+    let broken = |how| assistant(&model, Panicking(how, AtomicUsize::new(0)));
+    let refused = broken(Broken::AtFirst).try_run(RunRequest::prompt("hi"), as_user("ada")).unwrap_err();
+    assert_eq!(refused.code(), ErrorCode::Internal);
+    assert_eq!(failure(&events(&broken(Broken::Later)).await), Some(RunErrorCode::Internal));
+    assert_eq!(failure(&events(&broken(Broken::Spending)).await), None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_window_in_memory_has_so_many_tokens_for_each_principal() {
+    let model = ScriptedProvider::new().otherwise(|_| Turn::from([text("Hi"), Turn::usage(30, 10)]));
+    let assistant = assistant(&model, InMemoryTokenBudget::new(80, HOUR));
+    let ask = |user: &'static str| {
+        let run = assistant.try_run(RunRequest::prompt("hi"), as_user(user));
+        async move { Ok::<_, omniassist_server::core::Error>(run?.text().await.unwrap()) }
+    };
+    for user in ["ada", "bob"] {
+        ask(user).await.unwrap();
+        advance(Duration::from_secs(60)).await;
+        ask(user).await.unwrap();
+        let refused = ask(user).await.unwrap_err();
+        assert_eq!(refused.code(), ErrorCode::TokenBudgetExceeded);
+        assert_eq!(refused.retry_after(), Some(Duration::from_secs(3540)), "to the end of the window");
+    }
+    advance(Duration::from_secs(3539)).await;
+    assert_eq!(ask("bob").await.unwrap_err().retry_after(), Some(Duration::from_secs(1)));
+    ask("ada").await.unwrap();
+    advance(Duration::from_secs(1)).await;
+    ask("bob").await.unwrap();
+}
+
+#[test]
+fn windows_that_have_passed_are_forgotten() {
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
+    runtime.block_on(async {
+        let budget = InMemoryTokenBudget::new(80, HOUR);
+        let spent = Spent::new(used(1, 1), false);
+        let mut most = 0;
+        for round in 0..10 {
+            for n in 0..3_000 {
+                budget.spend(&Principal::new(format!("user-{round}-{n}")), &spent);
+                most = most.max(budget.principals());
+            }
+            advance(HOUR).await;
+        }
+        assert!(most <= 3 * 3_000, "{most} of 30,000");
+        for _ in 0..10_000 {
+            budget.spend(&Principal::anonymous(), &spent);
+        }
+        assert_eq!(budget.principals(), 1);
+        assert_eq!(budget.left(&Principal::anonymous()), TokensLeft::new(0, HOUR));
+        assert_eq!(budget.left(&Principal::new("user-0-0")), TokensLeft::new(80, HOUR));
+    });
+}
