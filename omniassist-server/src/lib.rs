@@ -11,6 +11,7 @@ pub mod endpoint;
 mod engine;
 mod error;
 pub mod http;
+pub mod observe;
 mod principal;
 pub mod provider;
 mod run_context;

@@ -30,6 +30,7 @@ mod forgery;
 #[cfg(feature = "gemini")]
 mod gemini;
 mod http;
+mod observe;
 #[cfg(feature = "openai")]
 mod openai;
 mod openai_endpoint;

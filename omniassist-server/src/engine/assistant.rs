@@ -24,6 +24,7 @@ use super::run::Run;
 use super::seals::Seals;
 use crate::cost::Prices;
 use crate::endpoint::{ObjectEndpoint, OpenAiEndpoint};
+use crate::observe::Observers;
 use crate::provider::LlmProvider;
 use crate::seal::Sealer;
 use crate::throttle::{self, RateLimit, RunAttempt};
@@ -72,6 +73,7 @@ pub(crate) struct Inner {
     pub(super) when_busy: WhenBusy,
     pub(super) rate_limit: Option<Arc<dyn RateLimit>>,
     pub(super) budget: Option<Arc<Budget>>,
+    pub(super) observers: Observers,
     pub(super) live: Arc<LiveRuns>,
 }
 
@@ -186,11 +188,21 @@ impl Assistant {
     /// [draining](Self::drain) ([`is_unavailable`](omniassist_core::Error::is_unavailable)).
     pub fn try_run(
         &self,
-        mut request: RunRequest,
+        request: RunRequest,
         extensions: Extensions,
     ) -> Result<Run, omniassist_core::Error> {
-        let inner = &self.inner;
         let principal = extensions.get::<Principal>().cloned().unwrap_or_default();
+        self.begin(request, extensions, principal.clone())
+            .inspect_err(|refusal| self.inner.observers.refused(&principal, refusal))
+    }
+
+    fn begin(
+        &self,
+        mut request: RunRequest,
+        extensions: Extensions,
+        principal: Principal,
+    ) -> Result<Run, omniassist_core::Error> {
+        let inner = &self.inner;
         let post = request.chat_id.clone().map(|chat_id| Post {
             chat: ChatKey { principal: principal.clone(), chat_id },
             digest: post_digest(&request),

@@ -13,6 +13,7 @@ use super::prompt::{IntoSystemPrompt, SystemPrompt};
 use super::seals::Seals;
 use crate::cost::Prices;
 use crate::endpoint::{ObjectEndpoint, OpenAiEndpoint};
+use crate::observe::{AtEnd, Observe, Observers, RunReport};
 use crate::provider::LlmProvider;
 use crate::seal::{InMemoryReplayGuard, ReplayGuard, SealKeys, SealVerifier};
 use crate::throttle::{RateLimit, TokenBudget};
@@ -44,6 +45,7 @@ pub struct AssistantBuilder {
     when_busy: WhenBusy,
     rate_limit: Option<Arc<dyn RateLimit>>,
     budget: Option<Arc<Budget>>,
+    observers: Observers,
 }
 
 impl AssistantBuilder {
@@ -71,6 +73,7 @@ impl AssistantBuilder {
             when_busy: WhenBusy::default(),
             rate_limit: None,
             budget: None,
+            observers: Observers::default(),
         }
     }
 
@@ -246,6 +249,18 @@ impl AssistantBuilder {
         self
     }
 
+    /// Adds somebody who is told what becomes of runs. Default: nobody.
+    pub fn observe(mut self, observer: impl Observe) -> Self {
+        self.observers.add(observer);
+        self
+    }
+
+    /// Adds something that is done at the end of each run, however it ended; see [`observe`](crate::observe). It must
+    /// return at once. Default: nothing.
+    pub fn on_run_end(self, end: impl Fn(&RunReport) + Send + Sync + 'static) -> Self {
+        self.observe(AtEnd(end))
+    }
+
     /// Builds the assistant.
     ///
     /// # Errors
@@ -297,6 +312,7 @@ impl AssistantBuilder {
             when_busy: self.when_busy,
             rate_limit: self.rate_limit,
             budget: self.budget,
+            observers: self.observers,
             live: Arc::default(),
         }))
     }

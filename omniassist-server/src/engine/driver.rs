@@ -77,8 +77,13 @@ impl Driver {
     ) -> Self {
         let tool_choice = request.tool_use.choice.clone();
         let provider = &assistant.provider;
-        let trace =
-            RunTrace::begin(&run, provider.name(), assistant.asked_model(), assistant.records_content);
+        let trace = RunTrace::begin(
+            &run,
+            provider.name(),
+            assistant.asked_model(),
+            assistant.records_content,
+            &assistant.observers,
+        );
         Self {
             assistant,
             run,

@@ -27,9 +27,10 @@ use tracing::{Span, info_span};
 use self::call::ModelCall;
 use self::provider::provider_name;
 use crate::cost::{Cost, Prices};
+use crate::observe::{Observers, RunEnd, Watch};
 use crate::{Error, RunContext};
 
-/// The spans of one run, and what its model calls used and cost.
+/// The spans of one run, what its model calls used and cost, and who is told of it.
 pub(crate) struct RunTrace {
     run: Span,
     step: Span,
@@ -38,6 +39,7 @@ pub(crate) struct RunTrace {
     records_content: bool,
     usage: Usage,
     cost: RunCost,
+    watch: Option<Box<Watch>>,
     ended: bool,
 }
 
@@ -58,6 +60,7 @@ impl RunTrace {
         provider: &str,
         model: Option<&str>,
         records_content: bool,
+        observers: &Observers,
     ) -> Self {
         let span = info_span!(
             "invoke_agent",
@@ -86,6 +89,7 @@ impl RunTrace {
             records_content,
             usage: Usage::default(),
             cost: RunCost::Nothing,
+            watch: Watch::begin(observers, run, provider, model),
             ended: false,
         }
     }
@@ -118,6 +122,9 @@ impl RunTrace {
         if let Some(call) = &mut self.call {
             call.take(event);
         }
+        if let Some(watch) = &mut self.watch {
+            watch.model_said(event);
+        }
     }
 
     /// Closes the span of the model call.
@@ -140,7 +147,10 @@ impl RunTrace {
     }
 
     /// Opens the span of a tool call, as a child of the step.
-    pub(crate) fn tool(&self, call: &ToolCall) -> ToolTrace {
+    pub(crate) fn tool(&mut self, call: &ToolCall) -> ToolTrace {
+        if let Some(watch) = &mut self.watch {
+            watch.tool_begins();
+        }
         ToolTrace::begin(&self.step, call, self.records_content)
     }
 
@@ -161,24 +171,28 @@ impl RunTrace {
             RunEvent::Finish { reason, .. } => {
                 self.close_call(None, prices);
                 self.run.record(names::FINISH_REASONS, finish_reasons(reason));
-                self.close("finish");
+                self.close("finish", RunEnd::Finished(reason.clone()));
             }
             RunEvent::Error { code, .. } => {
                 self.close_call(Some(code.as_str()), prices);
                 self.run.record(names::ERROR_TYPE, code.as_str());
                 self.run.record(names::SPAN_STATUS, "ERROR");
-                self.close("error");
+                self.close("error", RunEnd::Failed(*code));
             }
             RunEvent::Abort { .. } => {
                 self.close_call(Some(CANCELLED), prices);
-                self.close("abort");
+                self.close("abort", RunEnd::Stopped);
             }
             _ => {}
         }
     }
 
-    fn close(&mut self, outcome: &'static str) {
+    fn close(&mut self, outcome: &'static str, end: RunEnd) {
         self.ended = true;
+        let cost = self.cost();
+        if let Some(watch) = self.watch.take() {
+            watch.end(end, self.steps, self.usage, cost);
+        }
         self.step = Span::none();
         let run = std::mem::replace(&mut self.run, Span::none());
         if run.is_disabled() {
@@ -186,7 +200,7 @@ impl RunTrace {
         }
         run.record(names::RUN_OUTCOME, outcome);
         record_usage(&run, &self.usage);
-        if let Some(cost) = self.cost() {
+        if let Some(cost) = cost {
             run.record(names::RUN_COST, cost.to_string());
         }
     }
@@ -197,7 +211,7 @@ impl Drop for RunTrace {
     fn drop(&mut self) {
         if !self.ended {
             self.close_call(Some(CANCELLED), None);
-            self.close("dropped");
+            self.close("dropped", RunEnd::Dropped);
         }
     }
 }
