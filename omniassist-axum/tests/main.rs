@@ -8,6 +8,7 @@
     reason = "tests fail by panicking"
 )]
 
+mod compression;
 mod mounting;
 mod serving;
 mod shutdown;

@@ -102,7 +102,9 @@ impl Route {
 
     /// The code and the sentence that a failed run ends with. `None` for plain text, which just breaks off.
     pub(crate) async fn failure(self, response: Response<AssistantBody>) -> Option<(String, String)> {
-        if self.shape == Shape::OpenAiWhole {
+        // A stream of OpenAI's begins when there is something to say; a failure before that has a status.
+        let is_unopened = self.shape == Shape::OpenAi && response.status() != StatusCode::OK;
+        if self.shape == Shape::OpenAiWhole || is_unopened {
             let refused = self.refusal(response).await;
             return Some((refused.code, refused.message));
         }

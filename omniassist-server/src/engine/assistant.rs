@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::panic::AssertUnwindSafe;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use futures_util::FutureExt;
@@ -216,7 +216,7 @@ impl Assistant {
             budget.admit(&principal)?;
         }
         let tools = self.tools_for(&request)?.for_principal(principal.clone());
-        history::verify(&mut request, &principal, &tools, &*inner.verifier)?;
+        contained(|| history::verify(&mut request, &principal, &tools, &*inner.verifier))?;
         let sealer = inner.seals.as_ref().map(|seals| {
             let sealer = Sealer::new(&seals.keys, request.chat_id.clone(), &principal, Text::new());
             sealer.lifetime(inner.limits.approval_lifetime)
@@ -278,6 +278,16 @@ impl Assistant {
 
 fn id(prefix: &str) -> Text {
     format!("{prefix}_{}", Uuid::now_v7().simple()).into()
+}
+
+/// Calls a verifier, which may be the host's own and panic.
+fn contained<T>(
+    verify: impl FnOnce() -> Result<T, omniassist_core::Error>,
+) -> Result<T, omniassist_core::Error> {
+    catch_unwind(AssertUnwindSafe(verify)).unwrap_or_else(|_| {
+        tracing::error!("the verifier panicked; the run is refused");
+        Err(omniassist_core::Error::internal())
+    })
 }
 
 /// Tells posts of one chat apart: what was done, and the message that it is about.

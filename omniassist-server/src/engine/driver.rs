@@ -150,7 +150,7 @@ impl Driver {
         }
     }
 
-    /// Ends the run for a reason from outside.
+    /// Ends the run for a reason from outside of its machine.
     pub(super) fn end(&mut self, end: End) {
         if let Stage::Preparing(_) = self.stage {
             self.begin(Prepared::default());
@@ -161,6 +161,7 @@ impl Driver {
                 self.retry_after = Some(RETRY_ELSEWHERE);
                 Input::Fail(RunErrorCode::ServerShutdown)
             }
+            End::Panic => Input::Fail(RunErrorCode::Internal),
             End::Abort(reason) => Input::Abort { reason },
         };
         self.step(input);

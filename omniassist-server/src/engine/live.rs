@@ -105,6 +105,8 @@ pub(super) const RETRY_ELSEWHERE: Duration = Duration::from_secs(2);
 pub(super) enum End {
     Deadline,
     Shutdown,
+    /// Something in it panicked.
+    Panic,
     Abort(Text),
 }
 

@@ -1,5 +1,6 @@
 use std::fmt;
 use std::future::poll_fn;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::{Arc, Weak};
 use std::task::{Context, Poll};
@@ -11,6 +12,7 @@ use omniassist_core::message::{Message, MessageCollector, Role};
 use omniassist_core::{RunEvent, Text, Usage};
 
 use super::assistant::Inner;
+use super::driver::Driver;
 use super::live::{End, LiveRun};
 use crate::Cost;
 
@@ -65,13 +67,16 @@ impl Run {
     /// The next event; `None` after the terminal one.
     pub(crate) fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Option<RunEvent>> {
         let order = self.live.take_order(cx);
-        let polled = self.live.with(|driver| {
-            if let Some(end) = order {
-                driver.end(end);
+        let polled = self.live.with(|driver| poll_contained(driver, order, cx));
+        let polled = match polled {
+            None => Poll::Ready(None),
+            Some(Some(polled)) => polled,
+            Some(None) => {
+                self.live.take();
+                let (code, message) = (RunErrorCode::Internal, RunErrorCode::Internal.safe_message());
+                Poll::Ready(Some(RunEvent::Error { code, message: Text::from_static(message) }))
             }
-            driver.poll_event(cx)
-        });
-        let polled = polled.unwrap_or(Poll::Ready(None));
+        };
         if let Poll::Ready(event) = &polled
             && event.as_ref().is_none_or(RunEvent::is_terminal)
         {
@@ -134,6 +139,29 @@ impl Run {
         }
         Err(RunFailure { code: None, retry_after: None, partial: Box::new(collector.into_message()) })
     }
+}
+
+/// Polls a run in which code of the host's own may panic: a provider above all. A run that panics fails, and ends as any
+/// that does; `None` for one that is beyond that.
+fn poll_contained(
+    driver: &mut Driver,
+    order: Option<End>,
+    cx: &mut Context<'_>,
+) -> Option<Poll<Option<RunEvent>>> {
+    let polled = catch_unwind(AssertUnwindSafe(|| {
+        if let Some(end) = order {
+            driver.end(end);
+        }
+        driver.poll_event(cx)
+    }));
+    polled.ok().or_else(|| {
+        tracing::error!("the run panicked");
+        let ended = catch_unwind(AssertUnwindSafe(|| {
+            driver.end(End::Panic);
+            driver.poll_event(cx)
+        }));
+        ended.ok()
+    })
 }
 
 impl Stream for Run {

@@ -319,7 +319,7 @@ fn unreadable(refusal: &Refusal) -> Response<AssistantBody> {
     error(status, "Invalid request body", &message)
 }
 
-fn refused(refusal: &Error) -> Response<AssistantBody> {
+pub(super) fn refused(refusal: &Error) -> Response<AssistantBody> {
     let title = match refusal.code() {
         ErrorCode::DuplicateRun | ErrorCode::ChatBusy => "Thread already running",
         _ if refusal.is_throttled() => "Too many requests",

@@ -192,7 +192,7 @@ fn refused(refusal: &Refusal) -> Response<AssistantBody> {
     }
 }
 
-fn unacceptable(refusal: &Error) -> Response<AssistantBody> {
+pub(super) fn unacceptable(refusal: &Error) -> Response<AssistantBody> {
     let kind = match refusal {
         refusal if refusal.is_throttled() => "rate_limit_error",
         refusal if refusal.is_unavailable() || refusal.is_internal() => "server_error",

@@ -65,6 +65,9 @@ pub(super) fn events(
     headers: &[(&'static str, &'static str)],
 ) -> Response<AssistantBody> {
     let mut response = Response::new(body);
+    // Middleware and proxies that compress hold events back until they have enough of them. They leave alone what is
+    // encoded already, and few of them heed `no-transform`.
+    response.headers_mut().insert(header::CONTENT_ENCODING, HeaderValue::from_static("identity"));
     for (name, value) in headers {
         response.headers_mut().insert(HeaderName::from_static(name), HeaderValue::from_static(value));
     }

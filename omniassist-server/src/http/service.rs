@@ -1,12 +1,14 @@
 use std::convert::Infallible;
 use std::fmt;
 use std::future::Future;
+use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
+use futures_util::FutureExt;
 use http::{Extensions, Method, Request, Response, StatusCode};
 use http_body::Body;
-use omniassist_core::typescript;
+use omniassist_core::{Error, typescript};
 use percent_encoding::percent_decode_str;
 use serde_json::json;
 use tower_service::Service;
@@ -39,7 +41,9 @@ impl AssistantService {
         B: Body,
     {
         let (version, is_head) = (request.version(), request.method() == Method::HEAD);
-        let mut response = self.answer(request).await;
+        let path = request.uri().path().trim_end_matches('/').to_owned();
+        let answer = AssertUnwindSafe(self.answer(request)).catch_unwind().await;
+        let mut response = answer.unwrap_or_else(|_| panicked(&path));
         reply::part_ways(&self.assistant, version, &mut response);
         if is_head { reply::head(response) } else { response }
     }
@@ -107,6 +111,19 @@ impl AssistantService {
             Ok(posted) => posted.respond_opened(&self.assistant).await,
             Err(refusal) => refusal,
         }
+    }
+}
+
+/// What a route answers when something in it panicked: better than a connection that closes without a word.
+fn panicked(path: &str) -> Response<AssistantBody> {
+    tracing::error!("answering a request panicked");
+    let error = Error::internal();
+    if openai_path(path).is_some() {
+        openai::unacceptable(&error)
+    } else if copilotkit::has(path) {
+        copilotkit::refused(&error)
+    } else {
+        reply::refused(&error)
     }
 }
 

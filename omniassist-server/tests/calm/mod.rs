@@ -1,0 +1,25 @@
+//! An assistant inside somebody else's process: what it does when the host's code panics, when clients do not read, when
+//! a runtime goes away, and beside another one.
+
+mod neighbours;
+mod panics;
+mod readers;
+mod runtimes;
+mod silence;
+
+use http::Extensions;
+use omniassist_server::Principal;
+use omniassist_server::core::RunRequest;
+use omniassist_server::core::message::Message;
+
+fn as_user(name: &str) -> Extensions {
+    let mut extensions = Extensions::new();
+    extensions.insert(Principal::new(name));
+    extensions
+}
+
+fn chat(id: &str, words: &str) -> RunRequest {
+    let mut request = RunRequest::new(vec![Message::user("m1", words)]);
+    request.chat_id = Some(id.into());
+    request
+}
