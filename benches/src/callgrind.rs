@@ -40,9 +40,18 @@ pub(crate) fn count(stage: Stage, events: usize, folder: &Path) -> Result<Counts
     if !output.status.success() {
         return Err(format!("{}: {}", stage.name, String::from_utf8_lossy(&output.stderr)).into());
     }
-    let text = fs::read_to_string(&report)?;
-    fs::remove_file(&report)?;
-    read(&text).ok_or_else(|| format!("{}: callgrind's report cannot be read", stage.name).into())
+    read_file(&report)
+}
+
+/// Reads a report of callgrind's, and removes it.
+///
+/// # Errors
+///
+/// When there is none, or it is not understood.
+pub(crate) fn read_file(report: &Path) -> Result<Counts, Box<dyn Error>> {
+    let text = fs::read_to_string(report)?;
+    fs::remove_file(report)?;
+    read(&text).ok_or_else(|| format!("{}: callgrind's report cannot be read", report.display()).into())
 }
 
 /// Reads a report: <https://valgrind.org/docs/manual/cl-format.html>.

@@ -3,6 +3,7 @@
 //! `table` measures every stage; `stage` is what it runs under callgrind. See the README of this folder.
 
 mod callgrind;
+mod relay;
 mod seals;
 mod stages;
 mod table;
@@ -39,6 +40,6 @@ fn run(arguments: &[&str]) -> Result<(), Box<dyn Error>> {
             let stage = Stage::named(name).ok_or_else(|| format!("there is no stage {name}"))?;
             stage.run(events.parse()?)
         }
-        _ => Err(USAGE.into()),
+        _ => relay::run(arguments).unwrap_or_else(|| Err(format!("{USAGE}\n       {}", relay::USAGE).into())),
     }
 }

@@ -1,0 +1,45 @@
+//! Whole servers beside a byte relay of the same stream, over real sockets.
+//!
+//! Each figure is of the server's process alone: the provider and the clients are processes of their own.
+
+mod client;
+mod count;
+mod process;
+mod provider;
+mod scenario;
+mod server;
+mod table;
+mod wire;
+
+use std::error::Error;
+use std::time::Duration;
+
+use provider::Pace;
+use server::Target;
+use wire::Api;
+
+/// Commands of this part, as the usage names them.
+pub(crate) const USAGE: &str = "omniassist-benches relay [full|paced|requests|memory]... [--repeat N]
+       omniassist-benches count [full|paced]";
+
+/// Runs a command of this part; `None` when it is none.
+pub(crate) fn run(arguments: &[&str]) -> Option<Result<(), Box<dyn Error>>> {
+    Some(match *arguments {
+        ["provide", api, deltas, every] => provide(api, deltas, every),
+        ["serve", target, api, provider] => serve(target, api, provider),
+        ["relay", ref wanted @ ..] => table::print(wanted),
+        ["count", ref wanted @ ..] => count::print(wanted),
+        _ => return None,
+    })
+}
+
+fn provide(api: &str, deltas: &str, every: &str) -> Result<(), Box<dyn Error>> {
+    let every = Duration::from_micros(every.parse()?);
+    let pace = Pace { deltas: deltas.parse()?, every: (!every.is_zero()).then_some(every) };
+    provider::serve(Api::named(api).ok_or("no such API")?, pace)
+}
+
+fn serve(target: &str, api: &str, provider: &str) -> Result<(), Box<dyn Error>> {
+    let target = Target::named(target).ok_or("no such server")?;
+    server::serve(target, Api::named(api).ok_or("no such API")?, provider.parse()?)
+}

@@ -1,0 +1,76 @@
+//! Processes of a measurement, and what the kernel says of them.
+
+use std::error::Error;
+use std::io::{BufRead as _, BufReader, Write as _, stdout};
+use std::net::SocketAddr;
+use std::process::{Child, Command, Stdio};
+use std::{env, fs};
+
+/// Tells the process that started this one where it listens.
+pub(super) fn announce(address: SocketAddr) -> std::io::Result<()> {
+    let mut out = stdout().lock();
+    writeln!(out, "{address}")?;
+    out.flush()
+}
+
+/// A process of this program in another part. Ended when dropped.
+pub(super) struct Process {
+    child: Child,
+    pub(super) address: SocketAddr,
+}
+
+impl Process {
+    /// Starts this program with other arguments and waits until it listens.
+    pub(super) fn start(arguments: &[&str]) -> Result<Self, Box<dyn Error>> {
+        Self::of(Command::new(env::current_exe()?).args(arguments))
+    }
+
+    /// The same under callgrind, which writes its report when the process is ended.
+    pub(super) fn start_counted(arguments: &[&str], report: &str) -> Result<Self, Box<dyn Error>> {
+        let mut command = Command::new("valgrind");
+        command.args(["--tool=callgrind", "--compress-strings=no", "-q"]);
+        command.arg(format!("--callgrind-out-file={report}"));
+        Self::of(command.arg(env::current_exe()?).args(arguments))
+    }
+
+    fn of(command: &mut Command) -> Result<Self, Box<dyn Error>> {
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+        let out = child.stdout.take().ok_or("no output")?;
+        let mut line = String::new();
+        BufReader::new(out).read_line(&mut line)?;
+        let address = line.trim().parse().map_err(|_| format!("{command:?} said {line:?}"))?;
+        Ok(Self { child, address })
+    }
+
+    /// Time on the processors so far, of all threads that live, in nanoseconds (proc(5), `schedstat`).
+    pub(super) fn cpu(&self) -> Result<u64, Box<dyn Error>> {
+        let mut sum = 0;
+        for thread in fs::read_dir(format!("/proc/{}/task", self.child.id()))? {
+            let stat = fs::read_to_string(thread?.path().join("schedstat"))?;
+            sum += stat.split_whitespace().next().ok_or("an empty schedstat")?.parse::<u64>()?;
+        }
+        Ok(sum)
+    }
+
+    /// Memory in use, in bytes.
+    pub(super) fn rss(&self) -> Result<u64, Box<dyn Error>> {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
+        let line = status.lines().find(|line| line.starts_with("VmRSS:")).ok_or("no VmRSS")?;
+        Ok(line.split_whitespace().nth(1).ok_or("no VmRSS")?.parse::<u64>()? * 1024)
+    }
+
+    /// Has the process end by itself: its input is closed.
+    pub(super) fn end(mut self) -> Result<(), Box<dyn Error>> {
+        drop(self.child.stdin.take());
+        self.child.wait()?;
+        Ok(())
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

@@ -1,0 +1,92 @@
+//! The provider: answers every request with a stream of one kind, on bare sockets.
+
+use std::error::Error;
+use std::net::Ipv4Addr;
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::time::{Instant, MissedTickBehavior, interval_at};
+
+use super::process;
+use super::wire::{Api, now};
+
+const HEAD: &str = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
+
+/// How a stream comes.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Pace {
+    /// Deltas of a stream.
+    pub(super) deltas: usize,
+    /// Time between two; none at full speed.
+    pub(super) every: Option<Duration>,
+}
+
+/// Serves until the process is ended.
+pub(super) fn serve(api: Api, pace: Pace) -> Result<(), Box<dyn Error>> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
+        process::announce(listener.local_addr()?)?;
+        loop {
+            let (stream, _) = listener.accept().await?;
+            stream.set_nodelay(true)?;
+            tokio::spawn(async move {
+                // A connection that breaks is the other side's to report.
+                let _ = answer_all(stream, api, pace).await;
+            });
+        }
+    })
+}
+
+async fn answer_all(mut stream: TcpStream, api: Api, pace: Pace) -> std::io::Result<()> {
+    let whole = pace.every.is_none().then(|| {
+        let mut whole = String::from(HEAD) + &api.opening();
+        let delta = api.delta(now());
+        (0..pace.deltas).for_each(|_| whole.push_str(&delta));
+        whole + &api.closing()
+    });
+    let mut request = Vec::new();
+    while read_request(&mut stream, &mut request).await? {
+        match (&whole, pace.every) {
+            (Some(whole), _) => stream.write_all(whole.as_bytes()).await?,
+            (None, every) => {
+                let every = every.unwrap_or_default();
+                stream.write_all((String::from(HEAD) + &api.opening()).as_bytes()).await?;
+                // Spread, so that streams which begin together do not tick together.
+                let first = every.mul_f64(f64::from(stream.peer_addr()?.port() % 97) / 97.0);
+                let mut ticks = interval_at(Instant::now() + first, every);
+                ticks.set_missed_tick_behavior(MissedTickBehavior::Burst);
+                for _ in 0..pace.deltas {
+                    ticks.tick().await;
+                    stream.write_all(api.delta(now()).as_bytes()).await?;
+                }
+                stream.write_all(api.closing().as_bytes()).await?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Reads one request and lets go of it; `false` when there is none any more.
+async fn read_request(stream: &mut TcpStream, buffer: &mut Vec<u8>) -> std::io::Result<bool> {
+    loop {
+        if let Some(length) = request_length(buffer)
+            && buffer.len() >= length
+        {
+            buffer.drain(..length);
+            return Ok(true);
+        }
+        if stream.read_buf(buffer).await? == 0 {
+            return Ok(false);
+        }
+    }
+}
+
+/// Bytes of the request at the head of a buffer, once its head is there.
+fn request_length(buffer: &[u8]) -> Option<usize> {
+    let end = memchr::memmem::find(buffer, b"\r\n\r\n")? + 4;
+    let head = String::from_utf8_lossy(buffer.get(..end)?).to_ascii_lowercase();
+    let body = head.lines().find_map(|line| line.strip_prefix("content-length:")?.trim().parse().ok());
+    Some(end + body.unwrap_or(0_usize))
+}
