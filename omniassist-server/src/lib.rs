@@ -22,6 +22,7 @@ mod telemetry;
 #[cfg(feature = "testing")]
 pub mod testing;
 pub mod throttle;
+mod timer;
 pub mod tool;
 #[cfg(feature = "__transport")]
 mod transport;

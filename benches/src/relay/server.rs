@@ -4,6 +4,7 @@ use std::error::Error;
 use std::io::{self, Read as _};
 use std::net::{Ipv4Addr, SocketAddr};
 
+use axum::serve::ListenerExt as _;
 use http_body_util::{BodyExt as _, Full};
 use hyper::Request;
 use hyper::body::Incoming;
@@ -54,6 +55,10 @@ pub(super) fn serve(target: Target, api: Api, provider: SocketAddr) -> Result<()
         match target {
             Target::Relay => relay(listener, provider).await,
             Target::Axum => {
+                // Else a token waits until the client has acknowledged the one before it.
+                let listener = listener.tap_io(|stream| {
+                    let _ = stream.set_nodelay(true);
+                });
                 Ok(axum::serve(listener, omniassist_axum::router(assistant(api, provider)?)).await?)
             }
         }

@@ -1,8 +1,6 @@
 use super::key::{Units, sortable};
 use super::{MAX_DEPTH, number};
-
-/// Bytes of a string that are looked at one by one: starting a vectorised search costs more than most strings are long.
-const SHORT: usize = 32;
+use crate::json_scan::plain_length;
 
 /// Appends the canonical form of one JSON value, and says whether a key was left out.
 pub(super) fn write(json: &str, out: &mut Vec<u8>) -> Option<bool> {
@@ -124,11 +122,7 @@ impl Writer<'_, '_> {
     fn string(&mut self) -> Option<bool> {
         let from = self.at + 1;
         let bytes = self.text.as_bytes().get(from..)?;
-        let ends = |byte: &u8| matches!(byte, b'"' | b'\\');
-        let mut length = match bytes.iter().take(SHORT).position(ends) {
-            Some(length) => length,
-            None => SHORT + memchr::memchr2(b'"', b'\\', bytes.get(SHORT..)?)?,
-        };
+        let mut length = plain_length(bytes);
         if bytes.get(length) == Some(&b'"') {
             // With both quotes.
             self.out.extend_from_slice(self.text.as_bytes().get(self.at..=from + length)?);
@@ -136,8 +130,9 @@ impl Writer<'_, '_> {
             return Some(true);
         }
         while bytes.get(length) != Some(&b'"') {
+            // A backslash, and what it makes of the character behind it.
             length += 2;
-            length += memchr::memchr2(b'"', b'\\', bytes.get(length..)?)?;
+            length += plain_length(bytes.get(length..)?);
         }
         write_string(self.text.get(from..from + length)?, self.out)?;
         self.at = from + length + 1;

@@ -3,6 +3,8 @@
 use bytes::{BufMut, BytesMut};
 use serde::Serialize;
 
+use crate::json_scan::plain_length;
+
 /// Writes text as a JSON string. Allocates nothing but room in `out`.
 ///
 /// What JSON requires is escaped and nothing else; so no line feed or carriage return is left, and the string can
@@ -11,14 +13,13 @@ pub(super) fn string(out: &mut BytesMut, text: &str) {
     out.reserve(text.len().saturating_add(2));
     out.put_u8(b'"');
     let mut rest = text.as_bytes();
-    while let Some(at) = rest.iter().position(|&byte| byte < b' ' || byte == b'"' || byte == b'\\') {
-        let (clean, tail) = rest.split_at(at);
+    loop {
+        let (clean, tail) = rest.split_at(plain_length(rest));
         out.put_slice(clean);
         let Some((&byte, tail)) = tail.split_first() else { break };
         escape(out, byte);
         rest = tail;
     }
-    out.put_slice(rest);
     out.put_u8(b'"');
 }
 

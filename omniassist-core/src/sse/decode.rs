@@ -363,7 +363,12 @@ impl SseDecoder {
     }
 
     fn consume(&mut self, count: usize) {
-        self.chunk.advance(count);
+        if count < self.chunk.len() {
+            self.chunk.advance(count);
+        } else {
+            // An empty view would keep the chunk's memory, into which an HTTP client reads the next one if it can.
+            self.chunk = Bytes::new();
+        }
         self.offset += count as u64;
     }
 

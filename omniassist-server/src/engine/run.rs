@@ -1,9 +1,10 @@
 use std::fmt;
 use std::future::poll_fn;
+use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::{Arc, Weak};
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use futures_core::Stream;
@@ -15,6 +16,9 @@ use super::assistant::Inner;
 use super::driver::Driver;
 use super::live::{End, LiveRun};
 use crate::Cost;
+
+/// Takes an event, and says whether to go on.
+pub(crate) type Give<'a> = &'a mut dyn FnMut(RunEvent) -> ControlFlow<()>;
 
 /// A run: a stream of what it does, driven by being polled.
 ///
@@ -66,23 +70,39 @@ impl Run {
 
     /// The next event; `None` after the terminal one.
     pub(crate) fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Option<RunEvent>> {
+        let mut next = None;
+        let polled = self.poll_events(cx, &mut |event| {
+            next = Some(event);
+            ControlFlow::Break(())
+        });
+        match next {
+            Some(event) => Poll::Ready(Some(event)),
+            None => polled.map(|()| None),
+        }
+    }
+
+    /// Gives all events that are ready, until told to break. Pending when there are more to come, or ready.
+    pub(crate) fn poll_events(
+        &mut self,
+        cx: &mut Context<'_>,
+        give: Give<'_>,
+    ) -> Poll<()> {
         let order = self.live.take_order(cx);
-        let polled = self.live.with(|driver| poll_contained(driver, order, cx));
-        let polled = match polled {
-            None => Poll::Ready(None),
+        let live = &self.live;
+        let polled = live.with(|driver| poll_contained(driver, live, order, cx, give));
+        match polled {
             Some(Some(polled)) => polled,
             Some(None) => {
-                self.live.take();
+                live.take();
                 let (code, message) = (RunErrorCode::Internal, RunErrorCode::Internal.safe_message());
-                Poll::Ready(Some(RunEvent::Error { code, message: Text::from_static(message) }))
+                let _ = give(RunEvent::Error { code, message: Text::from_static(message) });
+                Poll::Ready(())
             }
-        };
-        if let Poll::Ready(event) = &polled
-            && event.as_ref().is_none_or(RunEvent::is_terminal)
-        {
-            self.live.has_ended();
+            None => {
+                live.has_ended();
+                Poll::Ready(())
+            }
         }
-        polled
     }
 
     async fn next(&mut self) -> Option<RunEvent> {
@@ -145,23 +165,38 @@ impl Run {
 /// that does; `None` for one that is beyond that.
 fn poll_contained(
     driver: &mut Driver,
+    live: &LiveRun,
     order: Option<End>,
     cx: &mut Context<'_>,
-) -> Option<Poll<Option<RunEvent>>> {
+    give: Give<'_>,
+) -> Option<Poll<()>> {
     let polled = catch_unwind(AssertUnwindSafe(|| {
         if let Some(end) = order {
             driver.end(end);
         }
-        driver.poll_event(cx)
+        poll_driver(driver, live, cx, give)
     }));
     polled.ok().or_else(|| {
         tracing::error!("the run panicked");
         let ended = catch_unwind(AssertUnwindSafe(|| {
             driver.end(End::Panic);
-            driver.poll_event(cx)
+            poll_driver(driver, live, cx, give)
         }));
         ended.ok()
     })
+}
+
+fn poll_driver(driver: &mut Driver, live: &LiveRun, cx: &mut Context<'_>, give: Give<'_>) -> Poll<()> {
+    loop {
+        let event = ready!(driver.poll_event(cx));
+        if event.as_ref().is_none_or(RunEvent::is_terminal) {
+            live.has_ended();
+        }
+        let Some(event) = event else { return Poll::Ready(()) };
+        if give(event).is_break() {
+            return Poll::Pending;
+        }
+    }
 }
 
 impl Stream for Run {

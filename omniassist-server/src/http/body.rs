@@ -1,5 +1,5 @@
 use std::fmt;
-use std::future::Future;
+use std::ops::ControlFlow;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
@@ -8,11 +8,16 @@ use bytes::{Bytes, BytesMut};
 use http_body::{Body, Frame, SizeHint};
 use omniassist_core::dialect::DialectEncoder;
 use omniassist_core::{Limits, RunEvent, sse};
-use tokio::time::{Instant, Sleep};
+use tokio::time::Instant;
 
+use super::burst::Burst;
 use super::source::{EventSource, Watched};
 use crate::Run;
 use crate::runtime::RuntimeStream;
+use crate::timer::Timer;
+
+/// What the buffer of a stream has room for at first: some frames of a token each, which then share one allocation.
+const BUFFER_BYTES: usize = 2 * 1024;
 
 /// What one frame may hold before it is sent, though more events are ready.
 const FRAME_BYTES: usize = 16 * 1024;
@@ -121,8 +126,8 @@ pub(super) struct EventBody {
     buffer: BytesMut,
     keep_alive: Duration,
     last_frame: Instant,
-    /// Set for some time after `last_frame` at the latest; looked at, and set again, only when it fires.
-    timer: Pin<Box<Sleep>>,
+    timer: Pin<Box<Timer>>,
+    burst: Burst,
     state: State,
 }
 
@@ -147,10 +152,11 @@ impl EventBody {
         Self {
             source,
             encoder,
-            buffer: BytesMut::new(),
+            buffer: BytesMut::with_capacity(BUFFER_BYTES),
             keep_alive,
             last_frame: Instant::now(),
-            timer: Box::pin(tokio::time::sleep(keep_alive)),
+            timer: Box::pin(Timer::default()),
+            burst: Burst::default(),
             state: State::Running,
         }
     }
@@ -186,17 +192,37 @@ impl EventBody {
         Poll::Ready(event)
     }
 
+    /// Encodes all events that are ready, as long as the frame has room.
+    fn fill(&mut self, cx: &mut Context<'_>) {
+        let (encoder, buffer) = (&mut self.encoder, &mut self.buffer);
+        let polled = self.source.poll_events(cx, &mut |event| {
+            encoder.encode(&event, buffer);
+            if buffer.len() < FRAME_BYTES { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        });
+        if polled.is_ready() {
+            self.encoder.finish(&mut self.buffer);
+            self.state = State::Ended;
+        }
+    }
+
     fn poll_bytes(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, CutAnswer>>> {
-        while self.state == State::Running && self.buffer.len() < FRAME_BYTES {
-            if self.poll_event(cx).is_pending() {
-                break;
-            }
+        if self.burst.refuses(cx) {
+            return Poll::Pending;
+        }
+        if self.state == State::Running && self.buffer.len() < FRAME_BYTES {
+            self.fill(cx);
         }
         if self.buffer.is_empty() && self.state == State::Running {
             self.poll_keep_alive(cx);
         }
         if !self.buffer.is_empty() {
-            self.last_frame = Instant::now();
+            let now = Instant::now();
+            let may_wait = self.state == State::Running && self.buffer.len() < FRAME_BYTES;
+            if may_wait && self.burst.holds(self.buffer.len(), now - self.last_frame, cx) {
+                return Poll::Pending;
+            }
+            self.last_frame = now;
+            self.burst.sent();
             if self.state == State::Ended && !self.encoder.is_cut() {
                 self.state = State::Over;
             }
@@ -223,15 +249,11 @@ impl EventBody {
     }
 
     fn poll_keep_alive(&mut self, cx: &mut Context<'_>) {
-        while self.timer.as_mut().poll(cx).is_ready() {
-            let mut due = self.last_frame + self.keep_alive;
-            if due <= Instant::now() {
-                if self.encoder.takes_comments() {
-                    sse::encode::comment(&mut self.buffer, "keep-alive");
-                }
-                due = Instant::now() + self.keep_alive;
+        while self.timer.as_mut().poll_deadline(cx, self.last_frame + self.keep_alive).is_ready() {
+            if self.encoder.takes_comments() {
+                sse::encode::comment(&mut self.buffer, "keep-alive");
             }
-            self.timer.as_mut().reset(due);
+            self.last_frame = Instant::now();
         }
     }
 }

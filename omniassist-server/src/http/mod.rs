@@ -64,6 +64,7 @@
 
 mod ag_ui;
 mod body;
+mod burst;
 mod completion;
 mod copilotkit;
 mod manifest;

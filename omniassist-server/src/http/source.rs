@@ -1,6 +1,7 @@
+use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use omniassist_core::RunEvent;
@@ -19,6 +20,25 @@ pub(super) enum EventSource {
 }
 
 impl EventSource {
+    /// Gives all events that are ready, until told to break. Pending when there are more to come, or ready.
+    pub(super) fn poll_events(
+        &mut self,
+        cx: &mut Context<'_>,
+        give: &mut dyn FnMut(RunEvent) -> ControlFlow<()>,
+    ) -> Poll<()> {
+        match self {
+            Self::Run(run) => run.poll_events(cx, give),
+            Self::Runtime(stream) => {
+                while let Some(event) = ready!(stream.poll_event(cx)) {
+                    if give(event).is_break() {
+                        return Poll::Pending;
+                    }
+                }
+                Poll::Ready(())
+            }
+        }
+    }
+
     pub(super) fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Option<RunEvent>> {
         match self {
             Self::Run(run) => run.poll_event(cx),

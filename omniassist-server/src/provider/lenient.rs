@@ -9,6 +9,9 @@ use omniassist_core::Text;
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
+#[cfg(feature = "openai")]
+use super::plain::Plain;
+
 /// A string field. Null, a list and an object read as absent, a number as its digits.
 ///
 /// Serde borrows a plain `Cow`, but reads an `Option<Cow>` as owned; this type borrows.
@@ -22,6 +25,18 @@ impl<'a> Str<'a> {
 
     pub(super) fn owned(text: String) -> Self {
         Self(Some(Cow::Owned(text)))
+    }
+
+    /// Takes a plain value, once: a field that comes twice is for serde to refuse.
+    #[cfg(feature = "openai")]
+    pub(super) fn set(&mut self, value: Plain<'a>) -> Option<()> {
+        match value {
+            Plain::Str(text) if self.0.is_none() => {
+                self.0 = Some(Cow::Borrowed(text));
+                Some(())
+            }
+            _ => None,
+        }
     }
 
     /// The string; empty if absent.
@@ -108,6 +123,20 @@ impl<'de: 'a, 'a> Deserialize<'de> for Str<'a> {
 /// A count or an index. What is not a whole number reads as absent.
 #[derive(Debug, Default, Clone, Copy)]
 pub(super) struct Num(pub(super) Option<u64>);
+
+impl Num {
+    /// Takes a plain value, once: a field that comes twice is for serde to refuse.
+    #[cfg(feature = "openai")]
+    pub(super) fn set(&mut self, value: Plain<'_>) -> Option<()> {
+        match value {
+            Plain::Num(number) if self.0.is_none() => {
+                self.0 = Some(number);
+                Some(())
+            }
+            _ => None,
+        }
+    }
+}
 
 impl<'de> Deserialize<'de> for Num {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

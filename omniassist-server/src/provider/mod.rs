@@ -136,6 +136,8 @@ mod lenient;
 #[cfg(feature = "openai")]
 pub mod openai;
 #[cfg(feature = "__transport")]
+#[cfg(feature = "openai")]
+mod plain;
 mod report;
 #[cfg(feature = "__transport")]
 #[cfg_attr(

@@ -15,10 +15,13 @@ use tokio::time::Instant;
 
 use super::failure::FailedAnswer;
 use super::response::{BodyKind, Origin};
-use super::timer::{Timer, after};
 use super::{ProviderRequest, ReadError, Shared, retry};
 use crate::provider::WireDecoder;
+use crate::timer::Timer;
 use crate::{Error, ProviderErrorKind, Result};
+
+/// Stands for "never" where a deadline would not fit the clock.
+const FAR: Duration = Duration::from_secs(60 * 60 * 24 * 365);
 
 /// Silence after the model's own end of the answer that is taken as the end of the body. Only the token counts of
 /// Chat Completions come after it, and at once.
@@ -347,6 +350,11 @@ where
         self.failed = error;
         self.state = State::Done;
     }
+}
+
+/// The moment `delay` after `start`.
+fn after(start: Instant, delay: Duration) -> Instant {
+    start.checked_add(delay).unwrap_or_else(|| start + FAR)
 }
 
 /// Whether a consumer would show this event, so that it must not come twice.

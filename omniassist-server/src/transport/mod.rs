@@ -16,7 +16,6 @@ mod retry_after;
 #[cfg(test)]
 #[cfg(feature = "testing")]
 mod tests;
-mod timer;
 
 use std::fmt;
 use std::net::IpAddr;

@@ -325,7 +325,7 @@ impl EventReader for Reader {
         if self.finished || !is_object(data) {
             return Ok(());
         }
-        let mut event: Event<'_> = serde_json::from_str(data).map_err(broken_json)?;
+        let mut event = Event::read(data).map_err(broken_json)?;
         let kind = mem::take(&mut event.kind);
         let kind = kind.non_empty().unwrap_or(name);
         let content = event.content_index.0.unwrap_or(0);

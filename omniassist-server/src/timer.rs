@@ -1,28 +1,27 @@
 use std::pin::Pin;
-use std::task::{Context, Poll, ready};
-use std::time::Duration;
+use std::task::{Context, Poll, Waker};
 
 use pin_project_lite::pin_project;
 use tokio::time::{Instant, Sleep, sleep_until};
-
-/// Stands for "never" where a deadline would not fit the clock.
-const FAR: Duration = Duration::from_secs(60 * 60 * 24 * 365);
 
 pin_project! {
     /// One timer for every deadline of a stream. A deadline that moves on with each chunk costs no re-arming: the
     /// timer is left to fire and then compared with the deadline as it is by then.
     #[derive(Default)]
-    pub(super) struct Timer {
+    pub(crate) struct Timer {
         // Made at the first poll: a `Sleep` can only be made inside a runtime.
         #[pin]
         sleep: Option<Sleep>,
+        // Who is woken when it fires.
+        waker: Option<Waker>,
     }
 }
 
 impl Timer {
     /// Ready once `deadline` is over.
-    pub(super) fn poll_deadline(self: Pin<&mut Self>, cx: &mut Context<'_>, deadline: Instant) -> Poll<()> {
-        let mut slot = self.project().sleep;
+    pub(crate) fn poll_deadline(self: Pin<&mut Self>, cx: &mut Context<'_>, deadline: Instant) -> Poll<()> {
+        let this = self.project();
+        let mut slot = this.sleep;
         if slot.is_none() {
             slot.set(Some(sleep_until(deadline)));
         }
@@ -30,17 +29,21 @@ impl Timer {
             let Some(mut sleep) = slot.as_mut().as_pin_mut() else { return Poll::Pending };
             if sleep.deadline() > deadline {
                 sleep.as_mut().reset(deadline);
+            } else if !sleep.is_elapsed()
+                && this.waker.as_ref().is_some_and(|waker| waker.will_wake(cx.waker()))
+            {
+                // It will wake this task as it is.
+                return Poll::Pending;
             }
-            ready!(sleep.as_mut().poll(cx));
+            *this.waker = None;
+            if sleep.as_mut().poll(cx).is_pending() {
+                *this.waker = Some(cx.waker().clone());
+                return Poll::Pending;
+            }
             if Instant::now() >= deadline {
                 return Poll::Ready(());
             }
             sleep.reset(deadline);
         }
     }
-}
-
-/// The moment `delay` after `start`.
-pub(super) fn after(start: Instant, delay: Duration) -> Instant {
-    start.checked_add(delay).unwrap_or_else(|| start + FAR)
 }

@@ -1,0 +1,51 @@
+use std::task::Context;
+use std::time::Duration;
+
+/// Events that come closer behind a frame than this belong to a burst: a model that is read from memory, or one that is
+/// faster than its reader. No model that thinks between two tokens is this fast.
+const GAP: Duration = Duration::from_micros(300);
+
+/// Gathers the events of a burst into one frame.
+///
+/// An HTTP client hands its body over a chunk at a time, each by way of the scheduler. So a body that is sent as soon as
+/// nothing more is ready is one write for each chunk, and most of what a burst costs are writes. In a burst, what is
+/// there is therefore held until the scheduler was given one turn in which nothing came. Otherwise it is sent at once: an
+/// unconditional turn would add to the latency of every token.
+#[derive(Debug, Default)]
+pub(super) struct Burst {
+    /// Bytes that were held when the source was asked last; 0 when none are.
+    held: usize,
+    /// Whether the next poll is refused unasked. Servers poll a pending body twice before they let go of the task, and
+    /// between the two nothing can come.
+    refuse: bool,
+}
+
+impl Burst {
+    /// Whether this poll is turned away, to be repeated after a turn of the scheduler.
+    pub(super) fn refuses(&mut self, cx: &Context<'_>) -> bool {
+        let refuse = std::mem::take(&mut self.refuse);
+        if refuse {
+            cx.waker().wake_by_ref();
+        }
+        refuse
+    }
+
+    /// Whether a frame of this many bytes, this long after the one before it, waits for more. Then the task is woken
+    /// again by itself.
+    pub(super) fn holds(&mut self, bytes: usize, since_last: Duration, cx: &Context<'_>) -> bool {
+        let grows = bytes > self.held;
+        let is_burst = self.held > 0 || since_last < GAP;
+        if !(grows && is_burst) {
+            return false;
+        }
+        self.held = bytes;
+        self.refuse = true;
+        cx.waker().wake_by_ref();
+        true
+    }
+
+    /// Notes that the frame goes out.
+    pub(super) fn sent(&mut self) {
+        *self = Self::default();
+    }
+}
