@@ -34,17 +34,6 @@ fn main() -> ExitCode {
 
 fn run(arguments: &[&str]) -> Result<(), Box<dyn Error>> {
     match *arguments {
-        ["sizes"] => {
-            use std::mem::size_of;
-            eprintln!(
-                "RunEvent {} LlmEvent {} Input {} Usage {}",
-                size_of::<omniassist_core::RunEvent>(),
-                size_of::<omniassist_core::LlmEvent>(),
-                size_of::<omniassist_core::run::Input>(),
-                size_of::<omniassist_core::Usage>()
-            );
-            Ok(())
-        }
         ["table"] => table::print(10_000),
         ["table", events] => table::print(events.parse()?),
         ["stage", name, events] => {
