@@ -82,11 +82,7 @@ impl Run {
     }
 
     /// Gives all events that are ready, until told to break. Pending when there are more to come, or ready.
-    pub(crate) fn poll_events(
-        &mut self,
-        cx: &mut Context<'_>,
-        give: Give<'_>,
-    ) -> Poll<()> {
+    pub(crate) fn poll_events(&mut self, cx: &mut Context<'_>, give: Give<'_>) -> Poll<()> {
         let order = self.live.take_order(cx);
         let live = &self.live;
         let polled = live.with(|driver| poll_contained(driver, live, order, cx, give));
