@@ -7,7 +7,7 @@
 //!
 //! assert_eq!(plain_length(b"no more\", \"next"), 7);
 //! assert_eq!(plain_length(b"a line\\n"), 6);
-//! assert_eq!(plain_length("for itself, up to the end: ü".as_bytes()), 28);
+//! assert_eq!(plain_length("for itself, up to the end: ü".as_bytes()), 29);
 //! ```
 
 const ONES: u64 = 0x0101_0101_0101_0101;
