@@ -7,6 +7,7 @@
 mod base64;
 mod cancel;
 mod cost;
+pub mod edge;
 pub mod endpoint;
 mod engine;
 mod error;
@@ -26,6 +27,7 @@ mod transport;
 
 pub use cancel::CancellationToken;
 pub use cost::{Cost, Price, Prices};
+pub use edge::{AuthError, AuthRequest, Authenticate};
 pub use endpoint::{ClientSetting, ObjectEndpoint, OpenAiEndpoint};
 pub use engine::{
     Assistant, AssistantBuilder, IntoSystemPrompt, LlmSummariser, PromptText, Run, RunFailure, RunHandle,

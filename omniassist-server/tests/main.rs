@@ -18,6 +18,7 @@ mod canary;
 mod cassette;
 mod copilotkit;
 mod cost;
+mod edge;
 mod engine;
 mod fallback;
 #[cfg(feature = "openai")]

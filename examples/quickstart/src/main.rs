@@ -102,7 +102,7 @@ fn assistant(
     seal_keys: Option<SealKeys>,
 ) -> omniassist_axum::Result<Assistant> {
     let openai = OpenAiEndpoint::new().show_reasoning(show_work).show_server_tools(show_work);
-    let builder = Assistant::builder(provider).system_prompt(SYSTEM_PROMPT).state(store);
+    let builder = Assistant::builder(provider).allow_anonymous().system_prompt(SYSTEM_PROMPT).state(store);
     let mut builder = builder.openai_endpoint(openai).object(tools::ticket_object());
     if let Some(keys) = seal_keys {
         builder = builder.seal_keys(keys);

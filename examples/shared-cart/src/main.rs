@@ -21,7 +21,7 @@ const SYSTEM_PROMPT: &str =
 
 /// The assistant of the shop. Whose cart it is, the posted state says; nothing is kept here.
 fn assistant(provider: impl LlmProvider) -> omniassist_axum::Result<Assistant> {
-    let builder = Assistant::builder(provider).system_prompt(SYSTEM_PROMPT);
+    let builder = Assistant::builder(provider).allow_anonymous().system_prompt(SYSTEM_PROMPT);
     tools::all().into_iter().fold(builder, |builder, tool| builder.tool(tool)).build()
 }
 

@@ -22,6 +22,7 @@ use super::prompt::SystemPrompt;
 use super::run::Run;
 use super::seals::Seals;
 use crate::cost::Prices;
+use crate::edge::Edge;
 use crate::endpoint::{ObjectEndpoint, OpenAiEndpoint};
 use crate::provider::LlmProvider;
 use crate::seal::Sealer;
@@ -68,6 +69,7 @@ pub(crate) struct Inner {
     pub(super) objects: BTreeMap<String, ObjectEndpoint>,
     pub(super) records_content: bool,
     pub(super) when_busy: WhenBusy,
+    pub(super) edge: Edge,
     pub(super) live: Arc<LiveRuns>,
 }
 
@@ -104,6 +106,11 @@ impl Assistant {
     #[must_use]
     pub fn model_options(&self) -> &Arc<ModelOptions> {
         &self.inner.options
+    }
+
+    /// Who may use it over HTTP.
+    pub(crate) fn edge(&self) -> &Edge {
+        &self.inner.edge
     }
 
     /// How it looks to OpenAI's clients.

@@ -11,6 +11,7 @@ use super::live::WhenBusy;
 use super::prompt::{IntoSystemPrompt, SystemPrompt};
 use super::seals::Seals;
 use crate::cost::Prices;
+use crate::edge::{Authenticate, Edge};
 use crate::endpoint::{ObjectEndpoint, OpenAiEndpoint};
 use crate::provider::LlmProvider;
 use crate::seal::{InMemoryReplayGuard, ReplayGuard, SealKeys, SealVerifier};
@@ -40,6 +41,7 @@ pub struct AssistantBuilder {
     objects: Vec<ObjectEndpoint>,
     records_content: bool,
     when_busy: WhenBusy,
+    edge: Edge,
 }
 
 impl AssistantBuilder {
@@ -65,6 +67,7 @@ impl AssistantBuilder {
             objects: Vec::new(),
             records_content: false,
             when_busy: WhenBusy::default(),
+            edge: Edge::default(),
         }
     }
 
@@ -224,6 +227,21 @@ impl AssistantBuilder {
         self
     }
 
+    /// Who says whose request an HTTP request is; see [`edge`](crate::edge). Default: nobody but the host's middleware,
+    /// which puts a [`Principal`](crate::Principal) into the request's extensions.
+    pub fn authenticate(mut self, hook: impl Authenticate) -> Self {
+        self.edge.authenticate(Arc::new(hook));
+        self
+    }
+
+    /// Serves HTTP requests that nobody says the [`Principal`](crate::Principal) of. All who send one are then the same
+    /// anonymous user: whoever knows the id of a chat of theirs can stop its run, and each request costs what a model
+    /// costs. Default: such a request is refused with 401.
+    pub fn allow_anonymous(mut self) -> Self {
+        self.edge.allow_anonymous();
+        self
+    }
+
     /// Builds the assistant.
     ///
     /// # Errors
@@ -273,6 +291,7 @@ impl AssistantBuilder {
             objects,
             records_content: self.records_content,
             when_busy: self.when_busy,
+            edge: self.edge,
             live: Arc::default(),
         }))
     }

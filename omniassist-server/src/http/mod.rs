@@ -38,7 +38,7 @@
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let assistant = Assistant::builder(ScriptedProvider::new()).build()?;
+//! let assistant = Assistant::builder(ScriptedProvider::new()).allow_anonymous().build()?;
 //! let mut service = AssistantService::new(assistant);
 //!
 //! let request = Request::get("/manifest.json").body(Full::<bytes::Bytes>::default())?;
@@ -47,6 +47,7 @@
 //! # }
 //! ```
 
+mod admit;
 mod ag_ui;
 mod body;
 mod completion;
@@ -61,6 +62,7 @@ mod read;
 mod reply;
 mod runtime;
 mod service;
+mod shape;
 mod source;
 mod suggest;
 

@@ -22,7 +22,13 @@ use super::{AssistantBody, opening};
 use crate::tool::schema;
 use crate::{Assistant, Run};
 
-const INVALID: &str = "invalid_request_error";
+/// The kind of an error that the client made.
+pub(super) const INVALID: &str = "invalid_request_error";
+
+/// The path below `/v1/`. A chat that is named `v1` keeps its own routes.
+pub(super) fn path(path: &str) -> Option<&str> {
+    path.strip_prefix("/v1/").filter(|rest| !matches!(*rest, "stop" | "stream"))
+}
 
 /// Answers a request whose path below `/v1/` is this.
 pub(super) async fn handle<B: Body>(
@@ -152,7 +158,8 @@ fn error(status: StatusCode, message: &str, param: Option<&str>, code: &str) -> 
     body(status, out)
 }
 
-fn body(status: StatusCode, out: BytesMut) -> Response<AssistantBody> {
+/// A JSON document that is written already.
+pub(super) fn body(status: StatusCode, out: BytesMut) -> Response<AssistantBody> {
     let mut response = Response::new(AssistantBody::whole(out.freeze()));
     *response.status_mut() = status;
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));

@@ -11,7 +11,10 @@ use percent_encoding::percent_decode_str;
 use serde_json::json;
 use tower_service::Service;
 
-use super::{AssistantBody, PostedRun, ag_ui, completion, copilotkit, manifest, object, openai, reply};
+use super::shape::Shape;
+use super::{
+    AssistantBody, PostedRun, admit, ag_ui, completion, copilotkit, manifest, object, openai, reply,
+};
 use crate::{Assistant, Principal};
 
 /// The assistant as a service over [`http`] types; see the [module](super). Cloning is cheap.
@@ -38,6 +41,16 @@ impl AssistantService {
     where
         B: Body,
     {
+        let (mut parts, body) = request.into_parts();
+        let shape = Shape::of(parts.uri.path());
+        match admit::admit(&self.assistant, shape, &mut parts).await {
+            Ok(()) => self.answer(Request::from_parts(parts, body)).await,
+            Err(refusal) => refusal,
+        }
+    }
+
+    /// Answers a request that was let in.
+    async fn answer<B: Body>(&self, request: Request<B>) -> Response<AssistantBody> {
         match (request.uri().path().trim_end_matches('/'), request.method()) {
             ("", &Method::POST) => self.run(request).await,
             ("", _) => reply::method_not_allowed("POST"),
@@ -54,7 +67,7 @@ impl AssistantService {
             ("/ag-ui", &Method::POST) => ag_ui::run(&self.assistant, request).await,
             ("/completion" | "/object" | "/ag-ui", _) => reply::method_not_allowed("POST"),
             (path, _) if copilotkit::has(path) => copilotkit::answer(&self.assistant, request).await,
-            (path, method) if openai_path(path).is_some() || object_name(path).is_some() => {
+            (path, method) if openai::path(path).is_some() || object_name(path).is_some() => {
                 let (path, method) = (path.to_owned(), method.clone());
                 self.below(&path, &method, request).await
             }
@@ -72,7 +85,7 @@ impl AssistantService {
         method: &Method,
         request: Request<B>,
     ) -> Response<AssistantBody> {
-        if let Some(path) = openai_path(path) {
+        if let Some(path) = openai::path(path) {
             return openai::handle(&self.assistant, path, request).await;
         }
         match method {
@@ -101,11 +114,6 @@ impl AssistantService {
             Err(refusal) => refusal,
         }
     }
-}
-
-/// The path below `/v1/`. A chat that is named `v1` keeps its own routes.
-fn openai_path(path: &str) -> Option<&str> {
-    path.strip_prefix("/v1/").filter(|rest| !matches!(*rest, "stop" | "stream"))
 }
 
 /// The name of an object. A chat that is named `object` keeps its own routes.
