@@ -10,7 +10,7 @@ use omniassist_server::http::PostedRun;
 ///
 /// The assistant comes from the router's state, by [`FromRef`]. Who may come in is as on the assistant's own routes:
 /// without a [`Principal`](omniassist_server::Principal) a request is refused, unless the assistant allows anonymous
-/// ones. A request that is refused is answered with 400, 401, 403, 413, 415 or 503 and a JSON body that says why.
+/// ones. A request that is refused is answered with 400, 401, 403, 413, 415, 421 or 503 and a JSON body that says why.
 ///
 /// ```
 /// use axum::response::Response;

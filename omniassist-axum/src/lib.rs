@@ -50,6 +50,23 @@
 //! with [`authenticate`](AssistantBuilder::authenticate). Without either, requests are answered 401, unless
 //! [`allow_anonymous`](AssistantBuilder::allow_anonymous) says otherwise. [`edge`] tells the rest.
 //!
+//! # Which pages may use it
+//!
+//! Those of the application itself. Pages of other origins are listed with
+//! [`allow_origin`](AssistantBuilder::allow_origin); a CORS layer does not replace that list. Tell axum to keep the
+//! address of each connection, so that pages which point their own name at this machine are found out:
+//!
+//! ```no_run
+//! # use std::net::SocketAddr;
+//! # async fn serve(app: axum::Router) -> std::io::Result<()> {
+//! let listener = tokio::net::TcpListener::bind("127.0.0.1:3000").await?;
+//! axum::serve(listener, app.into_make_service_with_connect_info::<SocketAddr>()).await
+//! # }
+//! ```
+//!
+//! Behind a proxy on the same machine, list the names of the server with
+//! [`allowed_hosts`](AssistantBuilder::allowed_hosts).
+//!
 //! # Cancellation
 //!
 //! A client that goes away drops the response body, and with it the run: the connection to the model closes and every

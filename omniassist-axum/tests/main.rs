@@ -8,5 +8,6 @@
     reason = "tests fail by panicking"
 )]
 
+mod hosts;
 mod mounting;
 mod serving;

@@ -27,7 +27,7 @@ mod transport;
 
 pub use cancel::CancellationToken;
 pub use cost::{Cost, Price, Prices};
-pub use edge::{AuthError, AuthRequest, Authenticate};
+pub use edge::{AuthError, AuthRequest, Authenticate, Cors, PeerAddr};
 pub use endpoint::{ClientSetting, ObjectEndpoint, OpenAiEndpoint};
 pub use engine::{
     Assistant, AssistantBuilder, IntoSystemPrompt, LlmSummariser, PromptText, Run, RunFailure, RunHandle,

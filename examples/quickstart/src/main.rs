@@ -14,7 +14,7 @@ mod tools;
 
 use std::error::Error;
 use std::io::{self, IsTerminal, Write};
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -81,6 +81,7 @@ async fn serve(config: Config, chosen: model::Chosen) -> Result<(), Box<dyn Erro
     writeln!(io::stdout(), "listening on http://{}", listener.local_addr()?)?;
 
     let app = app(&assistant, store, &chosen.answering);
+    let app = app.into_make_service_with_connect_info::<SocketAddr>();
     let serving = axum::serve(listener, app).with_graceful_shutdown(stopped());
     tokio::select! {
         ended = serving => ended?,

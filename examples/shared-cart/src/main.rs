@@ -9,7 +9,7 @@ mod tools;
 
 use std::error::Error;
 use std::io::{self, Write};
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, SocketAddr};
 
 use axum::Router;
 use omniassist_axum::{Assistant, LlmProvider, OpenAiProvider};
@@ -38,6 +38,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     }
     let assistant = assistant(provider.build()?)?;
     let app = Router::new().fallback_service(omniassist_axum::router(assistant.clone()));
+    let app = app.into_make_service_with_connect_info::<SocketAddr>();
     let port = std::env::var("PORT").map_or(Ok(3000), |port| port.parse())?;
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
     writeln!(io::stdout(), "listening on http://{}", listener.local_addr()?)?;

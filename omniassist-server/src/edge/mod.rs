@@ -29,11 +29,40 @@
 //! let assistant = Assistant::builder(ScriptedProvider::new()).authenticate(session).build()?;
 //! # Ok::<(), omniassist_server::Error>(())
 //! ```
+//!
+//! # Which pages may use it
+//!
+//! Pages that the server itself serves, and what is no page. A browser says of each request where it comes from, in
+//! `Sec-Fetch-Site`; where that is another site, or another origin of the same site, anything but `GET` and `HEAD` is
+//! answered 403 `origin_not_allowed`. Without that header, `Origin` must name the host that was asked. A proxy that
+//! changes `Host` is no hindrance to current browsers; for others, or over plain HTTP, list the origin of the pages.
+//!
+//! Pages of other origins are listed with [`allow_origin`](crate::AssistantBuilder::allow_origin), or with
+//! [`cors`](crate::AssistantBuilder::cors) where they need cookies or headers of their own. Without it no
+//! `Access-Control-…` header is sent, so that no page of another origin can read anything. A CORS layer of the host's
+//! around the assistant does not replace the list.
+//!
+//! # Which host it is
+//!
+//! With [`allowed_hosts`](crate::AssistantBuilder::allowed_hosts), the server answers to those names only; another one
+//! is answered 421 `host_not_allowed`. Without it, any name will do, but on a connection from the same machine (where
+//! the adapter tells the [`PeerAddr`]), which must name this machine: `localhost` or a loopback address. A server behind
+//! a proxy on the same machine therefore needs the list, or a proxy that does not pass the client's `Host` on.
 
 mod auth;
 mod auth_error;
+mod authority;
+mod cors;
+mod hosts;
+mod origin;
+mod peer;
+mod refused;
 mod settings;
 
 pub use auth::{AuthFuture, AuthRequest, Authenticate, bearer};
 pub use auth_error::AuthError;
+pub use cors::Cors;
+pub(crate) use cors::Visitor;
+pub use peer::PeerAddr;
+pub(crate) use refused::Refused;
 pub(crate) use settings::Edge;

@@ -11,7 +11,7 @@ use super::live::WhenBusy;
 use super::prompt::{IntoSystemPrompt, SystemPrompt};
 use super::seals::Seals;
 use crate::cost::Prices;
-use crate::edge::{Authenticate, Edge};
+use crate::edge::{Authenticate, Cors, Edge};
 use crate::endpoint::{ObjectEndpoint, OpenAiEndpoint};
 use crate::provider::LlmProvider;
 use crate::seal::{InMemoryReplayGuard, ReplayGuard, SealKeys, SealVerifier};
@@ -242,19 +242,46 @@ impl AssistantBuilder {
         self
     }
 
+    /// Lets pages of this origin use the assistant (`https://app.example.com`), on top of those that the server itself
+    /// serves; see [`Cors::allow_origin`]. Default: none.
+    pub fn allow_origin(mut self, origin: impl Into<String>) -> Self {
+        self.edge.allow_origin(origin.into());
+        self
+    }
+
+    /// Which pages of other origins may use the assistant, and how. It takes the place of what
+    /// [`allow_origin`](Self::allow_origin) listed before. Default: none, [`Cors::new`].
+    pub fn cors(mut self, cors: Cors) -> Self {
+        self.edge.cors(cors);
+        self
+    }
+
+    /// The hosts that the server answers to, as requests name them: `app.example.com`, `*.example.com` for any name
+    /// below that one, `app.example.com:8443` for that port only. Given twice, all count. Default: any, but on a
+    /// connection from this machine only names of this machine; see [`edge`](crate::edge).
+    pub fn allowed_hosts<I>(mut self, hosts: I) -> Self
+    where
+        I: IntoIterator<Item: Into<String>>,
+    {
+        self.edge.allowed_hosts(hosts.into_iter().map(Into::into));
+        self
+    }
+
     /// Builds the assistant.
     ///
     /// # Errors
     ///
     /// When a tool cannot be registered: its name or schema is not acceptable, its name is taken, or it needs a
     /// `State` of a type that was not given. When a price is not a number from 0 to 1,000,000,000. When an endpoint's
-    /// name is not allowed, two objects have one name, or a provider would refuse the schema of one. When no seal keys
-    /// were given and the operating system gives no random numbers.
+    /// name is not allowed, two objects have one name, or a provider would refuse the schema of one. When an origin, a
+    /// host or a header is written wrongly; the error names it. When no seal keys were given and the operating system
+    /// gives no random numbers.
     pub fn build(self) -> Result<Assistant> {
         if let Some(prices) = &self.prices {
             prices.check()?;
         }
         self.openai.check()?;
+        let edge = self.edge.checked()?;
         let objects = objects_by_name(self.objects)?;
         let limits = Arc::new(self.limits);
         let tools = Tools::new(self.state, (*limits).clone());
@@ -291,7 +318,7 @@ impl AssistantBuilder {
             objects,
             records_content: self.records_content,
             when_busy: self.when_busy,
-            edge: self.edge,
+            edge,
             live: Arc::default(),
         }))
     }

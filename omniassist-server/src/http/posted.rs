@@ -43,18 +43,20 @@ pub struct PostedRun {
 
 impl PostedRun {
     /// Lets a request in as the assistant's own routes do (see [`edge`](crate::edge)), and reads its body, in any of
-    /// the forms that `POST /` takes.
+    /// the forms that `POST /` takes. Permitting pages of other origins to ask is left to the host, whose route it is:
+    /// `OPTIONS` does not come here, and the response has no CORS headers.
     ///
     /// # Errors
     ///
-    /// The response to give when the request may not come in or is not acceptable: 400, 401, 403, 413, 415 or 503 with
-    /// a JSON body that says why.
+    /// The response to give when the request may not come in or is not acceptable: 400, 401, 403, 413, 415, 421 or 503
+    /// with a JSON body that says why.
     pub async fn read_for<B: Body>(
         request: Request<B>,
         assistant: &Assistant,
     ) -> Result<Self, Response<AssistantBody>> {
         let (mut parts, body) = request.into_parts();
-        admit::admit(assistant, Shape::Own, &mut parts).await?;
+        assistant.edge().screen(&parts).map_err(|refused| admit::refused(Shape::Own, refused))?;
+        admit::identify(assistant, Shape::Own, &mut parts).await?;
         Self::read(Request::from_parts(parts, body), assistant.limits()).await
     }
 
@@ -97,7 +99,7 @@ impl PostedRun {
     /// 401, unless [anonymous requests are allowed](crate::AssistantBuilder::allow_anonymous).
     pub fn respond(self, assistant: &Assistant) -> Response<AssistantBody> {
         if let Err(error) = assistant.edge().require(&self.extensions) {
-            return admit::refused(Shape::Own, &error);
+            return admit::unidentified(Shape::Own, &error);
         }
         let Self { request, extensions, framing, version, protocol } = self;
         match protocol {

@@ -87,6 +87,11 @@ pub(super) fn is_json(headers: &HeaderMap) -> bool {
     essence == "application/json" || (essence.starts_with("application/") && essence.ends_with("+json"))
 }
 
+/// Whether a request that needs no body is said to have none, or JSON.
+pub(super) fn is_json_or_nothing(headers: &HeaderMap) -> bool {
+    !headers.contains_key(header::CONTENT_TYPE) || is_json(headers)
+}
+
 /// Whether the client asks for one JSON value a line and not for server-sent events.
 pub(super) fn wants_ndjson(headers: &HeaderMap) -> bool {
     let accepted = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());

@@ -4,17 +4,19 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use http::{Extensions, Method, Request, Response, StatusCode};
+use http::{Method, Request, Response, StatusCode};
 use http_body::Body;
 use omniassist_core::typescript;
 use percent_encoding::percent_decode_str;
 use serde_json::json;
 use tower_service::Service;
 
+use super::read::{Refusal, is_json_or_nothing};
 use super::shape::Shape;
 use super::{
     AssistantBody, PostedRun, admit, ag_ui, completion, copilotkit, manifest, object, openai, reply,
 };
+use crate::edge::Visitor;
 use crate::{Assistant, Principal};
 
 /// The assistant as a service over [`http`] types; see the [module](super). Cloning is cheap.
@@ -43,10 +45,24 @@ impl AssistantService {
     {
         let (mut parts, body) = request.into_parts();
         let shape = Shape::of(parts.uri.path());
-        match admit::admit(&self.assistant, shape, &mut parts).await {
+        let visitor = match self.assistant.edge().screen(&parts) {
+            Ok(visitor) => visitor,
+            Err(refused) => return self.sent(admit::refused(shape, refused), &Visitor::Plain),
+        };
+        if let Some(permission) = admit::preflight(&self.assistant, &parts, &visitor) {
+            return permission;
+        }
+        let response = match admit::identify(&self.assistant, shape, &mut parts).await {
             Ok(()) => self.answer(Request::from_parts(parts, body)).await,
             Err(refusal) => refusal,
-        }
+        };
+        self.sent(response, &visitor)
+    }
+
+    /// A response with the headers that every one has.
+    fn sent(&self, mut response: Response<AssistantBody>, visitor: &Visitor) -> Response<AssistantBody> {
+        self.assistant.edge().add_headers(visitor, response.headers_mut());
+        response
     }
 
     /// Answers a request that was let in.
@@ -72,7 +88,7 @@ impl AssistantService {
                 self.below(&path, &method, request).await
             }
             (path, method) => match ChatRoute::of(path) {
-                Some(route) => self.chat(&route, method, request.extensions()),
+                Some(route) => self.chat(&route, method, &request),
                 None => reply::not_found(),
             },
         }
@@ -95,12 +111,16 @@ impl AssistantService {
     }
 
     /// The routes of one chat. Runs are stateless, so there is never a stream to go on with.
-    fn chat(&self, route: &ChatRoute, method: &Method, extensions: &Extensions) -> Response<AssistantBody> {
+    fn chat<B>(&self, route: &ChatRoute, method: &Method, request: &Request<B>) -> Response<AssistantBody> {
         match (route, method) {
             (ChatRoute::Stream, &Method::GET) => reply::no_content(),
             (ChatRoute::Stream, _) => reply::method_not_allowed("GET"),
+            // A form says what it is; a stop has no body, so it need not.
+            (ChatRoute::Stop(_), &Method::POST) if !is_json_or_nothing(request.headers()) => {
+                reply::refusal(&Refusal::NotJson)
+            }
             (ChatRoute::Stop(chat_id), &Method::POST) => {
-                let principal = extensions.get::<Principal>().cloned().unwrap_or_default();
+                let principal = request.extensions().get::<Principal>().cloned().unwrap_or_default();
                 let stopped = self.assistant.stop(&principal, chat_id);
                 reply::json(StatusCode::OK, &json!({ "stopped": stopped }))
             }

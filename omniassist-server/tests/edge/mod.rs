@@ -1,6 +1,9 @@
 //! What every request passes before it is read: whose it is, where it comes from, and what it may say.
 
 mod auth;
+mod cors;
+mod hosts;
+mod matrix;
 mod routes;
 
 use bytes::Bytes;
