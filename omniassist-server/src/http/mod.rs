@@ -21,6 +21,9 @@
 //! `{"error": {"message": …, "type": …, "param": …, "code": …}}`, and below `/copilotkit` in that of its runtime,
 //! `{"error": …, "message": …}`.
 //!
+//! Every response says `X-Content-Type-Options: nosniff`; whole ones say `Cache-Control: no-store`, and streams
+//! `no-cache, no-transform` and `X-Accel-Buffering: no`, so that nobody in between holds them back.
+//!
 //! # Refusals
 //!
 //! Before a route looks at a request, and before anything of its body is read, it is answered

@@ -147,9 +147,7 @@ async fn collect(
     }
     let mut out = BytesMut::new();
     completion.write(head, &mut out);
-    let mut response = Response::new(AssistantBody::whole(out.freeze()));
-    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    Ok(response)
+    Ok(body(StatusCode::OK, out))
 }
 
 fn error(status: StatusCode, message: &str, param: Option<&str>, code: &str) -> Response<AssistantBody> {
@@ -160,10 +158,7 @@ fn error(status: StatusCode, message: &str, param: Option<&str>, code: &str) -> 
 
 /// A JSON document that is written already.
 pub(super) fn body(status: StatusCode, out: BytesMut) -> Response<AssistantBody> {
-    let mut response = Response::new(AssistantBody::whole(out.freeze()));
-    *response.status_mut() = status;
-    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    response
+    reply::whole(status, "application/json", AssistantBody::whole(out.freeze()))
 }
 
 fn no_such_model() -> Response<AssistantBody> {

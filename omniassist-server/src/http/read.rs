@@ -28,7 +28,7 @@ impl From<Error> for Refusal {
     }
 }
 
-/// Reads a body that must be JSON, within the limits of size and nesting. Whether it is JSON is for the parser to say.
+/// Reads a body that must be JSON, within the limits of size and nesting, without a key that stands twice. Whether it is JSON is for the parser to say.
 pub(super) async fn json_body<B: Body>(
     headers: &HeaderMap,
     body: B,
@@ -38,7 +38,7 @@ pub(super) async fn json_body<B: Body>(
         return Err(Refusal::NotJson);
     }
     let body = read_body(body, limits.max_body_bytes).await?;
-    json_guard::check_depth(&body, limits.max_json_depth)?;
+    json_guard::check(&body, limits.max_json_depth)?;
     Ok(body)
 }
 

@@ -1,8 +1,11 @@
 //! What every request passes before it is read: whose it is, where it comes from, and what it may say.
 
 mod auth;
+mod bodies;
 mod cors;
+mod headers;
 mod hosts;
+mod json;
 mod matrix;
 mod routes;
 
