@@ -42,6 +42,11 @@ pub(super) fn full() -> Vec<Route> {
     ]
 }
 
+/// Those that are read in ways of their own: CopilotKit's routes share a reader with AG-UI's.
+pub(super) fn distinct() -> Vec<Route> {
+    full().into_iter().filter(|route| route.runs() || route.path.contains("stop")).collect()
+}
+
 fn ai_sdk() -> Value {
     let schema =
         json!({"type": "object", "properties": {"page": {"type": "string", "description": "Which"}}});

@@ -12,7 +12,7 @@ const HOST: &str = "shop.example:8080";
 const LISTED: &str = "https://app.example";
 
 /// `Origin`, by what it is to the server.
-const ORIGINS: [(&str, &[&str]); 9] = [
+const ORIGINS: [(&str, &[&str]); 11] = [
     ("-", &[]),
     ("own", &["http://shop.example:8080"]),
     ("listed", &[LISTED]),
@@ -22,6 +22,8 @@ const ORIGINS: [(&str, &[&str]); 9] = [
     ("like it", &["http://shop.example:8080.evil.example"]),
     ("null", &["null"]),
     ("two", &[LISTED, "https://evil.example"]),
+    ("own first", &["http://shop.example:8080", "https://evil.example"]),
+    ("other first", &["https://evil.example", LISTED]),
 ];
 const SITES: [Option<&str>; 6] =
     [None, Some("same-origin"), Some("none"), Some("same-site"), Some("cross-site"), Some("Same-Origin")];
@@ -130,7 +132,7 @@ async fn every_combination_has_the_status_that_the_rules_say() {
                         cases += 1;
                         let shown = [("POST", "/"), ("POST", "/chat-1/stop"), ("GET", "/manifest.json")];
                         if shown.contains(&(route.method.as_str(), route.path)) && host.0 == "own" {
-                            let row = format!("{:10} | {:11}", origin.0, site.unwrap_or("-"));
+                            let row = format!("{:11} | {:11}", origin.0, site.unwrap_or("-"));
                             let kind = content_type.map_or("-", |kind| kind.split(';').next().unwrap());
                             let column = format!("{} {} {kind}", route.method, route.path);
                             table.entry(row).or_default().insert(column, answer.status);

@@ -5,8 +5,13 @@ mod bodies;
 mod cors;
 mod headers;
 mod hosts;
+mod injection;
 mod json;
 mod matrix;
+#[cfg(all(feature = "anthropic", feature = "gemini", feature = "openai"))]
+mod outbound;
+mod payloads;
+mod principals;
 mod routes;
 
 use bytes::Bytes;

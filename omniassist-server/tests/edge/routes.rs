@@ -33,6 +33,13 @@ impl Route {
         format!("{} {}{method}", self.method, self.path)
     }
 
+    /// Whether it asks the model, by a reader that no other route has.
+    pub(super) fn runs(&self) -> bool {
+        let asked = self.body.as_ref().and_then(|body| body["method"].as_str());
+        let is_copilotkit = self.reads == Reads::CopilotKit;
+        self.body.is_some() && (!is_copilotkit || asked == Some("agent/run"))
+    }
+
     pub(super) fn body(&self) -> Bytes {
         self.body.as_ref().map(|body| Bytes::from(body.to_string())).unwrap_or_default()
     }
