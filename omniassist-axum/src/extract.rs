@@ -8,8 +8,9 @@ use omniassist_server::http::PostedRun;
 
 /// A posted run as an extractor, for a handler of the application's own.
 ///
-/// The assistant comes from the router's state, by [`FromRef`]. A request that is not acceptable is answered with
-/// 400, 413 or 415 and a JSON body that says why.
+/// The assistant comes from the router's state, by [`FromRef`]. Who may come in is as on the assistant's own routes:
+/// without a [`Principal`](omniassist_server::Principal) a request is refused, unless the assistant allows anonymous
+/// ones. A request that is refused is answered with 400, 401, 403, 413, 415, 421 or 503 and a JSON body that says why.
 ///
 /// ```
 /// use axum::response::Response;
@@ -60,7 +61,7 @@ where
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Response> {
         let assistant = Assistant::from_ref(state);
-        match PostedRun::read(request, assistant.limits()).await {
+        match PostedRun::read_for(request, &assistant).await {
             Ok(posted) => Ok(Self { assistant, posted }),
             Err(refusal) => Err(refusal.into_response()),
         }

@@ -26,6 +26,7 @@
 //!         .system_prompt("You help with orders.")
 //!         .state(Orders)
 //!         .tool(Tool::new("order_status", "Look up an order by its number", order_status))
+//!         .allow_anonymous()
 //!         .build()?;
 //!     Ok(Router::new().nest_service("/assistant", omniassist_axum::router(assistant)))
 //! }
@@ -42,6 +43,29 @@
 //! What the application's layers put into a request's extensions, tools take as
 //! [`Extension<T>`](Extension) parameters, and a [`Principal`] put there is who the run is for. Values for the
 //! whole application are given to the builder with `.state(value)` and taken as [`State<T>`](State).
+//!
+//! # Whose request it is
+//!
+//! A layer of the application puts a [`Principal`] into the request's extensions, or the assistant gets a hook of its own
+//! with [`authenticate`](AssistantBuilder::authenticate). Without either, requests are answered 401, unless
+//! [`allow_anonymous`](AssistantBuilder::allow_anonymous) says otherwise. [`edge`] tells the rest.
+//!
+//! # Which pages may use it
+//!
+//! Those of the application itself. Pages of other origins are listed with
+//! [`allow_origin`](AssistantBuilder::allow_origin); a CORS layer does not replace that list. Tell axum to keep the
+//! address of each connection, so that pages which point their own name at this machine are found out:
+//!
+//! ```no_run
+//! # use std::net::SocketAddr;
+//! # async fn serve(app: axum::Router) -> std::io::Result<()> {
+//! let listener = tokio::net::TcpListener::bind("127.0.0.1:3000").await?;
+//! axum::serve(listener, app.into_make_service_with_connect_info::<SocketAddr>()).await
+//! # }
+//! ```
+//!
+//! Behind a proxy on the same machine, list the names of the server with
+//! [`allowed_hosts`](AssistantBuilder::allowed_hosts).
 //!
 //! # Cancellation
 //!

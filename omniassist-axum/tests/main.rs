@@ -9,6 +9,7 @@
 )]
 
 mod compression;
+mod hosts;
 mod mounting;
 mod serving;
 mod shutdown;

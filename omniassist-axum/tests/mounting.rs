@@ -31,6 +31,7 @@ async fn who(
 fn assistant() -> Assistant {
     let model = ScriptedProvider::new().turn(Turn::call("who", json!({}))).turn(Turn::text("Done."));
     Assistant::builder(model)
+        .allow_anonymous()
         .state(Shop("books"))
         .tool(Tool::new("who", "Say who asks", who))
         .build()
@@ -99,7 +100,7 @@ async fn in_a_handler_of_the_hosts_own() {
         posted.respond()
     }
     let model = ScriptedProvider::new().turn(Turn::text("Hello."));
-    let assistant = Assistant::builder(model.clone()).build().unwrap();
+    let assistant = Assistant::builder(model.clone()).allow_anonymous().build().unwrap();
     let app = Router::new().route("/chat", post(chat)).with_state(assistant);
     let base = serve(app).await;
     let response = ask(&format!("{base}/chat"), "hi").await;

@@ -53,6 +53,8 @@ pub use message::{ContextMessage, FunctionCall, Message};
 pub use payload::{LlmPayload, ModelOptions, ReasoningEffort, ToolChoice};
 pub use run::RunRequest;
 pub use text::Text;
-pub use tool::{InvalidToolName, ToolExample, ToolSide, ToolSpec, check_tool_name};
+pub use tool::{
+    InvalidToolName, ToolExample, ToolSide, ToolSpec, check_tool_name, is_inherited_in_javascript,
+};
 pub use transcript::TranscriptItem;
 pub use verify::{Claim, HistoryPart, TrustHistory, Verdict, Verifier};

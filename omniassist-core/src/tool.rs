@@ -107,3 +107,27 @@ pub fn check_tool_name(name: &str) -> Result<(), InvalidToolName> {
         Err(InvalidToolName(()))
     }
 }
+
+/// What every object in JavaScript has by inheritance.
+const INHERITED: [&str; 13] = [
+    "__defineGetter__",
+    "__defineSetter__",
+    "__lookupGetter__",
+    "__lookupSetter__",
+    "__proto__",
+    "constructor",
+    "hasOwnProperty",
+    "isPrototypeOf",
+    "propertyIsEnumerable",
+    "prototype",
+    "toLocaleString",
+    "toString",
+    "valueOf",
+];
+
+/// Whether every object in JavaScript has something of this name. A client that keeps its tools in an object would find
+/// that in the place of a tool, so no tool may be called so. A model may well call one that does not exist.
+#[must_use]
+pub fn is_inherited_in_javascript(name: &str) -> bool {
+    INHERITED.contains(&name)
+}

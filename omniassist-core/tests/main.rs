@@ -20,6 +20,7 @@ mod canonical;
 mod chat_completions;
 mod compact;
 mod context;
+mod json_guard;
 mod machine;
 mod obligations;
 mod official;

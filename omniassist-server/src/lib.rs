@@ -7,6 +7,7 @@
 mod base64;
 mod cancel;
 mod cost;
+pub mod edge;
 pub mod endpoint;
 mod engine;
 mod error;
@@ -29,6 +30,7 @@ mod transport;
 
 pub use cancel::CancellationToken;
 pub use cost::{Cost, Price, Prices};
+pub use edge::{AuthError, AuthRequest, Authenticate, Cors, PeerAddr};
 pub use endpoint::{ClientSetting, ObjectEndpoint, OpenAiEndpoint};
 pub use engine::{
     Assistant, AssistantBuilder, Drained, IntoSystemPrompt, LlmSummariser, PromptText, Run, RunFailure,

@@ -4,7 +4,9 @@ use std::sync::Arc;
 /// Who a run is for, as the host's authentication says.
 ///
 /// Put one into the request's extensions (in an authentication middleware, say); tools then take it as a parameter,
-/// and limits are kept per principal. A request without one is anonymous.
+/// and limits are kept per principal. Or give the assistant a [hook](crate::AssistantBuilder::authenticate) that says who
+/// it is. A request without one is refused, unless [anonymous ones are allowed](crate::AssistantBuilder::allow_anonymous);
+/// a run in process without one is anonymous.
 ///
 /// ```
 /// use omniassist_server::Principal;
@@ -22,7 +24,7 @@ impl Principal {
         Self(Some(id.into()))
     }
 
-    /// Nobody in particular.
+    /// Nobody in particular. In a request's extensions, it says that the host serves this request all the same.
     #[must_use]
     pub const fn anonymous() -> Self {
         Self(None)

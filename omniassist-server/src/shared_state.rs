@@ -1,7 +1,7 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use json_patch::diff;
-use omniassist_core::{JsonText, RunEvent};
+use omniassist_core::{JsonText, RunEvent, canonical};
 use serde_json::Value;
 
 /// The state that a run shares with its client: what the client has of it, and what it has become since.
@@ -13,14 +13,14 @@ pub(crate) struct SharedState(Mutex<Versions>);
 
 #[derive(Debug)]
 struct Versions {
-    /// As the client has it; `None` while it has none.
+    /// As the client has it, but for keys that clients refuse; `None` while it has none.
     sent: Option<Value>,
     current: Value,
 }
 
 impl SharedState {
     pub(crate) fn new(posted: Option<&JsonText>) -> Self {
-        let sent = posted.map(JsonText::to_value);
+        let sent = posted.map(JsonText::to_value).map(without_refused);
         let current = sent.clone().unwrap_or_default();
         Self(Mutex::new(Versions { sent, current }))
     }
@@ -41,21 +41,31 @@ impl SharedState {
     pub(crate) fn take_change(&self) -> Option<RunEvent> {
         let mut versions = self.lock();
         let Versions { sent, current } = &mut *versions;
+        if sent.as_ref() == Some(current) {
+            return None;
+        }
+        let shown = without_refused(current.clone());
         let event = match sent {
-            None if current.is_null() => return None,
-            None => RunEvent::StateSnapshot(JsonText::from_value(current)),
-            Some(sent) if sent == current => return None,
+            None if shown.is_null() => return None,
+            None => RunEvent::StateSnapshot(JsonText::from_value(&shown)),
+            Some(sent) if *sent == shown => return None,
             Some(sent) => {
-                let patch = diff(sent, current);
+                let patch = diff(sent, &shown);
                 match JsonText::from_serialize(&patch) {
                     Ok(patch) => RunEvent::StateDelta(patch),
-                    Err(_) => RunEvent::StateSnapshot(JsonText::from_value(current)),
+                    Err(_) => RunEvent::StateSnapshot(JsonText::from_value(&shown)),
                 }
             }
         };
-        *sent = Some(current.clone());
+        *sent = Some(shown);
         Some(event)
     }
+}
+
+/// Clients refuse a patch that has such a key in a path, and would have another state from then on.
+fn without_refused(mut state: Value) -> Value {
+    canonical::remove_refused(&mut state);
+    state
 }
 
 #[cfg(test)]
@@ -79,6 +89,22 @@ mod tests {
         json_patch::patch(&mut client, &patch).unwrap();
         assert_eq!(client, state.get());
         assert!(state.take_change().is_none());
+    }
+
+    #[test]
+    fn no_path_leads_into_a_prototype() {
+        let posted = JsonText::from_value(&json!({ "a": { "__proto__": { "x": 1 } }, "n": 1 }));
+        let state = SharedState::new(Some(&posted));
+        assert_eq!(state.get(), json!({ "a": {}, "n": 1 }));
+        state.update(|state| {
+            state["a"]["__proto__"] = json!({ "x": 2 });
+            state["constructor"] = json!({ "prototype": { "y": 3 } });
+        });
+        assert!(state.take_change().is_none());
+        state.update(|state| state["n"] = json!({ "constructor": 1 }));
+        let Some(RunEvent::StateDelta(patch)) = state.take_change() else { panic!("no delta") };
+        let replaced = json!([{ "op": "replace", "path": "/n", "value": { "constructor": 1 } }]);
+        assert_eq!(patch.to_value(), replaced);
     }
 
     #[test]

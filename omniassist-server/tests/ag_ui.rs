@@ -55,7 +55,7 @@ pub(crate) fn kinds(events: &[Value]) -> Vec<&str> {
 }
 
 fn service(model: &ScriptedProvider) -> AssistantService {
-    AssistantService::new(Assistant::builder(model.clone()).build().unwrap())
+    AssistantService::new(Assistant::builder(model.clone()).allow_anonymous().build().unwrap())
 }
 
 fn refund() -> (Tool, Arc<AtomicUsize>) {

@@ -58,7 +58,7 @@ impl TokenBudget for Purse {
 }
 
 fn assistant(model: &ScriptedProvider, budget: impl TokenBudget) -> Assistant {
-    Assistant::builder(model.clone()).token_budget(budget).object(note()).build().unwrap()
+    Assistant::builder(model.clone()).allow_anonymous().token_budget(budget).object(note()).build().unwrap()
 }
 
 fn as_user(name: &str) -> Extensions {
@@ -152,7 +152,10 @@ async fn arguments_count_and_no_tool_of_a_cut_turn_runs() {
         (call("work", json!({})).then(call("work", arguments.clone())), 10),
     ] {
         let model = ScriptedProvider::new().turn(turn).turn(text("Done."));
-        let builder = Assistant::builder(model.clone()).tool(counted()).token_budget(Purse::of(budget));
+        let builder = Assistant::builder(model.clone())
+            .allow_anonymous()
+            .tool(counted())
+            .token_budget(Purse::of(budget));
         let events = events(&builder.build().unwrap()).await;
         let whole = budget == 10;
         assert_eq!(
@@ -184,7 +187,8 @@ async fn what_a_step_really_used_counts_and_corrects_the_estimate() {
             .turn([call("work", json!({})), Turn::usage(20, 10)])
             .turn([text("A"), Turn::usage(0, 1)]);
         let purse = Purse::of(budget);
-        let builder = Assistant::builder(model.clone()).tool(tool).token_budget(purse.clone());
+        let builder =
+            Assistant::builder(model.clone()).allow_anonymous().tool(tool).token_budget(purse.clone());
         let events = events(&builder.build().unwrap()).await;
         assert_eq!(ran.swap(0, Ordering::SeqCst), usize::from(runs), "{budget}");
         assert_eq!(failure(&events), if runs { None } else { EXCEEDED }, "{budget}");
@@ -275,7 +279,12 @@ async fn a_budget_that_others_use_up_ends_the_run_before_its_next_call() {
     });
     let model =
         ScriptedProvider::new().turn([call("work", json!({})), Turn::usage(1, 1)]).turn(text("Done."));
-    let assistant = Assistant::builder(model.clone()).tool(tool).token_budget(purse.clone()).build().unwrap();
+    let assistant = Assistant::builder(model.clone())
+        .allow_anonymous()
+        .tool(tool)
+        .token_budget(purse.clone())
+        .build()
+        .unwrap();
     let failed = begin(&assistant, "hi").outcome().await.unwrap_err();
     assert_eq!((failed.code(), failed.retry_after()), (EXCEEDED, Some(HOUR)));
     assert_eq!(model.payloads().len(), 1);
@@ -355,7 +364,8 @@ async fn what_a_run_used_before_it_was_stopped_is_spent_too() {
     }
     let purse = Purse::of(1_000);
     let refusing = Refusing;
-    let assistant = Assistant::builder(refusing).token_budget(purse.clone()).build().unwrap();
+    let assistant =
+        Assistant::builder(refusing).allow_anonymous().token_budget(purse.clone()).build().unwrap();
     assert_eq!(failure(&events(&assistant).await), Some(RunErrorCode::RateLimited));
     assert!(purse.spent().is_empty());
 }

@@ -151,8 +151,10 @@ async fn look(what: &str, base_url: &str, prepare: impl Fn()) -> Vec<String> {
         let errors: Vec<_> = events.iter().filter_map(|event| event.as_ref().err()).map(all_of).collect();
         assert!(!errors.is_empty(), "{what}: {name} gave no error: {events:?}");
         prepare();
-        let assistant =
-            Assistant::builder(std::sync::Arc::<dyn LlmProvider>::from(provider)).build().unwrap();
+        let assistant = Assistant::builder(std::sync::Arc::<dyn LlmProvider>::from(provider))
+            .allow_anonymous()
+            .build()
+            .unwrap();
         let mut printed = format!("{assistant:?}");
         printed.push_str(&format!("{:?}", assistant.run(omniassist_server::core::RunRequest::default())));
         let body = respond(&assistant).await;
@@ -249,7 +251,7 @@ fn replaying(bytes: Vec<u8>) -> Assistant {
         let end = fed.and_then(|()| decoder.finish(&mut events)).err();
         stream::iter(events.drain().map(Ok).chain(end.map(Err)).collect::<Vec<_>>())
     });
-    Assistant::builder(model).system_prompt(PROMPT).max_steps(1).build().unwrap()
+    Assistant::builder(model).allow_anonymous().system_prompt(PROMPT).max_steps(1).build().unwrap()
 }
 
 const PROMPT: &str = "canary-instructions: be brief.";

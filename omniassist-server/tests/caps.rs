@@ -24,7 +24,7 @@ fn limited(model: &ScriptedProvider, per_principal: usize, total: usize) -> Assi
     let mut limits = Limits::default();
     limits.max_runs_per_principal = per_principal;
     limits.max_runs = total;
-    Assistant::builder(model.clone()).limits(limits).object(note()).build().unwrap()
+    Assistant::builder(model.clone()).allow_anonymous().limits(limits).object(note()).build().unwrap()
 }
 
 fn chat(id: &str, words: &str) -> RunRequest {
@@ -144,7 +144,7 @@ async fn a_slot_is_free_when_the_client_has_the_last_event() {
     let model = ScriptedProvider::new().turn(text("Hello")).turn(call("refund", json!({}))).turn(text("Bye"));
     let mut limits = Limits::default();
     limits.max_runs_per_principal = 1;
-    let assistant = Assistant::builder(model).limits(limits).tool(ask).build().unwrap();
+    let assistant = Assistant::builder(model).allow_anonymous().limits(limits).tool(ask).build().unwrap();
     // A run that is over, and one that waits for its client, while the server still holds their responses.
     let mut held = Vec::new();
     for _ in 0..3 {

@@ -13,7 +13,7 @@ use crate::ag_ui::{events, input, kinds, post, read, user};
 
 fn service() -> (AssistantService, Assistant) {
     let model = ScriptedProvider::new().otherwise(|_| text("Hello"));
-    let assistant = Assistant::builder(model).build().unwrap();
+    let assistant = Assistant::builder(model).allow_anonymous().build().unwrap();
     (AssistantService::new(assistant.clone()), assistant)
 }
 

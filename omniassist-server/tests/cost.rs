@@ -85,6 +85,7 @@ async fn there_is_no_cost_where_a_part_of_it_is_not_known() {
 #[tokio::test]
 async fn the_client_hears_of_usage_and_cost_before_the_end() {
     let assistant = Assistant::builder(two_steps(Turn::usage(2_000, 50)))
+        .allow_anonymous()
         .tool(Tool::new("ping", "Pings", ping))
         .prices(prices())
         .build()

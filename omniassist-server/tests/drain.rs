@@ -25,7 +25,7 @@ fn stuck() -> ScriptedProvider {
 }
 
 fn assistant(model: &ScriptedProvider) -> Assistant {
-    Assistant::builder(model.clone()).object(note()).build().unwrap()
+    Assistant::builder(model.clone()).allow_anonymous().object(note()).build().unwrap()
 }
 
 fn draining(
@@ -180,6 +180,7 @@ async fn tools_have_their_grace_after_the_deadline() {
         let counts = Counts::default();
         let model = ScriptedProvider::new().turn(call(name, json!({})));
         let assistant = Assistant::builder(model)
+            .allow_anonymous()
             .state(counts.clone())
             .tool(Tool::new("careful", "Winds up", careful))
             .tool(Tool::new("stubborn", "Does not", stubborn))
@@ -219,7 +220,7 @@ async fn a_tool_that_blocks_its_thread_is_not_waited_for() {
     let mut limits = Limits::default();
     limits.tool_cancel_grace = Duration::from_millis(10);
     let model = ScriptedProvider::new().turn(call("blocks", json!({})));
-    let assistant = Assistant::builder(model).limits(limits).tool(tool).build().unwrap();
+    let assistant = Assistant::builder(model).allow_anonymous().limits(limits).tool(tool).build().unwrap();
     let answer = tokio::spawn(assistant.run(RunRequest::prompt("go")).text());
     begun.recv().await.unwrap();
     let drained = tokio::time::timeout(Duration::from_secs(30), assistant.drain(Duration::ZERO)).await;

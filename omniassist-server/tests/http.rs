@@ -24,7 +24,12 @@ fn answering() -> ScriptedProvider {
 
 fn service(limits: Limits) -> (AssistantService, ScriptedProvider) {
     let model = answering();
-    (AssistantService::new(Assistant::builder(model.clone()).limits(limits).build().unwrap()), model)
+    (
+        AssistantService::new(
+            Assistant::builder(model.clone()).allow_anonymous().limits(limits).build().unwrap(),
+        ),
+        model,
+    )
 }
 
 fn post(body: impl Into<Bytes>) -> Request<Full<Bytes>> {
@@ -203,7 +208,11 @@ async fn a_tool_of_the_servers_cannot_be_declared() {
     async fn ping() -> Result<&'static str, ToolError> {
         Ok("pong")
     }
-    let assistant = Assistant::builder(answering()).tool(Tool::new("ping", "Ping", ping)).build().unwrap();
+    let assistant = Assistant::builder(answering())
+        .allow_anonymous()
+        .tool(Tool::new("ping", "Ping", ping))
+        .build()
+        .unwrap();
     let service = AssistantService::new(assistant);
     let mut body: Value = serde_json::from_str(&asking("hi")).unwrap();
     body["tools"] = json!([{ "name": "ping", "description": "mine", "parameters": { "type": "object" } }]);
@@ -218,7 +227,11 @@ async fn the_manifest_lists_tools_with_their_schemas() {
     async fn ping() -> Result<&'static str, ToolError> {
         Ok("pong")
     }
-    let assistant = Assistant::builder(answering()).tool(Tool::new("ping", "Ping", ping)).build().unwrap();
+    let assistant = Assistant::builder(answering())
+        .allow_anonymous()
+        .tool(Tool::new("ping", "Ping", ping))
+        .build()
+        .unwrap();
     let service = AssistantService::new(assistant);
     let request = || Request::get("/manifest.json").body(Full::<Bytes>::default()).unwrap();
     let manifest: Value = serde_json::from_str(&read(service.handle(request()).await).await).unwrap();
@@ -234,7 +247,7 @@ async fn the_manifest_lists_tools_with_their_schemas() {
 #[tokio::test(start_paused = true)]
 async fn a_silent_stream_is_kept_open_by_comments() {
     let model = ScriptedProvider::new().turn(Turn::delay(Duration::from_secs(40)).then(text("late")));
-    let service = AssistantService::new(Assistant::builder(model).build().unwrap());
+    let service = AssistantService::new(Assistant::builder(model).allow_anonymous().build().unwrap());
     let body = read(service.handle(post(asking("hi"))).await).await;
     assert_eq!(body.matches(": keep-alive\n\n").count(), 2, "{body}");
     assert!(body.contains("late"));
@@ -243,7 +256,7 @@ async fn a_silent_stream_is_kept_open_by_comments() {
 #[tokio::test(start_paused = true)]
 async fn a_response_that_nobody_reads_is_dropped() {
     let model = ScriptedProvider::new().turn(text("so far").then(Turn::pending()));
-    let assistant = Assistant::builder(model.clone()).build().unwrap();
+    let assistant = Assistant::builder(model.clone()).allow_anonymous().build().unwrap();
     let service = AssistantService::new(assistant.clone());
     let mut response = service.handle(post(asking("hi"))).await;
     let first = response.body_mut().frame().await.unwrap().unwrap();
@@ -263,7 +276,7 @@ async fn a_response_that_nobody_reads_is_dropped() {
 async fn a_frame_holds_all_events_that_are_ready() {
     let chunks: Vec<String> = (0..200).map(|n| format!("word{n} ")).collect();
     let model = ScriptedProvider::new().turn(Turn::text_chunks(chunks));
-    let service = AssistantService::new(Assistant::builder(model).build().unwrap());
+    let service = AssistantService::new(Assistant::builder(model).allow_anonymous().build().unwrap());
     let mut body = service.handle(post(asking("hi"))).await.into_body();
     let mut frames = 0;
     while let Some(frame) = body.frame().await {
@@ -293,6 +306,7 @@ async fn a_client_that_leaves_closes_the_provider_and_cancels_the_tools() {
         let first = if in_tool { call("waits", json!({})) } else { text("so far").then(Turn::pending()) };
         let model = ScriptedProvider::new().turn(first);
         let assistant = Assistant::builder(model.clone())
+            .allow_anonymous()
             .state(watch.clone())
             .tool(Tool::new("waits", "Waits", waits))
             .build()
@@ -342,7 +356,11 @@ async fn typescript_types_name_the_tools() {
     async fn ping() -> Result<&'static str, ToolError> {
         Ok("pong")
     }
-    let assistant = Assistant::builder(answering()).tool(Tool::new("ping", "Ping", ping)).build().unwrap();
+    let assistant = Assistant::builder(answering())
+        .allow_anonymous()
+        .tool(Tool::new("ping", "Ping", ping))
+        .build()
+        .unwrap();
     let service = AssistantService::new(assistant);
     let request = Request::get("/types.d.ts").body(Full::<Bytes>::default()).unwrap();
     let types = read(service.handle(request).await).await;

@@ -23,6 +23,7 @@ mod copilotkit;
 mod cost;
 mod dialects;
 mod drain;
+mod edge;
 mod engine;
 mod fallback;
 #[cfg(feature = "openai")]

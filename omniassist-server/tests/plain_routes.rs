@@ -32,6 +32,7 @@ fn invoice() -> ObjectEndpoint {
 
 fn service(model: &ScriptedProvider) -> AssistantService {
     let assistant = Assistant::builder(model.clone())
+        .allow_anonymous()
         .tool(Tool::new("ping", "Ping", ping))
         .tool(Tool::front_end::<Invoice>("show", "Shows an invoice"))
         .object(invoice());
@@ -169,7 +170,7 @@ async fn asking_for_text_proves_nothing_of_the_past() {
 #[tokio::test]
 async fn a_handler_of_the_hosts_own_gives_text_too() {
     let model = ScriptedProvider::new().turn(text("Hello")).turn(Turn::interrupted());
-    let assistant = Assistant::builder(model).build().unwrap();
+    let assistant = Assistant::builder(model).allow_anonymous().build().unwrap();
     let posted = || async {
         let request = Request::post("/chat?protocol=text").header(header::CONTENT_TYPE, "application/json");
         PostedRun::read(request.body(Full::<Bytes>::from(chat())).unwrap(), assistant.limits()).await.unwrap()
@@ -212,6 +213,7 @@ async fn an_object_grows() {
 async fn an_object_may_use_tools_where_the_host_says_so() {
     let model = ScriptedProvider::new().turn(call("ping", json!({}))).turn(text("{\"total\":1}"));
     let assistant = Assistant::builder(model.clone())
+        .allow_anonymous()
         .tool(Tool::new("ping", "Ping", ping))
         .tool(Tool::front_end::<Invoice>("show", "Shows an invoice"))
         .object(invoice().server_tools(true))
@@ -225,8 +227,10 @@ async fn an_object_may_use_tools_where_the_host_says_so() {
 
 #[tokio::test]
 async fn objects_that_are_not_there() {
-    let none = AssistantService::new(Assistant::builder(ScriptedProvider::new()).build().unwrap());
+    let none =
+        AssistantService::new(Assistant::builder(ScriptedProvider::new()).allow_anonymous().build().unwrap());
     let two = Assistant::builder(ScriptedProvider::new())
+        .allow_anonymous()
         .object(invoice())
         .object(ObjectEndpoint::new::<Invoice>("receipt", "Read it."))
         .build()
@@ -359,7 +363,8 @@ async fn size_nesting_and_type_are_bounded_everywhere() {
     let mut limits = Limits::default();
     (limits.max_body_bytes, limits.max_json_depth) = (40, 3);
     let model = ScriptedProvider::new().otherwise(|_| text("Hi"));
-    let assistant = Assistant::builder(model).limits(limits).object(invoice()).build().unwrap();
+    let assistant =
+        Assistant::builder(model).allow_anonymous().limits(limits).object(invoice()).build().unwrap();
     let service = AssistantService::new(assistant);
     for path in ["/completion", "/object"] {
         let fits = format!("{:<40}", r#"{"prompt":"x","y":[[]]}"#);

@@ -18,7 +18,7 @@ fn answering() -> ScriptedProvider {
 }
 
 fn limited(model: &ScriptedProvider, limit: impl RateLimit) -> Assistant {
-    Assistant::builder(model.clone()).rate_limit(limit).object(note()).build().unwrap()
+    Assistant::builder(model.clone()).allow_anonymous().rate_limit(limit).object(note()).build().unwrap()
 }
 
 fn as_user(name: &str) -> Extensions {
@@ -82,6 +82,7 @@ async fn who_has_too_many_runs_is_not_counted() {
     limits.max_runs_per_principal = 1;
     let model = ScriptedProvider::new().otherwise(|_| Turn::pending());
     let assistant = Assistant::builder(model)
+        .allow_anonymous()
         .limits(limits)
         .rate_limit(move |_: &RunAttempt<'_>| {
             count.fetch_add(1, Ordering::SeqCst);

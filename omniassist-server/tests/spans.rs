@@ -74,6 +74,16 @@ impl Recorder {
         })
     }
 
+    /// The fields of the events whose message holds this.
+    pub(crate) fn events_saying(&self, message: &str) -> Vec<BTreeMap<String, String>> {
+        let says = |fields: &BTreeMap<String, String>| {
+            fields.get("message").is_some_and(|found| found.contains(message))
+        };
+        self.with(|state| {
+            state.events.iter().map(|(_, fields)| fields).filter(|fields| says(fields)).cloned().collect()
+        })
+    }
+
     /// How often anything was created or recorded; entering a span does not count.
     pub(crate) fn calls(&self) -> usize {
         self.with(|state| state.calls)

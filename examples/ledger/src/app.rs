@@ -45,6 +45,7 @@ pub(crate) fn assistant(
         limits.approval_lifetime = lifetime;
     }
     let mut builder = Assistant::builder(model)
+        .allow_anonymous()
         .system_prompt("You keep the ledger. Use the tools; never invent figures.")
         .state(book)
         .limits(limits);

@@ -20,7 +20,7 @@ mod tools;
 
 use std::error::Error;
 use std::io::{self, Write};
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, SocketAddr};
 
 use omniassist_axum::OpenAiProvider;
 use tokio::net::TcpListener;
@@ -36,7 +36,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
     // Never on a public address: there is no login here.
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
     writeln!(io::stdout(), "listening on http://{}", listener.local_addr()?)?;
-    let serving = axum::serve(listener, app::router(&assistant, book));
+    let app = app::router(&assistant, book).into_make_service_with_connect_info::<SocketAddr>();
+    let serving = axum::serve(listener, app);
     tokio::select! {
         ended = serving => ended?,
         _ = tokio::signal::ctrl_c() => assistant.shutdown().await,

@@ -21,6 +21,7 @@ async fn order_status(Args(query): Args<OrderQuery>) -> Result<String, ToolError
 /// The assistant below `/assistant`. What was said stays out of the traces: `record_content` is left off.
 pub(crate) fn router(model: impl LlmProvider) -> Result<Router, Error> {
     let assistant = Assistant::builder(model)
+        .allow_anonymous()
         .system_prompt("You help with orders. Answer briefly.")
         .tool(Tool::new("order_status", "Looks up an order by its number", order_status))
         .prices(Prices::new().model("gpt-5-mini", Price::per_million_tokens(0.25, 2.0).cached_input(0.025)))

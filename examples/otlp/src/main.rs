@@ -11,7 +11,7 @@ mod telemetry;
 mod tests;
 
 use std::error::Error;
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, SocketAddr};
 
 use omniassist_axum::OpenAiProvider;
 use tokio::net::TcpListener;
@@ -35,7 +35,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     };
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 3000)).await?;
     tracing::info!("listening on http://{}", listener.local_addr()?);
-    axum::serve(listener, app)
+    axum::serve(listener, app.into_make_service_with_connect_info::<SocketAddr>())
         .with_graceful_shutdown(async {
             let _ = tokio::signal::ctrl_c().await;
         })

@@ -14,7 +14,7 @@ mod tools;
 
 use std::error::Error;
 use std::io::{self, IsTerminal, Write};
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -96,6 +96,7 @@ async fn serve_until(
     assistant: &Assistant,
 ) -> io::Result<()> {
     let stop = CancellationToken::new();
+    let app = app.into_make_service_with_connect_info::<SocketAddr>();
     let serving = axum::serve(listener, app).with_graceful_shutdown(stop.cancelled());
     let drained = async {
         stopped.await;
@@ -121,7 +122,7 @@ fn assistant(
     seal_keys: Option<SealKeys>,
 ) -> omniassist_axum::Result<Assistant> {
     let openai = OpenAiEndpoint::new().show_reasoning(show_work).show_server_tools(show_work);
-    let builder = Assistant::builder(provider).system_prompt(SYSTEM_PROMPT).state(store);
+    let builder = Assistant::builder(provider).allow_anonymous().system_prompt(SYSTEM_PROMPT).state(store);
     let mut builder = builder.openai_endpoint(openai).object(tools::ticket_object());
     if let Some(keys) = seal_keys {
         builder = builder.seal_keys(keys);

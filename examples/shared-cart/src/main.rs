@@ -9,7 +9,7 @@ mod tools;
 
 use std::error::Error;
 use std::io::{self, Write};
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, SocketAddr};
 
 use axum::Router;
 use omniassist_axum::{Assistant, LlmProvider, OpenAiProvider};
@@ -21,7 +21,7 @@ const SYSTEM_PROMPT: &str =
 
 /// The assistant of the shop. Whose cart it is, the posted state says; nothing is kept here.
 fn assistant(provider: impl LlmProvider) -> omniassist_axum::Result<Assistant> {
-    let builder = Assistant::builder(provider).system_prompt(SYSTEM_PROMPT);
+    let builder = Assistant::builder(provider).allow_anonymous().system_prompt(SYSTEM_PROMPT);
     tools::all().into_iter().fold(builder, |builder, tool| builder.tool(tool)).build()
 }
 
@@ -38,6 +38,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     }
     let assistant = assistant(provider.build()?)?;
     let app = Router::new().fallback_service(omniassist_axum::router(assistant.clone()));
+    let app = app.into_make_service_with_connect_info::<SocketAddr>();
     let port = std::env::var("PORT").map_or(Ok(3000), |port| port.parse())?;
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
     writeln!(io::stdout(), "listening on http://{}", listener.local_addr()?)?;

@@ -26,7 +26,7 @@ mod number;
 mod refused;
 mod write;
 
-pub(crate) use refused::remove_refused;
+pub use refused::remove_refused;
 
 use crate::JsonText;
 

@@ -1,7 +1,16 @@
 use serde_json::Value;
 
-/// Takes the keys that clients refuse to read out of a tree, and says whether there were any.
-pub(crate) fn remove_refused(value: &mut Value) -> bool {
+/// Takes the keys that clients refuse to read out of a tree, and says whether there were any: `__proto__`, and a
+/// `constructor` that has a `prototype`.
+///
+/// ```
+/// use omniassist_core::canonical::remove_refused;
+///
+/// let mut value = serde_json::json!({"a": [{"__proto__": {"admin": true}, "b": 1}], "constructor": 2});
+/// assert!(remove_refused(&mut value));
+/// assert_eq!(value, serde_json::json!({"a": [{"b": 1}], "constructor": 2}));
+/// ```
+pub fn remove_refused(value: &mut Value) -> bool {
     let mut removed = false;
     match value {
         Value::Array(items) => {

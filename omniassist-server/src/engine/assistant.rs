@@ -23,6 +23,7 @@ use super::prompt::SystemPrompt;
 use super::run::Run;
 use super::seals::Seals;
 use crate::cost::Prices;
+use crate::edge::Edge;
 use crate::endpoint::{ObjectEndpoint, OpenAiEndpoint};
 use crate::observe::Observers;
 use crate::provider::LlmProvider;
@@ -74,6 +75,7 @@ pub(crate) struct Inner {
     pub(super) rate_limit: Option<Arc<dyn RateLimit>>,
     pub(super) budget: Option<Arc<Budget>>,
     pub(super) observers: Observers,
+    pub(super) edge: Edge,
     pub(super) live: Arc<LiveRuns>,
 }
 
@@ -110,6 +112,11 @@ impl Assistant {
     #[must_use]
     pub fn model_options(&self) -> &Arc<ModelOptions> {
         &self.inner.options
+    }
+
+    /// Who may use it over HTTP.
+    pub(crate) fn edge(&self) -> &Edge {
+        &self.inner.edge
     }
 
     /// How it looks to OpenAI's clients.

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use http::{Extensions, Method, Request, Response, StatusCode, header};
 use http_body::Body;
 use omniassist_core::dialect::ag_ui;
-use omniassist_core::{Error, ErrorCode};
+use omniassist_core::{Error, ErrorCode, Limits, json_guard};
 use percent_encoding::percent_decode_str;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -159,7 +159,7 @@ fn agent(
             Ok(reply::events(AssistantBody::whole(""), ag_ui::HEADERS))
         }
         Route::Stop { thread, .. } => {
-            check_stop(&body)?;
+            check_stop(&body, assistant.limits())?;
             let principal = extensions.get::<Principal>().cloned().unwrap_or_default();
             let stopped = assistant.stop(&principal, thread);
             Ok(reply::json(StatusCode::OK, &stop_answer(stopped)))
@@ -226,10 +226,11 @@ fn single(
 }
 
 /// The body of a stop is empty, or names the run. A chat has one run at a time, so the name says nothing.
-fn check_stop(body: &[u8]) -> Result<(), Error> {
+fn check_stop(body: &[u8], limits: &Limits) -> Result<(), Error> {
     if body.iter().all(u8::is_ascii_whitespace) {
         return Ok(());
     }
+    json_guard::check(body, limits.max_json_depth)?;
     let object: Map<String, Value> = serde_json::from_slice(body).map_err(Error::invalid_json)?;
     match object.iter().find(|(key, value)| *key != "runId" || !value.is_string()) {
         Some((key, _)) if key == "runId" => Err(Error::invalid_field("runId", "a string", "something else")),

@@ -18,7 +18,35 @@
 //!
 //! Whatever is wrong with a request is answered before the model is asked, as
 //! `{"error": {"code": …, "message": …, "path": …}}`, below `/v1` in OpenAI's shape,
-//! `{"error": {"message": …, "type": …, "param": …, "code": …}}`.
+//! `{"error": {"message": …, "type": …, "param": …, "code": …}}`, and below `/copilotkit` in that of its runtime,
+//! `{"error": …, "message": …}`.
+//!
+//! Every response says `X-Content-Type-Options: nosniff`; whole ones say `Cache-Control: no-store`, and streams
+//! `no-cache, no-transform` and `X-Accel-Buffering: no`, so that nobody in between holds them back.
+//!
+//! # Refusals
+//!
+//! Before a route looks at a request, and before anything of its body is read, it is answered
+//!
+//! | status | code | when |
+//! |---|---|---|
+//! | 400 | `invalid_host` | it names no host where one is needed, or several, or none that can be read |
+//! | 421 | `host_not_allowed` | it names a host that the server [does not answer to](crate::edge) |
+//! | 403 | `origin_not_allowed` | a page of another origin sent it, or asks whether it may |
+//! | 401 | `unauthenticated` | nobody says whose it is, or the host's hook does not believe it; with `WWW-Authenticate` |
+//! | 403 | `forbidden` | the hook knows who sent it, and they may not |
+//! | 503 | `authentication_unavailable` | the hook cannot tell right now |
+//!
+//! and then
+//!
+//! | status | code | when |
+//! |---|---|---|
+//! | 404 | `not_found`, `object_not_found`, `model_not_found` | there is nothing of this name |
+//! | 405 | `method_not_allowed` | with `Allow` |
+//! | 415 | `unsupported_media_type` | a body is not said to be JSON; a stop without a body need not say anything |
+//! | 413 | `body_too_large` | it is larger than [`max_body_bytes`](omniassist_core::Limits::max_body_bytes) |
+//! | 400 | `incomplete_body` | it breaks off |
+//! | 400, 409 | that of an [`ErrorCode`](omniassist_core::ErrorCode) | what it says is not acceptable |
 //!
 //! # Refused for now
 //!
@@ -53,7 +81,7 @@
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let assistant = Assistant::builder(ScriptedProvider::new()).build()?;
+//! let assistant = Assistant::builder(ScriptedProvider::new()).allow_anonymous().build()?;
 //! let mut service = AssistantService::new(assistant);
 //!
 //! let request = Request::get("/manifest.json").body(Full::<bytes::Bytes>::default())?;
@@ -62,6 +90,7 @@
 //! # }
 //! ```
 
+mod admit;
 mod ag_ui;
 mod body;
 mod burst;
@@ -78,6 +107,7 @@ mod read;
 mod reply;
 mod runtime;
 mod service;
+mod shape;
 mod source;
 mod suggest;
 

@@ -22,7 +22,13 @@ use super::{AssistantBody, opening};
 use crate::tool::schema;
 use crate::{Assistant, Run};
 
-const INVALID: &str = "invalid_request_error";
+/// The kind of an error that the client made.
+pub(super) const INVALID: &str = "invalid_request_error";
+
+/// The path below `/v1/`. A chat that is named `v1` keeps its own routes.
+pub(super) fn path(path: &str) -> Option<&str> {
+    path.strip_prefix("/v1/").filter(|rest| !matches!(*rest, "stop" | "stream"))
+}
 
 /// The longest `Retry-After` that OpenAI's clients wait for. At a longer one they try again much too soon.
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
@@ -144,9 +150,7 @@ async fn collect(
     }
     let mut out = BytesMut::new();
     completion.write(head, &mut out);
-    let mut response = Response::new(AssistantBody::whole(out.freeze()));
-    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    Ok(response)
+    Ok(body(StatusCode::OK, out))
 }
 
 fn error(status: StatusCode, message: &str, param: Option<&str>, code: &str) -> Response<AssistantBody> {
@@ -155,11 +159,9 @@ fn error(status: StatusCode, message: &str, param: Option<&str>, code: &str) -> 
     body(status, out)
 }
 
-fn body(status: StatusCode, out: BytesMut) -> Response<AssistantBody> {
-    let mut response = Response::new(AssistantBody::whole(out.freeze()));
-    *response.status_mut() = status;
-    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    response
+/// A JSON document that is written already.
+pub(super) fn body(status: StatusCode, out: BytesMut) -> Response<AssistantBody> {
+    reply::whole(status, "application/json", AssistantBody::whole(out.freeze()))
 }
 
 fn no_such_model() -> Response<AssistantBody> {

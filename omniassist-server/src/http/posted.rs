@@ -9,7 +9,8 @@ use omniassist_core::{Error, RunRequest};
 
 use super::query::{self, Protocol};
 use super::read::{Refusal, json_body, wants_ndjson};
-use super::{AssistantBody, reply};
+use super::shape::Shape;
+use super::{AssistantBody, admit, reply};
 use crate::Assistant;
 
 /// A posted run, read and checked but not begun: for hosts that look at it, or change it, in a handler of their own.
@@ -21,7 +22,7 @@ use crate::Assistant;
 /// use omniassist_server::http::{AssistantBody, PostedRun};
 ///
 /// async fn chat(assistant: &Assistant, request: Request<http_body_util::Full<bytes::Bytes>>) -> Response<AssistantBody> {
-///     let mut posted = match PostedRun::read(request, assistant.limits()).await {
+///     let mut posted = match PostedRun::read_for(request, assistant).await {
 ///         Ok(posted) => posted,
 ///         Err(refusal) => return refusal,
 ///     };
@@ -42,7 +43,26 @@ pub struct PostedRun {
 }
 
 impl PostedRun {
-    /// Reads a request's body in any of the forms that `POST /` takes.
+    /// Lets a request in as the assistant's own routes do (see [`edge`](crate::edge)), and reads its body, in any of
+    /// the forms that `POST /` takes. Permitting pages of other origins to ask is left to the host, whose route it is:
+    /// `OPTIONS` does not come here, and the response has no CORS headers.
+    ///
+    /// # Errors
+    ///
+    /// The response to give when the request may not come in or is not acceptable: 400, 401, 403, 413, 415, 421 or 503
+    /// with a JSON body that says why.
+    pub async fn read_for<B: Body>(
+        request: Request<B>,
+        assistant: &Assistant,
+    ) -> Result<Self, Response<AssistantBody>> {
+        let (mut parts, body) = request.into_parts();
+        assistant.edge().screen(&parts).map_err(|refused| admit::refused(Shape::Own, refused))?;
+        admit::identify(assistant, Shape::Own, &mut parts).await?;
+        Self::read(Request::from_parts(parts, body), assistant.limits()).await
+    }
+
+    /// Reads a request's body, and nothing else: who may send it is for the caller to say. For a
+    /// [runtime](crate::runtime) of the host's own; for an assistant there is [`read_for`](Self::read_for).
     ///
     /// # Errors
     ///
@@ -76,7 +96,13 @@ impl PostedRun {
 
     /// Begins the run; the response streams what it does. Where the client asked for plain text (`?protocol=text`), a
     /// run that fails has a response that breaks off, with the status 200.
+    ///
+    /// As on the assistant's own routes, a run without a [`Principal`](crate::Principal) in its extensions is answered
+    /// 401, unless [anonymous requests are allowed](crate::AssistantBuilder::allow_anonymous).
     pub fn respond(self, assistant: &Assistant) -> Response<AssistantBody> {
+        if let Err(error) = assistant.edge().require(&self.extensions) {
+            return admit::unidentified(Shape::Own, &error);
+        }
         let Self { request, extensions, framing, version, protocol, http_version } = self;
         let mut response = match protocol {
             Protocol::Data => {

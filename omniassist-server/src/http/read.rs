@@ -28,7 +28,7 @@ impl From<Error> for Refusal {
     }
 }
 
-/// Reads a body that must be JSON, within the limits of size and nesting. Whether it is JSON is for the parser to say.
+/// Reads a body that must be JSON, within the limits of size and nesting, without a key that stands twice. Whether it is JSON is for the parser to say.
 pub(super) async fn json_body<B: Body>(
     headers: &HeaderMap,
     body: B,
@@ -38,7 +38,7 @@ pub(super) async fn json_body<B: Body>(
         return Err(Refusal::NotJson);
     }
     let body = read_body(body, limits.max_body_bytes).await?;
-    json_guard::check_depth(&body, limits.max_json_depth)?;
+    json_guard::check(&body, limits.max_json_depth)?;
     Ok(body)
 }
 
@@ -85,6 +85,11 @@ pub(super) fn is_json(headers: &HeaderMap) -> bool {
     };
     let essence = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     essence == "application/json" || (essence.starts_with("application/") && essence.ends_with("+json"))
+}
+
+/// Whether a request that needs no body is said to have none, or JSON.
+pub(super) fn is_json_or_nothing(headers: &HeaderMap) -> bool {
+    !headers.contains_key(header::CONTENT_TYPE) || is_json(headers)
 }
 
 /// Whether the client asks for one JSON value a line and not for server-sent events.

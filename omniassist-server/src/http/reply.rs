@@ -68,6 +68,7 @@ pub(super) fn events(
     // Middleware and proxies that compress hold events back until they have enough of them. They leave alone what is
     // encoded already, and few of them heed `no-transform`.
     response.headers_mut().insert(header::CONTENT_ENCODING, HeaderValue::from_static("identity"));
+    response.headers_mut().insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     for (name, value) in headers {
         response.headers_mut().insert(HeaderName::from_static(name), HeaderValue::from_static(value));
     }
@@ -94,9 +95,24 @@ pub(super) fn json(status: StatusCode, value: &Value) -> Response<AssistantBody>
 }
 
 pub(super) fn text(status: StatusCode, content_type: &'static str, text: String) -> Response<AssistantBody> {
-    let mut response = Response::new(AssistantBody::whole(text));
+    whole(status, content_type, AssistantBody::whole(text))
+}
+
+/// A body that is there already. It tells one principal something, now: nobody may keep it, or guess another type.
+pub(super) fn whole(
+    status: StatusCode,
+    content_type: &'static str,
+    body: AssistantBody,
+) -> Response<AssistantBody> {
+    let mut response = Response::new(body);
     *response.status_mut() = status;
-    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));
+    for (name, value) in [
+        (header::CONTENT_TYPE, content_type),
+        (header::CACHE_CONTROL, "no-store"),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    ] {
+        response.headers_mut().insert(name, HeaderValue::from_static(value));
+    }
     response
 }
 
@@ -116,6 +132,7 @@ pub(super) fn head(mut response: Response<AssistantBody>) -> Response<AssistantB
 pub(super) fn no_content() -> Response<AssistantBody> {
     let mut response = Response::new(AssistantBody::whole(""));
     *response.status_mut() = StatusCode::NO_CONTENT;
+    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response
 }
 

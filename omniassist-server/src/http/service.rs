@@ -6,14 +6,19 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use futures_util::FutureExt;
-use http::{Extensions, Method, Request, Response, StatusCode};
+use http::{Method, Request, Response, StatusCode};
 use http_body::Body;
 use omniassist_core::{Error, typescript};
 use percent_encoding::percent_decode_str;
 use serde_json::json;
 use tower_service::Service;
 
-use super::{AssistantBody, PostedRun, ag_ui, completion, copilotkit, manifest, object, openai, reply};
+use super::read::{Refusal, is_json_or_nothing};
+use super::shape::Shape;
+use super::{
+    AssistantBody, PostedRun, admit, ag_ui, completion, copilotkit, manifest, object, openai, reply,
+};
+use crate::edge::Visitor;
 use crate::{Assistant, Principal};
 
 /// The assistant as a service over [`http`] types; see the [module](super). Cloning is cheap.
@@ -41,13 +46,46 @@ impl AssistantService {
         B: Body,
     {
         let (version, is_head) = (request.version(), request.method() == Method::HEAD);
-        let path = request.uri().path().trim_end_matches('/').to_owned();
-        let answer = AssertUnwindSafe(self.answer(request)).catch_unwind().await;
-        let mut response = answer.unwrap_or_else(|_| panicked(&path));
+        let shape = Shape::of(request.uri().path());
+        let answer = AssertUnwindSafe(self.admit(shape, request)).catch_unwind().await;
+        let mut response = answer.unwrap_or_else(|_| self.panicked(shape));
         reply::part_ways(&self.assistant, version, &mut response);
         if is_head { reply::head(response) } else { response }
     }
 
+    /// Answers a request if its sender may send it.
+    async fn admit<B: Body>(&self, shape: Shape, request: Request<B>) -> Response<AssistantBody> {
+        let (mut parts, body) = request.into_parts();
+        let visitor = match self.assistant.edge().screen(&parts) {
+            Ok(visitor) => visitor,
+            Err(refused) => return self.sent(admit::refused(shape, refused), &Visitor::Plain),
+        };
+        if let Some(permission) = admit::preflight(&self.assistant, &parts, &visitor) {
+            return permission;
+        }
+        let response = match admit::identify(&self.assistant, shape, &mut parts).await {
+            Ok(()) => self.answer(Request::from_parts(parts, body)).await,
+            Err(refusal) => refusal,
+        };
+        self.sent(response, &visitor)
+    }
+
+    /// The answer where something panicked: better than a connection that closes without a word.
+    fn panicked(&self, shape: Shape) -> Response<AssistantBody> {
+        tracing::error!("answering a request panicked");
+        let error = Error::internal();
+        let response =
+            shape.error(StatusCode::INTERNAL_SERVER_ERROR, error.code().as_str(), &error.to_string());
+        self.sent(response, &Visitor::Plain)
+    }
+
+    /// A response with the headers that every one has.
+    fn sent(&self, mut response: Response<AssistantBody>, visitor: &Visitor) -> Response<AssistantBody> {
+        self.assistant.edge().add_headers(visitor, response.headers_mut());
+        response
+    }
+
+    /// Answers a request that was let in.
     async fn answer<B: Body>(&self, request: Request<B>) -> Response<AssistantBody> {
         match (request.uri().path().trim_end_matches('/'), request.method()) {
             ("", &Method::POST) => self.run(request).await,
@@ -65,12 +103,12 @@ impl AssistantService {
             ("/ag-ui", &Method::POST) => ag_ui::run(&self.assistant, request).await,
             ("/completion" | "/object" | "/ag-ui", _) => reply::method_not_allowed("POST"),
             (path, _) if copilotkit::has(path) => copilotkit::answer(&self.assistant, request).await,
-            (path, method) if openai_path(path).is_some() || object_name(path).is_some() => {
+            (path, method) if openai::path(path).is_some() || object_name(path).is_some() => {
                 let (path, method) = (path.to_owned(), method.clone());
                 self.below(&path, &method, request).await
             }
             (path, method) => match ChatRoute::of(path) {
-                Some(route) => self.chat(&route, method, request.extensions()),
+                Some(route) => self.chat(&route, method, &request),
                 None => reply::not_found(),
             },
         }
@@ -83,7 +121,7 @@ impl AssistantService {
         method: &Method,
         request: Request<B>,
     ) -> Response<AssistantBody> {
-        if let Some(path) = openai_path(path) {
+        if let Some(path) = openai::path(path) {
             return openai::handle(&self.assistant, path, request).await;
         }
         match method {
@@ -93,12 +131,16 @@ impl AssistantService {
     }
 
     /// The routes of one chat. Runs are stateless, so there is never a stream to go on with.
-    fn chat(&self, route: &ChatRoute, method: &Method, extensions: &Extensions) -> Response<AssistantBody> {
+    fn chat<B>(&self, route: &ChatRoute, method: &Method, request: &Request<B>) -> Response<AssistantBody> {
         match (route, method) {
             (ChatRoute::Stream, &Method::GET) => reply::no_content(),
             (ChatRoute::Stream, _) => reply::method_not_allowed("GET"),
+            // A form says what it is; a stop has no body, so it need not.
+            (ChatRoute::Stop(_), &Method::POST) if !is_json_or_nothing(request.headers()) => {
+                reply::refusal(&Refusal::NotJson)
+            }
             (ChatRoute::Stop(chat_id), &Method::POST) => {
-                let principal = extensions.get::<Principal>().cloned().unwrap_or_default();
+                let principal = request.extensions().get::<Principal>().cloned().unwrap_or_default();
                 let stopped = self.assistant.stop(&principal, chat_id);
                 reply::json(StatusCode::OK, &json!({ "stopped": stopped }))
             }
@@ -112,24 +154,6 @@ impl AssistantService {
             Err(refusal) => refusal,
         }
     }
-}
-
-/// What a route answers when something in it panicked: better than a connection that closes without a word.
-fn panicked(path: &str) -> Response<AssistantBody> {
-    tracing::error!("answering a request panicked");
-    let error = Error::internal();
-    if openai_path(path).is_some() {
-        openai::unacceptable(&error)
-    } else if copilotkit::has(path) {
-        copilotkit::refused(&error)
-    } else {
-        reply::refused(&error)
-    }
-}
-
-/// The path below `/v1/`. A chat that is named `v1` keeps its own routes.
-fn openai_path(path: &str) -> Option<&str> {
-    path.strip_prefix("/v1/").filter(|rest| !matches!(*rest, "stop" | "stream"))
 }
 
 /// The name of an object. A chat that is named `object` keeps its own routes.

@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use omniassist_core::run::Gate;
-use omniassist_core::{JsonText, Limits, Text, ToolSide, ToolSpec, check_tool_name};
+use omniassist_core::{
+    JsonText, Limits, Text, ToolSide, ToolSpec, check_tool_name, is_inherited_in_javascript,
+};
 
 use super::definition::Call;
 use super::schema::{self, ArgumentCheck};
@@ -22,6 +24,9 @@ pub struct RegisteredTool {
     approval: Option<Approval>,
 }
 
+/// Why no tool is called `constructor`.
+pub(super) const INHERITED: &str = "every object in JavaScript has something of this name already";
+
 impl RegisteredTool {
     pub(super) fn check(tool: Tool, state: &StateMap, limits: &Limits) -> Result<Self, Error> {
         let Tool { mut spec, call, timeout, max_output_bytes, approval, state: needs, arguments } = tool;
@@ -29,6 +34,9 @@ impl RegisteredTool {
         let refuse = |reason: Cow<'static, str>| Error::invalid_tool(name.clone(), reason);
 
         check_tool_name(&spec.name).map_err(|error| refuse(error.to_string().into()))?;
+        if is_inherited_in_javascript(&spec.name) {
+            return Err(refuse(INHERITED.into()));
+        }
         if spec.description.trim().is_empty() {
             return Err(refuse("it has no description; a model needs one to know when to call it".into()));
         }

@@ -4,11 +4,13 @@ use std::future::Future;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use omniassist_core::run::{ClientAbilities, Gate, ToolCatalog};
-use omniassist_core::{JsonText, Limits, Text, ToolSide, ToolSpec, check_tool_name};
+use omniassist_core::{
+    JsonText, Limits, Text, ToolSide, ToolSpec, check_tool_name, is_inherited_in_javascript,
+};
 use tokio_util::task::TaskTracker;
 
 use super::Tool;
-use super::registered::RegisteredTool;
+use super::registered::{INHERITED, RegisteredTool};
 use super::run::{self, RunningTool, ToolInvocation};
 use super::state::StateMap;
 use crate::{Error, Principal, Result};
@@ -258,6 +260,9 @@ impl ToolSnapshot {
             let refuse =
                 |reason: String| omniassist_core::Error::invalid_tool(format!("tools[{index}]"), reason);
             check_tool_name(&spec.name).map_err(|error| refuse(error.to_string()))?;
+            if is_inherited_in_javascript(&spec.name) {
+                return Err(refuse(INHERITED.to_owned()));
+            }
             match self.side(&spec.name) {
                 Some(ToolSide::Server) => {
                     return Err(refuse(format!(

@@ -21,6 +21,7 @@ async fn refund() -> Result<&'static str, ToolError> {
 async fn registered_front_end_tools_and_forms_are_not_offered() {
     let model = ScriptedProvider::new().turn(call("navigate", json!({"path": "/"}))).turn(text("I cannot."));
     let assistant = Assistant::builder(model.clone())
+        .allow_anonymous()
         .tool(Tool::front_end::<Navigate>("navigate", "Opens a page"))
         .tool(Tool::request_input())
         .build()
@@ -38,7 +39,7 @@ async fn a_call_that_needs_approval_is_denied_to_the_model() {
     let model = ScriptedProvider::new().turn(call("refund", json!({}))).turn(text("I may not."));
     let tool =
         Tool::new("refund", "Refunds", refund).requires_approval(omniassist_server::tool::Approval::always());
-    let assistant = Assistant::builder(model.clone()).tool(tool).build().unwrap();
+    let assistant = Assistant::builder(model.clone()).allow_anonymous().tool(tool).build().unwrap();
     let whole = answer(ask(&AssistantService::new(assistant), &asking(json!({}))).await).await;
     assert_eq!(whole["choices"][0]["message"]["content"], "I may not.");
     let told = format!("{:?}", model.payloads()[1].transcript);
@@ -53,7 +54,11 @@ async fn the_hosts_extensions_reach_the_tools() {
         Ok(format!("{} {principal}", shop.0))
     }
     let model = ScriptedProvider::new().turn(call("who", json!({}))).turn(text("Done"));
-    let assistant = Assistant::builder(model.clone()).tool(Tool::new("who", "Who", who)).build().unwrap();
+    let assistant = Assistant::builder(model.clone())
+        .allow_anonymous()
+        .tool(Tool::new("who", "Who", who))
+        .build()
+        .unwrap();
     let mut request = post(asking(json!({})).to_string());
     request.extensions_mut().insert(Shop("books"));
     request.extensions_mut().insert(Principal::new("user-7"));

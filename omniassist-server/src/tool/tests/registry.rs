@@ -35,6 +35,10 @@ fn names_and_descriptions_are_checked() {
     for name in ["", "a b", "größe", "a.b", &"n".repeat(65)] {
         assert!(refusal(ping(name)).contains("1 to 64 letters"), "{name}");
     }
+    for name in ["__proto__", "constructor", "toString"] {
+        assert!(refusal(ping(name)).contains("JavaScript"), "{name}");
+    }
+    tools().register(ping("Constructor")).unwrap();
     tools().register(ping(&"n".repeat(64))).unwrap();
     let silent = Tool::new("t", " \n", async || Ok::<_, ToolError>(1));
     assert!(refusal(silent).contains("has no description"));

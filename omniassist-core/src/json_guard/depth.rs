@@ -1,15 +1,3 @@
-//! A look at JSON before it is parsed.
-//!
-//! A parser that recurses over hostile nesting spends stack; [`check_depth`] refuses such a body by one pass over its
-//! bytes, without building anything. It judges nesting only: whether the bytes are JSON is the parser's to say.
-//!
-//! ```
-//! use omniassist_core::json_guard::check_depth;
-//!
-//! assert!(check_depth(br#"{"messages":[{"text":"[[[["}]}"#, 3).is_ok());
-//! assert!(check_depth(b"[[[[]]]]", 3).is_err());
-//! ```
-
 use crate::{Error, Result};
 
 /// Checks that arrays and objects are nested at most `max_depth` deep

@@ -1,0 +1,59 @@
+//! Which host a request is for, on a socket whose other end axum tells.
+
+use std::net::SocketAddr;
+
+use axum::Router;
+use omniassist_axum::Assistant;
+use omniassist_axum::testing::{ScriptedProvider, text};
+use reqwest::header::HOST;
+use serde_json::json;
+
+/// Serves below a path; gives the URL there.
+async fn serve(assistant: Assistant, tells_peer: bool) -> String {
+    let app = Router::new().nest_service("/assistant", omniassist_axum::router(assistant));
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/assistant", listener.local_addr().unwrap());
+    if tells_peer {
+        let app = app.into_make_service_with_connect_info::<SocketAddr>();
+        tokio::spawn(async move { axum::serve(listener, app).await });
+    } else {
+        tokio::spawn(async move { axum::serve(listener, app).await });
+    }
+    url
+}
+
+fn assistant(hosts: &[&str]) -> Assistant {
+    let builder = Assistant::builder(ScriptedProvider::new().otherwise(|_| text("Hello."))).allow_anonymous();
+    let builder = if hosts.is_empty() { builder } else { builder.allowed_hosts(hosts.iter().copied()) };
+    builder.build().unwrap()
+}
+
+async fn status(url: &str, host: Option<&str>) -> u16 {
+    let body = json!({ "messages": [{ "id": "m1", "role": "user", "content": "hi" }] });
+    let mut request =
+        reqwest::Client::new().post(url).header("content-type", "application/json").body(body.to_string());
+    if let Some(host) = host {
+        request = request.header(HOST, host);
+    }
+    request.send().await.unwrap().status().as_u16()
+}
+
+#[tokio::test]
+async fn a_page_that_points_its_name_here_is_refused() {
+    let url = serve(assistant(&[]), true).await;
+    assert_eq!(status(&url, None).await, 200);
+    assert_eq!(status(&url, Some("localhost:3000")).await, 200);
+    assert_eq!(status(&url, Some("rebound.example:3000")).await, 421);
+    let behind_a_proxy = serve(assistant(&["app.example.com"]), true).await;
+    assert_eq!(status(&behind_a_proxy, Some("app.example.com")).await, 200);
+    assert_eq!(status(&behind_a_proxy, Some("rebound.example")).await, 421);
+}
+
+#[tokio::test]
+async fn where_axum_does_not_tell_the_list_still_holds() {
+    let url = serve(assistant(&[]), false).await;
+    assert_eq!(status(&url, Some("rebound.example")).await, 200, "documented: tell axum to keep the address");
+    let listed = serve(assistant(&["app.example.com"]), false).await;
+    assert_eq!(status(&listed, Some("app.example.com")).await, 200);
+    assert_eq!(status(&listed, None).await, 421);
+}

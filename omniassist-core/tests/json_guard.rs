@@ -1,0 +1,198 @@
+//! Keys that stand twice, against a parser that keeps every one.
+
+use std::fmt;
+
+use omniassist_core::ErrorCode;
+use omniassist_core::json_guard::{check, check_depth};
+use proptest::prelude::*;
+use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+
+/// JSON as it is written, keys that stand twice included.
+enum Tree {
+    Leaf,
+    Array(Vec<Tree>),
+    Object(Vec<(String, Tree)>),
+}
+
+impl Tree {
+    fn has_twice(&self) -> bool {
+        match self {
+            Self::Leaf => false,
+            Self::Array(items) => items.iter().any(Self::has_twice),
+            Self::Object(entries) => {
+                let twice = entries
+                    .iter()
+                    .enumerate()
+                    .any(|(n, (key, _))| entries[..n].iter().any(|(other, _)| other == key));
+                twice || entries.iter().any(|(_, value)| value.has_twice())
+            }
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Tree {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Reads;
+        impl<'de> Visitor<'de> for Reads {
+            type Value = Tree;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("JSON")
+            }
+            fn visit_bool<E>(self, _: bool) -> Result<Tree, E> {
+                Ok(Tree::Leaf)
+            }
+            fn visit_u64<E>(self, _: u64) -> Result<Tree, E> {
+                Ok(Tree::Leaf)
+            }
+            fn visit_i64<E>(self, _: i64) -> Result<Tree, E> {
+                Ok(Tree::Leaf)
+            }
+            fn visit_f64<E>(self, _: f64) -> Result<Tree, E> {
+                Ok(Tree::Leaf)
+            }
+            fn visit_str<E>(self, _: &str) -> Result<Tree, E> {
+                Ok(Tree::Leaf)
+            }
+            fn visit_unit<E>(self) -> Result<Tree, E> {
+                Ok(Tree::Leaf)
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Tree, A::Error> {
+                let mut items = Vec::new();
+                while let Some(item) = seq.next_element()? {
+                    items.push(item);
+                }
+                Ok(Tree::Array(items))
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Tree, A::Error> {
+                let mut entries = Vec::new();
+                while let Some(entry) = map.next_entry()? {
+                    entries.push(entry);
+                }
+                Ok(Tree::Object(entries))
+            }
+        }
+        deserializer.deserialize_any(Reads)
+    }
+}
+
+#[test]
+fn a_key_that_stands_twice_is_named() {
+    for (json, path) in [
+        (r#"{"a":1,"a":2}"#, "a"),
+        (r#"{"a":1,"\u0061":2}"#, "a"),
+        (r#"{"a":{"b":[1,{"c":1,"d":{},"c":null}]}}"#, "a.b[1].c"),
+        (r#"[{"a":1},{"a":[[],{"x":1,"x":1}]}]"#, "[1].a[1].x"),
+        (r#" { "k" : [ 1 , 2 , { "" : 0 , "" : 0 } ] } "#, "k[2]."),
+        (r#"{"\/":1,"/":2}"#, "/"),
+        (r#"{"\ud83d\ude00":1,"😀":2}"#, "😀"),
+        (r#"{"\uD800":1,"\ud800":2}"#, "\u{fffd}\u{fffd}\u{fffd}"),
+        (r#"{"a\"b":1,"a\u0022b":2}"#, "a\"b"),
+        (r#"{"1":0,"2":0,"3":0,"4":0,"5":0,"6":0,"7":0,"8":0,"9":0,"1":0}"#, "1"),
+        (r#"{"1":0,"2":0,"3":0,"4":0,"5":0,"6":0,"7":0,"8":0,"9":0,"\u0039":0}"#, "9"),
+    ] {
+        let error = check(json.as_bytes(), 64).expect_err(json);
+        assert_eq!((error.code(), error.path()), (ErrorCode::InvalidRequest, Some(path)), "{json}");
+        assert!(serde_json::from_str::<Tree>(json).map_or(true, |tree| tree.has_twice()), "{json}");
+    }
+    let long = format!("{{\"{0}\":1,\"{0}\":2}}", "k".repeat(10_000));
+    assert!(check(long.as_bytes(), 64).unwrap_err().path().unwrap().len() < 100);
+}
+
+#[test]
+fn one_key_in_two_objects_stands_once_in_each() {
+    for json in [
+        r#"{"a":{"a":{"a":1}},"b":{"a":1}}"#,
+        r#"[{"a":1},{"a":1}]"#,
+        r#"{"a":"a","b":"a","c":["a","a"]}"#,
+        r#"{"a":1,"A":2,"a ":3,"\u0000a":4}"#,
+        r#"{"\ud800":1,"\ud801":2,"\udc00":3,"\ud800\udc00":4}"#,
+        r#"{"a":"{\"a\":1,\"a\":2}"}"#,
+        r#"{"\\u0061":1,"a":2}"#,
+        r#"{"a":",\"a\":","b":"}"}"#,
+    ] {
+        assert!(check(json.as_bytes(), 64).is_ok(), "{json}: {:?}", check(json.as_bytes(), 64));
+    }
+}
+
+#[test]
+fn the_depth_is_that_of_the_other_check() {
+    for depth in [0, 1, 63, 64, 65, 100] {
+        let json = format!("{}{}", "{\"a\":[".repeat(depth / 2), "]}".repeat(depth / 2));
+        for limit in [1, 63, 64] {
+            assert_eq!(check(json.as_bytes(), limit).is_ok(), check_depth(json.as_bytes(), limit).is_ok());
+        }
+    }
+    assert_eq!(check(&b"[".repeat(1 << 20), 64).unwrap_err().limit(), Some(("max_json_depth", 64)));
+}
+
+/// Many keys, alike for long, cost what sorting them costs. Comparing each with each would take hours.
+#[test]
+fn hostile_keys_cost_little() {
+    let started = std::time::Instant::now();
+    for (count, length) in [(400_000, 0), (2_000, 4_000)] {
+        for escape in ["", "\\n"] {
+            let prefix = "k".repeat(length);
+            let entries: Vec<String> = (0..count).map(|n| format!("\"{prefix}{escape}{n}\":0")).collect();
+            let json = format!("{{{}}}", entries.join(","));
+            assert!(check(json.as_bytes(), 64).is_ok());
+            let twice = json.replace(&format!("{escape}{}\"", count - 1), &format!("{escape}7\""));
+            assert!(check(twice.as_bytes(), 64).is_err());
+        }
+    }
+    assert!(started.elapsed().as_secs() < 60, "{:?}", started.elapsed());
+}
+
+/// JSON text with keys of few letters, some spelled with escapes.
+fn text() -> impl Strategy<Value = String> {
+    let key = prop_oneof![
+        Just("a"),
+        Just("\\u0061"),
+        Just("b"),
+        Just("\\n"),
+        Just("\\u000a"),
+        Just("\\\\"),
+        Just("\\u005C"),
+        Just("\\\""),
+        Just(""),
+        Just("é"),
+        Just("\\u00e9"),
+        Just("\\ud83d\\ude00"),
+        Just("😀"),
+    ];
+    let leaf = prop_oneof![
+        Just("1".to_owned()),
+        Just("\"a\"".to_owned()),
+        Just("\"{\\\"\"".to_owned()),
+        Just("null".to_owned())
+    ];
+    leaf.prop_recursive(5, 60, 6, move |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..5).prop_map(|items| format!("[{}]", items.join(" , "))),
+            prop::collection::vec((key.clone(), inner), 0..6).prop_map(|entries| {
+                let entries: Vec<String> =
+                    entries.into_iter().map(|(key, value)| format!("\"{key}\" : {value}")).collect();
+                format!("{{{}}}", entries.join(","))
+            }),
+        ]
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+    #[test]
+    fn it_finds_what_a_parser_finds(json in text()) {
+        let tree: Tree = serde_json::from_str(&json).unwrap();
+        prop_assert_eq!(check(json.as_bytes(), 64).is_err(), tree.has_twice(), "{}", json);
+    }
+
+    #[test]
+    fn any_bytes_are_taken(bytes: Vec<u8>) {
+        let _ = check(&bytes, 4);
+    }
+
+    #[test]
+    fn anything_like_json_is_taken(text in "[\\[\\]{}\",:\\\\ua0d8 ]{0,60}") {
+        let _ = check(text.as_bytes(), 8);
+    }
+}

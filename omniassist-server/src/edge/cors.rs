@@ -1,0 +1,273 @@
+use std::time::Duration;
+
+use http::request::Parts;
+use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
+
+use super::Refused;
+use super::authority::Authority;
+use super::origin::Origin;
+use crate::{Error, Result};
+
+/// What browsers let a page of a listed origin send beside the headers that they let everybody send: what the clients
+/// of the dialects and tracing send by themselves.
+const REQUEST_HEADERS: [&str; 13] = [
+    "accept",
+    "authorization",
+    "cache-control",
+    "content-type",
+    "idempotency-key",
+    "last-event-id",
+    "openai-beta",
+    "openai-organization",
+    "openai-project",
+    "traceparent",
+    "tracestate",
+    "user-agent",
+    "x-request-id",
+];
+
+/// Families of the same: OpenAI's clients and CopilotKit's.
+const REQUEST_HEADER_FAMILIES: [&str; 3] = ["x-stainless-", "x-copilotkit-", "x-copilotcloud-"];
+
+/// What a page of a listed origin may read of a response beside what every page may.
+const RESPONSE_HEADERS: [&str; 4] =
+    ["retry-after", "x-request-id", "x-should-retry", "x-vercel-ai-ui-message-stream"];
+
+const METHODS: &str = "GET, HEAD, POST";
+
+/// Which pages of other origins may use the assistant, and how. By default none: what they post is refused, and what
+/// they fetch their browser keeps from them.
+///
+/// A page of a listed origin may post, and read what it is answered. It is named in `Access-Control-Allow-Origin`; that
+/// header is never `*` and never repeats an origin that is not listed.
+///
+/// ```
+/// use omniassist_server::edge::Cors;
+/// use omniassist_server::testing::ScriptedProvider;
+/// use omniassist_server::Assistant;
+///
+/// let cors = Cors::new().allow_origin("https://app.example.com").allow_credentials(true).allow_header("x-tenant");
+/// let assistant = Assistant::builder(ScriptedProvider::new()).allow_anonymous().cors(cors).build()?;
+///
+/// let wrong = Assistant::builder(ScriptedProvider::new()).allow_origin("app.example.com").build();
+/// assert!(wrong.is_err_and(|error| error.to_string().contains("app.example.com")));
+/// # Ok::<(), omniassist_server::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+#[must_use = "settings do nothing until they are given to a builder"]
+pub struct Cors {
+    origins: Vec<String>,
+    credentials: bool,
+    request_headers: Vec<String>,
+    response_headers: Vec<String>,
+    max_age: Duration,
+}
+
+impl Default for Cors {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Cors {
+    /// No origin is listed.
+    pub fn new() -> Self {
+        Self {
+            origins: Vec::new(),
+            credentials: false,
+            request_headers: Vec::new(),
+            response_headers: Vec::new(),
+            max_age: Duration::from_secs(600),
+        }
+    }
+
+    /// Lists an origin: a scheme, a host and, where it is not the scheme's own, a port, as in `https://app.example.com`
+    /// or `http://localhost:5173`. Names beyond ASCII are written as browsers write them (`xn--…`). `null` lists pages
+    /// that have no origin, such as those of sandboxed frames and local files, which is every page that wants it.
+    /// Default: none.
+    pub fn allow_origin(mut self, origin: impl Into<String>) -> Self {
+        self.origins.push(origin.into());
+        self
+    }
+
+    /// Whether a page of a listed origin may have its requests sent with the user's cookies. It then acts as the signed
+    /// in user: list only origins that you run. Default: `false`.
+    pub fn allow_credentials(mut self, allow: bool) -> Self {
+        self.credentials = allow;
+        self
+    }
+
+    /// A header of its own that a page of a listed origin may send. Default: those that the clients of the dialects
+    /// send, and `authorization`.
+    pub fn allow_header(mut self, name: impl Into<String>) -> Self {
+        self.request_headers.push(name.into());
+        self
+    }
+
+    /// A header of a response, put in by a layer of the host's, that a page of a listed origin may read. Default: the
+    /// assistant's own.
+    pub fn expose_header(mut self, name: impl Into<String>) -> Self {
+        self.response_headers.push(name.into());
+        self
+    }
+
+    /// How long a browser may remember what it was permitted, in whole seconds. Default: 10 minutes.
+    pub fn max_age(mut self, age: Duration) -> Self {
+        self.max_age = age;
+        self
+    }
+
+    pub(super) fn check(&self) -> Result<Rules> {
+        let mut rules = Rules { max_age: self.max_age.as_secs(), ..Rules::default() };
+        for written in &self.origins {
+            rules.origins.push(serialised(written).ok_or_else(|| {
+                let form = "a scheme, `://`, a host and at most a port, without a path, or `null`";
+                Error::configuration(format!("allowed origin `{written}`: not {form}"))
+            })?);
+        }
+        rules.credentials = self.credentials;
+        for name in &self.request_headers {
+            rules.request_headers.push(header_name(name)?);
+        }
+        let mut exposed: Vec<HeaderName> =
+            RESPONSE_HEADERS.iter().copied().map(HeaderName::from_static).collect();
+        for name in &self.response_headers {
+            exposed.push(header_name(name)?);
+        }
+        rules.exposed = list(&exposed);
+        Ok(rules)
+    }
+}
+
+fn serialised(written: &str) -> Option<HeaderValue> {
+    let text = match written {
+        "null" => written.to_owned(),
+        _ => Origin::parse(written)?.serialised(),
+    };
+    HeaderValue::from_str(&text).ok()
+}
+
+fn header_name(written: &str) -> Result<HeaderName> {
+    let name = HeaderName::from_bytes(written.as_bytes()).ok().filter(|name| name != "*");
+    name.ok_or_else(|| Error::configuration(format!("header `{written}`: not the name of a header")))
+}
+
+fn list(names: &[HeaderName]) -> Option<HeaderValue> {
+    let names: Vec<&str> = names.iter().map(HeaderName::as_str).collect();
+    HeaderValue::from_str(&names.join(", ")).ok()
+}
+
+/// [`Cors`], read and ready to be kept.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Rules {
+    origins: Vec<HeaderValue>,
+    credentials: bool,
+    request_headers: Vec<HeaderName>,
+    exposed: Option<HeaderValue>,
+    /// In seconds.
+    max_age: u64,
+}
+
+/// Where an accepted request comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Visitor {
+    /// From no page, from one of the server's own, or from one that cannot read the answer.
+    Plain,
+    /// From a page of this listed origin.
+    Listed(HeaderValue),
+}
+
+impl Rules {
+    /// Judges where a request for this host comes from.
+    ///
+    /// A browser says so in `Sec-Fetch-Site`, which no page can change. Where it does not (old ones, and where the
+    /// server is reached without TLS under another name than localhost), the origin must be the host that was asked.
+    /// What comes without either header comes from no browser.
+    pub(super) fn screen(&self, parts: &Parts, host: Option<&Authority>) -> Result<Visitor, Refused> {
+        let mut origins = parts.headers.get_all(header::ORIGIN).iter();
+        let (origin, second) = (origins.next(), origins.next());
+        if let Some(listed) = origin.filter(|origin| self.origins.contains(origin)) {
+            return if second.is_none() {
+                Ok(Visitor::Listed(listed.clone()))
+            } else {
+                Err(Refused::OriginNotAllowed)
+            };
+        }
+        // What has no effect does no harm, as nobody can read the answer.
+        if matches!(parts.method, Method::GET | Method::HEAD)
+            || (parts.method == Method::OPTIONS && !is_preflight(parts))
+        {
+            return Ok(Visitor::Plain);
+        }
+        let mut sites = parts.headers.get_all("sec-fetch-site").iter().peekable();
+        let is_own = if sites.peek().is_some() {
+            sites.all(|site| site == "same-origin" || site == "none")
+        } else {
+            let is_at_home = |origin: &HeaderValue| {
+                let origin = origin.to_str().ok().and_then(Origin::parse);
+                origin.zip(host).is_some_and(|(origin, host)| origin.is_at(host))
+            };
+            second.is_none() && origin.is_none_or(is_at_home)
+        };
+        if is_own { Ok(Visitor::Plain) } else { Err(Refused::OriginNotAllowed) }
+    }
+
+    /// The headers by which a browser lets a page read a response, or keeps it from it.
+    pub(super) fn add_headers(&self, visitor: &Visitor, headers: &mut HeaderMap) {
+        if !self.origins.is_empty() {
+            headers.append(header::VARY, HeaderValue::from_static("origin"));
+        }
+        match visitor {
+            Visitor::Plain => {
+                let same_origin = HeaderValue::from_static("same-origin");
+                headers.insert("cross-origin-resource-policy", same_origin);
+            }
+            Visitor::Listed(origin) => {
+                self.name(origin, headers);
+                if let Some(exposed) = &self.exposed {
+                    headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, exposed.clone());
+                }
+            }
+        }
+    }
+
+    /// The headers that permit a page of a listed origin what its browser asks for.
+    pub(super) fn permit(&self, parts: &Parts, origin: &HeaderValue, headers: &mut HeaderMap) {
+        headers.append(
+            header::VARY,
+            HeaderValue::from_static("origin, access-control-request-method, access-control-request-headers"),
+        );
+        self.name(origin, headers);
+        headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static(METHODS));
+        headers.insert(header::ACCESS_CONTROL_MAX_AGE, HeaderValue::from(self.max_age));
+        let asked = parts.headers.get_all(header::ACCESS_CONTROL_REQUEST_HEADERS).iter();
+        let asked = asked.filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(','));
+        let mut allowed = Vec::new();
+        for name in asked.filter_map(|name| HeaderName::from_bytes(name.trim().as_bytes()).ok()) {
+            if self.takes(&name) && !allowed.contains(&name) {
+                allowed.push(name);
+            }
+        }
+        if let Some(allowed) = list(&allowed).filter(|_| !allowed.is_empty()) {
+            headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, allowed);
+        }
+    }
+
+    fn takes(&self, name: &HeaderName) -> bool {
+        REQUEST_HEADERS.contains(&name.as_str())
+            || REQUEST_HEADER_FAMILIES.iter().any(|family| name.as_str().starts_with(family))
+            || self.request_headers.contains(name)
+    }
+
+    fn name(&self, origin: &HeaderValue, headers: &mut HeaderMap) {
+        headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone());
+        if self.credentials {
+            headers.insert(header::ACCESS_CONTROL_ALLOW_CREDENTIALS, HeaderValue::from_static("true"));
+        }
+    }
+}
+
+/// Whether a browser asks what a page may send.
+pub(super) fn is_preflight(parts: &Parts) -> bool {
+    parts.method == Method::OPTIONS && parts.headers.contains_key(header::ACCESS_CONTROL_REQUEST_METHOD)
+}
