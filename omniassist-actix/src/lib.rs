@@ -26,6 +26,7 @@
 //!         .system_prompt("You help with orders.")
 //!         .state(Orders)
 //!         .tool(Tool::new("order_status", "Look up an order by its number", order_status))
+//!         .allow_anonymous()
 //!         .build()
 //! }
 //!
@@ -87,6 +88,19 @@
 //!         });
 //! }
 //! ```
+//!
+//! # Whose request it is
+//!
+//! A middleware of the application puts a [`Principal`] into the request's extensions, or the assistant gets a hook of its own
+//! with [`authenticate`](AssistantBuilder::authenticate). Without either, requests are answered 401, unless
+//! [`allow_anonymous`](AssistantBuilder::allow_anonymous) says otherwise. [`edge`] tells the rest.
+//!
+//! # Which pages may use it
+//!
+//! Those of the application itself. Pages of other origins are listed with
+//! [`allow_origin`](AssistantBuilder::allow_origin); a CORS layer does not replace that list. A server that is asked from
+//! this machine takes only names of this machine for its own, so that no page that points its name at 127.0.0.1 can
+//! reach it: behind a proxy on the same machine, list the names with [`allowed_hosts`](AssistantBuilder::allowed_hosts).
 //!
 //! # Cancellation
 //!

@@ -9,6 +9,7 @@ use bytes::Bytes;
 use futures_core::Stream;
 use http::{HeaderName, HeaderValue, Method, Request, Uri, Version, header};
 use http_body::{Body, Frame, SizeHint};
+use omniassist_server::PeerAddr;
 use omniassist_server::http::strip_prefix;
 
 use crate::carry::Carry;
@@ -45,6 +46,9 @@ pub(crate) fn whole(
     let announced =
         of.headers().get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
     of.body_mut().announced = announced.unwrap_or(0);
+    if let Some(peer) = request.peer_addr() {
+        of.extensions_mut().insert(PeerAddr(peer));
+    }
     for carry in carried {
         carry(request, of.extensions_mut());
     }

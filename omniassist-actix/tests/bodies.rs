@@ -9,7 +9,7 @@ use crate::client::{Raw, ask, asking, json, post};
 use crate::serving::{Served, serve};
 
 fn serving(model: &ScriptedProvider) -> Served {
-    let assistant = Assistant::builder(model.clone()).build().unwrap();
+    let assistant = Assistant::builder(model.clone()).allow_anonymous().build().unwrap();
     serve(move |app| {
         // Actix's own limits are for its own extractors.
         app.app_data(web::PayloadConfig::new(1))
@@ -118,7 +118,7 @@ async fn a_connection_is_kept_after_a_whole_answer() {
 #[actix_web::test]
 async fn http_1_0_has_no_chunks() {
     let server = serving(&ScriptedProvider::new().otherwise(|_| text("Hello")));
-    for connection in ["", "connection: keep-alive\r\n"] {
+    for connection in ["host: localhost\r\n", "host: localhost\r\nconnection: keep-alive\r\n"] {
         let seen = Raw::post_1_0(server.address, "/assistant", connection, &asking("hi")).await.end().await;
         let (head, body) = seen.split_once("\r\n\r\n").unwrap();
         assert!(head.starts_with("HTTP/1.0 200 OK") && !head.contains("chunked"), "{head}");

@@ -54,6 +54,7 @@ async fn user(Extension(user): Extension<User>) -> Result<String, ToolError> {
 fn assistant(tool: &'static str) -> Assistant {
     let model = ScriptedProvider::new().turn(Turn::call(tool, json!({}))).turn(text("Done."));
     Assistant::builder(model)
+        .allow_anonymous()
         .state(Shop("books"))
         .tool(Tool::new("who", "Say who asks", who))
         .tool(Tool::new("user", "Say who asks", user))

@@ -50,7 +50,7 @@ async fn closes_the_providers_connection() {
     let provider = FakeProvider::start().await.unwrap();
     provider.reply(Reply::sse(responses_sse::text("so far")).stall_after(0));
     let model = OpenAiProvider::builder().base_url(provider.base_url()).api_key("k").build().unwrap();
-    let assistant = Assistant::builder(model).limits(silent()).build().unwrap();
+    let assistant = Assistant::builder(model).allow_anonymous().limits(silent()).build().unwrap();
     let server = serving(&assistant, false);
     let mut client = Raw::post(server.address, "/assistant", &asking("hi")).await;
     client.until(r#""type":"start""#).await;
@@ -65,6 +65,7 @@ async fn fires_the_tools_tokens() {
     for (allow_half_closed, limits) in [(false, silent()), (true, talkative())] {
         let watch = Watch::default();
         let assistant = Assistant::builder(ScriptedProvider::new().turn(call("waits", json!({}))))
+            .allow_anonymous()
             .limits(limits)
             .state(watch.clone())
             .tool(Tool::new("waits", "Waits", waits))
@@ -84,7 +85,7 @@ async fn fires_the_tools_tokens() {
 #[actix_web::test]
 async fn is_noticed_by_keep_alives_where_half_closed_connections_are_allowed() {
     let model = ScriptedProvider::new().turn(text("so far").then(Turn::pending()));
-    let assistant = Assistant::builder(model.clone()).limits(talkative()).build().unwrap();
+    let assistant = Assistant::builder(model.clone()).allow_anonymous().limits(talkative()).build().unwrap();
     let server = serving(&assistant, true);
     let mut client = Raw::post(server.address, "/assistant", &asking("hi")).await;
     client.until("so far").await;
@@ -97,7 +98,7 @@ async fn is_noticed_by_keep_alives_where_half_closed_connections_are_allowed() {
 async fn is_noticed_at_once_where_they_are_not_allowed() {
     for path in ["/assistant", "/assistant?protocol=text", "/assistant/completion?protocol=text"] {
         let model = ScriptedProvider::new().turn(text("so far").then(Turn::pending()));
-        let assistant = Assistant::builder(model.clone()).limits(silent()).build().unwrap();
+        let assistant = Assistant::builder(model.clone()).allow_anonymous().limits(silent()).build().unwrap();
         let server = serving(&assistant, false);
         let body = if path.contains("completion") { r#"{"prompt": "hi"}"#.to_owned() } else { asking("hi") };
         let mut client = Raw::post(server.address, path, &body).await;
@@ -112,7 +113,7 @@ async fn is_noticed_at_once_where_they_are_not_allowed() {
 #[actix_web::test]
 async fn is_noticed_before_the_first_word() {
     let model = ScriptedProvider::new().turn(Turn::pending());
-    let assistant = Assistant::builder(model.clone()).limits(silent()).build().unwrap();
+    let assistant = Assistant::builder(model.clone()).allow_anonymous().limits(silent()).build().unwrap();
     let server = serving(&assistant, false);
     let client = Raw::post(server.address, "/assistant?protocol=text", &asking("hi")).await;
     while model.payloads().is_empty() {
@@ -127,7 +128,7 @@ async fn is_noticed_before_the_first_word() {
 #[actix_web::test]
 async fn is_noticed_by_a_keep_alive_over_http2() {
     let model = ScriptedProvider::new().turn(text("so far").then(Turn::pending()));
-    let assistant = Assistant::builder(model.clone()).limits(talkative()).build().unwrap();
+    let assistant = Assistant::builder(model.clone()).allow_anonymous().limits(talkative()).build().unwrap();
     let server = serving(&assistant, false);
     let http2 = Client::builder().http2_prior_knowledge().build().unwrap();
     let request = http2.post(format!("{}/assistant", server.base)).header("content-type", "application/json");

@@ -10,7 +10,10 @@ use crate::client::{Raw, ask, asking, chunks, json, output, post};
 use crate::serving::serve;
 
 fn assistant(says: &'static str) -> Assistant {
-    Assistant::builder(ScriptedProvider::new().otherwise(move |_| text(says))).build().unwrap()
+    Assistant::builder(ScriptedProvider::new().otherwise(move |_| text(says)))
+        .allow_anonymous()
+        .build()
+        .unwrap()
 }
 
 async fn get(url: String) -> (StatusCode, String) {
@@ -81,7 +84,7 @@ async fn within_a_scope_of_the_hosts_own() {
 #[actix_web::test]
 async fn escapes_in_a_path_are_the_assistants_to_resolve() {
     let model = ScriptedProvider::new().turn(text("so far").then(Turn::pending()));
-    let assistant = Assistant::builder(model).build().unwrap();
+    let assistant = Assistant::builder(model).allow_anonymous().build().unwrap();
     let server = serve(move |app| {
         app.service(scope("/assistant", assistant.clone()));
     });
@@ -122,8 +125,11 @@ async fn in_a_handler_of_the_hosts_own() {
         posted.respond().map_into_boxed_body()
     }
     let model = ScriptedProvider::new().turn(Turn::call("whose", json!({}))).turn(text("Hello."));
-    let assistant =
-        Assistant::builder(model.clone()).tool(Tool::new("whose", "Whose it is", whose)).build().unwrap();
+    let assistant = Assistant::builder(model.clone())
+        .allow_anonymous()
+        .tool(Tool::new("whose", "Whose it is", whose))
+        .build()
+        .unwrap();
     let server = serve(move |app| {
         app.app_data(web::Data::new(assistant.clone())).route("/chat", web::post().to(chat));
     });

@@ -33,8 +33,10 @@ impl Predicate for Everything {
 fn app() -> Router {
     let model =
         ScriptedProvider::new().otherwise(|_| Turn::text("{\"text\": \"first words").then(Turn::pending()));
-    let assistant =
-        Assistant::builder(model).object(ObjectEndpoint::new::<Note>("note", "Write a note.")).build();
+    let assistant = Assistant::builder(model)
+        .allow_anonymous()
+        .object(ObjectEndpoint::new::<Note>("note", "Write a note."))
+        .build();
     Router::new().nest_service("/assistant", omniassist_axum::router(assistant.unwrap()))
 }
 

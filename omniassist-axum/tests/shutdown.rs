@@ -63,7 +63,7 @@ async fn ended(serving: JoinHandle<std::io::Result<()>>) {
 #[tokio::test]
 async fn streams_that_do_not_end_are_told_and_the_server_ends() {
     let model = ScriptedProvider::new().otherwise(|_| Turn::text("So far").then(Turn::pending()));
-    let assistant = Assistant::builder(model.clone()).build().unwrap();
+    let assistant = Assistant::builder(model.clone()).allow_anonymous().build().unwrap();
     let Served { url, stop, serving } = start(assistant.clone(), Duration::from_millis(200)).await;
     let mut responses = Vec::new();
     for _ in 0..20 {
@@ -92,7 +92,7 @@ async fn streams_that_do_not_end_are_told_and_the_server_ends() {
 async fn an_answer_that_ends_in_time_is_whole_and_nothing_waits_longer() {
     let slow =
         Turn::text("So far").then(Turn::delay(Duration::from_millis(500))).then(Turn::text(", and the rest"));
-    let assistant = Assistant::builder(ScriptedProvider::new().turn(slow)).build().unwrap();
+    let assistant = Assistant::builder(ScriptedProvider::new().turn(slow)).allow_anonymous().build().unwrap();
     let Served { url, stop, serving } = start(assistant, Duration::from_secs(3600)).await;
     let response = ask(&format!("{url}/assistant"), "hi").await;
     stop.cancel();
@@ -108,7 +108,7 @@ async fn a_client_that_never_reads_does_not_hold_the_server() {
     let piece = "x".repeat(64 * 1024);
     let model = ScriptedProvider::new()
         .otherwise(move |_| Turn::text_chunks(vec![piece.clone(); 512]).then(Turn::pending()));
-    let assistant = Assistant::builder(model.clone()).build().unwrap();
+    let assistant = Assistant::builder(model.clone()).allow_anonymous().build().unwrap();
     let Served { url, stop, serving } = start(assistant.clone(), Duration::from_millis(200)).await;
     let mut client = TcpStream::connect(url.trim_start_matches("http://")).await.unwrap();
     let body = json!({"messages": [{"id": "m1", "role": "user", "content": "hi"}]}).to_string();

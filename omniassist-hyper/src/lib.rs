@@ -39,6 +39,7 @@
 //!         .system_prompt("You help with orders.")
 //!         .state(Orders)
 //!         .tool(Tool::new("order_status", "Look up an order by its number", order_status))
+//!         .allow_anonymous()
 //!         .build()?;
 //!     let app = omniassist_hyper::nest("/assistant", assistant, service_fn(shop));
 //!     loop {
@@ -115,6 +116,18 @@
 //! What is put into a request's extensions before it comes here, tools take as [`Extension<T>`](Extension)
 //! parameters, and a [`Principal`] put there is who the run is for. Values for the whole application are given to the
 //! builder with `.state(value)` and taken as [`State<T>`](State).
+//!
+//! # Whose request it is
+//!
+//! A layer of the application puts a [`Principal`] into the request's extensions, or the assistant gets a hook of its own
+//! with [`authenticate`](AssistantBuilder::authenticate). Without either, requests are answered 401, unless
+//! [`allow_anonymous`](AssistantBuilder::allow_anonymous) says otherwise. [`edge`] tells the rest.
+//!
+//! # Which pages may use it
+//!
+//! Those of the application itself. Pages of other origins are listed with
+//! [`allow_origin`](AssistantBuilder::allow_origin); a CORS layer does not replace that list. Put a [`PeerAddr`] into
+//! the extensions of each request, so that pages which point their own name at this machine are found out.
 //!
 //! # Cancellation
 //!

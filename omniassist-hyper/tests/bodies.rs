@@ -9,7 +9,7 @@ use crate::client::{Raw, ask, asking, json, post, until, versions};
 use crate::serving::{Served, own, serve};
 
 async fn serving(model: &ScriptedProvider) -> Served {
-    let assistant = Assistant::builder(model.clone()).build().unwrap();
+    let assistant = Assistant::builder(model.clone()).allow_anonymous().build().unwrap();
     serve(nest("/assistant", assistant, service_fn(own))).await
 }
 

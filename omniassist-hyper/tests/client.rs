@@ -74,7 +74,7 @@ impl Raw {
     /// Posts on the same connection.
     pub(crate) async fn again(&mut self, path: &str, body: &str) {
         let length = body.len();
-        let head = format!("host: x\r\ncontent-type: application/json\r\ncontent-length: {length}");
+        let head = format!("host: localhost\r\ncontent-type: application/json\r\ncontent-length: {length}");
         self.0.write_all(format!("POST {path} HTTP/1.1\r\n{head}\r\n\r\n{body}").as_bytes()).await.unwrap();
     }
 

@@ -43,7 +43,7 @@ async fn closes_the_providers_connection() {
         let provider = FakeProvider::start().await.unwrap();
         provider.reply(Reply::sse(responses_sse::text("so far")).stall_after(0));
         let model = OpenAiProvider::builder().base_url(provider.base_url()).api_key("k").build().unwrap();
-        let (url, assistant) = serving(Assistant::builder(model)).await;
+        let (url, assistant) = serving(Assistant::builder(model).allow_anonymous()).await;
         let mut response = ask(&client, &url).await;
         until(&mut response, r#""type":"start""#).await;
         provider.request(1).await;
@@ -58,6 +58,7 @@ async fn fires_the_tools_tokens() {
     for client in versions() {
         let watch = Watch::default();
         let assistant = Assistant::builder(ScriptedProvider::new().turn(call("waits", json!({}))))
+            .allow_anonymous()
             .state(watch.clone())
             .tool(Tool::new("waits", "Waits", waits));
         let (url, assistant) = serving(assistant).await;
@@ -75,7 +76,7 @@ async fn is_noticed_in_the_middle_of_text_in_every_format() {
     for client in versions() {
         for query in ["", "?protocol=text"] {
             let model = ScriptedProvider::new().turn(text("so far").then(Turn::pending()));
-            let (url, assistant) = serving(Assistant::builder(model.clone())).await;
+            let (url, assistant) = serving(Assistant::builder(model.clone()).allow_anonymous()).await;
             let mut response = ask(&client, &format!("{url}{query}")).await;
             until(&mut response, "so far").await;
             drop(response);
@@ -90,7 +91,7 @@ async fn is_noticed_in_the_middle_of_text_in_every_format() {
 async fn is_noticed_before_the_first_word() {
     for client in versions() {
         let model = ScriptedProvider::new().turn(Turn::pending());
-        let (url, assistant) = serving(Assistant::builder(model.clone())).await;
+        let (url, assistant) = serving(Assistant::builder(model.clone()).allow_anonymous()).await;
         let url = format!("{url}?protocol=text");
         let asked = tokio::spawn(async move { post(&client, &url, asking("hi")).await });
         while model.payloads().is_empty() {

@@ -38,6 +38,7 @@ fn assistant() -> Assistant {
     let turn = Turn::call("who", json!({}));
     let model = ScriptedProvider::new().turn(turn).otherwise(|_| text("Hello"));
     Assistant::builder(model)
+        .allow_anonymous()
         .state(Shop("books"))
         .tool(Tool::new("who", "Say who asks", who))
         .build()
@@ -182,7 +183,12 @@ async fn a_missing_extension_is_a_tool_error_that_names_it() {
 #[tokio::test]
 async fn escapes_in_a_path_are_the_assistants_to_resolve() {
     let model = ScriptedProvider::new().turn(text("so far").then(Turn::pending()));
-    let server = serve(nest("/assistant", Assistant::builder(model).build().unwrap(), service_fn(own))).await;
+    let server = serve(nest(
+        "/assistant",
+        Assistant::builder(model).allow_anonymous().build().unwrap(),
+        service_fn(own),
+    ))
+    .await;
     let body = asking("hi").replace("\"c\"", "\"a b?c#%41\"");
     let mut client = Raw::post(server.address, "/assistant", &body).await;
     client.until("so far").await;

@@ -103,21 +103,24 @@ fn assistant(api: Api, provider: SocketAddr) -> Result<Assistant, Box<dyn Error>
                 .api_key("k")
                 .model("m")
                 .build()?,
-        ),
+        )
+        .allow_anonymous(),
         Api::Chat => Assistant::builder(
             OpenAiChatProvider::builder()
                 .base_url(format!("http://{provider}/v1"))
                 .api_key("k")
                 .model("m")
                 .build()?,
-        ),
+        )
+        .allow_anonymous(),
         Api::Anthropic => Assistant::builder(
             AnthropicProvider::builder()
                 .base_url(format!("http://{provider}"))
                 .api_key("k")
                 .model("m")
                 .build()?,
-        ),
+        )
+        .allow_anonymous(),
     };
     Ok(builder.limits(limits).build()?)
 }

@@ -16,7 +16,7 @@ use super::{as_user, chat};
 fn strict(model: ScriptedProvider) -> Assistant {
     let mut limits = Limits::default();
     (limits.max_runs_per_principal, limits.max_runs) = (1, 1);
-    Assistant::builder(model).limits(limits).build().unwrap()
+    Assistant::builder(model).allow_anonymous().limits(limits).build().unwrap()
 }
 
 #[tokio::test]
@@ -51,8 +51,11 @@ async fn tools_context_budgets_and_seals_are_each_ones_own() {
             ScriptedProvider::new().turn(call("name", json!({}))).turn(text("Hi")).turn(text("Again"));
         let tool = Tool::new("name", "Says its name", move || async move { Ok::<_, ToolError>(name) });
         let budget = InMemoryTokenBudget::new(1_000, Duration::from_secs(3600));
-        let builder =
-            Assistant::builder(model.clone()).tool(tool).token_budget(budget).refuse_unsealed_text(true);
+        let builder = Assistant::builder(model.clone())
+            .allow_anonymous()
+            .tool(tool)
+            .token_budget(budget)
+            .refuse_unsealed_text(true);
         (builder.build().unwrap(), model)
     };
     let ((one, _), (other, model)) = (build("one"), build("other"));

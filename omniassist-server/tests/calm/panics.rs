@@ -93,7 +93,8 @@ async fn a_provider_that_panics_fails_its_run_in_every_dialect() {
                 Ok::<_, ToolError>("done")
             }
         });
-        let assistant = Assistant::builder(Broken(place)).tool(tool).object(note()).build().unwrap();
+        let assistant =
+            Assistant::builder(Broken(place)).allow_anonymous().tool(tool).object(note()).build().unwrap();
         let service = AssistantService::new(assistant.clone());
         for route in ROUTES {
             let response = route.ask(&service).await;
@@ -124,7 +125,7 @@ async fn a_provider_that_panics_fails_its_run_in_every_dialect() {
 #[tokio::test]
 async fn the_system_prompt_that_panics_fails_its_run_in_every_dialect() {
     let model = ScriptedProvider::new().otherwise(|_| text("Hi"));
-    let builder = Assistant::builder(model.clone()).object(note());
+    let builder = Assistant::builder(model.clone()).allow_anonymous().object(note());
     let prompt = |_: &omniassist_server::RunContext| -> String { panic!("canary") };
     let service = AssistantService::new(builder.system_prompt(prompt).build().unwrap());
     for route in ROUTES {
@@ -155,7 +156,8 @@ impl http_body::Body for BrokenBody {
 
 #[tokio::test]
 async fn what_panics_while_a_request_is_answered_is_a_500_in_the_routes_own_words() {
-    let service = AssistantService::new(Assistant::builder(ScriptedProvider::new()).build().unwrap());
+    let service =
+        AssistantService::new(Assistant::builder(ScriptedProvider::new()).allow_anonymous().build().unwrap());
     for route in ROUTES.into_iter().filter(|route| !route.path.starts_with("/object")) {
         let request = Request::post(route.path).header(header::CONTENT_TYPE, "application/json");
         let response = service.handle(request.body(BrokenBody).unwrap()).await;
@@ -177,7 +179,8 @@ impl Verifier for BrokenVerifier {
 #[tokio::test]
 async fn a_verifier_that_panics_refuses_the_run() {
     let model = ScriptedProvider::new().otherwise(|_| text("Hi"));
-    let assistant = Assistant::builder(model.clone()).verifier(BrokenVerifier).build().unwrap();
+    let assistant =
+        Assistant::builder(model.clone()).allow_anonymous().verifier(BrokenVerifier).build().unwrap();
     let said = assistant.run(RunRequest::prompt("hi")).message().await.unwrap();
     let mut request = RunRequest::prompt("hi");
     request.messages.insert(0, said);
@@ -202,7 +205,7 @@ async fn a_tool_that_panics_is_a_tool_error_and_the_answer_goes_on() {
     });
     let broken =
         Tool::new("work", "Works", async || -> std::result::Result<(), ToolError> { panic!("canary") });
-    let assistant = Assistant::builder(model).tool(broken).object(note()).build().unwrap();
+    let assistant = Assistant::builder(model).allow_anonymous().tool(broken).object(note()).build().unwrap();
     let service = AssistantService::new(assistant);
     for route in ROUTES {
         // The object is made without tools.

@@ -63,7 +63,7 @@ async fn readers_that_stall_or_are_slow_change_nothing_for_the_others() {
     });
     let mut limits = Limits::default();
     limits.write_timeout = Duration::from_millis(500);
-    let assistant = Assistant::builder(model.clone()).limits(limits).build().unwrap();
+    let assistant = Assistant::builder(model.clone()).allow_anonymous().limits(limits).build().unwrap();
     let address = serve(assistant.clone()).await;
 
     let mut stalled = Vec::new();

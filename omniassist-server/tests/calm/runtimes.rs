@@ -40,7 +40,7 @@ fn assistant(begun: &Tokens) -> Assistant {
         }
     });
     let tool = Tool::new("works", "Works", works);
-    Assistant::builder(model).state(begun.clone()).tool(tool).build().unwrap()
+    Assistant::builder(model).allow_anonymous().state(begun.clone()).tool(tool).build().unwrap()
 }
 
 /// A run that has come as far as its question lets it.
@@ -161,7 +161,7 @@ fn one_thread_serves_many_runs_with_their_tools() {
             tokio::time::sleep(Duration::from_millis(5)).await;
             Ok::<_, ToolError>("rested")
         });
-        let assistant = Assistant::builder(model).tool(naps).build().unwrap();
+        let assistant = Assistant::builder(model).allow_anonymous().tool(naps).build().unwrap();
         current_thread().block_on(async {
             let runs: Vec<_> =
                 (0..200).map(|_| tokio::spawn(assistant.run(RunRequest::prompt("go")).text())).collect();
@@ -198,7 +198,7 @@ fn the_next_runtime_opens_connections_of_its_own() {
         let server = serving.block_on(FakeProvider::start()).unwrap();
         server.otherwise(Reply::sse(chat_sse::text("Hello")));
         let provider = OpenAiChatProvider::builder().base_url(server.base_url()).api_key("key").model("m");
-        let assistant = Assistant::builder(provider.build().unwrap()).build().unwrap();
+        let assistant = Assistant::builder(provider.build().unwrap()).allow_anonymous().build().unwrap();
         for make in [current_thread, multi_thread, current_thread] {
             let runtime = make();
             for _ in 0..3 {

@@ -15,7 +15,9 @@ async fn every_stream_is_open_after_the_keep_alive_time_and_says_something_where
     for route in ROUTES {
         let model = ScriptedProvider::new()
             .turn(Turn::delay(Duration::from_secs(40)).then(text("{\"text\":\"late\"}")));
-        let service = AssistantService::new(Assistant::builder(model).object(note()).build().unwrap());
+        let service = AssistantService::new(
+            Assistant::builder(model).allow_anonymous().object(note()).build().unwrap(),
+        );
         let started = Instant::now();
         let response = route.ask(&service).await;
         assert_eq!(response.status(), StatusCode::OK);
@@ -43,7 +45,8 @@ async fn a_run_that_waits_for_a_tool_is_kept_open_too() {
     let model = ScriptedProvider::new()
         .turn(omniassist_server::testing::call("slow", serde_json::json!({})))
         .turn(text("late"));
-    let service = AssistantService::new(Assistant::builder(model).tool(tool).build().unwrap());
+    let service =
+        AssistantService::new(Assistant::builder(model).allow_anonymous().tool(tool).build().unwrap());
     let body = read(ROUTES[0].ask(&service).await.into_body()).await;
     assert_eq!(body.matches(": keep-alive\n\n").count(), 3, "{body}");
     assert!(body.contains("late"));

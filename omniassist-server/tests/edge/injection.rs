@@ -16,9 +16,10 @@ use super::routes;
 use super::{Answer, Invoice, answer};
 
 /// The headers that a response may have, each with no more than one value.
-const HEADERS: [&str; 9] = [
+const HEADERS: [&str; 10] = [
     "allow",
     "cache-control",
+    "content-encoding",
     "content-type",
     "cross-origin-resource-policy",
     "x-accel-buffering",
