@@ -132,8 +132,7 @@ async fn hostile_strings_at_every_place_of_every_request() {
         payloads.len()
     );
     assert!(accepted > tried / 3 && streamed > tried / 4, "most of it must get through to be a test");
-    assert_eq!(canary.connections(), 0);
-    canary.sings().await;
+    canary.heard_nobody().await;
 }
 
 #[tokio::test]
@@ -196,6 +195,5 @@ async fn hostile_strings_in_paths_queries_and_headers() {
         }
     }
     println!("{tried} requests");
-    assert_eq!(canary.connections(), 0);
-    canary.sings().await;
+    canary.heard_nobody().await;
 }

@@ -1,68 +1,63 @@
 //! What a hostile client puts into its strings, and a server that tells whether anybody fell for it.
 
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpStream};
 
-/// Listens on loopback, in both families, and counts who comes.
+/// Listens on loopback, in both families, and remembers who comes.
 pub(super) struct Canary {
     pub(super) port: u16,
     /// Where the answer is a redirection to the canary.
     pub(super) redirector: u16,
-    connections: Arc<AtomicUsize>,
+    listening: Vec<SocketAddr>,
+    came: Arc<Mutex<Vec<SocketAddr>>>,
 }
 
 impl Canary {
     pub(super) async fn listen() -> Self {
-        let connections = Arc::new(AtomicUsize::new(0));
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
-        let port = listener.local_addr().unwrap().port();
-        count(
-            listener,
-            Arc::clone(&connections),
-            String::from("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n"),
-        );
+        let any = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+        let (own, elsewhere) = (TcpListener::bind(any).await.unwrap(), TcpListener::bind(any).await.unwrap());
+        let (port, redirector) = (own.local_addr().unwrap().port(), elsewhere.local_addr().unwrap().port());
+        let mut listeners = vec![own, elsewhere];
         // Not every machine has IPv6.
-        if let Ok(listener) = TcpListener::bind((Ipv6Addr::LOCALHOST, port)).await {
-            count(listener, Arc::clone(&connections), String::new());
+        listeners.extend(TcpListener::bind((Ipv6Addr::LOCALHOST, port)).await);
+        let listening = listeners.iter().map(|listener| listener.local_addr().unwrap()).collect();
+        let canary = Self { port, redirector, listening, came: Arc::default() };
+        for listener in listeners {
+            let redirects = listener.local_addr().unwrap().port() == redirector;
+            let location =
+                if redirects { format!("location: http://127.0.0.1:{port}/\r\n") } else { String::new() };
+            let answer = format!("HTTP/1.1 302 Found\r\n{location}content-length: 0\r\n\r\n");
+            tokio::spawn(answer_all(listener, Arc::clone(&canary.came), answer));
         }
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
-        let redirector = listener.local_addr().unwrap().port();
-        let location =
-            format!("HTTP/1.1 302 Found\r\nlocation: http://127.0.0.1:{port}/\r\ncontent-length: 0\r\n\r\n");
-        count(listener, Arc::clone(&connections), location);
-        Self { port, redirector, connections }
+        canary
     }
 
-    pub(super) fn connections(&self) -> usize {
-        self.connections.load(Ordering::SeqCst)
-    }
-
-    /// Shows that it counts.
-    pub(super) async fn sings(&self) {
-        let before = self.connections();
-        for port in [self.port, self.redirector] {
-            drop(TcpStream::connect(SocketAddr::from((Ipv4Addr::LOCALHOST, port))).await.unwrap());
+    /// Checks that nobody came. Connections are taken in their order, so that all are counted once one's own is.
+    pub(super) async fn heard_nobody(&self) {
+        let mut own = Vec::new();
+        for address in &self.listening {
+            own.push(TcpStream::connect(address).await.unwrap().local_addr().unwrap());
         }
+        let came = || self.came.lock().unwrap().clone();
         let counted = async {
-            while self.connections() < before + 2 {
+            while !own.iter().all(|address| came().contains(address)) {
                 tokio::task::yield_now().await;
             }
         };
-        tokio::time::timeout(std::time::Duration::from_secs(10), counted).await.expect("the canary counts");
+        tokio::time::timeout(Duration::from_secs(30), counted).await.expect("the canary counts");
+        assert_eq!(came().len(), own.len(), "{} strangers came", came().len() - own.len());
     }
 }
 
-fn count(listener: TcpListener, connections: Arc<AtomicUsize>, answer: String) {
-    tokio::spawn(async move {
-        while let Ok((mut socket, _)) = listener.accept().await {
-            connections.fetch_add(1, Ordering::SeqCst);
-            let _ = socket.write_all(answer.as_bytes()).await;
-        }
-    });
+async fn answer_all(listener: TcpListener, came: Arc<Mutex<Vec<SocketAddr>>>, answer: String) {
+    while let Ok((mut socket, peer)) = listener.accept().await {
+        came.lock().unwrap().push(peer);
+        let _ = socket.write_all(answer.as_bytes()).await;
+    }
 }
 
 /// Ways to name the canary, or something else of this machine, that some reader of URLs takes for it.
