@@ -1,12 +1,14 @@
 //! Bodies in both directions: limits, methods, streaming, and answers that break off.
 
-use actix_web::web;
+use actix_web::middleware::Compress;
+use actix_web::{App, web};
 use omniassist_actix::testing::{ScriptedProvider, Turn, text};
 use omniassist_actix::{Assistant, Limits, scope};
 use reqwest::{Client, Method, StatusCode};
+use tokio::time::timeout;
 
-use crate::client::{Raw, ask, asking, json, post};
-use crate::serving::{Served, serve};
+use crate::client::{PATIENCE, Raw, ask, asking, json, post};
+use crate::serving::{Served, serve, serve_app};
 
 fn serving(model: &ScriptedProvider) -> Served {
     let assistant = Assistant::builder(model.clone()).allow_anonymous().build().unwrap();
@@ -103,6 +105,26 @@ async fn words_arrive_while_the_model_still_speaks() {
     let mut seen = String::new();
     while !seen.contains("so far") {
         seen.push_str(std::str::from_utf8(&response.chunk().await.unwrap().unwrap()).unwrap());
+    }
+}
+
+/// Actix compresses event streams too; it must not wait for more of them.
+#[actix_web::test]
+async fn words_arrive_through_the_hosts_compression() {
+    let model = ScriptedProvider::new().turn(text("so far").then(Turn::pending()));
+    let assistant = Assistant::builder(model).build().unwrap();
+    let app = move || App::new().wrap(Compress::default()).service(scope("/assistant", assistant.clone()));
+    let server = serve_app(app, false);
+    let url = format!("{}/assistant", server.base);
+    let request = Client::builder().no_gzip().build().unwrap().get(format!("{url}/manifest.json"));
+    let manifest = request.header("accept-encoding", "gzip").send().await.unwrap();
+    assert_eq!(manifest.headers()["content-encoding"], "gzip", "the host compresses");
+    // This client unpacks.
+    let mut response = ask(&url).await;
+    let mut seen = String::new();
+    while !seen.contains("so far") {
+        let read = timeout(PATIENCE, response.chunk()).await.unwrap_or_else(|_| panic!("held back: {seen}"));
+        seen.push_str(std::str::from_utf8(&read.unwrap().unwrap()).unwrap());
     }
 }
 
