@@ -131,6 +131,50 @@
 //!         .await
 //! }
 //! ```
+//!
+//! # Shutting down
+//!
+//! Actix's graceful shutdown waits until every response has ended, at most
+//! [`shutdown_timeout`](actix_web::HttpServer::shutdown_timeout), and then cuts those that are left: with streamed
+//! answers, many are. Beside it, [`Assistant::drain`] gives the runs a deadline, and tells the clients of those that
+//! are left to send their message again:
+//!
+//! ```
+//! use std::time::Duration;
+//!
+//! use actix_web::{App, HttpServer};
+//! use omniassist_actix::{Assistant, CancellationToken};
+//!
+//! async fn serve(assistant: Assistant, stopped: impl Future<Output = ()>) -> std::io::Result<()> {
+//!     let stop = CancellationToken::new();
+//!     let mounted = assistant.clone();
+//!     let mut server = HttpServer::new(move || {
+//!         App::new().service(omniassist_actix::scope("/assistant", mounted.clone()))
+//!     })
+//!     .h1_allow_half_closed(false)
+//!     .shutdown_signal(stop.cancelled())
+//!     // Longer than the runs are given; a client that does not read is not waited for.
+//!     .shutdown_timeout(28)
+//!     .bind(("127.0.0.1", 3000))?
+//!     .run();
+//!     let drained = async {
+//!         stopped.await;
+//!         stop.cancel();
+//!         assistant.drain(Duration::from_secs(25)).await;
+//!     };
+//!     tokio::select! {
+//!         ended = &mut server => ended?,
+//!         () = drained => server.await?,
+//!     }
+//!     // Where the last client left first, tools may still be winding up.
+//!     assistant.shutdown().await;
+//!     Ok(())
+//! }
+//! ```
+//!
+//! `stopped` is `tokio::signal::ctrl_c()` and, on Unix, `signal(SignalKind::terminate())`; with `shutdown_signal`, actix
+//! listens for neither. Whoever supervises the process must give it some seconds more than the deadline: 25 s fit into
+//! the 30 s of Kubernetes.
 
 mod carry;
 mod extract;

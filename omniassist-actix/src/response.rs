@@ -3,7 +3,7 @@ use std::task::{Context, Poll};
 
 use actix_web::HttpResponse;
 use actix_web::body::{BodySize, MessageBody};
-use actix_web::http::header::{HeaderName, HeaderValue};
+use actix_web::http::header::{CONNECTION, HeaderName, HeaderValue};
 use actix_web::http::{ConnectionType, StatusCode, Version};
 use bytes::Bytes;
 use http_body::Body;
@@ -19,6 +19,11 @@ pub(crate) fn of(response: http::Response<AssistantBody>, version: Version) -> H
         if let (Ok(name), Ok(value)) = (name, HeaderValue::from_bytes(value.as_bytes())) {
             response.headers_mut().append(name, value);
         }
+    }
+    // Actix writes this header itself, by what it is told.
+    if response.headers_mut().remove(CONNECTION).any(|value| value.as_bytes().eq_ignore_ascii_case(b"close"))
+    {
+        response.head_mut().set_connection_type(ConnectionType::Close);
     }
     if version < Version::HTTP_11 && response.body().size() == BodySize::Stream {
         // HTTP/1.0 has no chunks, which actix does not see to: there a body ends with its connection.

@@ -14,3 +14,4 @@ mod host_data;
 mod leaving;
 mod mounting;
 mod serving;
+mod shutdown;

@@ -134,6 +134,63 @@
 //! A client that goes away drops the response body, and with it the run: the connection to the model closes and every
 //! tool's cancellation token fires. Hyper notices at once, over HTTP/1 as long as its
 //! [`half_close`](https://docs.rs/hyper/1/hyper/server/conn/http1/struct.Builder.html#method.half_close) is off, as it is by default.
+//!
+//! # Shutting down
+//!
+//! `hyper_util`'s `GracefulShutdown` waits until every response has ended: with streamed answers, that is as long as a
+//! model talks, and for ever where a client does not read. Beside it, [`Assistant::drain`] gives the runs a deadline,
+//! and tells the clients of those that are left to send their message again:
+//!
+//! ```
+//! use std::pin::pin;
+//! use std::time::Duration;
+//!
+//! use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+//! use hyper_util::server::conn::auto;
+//! use hyper_util::server::graceful::GracefulShutdown;
+//! use omniassist_hyper::Assistant;
+//! use tokio::net::TcpListener;
+//!
+//! async fn serve(
+//!     listener: TcpListener,
+//!     assistant: Assistant,
+//!     stopped: impl Future<Output = ()>,
+//! ) -> std::io::Result<()> {
+//!     let app = omniassist_hyper::service(assistant.clone());
+//!     let graceful = GracefulShutdown::new();
+//!     let mut stopped = pin!(stopped);
+//!     loop {
+//!         let socket = tokio::select! {
+//!             accepted = listener.accept() => accepted?.0,
+//!             () = &mut stopped => break,
+//!         };
+//!         let mut server = auto::Builder::new(TokioExecutor::new());
+//!         server.http1().timer(TokioTimer::new());
+//!         let connection = server.serve_connection(TokioIo::new(socket), app.clone()).into_owned();
+//!         let connection = graceful.watch(connection);
+//!         tokio::spawn(async move {
+//!             // A client that leaves is an error here.
+//!             let _ = connection.await;
+//!         });
+//!     }
+//!     drop(listener);
+//!     let drained = async {
+//!         assistant.drain(Duration::from_secs(25)).await;
+//!         // For the last words to be written; a client that does not read them is not waited for.
+//!         tokio::time::sleep(Duration::from_secs(1)).await;
+//!     };
+//!     tokio::select! {
+//!         () = graceful.shutdown() => {}
+//!         () = drained => {}
+//!     }
+//!     // Where the last client left first, tools may still be winding up.
+//!     assistant.shutdown().await;
+//!     Ok(())
+//! }
+//! ```
+//!
+//! `stopped` is `tokio::signal::ctrl_c()` and, on Unix, `signal(SignalKind::terminate())`. Whoever supervises the process
+//! must give it some seconds more than the deadline: 25 s fit into the 30 s of Kubernetes.
 
 mod mounted;
 mod nested;

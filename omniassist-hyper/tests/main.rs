@@ -13,3 +13,4 @@ mod client;
 mod leaving;
 mod mounting;
 mod serving;
+mod shutdown;

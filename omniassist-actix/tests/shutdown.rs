@@ -1,0 +1,119 @@
+//! Graceful shutdown as the crate's documentation shows it, with streams that would not end by themselves.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use actix_web::{App, HttpServer};
+use omniassist_actix::testing::{ScriptedProvider, Turn, text};
+use omniassist_actix::{Assistant, CancellationToken, scope};
+use reqwest::StatusCode;
+use tokio::net::TcpStream;
+use tokio::task::JoinHandle;
+use tokio::time::{sleep, timeout};
+
+use crate::client::{Raw, ask, asking, chunks};
+
+struct Served {
+    address: SocketAddr,
+    stop: CancellationToken,
+    serving: JoinHandle<std::io::Result<()>>,
+}
+
+/// The documented pattern, with another deadline.
+fn serve(assistant: Assistant, deadline: Duration) -> Served {
+    let (stopped, stop) = (CancellationToken::new(), CancellationToken::new());
+    let mounted = assistant.clone();
+    let server = HttpServer::new(move || App::new().service(scope("/assistant", mounted.clone())))
+        .workers(2)
+        .h1_allow_half_closed(false)
+        .shutdown_signal(stop.cancelled())
+        .shutdown_timeout(28)
+        .bind(("127.0.0.1", 0))
+        .unwrap();
+    let address = server.addrs()[0];
+    let mut server = server.run();
+    let signal = stopped.clone();
+    let serving = actix_web::rt::spawn(async move {
+        let drained = async {
+            signal.cancelled().await;
+            stop.cancel();
+            assistant.drain(deadline).await;
+        };
+        tokio::select! {
+            ended = &mut server => ended?,
+            () = drained => server.await?,
+        }
+        assistant.shutdown().await;
+        Ok(())
+    });
+    Served { address, stop: stopped, serving }
+}
+
+async fn ended(serving: JoinHandle<std::io::Result<()>>) {
+    timeout(Duration::from_secs(60), serving).await.expect("it ends").unwrap().unwrap();
+}
+
+#[actix_web::test]
+async fn streams_that_do_not_end_are_told_and_the_server_ends() {
+    let model = ScriptedProvider::new().otherwise(|_| text("So far").then(Turn::pending()));
+    let assistant = Assistant::builder(model.clone()).build().unwrap();
+    let Served { address, stop, serving } = serve(assistant, Duration::from_millis(200));
+    let mut responses = Vec::new();
+    for number in 0..20 {
+        let body = asking("hi").replace("\"c\"", &format!("\"c{number}\""));
+        let mut client = Raw::post(address, "/assistant", &body).await;
+        client.until("So far").await;
+        responses.push(client);
+    }
+    stop.cancel();
+    for response in responses {
+        let rest = response.end().await;
+        assert!(rest.contains("server_shutdown"), "{rest}");
+        assert!(rest.ends_with("data: [DONE]\n\n\r\n0\r\n\r\n"), "{rest}");
+    }
+    ended(serving).await;
+    assert_eq!(model.drops(), 20);
+    assert!(TcpStream::connect(address).await.is_err(), "nobody listens any more");
+}
+
+#[actix_web::test]
+async fn an_answer_that_ends_in_time_is_whole_and_nothing_waits_longer() {
+    let slow =
+        text("So far").then(Turn::delay(Duration::from_millis(500))).then(Turn::text(", and the rest"));
+    let assistant = Assistant::builder(ScriptedProvider::new().turn(slow)).build().unwrap();
+    let Served { address, stop, serving } = serve(assistant, Duration::from_secs(3600));
+    let response = ask(&format!("http://{address}/assistant")).await;
+    stop.cancel();
+    let chunks = chunks(response).await;
+    assert_eq!(chunks.last().unwrap()["type"], "finish");
+    ended(serving).await;
+}
+
+/// Whatever else of the application goes on: its connections end with their answers.
+#[actix_web::test]
+async fn a_draining_assistant_asks_its_clients_to_connect_elsewhere() {
+    let model = ScriptedProvider::new().turn(text("So far").then(Turn::pending()));
+    let assistant = Assistant::builder(model).build().unwrap();
+    let Served { address, stop, serving } = serve(assistant.clone(), Duration::ZERO);
+    let mut busy = Raw::post(address, "/assistant", &asking("hi")).await;
+    busy.until("So far").await;
+    let draining = actix_web::rt::spawn(async move { assistant.drain(Duration::from_secs(3600)).await });
+    let url = format!("http://{address}/assistant");
+    let refused = loop {
+        let response = reqwest::get(format!("{url}/manifest.json")).await.unwrap();
+        if response.headers().contains_key("connection") {
+            break response;
+        }
+        sleep(Duration::from_millis(5)).await;
+    };
+    assert_eq!(
+        (refused.status(), &refused.headers()["connection"]),
+        (StatusCode::OK, &"close".parse().unwrap())
+    );
+    let seen = Raw::post(address, "/assistant", &asking("hi")).await.end().await;
+    assert!(seen.starts_with("HTTP/1.1 503 "), "{seen}");
+    drop(busy);
+    draining.await.unwrap();
+    stop.cancel();
+    ended(serving).await;
+}
