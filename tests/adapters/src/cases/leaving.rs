@@ -1,0 +1,156 @@
+//! A client that leaves stops its run, whatever the run is doing: the connection to the provider closes, and the tools'
+//! tokens fire. No comment is due meanwhile, so nothing is written that could find it out.
+
+use omniassist_server::Assistant;
+use omniassist_server::testing::{FakeProvider, Reply, ScriptedProvider, Turn, call, responses_sse};
+use serde_json::json;
+
+use crate::host::Host;
+use crate::stage::{Watch, adder, assistant, openai, run, silent, stuck_after};
+use crate::transport::Transport;
+use crate::wire::{Ask, soon, until};
+
+async fn no_run_is_left(assistant: &Assistant) {
+    until("the run is gone", || assistant.live_runs() == 0).await;
+}
+
+/// A provider that takes the request, sends its headers, and says nothing.
+async fn speechless() -> FakeProvider {
+    let provider = FakeProvider::start().await.unwrap();
+    provider.otherwise(Reply::sse(responses_sse::text("never")).stall_after(0));
+    provider
+}
+
+pub(crate) async fn before_the_first_byte(on: Transport) {
+    let provider = speechless().await;
+    let assistant = assistant(openai(&provider)).limits(silent()).build().unwrap();
+    let host = Host::start(on, &assistant).await;
+    let mut exchange = host.ask(&run("/assistant")).await;
+    exchange.until(r#""type":"start""#).await;
+    soon("the provider is asked", provider.request(1)).await;
+    drop(exchange);
+    soon("the provider's connection closes", provider.closed()).await;
+    no_run_is_left(&assistant).await;
+}
+
+/// There is no response yet whose body could be dropped.
+pub(crate) async fn before_the_response_begins(on: Transport) {
+    for asked in [
+        run("/assistant?protocol=text"),
+        Ask::json("/assistant/v1/chat/completions", &crate::stage::chat_request(false)),
+        Ask::json("/assistant/v1/chat/completions", &crate::stage::chat_request(true)),
+    ] {
+        let provider = speechless().await;
+        let assistant = assistant(openai(&provider)).limits(silent()).build().unwrap();
+        let host = Host::start(on, &assistant).await;
+        let exchange = host.ask(&asked).await;
+        soon("the provider is asked", provider.request(1)).await;
+        drop(exchange);
+        soon("the provider's connection closes", provider.closed()).await;
+        no_run_is_left(&assistant).await;
+    }
+}
+
+pub(crate) async fn in_the_middle_of_text(on: Transport) {
+    for asked in [
+        run("/assistant"),
+        run("/assistant").header("accept", "application/x-ndjson"),
+        run("/assistant?protocol=text"),
+        Ask::json("/assistant/completion?protocol=text", &json!({ "prompt": "hi" })),
+        Ask::json("/assistant/ag-ui", &crate::stage::ag_ui_input("t")),
+        Ask::json("/assistant/v1/chat/completions", &crate::stage::chat_request(true)),
+    ] {
+        let model = stuck_after("so far");
+        let assistant = assistant(model.clone()).limits(silent()).build().unwrap();
+        let host = Host::start(on, &assistant).await;
+        let mut exchange = host.ask(&asked).await;
+        exchange.until("so far").await;
+        drop(exchange);
+        soon("the model's stream is dropped", model.dropped()).await;
+        no_run_is_left(&assistant).await;
+    }
+}
+
+pub(crate) async fn in_the_middle_of_a_tool(on: Transport) {
+    let watch = Watch::default();
+    let model = ScriptedProvider::new().turn(call("wait", json!({})));
+    let assistant =
+        assistant(model).state(watch.clone()).tool(watch.tool()).limits(silent()).build().unwrap();
+    let host = Host::start(on, &assistant).await;
+    let mut exchange = host.ask(&run("/assistant")).await;
+    exchange.until("tool-input-available").await;
+    watch.begun().await;
+    drop(exchange);
+    watch.fired().await;
+    no_run_is_left(&assistant).await;
+}
+
+/// The tool has answered, and the provider has not begun to.
+pub(crate) async fn between_steps(on: Transport) {
+    let provider = FakeProvider::start().await.unwrap();
+    let arguments = json!({ "one": 1, "other": 2 });
+    provider.reply(Reply::sse(responses_sse::call("call_1", "add", arguments))).reply(Reply::silence());
+    let assistant = assistant(openai(&provider)).tool(adder()).limits(silent()).build().unwrap();
+    let host = Host::start(on, &assistant).await;
+    let mut exchange = host.ask(&run("/assistant")).await;
+    exchange.until("tool-output-available").await;
+    soon("the provider is asked again", provider.request(2)).await;
+    drop(exchange);
+    soon("the provider's connection closes", provider.closed()).await;
+    no_run_is_left(&assistant).await;
+}
+
+pub(crate) async fn while_a_retry_is_awaited(on: Transport) {
+    let provider = FakeProvider::start().await.unwrap();
+    let body = json!({ "error": { "message": "slow down" } });
+    provider.otherwise(Reply::json(429, &body).header("retry-after", "100"));
+    let assistant = assistant(openai(&provider)).limits(silent()).build().unwrap();
+    let host = Host::start(on, &assistant).await;
+    let mut exchange = host.ask(&run("/assistant")).await;
+    exchange.until(r#""type":"start""#).await;
+    soon("the provider is asked", provider.request(1)).await;
+    drop(exchange);
+    no_run_is_left(&assistant).await;
+    assert_eq!(provider.requests().len(), 1, "it is not asked again");
+}
+
+pub(crate) async fn in_the_middle_of_the_request(on: Transport) {
+    let model = ScriptedProvider::new().otherwise(|_| Turn::pending());
+    let assistant = assistant(model.clone()).limits(silent()).build().unwrap();
+    let host = Host::start(on, &assistant).await;
+    for asked in [run("/assistant").unfinished(), run("/assistant").pieces(10).unannounced().unfinished()] {
+        let mut connection = host.connect().await;
+        let exchange = connection.ask(&asked).await;
+        connection.hang_up(exchange);
+    }
+    // The server lives on, and nobody was asked anything.
+    let answer = host.ask(&Ask::get("/assistant/manifest.json")).await.whole().await;
+    assert_eq!((answer.status(), model.payloads().len(), assistant.live_runs()), (200, 0, 0));
+}
+
+/// The connection goes, with everything on it.
+pub(crate) async fn by_hanging_up(on: Transport) {
+    let model = stuck_after("so far");
+    let assistant = assistant(model.clone()).limits(silent()).build().unwrap();
+    let host = Host::start(on, &assistant).await;
+    let mut connection = host.connect().await;
+    let mut exchange = connection.ask(&run("/assistant")).await;
+    exchange.until("so far").await;
+    connection.hang_up(exchange);
+    soon("the model's stream is dropped", model.dropped()).await;
+    no_run_is_left(&assistant).await;
+}
+
+/// A client that shuts down its sending half counts as gone: no browser does so and reads on.
+pub(crate) async fn by_closing_one_half(on: Transport) {
+    let model = stuck_after("so far");
+    let assistant = assistant(model.clone()).limits(silent()).build().unwrap();
+    let host = Host::start(on, &assistant).await;
+    let mut connection = host.connect().await;
+    let mut exchange = connection.ask(&run("/assistant")).await;
+    exchange.until("so far").await;
+    connection.half_close();
+    soon("the model's stream is dropped", model.dropped()).await;
+    exchange.gone().await;
+    no_run_is_left(&assistant).await;
+}

@@ -1,0 +1,83 @@
+//! What is said arrives at once, in order, and whole.
+
+use omniassist_server::testing::{FakeProvider, Reply, ScriptedProvider, Turn, call, responses_sse, text};
+use serde_json::json;
+
+use crate::host::Host;
+use crate::stage::{adder, adding, assistant, built, openai, prompted, run, silent};
+use crate::transport::Transport;
+
+/// The model says the next word only when the last one has arrived.
+pub(crate) async fn words_arrive_while_the_model_speaks(on: Transport) {
+    for path in ["/assistant", "/assistant?protocol=text"] {
+        let (prompter, model) = prompted();
+        let host = Host::start(on, &assistant(model).limits(silent()).build().unwrap()).await;
+        // A plain text response begins with the first word.
+        prompter.say("word-0");
+        let mut answer = host.ask(&run(path)).await;
+        answer.until("word-0").await;
+        for number in 1..20 {
+            let word = format!("word-{number}");
+            prompter.say(&word);
+            answer.until(&word).await;
+        }
+        prompter.finish();
+        answer.whole().await;
+    }
+}
+
+pub(crate) async fn every_delta_in_its_place(on: Transport) {
+    let words: Vec<String> = (0..2_000).map(|number| format!("{number},")).collect();
+    let expected = words.concat();
+    let model = ScriptedProvider::new().otherwise(move |_| Turn::text_chunks(words.clone()));
+    let host = Host::start(on, &built(model)).await;
+    let answer = host.ask(&run("/assistant")).await.whole().await;
+    assert_eq!(answer.words(), expected);
+    let ids: Vec<usize> = answer
+        .text()
+        .lines()
+        .filter_map(|line| line.strip_prefix("id: "))
+        .map(|id| id.parse().unwrap())
+        .collect();
+    assert!(ids.iter().copied().eq(0..ids.len()), "events are numbered one by one");
+}
+
+pub(crate) async fn tool_output_arrives_before_the_next_step(on: Transport) {
+    let model = ScriptedProvider::new()
+        .turn(text("Let me see. ").then(call("add", json!({ "one": 1, "other": 2 }))))
+        .turn(Turn::pending());
+    let host = Host::start(on, &assistant(model).tool(adder()).limits(silent()).build().unwrap()).await;
+    let mut answer = host.ask(&run("/assistant")).await;
+    let seen = answer.until("tool-output-available").await;
+    let place = |kind: &str| seen.find(kind).unwrap_or_else(|| panic!("{kind}: {seen}"));
+    assert!(place("Let me see.") < place("tool-input-available"));
+    assert!(place("tool-input-available") < place("tool-output-available"));
+
+    let host = Host::start(on, &assistant(adding()).tool(adder()).build().unwrap()).await;
+    let answer = host.ask(&run("/assistant")).await.whole().await;
+    assert_eq!(
+        (answer.words().as_str(), &answer.event("tool-output-available")["output"]),
+        ("Let me see. It is 3.", &json!(3))
+    );
+}
+
+const LETTERS: &str = "Zürich, 東京, Ελλάδα, 🧑‍🚀, e\u{301}, \u{2028}, end";
+
+/// The provider's bytes come one at a time, and so does each byte of a character.
+pub(crate) async fn characters_cut_between_chunks(on: Transport) {
+    let provider = FakeProvider::start().await.unwrap();
+    provider.otherwise(Reply::sse(responses_sse::text(LETTERS)).chunked_by(1));
+    let host = Host::start(on, &built(openai(&provider))).await;
+    assert_eq!(host.ask(&run("/assistant")).await.whole().await.words(), LETTERS);
+    assert_eq!(host.ask(&run("/assistant?protocol=text")).await.whole().await.text(), LETTERS);
+}
+
+pub(crate) async fn large_answer(on: Transport) {
+    let word = "0123456789abcdef".repeat(64);
+    let expected = word.repeat(1 << 10);
+    assert_eq!(expected.len(), 1 << 20);
+    let model = ScriptedProvider::new().otherwise(move |_| Turn::text_chunks(vec![word.as_str(); 1 << 10]));
+    let host = Host::start(on, &built(model)).await;
+    assert!(host.ask(&run("/assistant?protocol=text")).await.whole().await.text() == expected);
+    assert!(host.ask(&run("/assistant")).await.whole().await.words() == expected);
+}

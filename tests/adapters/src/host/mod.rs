@@ -1,0 +1,92 @@
+//! A backend that an assistant is mounted in: with routes, users and data of its own, in each framework's own way.
+
+mod actix;
+mod axum;
+mod hyper;
+
+use std::net::SocketAddr;
+
+use omniassist_server::{Assistant, Principal};
+
+use crate::transport::Transport;
+use crate::wire::{Ask, Connection, Exchange};
+
+/// The header in which clients of the backend say who they are.
+pub(crate) const USER: &str = "x-user";
+
+/// What the backend's own authentication found out, for its tools.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct User(pub(crate) String);
+
+impl User {
+    fn principal(&self) -> Principal {
+        Principal::new(self.0.as_str())
+    }
+}
+
+/// What the backend has for all its requests.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Region(pub(crate) &'static str);
+
+/// The backend's region.
+const REGION: Region = Region("north");
+
+/// What `GET /health`, a route of the backend's own, is answered.
+pub(crate) const HEALTH: &str = "well";
+
+/// What the backend answers to a path that nobody has.
+pub(crate) const NOWHERE: &str = "nowhere";
+
+/// An assistant and where it is mounted.
+pub(crate) type Mount = (String, Assistant);
+
+/// A backend that listens on a port of its own; stopped when dropped.
+pub(crate) struct Host {
+    pub(crate) transport: Transport,
+    pub(crate) address: SocketAddr,
+    _serving: Serving,
+}
+
+enum Serving {
+    Tokio(tokio::task::AbortHandle),
+    Actix(actix_web::dev::ServerHandle),
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        match self {
+            Self::Tokio(task) => task.abort(),
+            // The order is given here; the future only waits until it is carried out.
+            Self::Actix(server) => drop(server.stop(false)),
+        }
+    }
+}
+
+impl Host {
+    /// Mounts one assistant at `/assistant`.
+    pub(crate) async fn start(transport: Transport, assistant: &Assistant) -> Self {
+        Self::mounted(transport, &[("/assistant", assistant)]).await
+    }
+
+    /// Mounts one or two assistants. An assistant at `/` takes every path that the backend has not.
+    pub(crate) async fn mounted(transport: Transport, mounts: &[(&str, &Assistant)]) -> Self {
+        let mounts = mounts.iter().map(|(path, assistant)| ((*path).to_owned(), (*assistant).clone()));
+        let mounts: Vec<Mount> = mounts.collect();
+        let (address, serving) = match transport {
+            Transport::Axum => axum::serve(mounts).await,
+            Transport::Actix => actix::serve(mounts).await,
+            Transport::HyperHttp1 | Transport::HyperHttp2 => hyper::serve(transport, mounts).await,
+        };
+        Self { transport, address, _serving: serving }
+    }
+
+    /// A connection of its own.
+    pub(crate) async fn connect(&self) -> Connection {
+        Connection::open(self).await
+    }
+
+    /// Asks on a connection of its own.
+    pub(crate) async fn ask(&self, ask: &Ask) -> Exchange {
+        self.connect().await.ask(ask).await
+    }
+}
