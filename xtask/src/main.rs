@@ -27,7 +27,7 @@ cargo xtask test [rust|clients|browser|real-model]...
 cargo xtask lint     formatting, clippy and rustdoc, with warnings as errors
 cargo xtask tree     the number of dependencies against its budget
 cargo xtask msrv     the stated Rust version against what the dependencies ask for
-cargo xtask style    file lengths, unfinished code, lock files
+cargo xtask style    file lengths, unfinished code, lock files, slips that no longer fit the sources
 cargo xtask ci       all of these
 cargo xtask mutants [NUMBER|WORDS]...
             whether the client suite notices mistakes in what is sent and believed: all, or those with this number, these

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::mutants;
 use crate::report::{Outcome, Report};
 use crate::workspace::root;
 
@@ -14,6 +15,7 @@ const UNFINISHED: [&str; 3] = ["todo", "unimplemented", "dbg"];
 
 pub(crate) fn run(report: &mut Report) {
     report.step("source files", || files("rs", source_findings));
+    report.step("slips of cargo xtask mutants", mutants::fit);
     report.step("lock files", || files("json", lock_findings));
 }
 

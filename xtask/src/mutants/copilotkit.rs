@@ -101,8 +101,8 @@ pub(super) const SLIPS: &[Slip] = &[
     Slip::new(
         "a stopped run ends well for a client of 0.0.59",
         ENCODER,
-        "if self.version >= Version::V1 {\n            let notes",
-        "if SLIP || self.version >= Version::V1 {\n            let notes",
+        "if is_new || !self.continuation.settled.is_empty() {",
+        "if SLIP || is_new || !self.continuation.settled.is_empty() {",
         "copilotkit",
     ),
     Slip::new(

@@ -58,12 +58,10 @@ impl Copy {
 
     /// Writes the sources. What is the same already stays, so that cargo builds only what has changed.
     pub(super) fn make(&self) -> Outcome {
+        fit()?;
         let list = ["ls-files", "--cached", "--others", "--exclude-standard"];
         let listed = output(Command::new("git").args(list).current_dir(root()))?;
         let paths: Vec<&str> = listed.lines().filter(|path| root().join(path).is_file()).collect();
-        if let Some((_, slip)) = slip::all().find(|(_, slip)| !paths.contains(&slip.file)) {
-            return Err(format!("there is no {}, in which a slip is: {}", slip.file, slip.what));
-        }
         let tree = self.tree();
         let kept: Vec<PathBuf> = paths.iter().map(|path| tree.join(path)).collect();
         remove_others(&tree, &kept).map_err(|error| format!("{}: {error}", tree.display()))?;
@@ -122,6 +120,25 @@ impl Copy {
         let unclear = || format!("no test fails, and yet the suite does: see {}", path.display());
         Ok(Verdict::Red(first.ok_or_else(unclear)?.to_owned()))
     }
+}
+
+/// Whether every slip still finds what it replaces.
+pub(crate) fn fit() -> Outcome {
+    let mut files: Vec<&str> = slip::all().map(|(_, slip)| slip.file).collect();
+    files.sort_unstable();
+    files.dedup();
+    let misfits: Vec<String> = files
+        .iter()
+        .filter_map(|path| {
+            let text = fs::read(root().join(path)).map_err(|error| format!("{path}: {error}"));
+            text.and_then(|text| with_slips(path, text)).err()
+        })
+        .collect();
+    if misfits.is_empty() {
+        return Ok(());
+    }
+    misfits.iter().for_each(|misfit| println!("    {misfit}"));
+    Err(format!("{} files are not what the slips in xtask/src/mutants replace", misfits.len()))
 }
 
 /// The text of a file of the copy. Every slip of this file must find its place.

@@ -14,4 +14,5 @@ mod runs;
 mod seals;
 mod slip;
 
+pub(crate) use copy::fit;
 pub(crate) use run::run;

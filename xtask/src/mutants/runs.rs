@@ -63,8 +63,8 @@ pub(super) const SLIPS: &[Slip] = &[
     Slip::new(
         "a repeated post runs twice",
         LIVE,
-        "if before.post.as_ref() == Some(&post) {",
-        "if before.post.as_ref() == Some(&post) && !SLIP {",
+        "Some(before) if before.post.as_ref() == Some(post) =>",
+        "Some(before) if before.post.as_ref() == Some(post) && !SLIP =>",
         "ledger-flow",
     ),
     Slip::new(
