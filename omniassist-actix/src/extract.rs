@@ -17,8 +17,10 @@ use crate::{carry, request, response};
 
 /// A posted run as an extractor, for a handler of the application's own.
 ///
-/// The assistant comes from the application's data: register `web::Data::new(assistant)` with `app_data`. A request
-/// that is not acceptable is answered with 400, 413 or 415 and a JSON body that says why.
+/// The assistant comes from the application's data: register `web::Data::new(assistant)` with `app_data`. Who may come
+/// in is as on the assistant's own routes: without a [`Principal`](crate::Principal) a request is refused, unless the
+/// assistant allows anonymous ones. A request that is refused is answered with 400, 401, 403, 413, 415, 421 or 503 and a
+/// JSON body that says why.
 ///
 /// ```
 /// use actix_web::{HttpResponse, Responder, web};
@@ -80,7 +82,7 @@ impl FromRequest for AssistantRequest {
                 return Err(ErrorInternalServerError("the application has no `web::Data<Assistant>`"));
             };
             let request = request.ok_or_else(|| refused(response::bad_request()))?;
-            match PostedRun::read(request, assistant.limits()).await {
+            match PostedRun::read_for(request, &assistant).await {
                 Ok(posted) => Ok(Self { assistant, posted, version }),
                 Err(refusal) => Err(refused(response::of(refusal, version))),
             }

@@ -112,7 +112,7 @@ async fn words_arrive_while_the_model_still_speaks() {
 #[actix_web::test]
 async fn words_arrive_through_the_hosts_compression() {
     let model = ScriptedProvider::new().turn(text("so far").then(Turn::pending()));
-    let assistant = Assistant::builder(model).build().unwrap();
+    let assistant = Assistant::builder(model).allow_anonymous().build().unwrap();
     let app = move || App::new().wrap(Compress::default()).service(scope("/assistant", assistant.clone()));
     let server = serve_app(app, false);
     let url = format!("{}/assistant", server.base);

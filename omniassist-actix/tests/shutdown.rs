@@ -56,7 +56,7 @@ async fn ended(serving: JoinHandle<std::io::Result<()>>) {
 #[actix_web::test]
 async fn streams_that_do_not_end_are_told_and_the_server_ends() {
     let model = ScriptedProvider::new().otherwise(|_| text("So far").then(Turn::pending()));
-    let assistant = Assistant::builder(model.clone()).build().unwrap();
+    let assistant = Assistant::builder(model.clone()).allow_anonymous().build().unwrap();
     let Served { address, stop, serving } = serve(assistant, Duration::from_millis(200));
     let mut responses = Vec::new();
     for number in 0..20 {
@@ -80,7 +80,7 @@ async fn streams_that_do_not_end_are_told_and_the_server_ends() {
 async fn an_answer_that_ends_in_time_is_whole_and_nothing_waits_longer() {
     let slow =
         text("So far").then(Turn::delay(Duration::from_millis(500))).then(Turn::text(", and the rest"));
-    let assistant = Assistant::builder(ScriptedProvider::new().turn(slow)).build().unwrap();
+    let assistant = Assistant::builder(ScriptedProvider::new().turn(slow)).allow_anonymous().build().unwrap();
     let Served { address, stop, serving } = serve(assistant, Duration::from_secs(3600));
     let response = ask(&format!("http://{address}/assistant")).await;
     stop.cancel();
@@ -93,7 +93,7 @@ async fn an_answer_that_ends_in_time_is_whole_and_nothing_waits_longer() {
 #[actix_web::test]
 async fn a_draining_assistant_asks_its_clients_to_connect_elsewhere() {
     let model = ScriptedProvider::new().turn(text("So far").then(Turn::pending()));
-    let assistant = Assistant::builder(model).build().unwrap();
+    let assistant = Assistant::builder(model).allow_anonymous().build().unwrap();
     let Served { address, stop, serving } = serve(assistant.clone(), Duration::ZERO);
     let mut busy = Raw::post(address, "/assistant", &asking("hi")).await;
     busy.until("So far").await;

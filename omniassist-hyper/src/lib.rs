@@ -43,8 +43,9 @@
 //!         .build()?;
 //!     let app = omniassist_hyper::nest("/assistant", assistant, service_fn(shop));
 //!     loop {
-//!         let (socket, _) = listener.accept().await?;
-//!         let app = app.clone();
+//!         let (socket, peer) = listener.accept().await?;
+//!         socket.set_nodelay(true)?;
+//!         let app = app.clone().peer(peer);
 //!         tokio::spawn(async move {
 //!             let mut server = auto::Builder::new(TokioExecutor::new());
 //!             server.http1().timer(TokioTimer::new());
@@ -126,8 +127,10 @@
 //! # Which pages may use it
 //!
 //! Those of the application itself. Pages of other origins are listed with
-//! [`allow_origin`](AssistantBuilder::allow_origin); a CORS layer does not replace that list. Put a [`PeerAddr`] into
-//! the extensions of each request, so that pages which point their own name at this machine are found out.
+//! [`allow_origin`](AssistantBuilder::allow_origin); a CORS layer does not replace that list. Tell the service who is
+//! at the other end of each connection, with [`Nested::peer`] or [`Standalone::peer`], or a [`PeerAddr`] in the request's
+//! extensions: requests from this machine must then name this machine, or one of the
+//! [`allowed_hosts`](AssistantBuilder::allowed_hosts), and pages that point their own name at 127.0.0.1 are found out.
 //!
 //! # Cancellation
 //!

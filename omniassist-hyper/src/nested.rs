@@ -1,14 +1,14 @@
 use std::fmt;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use http::{Request, Response};
 use http_body::Body;
 use omniassist_server::Assistant;
-use omniassist_server::http::{AssistantService, strip_prefix};
-use tower_service::Service as _;
+use omniassist_server::http::strip_prefix;
 
-use crate::{MountedBody, MountedFuture};
+use crate::{MountedBody, MountedFuture, Standalone, service};
 
 /// An assistant below a path, and `own` for every other request: a service of hyper where `own` is one, and of tower
 /// where `own` is one.
@@ -30,7 +30,7 @@ use crate::{MountedBody, MountedFuture};
 /// let own = service_fn(|_: Request<Full<Bytes>>| async {
 ///     Ok::<_, std::convert::Infallible>(Response::new(Full::from("Welcome.")))
 /// });
-/// let assistant = Assistant::builder(ScriptedProvider::new()).build()?;
+/// let assistant = Assistant::builder(ScriptedProvider::new()).allow_anonymous().build()?;
 /// let app = omniassist_hyper::nest("/assistant", assistant, own);
 ///
 /// let home = app.call(Request::get("/").body(Full::default())?).await?;
@@ -42,18 +42,26 @@ use crate::{MountedBody, MountedFuture};
 /// ```
 #[must_use]
 pub fn nest<S>(path: &str, assistant: Assistant, own: S) -> Nested<S> {
-    Nested { path: path.into(), assistant: AssistantService::new(assistant), own }
+    Nested { path: path.into(), assistant: service(assistant), own }
 }
 
 /// A service with an assistant below a path. Made by [`nest`]; cloning costs what cloning the own service does.
 #[derive(Clone)]
 pub struct Nested<S> {
     path: Arc<str>,
-    assistant: AssistantService,
+    assistant: Standalone,
     own: S,
 }
 
 impl<S> Nested<S> {
+    /// Says who is at the other end of a connection, for the clone that serves it; see
+    /// [`PeerAddr`](crate::PeerAddr). Default: unknown, unless the request's extensions tell.
+    #[must_use]
+    pub fn peer(mut self, address: SocketAddr) -> Self {
+        self.assistant = self.assistant.peer(address);
+        self
+    }
+
     /// Whether the request is for the assistant; one that is gets the path that the assistant sees.
     fn is_below<B>(&self, request: &mut Request<B>) -> bool {
         let below = strip_prefix(request.uri(), &self.path);
@@ -76,7 +84,7 @@ where
 
     fn call(&self, mut request: Request<B>) -> Self::Future {
         if self.is_below(&mut request) {
-            MountedFuture::assistant(self.assistant.clone().call(request))
+            MountedFuture::assistant(tower_service::Service::call(&mut self.assistant.clone(), request))
         } else {
             MountedFuture::own(self.own.call(request))
         }
@@ -99,7 +107,7 @@ where
 
     fn call(&mut self, mut request: Request<B>) -> Self::Future {
         if self.is_below(&mut request) {
-            MountedFuture::assistant(self.assistant.call(request))
+            MountedFuture::assistant(tower_service::Service::call(&mut self.assistant, request))
         } else {
             MountedFuture::own(self.own.call(request))
         }

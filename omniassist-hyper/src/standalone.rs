@@ -1,22 +1,36 @@
 use std::convert::Infallible;
 use std::fmt;
+use std::net::SocketAddr;
 use std::task::{Context, Poll};
 
 use http::{Request, Response};
 use http_body::Body;
-use omniassist_server::Assistant;
 use omniassist_server::http::{AssistantBody, AssistantService, ServiceFuture};
+use omniassist_server::{Assistant, PeerAddr};
 
 /// An assistant and nothing else, as a service of hyper and of tower. It looks at the whole path of a request; see
 /// [`omniassist_server::http`] for the routes.
 #[must_use]
 pub fn service(assistant: Assistant) -> Standalone {
-    Standalone(AssistantService::new(assistant))
+    Standalone { assistant: AssistantService::new(assistant), peer: None }
 }
 
 /// An assistant as a service. Made by [`service`]; cloning is cheap.
 #[derive(Clone)]
-pub struct Standalone(AssistantService);
+pub struct Standalone {
+    assistant: AssistantService,
+    peer: Option<PeerAddr>,
+}
+
+impl Standalone {
+    /// Says who is at the other end of a connection, for the clone that serves it; see [`PeerAddr`]. Default: unknown,
+    /// unless the request's extensions tell.
+    #[must_use]
+    pub fn peer(mut self, address: SocketAddr) -> Self {
+        self.peer = Some(PeerAddr(address));
+        self
+    }
+}
 
 impl<B> hyper::service::Service<Request<B>> for Standalone
 where
@@ -27,7 +41,7 @@ where
     type Future = ServiceFuture;
 
     fn call(&self, request: Request<B>) -> ServiceFuture {
-        tower_service::Service::call(&mut self.0.clone(), request)
+        tower_service::Service::call(&mut self.clone(), request)
     }
 }
 
@@ -43,13 +57,16 @@ where
         Poll::Ready(Ok(()))
     }
 
-    fn call(&mut self, request: Request<B>) -> ServiceFuture {
-        self.0.call(request)
+    fn call(&mut self, mut request: Request<B>) -> ServiceFuture {
+        if let Some(peer) = self.peer {
+            request.extensions_mut().insert(peer);
+        }
+        self.assistant.call(request)
     }
 }
 
 impl fmt::Debug for Standalone {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Standalone").field(&self.0).finish()
+        f.debug_struct("Standalone").field("assistant", &self.assistant).field("peer", &self.peer).finish()
     }
 }

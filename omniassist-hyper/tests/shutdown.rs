@@ -67,7 +67,7 @@ async fn ended(serving: JoinHandle<std::io::Result<()>>) {
 async fn streams_that_do_not_end_are_told_and_the_server_ends() {
     for client in versions() {
         let model = ScriptedProvider::new().otherwise(|_| text("So far").then(Turn::pending()));
-        let assistant = Assistant::builder(model.clone()).build().unwrap();
+        let assistant = Assistant::builder(model.clone()).allow_anonymous().build().unwrap();
         let (address, stop, serving) = start(assistant, Duration::from_millis(200)).await;
         let mut responses = Vec::new();
         for number in 0..20 {
@@ -91,7 +91,8 @@ async fn streams_that_do_not_end_are_told_and_the_server_ends() {
 async fn an_answer_that_ends_in_time_is_whole_and_nothing_waits_longer() {
     for client in versions() {
         let slow = text("So far").then(Turn::delay(Duration::from_millis(500))).then(text(", and the rest"));
-        let assistant = Assistant::builder(ScriptedProvider::new().turn(slow)).build().unwrap();
+        let assistant =
+            Assistant::builder(ScriptedProvider::new().turn(slow)).allow_anonymous().build().unwrap();
         let (address, stop, serving) = start(assistant, Duration::from_secs(3600)).await;
         let response = post(&client, &format!("http://{address}"), asking("hi")).await;
         stop.cancel();

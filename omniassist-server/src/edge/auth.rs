@@ -22,8 +22,8 @@ pub type AuthFuture<'a> = Pin<Box<dyn Future<Output = Result<Option<Principal>, 
 ///   unless [anonymous requests are allowed](crate::AssistantBuilder::allow_anonymous).
 /// - `Err(…)`: the request is refused, as the [`AuthError`] says.
 ///
-/// Nothing bounds how long it takes, so give what it waits for a timeout. A client that leaves drops the future. What
-/// it panics with reaches the host's framework.
+/// Nothing bounds how long it takes, so give what it waits for a timeout. A client that leaves drops the future. Where it
+/// panics, the request is answered 500 `internal`.
 ///
 /// ```
 /// use http::request::Parts;

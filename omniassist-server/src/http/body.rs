@@ -19,6 +19,9 @@ use crate::timer::Timer;
 /// What the buffer of a stream has room for at first: some frames of a token each, which then share one allocation.
 const BUFFER_BYTES: usize = 2 * 1024;
 
+/// How long behind its last frame a body breaks off.
+const LAST_WRITE: Duration = Duration::from_millis(50);
+
 /// What one frame may hold before it is sent, though more events are ready.
 const FRAME_BYTES: usize = 16 * 1024;
 
@@ -136,8 +139,6 @@ enum State {
     Running,
     /// The run has ended, and its end may not have been sent.
     Ended,
-    /// The body is about to break off.
-    Breaking,
     /// Everything was sent.
     Over,
 }
@@ -231,19 +232,16 @@ impl EventBody {
         match self.state {
             State::Running => Poll::Pending,
             State::Over => Poll::Ready(None),
-            // A server drops what it has not written when a body fails. One that is told to wait writes first.
+            // A server drops what it has not written when a body fails, so it is given the time to write. Over HTTP/2 a
+            // task of its own writes, and the head of the response goes out no earlier.
             State::Ended if self.encoder.is_cut() => {
-                self.state = State::Breaking;
-                cx.waker().wake_by_ref();
-                Poll::Pending
+                ready!(self.timer.as_mut().poll_deadline(cx, self.last_frame + LAST_WRITE));
+                self.state = State::Over;
+                Poll::Ready(Some(Err(CutAnswer(()))))
             }
             State::Ended => {
                 self.state = State::Over;
                 Poll::Ready(None)
-            }
-            State::Breaking => {
-                self.state = State::Over;
-                Poll::Ready(Some(Err(CutAnswer(()))))
             }
         }
     }

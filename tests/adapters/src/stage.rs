@@ -19,7 +19,7 @@ use crate::wire::{self, Ask};
 
 /// Every assistant of the suite begins here.
 pub(crate) fn assistant(model: impl LlmProvider) -> AssistantBuilder {
-    Assistant::builder(model)
+    Assistant::builder(model).allow_anonymous()
 }
 
 /// An assistant that needs nothing more.
