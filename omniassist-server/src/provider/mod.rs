@@ -135,9 +135,9 @@ pub mod gemini;
 mod lenient;
 #[cfg(feature = "openai")]
 pub mod openai;
-#[cfg(feature = "__transport")]
 #[cfg(feature = "openai")]
 mod plain;
+#[cfg(feature = "__transport")]
 mod report;
 #[cfg(feature = "__transport")]
 #[cfg_attr(
