@@ -19,11 +19,12 @@ use crate::timer::Timer;
 /// What the buffer of a stream has room for at first: some frames of a token each, which then share one allocation.
 const BUFFER_BYTES: usize = 2 * 1024;
 
-/// How long behind its last frame a body breaks off.
-const LAST_WRITE: Duration = Duration::from_millis(50);
-
 /// What one frame may hold before it is sent, though more events are ready.
 const FRAME_BYTES: usize = 16 * 1024;
+
+/// How long what was said has to leave before the answer breaks off: a server drops what it has not written when a body
+/// fails. Over HTTP/2 another task than the one that polls the body writes it, the response's head included.
+const BEFORE_BREAK: Duration = Duration::from_millis(50);
 
 /// The body of a response of the assistant: whole, or a stream of events.
 ///
@@ -139,6 +140,8 @@ enum State {
     Running,
     /// The run has ended, and its end may not have been sent.
     Ended,
+    /// The body is about to break off.
+    Breaking,
     /// Everything was sent.
     Over,
 }
@@ -232,18 +235,23 @@ impl EventBody {
         match self.state {
             State::Running => Poll::Pending,
             State::Over => Poll::Ready(None),
-            // A server drops what it has not written when a body fails, so it is given the time to write. Over HTTP/2 a
-            // task of its own writes, and the head of the response goes out no earlier.
             State::Ended if self.encoder.is_cut() => {
-                ready!(self.timer.as_mut().poll_deadline(cx, self.last_frame + LAST_WRITE));
-                self.state = State::Over;
-                Poll::Ready(Some(Err(CutAnswer(()))))
+                self.state = State::Breaking;
+                self.last_frame = Instant::now();
+                self.poll_break(cx)
             }
             State::Ended => {
                 self.state = State::Over;
                 Poll::Ready(None)
             }
+            State::Breaking => self.poll_break(cx),
         }
+    }
+
+    fn poll_break(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, CutAnswer>>> {
+        ready!(self.timer.as_mut().poll_deadline(cx, self.last_frame + BEFORE_BREAK));
+        self.state = State::Over;
+        Poll::Ready(Some(Err(CutAnswer(()))))
     }
 
     fn poll_keep_alive(&mut self, cx: &mut Context<'_>) {

@@ -156,7 +156,10 @@ fn agent(
         }
         Route::Connect { .. } => {
             ag_ui::read_request(body, assistant.limits())?;
-            Ok(reply::events(AssistantBody::whole(""), ag_ui::HEADERS))
+            let mut nothing = reply::events(AssistantBody::whole(""), ag_ui::HEADERS);
+            // Of an empty body over HTTP/2, hyper does not say the length itself.
+            nothing.headers_mut().insert(header::CONTENT_LENGTH, http::HeaderValue::from(0));
+            Ok(nothing)
         }
         Route::Stop { thread, .. } => {
             check_stop(&body, assistant.limits())?;

@@ -110,6 +110,7 @@ mod service;
 mod shape;
 mod source;
 mod suggest;
+mod unread;
 
 pub use body::{AssistantBody, CutAnswer};
 pub use mount::strip_prefix;

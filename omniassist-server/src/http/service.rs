@@ -2,11 +2,11 @@ use std::convert::Infallible;
 use std::fmt;
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
 
 use futures_util::FutureExt;
-use http::{Method, Request, Response, StatusCode};
+use http::{Method, Request, Response, StatusCode, header};
 use http_body::Body;
 use omniassist_core::{Error, typescript};
 use percent_encoding::percent_decode_str;
@@ -15,6 +15,7 @@ use tower_service::Service;
 
 use super::read::{Refusal, is_json_or_nothing};
 use super::shape::Shape;
+use super::unread::Unread;
 use super::{
     AssistantBody, PostedRun, admit, ag_ui, completion, copilotkit, manifest, object, openai, reply,
 };
@@ -47,7 +48,18 @@ impl AssistantService {
     {
         let (version, is_head) = (request.version(), request.method() == Method::HEAD);
         let shape = Shape::of(request.uri().path());
-        let answer = AssertUnwindSafe(self.admit(shape, request)).catch_unwind().await;
+        // A client that waits to be told to send its body is told by the answer not to.
+        let sends_body = !request.headers().contains_key(header::EXPECT);
+        let (parts, body) = request.into_parts();
+        let mut body = pin!(Unread::new(body));
+        let answer = async {
+            let response = self.admit(shape, Request::from_parts(parts, body.as_mut())).await;
+            if sends_body {
+                body.discard(self.assistant.limits().max_body_bytes.saturating_mul(2)).await;
+            }
+            response
+        };
+        let answer = AssertUnwindSafe(answer).catch_unwind().await;
         let mut response = answer.unwrap_or_else(|_| self.panicked(shape));
         reply::part_ways(&self.assistant, version, &mut response);
         if is_head { reply::head(response) } else { response }
