@@ -4,7 +4,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures_util::stream;
-use omniassist_server::core::{FinishReason, Limits, LlmEvent, LlmPayload};
+use omniassist_server::core::transcript::UserContent;
+use omniassist_server::core::{FinishReason, Limits, LlmEvent, LlmPayload, TranscriptItem};
 use omniassist_server::testing::{FakeProvider, ScriptedProvider, Turn, call, text};
 use omniassist_server::{
     Args, Assistant, AssistantBuilder, CancellationToken, LlmProvider, LlmStream, ObjectEndpoint,
@@ -30,6 +31,17 @@ pub(crate) fn built(model: impl LlmProvider) -> Assistant {
 /// A model that always says this.
 pub(crate) fn says(words: &'static str) -> ScriptedProvider {
     ScriptedProvider::new().otherwise(move |_| text(words))
+}
+
+/// A model that says what the user said last.
+pub(crate) fn echo() -> ScriptedProvider {
+    ScriptedProvider::new().otherwise(|payload| match payload.transcript.last() {
+        Some(TranscriptItem::User { content }) => match content.last() {
+            Some(UserContent::Text { text: said }) => text(said.clone()),
+            other => panic!("{other:?}"),
+        },
+        other => panic!("{other:?}"),
+    })
 }
 
 /// A model that says this much and then nothing more.
@@ -163,18 +175,18 @@ pub(crate) fn chat_request(stream: bool) -> Value {
     })
 }
 
-/// A request that is answered by the model, on every route that has such answers, below a mount.
+/// A request that is answered by the model, on every route that has such answers, below a mount; each of a chat of its
+/// own.
 pub(crate) fn model_routes(mount: &str) -> Vec<Ask> {
-    let input = ag_ui_input("t");
     vec![
         run(mount),
-        run(&format!("{mount}?protocol=text")),
+        Ask::json(format!("{mount}?protocol=text"), &conversation("plain")),
         Ask::json(format!("{mount}/completion"), &json!({ "prompt": "hi" })),
         Ask::json(format!("{mount}/object/invoice"), &json!("a text")),
         Ask::json(format!("{mount}/v1/chat/completions"), &chat_request(false)),
         Ask::json(format!("{mount}/v1/chat/completions"), &chat_request(true)),
-        Ask::json(format!("{mount}/ag-ui"), &input),
-        Ask::json(format!("{mount}/copilotkit/agent/default/run"), &input),
+        Ask::json(format!("{mount}/ag-ui"), &ag_ui_input("one")),
+        Ask::json(format!("{mount}/copilotkit/agent/default/run"), &ag_ui_input("two")),
     ]
 }
 

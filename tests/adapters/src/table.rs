@@ -3,7 +3,9 @@
 use std::future::Future;
 use std::pin::Pin;
 
-use crate::cases::{errors, leaving, limits, order, routes};
+use crate::cases::{
+    connections, errors, host_data, keep_alive, leaving, limits, order, paths, readers, routes, shutdown,
+};
 use crate::transport::Transport;
 
 pub(crate) type CaseFuture = Pin<Box<dyn Future<Output = ()> + Send>>;
@@ -88,5 +90,62 @@ cases! {
         in_the_middle_of_the_request,
         by_hanging_up,
         by_closing_one_half,
+    }
+    keep_alive::{
+        comments_while_the_model_is_silent,
+        comments_while_a_tool_runs,
+        comments_leave_the_events_whole,
+        no_comments_where_the_format_has_none,
+        a_silent_response_opens_in_time,
+        no_comment_in_a_quick_answer,
+    }
+    connections::{
+        several_requests_on_one,
+        requests_that_do_not_wait_for_answers,
+        a_connection_outlives_refusals,
+        a_connection_outlives_bodies_that_nobody_reads,
+        a_refusal_reaches_who_is_still_sending,
+        a_refusal_does_not_wait_for_ever,
+        a_body_that_waits_to_be_wanted,
+        a_body_that_comes_slowly,
+        bodies_in_pieces_of_any_size,
+        many_at_the_same_time,
+        a_silent_run_beside_others,
+    }
+    readers::{
+        one_that_stops_holds_up_nobody,
+        one_that_stops_is_given_up,
+        one_that_is_slow_gets_everything,
+    }
+    host_data::{
+        users_and_data_reach_tools,
+        they_do_on_every_route,
+        nobody_is_anonymous,
+        what_the_backend_does_not_have_is_named,
+        users_reach_the_prompt,
+        users_are_not_mixed_up,
+        chats_of_two_users_are_apart,
+        the_backends_own_routes_are_its_own,
+    }
+    paths::{
+        at_the_root,
+        below_a_path,
+        below_three_segments,
+        trailing_slashes,
+        query_strings,
+        escapes_in_the_id_of_a_chat,
+        escaped_slashes,
+        a_request_with_its_whole_address,
+        two_assistants_in_one_backend,
+        two_assistants_with_the_same_chats,
+    }
+    shutdown::{
+        drain_tells_every_live_stream,
+        drain_lets_runs_end_by_themselves,
+        drain_refuses_new_runs,
+        drain_fires_the_tokens_of_tools,
+        one_run_too_many_of_a_user,
+        one_run_too_many_of_all,
+        too_many_runs_in_a_while,
     }
 }

@@ -1,7 +1,13 @@
 //! What the four have in common, a file for each concern.
 
+pub(crate) mod connections;
 pub(crate) mod errors;
+pub(crate) mod host_data;
+pub(crate) mod keep_alive;
 pub(crate) mod leaving;
 pub(crate) mod limits;
 pub(crate) mod order;
+pub(crate) mod paths;
+pub(crate) mod readers;
 pub(crate) mod routes;
+pub(crate) mod shutdown;

@@ -16,6 +16,7 @@ pub(crate) struct Ask {
     pub(super) announced: Option<usize>,
     pub(super) pause: Duration,
     pub(super) ends: bool,
+    pub(super) is_absolute: bool,
 }
 
 impl Ask {
@@ -29,6 +30,7 @@ impl Ask {
             announced: None,
             pause: Duration::ZERO,
             ends: true,
+            is_absolute: false,
         }
     }
 
@@ -101,6 +103,18 @@ impl Ask {
         self.announced = self.announced.map(|bytes| bytes + 1);
         self.ends = false;
         self
+    }
+
+    /// Names the whole address and not only the path. Over HTTP/2 it always does.
+    pub(crate) fn absolute(mut self) -> Self {
+        self.is_absolute = true;
+        self
+    }
+
+    /// Whether the answer is given when all is said, and not streamed.
+    pub(crate) fn is_for_whole_answer(&self) -> bool {
+        let body = self.pieces.concat();
+        String::from_utf8_lossy(&body).contains("\"stream\":false")
     }
 
     pub(super) fn has_body(&self) -> bool {

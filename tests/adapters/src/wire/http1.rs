@@ -42,7 +42,8 @@ pub(super) fn shared(stream: TcpStream) -> Shared {
 impl Socket {
     /// Sends a request. That the server takes no more of it is no failure: it may have answered.
     pub(super) async fn send(&mut self, ask: &Ask, authority: &str) {
-        let mut head = format!("{} {} HTTP/1.1\r\nhost: {authority}\r\n", ask.method, ask.path);
+        let origin = if ask.is_absolute { format!("http://{authority}") } else { String::new() };
+        let mut head = format!("{} {origin}{} HTTP/1.1\r\nhost: {authority}\r\n", ask.method, ask.path);
         for (name, value) in &ask.headers {
             head.push_str(&format!("{name}: {value}\r\n"));
         }

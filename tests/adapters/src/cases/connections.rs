@@ -1,0 +1,167 @@
+//! Several requests on a connection, several connections at a time, and requests that come slowly.
+
+use std::time::Duration;
+
+use omniassist_server::testing::{ScriptedProvider, text};
+use serde_json::json;
+
+use crate::host::Host;
+use crate::stage::{adder, assistant, built, conversation, echo, run, says, stuck_after};
+use crate::transport::Transport;
+use crate::wire::Ask;
+
+pub(crate) async fn several_requests_on_one(on: Transport) {
+    let host = Host::start(on, &built(says("Hello"))).await;
+    let mut connection = host.connect().await;
+    for _ in 0..3 {
+        assert_eq!(connection.ask(&run("/assistant")).await.whole().await.words(), "Hello");
+        let manifest = connection.ask(&Ask::get("/assistant/manifest.json")).await.whole().await;
+        assert_eq!(manifest.status(), 200);
+        assert_eq!(connection.ask(&Ask::get("/assistant/c/stream")).await.whole().await.status(), 204);
+    }
+}
+
+/// The next request is sent before the last one is answered: over HTTP/2 they run beside each other, over HTTP/1 the
+/// answers come one after another.
+pub(crate) async fn requests_that_do_not_wait_for_answers(on: Transport) {
+    let host = Host::start(on, &built(echo())).await;
+    let mut connection = host.connect().await;
+    let mut exchanges = Vec::new();
+    for number in 0..4 {
+        let words = format!("number {number}");
+        let asked = Ask::json("/assistant", &conversation_saying(&format!("c{number}"), &words));
+        exchanges.push((words, connection.ask(&asked).await));
+    }
+    for (words, exchange) in exchanges {
+        assert_eq!(exchange.whole().await.words(), words);
+    }
+}
+
+fn conversation_saying(chat: &str, words: &str) -> serde_json::Value {
+    json!({ "id": chat, "messages": [{ "id": "m1", "role": "user", "content": words }] })
+}
+
+pub(crate) async fn a_connection_outlives_refusals(on: Transport) {
+    let host = Host::start(on, &assistant(says("Hello")).tool(adder()).build().unwrap()).await;
+    let mut connection = host.connect().await;
+    for (asked, status) in [
+        (Ask::get("/assistant/nowhere"), 404),
+        (Ask::get("/assistant"), 405),
+        (Ask::post("/assistant", "{"), 400),
+        (run("/assistant?protocol=morse"), 400),
+        (Ask::post("/assistant/v1/chat/completions", "{}"), 400),
+        (Ask::post("/assistant/c/stop", ""), 200),
+    ] {
+        assert_eq!(connection.ask(&asked).await.whole().await.status(), status, "{asked:?}");
+    }
+    assert_eq!(connection.ask(&run("/assistant")).await.whole().await.words(), "Hello");
+}
+
+/// Answers for which nobody has to read the request's body.
+pub(crate) async fn a_connection_outlives_bodies_that_nobody_reads(on: Transport) {
+    let host = Host::start(on, &built(says("Hello"))).await;
+    let mut connection = host.connect().await;
+    for (asked, status) in [
+        (run("/assistant").header("content-type", "text/plain"), 415),
+        (run("/assistant/nowhere"), 404),
+        (run("/assistant/manifest.json"), 405),
+        (run("/assistant/c/stop"), 200),
+        (run("/assistant/object/nothing"), 404),
+    ] {
+        let unannounced = asked.clone().pieces(10).unannounced();
+        for asked in [asked, unannounced] {
+            assert_eq!(connection.ask(&asked).await.whole().await.status(), status, "{asked:?}");
+        }
+    }
+    assert_eq!(connection.ask(&run("/assistant")).await.whole().await.words(), "Hello");
+}
+
+/// A client that looks for the answer only when it has sent everything finds it.
+pub(crate) async fn a_refusal_reaches_who_is_still_sending(on: Transport) {
+    let model = says("Hello");
+    let host = Host::start(on, &built(model.clone())).await;
+    let large = |asked: Ask| asked.padded(6 << 20).pieces(50_000);
+    for (asked, status) in [
+        (run("/assistant").header("content-type", "text/plain"), 415),
+        (run("/assistant/nowhere"), 404),
+        (run("/assistant/manifest.json"), 405),
+        (run("/assistant/object/nothing"), 404),
+    ] {
+        for asked in [large(asked.clone()), large(asked).unannounced()] {
+            assert_eq!(host.ask(&asked).await.whole().await.status(), status, "{}", asked.path);
+        }
+    }
+    assert!(model.payloads().is_empty());
+}
+
+/// Nobody waits long for the rest of a body that nobody wants.
+pub(crate) async fn a_refusal_does_not_wait_for_ever(on: Transport) {
+    let host = Host::start(on, &built(says("Hello"))).await;
+    let asked = run("/assistant").header("content-type", "text/plain");
+    for asked in [asked.clone().unfinished(), asked.pieces(10).unannounced().unfinished()] {
+        let mut exchange = host.ask(&asked).await;
+        assert_eq!(exchange.head().await.status, 415);
+    }
+}
+
+/// Over HTTP/1 the client does not send the body before it is told to.
+pub(crate) async fn a_body_that_waits_to_be_wanted(on: Transport) {
+    let host = Host::start(on, &built(says("Hello"))).await;
+    let mut connection = host.connect().await;
+    for _ in 0..2 {
+        let asked = run("/assistant").header("expect", "100-continue");
+        assert_eq!(connection.ask(&asked).await.whole().await.words(), "Hello");
+    }
+}
+
+pub(crate) async fn a_body_that_comes_slowly(on: Transport) {
+    let host = Host::start(on, &built(says("Hello"))).await;
+    let slow = run("/assistant").pieces(8).paced(Duration::from_millis(20));
+    for asked in [slow.clone(), slow.unannounced()] {
+        let (slow, quick) = tokio::join!(async { host.ask(&asked).await.whole().await }, async {
+            host.ask(&Ask::json("/assistant", &conversation("d"))).await.whole().await
+        });
+        assert_eq!((slow.words().as_str(), quick.words().as_str()), ("Hello", "Hello"));
+    }
+}
+
+pub(crate) async fn bodies_in_pieces_of_any_size(on: Transport) {
+    let host = Host::start(on, &built(echo())).await;
+    let words = "Grüße, 東京 🧑‍🚀";
+    for size in [1, 2, 3, 7, 64] {
+        let asked = Ask::json("/assistant", &conversation_saying("c", words)).pieces(size);
+        assert_eq!(host.ask(&asked).await.whole().await.words(), words, "{size}");
+        assert_eq!(host.ask(&asked.unannounced()).await.whole().await.words(), words, "{size}");
+    }
+}
+
+/// Each gets its own answer.
+pub(crate) async fn many_at_the_same_time(on: Transport) {
+    let host = Host::start(on, &built(echo())).await;
+    let ask = |number: usize| {
+        let host = &host;
+        async move {
+            let words = format!("number {number}");
+            let asked = Ask::json("/assistant", &conversation_saying(&format!("c{number}"), &words));
+            assert_eq!(host.ask(&asked).await.whole().await.words(), words);
+        }
+    };
+    futures_util::future::join_all((0..64).map(ask)).await;
+}
+
+/// A run that says nothing does not keep the others on its connection, or beside it, from theirs.
+pub(crate) async fn a_silent_run_beside_others(on: Transport) {
+    let model = stuck_after("so far");
+    let silent = assistant(model).build().unwrap();
+    let quick = built(ScriptedProvider::new().otherwise(|_| text("Hello")));
+    let host = Host::mounted(on, &[("/silent", &silent), ("/quick", &quick)]).await;
+    let mut connection = host.connect().await;
+    let mut waiting = connection.ask(&run("/silent")).await;
+    waiting.until("so far").await;
+    for _ in 0..5 {
+        assert_eq!(host.ask(&run("/quick")).await.whole().await.words(), "Hello");
+        if on.is_http2() {
+            assert_eq!(connection.ask(&run("/quick")).await.whole().await.words(), "Hello");
+        }
+    }
+}
