@@ -11,7 +11,7 @@ use tokio::net::TcpStream;
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
-use crate::client::{Raw, ask, asking, chunks};
+use crate::client::{PATIENCE, Raw, ask, asking, chunks};
 
 struct Served {
     address: SocketAddr,
@@ -99,17 +99,17 @@ async fn a_draining_assistant_asks_its_clients_to_connect_elsewhere() {
     busy.until("So far").await;
     let draining = actix_web::rt::spawn(async move { assistant.drain(Duration::from_secs(3600)).await });
     let url = format!("http://{address}/assistant");
-    let refused = loop {
-        let response = reqwest::get(format!("{url}/manifest.json")).await.unwrap();
-        if response.headers().contains_key("connection") {
-            break response;
+    let told = async {
+        loop {
+            let response = reqwest::get(format!("{url}/manifest.json")).await.unwrap();
+            if response.headers().contains_key("connection") {
+                return response;
+            }
+            sleep(Duration::from_millis(5)).await;
         }
-        sleep(Duration::from_millis(5)).await;
     };
-    assert_eq!(
-        (refused.status(), &refused.headers()["connection"]),
-        (StatusCode::OK, &"close".parse().unwrap())
-    );
+    let told = timeout(PATIENCE, told).await.expect("connections are closed");
+    assert_eq!((told.status(), &told.headers()["connection"]), (StatusCode::OK, &"close".parse().unwrap()));
     let seen = Raw::post(address, "/assistant", &asking("hi")).await.end().await;
     assert!(seen.starts_with("HTTP/1.1 503 "), "{seen}");
     drop(busy);
