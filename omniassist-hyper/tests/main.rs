@@ -10,6 +10,7 @@
 
 mod bodies;
 mod client;
+mod edge;
 mod leaving;
 mod mounting;
 mod serving;

@@ -1,5 +1,5 @@
-use http::header;
 use http::request::Parts;
+use http::{Version, header};
 
 use super::authority::Authority;
 use super::{PeerAddr, Refused};
@@ -47,7 +47,11 @@ impl Hosts {
         if self.listed.is_none() && !over_loopback {
             return Ok(named);
         }
-        let host = named.ok_or(Refused::InvalidHost)?;
+        let Some(host) = named else {
+            // Clients that old need not say it. No browser is among them.
+            let may_be_silent = self.listed.is_none() && parts.version < Version::HTTP_11;
+            return if may_be_silent { Ok(None) } else { Err(Refused::InvalidHost) };
+        };
         let mut listed = self.listed.iter().flatten();
         if listed.any(|pattern| pattern.fits(&host)) || (over_loopback && host.is_local()) {
             return Ok(Some(host));

@@ -232,6 +232,19 @@ async fn what_runs_in_process_needs_no_name() {
 }
 
 #[tokio::test]
+async fn a_hook_that_panics_is_a_failure_of_the_server() {
+    async fn broken(_: AuthRequest) -> Result<Option<Principal>, AuthError> {
+        panic!("canary")
+    }
+    let service = serve(builder().1.allow_anonymous().authenticate(broken));
+    for route in routes::all() {
+        let answer = answer(&service, route.request()).await;
+        assert_eq!(answer.status, 500, "{}", route.name());
+        assert!(answer.body.contains("internal") && !answer.body.contains("canary"), "{}", answer.body);
+    }
+}
+
+#[tokio::test]
 async fn a_client_that_leaves_drops_the_hook() {
     struct Sets(Arc<AtomicUsize>);
     impl Drop for Sets {

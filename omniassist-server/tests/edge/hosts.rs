@@ -90,6 +90,11 @@ async fn over_loopback_a_name_that_was_pointed_here_is_refused() {
         assert_eq!(answer(&listed, request(Some("app.example.com"), Some(peer))).await.status, 200);
         assert_eq!(answer(&listed, request(Some("rebound.example"), Some(peer))).await.status, 421);
         assert_eq!(answer(&any, request(None, Some(peer))).await.status, 400);
+        for (service, status) in [(&any, 200), (&listed, 400)] {
+            let mut old = request(None, Some(peer));
+            *old.version_mut() = http::Version::HTTP_10;
+            assert_eq!(answer(service, old).await.status, status);
+        }
     }
     for peer in [Some("192.168.1.4:5000"), Some("[2001:db8::2]:5000"), None] {
         assert_eq!(answer(&any, request(Some("rebound.example"), peer)).await.status, 200, "{peer:?}");
