@@ -31,8 +31,8 @@ pub(super) const SLIPS: &[Slip] = &[
     Slip::new(
         "a thread that is not live cannot be connected to",
         ROUTES,
-        "Ok(reply::events(AssistantBody::whole(\"\"), ag_ui::HEADERS))",
-        "if SLIP { return Ok(not_found()); } Ok(reply::events(AssistantBody::whole(\"\"), ag_ui::HEADERS))",
+        "let mut nothing = reply::events(",
+        "if SLIP { return Ok(not_found()); } let mut nothing = reply::events(",
         "copilotkit",
     ),
     Slip::new(
