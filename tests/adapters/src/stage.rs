@@ -18,9 +18,14 @@ use tokio::sync::{Notify, mpsc};
 
 use crate::wire::{self, Ask};
 
-/// Every assistant of the suite begins here.
+/// An assistant that lets nobody in of whom it does not know who they are.
+pub(crate) fn closed(model: impl LlmProvider) -> AssistantBuilder {
+    Assistant::builder(model)
+}
+
+/// An assistant for everybody.
 pub(crate) fn assistant(model: impl LlmProvider) -> AssistantBuilder {
-    Assistant::builder(model).allow_anonymous()
+    closed(model).allow_anonymous()
 }
 
 /// An assistant that needs nothing more.

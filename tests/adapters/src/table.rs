@@ -4,7 +4,8 @@ use std::future::Future;
 use std::pin::Pin;
 
 use crate::cases::{
-    connections, errors, host_data, keep_alive, leaving, limits, order, paths, readers, routes, shutdown,
+    connections, edge, errors, host_data, keep_alive, leaving, limits, order, paths, readers, routes,
+    shutdown,
 };
 use crate::transport::Transport;
 
@@ -147,5 +148,19 @@ cases! {
         one_run_too_many_of_a_user,
         one_run_too_many_of_all,
         too_many_runs_in_a_while,
+    }
+    edge::{
+        nobody_is_refused,
+        a_hook_says_whose_request_it_is,
+        a_refusal_reaches_who_is_still_sending,
+        pages_of_other_origins_are_refused,
+        its_own_pages_are_welcome,
+        listed_pages_may_ask_and_read,
+        browsers_ask_first,
+        a_name_that_is_pointed_here,
+        hosts_by_a_list,
+        forms_of_other_pages,
+        keys_that_stand_twice,
+        headers_that_every_answer_has,
     }
 }

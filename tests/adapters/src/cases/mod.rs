@@ -1,6 +1,7 @@
 //! What the four have in common, a file for each concern.
 
 pub(crate) mod connections;
+pub(crate) mod edge;
 pub(crate) mod errors;
 pub(crate) mod host_data;
 pub(crate) mod keep_alive;

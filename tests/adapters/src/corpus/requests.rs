@@ -4,7 +4,9 @@ use serde_json::{Value, json};
 use std::time::Duration;
 
 use super::Entry;
-use crate::stage::{adder, adding, ag_ui_input, assistant, chat_request, conversation, invoice, run, says};
+use crate::stage::{
+    adder, adding, ag_ui_input, assistant, chat_request, closed, conversation, invoice, run, says,
+};
 use crate::wire::Ask;
 
 fn talker() -> Assistant {
@@ -56,6 +58,10 @@ fn chatty() -> Assistant {
 
 fn kit(method: &str) -> Value {
     json!({ "method": method, "params": { "agentId": "default", "threadId": "t" }, "body": ag_ui_input("t") })
+}
+
+fn closed_to_nobody() -> Assistant {
+    closed(says("Hello")).allow_origin("https://app.example.com").build().unwrap()
 }
 
 /// The requests, all below `/assistant`.
@@ -181,6 +187,25 @@ pub(crate) fn entries() -> Vec<Entry> {
         talk("too-deep", Ask::post(at(""), format!("{}{}", "[".repeat(65), "]".repeat(65)))),
         talk("too-large", run("/assistant").padded((8 << 20) + 1)),
         talk("too-large-in-chunks", run("/assistant").padded((8 << 20) + 1).pieces(1 << 20).unannounced()),
+        ask_of("nobody", run("/assistant"), closed_to_nobody),
+        ask_of("nobody-of-openai", post(completions, &chat_request(true)), closed_to_nobody),
+        ask_of("nobody-of-copilotkit", post("/copilotkit", &kit("info")), closed_to_nobody),
+        talk("another-page", run("/assistant").header("sec-fetch-site", "cross-site")),
+        talk("another-page-of-openai", post(completions, &chat_request(true)).header("origin", "null")),
+        talk("another-host", run("/assistant").host("evil.example")),
+        ask_of(
+            "listed-page",
+            run("/assistant").user("ann").header("origin", "https://app.example.com"),
+            closed_to_nobody,
+        ),
+        ask_of(
+            "preflight",
+            Ask::new("OPTIONS", at("/completion"))
+                .header("origin", "https://app.example.com")
+                .header("access-control-request-method", "POST")
+                .header("access-control-request-headers", "content-type"),
+            closed_to_nobody,
+        ),
         talk("the-backends-own-route", Ask::get("/health")),
     ];
     for (name, mount) in [("run-at-the-root", "/"), ("run-below-three-segments", "/a/b/c")] {

@@ -26,6 +26,7 @@ pub(super) async fn serve(mounts: Vec<Mount>) -> (SocketAddr, Serving) {
     let app = app.layer(from_fn(identify));
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
+    let app = app.into_make_service_with_connect_info::<SocketAddr>();
     let serving = tokio::spawn(async move { axum::serve(listener, app).await.unwrap() });
     (address, Serving::Tokio(serving.abort_handle()))
 }

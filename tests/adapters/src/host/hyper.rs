@@ -9,7 +9,7 @@ use hyper::server::conn::{http1, http2};
 use hyper::service::{Service, service_fn};
 use hyper::{Request, Response, StatusCode};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
-use omniassist_hyper::nest;
+use omniassist_hyper::{PeerAddr, nest};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 
@@ -69,7 +69,8 @@ where
     S::Future: Send + 'static,
     B: Body<Data: Send, Error: Into<Box<dyn Error + Send + Sync>>> + Send + 'static,
 {
-    let app = service_fn(move |request| app.call(identify(request)));
+    let peer = PeerAddr(socket.peer_addr().unwrap());
+    let app = service_fn(move |request| app.call(identify(request, peer)));
     async move {
         let socket = TokioIo::new(socket);
         // A client that leaves is an error here.
@@ -83,12 +84,13 @@ where
 }
 
 /// The backend's authentication, as a service around the others.
-fn identify(mut request: Request<Incoming>) -> Request<Incoming> {
+fn identify(mut request: Request<Incoming>, peer: PeerAddr) -> Request<Incoming> {
     let user = request.headers().get(USER).map(|user| User(user.to_str().unwrap().to_owned()));
     if let Some(user) = user {
         request.extensions_mut().insert(user.principal());
         request.extensions_mut().insert(user);
     }
     request.extensions_mut().insert(REGION);
+    request.extensions_mut().insert(peer);
     request
 }

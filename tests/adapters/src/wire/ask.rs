@@ -17,6 +17,7 @@ pub(crate) struct Ask {
     pub(super) pause: Duration,
     pub(super) ends: bool,
     pub(super) is_absolute: bool,
+    pub(super) host: Option<String>,
 }
 
 impl Ask {
@@ -31,6 +32,7 @@ impl Ask {
             pause: Duration::ZERO,
             ends: true,
             is_absolute: false,
+            host: None,
         }
     }
 
@@ -108,6 +110,12 @@ impl Ask {
     /// Names the whole address and not only the path. Over HTTP/2 it always does.
     pub(crate) fn absolute(mut self) -> Self {
         self.is_absolute = true;
+        self
+    }
+
+    /// Names another host than the one that is asked.
+    pub(crate) fn host(mut self, name: &str) -> Self {
+        self.host = Some(name.to_owned());
         self
     }
 

@@ -40,7 +40,7 @@ impl Connection {
 
     /// Sends a request. Over HTTP/1 it is all sent when this returns, and the answers come in the order of the requests.
     pub(crate) async fn ask(&mut self, ask: &Ask) -> Exchange {
-        let authority = self.address.to_string();
+        let authority = ask.host.clone().unwrap_or_else(|| self.address.to_string());
         match &mut self.wire {
             Wire::Http1(shared) => {
                 soon("a request is taken", async { shared.lock().await.send(ask, &authority).await }).await;
