@@ -9,7 +9,7 @@ use omniassist_server::core::{FinishReason, Limits, LlmEvent, LlmPayload, Transc
 use omniassist_server::testing::{FakeProvider, ScriptedProvider, Turn, call, text};
 use omniassist_server::{
     Args, Assistant, AssistantBuilder, CancellationToken, LlmProvider, LlmStream, ObjectEndpoint,
-    OpenAiProvider, State, Tool, ToolError,
+    OpenAiProvider, Tool, ToolError,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -101,12 +101,16 @@ pub(crate) struct Watch {
 impl Watch {
     /// A tool that waits until it is no longer wanted.
     pub(crate) fn tool(&self) -> Tool {
-        async fn wait(State(watch): State<Watch>, token: CancellationToken) -> Result<u32, ToolError> {
-            watch.begun.notify_one();
-            token.cancelled().await;
-            watch.fired.notify_one();
-            Ok(1)
-        }
+        let watch = self.clone();
+        let wait = move |token: CancellationToken| {
+            let watch = watch.clone();
+            async move {
+                watch.begun.notify_one();
+                token.cancelled().await;
+                watch.fired.notify_one();
+                Ok::<_, ToolError>(1)
+            }
+        };
         Tool::new("wait", "Waits", wait)
     }
 

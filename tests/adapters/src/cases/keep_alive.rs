@@ -40,7 +40,7 @@ pub(crate) async fn comments_while_the_model_is_silent(on: Transport) {
 pub(crate) async fn comments_while_a_tool_runs(on: Transport) {
     let watch = Watch::default();
     let model = ScriptedProvider::new().turn(call("wait", json!({})));
-    let assistant = assistant(model).state(watch.clone()).tool(watch.tool()).limits(talkative());
+    let assistant = assistant(model).tool(watch.tool()).limits(talkative());
     let host = Host::start(on, &assistant.build().unwrap()).await;
     let mut exchange = host.ask(&run("/assistant")).await;
     exchange.until("tool-input-available").await;

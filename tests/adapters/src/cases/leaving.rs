@@ -74,8 +74,7 @@ pub(crate) async fn in_the_middle_of_text(on: Transport) {
 pub(crate) async fn in_the_middle_of_a_tool(on: Transport) {
     let watch = Watch::default();
     let model = ScriptedProvider::new().turn(call("wait", json!({})));
-    let assistant =
-        assistant(model).state(watch.clone()).tool(watch.tool()).limits(silent()).build().unwrap();
+    let assistant = assistant(model).tool(watch.tool()).limits(silent()).build().unwrap();
     let host = Host::start(on, &assistant).await;
     let mut exchange = host.ask(&run("/assistant")).await;
     exchange.until("tool-input-available").await;

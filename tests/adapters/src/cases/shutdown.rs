@@ -86,8 +86,7 @@ pub(crate) async fn drain_refuses_new_runs(on: Transport) {
 pub(crate) async fn drain_fires_the_tokens_of_tools(on: Transport) {
     let watch = Watch::default();
     let model = ScriptedProvider::new().turn(call("wait", json!({})));
-    let assistant =
-        assistant(model).state(watch.clone()).tool(watch.tool()).limits(silent()).build().unwrap();
+    let assistant = assistant(model).tool(watch.tool()).limits(silent()).build().unwrap();
     let host = Host::start(on, &assistant).await;
     let mut exchange = host.ask(&run("/assistant")).await;
     exchange.until("tool-input-available").await;

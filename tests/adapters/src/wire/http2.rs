@@ -29,9 +29,11 @@ pub(super) struct Connected {
     pub(super) driving: AbortHandle,
 }
 
+type Coming = Pin<Box<dyn Future<Output = hyper::Result<Response<Incoming>>> + Send>>;
+
 /// One answer. Dropped before its end, it resets its stream.
 pub(super) struct Answering {
-    response: Option<Pin<Box<dyn Future<Output = hyper::Result<Response<Incoming>>> + Send>>>,
+    response: Option<Coming>,
     body: Option<Incoming>,
 }
 
@@ -67,7 +69,7 @@ fn body(ask: &Ask) -> Sent {
         [whole] if ask.ends && ask.announced.is_some() => Full::new(whole.clone()).boxed(),
         pieces => {
             let (pause, ends) = (ask.pause, ask.ends);
-            let mut pieces = pieces.to_vec().into_iter();
+            let mut pieces = Vec::from(pieces).into_iter();
             StreamBody::new(stream::unfold((), move |()| {
                 let piece = pieces.next();
                 async move {
