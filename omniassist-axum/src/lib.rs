@@ -67,6 +67,19 @@
 //! Behind a proxy on the same machine, list the names of the server with
 //! [`allowed_hosts`](AssistantBuilder::allowed_hosts).
 //!
+//! # In production
+//!
+//! - **How much at the same time:** 4 runs of one named principal and 10,000 of all ([`Limits`]); one more is answered
+//!   429 or 503, with `Retry-After`.
+//! - **How often, and how much in all:** rate limits and token budgets, in [`throttle`]. The cargo feature `rate-limit`
+//!   adds a rate limit by principal.
+//! - **Metrics:** [`observe`], and [`Assistant::live_runs`] as a gauge. Spans go through `tracing`.
+//! - **Compression:** what is streamed says `content-encoding: identity`, so tower-http's `CompressionLayer` leaves it
+//!   alone and events arrive one by one. The other answers it compresses.
+//! - **Panics** in tools, hooks and providers are answered or told in the stream; not where the application is built
+//!   with `panic = "abort"`.
+//! - **Two assistants** in one process have nothing in common.
+//!
 //! # Cancellation
 //!
 //! A client that goes away drops the response body, and with it the run: the connection to the model closes and every

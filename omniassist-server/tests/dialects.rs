@@ -89,7 +89,7 @@ impl Route {
         let (code, message, kind) = match self.shape {
             Shape::CopilotKit => {
                 assert!(body["error"].is_string(), "{body}");
-                (&body["details"]["code"], &body["message"], &Value::Null)
+                (&body["code"], &body["message"], &Value::Null)
             }
             Shape::OpenAi | Shape::OpenAiWhole => {
                 (&body["error"]["code"], &body["error"]["message"], &body["error"]["type"])

@@ -110,6 +110,9 @@ async fn a_hook_that_panics_refuses_the_run_and_nothing_more() {
         assert!(!refused.message.contains("canary"), "{}", refused.message);
         assert!(refused.kind.is_empty() || refused.kind == "server_error", "{}", refused.kind);
     }
+    // In process too, where no HTTP service stands around it.
+    let refused = service.assistant().try_run(RunRequest::prompt("go"), Extensions::new()).unwrap_err();
+    assert_eq!(refused.code(), ErrorCode::Internal);
     assert!(model.payloads().is_empty());
     begin(service.assistant(), "ada").unwrap();
 }

@@ -1,7 +1,11 @@
 //! What every request passes before anything of its body is read.
 
+use std::panic::AssertUnwindSafe;
+
+use futures_util::FutureExt;
 use http::request::Parts;
-use http::{Response, header};
+use http::{Response, StatusCode, header};
+use omniassist_core::Error;
 
 use super::shape::Shape;
 use super::{AssistantBody, reply};
@@ -32,7 +36,15 @@ pub(super) async fn identify(
     shape: Shape,
     parts: &mut Parts,
 ) -> Result<(), Response<AssistantBody>> {
-    assistant.edge().identify(parts).await.map_err(|error| unidentified(shape, &error))
+    match AssertUnwindSafe(assistant.edge().identify(parts)).catch_unwind().await {
+        Ok(identified) => identified.map_err(|error| unidentified(shape, &error)),
+        Err(_) => {
+            tracing::error!("the authentication hook panicked; the request is refused");
+            let error = Error::internal();
+            let status = StatusCode::INTERNAL_SERVER_ERROR;
+            Err(shape.error(status, error.code().as_str(), &error.to_string()))
+        }
+    }
 }
 
 /// The response to a request of somebody who may not send it, or of nobody.

@@ -333,7 +333,8 @@ pub(super) fn refused(refusal: &Error) -> Response<AssistantBody> {
     };
     let details = reply::explained(refusal);
     let message = details.get("message").cloned().unwrap_or_default();
-    let body = json!({"error": title, "message": message, "details": details});
+    let code = refusal.code().as_str();
+    let body = json!({"error": title, "message": message, "code": code, "details": details});
     let mut response = reply::json(reply::status_of(refusal), &body);
     reply::add_retry_after(response.headers_mut(), refusal.retry_after());
     response

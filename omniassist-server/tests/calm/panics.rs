@@ -1,5 +1,6 @@
 //! Panics in the host's code: a status or a last event tells of them, and the connection stays in order.
 
+use std::future::{Ready, ready};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,9 +14,11 @@ use http_body::Frame;
 use omniassist_server::core::event::{CallKind, RunErrorCode};
 use omniassist_server::core::verify::{HistoryPart, Verdict};
 use omniassist_server::core::{ErrorCode, LlmEvent, LlmPayload, RunEvent, RunRequest, Verifier};
-use omniassist_server::http::AssistantService;
+use omniassist_server::http::{AssistantService, PostedRun};
 use omniassist_server::testing::{ScriptedProvider, text};
-use omniassist_server::{Assistant, LlmProvider, LlmStream, Principal, Result, Tool, ToolError};
+use omniassist_server::{
+    Assistant, AuthError, AuthRequest, LlmProvider, LlmStream, Principal, Result, Tool, ToolError,
+};
 
 use super::as_user;
 use crate::dialects::{ROUTES, Shape, note, terminal};
@@ -215,4 +218,33 @@ async fn a_tool_that_panics_is_a_tool_error_and_the_answer_goes_on() {
         assert!(body.contains("It failed."), "{route:?} {body}");
         assert!(!body.contains("canary"));
     }
+}
+
+#[tokio::test]
+async fn an_authentication_hook_that_panics_lets_nobody_in() {
+    let model = ScriptedProvider::new().otherwise(|_| text("Hi"));
+    let hooks: [fn(AuthRequest) -> Ready<std::result::Result<Option<Principal>, AuthError>>; 2] =
+        [|_| panic!("canary"), |_| ready(Ok(None))];
+    for (hook, status) in hooks.into_iter().zip([500, 401]) {
+        let builder = Assistant::builder(model.clone()).authenticate(hook).object(note());
+        let service = AssistantService::new(builder.build().unwrap());
+        for route in ROUTES {
+            let request = without_principal(route.request(Principal::anonymous()));
+            let response = service.handle(request).await;
+            assert_eq!(response.status(), status, "{route:?}");
+            assert_eq!(response.headers()[header::CONTENT_TYPE], "application/json");
+            let body = crate::dialects::read(response.into_body()).await;
+            let code = if status == 500 { "\"internal\"" } else { "\"unauthenticated\"" };
+            assert!(body.contains(code) && !body.contains("canary"), "{route:?} {body}");
+        }
+        let request = without_principal(ROUTES[0].request(Principal::anonymous()));
+        let refused = PostedRun::read_for(request, service.assistant()).await.unwrap_err();
+        assert_eq!(refused.status(), status);
+    }
+    assert!(model.payloads().is_empty());
+}
+
+fn without_principal<B>(mut request: Request<B>) -> Request<B> {
+    request.extensions_mut().remove::<Principal>();
+    request
 }
