@@ -223,8 +223,8 @@ async fn a_tool_that_panics_is_a_tool_error_and_the_answer_goes_on() {
 #[tokio::test]
 async fn an_authentication_hook_that_panics_lets_nobody_in() {
     let model = ScriptedProvider::new().otherwise(|_| text("Hi"));
-    let hooks: [fn(AuthRequest) -> Ready<std::result::Result<Option<Principal>, AuthError>>; 2] =
-        [|_| panic!("canary"), |_| ready(Ok(None))];
+    type Hook = fn(AuthRequest) -> Ready<std::result::Result<Option<Principal>, AuthError>>;
+    let hooks: [Hook; 2] = [|_| panic!("canary"), |_| ready(Ok(None))];
     for (hook, status) in hooks.into_iter().zip([500, 401]) {
         let builder = Assistant::builder(model.clone()).authenticate(hook).object(note());
         let service = AssistantService::new(builder.build().unwrap());
