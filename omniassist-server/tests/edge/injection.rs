@@ -87,11 +87,12 @@ fn check_events(what: &impl Fn() -> String, body: &str) {
 }
 
 /// The value with the payload in the place of what stood there, and, where that is an entry of an object, of its key.
+/// No key is taken for an address, so keys get line breaks only.
 fn changed(body: &Value, place: &[Step], payload: &str) -> Vec<Value> {
     let mut replaced = body.clone();
     *at(&mut replaced, place) = payload.into();
     let mut changed = vec![replaced];
-    if let Some((Step::Key(key), above)) = place.split_last() {
+    if let Some((Step::Key(key), above)) = place.split_last().filter(|_| BREAKS.contains(&payload)) {
         let mut renamed = body.clone();
         let object = at(&mut renamed, above).as_object_mut().unwrap();
         let value = object.remove(key).unwrap();
