@@ -16,10 +16,11 @@ use super::routes;
 use super::{Answer, Invoice, answer};
 
 /// The headers that a response may have, each with no more than one value.
-const HEADERS: [&str; 10] = [
+const HEADERS: [&str; 11] = [
     "allow",
     "cache-control",
     "content-encoding",
+    "content-length",
     "content-type",
     "cross-origin-resource-policy",
     "x-accel-buffering",
