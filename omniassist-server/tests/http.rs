@@ -185,6 +185,35 @@ async fn the_body_is_bounded_to_the_byte() {
     }
 }
 
+/// A client that is still sending when it is refused must find the answer, and not a connection that was reset.
+#[tokio::test]
+async fn what_nobody_wants_of_a_body_is_thrown_away_within_bounds() {
+    let mut limits = Limits::default();
+    limits.max_body_bytes = 10;
+    let (service, _) = service(limits);
+    for (path, expects, sent, taken) in [
+        ("/", false, 7, 7),
+        ("/nowhere", false, 7, 7),
+        ("/manifest.json", false, 7, 7),
+        ("/", false, 1_000, 21),
+        ("/", true, 7, 0),
+    ] {
+        let count = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&count);
+        let frames = (0..sent).map(move |_| {
+            counted.fetch_add(1, Ordering::Relaxed);
+            Ok::<_, std::io::Error>(http_body::Frame::data(Bytes::from_static(b"x")))
+        });
+        let body = http_body_util::StreamBody::new(futures_util::stream::iter(frames));
+        let mut request = Request::post(path).body(body).unwrap();
+        if expects {
+            request.headers_mut().insert(header::EXPECT, "100-continue".parse().unwrap());
+        }
+        assert!(service.handle(request).await.status().is_client_error());
+        assert_eq!(count.load(Ordering::Relaxed), taken, "{path} {expects} {sent}");
+    }
+}
+
 #[tokio::test]
 async fn nesting_is_bounded_to_the_level() {
     let (service, _) = service(Limits::default());
