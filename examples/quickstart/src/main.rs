@@ -20,6 +20,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
+use axum::serve::ListenerExt as _;
 use omniassist_axum::seal::SealKeys;
 use omniassist_axum::{Assistant, CancellationToken, LlmProvider, OpenAiEndpoint};
 use tokio::net::TcpListener;
@@ -97,6 +98,8 @@ async fn serve_until(
 ) -> io::Result<()> {
     let stop = CancellationToken::new();
     let app = app.into_make_service_with_connect_info::<SocketAddr>();
+    // Else a token waits until the client has acknowledged the one before it.
+    let listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
     let serving = axum::serve(listener, app).with_graceful_shutdown(stop.cancelled());
     let drained = async {
         stopped.await;
