@@ -44,7 +44,7 @@ const completion = (react, streamProtocol, path, more) =>
 
 scenario('useCompletion', async (react) => {
   for (const [protocol, path] of PROTOCOLS) {
-    model.script({ pace: 5, text: 'Once upon a time — ✓ 🦀', calls: [{ id: 'c1', ...tools.lookUp }] }, { text: 'The end.' });
+    model.script({ pace: 20, text: 'Once upon a time — ✓ 🦀', calls: [{ id: 'c1', ...tools.lookUp }] }, { text: 'The end.' });
     const finished = [];
     const hook = await completion(react, protocol, path, { onFinish: (prompt, text) => finished.push([prompt, text]) });
     await hook.now().complete('Tell a story', { body: { more: 'of the page' } });
@@ -111,7 +111,7 @@ scenario('useObject', async (react) => {
     ['/object/ticket', 'My parcel\nis lost', 'My parcel\\nis lost'],
     ['/object', { order: 1003, says: 'lost' }, '{\\"order\\":1003,\\"says\\":\\"lost\\"}'],
   ]) {
-    model.script({ pace: 5, text: JSON.stringify(DRAFT, null, 2) });
+    model.script({ pace: 20, text: JSON.stringify(DRAFT, null, 2) });
     const finished = [];
     const hook = await object(react, path, { onFinish: (end) => finished.push(end) });
     hook.now().submit(input);
