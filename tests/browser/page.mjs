@@ -18,12 +18,13 @@ const QUIET = [
   '--disable-sync',
 ];
 
-export async function openBrowser() {
+/** `hosts`: names that are to be found at an address, as in `MAP evil.test 127.0.0.1`. */
+export async function openBrowser(hosts = '') {
   return chromium.launch({
     executablePath: process.env.CHROMIUM_BIN ?? '/usr/bin/chromium',
     // The sandbox of Chromium refuses to run as root.
     chromiumSandbox: process.getuid?.() !== 0,
-    args: QUIET,
+    args: hosts ? [...QUIET, `--host-resolver-rules=${hosts}`] : QUIET,
   });
 }
 
