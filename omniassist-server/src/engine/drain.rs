@@ -72,7 +72,9 @@ impl Assistant {
         if timeout_at(until + ABORT, self.inner.tools.idle()).await.is_err() {
             tracing::warn!("a tool blocks its thread and is not waited for");
         }
-        tracing::info!(finished = drained.finished, ended = drained.ended, "drained");
+        if !live.is_empty() {
+            tracing::info!(finished = drained.finished, ended = drained.ended, "drained");
+        }
         drained
     }
 

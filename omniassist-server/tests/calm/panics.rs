@@ -5,6 +5,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use bytes::Bytes;
 use futures_core::Stream;
@@ -13,12 +14,13 @@ use http::{Request, StatusCode, header};
 use http_body::Frame;
 use omniassist_server::core::event::{CallKind, RunErrorCode};
 use omniassist_server::core::verify::{HistoryPart, Verdict};
-use omniassist_server::core::{ErrorCode, LlmEvent, LlmPayload, RunEvent, RunRequest, Verifier};
+use omniassist_server::core::{ErrorCode, Limits, LlmEvent, LlmPayload, RunEvent, RunRequest, Verifier};
 use omniassist_server::http::{AssistantService, PostedRun};
 use omniassist_server::testing::{ScriptedProvider, text};
 use omniassist_server::{
     Assistant, AuthError, AuthRequest, LlmProvider, LlmStream, Principal, Result, Tool, ToolError,
 };
+use tokio::sync::Notify;
 
 use super::as_user;
 use crate::dialects::{ROUTES, Shape, note, terminal};
@@ -247,4 +249,55 @@ async fn an_authentication_hook_that_panics_lets_nobody_in() {
 fn without_principal<B>(mut request: Request<B>) -> Request<B> {
     request.extensions_mut().remove::<Principal>();
     request
+}
+
+/// Panics when the future that holds it goes away.
+struct Bomb;
+
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        assert!(std::thread::panicking(), "canary");
+    }
+}
+
+#[tokio::test]
+async fn a_tool_that_panics_when_it_is_dropped_harms_nobody() {
+    let begun = Arc::new(Notify::new());
+    let (ended, begins) = (Arc::clone(&begun), Arc::clone(&begun));
+    let ends = Tool::new("ends", "Ends", move || {
+        let ended = Arc::clone(&ended);
+        async move {
+            let _bomb = Bomb;
+            ended.notify_one();
+            Ok::<_, ToolError>("done")
+        }
+    });
+    let waits = Tool::new("waits", "Waits", move || {
+        let begins = Arc::clone(&begins);
+        async move {
+            let _bomb = Bomb;
+            begins.notify_one();
+            std::future::pending::<()>().await;
+            Ok::<_, ToolError>("done")
+        }
+    });
+    let turn = |name: &str| omniassist_server::testing::call(name, serde_json::json!({}));
+    let model =
+        ScriptedProvider::new().turn(turn("ends")).turn(text("Hi")).turn(turn("waits")).turn(text("Hi"));
+    let mut limits = Limits::default();
+    limits.tool_cancel_grace = Duration::from_millis(5);
+    let assistant = Assistant::builder(model).limits(limits).tool(ends).tool(waits).build().unwrap();
+    let events: Vec<_> = assistant.run(RunRequest::prompt("hi")).collect().await;
+    let errors = events.iter().filter(|event| matches!(event, RunEvent::ToolError { .. })).count();
+    assert_eq!(errors, 1, "{events:?}");
+    assert!(matches!(terminal(&events), RunEvent::Finish { .. }));
+
+    // The client leaves, and the tool has to be aborted.
+    begun.notified().await;
+    let run = tokio::spawn(assistant.run(RunRequest::prompt("hi")).collect::<Vec<_>>());
+    begun.notified().await;
+    run.abort();
+    assert!(run.await.unwrap_err().is_cancelled());
+    assistant.drain(Duration::ZERO).await;
+    assert_eq!(assistant.live_runs(), 0);
 }
