@@ -184,6 +184,6 @@ mod scope;
 
 pub use extract::AssistantRequest;
 pub use omniassist_server::core::{self, ContextMessage, Limits, LlmEvent, LlmPayload, RunRequest};
-#[doc(no_inline)]
+#[doc(inline)]
 pub use omniassist_server::*;
 pub use scope::{AssistantScope, scope};

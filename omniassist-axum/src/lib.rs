@@ -131,6 +131,11 @@ mod router;
 
 pub use extract::AssistantRequest;
 pub use omniassist_server::core::{self, ContextMessage, Limits, LlmEvent, LlmPayload, RunRequest};
-#[doc(no_inline)]
+#[doc(inline)]
 pub use omniassist_server::*;
 pub use router::router;
+
+/// The README's code compiles.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;

@@ -335,11 +335,12 @@ impl fmt::Display for Error {
 
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Error")
-            .field("code", &self.inner.code)
-            .field("message", &self.to_string())
-            .field("source", &self.inner.source)
-            .finish()
+        let mut shown = f.debug_struct("Error");
+        shown.field("code", &self.inner.code).field("message", &format_args!("{self}"));
+        if let Some(source) = &self.inner.source {
+            shown.field("source", source);
+        }
+        shown.finish()
     }
 }
 

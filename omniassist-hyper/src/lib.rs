@@ -202,6 +202,6 @@ mod standalone;
 pub use mounted::{MountedBody, MountedFuture};
 pub use nested::{Nested, nest};
 pub use omniassist_server::core::{self, ContextMessage, Limits, LlmEvent, LlmPayload, RunRequest};
-#[doc(no_inline)]
+#[doc(inline)]
 pub use omniassist_server::*;
 pub use standalone::{Standalone, service};

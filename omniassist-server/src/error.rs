@@ -263,14 +263,19 @@ impl fmt::Display for Error {
 
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Error")
-            .field("kind", &self.inner.kind)
-            .field("status", &self.inner.status)
-            .field("code", &self.inner.code)
-            .field("retry_after", &self.inner.retry_after)
-            .field("request_id", &self.inner.request_id)
-            .field("source", &self.inner.source)
-            .finish_non_exhaustive()
+        let inner = &*self.inner;
+        let mut shown = f.debug_struct("Error");
+        shown.field("message", &format_args!("{self}"));
+        if let Some(delay) = &inner.retry_after {
+            shown.field("retry_after", delay);
+        }
+        if let Some(id) = &inner.request_id {
+            shown.field("request_id", id);
+        }
+        if let Some(source) = &inner.source {
+            shown.field("source", source);
+        }
+        shown.finish()
     }
 }
 

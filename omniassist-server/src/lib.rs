@@ -47,4 +47,5 @@ pub use provider::{LlmProvider, LlmStream};
 #[cfg(feature = "openai")]
 pub use provider::{OpenAiChatProvider, OpenAiProvider};
 pub use run_context::RunContext;
+pub use seal::SealKeys;
 pub use tool::{Approval, Args, Extension, Json, State, Tool, ToolContext, ToolError};

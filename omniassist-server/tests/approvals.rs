@@ -108,6 +108,22 @@ async fn an_approved_call_runs_once_and_the_model_goes_on() {
     assert_eq!(model.payloads().len(), 2);
 }
 
+#[test]
+fn seal_keys_come_from_a_variable() {
+    let builder = || Assistant::builder(ScriptedProvider::new());
+    builder().seal_keys_from_env("OMNIASSIST_SURELY_NOT_SET").build().unwrap();
+    // Cargo sets this one for every test.
+    let error = builder().seal_keys_from_env("CARGO_PKG_NAME").build().unwrap_err();
+    assert!(error.is_configuration());
+    let said = "seal keys in CARGO_PKG_NAME: keys are written as NAME:SECRET, separated by commas";
+    assert_eq!(error.to_string(), said);
+    let shown = format!("{error:?}");
+    assert!(
+        shown.starts_with(&format!("Error {{ message: {said}, source: ")) && !shown.contains("None"),
+        "{shown}"
+    );
+}
+
 #[tokio::test]
 async fn what_was_asked_before_a_shutdown_is_answered_at_another_instance() {
     let keys = SealKeys::new("k1", "a secret of thirty-two bytes, or more").unwrap();

@@ -19,6 +19,8 @@ scenario('approval: approve', async ({ ai, model, open }) => {
   assert.deepEqual([chat.status, chat.posted.length], ['ready', 1]);
   assert.equal(chat.finishes[0].finishReason, 'tool-calls');
   assert.ok(part(chat, asked.id).approval.signature, 'the request is sealed');
+  const { message } = last(chat).metadata.omniassist.approvals[asked.id];
+  assert.equal(message, 'Make this transfer?', 'the page can ask what the host wrote');
   assert.deepEqual(await ran(chat), []);
   await respond(chat, asked.id, true);
   await answered(chat, 'Done.');

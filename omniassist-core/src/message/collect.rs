@@ -198,6 +198,9 @@ impl MessageCollector {
             }
             RunEvent::ToolRefused { call_id, reason } => self.fail_call(call_id, reason, false),
             RunEvent::ToolApprovalRequest(request) => {
+                if let Some(question) = &request.message {
+                    self.merge(approval_question(&request.call_id, question));
+                }
                 if let Some(part) = self.call(&request.call_id) {
                     let mut approval = Map::from_iter([("id".to_owned(), request.id.as_str().into())]);
                     if let Some(signature) = &request.signature {
@@ -293,8 +296,18 @@ pub(crate) fn merge_metadata(message: &mut Message, metadata: Map<String, Value>
 
 /// The metadata that carries the seal of a call's output in the client's message.
 pub(crate) fn output_seal(call_id: &str, seal: &str) -> Map<String, Value> {
-    let seals = Map::from_iter([(call_id.to_owned(), seal.into())]);
-    let own = Map::from_iter([("seals".to_owned(), Value::Object(seals))]);
+    of_call("seals", call_id, seal.into())
+}
+
+/// The metadata that carries the question which goes with the approval of a call.
+pub(crate) fn approval_question(call_id: &str, question: &str) -> Map<String, Value> {
+    let question = Map::from_iter([("message".to_owned(), question.into())]);
+    of_call("approvals", call_id, Value::Object(question))
+}
+
+fn of_call(what: &str, call_id: &str, value: Value) -> Map<String, Value> {
+    let calls = Map::from_iter([(call_id.to_owned(), value)]);
+    let own = Map::from_iter([(what.to_owned(), Value::Object(calls))]);
     Map::from_iter([("omniassist".to_owned(), Value::Object(own))])
 }
 

@@ -39,6 +39,11 @@ impl Hosts {
         Ok(())
     }
 
+    /// Whether it is known enough to tell a request for this server from one for another name that leads to it.
+    pub(super) fn can_tell(&self, parts: &Parts) -> bool {
+        self.listed.is_some() || parts.extensions.get::<PeerAddr>().is_some()
+    }
+
     /// The host that a request names, where it is one that the server answers to. A request without one passes where
     /// any host would.
     pub(super) fn screen(&self, parts: &Parts) -> Result<Option<Authority>, Refused> {

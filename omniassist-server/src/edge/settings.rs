@@ -27,6 +27,7 @@ struct Warned {
     of_nobody: AtomicBool,
     of_a_host: AtomicBool,
     of_an_origin: AtomicBool,
+    of_no_peer: AtomicBool,
 }
 
 impl Edge {
@@ -59,6 +60,14 @@ impl Edge {
 
     /// Judges where a request goes and where it comes from.
     pub(crate) fn screen(&self, parts: &Parts) -> Result<Visitor, Refused> {
+        if !self.hosts.can_tell(parts) && is_first(&self.warned.of_no_peer) {
+            tracing::warn!(
+                "nothing says where requests come from, so a page that points its own name at this machine (DNS rebinding) \
+                 is not found out: have the framework tell the peer's address (axum: \
+                 `into_make_service_with_connect_info::<SocketAddr>()`, hyper: `.peer(address)`), or name the hosts that \
+                 this server answers to with `AssistantBuilder::allowed_hosts`"
+            );
+        }
         let host = self.hosts.screen(parts);
         let visitor = host.and_then(|host| self.rules.screen(parts, host.as_ref()));
         visitor.inspect_err(|refused| self.report_refused(*refused, parts))

@@ -35,7 +35,7 @@ pub struct AssistantBuilder {
     options: ModelOptions,
     model: Option<Text>,
     verifier: Option<Arc<dyn Verifier>>,
-    seal_keys: Option<SealKeys>,
+    seal_keys: Result<Option<SealKeys>>,
     replay_guard: Arc<dyn ReplayGuard>,
     refuses_unsealed_text: bool,
     reports: Reports,
@@ -64,7 +64,7 @@ impl AssistantBuilder {
             options: ModelOptions::default(),
             model: None,
             verifier: None,
-            seal_keys: None,
+            seal_keys: Ok(None),
             replay_guard: Arc::new(InMemoryReplayGuard::new()),
             refuses_unsealed_text: false,
             reports: Reports::default(),
@@ -155,7 +155,17 @@ impl AssistantBuilder {
     /// [`seal`](crate::seal). Default: a key of this process alone, and a warning; after a restart, tool results of
     /// older messages are then no longer believed, and open approvals are asked again.
     pub fn seal_keys(mut self, keys: SealKeys) -> Self {
-        self.seal_keys = Some(keys);
+        self.seal_keys = Ok(Some(keys));
+        self
+    }
+
+    /// As [`seal_keys`](Self::seal_keys), from an environment variable: `NAME:SECRET`, the current key first, separated
+    /// by commas, as [`SealKeys::parse`] reads them (`2026-11:$(openssl rand -hex 32)`). Where it is not set or empty,
+    /// as without keys; where it cannot be read, [`build`](Self::build) fails.
+    pub fn seal_keys_from_env(mut self, variable: &str) -> Self {
+        self.seal_keys = SealKeys::from_env(variable).map_err(|error| {
+            Error::configuration(format!("seal keys in {variable}: {error}")).with_source(error)
+        });
         self
     }
 
@@ -236,7 +246,7 @@ impl AssistantBuilder {
         self
     }
 
-    /// How often clients may begin runs: a [`PrincipalRate`](crate::throttle::PrincipalRate), or the host's own
+    /// How often clients may begin runs: a `PrincipalRate` of [`throttle`](crate::throttle), or the host's own
     /// [`RateLimit`]. Runs that the host starts with [`Assistant::run`] are not asked about. Default: as often as they
     /// like, within [`Limits::max_runs_per_principal`].
     pub fn rate_limit(mut self, limit: impl RateLimit) -> Self {
@@ -311,8 +321,8 @@ impl AssistantBuilder {
     /// When a tool cannot be registered: its name or schema is not acceptable, its name is taken, or it needs a
     /// `State` of a type that was not given. When a price is not a number from 0 to 1,000,000,000. When an endpoint's
     /// name is not allowed, two objects have one name, or a provider would refuse the schema of one. When an origin, a
-    /// host or a header is written wrongly; the error names it. When no seal keys were given and the operating system
-    /// gives no random numbers.
+    /// host or a header is written wrongly; the error names it. When the variable of seal keys cannot be read, or none
+    /// were given and the operating system gives no random numbers.
     pub fn build(self) -> Result<Assistant> {
         if let Some(prices) = &self.prices {
             prices.check()?;
@@ -328,7 +338,7 @@ impl AssistantBuilder {
         let (verifier, seals): (Arc<dyn Verifier>, _) = match self.verifier {
             Some(verifier) => (verifier, None),
             None => {
-                let keys = match self.seal_keys {
+                let keys = match self.seal_keys? {
                     Some(keys) => keys,
                     None => process_keys()?,
                 };

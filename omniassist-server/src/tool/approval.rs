@@ -94,7 +94,8 @@ impl Approval {
         })
     }
 
-    /// A question for the user. Default: none; clients show the tool and its arguments.
+    /// A question for the user. AG-UI and CopilotKit show it by themselves; pages of the AI SDK find it in the message's
+    /// `metadata.omniassist.approvals[toolCallId].message`. Default: none; clients show the tool and its arguments.
     pub fn message(mut self, message: impl Into<Text>) -> Self {
         self.message = Some(message.into());
         self

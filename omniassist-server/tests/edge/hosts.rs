@@ -198,7 +198,7 @@ async fn the_host_is_told_once_what_to_list() {
     let service = serve(builder().1.allow_anonymous());
     for _ in 0..3 {
         answer(&service, request(Some("rebound.example"), Some("127.0.0.1:5000"))).await;
-        let mut foreign = request(Some("app.example.com"), None);
+        let mut foreign = request(Some("app.example.com"), Some("192.0.2.1:5000"));
         foreign.headers_mut().insert(header::ORIGIN, HeaderValue::from_static("https://app.example"));
         answer(&service, foreign).await;
     }
@@ -217,4 +217,21 @@ fn what_is_no_host_is_named() {
         let error = builder().1.allowed_hosts([host]).build().unwrap_err();
         assert!(error.is_configuration() && error.to_string().contains(&format!("`{host}`")), "{error}");
     }
+}
+
+#[tokio::test]
+async fn the_host_is_told_once_that_rebinding_goes_unnoticed() {
+    const WARNING: &str = "nothing says where requests come from";
+    let (recorder, _guard) = Recorder::install();
+    let told = serve(builder().1.allow_anonymous());
+    answer(&told, request(Some("localhost"), Some("127.0.0.1:5000"))).await;
+    let listed = serve(builder().1.allow_anonymous().allowed_hosts(["app.example.com"]));
+    answer(&listed, request(Some("app.example.com"), None)).await;
+    assert_eq!(recorder.events_saying(WARNING).len(), 0);
+
+    let blind = serve(builder().1.allow_anonymous());
+    for _ in 0..2 {
+        answer(&blind, request(Some("evil.example"), None)).await;
+    }
+    assert_eq!(recorder.events_saying(WARNING).len(), 1);
 }

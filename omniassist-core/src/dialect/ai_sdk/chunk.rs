@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::{ClientVersion, prototype};
 use crate::dialect::json_write;
 use crate::event::{ApprovalRequest, BlockId, FinishReason, RunErrorCode, Source, Usage};
-use crate::message::output_seal;
+use crate::message::{approval_question, output_seal};
 use crate::{RunEvent, Text};
 
 /// Whether this format has a chunk for the event. A form is asked for by the call itself, and state and activities
@@ -216,6 +216,12 @@ pub(super) fn automatic_denial(out: &mut BytesMut, call_id: &str, reason: &str, 
             .text("reason", reason)
             .end();
     }
+}
+
+/// Writes the chunk that goes ahead of a `tool-approval-request`: that one has room for the question in version 7 only.
+pub(super) fn question(out: &mut BytesMut, call_id: &str, question: &str) {
+    let metadata = approval_question(call_id, question);
+    Chunk::new(out, "message-metadata").optional("messageMetadata", Some(&metadata)).end();
 }
 
 /// Writes the chunk that goes ahead of an `error` chunk: that one has room for a sentence only, and the client stops

@@ -3,6 +3,7 @@ use bytes::{BufMut, BytesMut};
 use super::chunk;
 use crate::RunEvent;
 use crate::dialect::{DialectEncoder, json_write};
+use crate::event::ApprovalRequest;
 
 /// Response headers of [`Framing::Sse`]: those of the AI SDK's own server (but `connection`, which belongs to the HTTP
 /// server), and what keeps proxies from changing or holding back the stream.
@@ -43,8 +44,9 @@ impl Framing {
 
 /// Writes a run's events as chunks of the UI message stream.
 ///
-/// Every event becomes one chunk, but for [`RunEvent::Error`], whose code goes ahead in a `message-metadata` chunk.
-/// What has no chunk of its own goes into the message's metadata: `usage` with the end of the run, and `error.code`.
+/// Every event becomes one chunk, but for [`RunEvent::Error`] and [`RunEvent::ToolApprovalRequest`], whose code and whose
+/// question go ahead in a `message-metadata` chunk. What has no chunk of its own goes into the message's metadata:
+/// `usage` with the end of the run, `error.code`, and `omniassist.approvals[<call id>].message`.
 ///
 /// Only fields that all of versions 5 to 7 list are written, optional ones only where they say something, and never
 /// as null: clients of these versions end the stream with an error at anything else. So they do at a key `__proto__`
@@ -117,6 +119,10 @@ impl Encoder {
     pub fn encode(&mut self, event: &RunEvent, out: &mut BytesMut) {
         if let RunEvent::Error { code, .. } = event {
             self.frame(out, |out| chunk::error_code(out, *code));
+        }
+        if let RunEvent::ToolApprovalRequest(ApprovalRequest { call_id, message: Some(message), .. }) = event
+        {
+            self.frame(out, |out| chunk::question(out, call_id, message));
         }
         if let RunEvent::ToolRefused { call_id, reason } = event
             && self.version >= ClientVersion::V7

@@ -8,8 +8,8 @@ use crate::tool::{ToolContext, ToolError};
 /// A clone of a value that the host's middleware put into the HTTP request's extensions: the user who is logged in,
 /// the tenant, a database transaction.
 ///
-/// When the request has none, the tool is not called and the model and the user are told which type is missing. Take
-/// `Option<Extension<T>>` where it may be absent.
+/// When the request has none, the tool is not called: the log says which type is missing, and the model and the user are
+/// told that the tool failed. Take `Option<Extension<T>>` where it may be absent.
 ///
 /// ```
 /// use omniassist_server::tool::{Extension, Tool, ToolError};
@@ -34,8 +34,9 @@ where
     fn from_call(call: &ToolContext) -> Result<Self, ToolError> {
         find(call).ok_or_else(|| {
             let name = type_name::<T>();
-            ToolError::new(format!("The request carries no `{name}`, which this tool needs."))
-                .with_source(format!("no `{name}` in the request's extensions; a layer has to put it there"))
+            ToolError::internal(format!(
+                "no `{name}` in the request's extensions; a layer has to put it there"
+            ))
         })
     }
 }
