@@ -17,21 +17,20 @@ const HIGH_BITS: u64 = 0x8080_8080_8080_8080;
 /// character.
 #[must_use]
 pub fn plain_length(bytes: &[u8]) -> usize {
-    let mut length = 0;
-    let mut words = bytes.chunks_exact(8);
-    for word in words.by_ref() {
-        let word = u64::from_le_bytes(word.try_into().unwrap_or_default());
+    let mut rest = bytes;
+    while let Some((word, behind)) = rest.split_first_chunk::<8>() {
+        let word = u64::from_le_bytes(*word);
         // The lowest high bit that is set is exact; a borrow can only set bits above it.
         let below = |word: u64, limit: u64| word.wrapping_sub(ONES * limit) & !word;
         let equal = |byte: u8| below(word ^ (ONES * u64::from(byte)), 1);
         let special = (below(word, 0x20) | equal(b'"') | equal(b'\\')) & HIGH_BITS;
         if special != 0 {
-            return length + special.trailing_zeros() as usize / 8;
+            return bytes.len() - rest.len() + special.trailing_zeros() as usize / 8;
         }
-        length += 8;
+        rest = behind;
     }
     let is_plain = |byte: &&u8| !matches!(**byte, b'"' | b'\\' | 0..0x20);
-    length + words.remainder().iter().take_while(is_plain).count()
+    bytes.len() - rest.len() + rest.iter().take_while(is_plain).count()
 }
 
 #[cfg(test)]

@@ -18,6 +18,11 @@ pin_project! {
 }
 
 impl Timer {
+    /// Whether it will wake whoever polled it last.
+    pub(crate) fn is_armed(&self) -> bool {
+        self.waker.is_some() && self.sleep.as_ref().is_some_and(|sleep| !sleep.is_elapsed())
+    }
+
     /// Ready once `deadline` is over.
     pub(crate) fn poll_deadline(self: Pin<&mut Self>, cx: &mut Context<'_>, deadline: Instant) -> Poll<()> {
         let this = self.project();

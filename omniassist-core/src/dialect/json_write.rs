@@ -12,6 +12,12 @@ use crate::json_scan::plain_length;
 pub(super) fn string(out: &mut BytesMut, text: &str) {
     out.reserve(text.len().saturating_add(2));
     out.put_u8(b'"');
+    content(out, text);
+    out.put_u8(b'"');
+}
+
+/// Writes text as it stands between the quotes of a JSON string.
+pub(super) fn content(out: &mut BytesMut, text: &str) {
     let mut rest = text.as_bytes();
     loop {
         let (clean, tail) = rest.split_at(plain_length(rest));
@@ -20,7 +26,6 @@ pub(super) fn string(out: &mut BytesMut, text: &str) {
         escape(out, byte);
         rest = tail;
     }
-    out.put_u8(b'"');
 }
 
 fn escape(out: &mut BytesMut, byte: u8) {

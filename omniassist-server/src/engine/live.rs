@@ -83,8 +83,10 @@ pub(super) struct LiveRun {
     ended: CancellationToken,
     driver: Mutex<Option<Box<Driver>>>,
     started: Instant,
-    /// Milliseconds from `started` to the latest poll.
-    polled: AtomicU64,
+    /// How often it was polled; a clock would cost each token more.
+    polls: AtomicU64,
+    /// The number of polls that was seen last, and when first.
+    seen: Mutex<(u64, Instant)>,
     /// Whether an unread body ends the run: so for HTTP responses, not for runs in process.
     ends_when_unread: AtomicBool,
     order: Mutex<Order>,
@@ -122,7 +124,8 @@ impl LiveRun {
             ended: CancellationToken::new(),
             driver: Mutex::new(Some(Box::new(driver))),
             started: Instant::now(),
-            polled: AtomicU64::new(0),
+            polls: AtomicU64::new(0),
+            seen: Mutex::new((0, Instant::now())),
             ends_when_unread: AtomicBool::new(false),
             order: Mutex::default(),
         }
@@ -130,9 +133,10 @@ impl LiveRun {
 
     /// Runs `poll` with the driver, unless the run was taken away.
     pub(super) fn with<T>(&self, poll: impl FnOnce(&mut Driver) -> T) -> Option<T> {
-        let elapsed = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
-        self.polled.store(elapsed, Ordering::Relaxed);
-        lock(&self.driver).as_deref_mut().map(poll)
+        let mut driver = lock(&self.driver);
+        // Nobody else counts as long as the driver is locked.
+        self.polls.store(self.polls.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
+        driver.as_deref_mut().map(poll)
     }
 
     /// What somebody outside wants; registers whom to wake when that changes.
@@ -203,9 +207,19 @@ impl LiveRun {
         }
     }
 
+    /// How long it is known that nobody polled.
+    fn unread(&self) -> Duration {
+        let polls = self.polls.load(Ordering::Relaxed);
+        let mut seen = lock(&self.seen);
+        if seen.0 != polls {
+            *seen = (polls, Instant::now());
+        }
+        seen.1.elapsed()
+    }
+
     fn sweep(&self, limits: &Limits) {
         let age = self.started.elapsed();
-        let unread = age.saturating_sub(Duration::from_millis(self.polled.load(Ordering::Relaxed)));
+        let unread = self.unread();
         if unread > limits.write_timeout && self.ends_when_unread.load(Ordering::Relaxed) {
             tracing::debug!(?unread, "nobody reads the response; the run is dropped");
             self.take();

@@ -12,6 +12,7 @@ use tokio::time::Instant;
 
 use super::burst::Burst;
 use super::source::{EventSource, Watched};
+use super::woken::Woken;
 use crate::Run;
 use crate::runtime::RuntimeStream;
 use crate::timer::Timer;
@@ -132,6 +133,7 @@ pub(super) struct EventBody {
     last_frame: Instant,
     timer: Pin<Box<Timer>>,
     burst: Burst,
+    woken: Woken,
     state: State,
 }
 
@@ -161,6 +163,7 @@ impl EventBody {
             last_frame: Instant::now(),
             timer: Box::pin(Timer::default()),
             burst: Burst::default(),
+            woken: Woken::new(),
             state: State::Running,
         }
     }
@@ -197,12 +200,16 @@ impl EventBody {
     }
 
     /// Encodes all events that are ready, as long as the frame has room.
-    fn fill(&mut self, cx: &mut Context<'_>) {
+    fn fill(&mut self) {
         let (encoder, buffer) = (&mut self.encoder, &mut self.buffer);
-        let polled = self.source.poll_events(cx, &mut |event| {
+        let mut cx = Context::from_waker(self.woken.waker());
+        let polled = self.source.poll_events(&mut cx, &mut |event| {
             encoder.encode(&event, buffer);
             if buffer.len() < FRAME_BYTES { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
+        if self.buffer.len() >= FRAME_BYTES {
+            self.woken.set();
+        }
         if polled.is_ready() {
             self.encoder.finish(&mut self.buffer);
             self.state = State::Ended;
@@ -214,10 +221,14 @@ impl EventBody {
             return Poll::Pending;
         }
         if self.state == State::Running && self.buffer.len() < FRAME_BYTES {
-            self.fill(cx);
+            let was_woken = self.woken.take(cx);
+            if !was_woken && self.buffer.is_empty() && self.timer.is_armed() {
+                return Poll::Pending;
+            }
+            self.fill();
         }
         if self.buffer.is_empty() && self.state == State::Running {
-            self.poll_keep_alive(cx);
+            self.poll_keep_alive();
         }
         if !self.buffer.is_empty() {
             let now = Instant::now();
@@ -254,8 +265,9 @@ impl EventBody {
         Poll::Ready(Some(Err(CutAnswer(()))))
     }
 
-    fn poll_keep_alive(&mut self, cx: &mut Context<'_>) {
-        while self.timer.as_mut().poll_deadline(cx, self.last_frame + self.keep_alive).is_ready() {
+    fn poll_keep_alive(&mut self) {
+        let mut cx = Context::from_waker(self.woken.waker());
+        while self.timer.as_mut().poll_deadline(&mut cx, self.last_frame + self.keep_alive).is_ready() {
             if self.encoder.takes_comments() {
                 sse::encode::comment(&mut self.buffer, "keep-alive");
             }

@@ -111,6 +111,7 @@ mod shape;
 mod source;
 mod suggest;
 mod unread;
+mod woken;
 
 pub use body::{AssistantBody, CutAnswer};
 pub use mount::strip_prefix;

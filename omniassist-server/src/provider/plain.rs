@@ -48,8 +48,10 @@ impl<'a> Reader<'a> {
     fn peek(&mut self) -> Option<u8> {
         loop {
             match *self.text.as_bytes().get(self.at)? {
+                // Nearly always the first time round, by one comparison.
+                byte if byte > b' ' => return Some(byte),
                 b' ' | b'\n' | b'\r' | b'\t' => self.at += 1,
-                byte => return Some(byte),
+                _ => return None,
             }
         }
     }
@@ -62,11 +64,10 @@ impl<'a> Reader<'a> {
 
     fn string(&mut self) -> Option<&'a str> {
         self.take(b'"')?;
-        let bytes = self.text.as_bytes().get(self.at..)?;
-        let length = plain_length(bytes);
-        (bytes.get(length) == Some(&b'"')).then_some(())?;
-        let content = self.text.get(self.at..self.at + length)?;
-        self.at += length + 1;
+        let rest = self.text.get(self.at..)?;
+        let (content, behind) = rest.split_at_checked(plain_length(rest.as_bytes()))?;
+        (behind.as_bytes().first() == Some(&b'"')).then_some(())?;
+        self.at += content.len() + 1;
         Some(content)
     }
 

@@ -3,6 +3,7 @@
 
 mod neighbours;
 mod panics;
+mod polls;
 mod readers;
 mod runtimes;
 mod silence;

@@ -116,9 +116,9 @@ fn delta(out: &mut BytesMut, event: &RunEvent) {
 fn block_delta(out: &mut BytesMut, head: &'static [u8], id: BlockId, delta: &str) {
     out.put_slice(head);
     json_write::number(out, u64::from(id.0));
-    out.put_slice(b"\",\"delta\":");
-    json_write::string(out, delta);
-    out.put_u8(b'}');
+    out.put_slice(b"\",\"delta\":\"");
+    json_write::content(out, delta);
+    out.put_slice(b"\"}");
 }
 
 fn tool_chunk(out: &mut BytesMut, event: &RunEvent, version: ClientVersion) {
