@@ -1,13 +1,15 @@
-//! The load: posts on bare sockets, and counts the deltas that come back.
+//! The load: posts on bare sockets, and reads the deltas that come back.
 
 use std::error::Error;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
+use tokio::net::{TcpSocket, TcpStream};
 
-use super::wire::{DIGITS, MARK, now};
+use super::chunked::Chunked;
+use super::wire::{DIGITS, MARK, Stamp, now};
+use super::wish::Wish;
 
 /// Numbers the chats: two posts to one chat would end each other.
 static CHAT: AtomicU64 = AtomicU64::new(0);
@@ -15,7 +17,8 @@ static CHAT: AtomicU64 = AtomicU64::new(0);
 /// One connection to the server under load.
 pub(super) struct Connection {
     stream: TcpStream,
-    buffer: Vec<u8>,
+    /// What was read and not understood yet.
+    raw: Vec<u8>,
 }
 
 /// What came of one post.
@@ -26,12 +29,23 @@ pub(super) struct Answer {
     pub(super) latencies: Vec<u64>,
     /// Microseconds from the post to the first delta.
     pub(super) first: Option<u64>,
+    /// Microseconds between two deltas, at most.
+    pub(super) gap: u64,
+    /// The whole body.
+    pub(super) body: Vec<u8>,
 }
 
-fn request() -> String {
+/// What of an answer is kept.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Keep {
+    pub(super) latencies: bool,
+    pub(super) body: bool,
+}
+
+fn request(text: &str) -> String {
     let chat = CHAT.fetch_add(1, Ordering::Relaxed);
     let body = format!(
-        r#"{{"id":"chat-{chat}","messages":[{{"id":"u1","role":"user","parts":[{{"type":"text","text":"Hello"}}]}}]}}"#
+        r#"{{"id":"chat-{chat}","messages":[{{"id":"u1","role":"user","parts":[{{"type":"text","text":"{text}"}}]}}]}}"#
     );
     format!(
         "POST / HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
@@ -41,62 +55,128 @@ fn request() -> String {
 
 impl Connection {
     pub(super) async fn open(address: SocketAddr) -> Result<Self, Box<dyn Error>> {
-        let stream = TcpStream::connect(address).await?;
+        Self::over(TcpStream::connect(address).await?)
+    }
+
+    /// One whose system takes little that its client does not read.
+    pub(super) async fn open_narrow(address: SocketAddr) -> Result<Self, Box<dyn Error>> {
+        let socket = TcpSocket::new_v4()?;
+        socket.set_recv_buffer_size(4096)?;
+        Self::over(socket.connect(address).await?)
+    }
+
+    fn over(stream: TcpStream) -> Result<Self, Box<dyn Error>> {
         stream.set_nodelay(true)?;
-        Ok(Self { stream, buffer: Vec::with_capacity(32 * 1024) })
+        Ok(Self { stream, raw: Vec::with_capacity(32 * 1024) })
     }
 
     /// Posts and reads the answer to its end.
     ///
     /// # Errors
     ///
-    /// When the answer is no 200, or the connection breaks.
-    pub(super) async fn ask(&mut self, note_latencies: bool) -> Result<Answer, Box<dyn Error>> {
+    /// When the answer is no 200, the connection breaks, or a delta is missing or out of its turn.
+    pub(super) async fn ask(&mut self, wish: Wish, keep: Keep) -> Result<Answer, Box<dyn Error>> {
         let posted = now();
-        self.post().await?;
-        let mut answer = Answer::default();
-        let mut is_first_read = true;
+        let (mut answer, mut last) = (Answer::default(), None);
+        let mut body = keep.body.then(Vec::new);
+        self.listen(&wish.text(), body.as_mut(), |stamp, arrived| {
+            answer.deltas += 1;
+            answer.first.get_or_insert_with(|| arrived.saturating_sub(posted));
+            if let Some(last) = last.replace(arrived) {
+                answer.gap = answer.gap.max(arrived.saturating_sub(last));
+            }
+            if keep.latencies {
+                answer.latencies.push(stamp.age(arrived));
+            }
+        })
+        .await?;
+        answer.body = body.unwrap_or_default();
+        Ok(answer)
+    }
+
+    /// Posts, and tells of each delta and the time of its arrival, to the end of the answer.
+    ///
+    /// # Errors
+    ///
+    /// As [`ask`](Self::ask).
+    pub(super) async fn listen(
+        &mut self,
+        text: &str,
+        mut whole: Option<&mut Vec<u8>>,
+        mut heard: impl FnMut(Stamp, u64),
+    ) -> Result<(), Box<dyn Error>> {
+        self.post(text).await?;
+        let (mut chunked, mut body) = (Chunked::default(), Vec::new());
+        self.head().await?;
+        let mut due = 0;
         loop {
-            if self.stream.read_buf(&mut self.buffer).await? == 0 {
+            let arrived = now();
+            let before = body.len();
+            chunked.feed(&self.raw, &mut body);
+            self.raw.clear();
+            if let Some(whole) = whole.as_deref_mut() {
+                whole.extend_from_slice(body.get(before..).unwrap_or_default());
+            }
+            let mut rest = 0;
+            for at in memchr::memchr_iter(MARK, &body) {
+                let Some(digits) = body.get(at + 1..at + 1 + DIGITS) else { break };
+                rest = at + 1 + DIGITS;
+                let stamp = Stamp::read(digits).ok_or("a delta's time is no number")?;
+                if !stamp.is_number(due) {
+                    return Err(format!("a delta came where number {due} was due").into());
+                }
+                due += 1;
+                heard(stamp, arrived);
+            }
+            if chunked.is_done() {
+                return Ok(());
+            }
+            if chunked.is_broken() {
+                return Err("the body is not made of chunks".into());
+            }
+            // A delta that is cut between two reads stays.
+            body.drain(..rest.max(body.len().saturating_sub(DIGITS)));
+            if self.stream.read_buf(&mut self.raw).await? == 0 {
                 return Err("the connection ended before the answer".into());
             }
-            if is_first_read && !self.buffer.starts_with(b"HTTP/1.1 200") {
-                return Err(String::from_utf8_lossy(&self.buffer).into());
-            }
-            is_first_read = false;
-            let arrived = now();
-            let mut rest = 0;
-            for at in memchr::memchr_iter(MARK, &self.buffer) {
-                let Some(digits) = self.buffer.get(at + 1..at + 1 + DIGITS) else { break };
-                rest = at + 1 + DIGITS;
-                answer.deltas += 1;
-                answer.first.get_or_insert_with(|| arrived.saturating_sub(posted));
-                if note_latencies && let Ok(sent) = str::from_utf8(digits)?.parse::<u64>() {
-                    answer.latencies.push(arrived.saturating_sub(sent));
-                }
-            }
-            if self.buffer.ends_with(b"\r\n0\r\n\r\n") {
-                return Ok(answer);
-            }
-            // A delta or an end that is cut between two reads stays.
-            self.buffer.drain(..rest.max(self.buffer.len().saturating_sub(DIGITS + 1)));
         }
     }
 
-    /// Posts, and waits for the first delta only. The stream stays open.
-    pub(super) async fn begin(&mut self) -> Result<(), Box<dyn Error>> {
-        self.post().await?;
-        while memchr::memchr(MARK, &self.buffer).is_none() {
-            if self.stream.read_buf(&mut self.buffer).await? == 0 {
-                return Err("the connection ended before the answer".into());
+    /// Posts, and waits for the first delta only. The stream stays open, and nothing more of it is read.
+    pub(super) async fn begin(&mut self, wish: Wish) -> Result<(), Box<dyn Error>> {
+        self.until(&wish.text(), char::from(MARK).encode_utf8(&mut [0; 4])).await
+    }
+
+    /// Posts this text, and reads until these characters come.
+    pub(super) async fn until(&mut self, text: &str, wanted: &str) -> Result<(), Box<dyn Error>> {
+        self.post(text).await?;
+        while memchr::memmem::find(&self.raw, wanted.as_bytes()).is_none() {
+            if self.stream.read_buf(&mut self.raw).await? == 0 {
+                return Err(format!("the answer ended: {}", String::from_utf8_lossy(&self.raw)).into());
             }
         }
-        self.buffer = Vec::new();
+        self.raw = Vec::new();
         Ok(())
     }
 
-    async fn post(&mut self) -> Result<(), Box<dyn Error>> {
-        self.buffer.clear();
-        Ok(self.stream.write_all(request().as_bytes()).await?)
+    async fn post(&mut self, text: &str) -> Result<(), Box<dyn Error>> {
+        self.raw.clear();
+        Ok(self.stream.write_all(request(text).as_bytes()).await?)
+    }
+
+    /// Reads the head of an answer and lets go of it.
+    async fn head(&mut self) -> Result<(), Box<dyn Error>> {
+        loop {
+            if let Some(end) = memchr::memmem::find(&self.raw, b"\r\n\r\n") {
+                if !self.raw.starts_with(b"HTTP/1.1 200") {
+                    return Err(String::from_utf8_lossy(&self.raw).into());
+                }
+                self.raw.drain(..end + 4);
+                return Ok(());
+            }
+            if self.stream.read_buf(&mut self.raw).await? == 0 {
+                return Err("the connection ended before the answer".into());
+            }
+        }
     }
 }

@@ -3,10 +3,12 @@
 use std::error::Error;
 use std::{env, fs, process};
 
+use super::client::Keep;
 use super::scenario::{Bench, Streams, as_f64};
 use super::server::Target;
 use super::table::say;
 use super::wire::Api;
+use super::wish::Wish;
 use crate::callgrind;
 
 /// Counts at full speed and paced, or what is named.
@@ -33,7 +35,7 @@ fn rows(wanted: &[&str], folder: &std::path::Path) -> Result<(), Box<dyn Error>>
                 let bench =
                     Bench::start_counted(target, Api::Responses, Streams { deltas, every_us }, &path)?;
                 runtime.block_on(async {
-                    let answers = bench.ask(connections, 1, false).await?;
+                    let answers = bench.ask(connections, 1, Wish::Usual, Keep::default()).await?;
                     match answers.iter().find(|answer| answer.deltas != deltas) {
                         Some(answer) => Err(format!("{} deltas came of {deltas}", answer.deltas).into()),
                         None => Ok::<_, Box<dyn Error>>(()),

@@ -2,14 +2,23 @@
 //!
 //! Each figure is of the server's process alone: the provider and the clients are processes of their own.
 
+mod answer;
+mod chunked;
 mod client;
 mod count;
+mod descriptors;
+mod hosts;
+mod leaving;
+mod options;
 mod process;
 mod provider;
+mod scaling;
 mod scenario;
 mod server;
+mod streams;
 mod table;
 mod wire;
+mod wish;
 
 use std::error::Error;
 use std::time::Duration;
@@ -20,15 +29,22 @@ use wire::Api;
 
 /// Commands of this part, as the usage names them.
 pub(crate) const USAGE: &str = "omniassist-benches relay [full|paced|requests|memory]... [--repeat N]
-       omniassist-benches count [full|paced]";
+       omniassist-benches count [full|paced]
+       omniassist-benches disconnects [axum|actix|hyper]... [--runs N]
+       omniassist-benches streams [relay|axum|actix|hyper]... [--streams N] [--seconds N] [--stalled N]
+       omniassist-benches scaling [relay|axum|actix|hyper]... [--seconds N] [--most STREAMS]";
 
 /// Runs a command of this part; `None` when it is none.
 pub(crate) fn run(arguments: &[&str]) -> Option<Result<(), Box<dyn Error>>> {
     Some(match *arguments {
         ["provide", api, deltas, every] => provide(api, deltas, every),
-        ["serve", target, api, provider] => serve(target, api, provider),
+        ["serve", target, api, provider] => serve(target, api, provider, false),
+        ["serve", target, api, provider, "tool"] => serve(target, api, provider, true),
         ["relay", ref wanted @ ..] => table::print(wanted),
         ["count", ref wanted @ ..] => count::print(wanted),
+        ["streams", ref wanted @ ..] => streams::print(wanted),
+        ["scaling", ref wanted @ ..] => scaling::print(wanted),
+        ["disconnects", ref wanted @ ..] => leaving::print(wanted),
         _ => return None,
     })
 }
@@ -39,7 +55,7 @@ fn provide(api: &str, deltas: &str, every: &str) -> Result<(), Box<dyn Error>> {
     provider::serve(Api::named(api).ok_or("no such API")?, pace)
 }
 
-fn serve(target: &str, api: &str, provider: &str) -> Result<(), Box<dyn Error>> {
+fn serve(target: &str, api: &str, provider: &str, has_tool: bool) -> Result<(), Box<dyn Error>> {
     let target = Target::named(target).ok_or("no such server")?;
-    server::serve(target, Api::named(api).ok_or("no such API")?, provider.parse()?)
+    server::serve(target, Api::named(api).ok_or("no such API")?, provider.parse()?, has_tool)
 }

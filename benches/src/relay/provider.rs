@@ -9,9 +9,13 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::time::{Instant, MissedTickBehavior, interval_at};
 
 use super::process;
-use super::wire::{Api, now};
+use super::wire::{self, Api, now};
+use super::wish::Wish;
 
 const HEAD: &str = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
+
+/// How far apart the first deltas of streams may be.
+const SPREAD: Duration = Duration::from_secs(1);
 
 /// How a stream comes.
 #[derive(Debug, Clone, Copy)]
@@ -40,45 +44,61 @@ pub(super) fn serve(api: Api, pace: Pace) -> Result<(), Box<dyn Error>> {
 }
 
 async fn answer_all(mut stream: TcpStream, api: Api, pace: Pace) -> std::io::Result<()> {
-    let whole = pace.every.is_none().then(|| {
-        let mut whole = String::from(HEAD) + &api.opening();
-        let delta = api.delta(now());
-        (0..pace.deltas).for_each(|_| whole.push_str(&delta));
-        whole + &api.closing()
-    });
-    let mut request = Vec::new();
-    while read_request(&mut stream, &mut request).await? {
-        match (&whole, pace.every) {
-            (Some(whole), _) => stream.write_all(whole.as_bytes()).await?,
-            (None, every) => {
+    let usual = pace.every.is_none().then(|| at_once(api, pace.deltas));
+    let mut received = Vec::new();
+    while let Some(request) = read_request(&mut stream, &mut received).await? {
+        match (Wish::of_request(&request), &usual, pace.every) {
+            (Wish::Usual, Some(usual), _) => stream.write_all(usual.as_bytes()).await?,
+            (Wish::Usual, None, every) => {
                 let every = every.unwrap_or_default();
                 stream.write_all((String::from(HEAD) + &api.opening()).as_bytes()).await?;
                 // Spread, so that streams which begin together do not tick together.
-                let first = every.mul_f64(f64::from(stream.peer_addr()?.port() % 97) / 97.0);
+                let first = every.min(SPREAD).mul_f64(f64::from(stream.peer_addr()?.port() % 97) / 97.0);
                 let mut ticks = interval_at(Instant::now() + first, every);
                 ticks.set_missed_tick_behavior(MissedTickBehavior::Burst);
-                for _ in 0..pace.deltas {
+                for number in 0..pace.deltas {
                     ticks.tick().await;
-                    stream.write_all(api.delta(now()).as_bytes()).await?;
+                    stream.write_all(api.delta(now(), number).as_bytes()).await?;
                 }
                 stream.write_all(api.closing().as_bytes()).await?;
+            }
+            (Wish::Deltas(deltas), ..) => stream.write_all(at_once(api, deltas).as_bytes()).await?,
+            (Wish::Arguments(bytes), ..) => {
+                stream.write_all((String::from(HEAD) + &wire::call(bytes)).as_bytes()).await?;
+            }
+            (Wish::Endless, ..) => {
+                stream.write_all((String::from(HEAD) + &api.opening()).as_bytes()).await?;
+                let block: String = (0..16).map(|number| api.delta(now(), number)).collect();
+                loop {
+                    stream.write_all(block.as_bytes()).await?;
+                }
             }
         }
     }
     Ok(())
 }
 
-/// Reads one request and lets go of it; `false` when there is none any more.
-async fn read_request(stream: &mut TcpStream, buffer: &mut Vec<u8>) -> std::io::Result<bool> {
+/// A whole answer.
+fn at_once(api: Api, deltas: usize) -> String {
+    let mut whole = String::from(HEAD) + &api.opening();
+    let time = now();
+    (0..deltas).for_each(|number| whole.push_str(&api.delta(time, number)));
+    whole + &api.closing()
+}
+
+/// Reads one request, head and body; none when there is no more.
+pub(super) async fn read_request(
+    stream: &mut TcpStream,
+    received: &mut Vec<u8>,
+) -> std::io::Result<Option<Vec<u8>>> {
     loop {
-        if let Some(length) = request_length(buffer)
-            && buffer.len() >= length
+        if let Some(length) = request_length(received)
+            && received.len() >= length
         {
-            buffer.drain(..length);
-            return Ok(true);
+            return Ok(Some(received.drain(..length).collect()));
         }
-        if stream.read_buf(buffer).await? == 0 {
-            return Ok(false);
+        if stream.read_buf(received).await? == 0 {
+            return Ok(None);
         }
     }
 }

@@ -3,10 +3,17 @@
 use std::error::Error;
 use std::time::Duration;
 
-use super::client::{Answer, Connection};
+use tokio::task::JoinSet;
+use tokio::time::sleep;
+
+use super::client::{Answer, Connection, Keep};
 use super::process::Process;
 use super::server::Target;
 use super::wire::Api;
+use super::wish::Wish;
+
+/// Streams that are opened at the same time.
+const AT_ONCE: usize = 500;
 
 /// One measurement of one server, started anew with its provider.
 pub(super) struct Bench {
@@ -37,10 +44,16 @@ pub(super) struct Streams {
 
 impl Bench {
     pub(super) fn start(target: Target, api: Api, streams: Streams) -> Result<Self, Box<dyn Error>> {
-        let provider = Self::provider(api, streams)?;
-        let address = provider.address.to_string();
-        let server = Process::start(&["serve", target.name(), api.name(), &address])?;
-        Ok(Self { server, provider })
+        Self::start_as(target, api, streams, &[], Process::start)
+    }
+
+    /// As [`start`](Self::start), with an assistant that has a tool.
+    pub(super) fn start_with_tool(
+        target: Target,
+        api: Api,
+        streams: Streams,
+    ) -> Result<Self, Box<dyn Error>> {
+        Self::start_as(target, api, streams, &["tool"], Process::start)
     }
 
     /// As [`start`](Self::start), with the server's instructions counted.
@@ -50,9 +63,19 @@ impl Bench {
         streams: Streams,
         report: &str,
     ) -> Result<Self, Box<dyn Error>> {
+        Self::start_as(target, api, streams, &[], |arguments| Process::start_counted(arguments, report))
+    }
+
+    fn start_as(
+        target: Target,
+        api: Api,
+        streams: Streams,
+        more: &[&str],
+        start: impl Fn(&[&str]) -> Result<Process, Box<dyn Error>>,
+    ) -> Result<Self, Box<dyn Error>> {
         let provider = Self::provider(api, streams)?;
         let address = provider.address.to_string();
-        let server = Process::start_counted(&["serve", target.name(), api.name(), &address], report)?;
+        let server = start(&[&["serve", target.name(), api.name(), &address], more].concat())?;
         Ok(Self { server, provider })
     }
 
@@ -73,7 +96,8 @@ impl Bench {
         &self,
         connections: usize,
         requests: usize,
-        note_latencies: bool,
+        wish: Wish,
+        keep: Keep,
     ) -> Result<Vec<Answer>, Box<dyn Error>> {
         let address = self.server.address;
         let clients: Vec<_> = (0..connections)
@@ -83,8 +107,7 @@ impl Bench {
                     let mut connection =
                         Connection::open(address).await.map_err(|error| error.to_string())?;
                     for _ in 0..requests {
-                        answers
-                            .push(connection.ask(note_latencies).await.map_err(|error| error.to_string())?);
+                        answers.push(connection.ask(wish, keep).await.map_err(|error| error.to_string())?);
                     }
                     Ok::<_, String>(answers)
                 })
@@ -105,9 +128,10 @@ impl Bench {
         deltas: usize,
     ) -> Result<Cost, Box<dyn Error>> {
         // Connections to the provider, pools and buffers are there before anything counts.
-        self.ask(connections.min(16), 1, false).await?;
+        self.ask(connections.min(16), 1, Wish::Usual, Keep::default()).await?;
         let before = self.server.cpu()?;
-        let answers = self.ask(connections, requests, true).await?;
+        let answers =
+            self.ask(connections, requests, Wish::Usual, Keep { latencies: true, body: false }).await?;
         let nanos = self.server.cpu()? - before;
         if let Some(answer) = answers.iter().find(|answer| answer.deltas != deltas) {
             return Err(format!("{} deltas came of {deltas}", answer.deltas).into());
@@ -125,26 +149,53 @@ impl Bench {
         })
     }
 
-    /// Bytes of memory for each of `streams` that are open and nearly silent.
+    /// Bytes of memory with so many streams that are open and nearly silent.
     pub(super) async fn memory(&self, streams: &[usize]) -> Result<Vec<(usize, u64)>, Box<dyn Error>> {
         self.ask_and_leave(64).await?;
+        self.settle().await?;
         let mut open: Vec<Connection> = Vec::new();
         let mut points = vec![(0, self.server.rss()?)];
         for &goal in streams {
             while open.len() < goal {
-                let mut connection = Connection::open(self.server.address).await?;
-                connection.begin().await?;
-                open.push(connection);
+                open.append(&mut self.begin((goal - open.len()).min(AT_ONCE)).await?);
             }
-            tokio::time::sleep(Duration::from_secs(2)).await;
+            sleep(Duration::from_secs(2)).await;
             points.push((goal, self.server.rss()?));
         }
         Ok(points)
     }
 
-    async fn ask_and_leave(&self, streams: usize) -> Result<(), Box<dyn Error>> {
+    /// Has so many clients begin to read an answer and leave.
+    pub(super) async fn ask_and_leave(&self, streams: usize) -> Result<(), Box<dyn Error>> {
+        self.begin(streams).await.map(drop)
+    }
+
+    /// So many clients that have read the first delta of their answers.
+    async fn begin(&self, streams: usize) -> Result<Vec<Connection>, Box<dyn Error>> {
+        let address = self.server.address;
+        let mut begun = JoinSet::new();
         for _ in 0..streams {
-            Connection::open(self.server.address).await?.begin().await?;
+            begun.spawn(async move {
+                let begin = async {
+                    let mut connection = Connection::open(address).await?;
+                    connection.begin(Wish::Usual).await?;
+                    Ok(connection)
+                };
+                begin.await.map_err(|error: Box<dyn Error>| error.to_string())
+            });
+        }
+        Ok(begun.join_all().await.into_iter().collect::<Result<_, _>>()?)
+    }
+
+    /// Waits until the server has nothing to do for a while, 20 seconds at most.
+    pub(super) async fn settle(&self) -> Result<(), Box<dyn Error>> {
+        for _ in 0..40 {
+            let before = self.server.cpu()?;
+            sleep(Duration::from_millis(500)).await;
+            // A hundredth of the time.
+            if self.server.cpu()? - before < 5_000_000 {
+                break;
+            }
         }
         Ok(())
     }
@@ -156,12 +207,17 @@ pub(super) fn as_f64(count: usize) -> f64 {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "counts stay far below 2^52")]
-fn micros(nanos: u64) -> f64 {
+pub(super) fn micros(nanos: u64) -> f64 {
     nanos as f64 / 1000.0
 }
 
+#[expect(clippy::cast_precision_loss, reason = "bytes of memory stay far below 2^52")]
+pub(super) fn kilobytes(bytes: u64) -> f64 {
+    bytes as f64 / 1024.0
+}
+
 /// The value that this many of a hundred are not above.
-fn at(values: &[u64], percent: usize) -> f64 {
+pub(super) fn at(values: &[u64], percent: usize) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_unstable();
     let index = (sorted.len() * percent / 100).min(sorted.len().saturating_sub(1));

@@ -2,9 +2,9 @@
 
 use std::error::Error;
 use std::io::{self, Read as _};
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::time::Duration;
 
-use axum::serve::ListenerExt as _;
 use http_body_util::{BodyExt as _, Full};
 use hyper::Request;
 use hyper::body::Incoming;
@@ -12,9 +12,14 @@ use hyper::service::service_fn;
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
-use omniassist_axum::{AnthropicProvider, Assistant, Limits, OpenAiChatProvider, OpenAiProvider};
-use tokio::net::TcpListener;
+use omniassist_core::Limits;
+use omniassist_server::{
+    AnthropicProvider, Args, Assistant, OpenAiChatProvider, OpenAiProvider, Tool, ToolError,
+};
+use schemars::JsonSchema;
+use serde::Deserialize;
 
+use super::hosts::{self, Adapter};
 use super::process;
 use super::wire::Api;
 
@@ -23,49 +28,61 @@ use super::wire::Api;
 pub(super) enum Target {
     /// Hands the provider's bytes on, on hyper: what the others are compared with.
     Relay,
-    Axum,
+    /// The assistant.
+    Assistant(Adapter),
 }
 
 impl Target {
-    pub(super) const ALL: [Self; 2] = [Self::Relay, Self::Axum];
+    /// The relay is the first.
+    pub(super) const ALL: [Self; 4] = [
+        Self::Relay,
+        Self::Assistant(Adapter::Axum),
+        Self::Assistant(Adapter::Actix),
+        Self::Assistant(Adapter::Hyper),
+    ];
 
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Relay => "relay",
-            Self::Axum => "axum",
+            Self::Assistant(adapter) => adapter.name(),
         }
     }
 
     pub(super) fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|target| target.name() == name)
     }
+
+    /// The servers of these names; all adapters where there are none.
+    pub(super) fn adapters_or(names: &[&str]) -> Result<Vec<Self>, String> {
+        if names.is_empty() {
+            return Ok(Adapter::ALL.map(Self::Assistant).to_vec());
+        }
+        let named = |name: &&str| Self::named(name).ok_or_else(|| format!("there is no server {name}"));
+        names.iter().map(named).collect()
+    }
 }
 
-/// Serves until the standard input is closed.
-pub(super) fn serve(target: Target, api: Api, provider: SocketAddr) -> Result<(), Box<dyn Error>> {
+/// Serves until the standard input is closed; with a tool, where one is wanted.
+pub(super) fn serve(
+    target: Target,
+    api: Api,
+    provider: SocketAddr,
+    has_tool: bool,
+) -> Result<(), Box<dyn Error>> {
     std::thread::spawn(|| {
         let mut rest = Vec::new();
         let _ = std::io::stdin().read_to_end(&mut rest);
         std::process::exit(0);
     });
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-    runtime.block_on(async {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
-        process::announce(listener.local_addr()?)?;
-        match target {
-            Target::Relay => relay(listener, provider).await,
-            Target::Axum => {
-                // Else a token waits until the client has acknowledged the one before it.
-                let listener = listener.tap_io(|stream| {
-                    let _ = stream.set_nodelay(true);
-                });
-                Ok(axum::serve(listener, omniassist_axum::router(assistant(api, provider)?)).await?)
-            }
-        }
-    })
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+    process::announce(listener.local_addr()?)?;
+    match target {
+        Target::Relay => hosts::runtime()?.block_on(async { relay(hosts::tokio(listener)?, provider).await }),
+        Target::Assistant(adapter) => adapter.serve(listener, assistant(api, provider, has_tool)?),
+    }
 }
 
-async fn relay(listener: TcpListener, provider: SocketAddr) -> Result<(), Box<dyn Error>> {
+async fn relay(listener: tokio::net::TcpListener, provider: SocketAddr) -> Result<(), Box<dyn Error>> {
     let client: Client<HttpConnector, Full<bytes::Bytes>> =
         Client::builder(TokioExecutor::new()).build_http();
     let uri: hyper::Uri = format!("http://{provider}/").parse()?;
@@ -93,34 +110,34 @@ async fn relay(listener: TcpListener, provider: SocketAddr) -> Result<(), Box<dy
     }
 }
 
-fn assistant(api: Api, provider: SocketAddr) -> Result<Assistant, Box<dyn Error>> {
+fn assistant(api: Api, provider: SocketAddr, has_tool: bool) -> Result<Assistant, Box<dyn Error>> {
     let mut limits = Limits::default();
-    limits.run_timeout = std::time::Duration::from_secs(3600);
+    limits.run_timeout = Duration::from_secs(3600);
+    let base = format!("http://{provider}/v1");
     let builder = match api {
-        Api::Responses => Assistant::builder(
-            OpenAiProvider::builder()
-                .base_url(format!("http://{provider}/v1"))
-                .api_key("k")
-                .model("m")
-                .build()?,
-        )
-        .allow_anonymous(),
-        Api::Chat => Assistant::builder(
-            OpenAiChatProvider::builder()
-                .base_url(format!("http://{provider}/v1"))
-                .api_key("k")
-                .model("m")
-                .build()?,
-        )
-        .allow_anonymous(),
-        Api::Anthropic => Assistant::builder(
-            AnthropicProvider::builder()
-                .base_url(format!("http://{provider}"))
-                .api_key("k")
-                .model("m")
-                .build()?,
-        )
-        .allow_anonymous(),
+        Api::Responses => {
+            Assistant::builder(OpenAiProvider::builder().base_url(base).api_key("k").model("m").build()?)
+        }
+        Api::Chat => {
+            Assistant::builder(OpenAiChatProvider::builder().base_url(base).api_key("k").model("m").build()?)
+        }
+        Api::Anthropic => {
+            let base = format!("http://{provider}");
+            Assistant::builder(AnthropicProvider::builder().base_url(base).api_key("k").model("m").build()?)
+        }
     };
-    Ok(builder.limits(limits).build()?)
+    let mut builder = builder.allow_anonymous().limits(limits);
+    if has_tool {
+        builder = builder.tool(Tool::new("take", "Takes a text", take));
+    }
+    Ok(builder.build()?)
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Taken {
+    text: String,
+}
+
+async fn take(Args(taken): Args<Taken>) -> Result<usize, ToolError> {
+    Ok(taken.text.len())
 }

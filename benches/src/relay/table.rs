@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::io::{Write, stdout};
 
-use super::scenario::{Bench, Cost, Streams};
+use super::scenario::{Bench, Cost, Streams, as_f64, kilobytes};
 use super::server::Target;
 use super::wire::Api;
 
@@ -157,9 +157,7 @@ async fn memory(repeat: usize) -> Result<(), Box<dyn Error>> {
             let points = bench.memory(&STREAMS).await?;
             let idle = points.first().map_or(0, |(_, bytes)| *bytes);
             for ((streams, bytes), column) in points.iter().skip(1).zip(&mut columns) {
-                #[expect(clippy::cast_precision_loss, reason = "bytes of memory stay far below 2^52")]
-                let above = bytes.saturating_sub(idle) as f64;
-                column.push(above / 1024.0 / super::scenario::as_f64(*streams));
+                column.push(kilobytes(bytes.saturating_sub(idle)) / as_f64(*streams));
             }
             bench.end()?;
         }

@@ -7,8 +7,56 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// count deltas by it.
 pub(super) const MARK: u8 = b'~';
 
-/// Digits of the time in a delta: microseconds since 1970.
-pub(super) const DIGITS: usize = 16;
+/// Digits behind the mark: of the time, and of the number.
+pub(super) const DIGITS: usize = TIME_DIGITS + NUMBER_DIGITS;
+const TIME_DIGITS: usize = 11;
+const NUMBER_DIGITS: usize = 5;
+/// What the time and the number of a delta are counted up to, and begin anew.
+const TIMES: u64 = 10_u64.pow(11);
+const NUMBERS: usize = 10_usize.pow(5);
+
+/// What a delta says of itself: when it was written, in microseconds, and the how many-th of its answer it is.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Stamp {
+    time: u64,
+    number: usize,
+}
+
+impl Stamp {
+    /// Reads the digits behind a mark.
+    pub(super) fn read(digits: &[u8]) -> Option<Self> {
+        let (time, number) = str::from_utf8(digits).ok()?.split_at_checked(TIME_DIGITS)?;
+        Some(Self { time: time.parse().ok()?, number: number.parse().ok()? })
+    }
+
+    /// Whether it is the delta of this number, counted from 0.
+    pub(super) fn is_number(self, number: usize) -> bool {
+        self.number == number % NUMBERS
+    }
+
+    /// Microseconds from its time to this one. 0 where its clock was ahead.
+    pub(super) fn age(self, at: u64) -> u64 {
+        let age = (at % TIMES + TIMES - self.time) % TIMES;
+        if age > TIMES / 2 { 0 } else { age }
+    }
+}
+
+/// The text of a delta.
+pub(super) fn stamp(time: u64, number: usize) -> String {
+    let (time, number, mark) = (time % TIMES, number % NUMBERS, char::from(MARK));
+    format!("{mark}{time:0TIME_DIGITS$}{number:0NUMBER_DIGITS$}")
+}
+
+/// A body with zeros for the times of its deltas.
+pub(super) fn without_times(body: &[u8]) -> Vec<u8> {
+    let mut out = body.to_vec();
+    for at in memchr::memchr_iter(MARK, body) {
+        if let Some(time) = out.get_mut(at + 1..at + 1 + TIME_DIGITS) {
+            time.fill(b'0');
+        }
+    }
+    out
+}
 
 /// Whose stream it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,10 +101,10 @@ impl Api {
         out
     }
 
-    /// One delta, framed, that carries this time.
-    pub(super) fn delta(self, micros: u64) -> String {
+    /// One delta, framed, that carries this time and number.
+    pub(super) fn delta(self, micros: u64, number: usize) -> String {
         let [before, after] = self.events().delta;
-        chunk(&format!("{before}{}{micros:0DIGITS$}{after}", char::from(MARK)))
+        chunk(&format!("{before}{}{after}", stamp(micros, number)))
     }
 }
 
@@ -70,6 +118,35 @@ fn chunk(event: &str) -> String {
     let mut out = String::with_capacity(event.len() + 8);
     let _ = write!(out, "{:x}\r\n{event}\r\n", event.len());
     out
+}
+
+/// An answer of OpenAI's Responses API that calls the tool `take`, framed: arguments of this many bytes, 64 in a delta.
+pub(super) fn call(bytes: usize) -> String {
+    const PIECE: usize = 64;
+    let (opening, closing) = (r#"{\"text\":\""#, r#"\"}"#);
+    let text = bytes.saturating_sub(11);
+    let mut out: String = RESPONSES.opening.iter().take(1).map(|event| chunk(event)).collect();
+    out += &chunk(
+        "event: response.output_item.added\ndata: {\"type\":\"response.output_item.added\",\"item\":{\"id\":\"fc_01\",\"type\":\"function_call\",\"status\":\"in_progress\",\"arguments\":\"\",\"call_id\":\"call_01\",\"name\":\"take\"},\"output_index\":0,\"sequence_number\":1}\n\n",
+    );
+    let mut delta = |piece: &str| {
+        out += &chunk(&format!(
+            "event: response.function_call_arguments.delta\ndata: {{\"type\":\"response.function_call_arguments.delta\",\"delta\":\"{piece}\",\"item_id\":\"fc_01\",\"obfuscation\":\"0123456789\",\"output_index\":0,\"sequence_number\":1234}}\n\n"
+        ));
+    };
+    delta(opening);
+    let piece = "x".repeat(PIECE);
+    (0..text / PIECE).for_each(|_| delta(&piece));
+    delta(&"x".repeat(text % PIECE));
+    delta(closing);
+    let arguments = format!("{opening}{}{closing}", "x".repeat(text));
+    out += &chunk(&format!(
+        "event: response.function_call_arguments.done\ndata: {{\"type\":\"response.function_call_arguments.done\",\"arguments\":\"{arguments}\",\"item_id\":\"fc_01\",\"output_index\":0,\"sequence_number\":9997}}\n\n"
+    ));
+    out += &chunk(&format!(
+        "event: response.output_item.done\ndata: {{\"type\":\"response.output_item.done\",\"item\":{{\"id\":\"fc_01\",\"type\":\"function_call\",\"status\":\"completed\",\"arguments\":\"{arguments}\",\"call_id\":\"call_01\",\"name\":\"take\"}},\"output_index\":0,\"sequence_number\":9998}}\n\n"
+    ));
+    out + &Api::Responses.closing()
 }
 
 struct Events {
