@@ -14,6 +14,7 @@ mod ag_ui;
 mod anthropic;
 mod approvals;
 mod budget;
+mod bursts;
 mod calm;
 #[cfg(feature = "openai")]
 mod canary;

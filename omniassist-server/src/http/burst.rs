@@ -1,5 +1,8 @@
+use std::pin::pin;
 use std::task::Context;
 use std::time::Duration;
+
+use tokio::task::yield_now;
 
 /// Events that come closer behind a frame than this belong to a burst: a model that is read from memory, or one that is
 /// faster than its reader. No model that thinks between two tokens is this fast.
@@ -22,17 +25,17 @@ pub(super) struct Burst {
 
 impl Burst {
     /// Whether this poll is turned away, to be repeated after a turn of the scheduler.
-    pub(super) fn refuses(&mut self, cx: &Context<'_>) -> bool {
+    pub(super) fn refuses(&mut self, cx: &mut Context<'_>) -> bool {
         let refuse = std::mem::take(&mut self.refuse);
         if refuse {
-            cx.waker().wake_by_ref();
+            turn(cx);
         }
         refuse
     }
 
     /// Whether a frame of this many bytes, this long after the one before it, waits for more. Then the task is woken
     /// again by itself.
-    pub(super) fn holds(&mut self, bytes: usize, since_last: Duration, cx: &Context<'_>) -> bool {
+    pub(super) fn holds(&mut self, bytes: usize, since_last: Duration, cx: &mut Context<'_>) -> bool {
         let grows = bytes > self.held;
         let is_burst = self.held > 0 || since_last < GAP;
         if !(grows && is_burst) {
@@ -40,7 +43,7 @@ impl Burst {
         }
         self.held = bytes;
         self.refuse = true;
-        cx.waker().wake_by_ref();
+        turn(cx);
         true
     }
 
@@ -48,4 +51,12 @@ impl Burst {
     pub(super) fn sent(&mut self) {
         *self = Self::default();
     }
+}
+
+/// Has the task woken when all others had their turn, and the sockets were looked at. Waking it at once is not enough
+/// where the task runs in a `LocalSet`, as actix's do: its tasks would go round without the connection to the provider,
+/// which is a task of the runtime's.
+fn turn(cx: &mut Context<'_>) {
+    // Its first poll leaves the waker with the runtime.
+    let _ = pin!(yield_now()).poll(cx);
 }
