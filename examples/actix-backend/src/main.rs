@@ -14,27 +14,38 @@ mod assistant; // + assistant
 mod tests;
 
 use std::error::Error;
+use std::io::{Write, stdout};
 
-use actix_web::{App, HttpServer, web};
+use actix_web::{App, HttpServer, rt, web};
 use omniassist_actix::OpenAiProvider; // + assistant
-use tasks::{Tasks, Users};
+use tasks::{Settings, Tasks, stopped};
 
 #[actix_web::main]
 async fn main() -> Result<(), Box<dyn Error>> {
-    let users = web::Data::new(Users::parse(&std::env::var("TOKENS").unwrap_or_default()));
-    let tasks = web::Data::new(Tasks::new());
+    let settings = Settings::from_env()?;
+    let (users, tasks) = (web::Data::new(settings.users), web::Data::new(Tasks::new()));
     let assistant = assistant::assistant(OpenAiProvider::from_env()?)?; // + assistant
     let shared = assistant.clone(); // + assistant
-    HttpServer::new(move || {
+    let server = HttpServer::new(move || {
         App::new()
             .app_data(users.clone())
             .app_data(tasks.clone())
             .configure(|app| app::routes(app, shared.clone())) // + assistant
     })
     .h1_allow_half_closed(false) // + assistant: a client that leaves is noticed at once
-    .bind(("127.0.0.1", 3000))?
-    .run()
-    .await?;
+    .shutdown_signal(stopped())
+    .shutdown_timeout(settings.shutdown.as_secs() + 3)
+    .bind(settings.listen)?;
+    for address in server.addrs() {
+        writeln!(stdout(), "listening on http://{address}")?;
+    }
+    // + assistant, to the end of this block: its answers get a deadline, and who reads one that is cut is told
+    let draining = assistant.clone();
+    rt::spawn(async move {
+        stopped().await;
+        draining.drain(settings.shutdown).await;
+    });
+    server.run().await?;
     assistant.shutdown().await; // + assistant
     Ok(())
 }

@@ -14,22 +14,38 @@ mod assistant; // + assistant
 mod tests;
 
 use std::error::Error;
+use std::io::{Write, stdout};
+use std::time::Duration; // + assistant
 
-use omniassist_axum::OpenAiProvider; // + assistant
-use tasks::{Tasks, Users};
+use axum::serve::ListenerExt as _; // + assistant
+use omniassist_axum::{Assistant, OpenAiProvider}; // + assistant
+use tasks::{Settings, Tasks, stopped};
 use tokio::net::TcpListener;
+use tokio::time::sleep; // + assistant
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
-    let users = Users::parse(&std::env::var("TOKENS").unwrap_or_default());
+    let settings = Settings::from_env()?;
     let tasks = Tasks::new();
     let assistant = assistant::assistant(OpenAiProvider::from_env()?, tasks.clone())?; // + assistant
-    let app = app::router(tasks, users, assistant.clone()); // + assistant
-    let listener = TcpListener::bind("127.0.0.1:3000").await?;
+    let app = app::router(tasks, settings.users, assistant.clone()); // + assistant
+    let listener = TcpListener::bind(settings.listen).await?;
+    writeln!(stdout(), "listening on http://{}", listener.local_addr()?)?;
+    // + assistant: else a token waits until the client has acknowledged the one before it
+    let listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
+    let server = axum::serve(listener, app).with_graceful_shutdown(stopped());
+    // + assistant, to the end of the file: its answers get a deadline, and who reads one that is cut is told
     tokio::select! {
-        ended = async { axum::serve(listener, app).await } => ended?,
-        _ = tokio::signal::ctrl_c() => {}
+        ended = async { server.await } => ended?,
+        () = drained(&assistant, settings.shutdown) => {}
     }
-    assistant.shutdown().await; // + assistant
+    assistant.shutdown().await;
     Ok(())
+}
+
+async fn drained(assistant: &Assistant, deadline: Duration) {
+    stopped().await;
+    assistant.drain(deadline).await;
+    // For the last words to be written; a client that does not read them is not waited for.
+    sleep(Duration::from_secs(1)).await;
 }

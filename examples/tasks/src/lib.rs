@@ -3,8 +3,10 @@
 
 mod error;
 mod list;
+mod settings;
 mod users;
 
 pub use error::TaskError;
 pub use list::{Task, Tasks};
+pub use settings::{Settings, stopped};
 pub use users::{User, Users};

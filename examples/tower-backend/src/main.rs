@@ -15,41 +15,62 @@ mod routes;
 mod tests;
 
 use std::error::Error;
+use std::io::{Write, stdout};
+use std::pin::pin;
+use std::time::Duration; // + assistant
 
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
+use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
 use omniassist_hyper::OpenAiProvider; // + assistant
-use tasks::{Tasks, Users};
+use tasks::{Settings, Tasks, stopped};
 use tokio::net::TcpListener;
+use tokio::time::sleep; // + assistant
 
 use app::App;
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
-    let users = Users::parse(&std::env::var("TOKENS").unwrap_or_default());
+    let settings = Settings::from_env()?;
     let tasks = Tasks::new();
     let assistant = assistant::assistant(OpenAiProvider::from_env()?, tasks.clone())?; // + assistant
-    let app = app::service(tasks, users, assistant.clone()); // + assistant
-    let listener = TcpListener::bind("127.0.0.1:3000").await?;
+    let app = app::service(tasks, settings.users, assistant.clone()); // + assistant
+    let listener = TcpListener::bind(settings.listen).await?;
+    writeln!(stdout(), "listening on http://{}", listener.local_addr()?)?;
+    let connections = serve(listener, app).await?;
+    // + assistant, to the end of this block: its answers get a deadline, and who reads one that is cut is told
+    let drained = async {
+        assistant.drain(settings.shutdown).await;
+        // For the last words to be written; a client that does not read them is not waited for.
+        sleep(Duration::from_secs(1)).await;
+    };
     tokio::select! {
-        ended = serve(listener, app) => ended?,
-        _ = tokio::signal::ctrl_c() => {}
+        () = connections.shutdown() => {}
+        () = drained => {} // + assistant
     }
     assistant.shutdown().await; // + assistant
     Ok(())
 }
 
-/// Serves HTTP/1 and HTTP/2, one task for each connection.
-async fn serve(listener: TcpListener, app: App) -> std::io::Result<()> {
+/// Serves HTTP/1 and HTTP/2, one task for each connection, until told to stop; gives the connections that are left.
+async fn serve(listener: TcpListener, app: App) -> std::io::Result<GracefulShutdown> {
+    let connections = GracefulShutdown::new();
+    let mut stopped = pin!(stopped());
     loop {
-        let (socket, _) = listener.accept().await?;
+        let socket = tokio::select! {
+            accepted = listener.accept() => accepted?.0,
+            () = &mut stopped => return Ok(connections),
+        };
+        socket.set_nodelay(true)?; // + assistant: else a token waits until the one before it is acknowledged
         let service = TowerToHyperService::new(app.clone());
+        let mut server = auto::Builder::new(TokioExecutor::new());
+        server.http1().timer(TokioTimer::new());
+        let connection = server.serve_connection(TokioIo::new(socket), service).into_owned();
+        let connection = connections.watch(connection);
         tokio::spawn(async move {
-            let mut server = auto::Builder::new(TokioExecutor::new());
-            server.http1().timer(TokioTimer::new());
             // A client that leaves is an error here.
-            let _ = server.serve_connection(TokioIo::new(socket), service).await;
+            let _ = connection.await;
         });
     }
 }

@@ -1,0 +1,78 @@
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use crate::Users;
+
+/// How a backend is run, as its environment says.
+#[derive(Debug)]
+pub struct Settings {
+    /// `TOKENS`: who may sign in, `ann=token,bo=another`. Default: nobody.
+    pub users: Users,
+    /// `LISTEN`: where it listens. Default 127.0.0.1:3000.
+    pub listen: SocketAddr,
+    /// `SHUTDOWN_SECONDS`: how long the answers that are under way may take when it is stopped. Default 25.
+    pub shutdown: Duration,
+}
+
+impl Settings {
+    /// Reads the environment.
+    ///
+    /// # Errors
+    ///
+    /// Where a variable is not what it should be.
+    pub fn from_env() -> Result<Self, &'static str> {
+        Self::read(|name| std::env::var(name).ok())
+    }
+
+    fn read(variable: impl Fn(&str) -> Option<String>) -> Result<Self, &'static str> {
+        let users = Users::parse(&variable("TOKENS").unwrap_or_default());
+        let listen = variable("LISTEN").unwrap_or_else(|| "127.0.0.1:3000".to_owned());
+        let listen = listen.parse().map_err(|_| "LISTEN is an address and a port")?;
+        let seconds = variable("SHUTDOWN_SECONDS").unwrap_or_else(|| "25".to_owned());
+        let seconds = seconds.parse().map_err(|_| "SHUTDOWN_SECONDS is a number")?;
+        Ok(Self { users, listen, shutdown: Duration::from_secs(seconds) })
+    }
+}
+
+/// Waits until the process is told to stop: by Ctrl-C, or by SIGTERM where there is one.
+pub async fn stopped() {
+    let interrupted = async {
+        if tokio::signal::ctrl_c().await.is_err() {
+            // Without a handler the system's own ends the process.
+            std::future::pending::<()>().await;
+        }
+    };
+    #[cfg(unix)]
+    let terminated = async {
+        match tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
+            Ok(mut signal) => drop(signal.recv().await),
+            Err(_) => std::future::pending().await,
+        }
+    };
+    #[cfg(not(unix))]
+    let terminated = std::future::pending::<()>();
+    tokio::select! {
+        () = interrupted => {}
+        () = terminated => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_environment_says_how_it_is_run() {
+        let settings = Settings::read(|_| None).unwrap();
+        assert_eq!((settings.listen.port(), settings.shutdown), (3000, Duration::from_secs(25)));
+        let only = |name: &'static str, value: &str| {
+            let value = value.to_owned();
+            Settings::read(move |asked| (asked == name).then(|| value.clone()))
+        };
+        assert_eq!(only("LISTEN", "127.0.0.1:0").unwrap().listen.port(), 0);
+        assert_eq!(only("SHUTDOWN_SECONDS", "2").unwrap().shutdown, Duration::from_secs(2));
+        for (name, value) in [("LISTEN", "3000"), ("SHUTDOWN_SECONDS", "soon")] {
+            assert!(only(name, value).unwrap_err().starts_with(name));
+        }
+    }
+}
