@@ -90,7 +90,7 @@ impl FromRequest for AssistantRequest {
     }
 }
 
-fn refused(response: HttpResponse<ResponseBody>) -> actix_web::Error {
+pub(crate) fn refused(response: HttpResponse<ResponseBody>) -> actix_web::Error {
     let cause = "the posted run is not acceptable";
     InternalError::from_response(cause, response.map_into_boxed_body()).into()
 }

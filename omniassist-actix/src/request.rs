@@ -1,3 +1,4 @@
+use std::fmt;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
@@ -65,8 +66,8 @@ fn version(version: actix::Version) -> Version {
     }
 }
 
-/// The payload of a request. None of actix's own limits applies to it; the assistant's does.
-pub(crate) struct RequestBody {
+/// The payload of a request of actix, as a body. None of actix's own limits applies to it; the assistant's does.
+pub struct RequestBody {
     payload: Payload,
     announced: u64,
 }
@@ -87,5 +88,11 @@ impl Body for RequestBody {
         let mut hint = SizeHint::new();
         hint.set_lower(self.announced);
         hint
+    }
+}
+
+impl fmt::Debug for RequestBody {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RequestBody").field("announced", &self.announced).finish_non_exhaustive()
     }
 }

@@ -9,6 +9,7 @@
 )]
 
 mod bodies;
+mod bridging;
 mod client;
 mod host_data;
 mod leaving;

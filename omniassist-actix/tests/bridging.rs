@@ -1,0 +1,158 @@
+//! What the SDK serves from a handler of the application's own: here an agent runtime.
+
+use std::sync::Arc;
+
+use actix_web::dev::Service;
+use actix_web::{App, HttpMessage, Responder, web};
+use futures_util::{StreamExt, stream};
+use omniassist_actix::core::dialect::ai_sdk::runtime::{RuntimeCommand, RuntimeEvent, TransportOptions};
+use omniassist_actix::http::PostedRun;
+use omniassist_actix::runtime::{
+    BoxError, Reconnected, Runtime, RuntimeEvents, RuntimeRun, RuntimeTransport,
+};
+use omniassist_actix::{BridgedRequest, BridgedResponse, Principal};
+use reqwest::{Client, StatusCode};
+use serde_json::json;
+use tokio::sync::Notify;
+use tokio::time::timeout;
+
+use crate::client::{PATIENCE, Raw, asking, chunks, json as read, post};
+use crate::serving::{Served, serve_app};
+
+/// Says who asks; to whoever says `wait`, it then says nothing more.
+#[derive(Clone, Default)]
+struct Parrot {
+    left: Arc<Notify>,
+}
+
+struct Leaving(Arc<Notify>);
+
+impl Drop for Leaving {
+    fn drop(&mut self) {
+        self.0.notify_one();
+    }
+}
+
+impl Parrot {
+    fn says(&self, text: &str, waits: bool) -> RuntimeEvents {
+        let delta = json!({"type": "agent:text:delta", "runId": "r1", "nodeId": "n1", "content": text});
+        let complete = r#"{"type": "agent:complete", "runId": "r1", "nodeId": "n1"}"#.to_owned();
+        let said = RuntimeEvent::parse(delta.to_string());
+        if waits {
+            let leaving = Leaving(Arc::clone(&self.left));
+            let events = stream::iter([said]).chain(stream::pending());
+            return Box::pin(events.inspect(move |_| _ = &leaving));
+        }
+        Box::pin(stream::iter([said, RuntimeEvent::parse(complete)]))
+    }
+}
+
+impl Runtime for Parrot {
+    fn subscribe(&self, run: &RuntimeRun) -> RuntimeEvents {
+        let asked = run.request.messages.last().unwrap().text();
+        self.says(&format!("{} says {asked}", run.principal()), asked == "wait")
+    }
+
+    fn dispatch(&self, _run: &RuntimeRun, _command: RuntimeCommand) -> Result<(), BoxError> {
+        Ok(())
+    }
+
+    fn reconnect(&self, chat_id: &str, extensions: &http::Extensions) -> Option<Reconnected> {
+        let who = extensions.get::<Principal>()?;
+        Some(Reconnected {
+            message_id: "m7".into(),
+            events: self.says(&format!("{who} is back in {chat_id}"), false),
+        })
+    }
+}
+
+async fn chat(transport: web::Data<RuntimeTransport>, request: BridgedRequest) -> impl Responder {
+    BridgedResponse(match PostedRun::read(request.0, transport.limits()).await {
+        Ok(posted) => transport.respond(posted),
+        Err(refusal) => refusal,
+    })
+}
+
+async fn resume(
+    transport: web::Data<RuntimeTransport>,
+    chat_id: web::Path<String>,
+    request: BridgedRequest,
+) -> impl Responder {
+    BridgedResponse(transport.respond_reconnect(&chat_id, request.0.extensions()))
+}
+
+/// Serves it to ada, or to nobody in particular.
+fn serving(parrot: &Parrot, signed_in: bool) -> Served {
+    let transport = RuntimeTransport::new(parrot.clone(), TransportOptions::new());
+    let app = move || {
+        App::new()
+            .app_data(web::Data::new(transport.clone()))
+            // Actix's own limits are for its own extractors.
+            .app_data(web::PayloadConfig::new(1))
+            .route("/chat", web::post().to(chat))
+            .route("/chat/{chat_id}/stream", web::get().to(resume))
+            .wrap_fn(move |request, next| {
+                if signed_in {
+                    request.extensions_mut().insert(Principal::new("ada"));
+                }
+                next.call(request)
+            })
+    };
+    serve_app(app, false)
+}
+
+fn said(chunks: &[serde_json::Value]) -> &str {
+    let delta = chunks.iter().find(|chunk| chunk["type"] == "text-delta");
+    delta.unwrap_or_else(|| panic!("a text: {chunks:?}"))["delta"].as_str().unwrap()
+}
+
+#[actix_web::test]
+async fn a_runtime_is_asked_and_knows_for_whom() {
+    let server = serving(&Parrot::default(), true);
+    let url = format!("{}/chat", server.base);
+    let response = post(&url, asking("hi")).await;
+    assert_eq!(response.headers()["content-type"], "text/event-stream");
+    let answer = chunks(response).await;
+    assert_eq!(said(&answer), "ada says hi");
+    assert_eq!(answer.last().unwrap()["type"], "finish");
+}
+
+#[actix_web::test]
+async fn a_client_comes_back_to_a_chat() {
+    let asked = async |signed_in: bool| {
+        let server = serving(&Parrot::default(), signed_in);
+        reqwest::get(format!("{}/chat/c-1/stream", server.base)).await.unwrap()
+    };
+    assert_eq!(said(&chunks(asked(true).await).await), "ada is back in c-1");
+    assert_eq!(asked(false).await.status(), StatusCode::NO_CONTENT);
+}
+
+#[actix_web::test]
+async fn what_is_no_conversation_is_refused() {
+    let server = serving(&Parrot::default(), true);
+    let url = format!("{}/chat", server.base);
+    let response = post(&url, "{".into()).await;
+    assert_eq!(response.status(), StatusCode::BAD_REQUEST);
+    assert!(read(response).await["error"]["code"].is_string());
+    let form = Client::new().post(&url).header("content-type", "text/plain").body(asking("hi"));
+    assert_eq!(form.send().await.unwrap().status(), StatusCode::UNSUPPORTED_MEDIA_TYPE);
+}
+
+#[actix_web::test]
+async fn http_1_0_gets_a_body_that_ends_with_its_connection() {
+    let server = serving(&Parrot::default(), true);
+    let answer = Raw::post_1_0(server.address, "/chat", "", &asking("hi")).await.end().await;
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    assert!(!head.to_lowercase().contains("chunked"), "{head}");
+    assert!(body.starts_with("id: 0\ndata: ") && body.ends_with("data: [DONE]\n\n"), "{body}");
+}
+
+#[actix_web::test]
+async fn a_client_that_leaves_ends_the_subscription() {
+    let parrot = Parrot::default();
+    let server = serving(&parrot, true);
+    let mut client = Raw::post(server.address, "/chat", &asking("wait")).await;
+    client.until("ada says wait").await;
+    drop(client);
+    timeout(PATIENCE, parrot.left.notified()).await.expect("nobody listens any more");
+}
