@@ -15,16 +15,24 @@ use serde::Deserialize;
 use crate::book::{Book, Entry};
 use crate::tools;
 
+/// The header in which clients say who they are.
+pub const USER: &str = "x-user";
+
 /// What the environment says of how posted history is treated.
 #[derive(Debug, Default)]
-pub(crate) struct Settings {
-    pub(crate) seal_keys: Option<SealKeys>,
-    pub(crate) approval_lifetime: Option<Duration>,
-    pub(crate) trusting: bool,
+pub struct Settings {
+    seal_keys: Option<SealKeys>,
+    approval_lifetime: Option<Duration>,
+    trusting: bool,
 }
 
 impl Settings {
-    pub(crate) fn from_env() -> Result<Self, Box<dyn Error>> {
+    /// Reads the variables that `main.rs` lists.
+    ///
+    /// # Errors
+    ///
+    /// When one of them has a value that it cannot have.
+    pub fn from_env() -> Result<Self, Box<dyn Error>> {
         let seconds = std::env::var("LEDGER_APPROVAL_SECONDS").ok();
         let seconds = seconds.map(|seconds| seconds.parse()).transpose()?;
         Ok(Self {
@@ -35,7 +43,12 @@ impl Settings {
     }
 }
 
-pub(crate) fn assistant(
+/// The assistant, which works on this book.
+///
+/// # Errors
+///
+/// When a tool is not one that a model can be told of.
+pub fn assistant(
     model: impl LlmProvider,
     settings: &Settings,
     book: Book,
@@ -58,18 +71,27 @@ pub(crate) fn assistant(
     tools::all().into_iter().fold(builder, |builder, tool| builder.tool(tool)).build()
 }
 
-pub(crate) fn router(assistant: &Assistant, book: Book) -> Router {
-    Router::new()
-        .route("/journal", get(journal))
-        .with_state(book)
+/// The ledger that was there before, and the assistant mounted in it.
+pub fn router(assistant: &Assistant, book: Book) -> Router {
+    journal(book)
         .nest_service("/assistant", omniassist_axum::router(assistant.clone()))
         .layer(middleware::from_fn(who))
 }
 
-/// Believes what a header says, in the place of a login.
+/// The ledger's own route.
+pub fn journal(book: Book) -> Router {
+    Router::new().route("/journal", get(entries)).with_state(book)
+}
+
+/// Who asks, by the value of [`USER`]: it is believed, in the place of a login.
+#[must_use]
+pub fn principal(user: Option<&str>) -> Option<Principal> {
+    user.map(Principal::new)
+}
+
 async fn who(mut request: Request, next: Next) -> Response {
-    let user = request.headers().get("x-user").and_then(|name| name.to_str().ok());
-    if let Some(principal) = user.map(Principal::new) {
+    let user = request.headers().get(USER).and_then(|name| name.to_str().ok());
+    if let Some(principal) = principal(user) {
         request.extensions_mut().insert(principal);
     }
     next.run(request).await
@@ -82,6 +104,6 @@ struct Page {
     from: usize,
 }
 
-async fn journal(State(book): State<Book>, Query(page): Query<Page>) -> Json<Vec<Entry>> {
+async fn entries(State(book): State<Book>, Query(page): Query<Page>) -> Json<Vec<Entry>> {
     Json(book.journal(page.from))
 }

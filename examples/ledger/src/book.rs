@@ -13,7 +13,7 @@ const OPENING: i64 = 100_000_000;
 
 /// Accounts in memory. Cloning is cheap; the clones are one book.
 #[derive(Debug, Clone)]
-pub(crate) struct Book(Arc<Mutex<Pages>>);
+pub struct Book(Arc<Mutex<Pages>>);
 
 #[derive(Debug)]
 struct Pages {
@@ -38,12 +38,15 @@ pub(crate) enum Refusal {
     Overdrawn(String),
 }
 
-impl Book {
-    pub(crate) fn new() -> Self {
+/// The book of the first day.
+impl Default for Book {
+    fn default() -> Self {
         let accounts = ["rent", "savings", "travel"].map(|name| (name.to_owned(), OPENING));
         Self(Arc::new(Mutex::new(Pages { accounts: accounts.into(), journal: Vec::new() })))
     }
+}
 
+impl Book {
     fn lock(&self) -> MutexGuard<'_, Pages> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

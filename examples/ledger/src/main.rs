@@ -1,8 +1,4 @@
-//! A ledger with an assistant that moves money, and may not do everything on its own: small transfers run, larger ones
-//! and the closing of an account wait for somebody's approval, and the largest are refused.
-//!
-//! Read [`tools`] for the approvals, [`app`] for whose request it is, and [`book`] for the journal in which every tool
-//! that ran stands. `OPENAI_API_KEY=… cargo run -p ledger`; further settings:
+//! Serves the ledger (see `lib.rs`) with axum. `OPENAI_API_KEY=… cargo run -p ledger`; further settings:
 //!
 //! | variable | what | default |
 //! |---|---|---|
@@ -12,16 +8,11 @@
 //! | `LEDGER_TRUSTING` | `yes`: what clients post is believed as it is. For comparison only | no |
 //! | `PORT` | where to listen on 127.0.0.1 | 3000 |
 
-mod app;
-mod book;
-#[cfg(test)]
-mod tests;
-mod tools;
-
 use std::error::Error;
 use std::io::{self, Write};
 use std::net::{Ipv4Addr, SocketAddr};
 
+use ledger::{Book, Settings};
 use omniassist_axum::OpenAiProvider;
 use tokio::net::TcpListener;
 use tracing_subscriber::EnvFilter;
@@ -31,12 +22,12 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
     tracing_subscriber::fmt().with_env_filter(filter).with_ansi(false).with_writer(io::stderr).init();
     let port = std::env::var("PORT").map_or(Ok(3000), |port| port.parse())?;
-    let book = book::Book::new();
-    let assistant = app::assistant(OpenAiProvider::from_env()?, &app::Settings::from_env()?, book.clone())?;
+    let book = Book::default();
+    let assistant = ledger::assistant(OpenAiProvider::from_env()?, &Settings::from_env()?, book.clone())?;
     // Never on a public address: there is no login here.
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
     writeln!(io::stdout(), "listening on http://{}", listener.local_addr()?)?;
-    let app = app::router(&assistant, book).into_make_service_with_connect_info::<SocketAddr>();
+    let app = ledger::router(&assistant, book).into_make_service_with_connect_info::<SocketAddr>();
     let serving = axum::serve(listener, app);
     tokio::select! {
         ended = serving => ended?,

@@ -22,7 +22,7 @@ async fn send(app: &Router, request: Request<Body>) -> String {
 async fn transfer(cents: i64, user: Option<&str>) -> (String, Value) {
     let order = json!({ "from": "savings", "to": "rent", "cents": cents });
     let model = ScriptedProvider::new().turn(Turn::call("transfer", order)).turn(text("That is all."));
-    let book = Book::new();
+    let book = Book::default();
     let assistant = app::assistant(model, &Settings::default(), book.clone()).unwrap();
     let app = app::router(&assistant, book);
     let body = json!({ "id": "c", "messages": [{ "id": "u", "role": "user", "content": "Pay the rent." }] });
@@ -61,7 +61,7 @@ async fn the_largest_and_those_of_strangers_are_refused() {
 
 #[test]
 fn no_money_is_made_or_lost() {
-    let book = Book::new();
+    let book = Book::default();
     assert!(book.transfer("savings", "nowhere", 5).is_err());
     assert!(book.transfer("savings", "rent", i64::MAX / 4).is_err());
     assert_eq!(book.transfer("savings", "savings", 5), Ok(100_000_000));

@@ -30,6 +30,14 @@ const JAVASCRIPT: &str = "text/javascript; charset=utf-8";
 const CONTENT_SECURITY_POLICY: &str =
     "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; object-src 'none'";
 
+/// The headers of every response.
+pub const HEADERS: [(&str, &str); 4] = [
+    ("content-security-policy", CONTENT_SECURITY_POLICY),
+    ("x-content-type-options", "nosniff"),
+    ("referrer-policy", "no-referrer"),
+    ("cross-origin-resource-policy", "same-origin"),
+];
+
 /// What answers, in the words of the page: the model's name and a note on it.
 #[derive(Debug, Clone)]
 pub(crate) struct Answering {
@@ -60,26 +68,22 @@ pub(crate) fn router(store: Store, answering: &Answering) -> Router {
 pub(crate) async fn guard(request: Request, next: Next) -> Response {
     let named = request.headers().get(header::HOST).and_then(|host| host.to_str().ok());
     let mut response = match named.or_else(|| request.uri().authority().map(|authority| authority.as_str())) {
-        Some(host) if is_local(host) => next.run(request).await,
+        Some(host) if is_for_this_machine(host) => next.run(request).await,
         _ => Failure {
             status: StatusCode::MISDIRECTED_REQUEST,
             text: "This server answers to 127.0.0.1 only.".into(),
         }
         .into_response(),
     };
-    let headers = response.headers_mut();
-    for (name, value) in [
-        (header::CONTENT_SECURITY_POLICY, CONTENT_SECURITY_POLICY),
-        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-        (header::REFERRER_POLICY, "no-referrer"),
-        (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
-    ] {
-        headers.insert(name, HeaderValue::from_static(value));
+    for (name, value) in HEADERS {
+        response.headers_mut().insert(HeaderName::from_static(name), HeaderValue::from_static(value));
     }
     response
 }
 
-fn is_local(host: &str) -> bool {
+/// Whether this `Host` is a name of the machine that the server runs on.
+#[must_use]
+pub fn is_for_this_machine(host: &str) -> bool {
     let name = match host.rsplit_once(':') {
         Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
         _ => host,

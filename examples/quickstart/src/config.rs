@@ -7,7 +7,7 @@ use omniassist_axum::seal::SealKeys;
 use reqwest::Url;
 
 /// Printed by `--help`.
-pub(crate) const HELP: &str = "\
+pub const HELP: &str = "\
 A small back office with an assistant in it, on http://127.0.0.1:3000.
 
 Usage: quickstart [--help]

@@ -1,15 +1,29 @@
-use omniassist_axum::core::JsonText;
-use serde_json::{Value, json};
+use std::net::Ipv4Addr;
+use std::sync::Arc;
+use std::time::Duration;
 
-use super::*;
-use crate::api::Answering;
-use crate::demo::Demo;
+use axum::Router;
+use omniassist_axum::core::JsonText;
+use omniassist_axum::{Assistant, CancellationToken};
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+
+use crate::api::{self, Answering};
+use crate::app::assistant;
+use crate::demo::{self, Demo};
+use crate::serving::serve_until;
+use crate::store::Store;
+
+fn app(assistant: &Assistant, store: Store) -> Router {
+    let answering = Answering { model: demo::LABEL.into(), note: String::new() };
+    crate::app::router(assistant, api::router(store, &answering))
+}
 
 /// The whole application on a socket, with a demo that does not wait.
 async fn start() -> String {
     let store = Store::temporary();
     let assistant = assistant(Arc::new(Demo { pace: Duration::ZERO }), store.clone(), false, None).unwrap();
-    let app = app(&assistant, store, &Answering { model: demo::LABEL.into(), note: String::new() });
+    let app = app(&assistant, store);
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     tokio::spawn(async move { axum::serve(listener, app).await });
@@ -44,7 +58,7 @@ async fn an_answer_that_a_stop_cuts_says_so() {
     let store = Store::temporary();
     let slow = Demo { pace: Duration::from_secs(3600) };
     let assistant = assistant(Arc::new(slow), store.clone(), false, None).unwrap();
-    let app = app(&assistant, store, &Answering { model: demo::LABEL.into(), note: String::new() });
+    let app = app(&assistant, store);
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     let stop = CancellationToken::new();

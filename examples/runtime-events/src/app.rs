@@ -1,7 +1,7 @@
 //! The runtime over HTTP: once with the defaults, once with everything of a flow, once for clients with another name for
 //! the start of a step.
 
-use axum::extract::{Extension, Path, Request, State};
+use axum::extract::{Path, Request, State};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
@@ -11,24 +11,30 @@ use omniassist_axum::runtime::RuntimeTransport;
 
 use crate::player::Player;
 
-pub(crate) fn router(player: &Player) -> Router {
+/// The runtime, below the path of each of its transports, and how much it has to do.
+pub fn router(player: &Player) -> Router {
+    let chats = transports(player).map(|(path, transport)| (path, chat(transport)));
+    chats.into_iter().fold(runs(player), |router, (path, chat)| router.nest(path, chat))
+}
+
+/// What carries messages to the runtime, by the path that it is mounted at.
+#[must_use]
+pub fn transports(player: &Player) -> [(&'static str, RuntimeTransport); 4] {
     let whole_flow =
         TransportOptions::new().send_flow_metadata(true).send_node_outputs(true).until_flow_ends(true);
     let plain = TransportOptions::new().send_reasoning(false).send_step_markers(false);
-    Router::new()
-        .nest("/chat", chat(player, TransportOptions::new()))
-        .nest("/flow", chat(player, whole_flow))
-        .nest("/plain", chat(player, plain))
-        .nest("/literal", chat(player, TransportOptions::new().literal_step_start(true)))
-        .route("/runs", get(runs))
-        .layer(Extension(player.clone()))
+    let literal = TransportOptions::new().literal_step_start(true);
+    [("/chat", TransportOptions::new()), ("/flow", whole_flow), ("/plain", plain), ("/literal", literal)]
+        .map(|(path, options)| (path, RuntimeTransport::new(player.clone(), options)))
 }
 
-fn chat(player: &Player, options: TransportOptions) -> Router {
-    Router::new()
-        .route("/", post(post_message))
-        .route("/{chat_id}/stream", get(resume))
-        .with_state(RuntimeTransport::new(player.clone(), options))
+/// `GET /runs`: how many logs are being played.
+pub fn runs(player: &Player) -> Router {
+    Router::new().route("/runs", get(playing)).with_state(player.clone())
+}
+
+fn chat(transport: RuntimeTransport) -> Router {
+    Router::new().route("/", post(post_message)).route("/{chat_id}/stream", get(resume)).with_state(transport)
 }
 
 /// What `DefaultChatTransport` posts.
@@ -48,7 +54,6 @@ async fn resume(
     transport.respond_reconnect(&chat_id, request.extensions()).into_response()
 }
 
-/// How many logs are being played.
-async fn runs(Extension(player): Extension<Player>) -> Json<usize> {
+async fn playing(State(player): State<Player>) -> Json<usize> {
     Json(player.runs())
 }

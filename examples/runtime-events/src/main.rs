@@ -7,18 +7,14 @@
 //!   -d '{"messages":[{"id":"m1","role":"user","content":"tool"}]}'
 //! ```
 //!
-//! [`player`] stands for the runtime: it implements the one trait that is needed. [`app`] mounts it. `PORT` says where to
-//! listen (default 3000).
-
-mod app;
-mod player;
-#[cfg(test)]
-mod tests;
+//! `player.rs` stands for the runtime: it implements the one trait that is needed. `app.rs` mounts it. `PORT` says where
+//! to listen (default 3000).
 
 use std::error::Error;
 use std::io::{self, Write};
 use std::net::Ipv4Addr;
 
+use runtime_events::Player;
 use tokio::net::TcpListener;
 use tracing_subscriber::EnvFilter;
 
@@ -29,7 +25,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let port = std::env::var("PORT").map_or(Ok(3000), |port| port.parse())?;
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
     writeln!(io::stdout(), "listening on http://{}", listener.local_addr()?)?;
-    let serving = axum::serve(listener, app::router(&player::Player::default()));
+    let serving = axum::serve(listener, runtime_events::router(&Player::default()));
     tokio::select! {
         ended = serving => ended?,
         _ = tokio::signal::ctrl_c() => {}

@@ -32,10 +32,10 @@ const ENDLESS: &str =
     r#"{"type": "agent:text:delta", "runId": "r1", "nodeId": "writer", "content": "and on "}"#;
 
 /// Plays logs. Cloning is cheap.
-#[derive(Clone, Default)]
-pub(crate) struct Player(Arc<Mutex<Runs>>);
+#[derive(Debug, Clone, Default)]
+pub struct Player(Arc<Mutex<Runs>>);
 
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Runs {
     /// Whom to tell what happens in a run that is not begun yet.
     listeners: HashMap<Text, mpsc::Sender<Text>>,

@@ -3,7 +3,7 @@ use omniassist_axum::core::{JsonText, RunEvent, RunRequest};
 use omniassist_axum::testing::{ScriptedProvider, Turn, text};
 use serde_json::{Value, json};
 
-use super::*;
+use crate::assistant;
 
 /// The events of a run in which the model makes one call.
 async fn events(tool: &str, arguments: Value, state: Value) -> Vec<RunEvent> {

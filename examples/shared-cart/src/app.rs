@@ -1,0 +1,34 @@
+//! The assistant, and the model behind it.
+
+use omniassist_axum::{Assistant, LlmProvider, OpenAiProvider};
+
+use crate::tools;
+
+const SYSTEM_PROMPT: &str =
+    "You help in a small tea shop. The cart is on the user's page; change it with your tools.";
+
+/// The model that the environment names.
+///
+/// # Errors
+///
+/// When a provider cannot be built of it.
+pub fn model() -> omniassist_axum::Result<OpenAiProvider> {
+    let mut provider = OpenAiProvider::builder().api_key(std::env::var("OPENAI_API_KEY").unwrap_or_default());
+    if let Ok(url) = std::env::var("OPENAI_BASE_URL") {
+        provider = provider.base_url(url);
+    }
+    if let Ok(model) = std::env::var("OMNIASSIST_MODEL") {
+        provider = provider.model(model);
+    }
+    provider.build()
+}
+
+/// The assistant of the shop. Whose cart it is, the posted state says; nothing is kept here.
+///
+/// # Errors
+///
+/// When a tool is not one that a model can be told of.
+pub fn assistant(provider: impl LlmProvider) -> omniassist_axum::Result<Assistant> {
+    let builder = Assistant::builder(provider).allow_anonymous().system_prompt(SYSTEM_PROMPT);
+    tools::all().into_iter().fold(builder, |builder, tool| builder.tool(tool)).build()
+}
