@@ -5,6 +5,8 @@ import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
 import { fileURLToPath } from 'node:url';
 
+import { filesOfAdapter } from './adapters.mjs';
+
 /** The clients that a table has columns for. */
 const tables = {
   'AI SDK client': ['v5', 'v6', 'v7'],
@@ -23,9 +25,8 @@ const FILE_MS = 10 * 60_000;
 export function runSuite(module) {
   const folder = fileURLToPath(new URL('.', module));
   const named = process.argv.slice(2);
-  const files = (named.length ? named : readdirSync(folder).filter((name) => /^(?!real-model).*\.test\.mjs$/.test(name)))
-    .sort()
-    .map((name) => `${folder}${name}`);
+  const all = () => readdirSync(folder).filter((name) => /^(?!real-model).*\.test\.mjs$/.test(name));
+  const files = (named.length ? named : filesOfAdapter(all())).sort().map((name) => `${folder}${name}`);
 
   const rows = Object.fromEntries(Object.keys(tables).map((title) => [title, new Map()]));
   const note = (name, word) => {

@@ -3,6 +3,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 
+import { commandFor } from './adapters.mjs';
+
 const START_MS = 20_000;
 
 // A file of a suite goes with the runner, also where that had no time to end it.
@@ -27,16 +29,16 @@ function guard({ pid }) {
 }
 
 /**
- * Starts the binary that the variable names and waits until it says where it listens.
+ * Starts the binary that the variable names, or the same host over another adapter, and waits until it says where it
+ * listens.
  * @returns {Promise<{origin: string, log: () => string, stop: () => Promise<void>}>}
  */
 export async function startServer(variable, env) {
-  const binary = process.env[variable];
-  if (!binary) throw new Error(`${variable} is not set: run \`cargo xtask test\`, or set it to the built binary`);
+  const [binary, args] = commandFor(variable);
   // A server that was built by `cargo xtask mutants` makes one mistake.
   const { OMNIASSIST_SLIP: slip } = process.env;
   const own = { ...env, ...(slip && { OMNIASSIST_SLIP: slip }), PORT: '0' };
-  const child = spawn(binary, [], { env: own, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(binary, args, { env: own, stdio: ['ignore', 'pipe', 'pipe'] });
   if (child.pid !== undefined) child.once('exit', guard(child));
   let log = '';
   let listening;

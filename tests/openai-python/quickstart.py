@@ -1,4 +1,7 @@
-"""Starts the quickstart that `QUICKSTART_BIN` names, with a database of its own, and stops it again."""
+"""Starts the quickstart that `QUICKSTART_BIN` names, with a database of its own, and stops it again.
+
+Where `OMNIASSIST_ADAPTER` names another adapter than axum, it is served by that (tests/served).
+"""
 
 from __future__ import annotations
 
@@ -15,11 +18,17 @@ START_SECONDS = 20
 OWN_SETTINGS = re.compile(r"(OMNIASSIST_|OPENAI_|QUICKSTART_|PORT$|(HTTP|HTTPS|ALL)_PROXY$)", re.IGNORECASE)
 
 
+def command() -> list[str]:
+    adapter = os.environ.get("OMNIASSIST_ADAPTER") or "axum"
+    variable, arguments = ("QUICKSTART_BIN", []) if adapter == "axum" else ("SERVED_BIN", [adapter, "quickstart"])
+    binary = os.environ.get(variable)
+    if not binary:
+        raise RuntimeError(f"{variable} is not set: run `cargo xtask test clients`")
+    return [binary, *arguments]
+
+
 class Quickstart:
     def __init__(self, model_url: str, **settings: str) -> None:
-        binary = os.environ.get("QUICKSTART_BIN")
-        if not binary:
-            raise RuntimeError("QUICKSTART_BIN is not set: run `cargo xtask test clients`")
         self.folder = tempfile.TemporaryDirectory(prefix="quickstart-")
         inherited = {name: value for name, value in os.environ.items() if not OWN_SETTINGS.match(name)}
         environment = {
@@ -34,7 +43,7 @@ class Quickstart:
             **settings,
         }
         self.process = subprocess.Popen(
-            [binary], env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+            command(), env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
         )
         self.log = ""
         self.address: str | None = None

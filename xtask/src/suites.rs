@@ -44,6 +44,15 @@ impl Part {
     }
 }
 
+/// What serves the examples while the official clients' suites run, by its name in [`ADAPTER`]: axum first, which the
+/// examples themselves do.
+const ADAPTERS: [&str; 3] = [AXUM, "actix", "hyper"];
+
+const AXUM: &str = "axum";
+
+/// Names the adapter for the suites.
+const ADAPTER: &str = "OMNIASSIST_ADAPTER";
+
 /// The pages among the examples that Vite builds.
 const PAGES: [&str; 2] = ["react-chat", "copilotkit-chat"];
 
@@ -84,14 +93,17 @@ pub(crate) fn run(named: &[Part], report: &mut Report) {
     let Some(runtime_events) = runtime_events else { return };
     let Some(ledger) = report.step("ledger", || build_binary("ledger")) else { return };
     let Some(shared_cart) = report.step("shared-cart", || build_binary("shared-cart")) else { return };
-    let streams = if parts.contains(&Part::Clients) {
-        let Some(written) = report.step("streams for the official clients", streams) else { return };
-        Some(written)
-    } else {
-        None
-    };
+    let (mut served, mut written) = (None, None);
+    if parts.contains(&Part::Clients) {
+        let binary = report.step("the examples over actix and hyper", || build_binary("omniassist-served"));
+        let Some(binary) = binary else { return };
+        let Some(folder) = report.step("streams for the official clients", streams) else { return };
+        (served, written) = (Some(binary), Some(folder));
+    }
     let (folder, examples) = (root().join("tests"), root().join("examples"));
-    let suites = Suites { folder, examples, quickstart, runtime_events, ledger, shared_cart, streams };
+    let streams = written;
+    let suites =
+        Suites { folder, examples, quickstart, runtime_events, ledger, shared_cart, served, streams };
     suites.run(&parts, report);
 }
 
@@ -102,6 +114,8 @@ struct Suites {
     runtime_events: PathBuf,
     ledger: PathBuf,
     shared_cart: PathBuf,
+    /// Serves each of them over the other adapters.
+    served: Option<PathBuf>,
     /// What the client suite reads.
     streams: Option<PathBuf>,
 }
@@ -125,24 +139,27 @@ impl Suites {
             && report.step("npm ci in tests/clients", || self.npm_ci("clients")).is_some();
         let browser = has(&[Part::Browser, Part::RealModel])
             && report.step("npm ci in tests/browser", || self.npm_ci("browser")).is_some();
-        if clients && has(&[Part::Clients]) {
-            report.step("client suite", || self.node("clients", &[]));
-        }
         if has(&[Part::Clients]) {
-            report.step("client suite, Python", || self.python("openai-python"));
+            for adapter in ADAPTERS {
+                if clients {
+                    report.step(&format!("client suite, {adapter}"), || self.node("clients", adapter, &[]));
+                }
+                let name = format!("client suite, Python, {adapter}");
+                report.step(&name, || self.python("openai-python", adapter));
+            }
         }
         if browser && has(&[Part::Browser]) {
             let built = PAGES.map(|page| report.step(&format!("examples/{page}"), || self.build_page(page)));
             if built.iter().all(Option::is_some) {
-                report.step("browser suite", || self.node("browser", &[]));
+                report.step("browser suite", || self.node("browser", AXUM, &[]));
             }
         }
         if clients && has(&[Part::RealModel]) {
             let files = ["real-model.test.mjs", "real-model-constrained.test.mjs"];
-            report.step("real-model suite, client", || self.node("clients", &files));
+            report.step("real-model suite, client", || self.node("clients", AXUM, &files));
         }
         if browser && has(&[Part::RealModel]) {
-            report.step("real-model suite, browser", || self.node("browser", &["real-model.test.mjs"]));
+            report.step("real-model suite, browser", || self.node("browser", AXUM, &["real-model.test.mjs"]));
         }
     }
 
@@ -157,23 +174,32 @@ impl Suites {
         execute(Command::new("npm").args(["run", "build"]).current_dir(&folder))
     }
 
-    /// Runs a suite, or only the named files of it.
-    fn node(&self, suite: &str, files: &[&str]) -> Outcome {
+    /// Runs a suite over an adapter, or only the named files of it.
+    fn node(&self, suite: &str, adapter: &str, files: &[&str]) -> Outcome {
         let mut command = Command::new("node");
         command.arg("run.mjs").args(files).current_dir(self.folder.join(suite));
         if let Some(chromium) = prerequisites::chromium() {
             command.env("CHROMIUM_BIN", chromium);
         }
-        command.env("QUICKSTART_BIN", &self.quickstart).env("RUNTIME_EVENTS_BIN", &self.runtime_events);
-        command.env("LEDGER_BIN", &self.ledger).env("SHARED_CART_BIN", &self.shared_cart);
+        self.serve(adapter, &mut command);
         if let Some(streams) = &self.streams {
             command.env("OMNIASSIST_STREAMS", streams);
         }
         execute(&mut command)
     }
 
-    /// Runs a suite of Python's, with the packages that it pins in an environment below the target folder.
-    fn python(&self, suite: &str) -> Outcome {
+    /// Tells a suite what to start.
+    fn serve(&self, adapter: &str, command: &mut Command) {
+        command.env(ADAPTER, adapter);
+        command.env("QUICKSTART_BIN", &self.quickstart).env("RUNTIME_EVENTS_BIN", &self.runtime_events);
+        command.env("LEDGER_BIN", &self.ledger).env("SHARED_CART_BIN", &self.shared_cart);
+        if let Some(served) = &self.served {
+            command.env("SERVED_BIN", served);
+        }
+    }
+
+    /// Runs a suite of Python's over an adapter, with the packages that it pins in an environment below the target folder.
+    fn python(&self, suite: &str, adapter: &str) -> Outcome {
         let environment = target_folder()?.join(format!("python/{suite}"));
         let folder = self.folder.join(suite);
         execute(Command::new("python3").args(["-m", "venv"]).arg(&environment))?;
@@ -183,6 +209,7 @@ impl Suites {
         execute(Command::new(&python).args(install).current_dir(&folder))?;
         let mut tests = Command::new(&python);
         tests.args(["-m", "pytest"]).current_dir(folder).env("PYTHONDONTWRITEBYTECODE", "1");
-        execute(tests.env("QUICKSTART_BIN", &self.quickstart))
+        self.serve(adapter, &mut tests);
+        execute(&mut tests)
     }
 }

@@ -111,6 +111,7 @@ impl Copy {
             suite.env(variable, self.folder.join("build/debug").join(package));
         }
         suite.env("OMNIASSIST_STREAMS", &streams).env(CHOSEN, &number).env("FIRST_FAILURE", "ends");
+        suite.env_remove("OMNIASSIST_ADAPTER");
         let ended = suite.stdin(Stdio::null()).stdout(file).stderr(Stdio::null()).status();
         if ended.map_err(|error| format!("node cannot be run: {error}"))?.success() {
             return Ok(Verdict::Green);

@@ -1,0 +1,43 @@
+// Which adapter serves the hosts: the examples are served by axum; by another one (tests/served) where
+// `OMNIASSIST_ADAPTER` names it.
+
+import { basename } from 'node:path';
+
+const AXUM = 'axum';
+
+/** The adapter that this process tests. */
+export const adapter = process.env.OMNIASSIST_ADAPTER || AXUM;
+
+/** Files of tests/clients that start no server. No adapter has a part in them: they run once, beside axum. */
+const SERVERLESS = [
+  'ag-ui-runs.test.mjs', 'answers.test.mjs', 'canonical.test.mjs', 'completions.test.mjs', 'strict.test.mjs',
+];
+
+/** Those of a suite's files that have to run over this adapter; says which have not. */
+export function filesOfAdapter(names) {
+  if (adapter === AXUM) return names;
+  const missing = SERVERLESS.filter((name) => !names.includes(name));
+  if (missing.length > 0) throw new Error(`no such file of the suite: ${missing.join(', ')}`);
+  console.log(`over ${adapter}; files that start no server are left out: ${SERVERLESS.join(', ')}`);
+  return names.filter((name) => !SERVERLESS.includes(name));
+}
+
+/**
+ * The command that serves a host. `variable` names the variable in which its own binary is, as `QUICKSTART_BIN` for
+ * examples/quickstart.
+ * @returns {[string, string[]]}
+ */
+export function commandFor(variable) {
+  if (SERVERLESS.includes(basename(process.argv[1] ?? ''))) {
+    throw new Error(`${basename(process.argv[1])} starts a server: take it off the list in tests/lib/adapters.mjs`);
+  }
+  if (adapter === AXUM) return [binary(variable), []];
+  const host = variable.replace(/_BIN$/, '').toLowerCase().replaceAll('_', '-');
+  return [binary('SERVED_BIN'), [adapter, host]];
+}
+
+function binary(variable) {
+  const path = process.env[variable];
+  if (!path) throw new Error(`${variable} is not set: run \`cargo xtask test\`, or set it to the built binary`);
+  return path;
+}

@@ -1,0 +1,120 @@
+//! The example hosts, taken apart: the framework that serves one puts it together again in its own way.
+
+use std::error::Error;
+use std::time::Duration;
+
+use axum::Router;
+use omniassist_server::runtime::RuntimeTransport;
+use omniassist_server::{Assistant, OpenAiProvider, Principal};
+use runtime_events::Player;
+
+pub(crate) use quickstart::{LAST_WORDS, stopped};
+
+pub(crate) type AnyError = Box<dyn Error + Send + Sync>;
+
+/// Bytes of a request that a host's own routes read.
+pub(crate) const OWN_BODY: usize = 64 * 1024;
+
+/// One of the examples.
+#[derive(Debug)]
+pub(crate) struct Host {
+    pub(crate) mounted: Mounted,
+    /// What was there before the assistant, nothing of which is under test here: it stays in axum.
+    pub(crate) own: Router,
+    pub(crate) front: Front,
+    /// Where to listen on 127.0.0.1.
+    pub(crate) port: u16,
+    /// How long runs that are live may go on after a signal.
+    pub(crate) drain: Duration,
+}
+
+/// What an adapter serves.
+#[derive(Debug, Clone)]
+pub(crate) enum Mounted {
+    Below(&'static str, Assistant),
+    /// The whole server is the assistant's.
+    Root(Assistant),
+    /// An agent runtime, below several paths with several options.
+    Runtimes(Vec<(&'static str, RuntimeTransport)>),
+}
+
+/// What stands before all routes of a host.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Front {
+    Nothing,
+    /// The quickstart's guard: only this machine, and headers that keep its page safe.
+    Guard,
+    /// The ledger's login.
+    Login,
+}
+
+impl Host {
+    pub(crate) async fn named(name: &str) -> Result<Self, AnyError> {
+        match name {
+            "quickstart" => back_office().await,
+            "ledger" => ledger_host(),
+            "runtime-events" => runtime_host(),
+            "shared-cart" => shop(),
+            _ => Err(format!("no host is named `{name}`").into()),
+        }
+    }
+
+    /// The assistants that are served.
+    pub(crate) fn assistant(&self) -> Option<Assistant> {
+        match &self.mounted {
+            Mounted::Below(_, assistant) | Mounted::Root(assistant) => Some(assistant.clone()),
+            Mounted::Runtimes(_) => None,
+        }
+    }
+}
+
+impl Front {
+    /// Whether a request that names this host may pass.
+    pub(crate) fn admits(self, host: Option<&str>) -> bool {
+        self != Self::Guard || host.is_some_and(quickstart::is_for_this_machine)
+    }
+
+    /// Headers of every response.
+    pub(crate) fn headers(self) -> &'static [(&'static str, &'static str)] {
+        if self == Self::Guard { &quickstart::HEADERS } else { &[] }
+    }
+
+    /// Whose request it is; `header` gives the value of a header.
+    pub(crate) fn principal<'a>(self, header: impl FnOnce(&str) -> Option<&'a str>) -> Option<Principal> {
+        if self == Self::Login { ledger::principal(header(ledger::USER)) } else { None }
+    }
+}
+
+async fn back_office() -> Result<Host, AnyError> {
+    let settings = quickstart::Settings::from_env().await?;
+    let port = settings.port();
+    let office = quickstart::BackOffice::open(settings).await?;
+    let mounted = Mounted::Below("/assistant", office.assistant().clone());
+    let drain = quickstart::DRAIN;
+    Ok(Host { mounted, own: office.own_routes(), front: Front::Guard, port, drain })
+}
+
+fn ledger_host() -> Result<Host, AnyError> {
+    let book = ledger::Book::default();
+    let settings = ledger::Settings::from_env().map_err(|error| error.to_string())?;
+    let assistant = ledger::assistant(OpenAiProvider::from_env()?, &settings, book.clone())?;
+    let mounted = Mounted::Below("/assistant", assistant);
+    let (own, drain) = (ledger::journal(book), Duration::ZERO);
+    Ok(Host { mounted, own, front: Front::Login, port: port()?, drain })
+}
+
+fn runtime_host() -> Result<Host, AnyError> {
+    let player = Player::default();
+    let mounted = Mounted::Runtimes(runtime_events::transports(&player).into());
+    let (own, drain) = (runtime_events::runs(&player), Duration::ZERO);
+    Ok(Host { mounted, own, front: Front::Nothing, port: port()?, drain })
+}
+
+fn shop() -> Result<Host, AnyError> {
+    let mounted = Mounted::Root(shared_cart::assistant(shared_cart::model()?)?);
+    Ok(Host { mounted, own: Router::new(), front: Front::Nothing, port: port()?, drain: Duration::ZERO })
+}
+
+fn port() -> Result<u16, AnyError> {
+    Ok(std::env::var("PORT").map_or(Ok(3000), |port| port.parse())?)
+}

@@ -1,0 +1,147 @@
+//! A host served by hyper, as the documentation of `omniassist-hyper` says to.
+
+use std::convert::Infallible;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::pin::pin;
+use std::sync::Arc;
+
+use axum::body::Body;
+use http_body_util::BodyExt;
+use http_body_util::combinators::UnsyncBoxBody;
+use hyper::body::{Bytes, Incoming};
+use hyper::header::{HOST, HeaderName, HeaderValue};
+use hyper::server::conn::http1;
+use hyper::service::{Service, service_fn};
+use hyper::{Method, Request, Response, StatusCode};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::server::graceful::GracefulShutdown;
+use hyper_util::service::TowerToHyperService;
+use omniassist_hyper::http::{PostedRun, strip_prefix};
+use omniassist_hyper::runtime::RuntimeTransport;
+use omniassist_hyper::{nest, service};
+use tokio::net::TcpListener;
+
+use crate::host::{AnyError, Host, LAST_WORDS, Mounted, stopped};
+
+type AnyBody = UnsyncBoxBody<Bytes, AnyError>;
+
+pub(crate) fn main(host: &str) -> Result<(), AnyError> {
+    let runtime = tokio::runtime::Runtime::new()?;
+    runtime.block_on(async { serve(Host::named(host).await?).await })
+}
+
+async fn serve(host: Host) -> Result<(), AnyError> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, host.port)).await?;
+    crate::announce(listener.local_addr()?)?;
+    let host = Arc::new(host);
+    let graceful = GracefulShutdown::new();
+    let mut stopped = pin!(stopped());
+    loop {
+        let (socket, peer) = tokio::select! {
+            accepted = listener.accept() => accepted?,
+            () = &mut stopped => break,
+        };
+        // Else a token waits until the client has acknowledged the one before it.
+        socket.set_nodelay(true)?;
+        let host = Arc::clone(&host);
+        let app = service_fn(move |request| answer(Arc::clone(&host), peer, request));
+        let mut server = http1::Builder::new();
+        let connection = server.timer(TokioTimer::new()).serve_connection(TokioIo::new(socket), app);
+        let connection = graceful.watch(connection);
+        tokio::spawn(async move {
+            // A client that leaves is an error here.
+            let _ = connection.await;
+        });
+    }
+    drop(listener);
+    let assistant = host.assistant();
+    let drained = async {
+        if let Some(assistant) = &assistant {
+            assistant.drain(host.drain).await;
+        }
+        tokio::time::sleep(LAST_WORDS).await;
+    };
+    tokio::select! {
+        () = graceful.shutdown() => {}
+        () = drained => {}
+    }
+    if let Some(assistant) = assistant {
+        assistant.shutdown().await;
+    }
+    Ok(())
+}
+
+/// The host's guard or login, and then whatever is mounted at the path.
+async fn answer(
+    host: Arc<Host>,
+    peer: SocketAddr,
+    mut request: Request<Incoming>,
+) -> Result<Response<AnyBody>, Infallible> {
+    let header = |name: &str| request.headers().get(name).and_then(|value| value.to_str().ok());
+    let authority = request.uri().authority().map(|authority| authority.as_str());
+    let is_admitted = host.front.admits(header(HOST.as_str()).or(authority));
+    let principal = host.front.principal(header);
+    if let Some(principal) = principal {
+        request.extensions_mut().insert(principal);
+    }
+    let mut response = if is_admitted {
+        route(&host, peer, request).await?
+    } else {
+        let mut response = Response::new(Body::empty());
+        *response.status_mut() = StatusCode::MISDIRECTED_REQUEST;
+        boxed(response)
+    };
+    for (name, value) in host.front.headers() {
+        response.headers_mut().insert(HeaderName::from_static(name), HeaderValue::from_static(value));
+    }
+    Ok(response)
+}
+
+async fn route(
+    host: &Host,
+    peer: SocketAddr,
+    request: Request<Incoming>,
+) -> Result<Response<AnyBody>, Infallible> {
+    let own = TowerToHyperService::new(host.own.clone());
+    match &host.mounted {
+        Mounted::Below(path, assistant) => {
+            nest(path, assistant.clone(), own).peer(peer).call(request).await.map(boxed)
+        }
+        Mounted::Root(assistant) => service(assistant.clone()).peer(peer).call(request).await.map(boxed),
+        Mounted::Runtimes(transports) => {
+            let below = |(path, transport): &'_ (&str, RuntimeTransport)| {
+                strip_prefix(request.uri(), path).map(|uri| (uri.path().to_owned(), transport.clone()))
+            };
+            match transports.iter().find_map(below) {
+                Some((path, transport)) => Ok(chat(&transport, &path, request).await),
+                None => own.call(request).await.map(boxed),
+            }
+        }
+    }
+}
+
+/// The runtime, as a handler of the host's own.
+async fn chat(transport: &RuntimeTransport, path: &str, request: Request<Incoming>) -> Response<AnyBody> {
+    let segments: Vec<&str> = path.split('/').skip(1).collect();
+    match (request.method(), segments.as_slice()) {
+        (&Method::POST, [""]) => boxed(match PostedRun::read(request, transport.limits()).await {
+            Ok(posted) => transport.respond(posted),
+            Err(refusal) => refusal,
+        }),
+        (&Method::GET, [chat_id, "stream"]) => {
+            boxed(transport.respond_reconnect(chat_id, request.extensions()))
+        }
+        _ => {
+            let mut response = Response::new(Body::empty());
+            *response.status_mut() = StatusCode::NOT_FOUND;
+            boxed(response)
+        }
+    }
+}
+
+fn boxed<B>(response: Response<B>) -> Response<AnyBody>
+where
+    B: hyper::body::Body<Data = Bytes, Error: Into<AnyError>> + Send + 'static,
+{
+    response.map(|body| body.map_err(Into::into).boxed_unsync())
+}
