@@ -38,8 +38,9 @@
 //! }
 //! ```
 //!
-//! Serve it with [`HttpServer::h1_allow_half_closed(false)`](actix_web::HttpServer::h1_allow_half_closed):
-//! [Cancellation](#cancellation) says why.
+//! Serve it with [`HttpServer::h1_allow_half_closed(false)`](actix_web::HttpServer::h1_allow_half_closed), for which
+//! [Cancellation](#cancellation) says why, and with [`tcp_nodelay(true)`](actix_web::HttpServer::tcp_nodelay): else a token
+//! waits until the client has acknowledged the one before it, which takes some of them 40 ms.
 //!
 //! # Mounting
 //!
@@ -128,6 +129,7 @@
 //! async fn serve(assistant: Assistant) -> std::io::Result<()> {
 //!     HttpServer::new(move || App::new().service(omniassist_actix::scope("/assistant", assistant.clone())))
 //!         .h1_allow_half_closed(false)
+//!         .tcp_nodelay(true)
 //!         .bind(("127.0.0.1", 3000))?
 //!         .run()
 //!         .await
@@ -154,6 +156,7 @@
 //!         App::new().service(omniassist_actix::scope("/assistant", mounted.clone()))
 //!     })
 //!     .h1_allow_half_closed(false)
+//!     .tcp_nodelay(true)
 //!     .shutdown_signal(stop.cancelled())
 //!     // Longer than the runs are given; a client that does not read is not waited for.
 //!     .shutdown_timeout(28)

@@ -33,6 +33,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
             .configure(|app| app::routes(app, shared.clone())) // + assistant
     })
     .h1_allow_half_closed(false) // + assistant: a client that leaves is noticed at once
+    .tcp_nodelay(true) // + assistant: a token does not wait for the one before it to be acknowledged
     .shutdown_signal(stopped())
     .shutdown_timeout(settings.shutdown.as_secs() + 3)
     .bind(settings.listen)?;

@@ -12,6 +12,7 @@ use std::error::Error;
 use std::io::{self, Write};
 use std::net::{Ipv4Addr, SocketAddr};
 
+use axum::serve::ListenerExt as _;
 use ledger::{Book, Settings};
 use omniassist_axum::OpenAiProvider;
 use tokio::net::TcpListener;
@@ -27,6 +28,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
     // Never on a public address: there is no login here.
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
     writeln!(io::stdout(), "listening on http://{}", listener.local_addr()?)?;
+    // Else a token waits until the client has acknowledged the one before it.
+    let listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
     let app = ledger::router(&assistant, book).into_make_service_with_connect_info::<SocketAddr>();
     let serving = axum::serve(listener, app);
     tokio::select! {

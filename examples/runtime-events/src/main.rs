@@ -14,6 +14,7 @@ use std::error::Error;
 use std::io::{self, Write};
 use std::net::Ipv4Addr;
 
+use axum::serve::ListenerExt as _;
 use runtime_events::Player;
 use tokio::net::TcpListener;
 use tracing_subscriber::EnvFilter;
@@ -25,6 +26,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let port = std::env::var("PORT").map_or(Ok(3000), |port| port.parse())?;
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
     writeln!(io::stdout(), "listening on http://{}", listener.local_addr()?)?;
+    // Else a token waits until the client has acknowledged the one before it.
+    let listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
     let serving = axum::serve(listener, runtime_events::router(&Player::default()));
     tokio::select! {
         ended = serving => ended?,

@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use std::net::{Ipv4Addr, SocketAddr};
 
 use axum::Router;
+use axum::serve::ListenerExt as _;
 use tokio::net::TcpListener;
 use tracing_subscriber::EnvFilter;
 
@@ -19,6 +20,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let port = std::env::var("PORT").map_or(Ok(3000), |port| port.parse())?;
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
     writeln!(io::stdout(), "listening on http://{}", listener.local_addr()?)?;
+    // Else a token waits until the client has acknowledged the one before it.
+    let listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
     tokio::select! {
         ended = async { axum::serve(listener, app).await } => ended?,
         _ = tokio::signal::ctrl_c() => {}

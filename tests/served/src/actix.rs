@@ -38,6 +38,7 @@ async fn serve(host: Host) -> Result<(), AnyError> {
     let server = HttpServer::new(app)
         .workers(2)
         .h1_allow_half_closed(false)
+        .tcp_nodelay(true)
         .shutdown_signal(stop.cancelled())
         .shutdown_timeout(SHUTDOWN_SECONDS)
         .bind(("127.0.0.1", host.port))?;
