@@ -1,6 +1,8 @@
 //! Running other programs.
 
 use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crate::report::Outcome;
@@ -13,6 +15,15 @@ pub(crate) fn run(command: &mut Command) -> Outcome {
         Ok(status) => Err(format!("`{}` ended with {status}", shown(command))),
         Err(error) => Err(format!("`{}` cannot be run: {error}", shown(command))),
     }
+}
+
+/// Runs a command that writes to a file what it prints; a non-zero exit is an error.
+pub(crate) fn run_into(log: &Path, command: &mut Command) -> Outcome {
+    let files = fs::create_dir_all(log.parent().unwrap_or(log))
+        .and_then(|()| File::create(log))
+        .and_then(|file| Ok((file.try_clone()?, file)));
+    let (for_output, for_errors) = files.map_err(|error| format!("{}: {error}", log.display()))?;
+    run(command.stdout(for_output).stderr(for_errors))
 }
 
 /// Runs a command and gives what it prints. Its errors go to the terminal.

@@ -1,7 +1,10 @@
 //! The steps of one command, each named as it begins, and the closing line.
 
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::Instant;
+use std::thread;
+use std::time::{Duration, Instant};
 
 /// Why a step failed, in one line.
 pub(crate) type Outcome<T = ()> = Result<T, String>;
@@ -20,7 +23,43 @@ impl Report {
         println!("\n==> {name}");
         let began = Instant::now();
         let outcome = run();
-        let took = began.elapsed().as_secs_f32();
+        self.note(name, outcome, began.elapsed())
+    }
+
+    /// Runs steps at the same time. Each writes what it has to say to the file that it is given; that is printed, in the
+    /// order given, once the step is over.
+    pub(crate) fn beside<F>(&mut self, steps: Vec<(String, PathBuf, F)>)
+    where
+        F: FnOnce(&Path) -> Outcome + Send,
+    {
+        let names: Vec<&str> = steps.iter().map(|(name, _, _)| name.as_str()).collect();
+        println!("\n==> at the same time: {}", names.join("; "));
+        thread::scope(|scope| {
+            let timed = |run: F, log: PathBuf| {
+                let began = Instant::now();
+                (run(&log), began.elapsed(), log)
+            };
+            let running: Vec<_> = steps
+                .into_iter()
+                .map(|(name, log, run)| (name, scope.spawn(move || timed(run, log))))
+                .collect();
+            for (name, step) in running {
+                println!("\n==> {name}");
+                let Ok((outcome, took, log)) = step.join() else {
+                    self.note::<()>(&name, Err("it panicked".to_owned()), Duration::ZERO);
+                    continue;
+                };
+                match fs::read(&log) {
+                    Ok(said) => println!("{}", String::from_utf8_lossy(&said)),
+                    Err(error) => println!("{}: {error}", log.display()),
+                }
+                self.note(&name, outcome, took);
+            }
+        });
+    }
+
+    fn note<T>(&mut self, name: &str, outcome: Outcome<T>, took: Duration) -> Option<T> {
+        let took = took.as_secs_f32();
         match outcome {
             Ok(value) => {
                 println!("==> {name}: ok ({took:.1} s)");

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::prerequisites::{self, Need};
-use crate::process::run as execute;
+use crate::process::{run as execute, run_into};
 use crate::report::{Outcome, Report};
 use crate::workspace::{build_binary, cargo, root, target_folder};
 
@@ -140,10 +140,10 @@ impl Suites {
         let browser = has(&[Part::Browser, Part::RealModel])
             && report.step("npm ci in tests/browser", || self.npm_ci("browser")).is_some();
         if has(&[Part::Clients]) {
+            if clients {
+                self.clients(report);
+            }
             for adapter in ADAPTERS {
-                if clients {
-                    report.step(&format!("client suite, {adapter}"), || self.node("clients", adapter, &[]));
-                }
                 let name = format!("client suite, Python, {adapter}");
                 report.step(&name, || self.python("openai-python", adapter));
             }
@@ -151,16 +151,31 @@ impl Suites {
         if browser && has(&[Part::Browser]) {
             let built = PAGES.map(|page| report.step(&format!("examples/{page}"), || self.build_page(page)));
             if built.iter().all(Option::is_some) {
-                report.step("browser suite", || self.node("browser", AXUM, &[]));
+                report.step("browser suite", || execute(&mut self.node("browser", AXUM, &[])));
             }
         }
         if clients && has(&[Part::RealModel]) {
             let files = ["real-model.test.mjs", "real-model-constrained.test.mjs"];
-            report.step("real-model suite, client", || self.node("clients", AXUM, &files));
+            report.step("real-model suite, client", || execute(&mut self.node("clients", AXUM, &files)));
         }
         if browser && has(&[Part::RealModel]) {
-            report.step("real-model suite, browser", || self.node("browser", AXUM, &["real-model.test.mjs"]));
+            report.step("real-model suite, browser", || {
+                execute(&mut self.node("browser", AXUM, &["real-model.test.mjs"]))
+            });
         }
+    }
+
+    /// The official clients of Node.js, over axum first. The other adapters' runs mostly wait, so those two go side by
+    /// side, which two cores bear.
+    fn clients(&self, report: &mut Report) {
+        let name = |adapter: &str| format!("client suite, {adapter}");
+        report.step(&name(AXUM), || execute(&mut self.node("clients", AXUM, &[])));
+        let Some(target) = report.step("a folder for logs", target_folder) else { return };
+        let others = ADAPTERS.into_iter().filter(|adapter| *adapter != AXUM).map(|adapter| {
+            let run = move |log: &Path| run_into(log, &mut self.node("clients", adapter, &[]));
+            (name(adapter), target.join(format!("client-suites/{adapter}.log")), run)
+        });
+        report.beside(others.collect());
     }
 
     fn npm_ci(&self, suite: &str) -> Outcome {
@@ -174,8 +189,8 @@ impl Suites {
         execute(Command::new("npm").args(["run", "build"]).current_dir(&folder))
     }
 
-    /// Runs a suite over an adapter, or only the named files of it.
-    fn node(&self, suite: &str, adapter: &str, files: &[&str]) -> Outcome {
+    /// A suite over an adapter, or only the named files of it.
+    fn node(&self, suite: &str, adapter: &str, files: &[&str]) -> Command {
         let mut command = Command::new("node");
         command.arg("run.mjs").args(files).current_dir(self.folder.join(suite));
         if let Some(chromium) = prerequisites::chromium() {
@@ -185,7 +200,7 @@ impl Suites {
         if let Some(streams) = &self.streams {
             command.env("OMNIASSIST_STREAMS", streams);
         }
-        execute(&mut command)
+        command
     }
 
     /// Tells a suite what to start.
