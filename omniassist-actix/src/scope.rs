@@ -23,7 +23,7 @@ pub fn scope(path: &str, assistant: Assistant) -> AssistantScope {
 /// An assistant to be mounted, and what of each request's data its tools are given. Made by [`scope`].
 ///
 /// A value that is named here and that a request does not have is not there for tools either; a tool that asks for it
-/// fails with an error that names its type. Of two values of one type, that of the later name counts.
+/// fails, and the log names its type. Of two values of one type, that of the later name counts.
 #[must_use = "register it with `.service(…)`"]
 pub struct AssistantScope {
     path: String,

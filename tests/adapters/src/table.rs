@@ -122,7 +122,7 @@ cases! {
         users_and_data_reach_tools,
         they_do_on_every_route,
         nobody_is_anonymous,
-        what_the_backend_does_not_have_is_named,
+        what_the_backend_does_not_have_fails_the_tool,
         users_reach_the_prompt,
         users_are_not_mixed_up,
         chats_of_two_users_are_apart,

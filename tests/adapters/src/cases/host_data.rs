@@ -61,15 +61,14 @@ pub(crate) async fn nobody_is_anonymous(on: Transport) {
     assert_eq!(output(&host, run("/assistant")).await, "anonymous nobody north books");
 }
 
-pub(crate) async fn what_the_backend_does_not_have_is_named(on: Transport) {
+pub(crate) async fn what_the_backend_does_not_have_fails_the_tool(on: Transport) {
     async fn ask(Extension(_): Extension<Unheard>) -> Result<u32, ToolError> {
         Ok(1)
     }
     let assistant = assistant(calling("ask")).tool(Tool::new("ask", "Asks", ask)).build().unwrap();
     let host = Host::start(on, &assistant).await;
     let answer = host.ask(&run("/assistant")).await.whole().await;
-    let error = answer.event("tool-output-error")["errorText"].clone();
-    assert!(error.as_str().unwrap().contains("Unheard"), "{error}");
+    assert_eq!(answer.event("tool-output-error")["errorText"], "The tool failed.");
 }
 
 pub(crate) async fn users_reach_the_prompt(on: Transport) {
