@@ -117,7 +117,8 @@
 //! - **HTTP/1 with
 //!   [`HttpServer::h1_allow_half_closed(false)`](actix_web::HttpServer::h1_allow_half_closed):** at once. What it
 //!   takes away is serving clients that shut down their sending half and go on reading, which browsers do not do.
-//! - **HTTP/2:** at the next write, so after one keep-alive comment at the latest.
+//! - **HTTP/2:** at the next write, so after one keep-alive comment at the latest; not until the model speaks in formats
+//!   that have no comments (plain text, one JSON value a line, one JSON value in all).
 //!
 //! So set `h1_allow_half_closed(false)`, and do not raise `Limits::keep_alive` above its 15 s: it is what a client
 //! that has left costs at most.

@@ -28,6 +28,9 @@ tokio::task_local! {
 /// Why a case failed; `None` for one that passed.
 type Failure = Option<String>;
 
+/// What came of a case over each transport; `None` where it was not asked for.
+type Outcomes = [Option<Failure>; Transport::ALL.len()];
+
 pub(crate) fn main(arguments: &[String]) -> ExitCode {
     let words: Vec<&str> =
         arguments.iter().map(String::as_str).filter(|word| !word.starts_with('-')).collect();
@@ -63,7 +66,7 @@ fn is_wanted(words: &[&str], name: &str, transport: Transport) -> bool {
     words.iter().all(|word| full.contains(word))
 }
 
-async fn run(words: &[&str]) -> BTreeMap<String, [Option<Failure>; 4]> {
+async fn run(words: &[&str]) -> BTreeMap<String, Outcomes> {
     let permits = Arc::new(Semaphore::new(AT_ONCE));
     let mut running = JoinSet::new();
     let mut spawn = |name: String, transport: Transport, case: CaseFuture| {
@@ -94,7 +97,7 @@ async fn run(words: &[&str]) -> BTreeMap<String, [Option<Failure>; 4]> {
             }
         }
     }
-    let mut results: BTreeMap<String, [Option<Failure>; 4]> = BTreeMap::new();
+    let mut results: BTreeMap<String, Outcomes> = BTreeMap::new();
     while let Some(done) = running.join_next().await {
         let (name, transport, failure) = done.unwrap();
         results.entry(name).or_default()[transport as usize] = Some(failure);
@@ -108,7 +111,7 @@ fn words_of(failed: tokio::task::JoinError) -> String {
     words.or_else(|| payload.downcast_ref::<&str>().map(|words| (*words).to_owned())).unwrap_or_default()
 }
 
-fn report(results: &BTreeMap<String, [Option<Failure>; 4]>, took: Duration) -> ExitCode {
+fn report(results: &BTreeMap<String, Outcomes>, took: Duration) -> ExitCode {
     let width = results.keys().map(String::len).max().unwrap_or_default();
     print!("{:width$}", "");
     for transport in Transport::ALL {
@@ -116,7 +119,7 @@ fn report(results: &BTreeMap<String, [Option<Failure>; 4]>, took: Duration) -> E
     }
     println!();
     let mut failures = Vec::new();
-    let mut counts = [0; 4];
+    let mut counts = [0; Transport::ALL.len()];
     for (name, outcomes) in results {
         print!("{name:width$}");
         for (transport, outcome) in Transport::ALL.into_iter().zip(outcomes) {

@@ -16,6 +16,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::sync::{Notify, mpsc};
 
+use crate::transport::Transport;
 use crate::wire::{self, Ask};
 
 /// An assistant that lets nobody in of whom it does not know who they are.
@@ -58,6 +59,16 @@ pub(crate) fn stuck_after(words: &'static str) -> ScriptedProvider {
 pub(crate) fn silent() -> Limits {
     let mut limits = Limits::default();
     limits.keep_alive = Duration::from_secs(3600);
+    limits
+}
+
+/// For a client that leaves: [`silent`], so that no write can find it out, where that is not needed; else comments come
+/// soon.
+pub(crate) fn left(on: Transport) -> Limits {
+    let mut limits = silent();
+    if !on.notices_in_silence() {
+        limits.keep_alive = Duration::from_millis(100);
+    }
     limits
 }
 

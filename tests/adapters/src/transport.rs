@@ -6,7 +6,9 @@ pub(crate) enum Transport {
     /// `axum::serve`, over HTTP/1.
     Axum,
     /// Actix's server as the adapter's documentation says to set it, over HTTP/1.
-    Actix,
+    ActixHttp1,
+    /// The same server over HTTP/2 without TLS.
+    ActixHttp2,
     /// Hyper's own connections, over HTTP/1.
     HyperHttp1,
     /// Hyper's own connections, over HTTP/2.
@@ -14,19 +16,28 @@ pub(crate) enum Transport {
 }
 
 impl Transport {
-    pub(crate) const ALL: [Self; 4] = [Self::Axum, Self::Actix, Self::HyperHttp1, Self::HyperHttp2];
+    pub(crate) const ALL: [Self; 5] =
+        [Self::Axum, Self::ActixHttp1, Self::ActixHttp2, Self::HyperHttp1, Self::HyperHttp2];
 
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Axum => "axum",
-            Self::Actix => "actix",
+            Self::ActixHttp1 => "actix-http1",
+            Self::ActixHttp2 => "actix-http2",
             Self::HyperHttp1 => "hyper-http1",
             Self::HyperHttp2 => "hyper-http2",
         }
     }
 
     pub(crate) fn is_http2(self) -> bool {
-        self == Self::HyperHttp2
+        matches!(self, Self::ActixHttp2 | Self::HyperHttp2)
+    }
+
+    /// Whether a client that leaves is noticed while nothing is written to it. Actix looks at a stream of HTTP/2 only
+    /// when it has something to write to it, and `omniassist_actix` says so: there it takes a comment, and where a
+    /// format has none, something that the model says.
+    pub(crate) fn notices_in_silence(self) -> bool {
+        self != Self::ActixHttp2
     }
 }
 

@@ -1,17 +1,26 @@
 //! A client that leaves stops its run, whatever the run is doing: the connection to the provider closes, and the tools'
-//! tokens fire. No comment is due meanwhile, so nothing is written that could find it out.
+//! tokens fire. No comment is due meanwhile, so nothing is written that could find it out; but where nothing else does.
+
+use std::time::Duration;
 
 use omniassist_server::Assistant;
 use omniassist_server::testing::{FakeProvider, Reply, ScriptedProvider, Turn, call, responses_sse};
 use serde_json::json;
 
 use crate::host::Host;
-use crate::stage::{Watch, adder, assistant, openai, run, silent, stuck_after};
+use crate::stage::{Watch, adder, assistant, left, openai, run, silent, stuck_after};
 use crate::transport::Transport;
 use crate::wire::{Ask, soon, until};
 
 async fn no_run_is_left(assistant: &Assistant) {
     until("the run is gone", || assistant.live_runs() == 0).await;
+}
+
+/// A client that left cannot be found out, as nothing is written to it. The run goes on.
+async fn the_run_goes_on(asked: &Ask, assistant: &Assistant) {
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    assert_eq!(assistant.live_runs(), 1, "{}", asked.path);
+    assistant.shutdown().await;
 }
 
 /// A provider that takes the request, sends its headers, and says nothing.
@@ -23,7 +32,7 @@ async fn speechless() -> FakeProvider {
 
 pub(crate) async fn before_the_first_byte(on: Transport) {
     let provider = speechless().await;
-    let assistant = assistant(openai(&provider)).limits(silent()).build().unwrap();
+    let assistant = assistant(openai(&provider)).limits(left(on)).build().unwrap();
     let host = Host::start(on, &assistant).await;
     let mut exchange = host.ask(&run("/assistant")).await;
     exchange.until(r#""type":"start""#).await;
@@ -33,39 +42,45 @@ pub(crate) async fn before_the_first_byte(on: Transport) {
     no_run_is_left(&assistant).await;
 }
 
-/// There is no response yet whose body could be dropped.
+/// There is no response yet whose body could be dropped. Those that stream begin when a comment would be due.
 pub(crate) async fn before_the_response_begins(on: Transport) {
-    for asked in [
-        run("/assistant?protocol=text"),
-        Ask::json("/assistant/v1/chat/completions", &crate::stage::chat_request(false)),
-        Ask::json("/assistant/v1/chat/completions", &crate::stage::chat_request(true)),
+    for (asked, is_written) in [
+        (run("/assistant?protocol=text"), true),
+        (Ask::json("/assistant/v1/chat/completions", &crate::stage::chat_request(false)), false),
+        (Ask::json("/assistant/v1/chat/completions", &crate::stage::chat_request(true)), true),
     ] {
         let provider = speechless().await;
-        let assistant = assistant(openai(&provider)).limits(silent()).build().unwrap();
+        let assistant = assistant(openai(&provider)).limits(left(on)).build().unwrap();
         let host = Host::start(on, &assistant).await;
         let exchange = host.ask(&asked).await;
         soon("the provider is asked", provider.request(1)).await;
         drop(exchange);
+        if !is_written && !on.notices_in_silence() {
+            the_run_goes_on(&asked, &assistant).await;
+        }
         soon("the provider's connection closes", provider.closed()).await;
         no_run_is_left(&assistant).await;
     }
 }
 
 pub(crate) async fn in_the_middle_of_text(on: Transport) {
-    for asked in [
-        run("/assistant"),
-        run("/assistant").header("accept", "application/x-ndjson"),
-        run("/assistant?protocol=text"),
-        Ask::json("/assistant/completion?protocol=text", &json!({ "prompt": "hi" })),
-        Ask::json("/assistant/ag-ui", &crate::stage::ag_ui_input("t")),
-        Ask::json("/assistant/v1/chat/completions", &crate::stage::chat_request(true)),
+    for (asked, is_written) in [
+        (run("/assistant"), true),
+        (run("/assistant").header("accept", "application/x-ndjson"), false),
+        (run("/assistant?protocol=text"), false),
+        (Ask::json("/assistant/completion?protocol=text", &json!({ "prompt": "hi" })), false),
+        (Ask::json("/assistant/ag-ui", &crate::stage::ag_ui_input("t")), true),
+        (Ask::json("/assistant/v1/chat/completions", &crate::stage::chat_request(true)), true),
     ] {
         let model = stuck_after("so far");
-        let assistant = assistant(model.clone()).limits(silent()).build().unwrap();
+        let assistant = assistant(model.clone()).limits(left(on)).build().unwrap();
         let host = Host::start(on, &assistant).await;
         let mut exchange = host.ask(&asked).await;
         exchange.until("so far").await;
         drop(exchange);
+        if !is_written && !on.notices_in_silence() {
+            the_run_goes_on(&asked, &assistant).await;
+        }
         soon("the model's stream is dropped", model.dropped()).await;
         no_run_is_left(&assistant).await;
     }
@@ -74,7 +89,7 @@ pub(crate) async fn in_the_middle_of_text(on: Transport) {
 pub(crate) async fn in_the_middle_of_a_tool(on: Transport) {
     let watch = Watch::default();
     let model = ScriptedProvider::new().turn(call("wait", json!({})));
-    let assistant = assistant(model).tool(watch.tool()).limits(silent()).build().unwrap();
+    let assistant = assistant(model).tool(watch.tool()).limits(left(on)).build().unwrap();
     let host = Host::start(on, &assistant).await;
     let mut exchange = host.ask(&run("/assistant")).await;
     exchange.until("tool-input-available").await;
@@ -89,7 +104,7 @@ pub(crate) async fn between_steps(on: Transport) {
     let provider = FakeProvider::start().await.unwrap();
     let arguments = json!({ "one": 1, "other": 2 });
     provider.reply(Reply::sse(responses_sse::call("call_1", "add", arguments))).reply(Reply::silence());
-    let assistant = assistant(openai(&provider)).tool(adder()).limits(silent()).build().unwrap();
+    let assistant = assistant(openai(&provider)).tool(adder()).limits(left(on)).build().unwrap();
     let host = Host::start(on, &assistant).await;
     let mut exchange = host.ask(&run("/assistant")).await;
     exchange.until("tool-output-available").await;
@@ -103,7 +118,7 @@ pub(crate) async fn while_a_retry_is_awaited(on: Transport) {
     let provider = FakeProvider::start().await.unwrap();
     let body = json!({ "error": { "message": "slow down" } });
     provider.otherwise(Reply::json(429, &body).header("retry-after", "100"));
-    let assistant = assistant(openai(&provider)).limits(silent()).build().unwrap();
+    let assistant = assistant(openai(&provider)).limits(left(on)).build().unwrap();
     let host = Host::start(on, &assistant).await;
     let mut exchange = host.ask(&run("/assistant")).await;
     exchange.until(r#""type":"start""#).await;
@@ -130,7 +145,7 @@ pub(crate) async fn in_the_middle_of_the_request(on: Transport) {
 /// The connection goes, with everything on it.
 pub(crate) async fn by_hanging_up(on: Transport) {
     let model = stuck_after("so far");
-    let assistant = assistant(model.clone()).limits(silent()).build().unwrap();
+    let assistant = assistant(model.clone()).limits(left(on)).build().unwrap();
     let host = Host::start(on, &assistant).await;
     let mut connection = host.connect().await;
     let mut exchange = connection.ask(&run("/assistant")).await;
@@ -143,7 +158,7 @@ pub(crate) async fn by_hanging_up(on: Transport) {
 /// A client that shuts down its sending half counts as gone: no browser does so and reads on.
 pub(crate) async fn by_closing_one_half(on: Transport) {
     let model = stuck_after("so far");
-    let assistant = assistant(model.clone()).limits(silent()).build().unwrap();
+    let assistant = assistant(model.clone()).limits(left(on)).build().unwrap();
     let host = Host::start(on, &assistant).await;
     let mut connection = host.connect().await;
     let mut exchange = connection.ask(&run("/assistant")).await;

@@ -1,4 +1,4 @@
-//! What the four have in common, a file for each concern.
+//! What all transports have in common, a file for each concern.
 
 pub(crate) mod connections;
 pub(crate) mod edge;

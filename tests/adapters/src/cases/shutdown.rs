@@ -9,7 +9,7 @@ use omniassist_server::throttle::RunAttempt;
 use serde_json::json;
 
 use crate::host::Host;
-use crate::stage::{Watch, assistant, invoice, model_routes, prompted, run, silent, stuck_after};
+use crate::stage::{Watch, assistant, invoice, left, model_routes, prompted, run, silent, stuck_after};
 use crate::transport::Transport;
 use crate::wire::{Ask, soon, until};
 
@@ -96,15 +96,15 @@ pub(crate) async fn drain_fires_the_tokens_of_tools(on: Transport) {
     assert!(exchange.whole().await.text().contains(SHUT_DOWN));
 }
 
-fn limited(per_principal: usize, total: usize) -> Assistant {
-    let mut limits: Limits = silent();
+fn limited(on: Transport, per_principal: usize, total: usize) -> Assistant {
+    let mut limits: Limits = left(on);
     limits.max_runs_per_principal = per_principal;
     limits.max_runs = total;
     assistant(stuck_after("so far")).limits(limits).object(invoice()).build().unwrap()
 }
 
 pub(crate) async fn one_run_too_many_of_a_user(on: Transport) {
-    let assistant = limited(1, 100);
+    let assistant = limited(on, 1, 100);
     let host = Host::start(on, &assistant).await;
     let mut first = host.ask(&run("/assistant").user("ann")).await;
     first.until("so far").await;
@@ -122,7 +122,7 @@ pub(crate) async fn one_run_too_many_of_a_user(on: Transport) {
 }
 
 pub(crate) async fn one_run_too_many_of_all(on: Transport) {
-    let host = Host::start(on, &limited(100, 1)).await;
+    let host = Host::start(on, &limited(on, 100, 1)).await;
     let mut first = host.ask(&run("/assistant").user("ann")).await;
     first.until("so far").await;
     let answer = host.ask(&run("/assistant").user("bob")).await.whole().await;

@@ -1,4 +1,4 @@
-//! Requests whose answers are the same bytes over all four transports, volatile headers apart.
+//! Requests whose answers are the same bytes over all transports, volatile headers apart.
 //!
 //! Each is sent to a backend of each transport, with an assistant of its own. Compared are the status, the headers
 //! ([`Answer::steady`] says which are left out; their order does not count, as frameworks keep them in maps), and every byte

@@ -5,9 +5,10 @@ use actix_web::{App, HttpMessage, HttpResponse, HttpServer, web};
 use tokio::sync::oneshot;
 
 use super::{HEALTH, Mount, NOWHERE, REGION, Region, Serving, USER, User};
+use crate::transport::Transport;
 
 /// Actix has a runtime of its own, on a thread of its own.
-pub(super) async fn serve(mounts: Vec<Mount>) -> (SocketAddr, Serving) {
+pub(super) async fn serve(transport: Transport, mounts: Vec<Mount>) -> (SocketAddr, Serving) {
     let (started, starting) = oneshot::channel();
     std::thread::spawn(move || {
         actix_web::rt::System::new().block_on(async move {
@@ -29,8 +30,12 @@ pub(super) async fn serve(mounts: Vec<Mount>) -> (SocketAddr, Serving) {
                         next.call(request)
                     })
             });
-            let server = server.workers(1).disable_signals().h1_allow_half_closed(false);
-            let server = server.bind(("127.0.0.1", 0)).unwrap();
+            let server = server.workers(1).disable_signals().h1_allow_half_closed(false).tcp_nodelay(true);
+            let server = if transport.is_http2() {
+                server.bind_auto_h2c(("127.0.0.1", 0)).unwrap()
+            } else {
+                server.bind(("127.0.0.1", 0)).unwrap()
+            };
             let address = server.addrs()[0];
             let server = server.run();
             let _ = started.send((address, server.handle()));

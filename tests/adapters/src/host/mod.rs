@@ -74,7 +74,7 @@ impl Host {
         let mounts: Vec<Mount> = mounts.collect();
         let (address, serving) = match transport {
             Transport::Axum => axum::serve(mounts).await,
-            Transport::Actix => actix::serve(mounts).await,
+            Transport::ActixHttp1 | Transport::ActixHttp2 => actix::serve(transport, mounts).await,
             Transport::HyperHttp1 | Transport::HyperHttp2 => hyper::serve(transport, mounts).await,
         };
         Self { transport, address, _serving: serving }
