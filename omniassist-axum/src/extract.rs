@@ -1,6 +1,7 @@
 use std::fmt;
 
 use axum::extract::{FromRef, FromRequest, Request};
+use axum::http::Extensions;
 use axum::response::{IntoResponse, Response};
 use omniassist_server::Assistant;
 use omniassist_server::core::RunRequest;
@@ -43,6 +44,12 @@ impl AssistantRequest {
     /// What the client asks for, to be changed before the run begins.
     pub fn request_mut(&mut self) -> &mut RunRequest {
         &mut self.posted.request
+    }
+
+    /// What tools take as [`Extension<T>`](omniassist_server::Extension): what the layers of the application put into the
+    /// request's extensions, and what the handler inserts.
+    pub fn extensions_mut(&mut self) -> &mut Extensions {
+        &mut self.posted.extensions
     }
 
     /// Begins the run; the response streams what it does. Dropping the response's body stops the run.

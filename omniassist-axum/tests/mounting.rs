@@ -93,6 +93,17 @@ async fn a_missing_extension_fails_the_tool() {
 }
 
 #[tokio::test]
+async fn what_a_handler_inserts_reaches_tools() {
+    async fn chat(mut posted: AssistantRequest) -> Response {
+        posted.extensions_mut().insert(User("bob"));
+        posted.respond()
+    }
+    let app = Router::new().route("/chat", post(chat)).with_state(assistant()).layer(from_fn(sign_in));
+    let base = serve(app).await;
+    assert_eq!(output(&chunks(ask(&format!("{base}/chat"), "hi").await).await), "books bob user-7");
+}
+
+#[tokio::test]
 async fn in_a_handler_of_the_hosts_own() {
     async fn chat(mut posted: AssistantRequest) -> Response {
         let note = ContextMessage::new("plan", "account", json!("premium"));
