@@ -59,9 +59,16 @@ pub(super) const SLIPS: &[Slip] = &[
     Slip::new(
         "deltas under the id of another block",
         CHUNK,
-        "    json_write::number(out, u64::from(id.0));\n    out.put_slice(b\"\\\",\\\"delta\\\":\");",
-        "    json_write::number(out, u64::from(if SLIP { id.0 + 1 } else { id.0 }));\n    out.put_slice(b\"\\\",\\\"delta\\\":\");",
+        "    json_write::number(out, u64::from(id.0));\n    out.put_slice(b\"\\\",\\\"delta\\\":",
+        "    json_write::number(out, u64::from(if SLIP { id.0 + 1 } else { id.0 }));\n    out.put_slice(b\"\\\",\\\"delta\\\":",
         "ledger-parts",
+    ),
+    Slip::new(
+        "the question of an approval is missing",
+        ENCODE,
+        "self.frame(out, |out| chunk::question(out, call_id, message));",
+        "if !SLIP { self.frame(out, |out| chunk::question(out, call_id, message)); }",
+        "ledger-approvals",
     ),
     Slip::new(
         "start without messageId",
