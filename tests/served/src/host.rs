@@ -59,7 +59,7 @@ impl Host {
         }
     }
 
-    /// The assistants that are served.
+    /// The assistant, where there is one.
     pub(crate) fn assistant(&self) -> Option<Assistant> {
         match &self.mounted {
             Mounted::Below(_, assistant) | Mounted::Root(assistant) => Some(assistant.clone()),

@@ -5,9 +5,8 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::pin::pin;
 use std::sync::Arc;
 
-use axum::body::Body;
-use http_body_util::BodyExt;
 use http_body_util::combinators::UnsyncBoxBody;
+use http_body_util::{BodyExt, Empty};
 use hyper::body::{Bytes, Incoming};
 use hyper::header::{HOST, HeaderName, HeaderValue};
 use hyper::server::conn::http1;
@@ -87,7 +86,7 @@ async fn answer(
     let mut response = if is_admitted {
         route(&host, peer, request).await?
     } else {
-        let mut response = Response::new(Body::empty());
+        let mut response = Response::new(Empty::new());
         *response.status_mut() = StatusCode::MISDIRECTED_REQUEST;
         boxed(response)
     };
@@ -132,7 +131,7 @@ async fn chat(transport: &RuntimeTransport, path: &str, request: Request<Incomin
             boxed(transport.respond_reconnect(chat_id, request.extensions()))
         }
         _ => {
-            let mut response = Response::new(Body::empty());
+            let mut response = Response::new(Empty::new());
             *response.status_mut() = StatusCode::NOT_FOUND;
             boxed(response)
         }
