@@ -31,7 +31,7 @@ use wire::Api;
 pub(crate) const USAGE: &str = "omniassist-benches relay [full|paced|requests|memory]... [--repeat N]
        omniassist-benches count [full|paced]
        omniassist-benches disconnects [axum|actix|hyper]... [--runs N]
-       omniassist-benches streams [relay|axum|actix|hyper]... [--streams N] [--seconds N] [--stalled N]
+       omniassist-benches streams [relay|axum|actix|hyper]... [--streams N] [--seconds N] [--stalled N] [--repeat N]
        omniassist-benches scaling [relay|axum|actix|hyper]... [--seconds N] [--most STREAMS]";
 
 /// Runs a command of this part; `None` when it is none.

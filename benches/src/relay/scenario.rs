@@ -187,17 +187,21 @@ impl Bench {
         Ok(begun.join_all().await.into_iter().collect::<Result<_, _>>()?)
     }
 
-    /// Waits until the server has nothing to do for a while, 20 seconds at most.
+    /// Waits until the server has nothing to do for a while.
+    ///
+    /// # Errors
+    ///
+    /// When it goes on for two minutes.
     pub(super) async fn settle(&self) -> Result<(), Box<dyn Error>> {
-        for _ in 0..40 {
+        for _ in 0..240 {
             let before = self.server.cpu()?;
             sleep(Duration::from_millis(500)).await;
             // A hundredth of the time.
             if self.server.cpu()? - before < 5_000_000 {
-                break;
+                return Ok(());
             }
         }
-        Ok(())
+        Err("the server does not come to rest".into())
     }
 }
 

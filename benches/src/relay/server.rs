@@ -113,6 +113,8 @@ async fn relay(listener: tokio::net::TcpListener, provider: SocketAddr) -> Resul
 fn assistant(api: Api, provider: SocketAddr, has_tool: bool) -> Result<Assistant, Box<dyn Error>> {
     let mut limits = Limits::default();
     limits.run_timeout = Duration::from_secs(3600);
+    // Who does not read stays for as long as the others are measured.
+    limits.write_timeout = Duration::from_secs(3600);
     let base = format!("http://{provider}/v1");
     let builder = match api {
         Api::Responses => {

@@ -9,9 +9,9 @@ use super::answer;
 use super::client::{Connection, Keep};
 use super::descriptors;
 use super::options::Options;
-use super::scenario::{Bench, Streams, as_f64, at, micros};
+use super::scenario::{Bench, Streams, as_f64, at, kilobytes, micros};
 use super::server::Target;
-use super::table::say;
+use super::table::{median, say};
 use super::wire::Api;
 use super::wish::Wish;
 
@@ -24,28 +24,71 @@ const PACE: usize = 5;
 ///
 /// When an answer is not whole, or wrong.
 pub(super) fn print(arguments: &[&str]) -> Result<(), Box<dyn Error>> {
-    let options = Options::read(arguments, &["--streams", "--seconds", "--stalled"])?;
+    let options = Options::read(arguments, &["--streams", "--seconds", "--stalled", "--repeat"])?;
     let (streams, seconds) = (options.number("--streams", 2000), options.number("--seconds", 30));
-    let stalled = options.number("--stalled", 200);
+    let (stalled, repeat) = (options.number("--stalled", 200), options.number("--repeat", 3));
     let targets = Target::adapters_or(&options.names)?;
     descriptors::suffice(2 * (streams + stalled) + 100)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    say(&format!("\n{streams} streams of {PACE} deltas a second, {seconds} seconds; Responses\n"))?;
+    say(&format!(
+        "\n{streams} streams of {PACE} deltas a second, {seconds} seconds, {repeat} times; Responses; medians, and the \
+         least and the most\n"
+    ))?;
     say(
         "| server | clients that do not read | whole and right | CPU µs a delta | cores | KB a stream | p50 ms | p99 ms | longest between two deltas, ms |",
     )?;
     say("|---|---|---|---|---|---|---|---|---|")?;
     let mut wrong = Vec::new();
     for target in targets {
-        for stalled in [0, stalled].into_iter().take(1 + stalled.min(1)) {
-            let load = Load { target, streams, stalled, deltas: seconds * PACE };
-            wrong.extend(runtime.block_on(load.row())?);
+        // Without and with them in turn, so that both meet the same machine.
+        let crowds = if stalled == 0 { vec![0] } else { vec![0, stalled] };
+        let mut rows: Vec<Vec<Measured>> = crowds.iter().map(|_| Vec::new()).collect();
+        for _ in 0..repeat {
+            for (&stalled, row) in crowds.iter().zip(&mut rows) {
+                let load = Load { target, streams, stalled, deltas: seconds * PACE };
+                let mut measured = runtime.block_on(load.measure())?;
+                wrong.append(&mut measured.wrong);
+                row.push(measured);
+            }
+        }
+        for (stalled, row) in crowds.iter().zip(&rows) {
+            let right: usize = row.iter().map(|measured| measured.right).sum();
+            let column = |figure: fn(&Measured) -> f64, digits: usize| {
+                let mut values: Vec<f64> = row.iter().map(figure).collect();
+                let middle = median(&mut values);
+                let (least, most) = (values.first().unwrap_or(&f64::NAN), values.last().unwrap_or(&f64::NAN));
+                format!("{middle:.digits$} ({least:.digits$}–{most:.digits$})")
+            };
+            say(&format!(
+                "| {} | {stalled} | {right} of {} | {} | {} | {} | {} | {} | {} |",
+                target.name(),
+                repeat * streams,
+                column(|measured| measured.cpu, 1),
+                column(|measured| measured.cores, 2),
+                column(|measured| measured.kilobytes, 1),
+                column(|measured| measured.p50, 2),
+                column(|measured| measured.p99, 1),
+                column(|measured| measured.gap, 0),
+            ))?;
         }
     }
     match wrong.first() {
         None => Ok(()),
         Some(first) => Err(format!("{} answers were wrong; the first: {first}", wrong.len()).into()),
     }
+}
+
+/// What one load showed.
+struct Measured {
+    right: usize,
+    /// What was wrong with the others.
+    wrong: Vec<String>,
+    cpu: f64,
+    cores: f64,
+    kilobytes: f64,
+    p50: f64,
+    p99: f64,
+    gap: f64,
 }
 
 struct Load {
@@ -56,8 +99,7 @@ struct Load {
 }
 
 impl Load {
-    /// Prints a row, and says what was wrong.
-    async fn row(&self) -> Result<Vec<String>, Box<dyn Error>> {
+    async fn measure(&self) -> Result<Measured, Box<dyn Error>> {
         let streams = Streams { deltas: self.deltas, every_us: 1_000_000 / PACE as u64 };
         let bench = Bench::start(self.target, Api::Responses, streams)?;
         bench.ask_and_leave(64).await?;
@@ -67,6 +109,7 @@ impl Load {
             reader.begin(Wish::Endless).await?;
             readers.push(reader);
         }
+        // Until every buffer on the way to those who do not read is full.
         bench.settle().await?;
         let (rss, cpu) = (bench.server.rss()?, bench.server.cpu()?);
         let started = std::time::Instant::now();
@@ -109,19 +152,16 @@ impl Load {
             gap = gap.max(answer.gap);
             latencies.append(&mut answer.latencies);
         }
-        say(&format!(
-            "| {} | {} | {right} of {} | {:.1} | {:.2} | {:.1} | {:.2} | {:.2} | {:.0} |",
-            self.target.name(),
-            self.stalled,
-            self.streams,
-            micros(cpu) / as_f64(deltas),
-            micros(cpu) / 1e6 / elapsed.as_secs_f64(),
-            super::scenario::kilobytes(grown) / as_f64(self.streams),
-            at(&latencies, 50) / 1000.0,
-            at(&latencies, 99) / 1000.0,
-            micros(gap)
-        ))?;
         bench.end()?;
-        Ok(wrong)
+        Ok(Measured {
+            right,
+            wrong,
+            cpu: micros(cpu) / as_f64(deltas),
+            cores: micros(cpu) / 1e6 / elapsed.as_secs_f64(),
+            kilobytes: kilobytes(grown) / as_f64(self.streams),
+            p50: at(&latencies, 50) / 1000.0,
+            p99: at(&latencies, 99) / 1000.0,
+            gap: micros(gap),
+        })
     }
 }

@@ -61,7 +61,7 @@ impl Column {
 }
 
 /// The middle of the values, which are sorted for it.
-fn median(values: &mut [f64]) -> f64 {
+pub(super) fn median(values: &mut [f64]) -> f64 {
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }
