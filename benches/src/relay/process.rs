@@ -1,10 +1,19 @@
 //! Processes of a measurement, and what the kernel says of them.
 
 use std::error::Error;
-use std::io::{BufRead as _, BufReader, Write as _, stdout};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _, stdin, stdout};
 use std::net::SocketAddr;
 use std::process::{Child, Command, Stdio};
 use std::{env, fs};
+
+/// Ends this process when the one that started it closes its input, or is gone.
+pub(super) fn end_with_input() {
+    std::thread::spawn(|| {
+        let mut rest = Vec::new();
+        let _ = stdin().read_to_end(&mut rest);
+        std::process::exit(0);
+    });
+}
 
 /// Tells the process that started this one where it listens.
 pub(super) fn announce(address: SocketAddr) -> std::io::Result<()> {

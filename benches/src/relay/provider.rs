@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::time::{Instant, MissedTickBehavior, interval_at};
+use tokio::time::{Instant, MissedTickBehavior, interval_at, sleep};
 
 use super::process;
 use super::wire::{self, Api, now};
@@ -17,6 +17,10 @@ const HEAD: &str = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransf
 /// How far apart the first deltas of streams may be.
 const SPREAD: Duration = Duration::from_secs(1);
 
+/// Between two blocks of an endless answer. Without it, the system would grow its buffers to megabytes for every reader
+/// that does not read, and be short of memory for the sockets of all others.
+const BREATH: Duration = Duration::from_millis(20);
+
 /// How a stream comes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Pace {
@@ -26,8 +30,9 @@ pub(super) struct Pace {
     pub(super) every: Option<Duration>,
 }
 
-/// Serves until the process is ended.
+/// Serves until the standard input is closed.
 pub(super) fn serve(api: Api, pace: Pace) -> Result<(), Box<dyn Error>> {
+    process::end_with_input();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
@@ -71,6 +76,7 @@ async fn answer_all(mut stream: TcpStream, api: Api, pace: Pace) -> std::io::Res
                 let block: String = (0..16).map(|number| api.delta(now(), number)).collect();
                 loop {
                     stream.write_all(block.as_bytes()).await?;
+                    sleep(BREATH).await;
                 }
             }
         }

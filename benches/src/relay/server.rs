@@ -1,7 +1,7 @@
 //! The servers under load: a byte relay, and the assistant in each framework.
 
 use std::error::Error;
-use std::io::{self, Read as _};
+use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::time::Duration;
 
@@ -69,11 +69,7 @@ pub(super) fn serve(
     provider: SocketAddr,
     has_tool: bool,
 ) -> Result<(), Box<dyn Error>> {
-    std::thread::spawn(|| {
-        let mut rest = Vec::new();
-        let _ = std::io::stdin().read_to_end(&mut rest);
-        std::process::exit(0);
-    });
+    process::end_with_input();
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     process::announce(listener.local_addr()?)?;
     match target {

@@ -7,7 +7,7 @@ pub(super) enum Wish {
     Usual,
     /// With this many deltas, at full speed.
     Deltas(usize),
-    /// At full speed for as long as somebody takes it.
+    /// At some 800 deltas a second, for as long as somebody takes it.
     Endless,
     /// With a call of the tool `take`, whose arguments have this many bytes; and with a short text to its output.
     Arguments(usize),

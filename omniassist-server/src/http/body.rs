@@ -217,7 +217,7 @@ impl EventBody {
     }
 
     fn poll_bytes(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, CutAnswer>>> {
-        if self.burst.refuses(cx) {
+        if self.burst.refuses(self.woken.is_set(), cx) {
             return Poll::Pending;
         }
         if self.state == State::Running && self.buffer.len() < FRAME_BYTES {

@@ -24,9 +24,10 @@ pub(super) struct Burst {
 }
 
 impl Burst {
-    /// Whether this poll is turned away, to be repeated after a turn of the scheduler.
-    pub(super) fn refuses(&mut self, cx: &mut Context<'_>) -> bool {
-        let refuse = std::mem::take(&mut self.refuse);
+    /// Whether this poll is turned away, to be repeated after a turn of the scheduler. One that the source has asked for
+    /// is not: its next event is there.
+    pub(super) fn refuses(&mut self, was_woken: bool, cx: &mut Context<'_>) -> bool {
+        let refuse = std::mem::take(&mut self.refuse) && !was_woken;
         if refuse {
             turn(cx);
         }

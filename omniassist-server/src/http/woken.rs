@@ -34,6 +34,11 @@ impl Woken {
         self.bell.rung.load(Ordering::Acquire) && self.bell.rung.swap(false, Ordering::AcqRel)
     }
 
+    /// Whether the next [`take`](Self::take) says yes.
+    pub(super) fn is_set(&self) -> bool {
+        self.bell.rung.load(Ordering::Acquire)
+    }
+
     /// Makes the next [`take`](Self::take) say yes, where there is a reason that wakes nobody.
     pub(super) fn set(&self) {
         self.bell.rung.store(true, Ordering::Release);
