@@ -1,12 +1,12 @@
 //! What a token costs on its way through the engine, in instructions and allocations.
 //!
-//! `table` measures every stage; `stage` is what it runs under callgrind. See the README of this folder.
+//! `table` counts every stage, `times` times them; `stage` is what is run under callgrind. See the README of this folder.
 
 mod callgrind;
 mod relay;
-mod seals;
 mod stages;
 mod table;
+mod times;
 
 use std::env;
 use std::error::Error;
@@ -15,6 +15,9 @@ use std::process::ExitCode;
 use stages::Stage;
 
 const USAGE: &str = "usage: omniassist-benches table [EVENTS]
+       omniassist-benches counts
+       omniassist-benches times [STAGE]...
+       omniassist-benches long-conversation
        omniassist-benches stage NAME EVENTS";
 
 fn main() -> ExitCode {
@@ -36,6 +39,9 @@ fn run(arguments: &[&str]) -> Result<(), Box<dyn Error>> {
     match *arguments {
         ["table"] => table::print(10_000),
         ["table", events] => table::print(events.parse()?),
+        ["counts"] => table::counts(10_000),
+        ["times", ref wanted @ ..] => times::print(wanted),
+        ["long-conversation"] => times::long_conversation(),
         ["stage", name, events] => {
             let stage = Stage::named(name).ok_or_else(|| format!("there is no stage {name}"))?;
             stage.run(events.parse()?)

@@ -1,6 +1,5 @@
 //! What proving a conversation costs: a turn with 1 KB of text, and a call with 1 KB of arguments and output.
 
-use std::error::Error;
 use std::hint::black_box;
 
 use omniassist_core::event::BlockId;
@@ -11,10 +10,12 @@ use omniassist_core::{JsonText, Message, RunEvent, RunRequest, Text, canonical};
 use omniassist_server::Principal;
 use omniassist_server::seal::{SealKeys, SealVerifier, Sealer};
 
+use super::Outcome;
+
 const KB: usize = 1024;
 const ID: BlockId = BlockId(0);
 
-fn keys() -> Result<SealKeys, Box<dyn Error>> {
+pub(super) fn keys() -> Outcome<SealKeys> {
     Ok(SealKeys::new("2026-11", b"thirty-two bytes that are secret")?)
 }
 
@@ -28,13 +29,13 @@ fn sealer(keys: &SealKeys) -> Sealer {
 }
 
 /// Records as a tool gives them: numbers, words and two levels, with keys out of order.
-fn records(bytes: usize) -> Result<JsonText, Box<dyn Error>> {
+pub(super) fn records(bytes: usize) -> Outcome<JsonText> {
     let record = r#"{"status":"shipped","id":1042,"total":18.5,"lines":[{"sku":"A-17","count":2}],"note":"left \u0022here\u0022"}"#;
     let count = bytes / record.len();
     Ok(JsonText::parse(format!("{{\"orders\":[{}]}}", vec![record; count.max(1)].join(",")))?)
 }
 
-pub(crate) fn canonical(events: usize) -> Result<usize, Box<dyn Error>> {
+pub(super) fn canonical(events: usize) -> Outcome<usize> {
     let json = records(KB)?;
     let mut out = Vec::new();
     let mut count = 0;
@@ -46,7 +47,7 @@ pub(crate) fn canonical(events: usize) -> Result<usize, Box<dyn Error>> {
     Ok(count)
 }
 
-pub(crate) fn delta(events: usize) -> Result<usize, Box<dyn Error>> {
+pub(super) fn delta(events: usize) -> Outcome<usize> {
     let mut sealer = sealer(&keys()?);
     sealer.seal(&mut RunEvent::TextStart { id: ID }, &NoTools, || 0);
     let mut delta = RunEvent::TextDelta { id: ID, delta: Text::from_static(" token") };
@@ -58,7 +59,7 @@ pub(crate) fn delta(events: usize) -> Result<usize, Box<dyn Error>> {
 }
 
 /// A turn's events, the text in one piece.
-fn events() -> Result<Vec<RunEvent>, Box<dyn Error>> {
+fn events() -> Outcome<Vec<RunEvent>> {
     let text = "It was sent on Monday. ".repeat(KB / 23);
     let call_id = Text::from_static("call_0123456789abcdef01234567");
     Ok(vec![
@@ -76,7 +77,7 @@ fn events() -> Result<Vec<RunEvent>, Box<dyn Error>> {
     ])
 }
 
-pub(crate) fn turn(events_wanted: usize) -> Result<usize, Box<dyn Error>> {
+pub(super) fn turn(events_wanted: usize) -> Outcome<usize> {
     let keys = keys()?;
     let turn = events()?;
     let mut count = 0;
@@ -91,7 +92,7 @@ pub(crate) fn turn(events_wanted: usize) -> Result<usize, Box<dyn Error>> {
     Ok(count)
 }
 
-pub(crate) fn verify(events_wanted: usize) -> Result<usize, Box<dyn Error>> {
+pub(super) fn verify(events_wanted: usize) -> Outcome<usize> {
     let keys = keys()?;
     let mut sealer = sealer(&keys);
     let mut collector = MessageCollector::new();

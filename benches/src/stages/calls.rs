@@ -1,0 +1,48 @@
+//! A call of a tool, between the model's words and the tool's output.
+
+use std::hint::black_box;
+
+use omniassist_core::{JsonText, Limits, RunRequest, Text};
+use omniassist_server::tool::{StateMap, Tool, ToolInvocation, Tools};
+use omniassist_server::{Args, RunContext, ToolError};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::Outcome;
+
+#[derive(Deserialize, JsonSchema)]
+struct Order {
+    /// The number of the order.
+    id: u32,
+    /// Whether its lines are wanted.
+    #[serde(default)]
+    lines: bool,
+}
+
+async fn order_total(Args(order): Args<Order>) -> Result<u32, ToolError> {
+    Ok(order.id + u32::from(order.lines))
+}
+
+/// Everything but what the tool itself does: finding it, checking the arguments against its schema, the two tasks that
+/// a call runs in, extracting the arguments, and the output as JSON.
+pub(super) fn call(events: usize) -> Outcome<usize> {
+    let tools = Tools::new(StateMap::new(), Limits::default());
+    tools.register(Tool::new("order_total", "The total of an order", order_total))?;
+    let arguments = JsonText::parse(r#"{"id":1042,"lines":true}"#)?;
+    let run = RunContext::for_request(RunRequest::prompt("Total?"), http::Extensions::new());
+    let call_id = Text::from("call_0123456789abcdef01234567".to_owned());
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let snapshot = tools.snapshot();
+        let mut count = 0;
+        for _ in 0..events {
+            let arguments = black_box(&arguments).clone();
+            snapshot.check("order_total", &arguments).map_err(String::from)?;
+            let tool = snapshot.get("order_total").ok_or("no such tool")?;
+            let invocation = ToolInvocation::new(call_id.clone(), arguments, run.clone());
+            let outcome = tools.start(tool, invocation).outcome().await;
+            count += usize::from(outcome.result.is_ok_and(|output| output.as_str() == "1043"));
+        }
+        Ok(count)
+    })
+}

@@ -1,0 +1,48 @@
+//! Application context to one block.
+
+use std::hint::black_box;
+
+use omniassist_core::ContextMessage;
+use omniassist_core::context::{ContextCompressor, DEFAULT_WINDOW};
+use serde_json::{Value, json};
+
+use super::Outcome;
+
+/// A visit to a shop: pages, a form that is filled in, and what the application tells of itself.
+pub(super) fn messages() -> Vec<ContextMessage> {
+    let kinds = |turn: usize| -> [(&'static str, Value); 5] {
+        [
+            (
+                "navigation",
+                json!({"path": format!("/orders/{turn}?tab=lines"), "title": "Order", "from": "/orders"}),
+            ),
+            ("cart", json!({"count": turn, "total": 18.5, "currency": "EUR"})),
+            (
+                "form",
+                json!({"form": "delivery", "fields": {"street": "Main Street 5", "city": "Springfield", "step": turn}}),
+            ),
+            ("feature_flag", json!({"name": format!("flag-{turn}"), "on": true})),
+            ("search", json!({"query": "blue lamp", "results": turn, "filters": ["in stock", "under 50"]})),
+        ]
+    };
+    (0..DEFAULT_WINDOW / 5)
+        .flat_map(|turn| kinds(turn).map(|(kind, data)| (turn, kind, data)))
+        .map(|(turn, kind, data)| ContextMessage::new(format!("{kind}-{turn}"), kind, data))
+        .collect()
+}
+
+pub(super) fn whole(events: usize) -> Outcome<usize> {
+    let (compressor, messages) = (ContextCompressor::new(), messages());
+    let mut count = 0;
+    for _ in 0..events {
+        let compressed = compressor.compress(black_box(&messages));
+        count += usize::from(black_box(&compressed).block().is_some());
+    }
+    Ok(count)
+}
+
+/// The same, where an event is a message.
+pub(super) fn per_message(events: usize) -> Outcome<usize> {
+    let of_window = whole(events.div_ceil(DEFAULT_WINDOW))?;
+    Ok((of_window * DEFAULT_WINDOW).min(events))
+}

@@ -1,0 +1,198 @@
+//! A long conversation, from the bytes that a client posts to the bytes that the provider is sent.
+
+use std::hint::black_box;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bytes::Bytes;
+use futures_util::stream;
+use http_body_util::{BodyExt as _, Full};
+use omniassist_core::dialect::ai_sdk;
+use omniassist_core::event::{BlockId, FinishReason};
+use omniassist_core::message::MessageCollector;
+use omniassist_core::run::NoTools;
+use omniassist_core::{JsonText, Limits, LlmEvent, Message, RunEvent, Text, json_guard};
+use omniassist_server::http::PostedRun;
+use omniassist_server::seal::{SealKeys, Sealer};
+use omniassist_server::{Assistant, OpenAiProvider, Principal, provider};
+use serde::Deserialize;
+use serde_json::json;
+use serde_json::value::RawValue;
+
+use super::{Outcome, context, seals};
+
+/// As many messages as a request may have.
+const MESSAGES: usize = 1_000;
+
+const CHAT: &str = "chat-0123456789";
+
+/// What the user and the assistant write: with line breaks and quotes, as text has them.
+const ASKED: &str = "Where is my order of last week? It said \"two days\" when I paid.\n\n";
+const SAID: &str = "It was handed to the carrier on Monday, and is expected at your door by Thursday noon.\n\n\
+                    - The lamp comes in a parcel of its own.\n- The invoice is in your mail.\n";
+
+/// The body that a client posts: question and answer by turns, every other answer with a tool call, everything that
+/// this server wrote under its seals. About 2 MB.
+fn posted(keys: &SealKeys) -> Outcome<Bytes> {
+    let messages: Vec<Message> = (0..MESSAGES / 2)
+        .map(|turn| Ok([question(turn), answer(turn, keys)?]))
+        .collect::<Outcome<Vec<_>>>()?
+        .into_iter()
+        .flatten()
+        .collect();
+    let context: Vec<_> = context::messages()
+        .iter()
+        .map(|message| json!({"id": message.id, "type": message.kind, "data": message.data}))
+        .collect();
+    let body = json!({"id": CHAT, "trigger": "submit-message", "messages": messages, "context": context});
+    Ok(serde_json::to_vec(&body)?.into())
+}
+
+fn question(turn: usize) -> Message {
+    Message::user(format!("user-{turn}"), ASKED.repeat(24))
+}
+
+/// An answer as the client keeps it.
+fn answer(turn: usize, keys: &SealKeys) -> Outcome<Message> {
+    let id = Text::from(format!("msg_{turn:032x}"));
+    let mut sealer = Sealer::new(keys, Some(CHAT.into()), &Principal::anonymous(), id.clone());
+    let mut collector = MessageCollector::new();
+    let mut events = vec![RunEvent::Start { message_id: id, metadata: None }, RunEvent::StepStart];
+    if turn.is_multiple_of(2) {
+        let call_id = Text::from(format!("call_{turn:024x}"));
+        events.push(RunEvent::ToolInputAvailable {
+            call_id: call_id.clone(),
+            name: Text::from_static("orders"),
+            input: JsonText::parse(format!(r#"{{"customer":{turn},"since":"2026-11-01","open":true}}"#))?,
+            provider_executed: false,
+            metadata: None,
+        });
+        let output = seals::records(1024)?;
+        events.push(RunEvent::ToolOutput { call_id, output, preliminary: false, provider_executed: false });
+        events.push(RunEvent::StepStart);
+    }
+    let block = BlockId(0);
+    events.push(RunEvent::TextStart { id: block });
+    events.push(RunEvent::TextDelta { id: block, delta: SAID.repeat(8).into() });
+    events.push(RunEvent::TextEnd { id: block, metadata: None });
+    for mut event in events {
+        let seal = sealer.seal(&mut event, &NoTools, || 0);
+        collector.apply(&event);
+        seal.iter().for_each(|seal| collector.apply(seal));
+    }
+    Ok(collector.into_message())
+}
+
+/// All that an assistant does of a posted conversation before the provider is asked, as it does it: the body's checks,
+/// reading, verifying, compressing the context, the run's own copy, the legal form, and the provider's request.
+pub(super) fn to_provider(events: usize) -> Outcome<usize> {
+    let keys = seals::keys()?;
+    let body = posted(&keys)?;
+    let openai =
+        OpenAiProvider::builder().base_url("http://127.0.0.1/v1").api_key("k").model("gpt-x").build()?;
+    let written = Arc::new(Mutex::new((0, 0)));
+    let seen = Arc::clone(&written);
+    let model = provider::from_fn("bench", move |payload| {
+        let request = openai.request_body(&payload).map(|request| {
+            let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
+            *seen = (seen.0 + 1, request.len());
+            black_box(request);
+            LlmEvent::Finish { reason: FinishReason::Stop, raw: None, truncated: false }
+        });
+        stream::iter([request])
+    });
+    let assistant = Assistant::builder(model).allow_anonymous().seal_keys(keys).build()?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(async {
+        for _ in 0..events {
+            let request = http::Request::post("/")
+                .header("content-type", "application/json")
+                .body(Full::new(black_box(&body).clone()))?;
+            let posted =
+                PostedRun::read_for(request, &assistant).await.map_err(|_| "the request is refused")?;
+            black_box(posted.respond(&assistant).into_body().collect().await?);
+        }
+        Ok::<_, Box<dyn std::error::Error>>(())
+    })?;
+    let (count, bytes) = *written.lock().unwrap_or_else(PoisonError::into_inner);
+    // What is verified keeps its place: a conversation that lost its results would be much shorter.
+    if bytes < body.len() * 3 / 4 {
+        return Err(format!("{bytes} bytes were written of {} that were posted", body.len()).into());
+    }
+    Ok(count)
+}
+
+/// The request as somebody would declare it who knows its form: flat, so that serde buffers nothing, and with the values
+/// of tools left as they are.
+#[derive(Deserialize)]
+#[expect(dead_code, reason = "the fields are read for their cost")]
+#[serde(rename_all = "camelCase")]
+struct Request {
+    id: String,
+    trigger: String,
+    messages: Vec<RequestMessage>,
+    context: Vec<RequestContext>,
+}
+
+#[derive(Deserialize)]
+#[expect(dead_code, reason = "the fields are read for their cost")]
+struct RequestMessage {
+    id: String,
+    role: Role,
+    parts: Vec<RequestPart>,
+    metadata: Option<Box<RawValue>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Role {
+    User,
+    Assistant,
+    System,
+}
+
+#[derive(Deserialize)]
+#[expect(dead_code, reason = "the fields are read for their cost")]
+#[serde(rename_all = "camelCase")]
+struct RequestPart {
+    r#type: String,
+    text: Option<String>,
+    provider_metadata: Option<Box<RawValue>>,
+    tool_call_id: Option<String>,
+    state: Option<String>,
+    input: Option<Box<RawValue>>,
+    output: Option<Box<RawValue>>,
+    call_provider_metadata: Option<Box<RawValue>>,
+}
+
+#[derive(Deserialize)]
+#[expect(dead_code, reason = "the fields are read for their cost")]
+struct RequestContext {
+    id: String,
+    r#type: String,
+    data: serde_json::Value,
+}
+
+pub(super) fn by_serde(events: usize) -> Outcome<usize> {
+    let body = posted(&seals::keys()?)?;
+    let mut count = 0;
+    for _ in 0..events {
+        let request: Request = serde_json::from_slice(black_box(&body))?;
+        count += usize::from(request.messages.len() == MESSAGES);
+        black_box(request);
+    }
+    Ok(count)
+}
+
+/// Reading alone: the checks of the bytes and the reader of the AI SDK's requests. An event is a message.
+pub(super) fn read_per_message(events: usize) -> Outcome<usize> {
+    let (body, limits) = (posted(&seals::keys()?)?, Limits::default());
+    let mut count = 0;
+    for _ in 0..events.div_ceil(MESSAGES) {
+        let body = black_box(&body).clone();
+        json_guard::check(&body, limits.max_json_depth)?;
+        let request = ai_sdk::read_request(body, &limits)?;
+        count += request.messages.len();
+        black_box(request);
+    }
+    Ok(count.min(events))
+}

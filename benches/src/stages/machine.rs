@@ -1,0 +1,32 @@
+//! The run machine, and the loop that gives it what the model says.
+
+use std::hint::black_box;
+
+use omniassist_core::run::{Input, NoTools, RunConfig, RunMachine};
+use omniassist_core::{EventBuf, LlmEvent, RunEvent, RunRequest, Text};
+
+use super::{DELTA, Outcome};
+
+/// A machine that waits for its model's answer.
+pub(super) fn started(events: &mut EventBuf<RunEvent>) -> RunMachine {
+    let mut machine =
+        RunMachine::start(&RunRequest::prompt("Hello"), RunConfig::new("msg-2"), &NoTools, events);
+    machine.next_action();
+    machine
+}
+
+pub(super) fn deltas(events: usize) -> Outcome<usize> {
+    let mut out = EventBuf::new();
+    let mut machine = started(&mut out);
+    // On the heap, as a decoder's views are: a static text would be cheaper to clone and drop.
+    let text = Text::from(DELTA.as_str().to_owned());
+    let mut count = 0;
+    for _ in 0..events {
+        let delta = LlmEvent::TextDelta { block: 0, delta: black_box(&text).clone() };
+        machine.step(Input::Model(delta), &NoTools, &mut out);
+        while let Some(event) = out.pop() {
+            count += usize::from(matches!(black_box(event), RunEvent::TextDelta { .. }));
+        }
+    }
+    Ok(count)
+}

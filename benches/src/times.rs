@@ -1,0 +1,92 @@
+//! What stages take, beside one another in one process.
+//!
+//! Time is the processor's, so that what else the machine does is not counted. No stage waits for anything, and none has
+//! a second thread.
+
+use std::error::Error;
+use std::io::{self, Write};
+use std::time::Duration;
+
+use crate::stages::{CONVERSATION, STAGES, Stage};
+
+/// How often each stage is timed. The stages take turns, so that other work on the machine meets all of them.
+const ROUNDS: usize = 9;
+
+/// Events of the smallest stages; fewer where each is more work.
+const TOKENS: usize = 50_000;
+
+/// Prints the time of each named stage for an event; of every stage when none is named.
+pub(crate) fn print(wanted: &[&str]) -> Result<(), Box<dyn Error>> {
+    let stages: Vec<Stage> = if wanted.is_empty() {
+        STAGES.to_vec()
+    } else {
+        let named = |name: &&str| Stage::named(name).ok_or_else(|| format!("there is no stage {name}"));
+        wanted.iter().map(named).collect::<Result<_, _>>()?
+    };
+    table(&stages, &rounds(&stages)?)
+}
+
+/// Prints what the way of a long conversation takes, and how often serde_json could parse it meanwhile.
+pub(crate) fn long_conversation() -> Result<(), Box<dyn Error>> {
+    let times = rounds(&CONVERSATION)?;
+    table(&CONVERSATION, &times)?;
+    let [ours, serde] = times.as_slice() else { return Ok(()) };
+    let ratios = ours.iter().zip(serde).map(|(ours, serde)| ours / serde).collect();
+    let [least, median, most] = spread(ratios);
+    writeln!(io::stdout(), "\nratio: {median:.2} (from {least:.2} to {most:.2})")?;
+    Ok(())
+}
+
+fn table(stages: &[Stage], times: &[Vec<f64>]) -> Result<(), Box<dyn Error>> {
+    let mut out = io::stdout().lock();
+    writeln!(out, "| stage | µs per event | least | most | what |\n|---|---|---|---|---|")?;
+    for (stage, times) in stages.iter().zip(times) {
+        let [least, median, most] = spread(times.clone());
+        writeln!(out, "| {} | {median:.3} | {least:.3} | {most:.3} | {} |", stage.name, stage.about)?;
+    }
+    Ok(())
+}
+
+/// The microseconds of an event of each stage, in each round.
+fn rounds(stages: &[Stage]) -> Result<Vec<Vec<f64>>, Box<dyn Error>> {
+    let mut times = vec![Vec::with_capacity(ROUNDS); stages.len()];
+    for _ in 0..ROUNDS {
+        for (stage, times) in stages.iter().zip(&mut times) {
+            times.push(per_event(*stage)?);
+        }
+    }
+    Ok(times)
+}
+
+/// What one more event takes: the time of twice as many, less that of once, so that making the input cancels out.
+#[expect(clippy::cast_precision_loss, reason = "so many events are never measured")]
+fn per_event(stage: Stage) -> Result<f64, Box<dyn Error>> {
+    let events = stage.size.events(TOKENS);
+    let timed = |events| {
+        let began = processor_time();
+        stage.run(events).map(|()| (processor_time() - began).as_secs_f64())
+    };
+    let once = timed(events)?;
+    Ok((timed(2 * events)? - once) * 1e6 / events as f64)
+}
+
+/// What this thread has had of the processor.
+#[cfg(unix)]
+fn processor_time() -> Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    Duration::try_from(time).unwrap_or_default()
+}
+
+/// Where nothing tells the processor's time, the time that has passed.
+#[cfg(not(unix))]
+fn processor_time() -> Duration {
+    static BEGAN: std::sync::LazyLock<std::time::Instant> = std::sync::LazyLock::new(std::time::Instant::now);
+    BEGAN.elapsed()
+}
+
+/// The least, the median and the most.
+fn spread(mut times: Vec<f64>) -> [f64; 3] {
+    times.sort_by(f64::total_cmp);
+    let at = |index: usize| times.get(index).copied().unwrap_or(f64::NAN);
+    [at(0), at(times.len() / 2), at(times.len().saturating_sub(1))]
+}
