@@ -39,7 +39,7 @@ fn run(arguments: &[&str]) -> Result<(), Box<dyn Error>> {
     match *arguments {
         ["table"] => table::print(10_000),
         ["table", events] => table::print(events.parse()?),
-        ["counts"] => table::counts(10_000),
+        ["counts"] => table::counts(5_000),
         ["times", ref wanted @ ..] => times::print(wanted),
         ["long-conversation"] => times::long_conversation(),
         ["stage", name, events] => {

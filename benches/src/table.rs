@@ -1,7 +1,10 @@
+use std::collections::BTreeMap;
 use std::error::Error;
 use std::io::{self, Write};
 use std::path::Path;
-use std::{env, fs, process};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc;
+use std::{env, fs, process, thread};
 
 use crate::callgrind::{self, Counts};
 use crate::stages::{CONTROL, STAGES, Stage};
@@ -29,15 +32,62 @@ pub(crate) fn counts(tokens: usize) -> Result<(), Box<dyn Error>> {
     each(tokens, |stage, row| writeln!(out, "{} {:.1} {:.3}", stage.name, row.instructions, row.allocations))
 }
 
+/// Measures all stages and gives them in order. As many are counted at the same time as there are processors: that
+/// changes no count.
 fn each(tokens: usize, mut print: impl FnMut(Stage, Row) -> io::Result<()>) -> Result<(), Box<dyn Error>> {
     if tokens < 1_000 {
         return Err("fewer than 1000 events measure the growth of buffers".into());
     }
     let folder = env::temp_dir().join(format!("omniassist-benches-{}", process::id()));
     fs::create_dir_all(&folder)?;
-    let printed = STAGES.iter().try_for_each(|stage| Ok(print(*stage, row(*stage, tokens, &folder)?)?));
+    let (next, workers) = (AtomicUsize::new(0), thread::available_parallelism().map_or(1, usize::from));
+    let (sender, rows) = mpsc::channel();
+    let printed = thread::scope(|scope| {
+        for _ in 0..workers {
+            let (sender, next, folder) = (sender.clone(), &next, &folder);
+            scope.spawn(move || {
+                while let Some((index, stage)) = take(next) {
+                    // Whoever waits for the rows has given up after a failure.
+                    if sender
+                        .send((index, row(*stage, tokens, folder).map_err(|error| error.to_string())))
+                        .is_err()
+                    {
+                        return;
+                    }
+                }
+            });
+        }
+        drop(sender);
+        let mut stages = STAGES.iter();
+        in_order(rows, |row| match stages.next() {
+            Some(stage) => Ok(print(*stage, row?)?),
+            None => Ok(()),
+        })
+    });
     fs::remove_dir_all(&folder)?;
     printed
+}
+
+/// The next stage that nobody counts.
+fn take(next: &AtomicUsize) -> Option<(usize, &'static Stage)> {
+    let index = next.fetch_add(1, Ordering::Relaxed);
+    STAGES.get(index).map(|stage| (index, stage))
+}
+
+/// Passes on what comes in any order, by its index.
+fn in_order<T>(
+    rows: mpsc::Receiver<(usize, T)>,
+    mut give: impl FnMut(T) -> Result<(), Box<dyn Error>>,
+) -> Result<(), Box<dyn Error>> {
+    let (mut waiting, mut due) = (BTreeMap::new(), 0);
+    for (index, row) in rows {
+        waiting.insert(index, row);
+        while let Some(row) = waiting.remove(&due) {
+            give(row)?;
+            due += 1;
+        }
+    }
+    Ok(())
 }
 
 fn row(stage: Stage, tokens: usize, folder: &Path) -> Result<Row, Box<dyn Error>> {

@@ -4,6 +4,7 @@
 use std::env;
 use std::process::ExitCode;
 
+mod instructions;
 mod lint;
 mod msrv;
 mod mutants;
@@ -28,6 +29,10 @@ cargo xtask lint     formatting, clippy and rustdoc, with warnings as errors
 cargo xtask tree     the number of dependencies against its budget
 cargo xtask msrv     the stated Rust version against what the dependencies ask for
 cargo xtask style    file lengths, unfinished code, lock files, slips that no longer fit the sources
+cargo xtask instructions [--accept]
+            what each stage of a token's way costs, in instructions and allocations under callgrind, against
+            benches/baseline.txt: more than 5 % above it fails. With --accept the baseline is written anew.
+            As root on Debian it installs valgrind
 cargo xtask ci       all of these
 cargo xtask mutants [NUMBER|WORDS]...
             whether the client suite notices mistakes in what is sent and believed: all, or those with this number, these
@@ -49,12 +54,15 @@ fn main() -> ExitCode {
         (Some("tree"), []) => tree::run(&mut report),
         (Some("msrv"), []) => msrv::run(&mut report),
         (Some("style"), []) => style::run(&mut report),
+        (Some("instructions"), []) => instructions::check(&mut report),
+        (Some("instructions"), ["--accept"]) => instructions::accept(&mut report),
         (Some("mutants"), names) => mutants::run(names, &mut report),
         (Some("ci"), []) => {
             lint::run(&mut report);
             tree::run(&mut report);
             msrv::run(&mut report);
             style::run(&mut report);
+            instructions::check(&mut report);
             suites::run(&[], &mut report);
         }
         (Some("help" | "--help" | "-h"), _) => {

@@ -18,6 +18,7 @@ pub(crate) enum Need {
     Chromium,
     /// Python with `venv`.
     Python,
+    Valgrind,
 }
 
 impl Need {
@@ -27,6 +28,7 @@ impl Need {
             Self::Npm => "npm",
             Self::Chromium => "chromium",
             Self::Python => "python3-venv",
+            Self::Valgrind => "valgrind",
         }
     }
 
@@ -35,6 +37,7 @@ impl Need {
             Self::Node => node_major().is_some(),
             Self::Npm => on_path("npm").is_some(),
             Self::Chromium => chromium().is_some(),
+            Self::Valgrind => on_path("valgrind").is_some(),
             Self::Python => {
                 let probe = Command::new("python3").args(["-c", "import ensurepip, venv"]).output();
                 probe.is_ok_and(|output| output.status.success())

@@ -49,8 +49,17 @@ pub(crate) fn dependencies(package: &str) -> Outcome<Vec<String>> {
 
 /// Builds the binary of a package and gives its path.
 pub(crate) fn build_binary(package: &str) -> Outcome<PathBuf> {
+    build(package, &[])
+}
+
+/// The same, as it is shipped.
+pub(crate) fn build_release(package: &str) -> Outcome<PathBuf> {
+    build(package, &["--release", "--locked"])
+}
+
+fn build(package: &str, flags: &[&str]) -> Outcome<PathBuf> {
     let build = ["build", "-p", package, "--message-format=json-render-diagnostics"];
-    let messages = process::output(&mut cargo(&build))?;
+    let messages = process::output(cargo(&build).args(flags))?;
     messages
         .lines()
         .filter_map(|line| serde_json::from_str::<Value>(line).ok())

@@ -3,10 +3,13 @@
 use std::hint::black_box;
 
 use omniassist_core::ContextMessage;
-use omniassist_core::context::{ContextCompressor, DEFAULT_WINDOW};
+use omniassist_core::context::ContextCompressor;
 use serde_json::{Value, json};
 
 use super::Outcome;
+
+/// Messages of one block: as many as are kept by default.
+pub(super) const WINDOW: usize = omniassist_core::context::DEFAULT_WINDOW;
 
 /// A visit to a shop: pages, a form that is filled in, and what the application tells of itself.
 pub(super) fn messages() -> Vec<ContextMessage> {
@@ -25,7 +28,7 @@ pub(super) fn messages() -> Vec<ContextMessage> {
             ("search", json!({"query": "blue lamp", "results": turn, "filters": ["in stock", "under 50"]})),
         ]
     };
-    (0..DEFAULT_WINDOW / 5)
+    (0..WINDOW / 5)
         .flat_map(|turn| kinds(turn).map(|(kind, data)| (turn, kind, data)))
         .map(|(turn, kind, data)| ContextMessage::new(format!("{kind}-{turn}"), kind, data))
         .collect()
@@ -43,6 +46,6 @@ pub(super) fn whole(events: usize) -> Outcome<usize> {
 
 /// The same, where an event is a message.
 pub(super) fn per_message(events: usize) -> Outcome<usize> {
-    let of_window = whole(events.div_ceil(DEFAULT_WINDOW))?;
-    Ok((of_window * DEFAULT_WINDOW).min(events))
+    let of_window = whole(events.div_ceil(WINDOW))?;
+    Ok((of_window * WINDOW).min(events))
 }

@@ -21,7 +21,7 @@ use serde_json::value::RawValue;
 use super::{Outcome, context, seals};
 
 /// As many messages as a request may have.
-const MESSAGES: usize = 1_000;
+pub(super) const MESSAGES: usize = 1_000;
 
 const CHAT: &str = "chat-0123456789";
 

@@ -43,6 +43,8 @@ pub(crate) enum Size {
     Token,
     /// Tens of microseconds.
     Part,
+    /// A message of a conversation, of which only whole ones can be measured.
+    Message,
     /// Milliseconds.
     Conversation,
 }
@@ -53,8 +55,8 @@ impl Size {
         match self {
             // Whole bursts, so that each stage puts through exactly what it is told.
             Self::Token => tokens.next_multiple_of(BURST),
-            // Whole conversations, for the stages that count messages.
-            Self::Part => (tokens / 10).next_multiple_of(1_000),
+            Self::Part => (tokens / 40).next_multiple_of(context::WINDOW),
+            Self::Message => (tokens / 10).next_multiple_of(conversation::MESSAGES),
             Self::Conversation => (tokens / 5_000).max(1),
         }
     }
@@ -118,7 +120,12 @@ pub(crate) const STAGES: &[Stage] = &[
     token("seal-delta", "sealer, one text delta", seals::delta),
     part("seal-turn", "sealer, the ends of a turn: text, call and output", seals::turn),
     part("verify-turn", "verifier, a posted turn: text, call and output", seals::verify),
-    part("read", "reading a posted request, per message", conversation::read_per_message),
+    Stage {
+        name: "read",
+        about: "reading a posted request, per message",
+        size: Size::Message,
+        work: conversation::read_per_message,
+    },
     CONVERSATION[0],
     CONVERSATION[1],
 ];

@@ -1,0 +1,61 @@
+//! What instruction counts depend on beside the sources.
+
+use std::process::Command;
+
+use crate::process;
+use crate::report::Outcome;
+
+/// The compiler and its target, the C library and valgrind, in one line: each makes other instructions, or other choices
+/// among those that it has. Patch releases do not count.
+///
+/// Nothing of the processor stands in it but its widest vectors: valgrind shows a program a processor of its own making.
+pub(crate) fn describe() -> Outcome<String> {
+    let rustc = process::output(Command::new("rustc").arg("-vV"))?;
+    let field = |name: &str| {
+        let line = rustc.lines().find_map(|line| line.strip_prefix(name));
+        line.ok_or_else(|| format!("`rustc -vV` does not say its {name}"))
+    };
+    let valgrind = process::output(Command::new("valgrind").arg("--version"))?;
+    let vectors = if has_avx2() { "avx2" } else { "no avx2" };
+    Ok(format!(
+        "rustc {}, {}, {}, valgrind {}, {vectors}",
+        without_patch(field("release: ")?),
+        field("host: ")?,
+        c_library(),
+        without_patch(valgrind.trim().trim_start_matches("valgrind-")),
+    ))
+}
+
+#[cfg(target_arch = "x86_64")]
+fn has_avx2() -> bool {
+    std::arch::is_x86_feature_detected!("avx2")
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn has_avx2() -> bool {
+    false
+}
+
+/// The C library's name and version, where it has `getconf` say so.
+fn c_library() -> String {
+    let output = Command::new("getconf").arg("GNU_LIBC_VERSION").output();
+    let said = output.ok().filter(|output| output.status.success());
+    let said = said.and_then(|output| String::from_utf8(output.stdout).ok());
+    said.map_or_else(|| "another C library".to_owned(), |said| said.trim().to_owned())
+}
+
+fn without_patch(version: &str) -> String {
+    version.split('.').take(2).collect::<Vec<_>>().join(".")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_patch;
+
+    #[test]
+    fn patches_do_not_count() {
+        assert_eq!(without_patch("1.95.0"), "1.95");
+        assert_eq!(without_patch("3.19.0.GIT"), "3.19");
+        assert_eq!(without_patch("4"), "4");
+    }
+}
