@@ -3,14 +3,18 @@ use std::io::Write as _;
 /// Digits that a double always holds exactly.
 const EXACT_DIGITS: usize = 15;
 
+/// Whether a JSON number is surely spelled as `JSON.stringify(JSON.parse(text))` spells it.
+pub(super) fn is_canonical(text: &str) -> bool {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    if digits.len() <= EXACT_DIGITS && digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return text != "-0";
+    }
+    is_shortest(digits)
+}
+
 /// Writes a JSON number as `JSON.stringify(JSON.parse(text))` does.
 pub(super) fn write(text: &str, out: &mut Vec<u8>) -> Option<()> {
-    let digits = text.strip_prefix('-').unwrap_or(text);
-    if text != "-0" && digits.len() <= EXACT_DIGITS && digits.bytes().all(|byte| byte.is_ascii_digit()) {
-        out.extend_from_slice(text.as_bytes());
-        return Some(());
-    }
-    if is_shortest(digits) {
+    if is_canonical(text) {
         out.extend_from_slice(text.as_bytes());
         return Some(());
     }
