@@ -33,9 +33,86 @@ pub fn plain_length(bytes: &[u8]) -> usize {
     bytes.len() - rest.len() + rest.iter().take_while(is_plain).count()
 }
 
+/// How long the content of a string is whose opening quote was just passed: up to the quote that ends it. `None` if it
+/// does not end. Whether it is a JSON string is not looked at.
+pub(crate) fn content_length(bytes: &[u8]) -> Option<usize> {
+    let mut at = 0;
+    loop {
+        let rest = bytes.get(at..)?;
+        at += match rest.first_chunk() {
+            Some(word) => match quote_or_backslash(u64::from_le_bytes(*word)) {
+                0 => {
+                    at += 8;
+                    continue;
+                }
+                special => special.trailing_zeros() as usize / 8,
+            },
+            None => rest.iter().position(|byte| matches!(byte, b'"' | b'\\'))?,
+        };
+        match bytes.get(at)? {
+            b'"' => return Some(at),
+            // A backslash, and what it makes of the character behind it.
+            _ => at += 2,
+        }
+    }
+}
+
+/// Sets the high bit of every byte that is a quote or a backslash; above the first, perhaps also of others.
+fn quote_or_backslash(word: u64) -> u64 {
+    let equal = |byte: u8| {
+        let zeros = word ^ (ONES * u64::from(byte));
+        zeros.wrapping_sub(ONES) & !zeros
+    };
+    (equal(b'"') | equal(b'\\')) & HIGH_BITS
+}
+
+/// The text that the content of a JSON string stands for. `None` where it holds half a surrogate pair, which no text can.
+pub(crate) fn unescape(content: &str) -> Option<String> {
+    let mut text = String::with_capacity(content.len());
+    let mut rest = content;
+    while let Some(at) = memchr::memchr(b'\\', rest.as_bytes()) {
+        let (clean, escape) = rest.split_at_checked(at)?;
+        text.push_str(clean);
+        let plain = match escape.as_bytes().get(1)? {
+            b'n' => '\n',
+            b'r' => '\r',
+            b't' => '\t',
+            b'b' => '\u{8}',
+            b'f' => '\u{c}',
+            b'u' => {
+                let (character, length) = code_point(escape)?;
+                text.push(character);
+                rest = escape.get(length..)?;
+                continue;
+            }
+            byte => char::from(*byte),
+        };
+        text.push(plain);
+        rest = escape.get(2..)?;
+    }
+    text.push_str(rest);
+    Some(text)
+}
+
+/// The character that is spelled by its code units at the front, and the length of that.
+fn code_point(escape: &str) -> Option<(char, usize)> {
+    let unit = |at: usize| {
+        let digits = escape.get(at..at + 6)?.strip_prefix("\\u")?;
+        u16::from_str_radix(digits, 16).ok()
+    };
+    let first = unit(0)?;
+    if let Some(character) = char::from_u32(u32::from(first)) {
+        return Some((character, 6));
+    }
+    let pair = char::decode_utf16([first, unit(6)?]).next()?.ok()?;
+    Some((pair, 12))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::plain_length;
+    use proptest::prelude::*;
+
+    use super::*;
 
     #[test]
     fn every_byte_counts_wherever_it_stands() {
@@ -56,5 +133,42 @@ mod tests {
         // What a borrow from the first would change.
         assert_eq!(plain_length(b"a\x00\x20\x20\x20\x20\x20\x20"), 1);
         assert_eq!(plain_length(b"a\"\"\x23\x22aaa"), 1);
+    }
+
+    #[test]
+    fn a_string_ends_at_the_first_quote_that_is_not_escaped() {
+        for (text, length) in [
+            ("\"", Some(0)),
+            ("abc\" rest of it", Some(3)),
+            ("a\\\"b\", \"c\"", Some(4)),
+            ("0123456\\\\\"", Some(9)),
+            ("01234567\\\"89abcdef\"", Some(18)),
+            ("", None),
+            ("0123456789", None),
+            ("012345678\\", None),
+            ("0123456\\\"", None),
+        ] {
+            assert_eq!(content_length(text.as_bytes()), length, "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn strings_end_and_read_as_serde_has_it(text: String, behind: String, ascii in "[\"\\\\\u{0}-\u{1f}a\u{e000}\u{1f600}]{0,40}") {
+            for text in [text, ascii] {
+                let json = serde_json::to_string(&text).unwrap();
+                let content = &json[1..json.len() - 1];
+                let followed = format!("{}{behind}", &json[1..]);
+                prop_assert_eq!(content_length(followed.as_bytes()), Some(content.len()));
+                prop_assert_eq!(unescape(content), Some(text));
+            }
+        }
+
+        /// Every escape there is, and halves of surrogate pairs.
+        #[test]
+        fn escapes_read_as_serde_has_them(content in r#"(\\["\\/bfnrt]|\\u[dD][89abcdefABCDEF][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|[a-c]){0,12}"#) {
+            let read = serde_json::from_str::<String>(&format!("\"{content}\"")).ok();
+            prop_assert_eq!(unescape(&content), read);
+        }
     }
 }

@@ -1,3 +1,4 @@
+use crate::json_scan::content_length;
 use crate::{Error, Result};
 
 /// Checks that arrays and objects are nested at most `max_depth` deep
@@ -29,15 +30,7 @@ pub fn check_depth(bytes: &[u8], max_depth: usize) -> Result<()> {
 
 /// What follows the string whose opening quote was just read, or `None` if it does not end.
 pub(crate) fn after_string(bytes: &[u8]) -> Option<&[u8]> {
-    let mut rest = bytes;
-    loop {
-        let at = memchr::memchr2(b'"', b'\\', rest)?;
-        match rest.get(at..)? {
-            [b'\\', _, tail @ ..] => rest = tail,
-            [b'"', tail @ ..] => return Some(tail),
-            _ => return None,
-        }
-    }
+    bytes.get(content_length(bytes)? + 1..)
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@
 //! ```
 
 mod collect;
+mod members;
 mod plain;
 pub(crate) mod raw;
 pub mod read;

@@ -7,9 +7,11 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{Deserialize, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
+use super::members;
+use crate::json_scan::unescape;
 use crate::{Error, JsonText, Result, Text};
 
 /// An object whose known keys are kept.
@@ -18,29 +20,77 @@ pub(crate) trait Record<'de> {
     fn set<A: MapAccess<'de>>(&mut self, key: &str, map: &mut A) -> Result<bool, A::Error>;
 }
 
+/// A [`Record`] that keeps all values as they came.
+pub(crate) trait FlatRecord<'a>: Record<'a> + Default {
+    /// Takes the value of `key`, or leaves it. `false` when `key` was there before.
+    fn put(&mut self, key: &str, value: Raw<'a>) -> bool;
+}
+
+/// A posted value as it was written. It has been parsed once, so it is known to be JSON.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Raw<'a>(&'a str);
+
+impl<'a> Raw<'a> {
+    /// Text that was parsed before, without white space around it.
+    pub(super) fn known(json: &'a str) -> Self {
+        Self(json)
+    }
+
+    /// The text, without white space around it.
+    pub(crate) fn get(self) -> &'a str {
+        self.0
+    }
+}
+
+impl<'de> Deserialize<'de> for Raw<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        <&RawValue>::deserialize(deserializer).map(|raw| Self(raw.get()))
+    }
+}
+
 /// Declares a [`Record`] that keeps each value as it came.
 macro_rules! raw_record {
     ($(#[$meta:meta])* $name:ident { $($field:ident: $key:literal,)* }) => {
         $(#[$meta])*
         #[derive(Default)]
         pub(crate) struct $name<'a> {
-            $(pub(crate) $field: Option<&'a serde_json::value::RawValue>,)*
+            $(pub(crate) $field: Option<$crate::message::raw::Raw<'a>>,)*
+        }
+
+        impl<'a> $name<'a> {
+            /// Where the value of a known key goes.
+            fn slot(&mut self, key: &str) -> Option<&mut Option<$crate::message::raw::Raw<'a>>> {
+                Some(match key {
+                    $($key => &mut self.$field,)*
+                    _ => return None,
+                })
+            }
         }
 
         impl<'de> $crate::message::raw::Record<'de> for $name<'de> {
             fn set<A: serde::de::MapAccess<'de>>(&mut self, key: &str, map: &mut A) -> Result<bool, A::Error> {
-                let slot = match key {
-                    $($key => &mut self.$field,)*
-                    _ => {
-                        map.next_value::<serde::de::IgnoredAny>()?;
-                        return Ok(true);
-                    }
+                let Some(slot) = self.slot(key) else {
+                    map.next_value::<serde::de::IgnoredAny>()?;
+                    return Ok(true);
                 };
                 if slot.is_some() {
                     return Ok(false);
                 }
                 *slot = Some(map.next_value()?);
                 Ok(true)
+            }
+        }
+
+        impl<'a> $crate::message::raw::FlatRecord<'a> for $name<'a> {
+            fn put(&mut self, key: &str, value: $crate::message::raw::Raw<'a>) -> bool {
+                match self.slot(key) {
+                    Some(slot) if slot.is_some() => false,
+                    Some(slot) => {
+                        *slot = Some(value);
+                        true
+                    }
+                    None => true,
+                }
             }
         }
     };
@@ -232,7 +282,7 @@ impl<'de, S: DeserializeSeed<'de>, F: Fn() -> S> Visitor<'de> for ArraySeed<F> {
 }
 
 /// Reads whatever stands there as the slice that it is.
-pub(crate) fn raw_item<'de>() -> std::marker::PhantomData<&'de RawValue> {
+pub(crate) fn raw_item<'de>() -> std::marker::PhantomData<Raw<'de>> {
     std::marker::PhantomData
 }
 
@@ -245,12 +295,16 @@ pub(crate) fn read<'de, S: DeserializeSeed<'de>>(json: &'de str, seed: S) -> Res
 }
 
 /// Reads an object whose values are wanted as they came.
-pub(crate) fn object<'de, R: Record<'de> + Default>(raw: &'de RawValue) -> Result<Found<R>> {
-    read(raw.get(), ObjectSeed(R::default()))
+pub(crate) fn object<'a, R: FlatRecord<'a>>(raw: Raw<'a>) -> Result<Found<R>> {
+    match members::read(raw) {
+        Some(found) => Ok(found),
+        // A key that is no text: an error, which serde tells.
+        None => read(raw.get(), ObjectSeed(R::default())),
+    }
 }
 
 /// What kind of value this is.
-pub(crate) fn kind(raw: &RawValue) -> &'static str {
+pub(crate) fn kind(raw: Raw<'_>) -> &'static str {
     match raw.get().as_bytes().first() {
         Some(b'{') => "an object",
         Some(b'[') => "an array",
@@ -262,12 +316,12 @@ pub(crate) fn kind(raw: &RawValue) -> &'static str {
 }
 
 /// What kind of value this is, or `nothing`.
-pub(crate) fn kind_of(raw: Option<&RawValue>) -> &'static str {
+pub(crate) fn kind_of(raw: Option<Raw<'_>>) -> &'static str {
     raw.map_or("nothing", kind)
 }
 
 /// The value unless it is absent or null: clients write either for what they do not have.
-pub(crate) fn present(raw: Option<&RawValue>) -> Option<&RawValue> {
+pub(crate) fn present(raw: Option<Raw<'_>>) -> Option<Raw<'_>> {
     raw.filter(|raw| raw.get() != "null")
 }
 
@@ -277,7 +331,7 @@ pub(crate) struct Body<'a>(pub(crate) &'a Text);
 
 impl Body<'_> {
     /// A string that must be there.
-    pub(crate) fn text(self, raw: Option<&RawValue>, key: &str) -> Result<Text> {
+    pub(crate) fn text(self, raw: Option<Raw<'_>>, key: &str) -> Result<Text> {
         match raw {
             Some(raw) if raw.get().starts_with('"') => self.string(raw, key),
             _ => Err(Error::invalid_field(key, "a string", kind_of(raw))),
@@ -285,34 +339,34 @@ impl Body<'_> {
     }
 
     /// A string that may be absent or null.
-    pub(crate) fn optional_text(self, raw: Option<&RawValue>, key: &str) -> Result<Option<Text>> {
+    pub(crate) fn optional_text(self, raw: Option<Raw<'_>>, key: &str) -> Result<Option<Text>> {
         match present(raw) {
             Some(raw) => self.text(Some(raw), key).map(Some),
             None => Ok(None),
         }
     }
 
-    fn string(self, raw: &RawValue, key: &str) -> Result<Text> {
+    fn string(self, raw: Raw<'_>, key: &str) -> Result<Text> {
         let quoted = raw.get();
-        if memchr::memchr(b'\\', quoted.as_bytes()).is_none() {
-            let inner = quoted.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
-            return Ok(self.0.slice_ref(inner.unwrap_or_default()));
+        let content = quoted.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or_default();
+        if memchr::memchr(b'\\', content.as_bytes()).is_none() {
+            return Ok(self.0.slice_ref(content));
         }
         // The only fault that the first walk lets pass inside a string is half of a surrogate pair.
-        let string: String = serde_json::from_str(quoted)
-            .map_err(|_| Error::invalid_field(key, "a string", "a string with half a surrogate pair"))?;
-        Ok(string.into())
+        let text = unescape(content)
+            .ok_or_else(|| Error::invalid_field(key, "a string", "a string with half a surrogate pair"))?;
+        Ok(text.into())
     }
 
     /// A value as it was written.
-    pub(crate) fn json(self, raw: &RawValue) -> JsonText {
+    pub(crate) fn json(self, raw: Raw<'_>) -> JsonText {
         JsonText::from_raw(self.0.slice_ref(raw.get()))
     }
 }
 
 /// A boolean that may be absent or null.
-pub(crate) fn flag(raw: Option<&RawValue>, key: &str) -> Result<bool> {
-    match present(raw).map(RawValue::get) {
+pub(crate) fn flag(raw: Option<Raw<'_>>, key: &str) -> Result<bool> {
+    match present(raw).map(Raw::get) {
         None | Some("false") => Ok(false),
         Some("true") => Ok(true),
         Some(_) => Err(Error::invalid_field(key, "a boolean", kind_of(raw))),

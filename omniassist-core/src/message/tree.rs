@@ -3,14 +3,13 @@
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
-use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use super::raw;
+use super::raw::{self, Raw};
 use crate::{Error, Result};
 
 /// A value as a tree. A key that stands twice in one object is an error: two readers would see two different things.
-pub(crate) fn tree(raw: &RawValue, key: &str) -> Result<Value> {
+pub(crate) fn tree(raw: Raw<'_>, key: &str) -> Result<Value> {
     if let Ok(Unique(value)) = serde_json::from_str(raw.get()) {
         return Ok(value);
     }
@@ -87,7 +86,7 @@ impl<'de> Visitor<'de> for UniqueVisitor {
 }
 
 /// An object as a tree; `None` where it is absent or null.
-pub(crate) fn optional_object(raw: Option<&RawValue>, key: &str) -> Result<Option<Map<String, Value>>> {
+pub(crate) fn optional_object(raw: Option<Raw<'_>>, key: &str) -> Result<Option<Map<String, Value>>> {
     let Some(raw) = raw::present(raw) else { return Ok(None) };
     match tree(raw, key)? {
         Value::Object(object) => Ok(Some(object)),

@@ -1,9 +1,10 @@
 use bytes::Bytes;
 use serde::de::MapAccess;
-use serde_json::value::RawValue;
 
 use super::tools;
-use crate::message::raw::{self, ArraySeed, Body, Found, ObjectSeed, Record, present, raw_item, raw_record};
+use crate::message::raw::{
+    self, ArraySeed, Body, Found, ObjectSeed, Raw, Record, present, raw_item, raw_record,
+};
 use crate::message::{Message, Role, read, tree};
 use crate::run::{ClientAbilities, Trigger};
 use crate::{ContextMessage, Error, Limits, Result, RunRequest, Text};
@@ -147,7 +148,7 @@ fn end_with_answer(messages: &mut Vec<Message>, id: &Text) {
     }
 }
 
-fn trigger(body: Body<'_>, raw: Option<&RawValue>) -> Result<Trigger> {
+fn trigger(body: Body<'_>, raw: Option<Raw<'_>>) -> Result<Trigger> {
     match body.optional_text(raw, "trigger")?.as_deref() {
         None | Some("submit-message") => Ok(Trigger::Submit),
         Some("regenerate-message") => Ok(Trigger::Regenerate),
@@ -159,7 +160,7 @@ fn trigger(body: Body<'_>, raw: Option<&RawValue>) -> Result<Trigger> {
     }
 }
 
-fn context(body: Body<'_>, limits: &Limits, raw: Option<&RawValue>) -> Result<Vec<ContextMessage>> {
+fn context(body: Body<'_>, limits: &Limits, raw: Option<Raw<'_>>) -> Result<Vec<ContextMessage>> {
     let Some(raw) = present(raw) else { return Ok(Vec::new()) };
     let limit = ("max_context_messages", limits.max_context_messages);
     let items = raw::read(raw.get(), ArraySeed { limit: limit.1, item: raw_item })?;

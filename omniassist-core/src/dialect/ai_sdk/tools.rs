@@ -1,10 +1,9 @@
 use std::sync::Arc;
 
 use serde::de::MapAccess;
-use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use crate::message::raw::{self, ArraySeed, Body, ObjectSeed, Record, present, raw_item, raw_record};
+use crate::message::raw::{self, ArraySeed, Body, ObjectSeed, Raw, Record, present, raw_item, raw_record};
 use crate::message::tree;
 use crate::{Error, Limits, Result, Text, ToolSpec, check_tool_name};
 
@@ -20,11 +19,7 @@ raw_record! {
 }
 
 /// The tools that a client declares for one run.
-pub(super) fn declared(
-    body: Body<'_>,
-    limits: &Limits,
-    raw: Option<&RawValue>,
-) -> Result<Vec<Arc<ToolSpec>>> {
+pub(super) fn declared(body: Body<'_>, limits: &Limits, raw: Option<Raw<'_>>) -> Result<Vec<Arc<ToolSpec>>> {
     let Some(raw) = present(raw) else { return Ok(Vec::new()) };
     let mut tools: Vec<Arc<ToolSpec>> = Vec::new();
     for (path, name, raw) in listed(limits, raw)? {
@@ -48,7 +43,7 @@ pub(super) fn declared(
 }
 
 /// The declarations with their paths, and with their names where they are listed by name.
-fn listed<'a>(limits: &Limits, raw: &'a RawValue) -> Result<Vec<(String, Option<String>, &'a RawValue)>> {
+fn listed<'a>(limits: &Limits, raw: Raw<'a>) -> Result<Vec<(String, Option<String>, Raw<'a>)>> {
     let limit = ("max_declared_tools", limits.max_declared_tools);
     if raw::kind(raw) == "an object" {
         let by_name = ByName { tools: Vec::new(), limit: limit.1, too_many: false };
@@ -56,7 +51,7 @@ fn listed<'a>(limits: &Limits, raw: &'a RawValue) -> Result<Vec<(String, Option<
         if by_name.too_many {
             return Err(Error::limit_exceeded(limit.0, limit.1, "tools".to_owned()));
         }
-        let item = |(index, (name, raw)): (usize, (String, &'a RawValue))| {
+        let item = |(index, (name, raw)): (usize, (String, Raw<'a>))| {
             // A name that is not fit to be one is not fit to stand in a path either.
             let path = match check_tool_name(&name) {
                 Ok(()) => format!("tools.{name}"),
@@ -72,7 +67,7 @@ fn listed<'a>(limits: &Limits, raw: &'a RawValue) -> Result<Vec<(String, Option<
 }
 
 struct ByName<'a> {
-    tools: Vec<(String, &'a RawValue)>,
+    tools: Vec<(String, Raw<'a>)>,
     limit: usize,
     too_many: bool,
 }

@@ -1,8 +1,6 @@
 //! The content of messages: a string, or an array of parts.
 
-use serde_json::value::RawValue;
-
-use crate::message::raw::{self, ArraySeed, Body, present, raw_item, raw_record};
+use crate::message::raw::{self, ArraySeed, Body, Raw, present, raw_item, raw_record};
 use crate::message::{FilePart, Part};
 use crate::{Error, Limits, Result, Text};
 
@@ -33,7 +31,7 @@ raw_record! {
 const CONTENT: &str = "a string or an array of parts";
 
 /// The parts of a user's content.
-pub(super) fn of_user(body: Body<'_>, limits: &Limits, content: Option<&RawValue>) -> Result<Vec<Part>> {
+pub(super) fn of_user(body: Body<'_>, limits: &Limits, content: Option<Raw<'_>>) -> Result<Vec<Part>> {
     read(body, limits, content, |fields, kind| match kind {
         "text" => Ok(Part::text(body.text(fields.text, "text")?)),
         "image_url" => image(body, fields),
@@ -47,7 +45,7 @@ pub(super) fn of_user(body: Body<'_>, limits: &Limits, content: Option<&RawValue
 pub(super) fn of_text(
     body: Body<'_>,
     limits: &Limits,
-    content: Option<&RawValue>,
+    content: Option<Raw<'_>>,
     refusals: bool,
 ) -> Result<Vec<Part>> {
     read(body, limits, content, |fields, kind| match kind {
@@ -64,7 +62,7 @@ fn unknown(expected: &'static str) -> Error {
 fn read<'a>(
     body: Body<'_>,
     limits: &Limits,
-    content: Option<&'a RawValue>,
+    content: Option<Raw<'a>>,
     part: impl Fn(&PartFields<'a>, &str) -> Result<Part>,
 ) -> Result<Vec<Part>> {
     let Some(content) = present(content) else {
@@ -75,7 +73,7 @@ fn read<'a>(
     }
     let limit = ("max_parts", limits.max_parts);
     let items = raw::read(content.get(), ArraySeed { limit: limit.1, item: raw_item })?;
-    let read = |(index, raw): (usize, &'a RawValue)| {
+    let read = |(index, raw): (usize, Raw<'a>)| {
         let path = format!("content[{index}]");
         let fields: PartFields<'a> = raw::object(raw)?.object_at(&path, "an object")?;
         let kind = body.text(fields.kind, "type").map_err(|error| error.under(&path))?;
@@ -84,7 +82,7 @@ fn read<'a>(
     items.at("content", CONTENT, limit)?.into_iter().enumerate().map(read).collect()
 }
 
-fn fields_of<'a>(raw: Option<&'a RawValue>, key: &'static str) -> Result<FileFields<'a>> {
+fn fields_of<'a>(raw: Option<Raw<'a>>, key: &'static str) -> Result<FileFields<'a>> {
     match raw {
         Some(raw) => raw::object(raw)?.object_at(key, "an object"),
         None => Err(Error::invalid_field(key, "an object", "nothing")),

@@ -1,9 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::value::RawValue;
-
 use super::content;
-use crate::message::raw::{self, ArraySeed, Body, Found, present, raw_item, raw_record};
+use crate::message::raw::{self, ArraySeed, Body, Found, Raw, present, raw_item, raw_record};
 use crate::message::read::check_call_id;
 use crate::message::{Message, Part, Role, ToolPart, ToolState};
 use crate::{Error, JsonText, Limits, Result, Text, check_tool_name};
@@ -149,7 +147,7 @@ impl Conversation<'_> {
     }
 
     /// The calls of an answer, each with the id it was posted under.
-    fn calls_of(&mut self, raw: Option<&RawValue>) -> Result<Vec<(Text, ToolPart)>> {
+    fn calls_of(&mut self, raw: Option<Raw<'_>>) -> Result<Vec<(Text, ToolPart)>> {
         let Some(raw) = present(raw) else { return Ok(Vec::new()) };
         let limit = ("max_parts", self.limits.max_parts);
         let items = raw::read(raw.get(), ArraySeed { limit: limit.1, item: raw_item })?;
@@ -228,7 +226,7 @@ impl Conversation<'_> {
         Ok(())
     }
 
-    fn output(&self, content: Option<&RawValue>) -> Result<JsonText> {
+    fn output(&self, content: Option<Raw<'_>>) -> Result<JsonText> {
         if let Some(raw) = content
             && raw::kind(raw) == "a string"
         {

@@ -1,12 +1,11 @@
 use bytes::Bytes;
 use serde::de::MapAccess;
-use serde_json::value::RawValue;
 
 use super::conversation::{self, MessageFields};
 use super::response_format;
 use super::settings::{self, ClientSettings};
 use super::tools::{self, CallerTools};
-use crate::message::raw::{self, ArraySeed, Body, Found, ObjectSeed, Record, present, raw_record};
+use crate::message::raw::{self, ArraySeed, Body, Found, ObjectSeed, Raw, Record, present, raw_record};
 use crate::message::{Part, tree};
 use crate::run::ClientAbilities;
 use crate::{Error, JsonText, Limits, Message, Result, RunRequest, Text};
@@ -170,13 +169,13 @@ fn refuse_what_is_not_given(fields: &RequestFields<'_>) -> Result<()> {
     }
 }
 
-fn include_usage(raw: Option<&RawValue>) -> Result<bool> {
+fn include_usage(raw: Option<Raw<'_>>) -> Result<bool> {
     let Some(raw) = present(raw) else { return Ok(false) };
     let fields: StreamFields<'_> = raw::object(raw)?.object_at("stream_options", "an object")?;
     raw::flag(fields.include_usage, "include_usage").map_err(|error| error.under("stream_options"))
 }
 
-fn metadata(body: Body<'_>, raw: Option<&RawValue>) -> Result<Option<JsonText>> {
+fn metadata(body: Body<'_>, raw: Option<Raw<'_>>) -> Result<Option<JsonText>> {
     let Some(raw) = present(raw) else { return Ok(None) };
     tree::optional_object(Some(raw), "metadata")?;
     Ok(Some(body.json(raw)))

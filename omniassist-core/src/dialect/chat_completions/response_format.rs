@@ -1,7 +1,6 @@
 use serde_json::Value;
-use serde_json::value::RawValue;
 
-use crate::message::raw::{self, Body, present, raw_record};
+use crate::message::raw::{self, Body, Raw, present, raw_record};
 use crate::message::tree;
 use crate::{Error, Result, Text, check_tool_name};
 
@@ -28,7 +27,7 @@ pub(super) struct ResponseFormat {
     pub(super) schema: Option<(Text, Value)>,
 }
 
-pub(super) fn read(body: Body<'_>, raw: Option<&RawValue>) -> Result<ResponseFormat> {
+pub(super) fn read(body: Body<'_>, raw: Option<Raw<'_>>) -> Result<ResponseFormat> {
     let Some(raw) = present(raw) else { return Ok(ResponseFormat::default()) };
     let fields: FormatFields<'_> = raw::object(raw)?.object_at("response_format", "an object")?;
     format(body, &fields).map_err(|error| error.under("response_format"))

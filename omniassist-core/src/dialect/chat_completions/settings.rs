@@ -1,8 +1,7 @@
 use serde_json::Value;
-use serde_json::value::RawValue;
 
 use super::request::RequestFields;
-use crate::message::raw::{self, Body, present};
+use crate::message::raw::{self, Body, Raw, present};
 use crate::{Error, ReasoningEffort, Result, Text};
 
 /// What a caller asks of the model. Nothing of it holds by itself: the host says what counts.
@@ -42,16 +41,11 @@ pub(super) fn read(
     })
 }
 
-fn found(raw: &RawValue) -> &'static str {
+fn found(raw: Raw<'_>) -> &'static str {
     if raw::kind(raw) == "a number" { "another number" } else { raw::kind(raw) }
 }
 
-fn number(
-    raw: Option<&RawValue>,
-    key: &'static str,
-    most: f64,
-    expected: &'static str,
-) -> Result<Option<f64>> {
+fn number(raw: Option<Raw<'_>>, key: &'static str, most: f64, expected: &'static str) -> Result<Option<f64>> {
     let Some(raw) = present(raw) else { return Ok(None) };
     match serde_json::from_str::<f64>(raw.get()) {
         Ok(number) if (0.0..=most).contains(&number) => Ok(Some(number)),
@@ -59,7 +53,7 @@ fn number(
     }
 }
 
-fn tokens(raw: Option<&RawValue>, key: &'static str) -> Result<Option<u32>> {
+fn tokens(raw: Option<Raw<'_>>, key: &'static str) -> Result<Option<u32>> {
     let Some(raw) = present(raw) else { return Ok(None) };
     match serde_json::from_str::<u32>(raw.get()) {
         Ok(tokens @ 1..) => Ok(Some(tokens)),
@@ -67,7 +61,7 @@ fn tokens(raw: Option<&RawValue>, key: &'static str) -> Result<Option<u32>> {
     }
 }
 
-fn effort(body: Body<'_>, raw: Option<&RawValue>) -> Result<Option<ReasoningEffort>> {
+fn effort(body: Body<'_>, raw: Option<Raw<'_>>) -> Result<Option<ReasoningEffort>> {
     let Some(word) = body.optional_text(raw, "reasoning_effort")? else { return Ok(None) };
     Ok(Some(match word.as_str() {
         "minimal" => ReasoningEffort::Minimal,

@@ -1,9 +1,8 @@
 use std::sync::Arc;
 
-use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use crate::message::raw::{self, ArraySeed, Body, present, raw_item, raw_record};
+use crate::message::raw::{self, ArraySeed, Body, Raw, present, raw_item, raw_record};
 use crate::message::tree;
 use crate::run::ToolUse;
 use crate::{Error, Limits, Result, Text, ToolChoice, ToolSpec, check_tool_name};
@@ -50,8 +49,8 @@ pub(super) struct CallerTools {
 pub(super) fn read(
     body: Body<'_>,
     limits: &Limits,
-    tools: Option<&RawValue>,
-    choice: Option<&RawValue>,
+    tools: Option<Raw<'_>>,
+    choice: Option<Raw<'_>>,
 ) -> Result<CallerTools> {
     let mut caller = CallerTools {
         offered: declared(body, limits, tools)?,
@@ -108,7 +107,7 @@ fn chosen(body: Body<'_>, limits: &Limits, fields: &ToolFields<'_>, caller: &mut
     }
 }
 
-fn known_name(body: Body<'_>, function: Option<&RawValue>, caller: &CallerTools) -> Result<Text> {
+fn known_name(body: Body<'_>, function: Option<Raw<'_>>, caller: &CallerTools) -> Result<Text> {
     let name = match function {
         Some(raw) => {
             let fields: FunctionFields<'_> = raw::object(raw)?.object_at("function", "an object")?;
@@ -149,7 +148,7 @@ fn allowed(
 }
 
 /// The tools that a caller declares for one run.
-fn declared(body: Body<'_>, limits: &Limits, raw: Option<&RawValue>) -> Result<Vec<Arc<ToolSpec>>> {
+fn declared(body: Body<'_>, limits: &Limits, raw: Option<Raw<'_>>) -> Result<Vec<Arc<ToolSpec>>> {
     let Some(raw) = present(raw) else { return Ok(Vec::new()) };
     let limit = ("max_declared_tools", limits.max_declared_tools);
     let items = raw::read(raw.get(), ArraySeed { limit: limit.1, item: raw_item })?;

@@ -1,9 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::value::RawValue;
-
 use super::{MessageRecord, optional_id, part, tool};
-use crate::message::raw::{self, ArraySeed, Body, present, raw_item};
+use crate::message::raw::{self, ArraySeed, Body, Raw, present, raw_item};
 use crate::message::{Message, Part, Role, ToolPart, ToolState, tree};
 use crate::{Error, JsonText, Limits, Result, Text};
 
@@ -115,8 +113,8 @@ impl<'a> Conversation<'a> {
             }
             (None, None) => return Err(Error::invalid_field("parts", "an array of parts", "nothing")),
         };
-        let read = |(number, raw): (usize, &&RawValue)| {
-            part::part(self.body, self.limits, number, raw).map_err(|error| error.under(key))
+        let read = |(number, raw): (usize, &Raw<'_>)| {
+            part::part(self.body, self.limits, number, *raw).map_err(|error| error.under(key))
         };
         parts.iter().enumerate().map(read).collect()
     }

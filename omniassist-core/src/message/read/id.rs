@@ -1,6 +1,4 @@
-use serde_json::value::RawValue;
-
-use crate::message::raw::{Body, present};
+use crate::message::raw::{Body, Raw, present};
 use crate::{Error, Limits, Result, Text};
 
 /// Checks the id of a chat, a message or a run that a client chose: 1 to [`Limits::max_id_bytes`] bytes of printable
@@ -39,7 +37,7 @@ pub(crate) fn check_call_id(id: &str, path: &str, limits: &Limits) -> Result<()>
 /// Reads an id that may be absent, null or empty.
 pub(crate) fn optional_id(
     body: Body<'_>,
-    raw: Option<&RawValue>,
+    raw: Option<Raw<'_>>,
     key: &str,
     limits: &Limits,
 ) -> Result<Option<Text>> {

@@ -1,8 +1,6 @@
-use serde_json::value::RawValue;
-
 use super::tool;
 use crate::event::Source;
-use crate::message::raw::{self, Body, raw_record};
+use crate::message::raw::{self, Body, Raw, raw_record};
 use crate::message::{DataPart, FilePart, Part, ReasoningPart, SourcePart, TextPart, tree};
 use crate::{JsonText, Limits, Result};
 
@@ -35,12 +33,12 @@ raw_record! {
 }
 
 /// Reads the part at index `number` of its array. Kinds that are not known are kept as they came.
-pub(super) fn part(body: Body<'_>, limits: &Limits, number: usize, raw: &RawValue) -> Result<Part> {
+pub(super) fn part(body: Body<'_>, limits: &Limits, number: usize, raw: Raw<'_>) -> Result<Part> {
     let fields: PartFields<'_> = raw::object(raw)?.object_at(format_args!("[{number}]"), "an object")?;
     of_fields(body, limits, raw, &fields).map_err(|error| error.under(&format!("[{number}]")))
 }
 
-fn of_fields(body: Body<'_>, limits: &Limits, raw: &RawValue, fields: &PartFields<'_>) -> Result<Part> {
+fn of_fields(body: Body<'_>, limits: &Limits, raw: Raw<'_>, fields: &PartFields<'_>) -> Result<Part> {
     let kind = body.text(fields.kind, "type")?;
     let metadata = || tree::optional_object(fields.provider_metadata, "providerMetadata");
     Ok(match kind.as_str() {

@@ -1,7 +1,6 @@
 use serde::de::{DeserializeSeed, MapAccess};
-use serde_json::value::RawValue;
 
-use crate::message::raw::{ArraySeed, Found, ObjectSeed, Record, raw_item, raw_record};
+use crate::message::raw::{ArraySeed, Found, ObjectSeed, Raw, Record, raw_item, raw_record};
 use crate::{Limits, Result};
 
 raw_record! {
@@ -23,7 +22,7 @@ raw_record! {
 /// An element of a `messages` array, with its parts told apart in the same walk.
 pub(crate) struct MessageRecord<'a> {
     pub(crate) fields: MessageFields<'a>,
-    pub(crate) parts: Option<Found<Vec<&'a RawValue>>>,
+    pub(crate) parts: Option<Found<Vec<Raw<'a>>>>,
     max_parts: usize,
 }
 
@@ -37,8 +36,7 @@ impl MessageRecord<'_> {
             }
         }
         let fields = |record: &Self| {
-            [record.fields.role, record.fields.content, record.fields.metadata]
-                .map(|raw| raw.map(RawValue::get))
+            [record.fields.role, record.fields.content, record.fields.metadata].map(|raw| raw.map(Raw::get))
         };
         let same_parts = match (parts(self), parts(other)) {
             (Some(ours), Some(theirs)) => ours.eq(theirs),

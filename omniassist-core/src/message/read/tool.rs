@@ -1,9 +1,8 @@
 use serde_json::Value;
-use serde_json::value::RawValue;
 
 use super::part::PartFields;
 use super::{MessageRecord, check_call_id};
-use crate::message::raw::{self, Body};
+use crate::message::raw::{self, Body, Raw};
 use crate::message::{ToolPart, ToolState, tree};
 use crate::{Error, JsonText, Limits, Result, Text};
 
@@ -96,7 +95,7 @@ pub(super) fn call(body: Body<'_>, limits: &Limits, record: &MessageRecord<'_>) 
 
 /// Arguments are an object, or a string that holds the text of one. Text that does not parse stays a string: the call
 /// was cut off, and the transcript says so to the model.
-fn arguments(body: Body<'_>, raw: Option<&RawValue>) -> Result<JsonText> {
+fn arguments(body: Body<'_>, raw: Option<Raw<'_>>) -> Result<JsonText> {
     let Some(raw) = raw::present(raw) else { return Ok(JsonText::EMPTY_OBJECT) };
     match raw::kind(raw) {
         "an object" => Ok(body.json(raw)),

@@ -1,8 +1,6 @@
 //! What a user message is made of.
 
-use serde_json::value::RawValue;
-
-use crate::message::raw::{self, ArraySeed, Body, present, raw_item, raw_record};
+use crate::message::raw::{self, ArraySeed, Body, Raw, present, raw_item, raw_record};
 use crate::message::{FilePart, Part};
 use crate::{Error, Limits, Result, Text};
 
@@ -38,7 +36,7 @@ raw_record! {
 
 /// Reads the content of a user message: text, or an array of parts. Kinds that are not known, and files that only some
 /// provider holds, are kept as they came.
-pub(super) fn parts(body: Body<'_>, limits: &Limits, raw: Option<&RawValue>) -> Result<Vec<Part>> {
+pub(super) fn parts(body: Body<'_>, limits: &Limits, raw: Option<Raw<'_>>) -> Result<Vec<Part>> {
     let expected = "a string or an array of parts";
     let Some(raw) = raw else { return Err(Error::invalid_field("content", expected, "nothing")) };
     if raw::kind(raw) == "a string" {
@@ -52,7 +50,7 @@ pub(super) fn parts(body: Body<'_>, limits: &Limits, raw: Option<&RawValue>) -> 
 }
 
 /// The text of a tool message: its content, or the texts of its parts. Parts that are no text stand in it as JSON.
-pub(super) fn tool_text(body: Body<'_>, limits: &Limits, raw: Option<&RawValue>) -> Result<Text> {
+pub(super) fn tool_text(body: Body<'_>, limits: &Limits, raw: Option<Raw<'_>>) -> Result<Text> {
     match raw {
         Some(raw) if raw::kind(raw) == "an array" => {
             let parts = parts(body, limits, Some(raw))?;
@@ -69,7 +67,7 @@ pub(super) fn tool_text(body: Body<'_>, limits: &Limits, raw: Option<&RawValue>)
     }
 }
 
-fn part(body: Body<'_>, number: usize, raw: &RawValue) -> Result<Part> {
+fn part(body: Body<'_>, number: usize, raw: Raw<'_>) -> Result<Part> {
     let path = format!("[{number}]");
     let fields: PartFields<'_> = raw::object(raw)?.object_at(&path, "an object")?;
     let part = match body.text(fields.kind, "type").map_err(|error| error.under(&path))?.as_str() {
@@ -97,7 +95,7 @@ fn media(body: Body<'_>, fields: &PartFields<'_>, kind: &'static str) -> Result<
     let filename = match present(fields.metadata) {
         Some(metadata) if raw::kind(metadata) == "an object" => {
             let metadata: PartMetadata<'_> = raw::object(metadata)?.object_at("metadata", "an object")?;
-            let is_text = |raw: &&RawValue| raw::kind(raw) == "a string";
+            let is_text = |raw: &Raw<'_>| raw::kind(*raw) == "a string";
             body.optional_text(metadata.filename.filter(is_text), "metadata.filename")?
         }
         _ => None,
@@ -128,7 +126,7 @@ fn binary(body: Body<'_>, fields: &PartFields<'_>) -> Result<Option<Part>> {
     Ok(Some(Part::File(FilePart { media_type, url, filename, metadata: None })))
 }
 
-fn data_url(body: Body<'_>, media_type: &str, data: Option<&RawValue>, key: &str) -> Result<Text> {
+fn data_url(body: Body<'_>, media_type: &str, data: Option<Raw<'_>>, key: &str) -> Result<Text> {
     let fits = |byte: u8| byte.is_ascii_graphic() && byte != b',';
     if !media_type.bytes().all(fits) || !media_type.contains('/') {
         let found = if media_type.is_empty() { "nothing" } else { "something else" };

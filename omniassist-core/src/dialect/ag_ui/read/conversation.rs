@@ -1,11 +1,9 @@
 use std::collections::{HashMap, HashSet};
 
-use serde_json::value::RawValue;
-
 use super::content;
 use super::tool_calls::CallFields;
 use crate::dialect::ag_ui::{carry, ids};
-use crate::message::raw::{self, ArraySeed, Body, present, raw_item, raw_record};
+use crate::message::raw::{self, ArraySeed, Body, Raw, present, raw_item, raw_record};
 use crate::message::{Message, Part, ProviderMetadata, ReasoningPart, Role, TextPart, tree};
 use crate::{Error, JsonText, Limits, Result, Text};
 
@@ -39,7 +37,7 @@ impl MessageFields<'_> {
                 ..
             } = fields;
             [role, content, tool_calls, tool_call_id, error, encrypted_value, metadata]
-                .map(|raw| raw.map(RawValue::get))
+                .map(|raw| raw.map(Raw::get))
         }
         texts(self) == texts(other)
     }
@@ -300,7 +298,7 @@ impl<'a> Conversation<'a> {
         }
     }
 
-    pub(super) fn state(&self, raw: Option<&RawValue>) -> Result<Option<ProviderMetadata>> {
+    pub(super) fn state(&self, raw: Option<Raw<'_>>) -> Result<Option<ProviderMetadata>> {
         let text = self.body.optional_text(raw, "encryptedValue")?;
         Ok(text.and_then(|text| carry::state(&text, self.limits)))
     }

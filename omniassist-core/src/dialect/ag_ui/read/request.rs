@@ -1,14 +1,15 @@
 use bytes::Bytes;
 use serde::de::MapAccess;
 use serde_json::Value;
-use serde_json::value::RawValue;
 
 use super::conversation::{Conversation, MessageFields, Read};
 use super::{resume, tools};
 use crate::dialect::ag_ui::interrupt::Settled;
 use crate::dialect::ag_ui::write::{Continuation, Encoder};
 use crate::dialect::ag_ui::{Version, ids};
-use crate::message::raw::{self, ArraySeed, Body, Found, ObjectSeed, Record, present, raw_item, raw_record};
+use crate::message::raw::{
+    self, ArraySeed, Body, Found, ObjectSeed, Raw, Record, present, raw_item, raw_record,
+};
 use crate::message::read::check_id;
 use crate::message::{Message, Part, Role, tree};
 use crate::{ContextMessage, Error, ErrorCode, Limits, Result, RunRequest, Text, json_guard};
@@ -175,19 +176,19 @@ pub fn read_request(body: Bytes, limits: &Limits) -> Result<Posted> {
     Ok(Posted { request, thread_id, run_id, parent_run_id, version, continuation, origins: read.origins })
 }
 
-fn id(body: Body<'_>, limits: &Limits, raw: Option<&RawValue>, key: &str) -> Result<Text> {
+fn id(body: Body<'_>, limits: &Limits, raw: Option<Raw<'_>>, key: &str) -> Result<Text> {
     let id = body.text(raw, key)?;
     check_id(&id, key, limits)?;
     Ok(id)
 }
 
-fn version(body: Body<'_>, raw: Option<&RawValue>) -> Result<Version> {
+fn version(body: Body<'_>, raw: Option<Raw<'_>>) -> Result<Version> {
     let Some(version) = body.optional_text(raw, "protocolVersion")? else { return Ok(Version::V0) };
     let major = version.split('.').next().and_then(|major| major.parse::<u32>().ok());
     Ok(if major.is_some_and(|major| major > 0) { Version::V1 } else { Version::V0 })
 }
 
-fn context(body: Body<'_>, limits: &Limits, raw: Option<&RawValue>) -> Result<Vec<ContextMessage>> {
+fn context(body: Body<'_>, limits: &Limits, raw: Option<Raw<'_>>) -> Result<Vec<ContextMessage>> {
     let Some(raw) = present(raw) else { return Ok(Vec::new()) };
     let limit = ("max_context_messages", limits.max_context_messages);
     let items = raw::read(raw.get(), ArraySeed { limit: limit.1, item: raw_item })?;
@@ -225,7 +226,7 @@ fn context_entry(
 /// The JSON that a text holds, where it holds some.
 fn json_in(text: &str, limits: &Limits) -> Option<Value> {
     json_guard::check_depth(text.as_bytes(), limits.max_json_depth).ok()?;
-    let raw: &RawValue = serde_json::from_str(text).ok()?;
+    let raw: Raw<'_> = serde_json::from_str(text).ok()?;
     tree::tree(raw, "value").ok()
 }
 

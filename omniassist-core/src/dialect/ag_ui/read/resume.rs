@@ -2,13 +2,12 @@
 
 use std::collections::HashSet;
 
-use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::conversation::Read;
 use crate::dialect::ag_ui::carry;
 use crate::dialect::ag_ui::interrupt::{Interrupt, Settled, approval};
-use crate::message::raw::{self, ArraySeed, Body, present, raw_item, raw_record};
+use crate::message::raw::{self, ArraySeed, Body, Raw, present, raw_item, raw_record};
 use crate::message::{Message, Part, Role, ToolPart, ToolState, tree};
 use crate::{Error, JsonText, Limits, Result, Text};
 
@@ -35,7 +34,7 @@ raw_record! {
 pub(super) fn apply(
     body: Body<'_>,
     limits: &Limits,
-    raw: Option<&RawValue>,
+    raw: Option<Raw<'_>>,
     read: &mut Read,
 ) -> Result<Vec<Settled>> {
     let Some(raw) = present(raw) else { return Ok(Vec::new()) };
@@ -134,7 +133,7 @@ fn open_calls(messages: &mut [Message]) -> impl Iterator<Item = &mut ToolPart> {
 }
 
 /// Reads a decision: `true` or `false`, or an object with `approved`, and with `reason` or changed arguments.
-fn decision(body: Body<'_>, raw: Option<&RawValue>, approval: &mut Map<String, Value>) -> Result<()> {
+fn decision(body: Body<'_>, raw: Option<Raw<'_>>, approval: &mut Map<String, Value>) -> Result<()> {
     let expected = "a boolean, or an object with `approved`";
     let approved = match raw {
         Some(raw) if raw::kind(raw) == "a boolean" => raw.get() == "true",

@@ -1,9 +1,8 @@
 use std::sync::Arc;
 
-use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
-use crate::message::raw::{self, ArraySeed, Body, present, raw_item, raw_record};
+use crate::message::raw::{self, ArraySeed, Body, Raw, present, raw_item, raw_record};
 use crate::message::tree;
 use crate::{Error, Limits, Result, ToolSpec, check_tool_name};
 
@@ -17,11 +16,7 @@ raw_record! {
 }
 
 /// The front-end tools that a client declares for one run.
-pub(super) fn declared(
-    body: Body<'_>,
-    limits: &Limits,
-    raw: Option<&RawValue>,
-) -> Result<Vec<Arc<ToolSpec>>> {
+pub(super) fn declared(body: Body<'_>, limits: &Limits, raw: Option<Raw<'_>>) -> Result<Vec<Arc<ToolSpec>>> {
     let Some(raw) = present(raw) else { return Ok(Vec::new()) };
     let limit = ("max_declared_tools", limits.max_declared_tools);
     let items = raw::read(raw.get(), ArraySeed { limit: limit.1, item: raw_item })?;

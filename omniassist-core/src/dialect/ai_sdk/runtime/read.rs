@@ -1,7 +1,5 @@
-use serde_json::value::RawValue;
-
 use super::{AgentRun, FlowStatus, RuntimeEvent, SkipReason, Skipped, ToolReport};
-use crate::message::raw::{self, Body, Found, ObjectSeed, present, raw_record};
+use crate::message::raw::{self, Body, Found, ObjectSeed, Raw, present, raw_record};
 use crate::{JsonText, Text, Usage};
 
 raw_record! {
@@ -126,7 +124,7 @@ impl Event<'_> {
     }
 
     /// An error is a sentence; anything else is shown as it was written.
-    fn error_text(&self, raw: &RawValue) -> Text {
+    fn error_text(&self, raw: Raw<'_>) -> Text {
         self.body.text(Some(raw), "error").unwrap_or_else(|_| self.body.json(raw).text().clone())
     }
 
@@ -136,18 +134,18 @@ impl Event<'_> {
         usage.unwrap_or_default()
     }
 
-    fn json(&self, raw: Option<&RawValue>) -> Option<JsonText> {
+    fn json(&self, raw: Option<Raw<'_>>) -> Option<JsonText> {
         raw.map(|raw| self.body.json(raw))
     }
 
-    fn required(&self, field: &'static str, raw: Option<&RawValue>) -> Result<Text, Skipped> {
+    fn required(&self, field: &'static str, raw: Option<Raw<'_>>) -> Result<Text, Skipped> {
         match self.optional(field, raw)? {
             Some(text) if !text.is_empty() => Ok(text),
             _ => Err(self.skipped(SkipReason::MissingField).at(field)),
         }
     }
 
-    fn optional(&self, field: &'static str, raw: Option<&RawValue>) -> Result<Option<Text>, Skipped> {
+    fn optional(&self, field: &'static str, raw: Option<Raw<'_>>) -> Result<Option<Text>, Skipped> {
         let read = self.body.optional_text(raw, field);
         read.map_err(|_| self.skipped(SkipReason::InvalidField).at(field))
     }
