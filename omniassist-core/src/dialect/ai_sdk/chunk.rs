@@ -8,6 +8,13 @@ use crate::event::{ApprovalRequest, BlockId, FinishReason, RunErrorCode, Source,
 use crate::message::{approval_question, output_seal};
 use crate::{RunEvent, Text};
 
+/// What a block holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Block {
+    Text,
+    Reasoning,
+}
+
 /// Whether this format has a chunk for the event. A form is asked for by the call itself, and state and activities
 /// have no place here.
 pub(super) fn has_chunk(event: &RunEvent) -> bool {
@@ -25,9 +32,14 @@ pub(super) fn has_chunk(event: &RunEvent) -> bool {
 pub(super) fn chunk(out: &mut BytesMut, event: &RunEvent, version: ClientVersion) {
     let start = out.len();
     match event {
-        RunEvent::TextDelta { .. } | RunEvent::ReasoningDelta { .. } | RunEvent::ToolInputDelta { .. } => {
+        RunEvent::ToolInputDelta { call_id, delta } => {
+            out.put_slice(b"{\"type\":\"tool-input-delta\",\"toolCallId\":");
+            json_write::string(out, call_id);
+            out.put_slice(b",\"inputTextDelta\":");
+            json_write::string(out, delta);
+            out.put_u8(b'}');
             // Only strings, so there is no key to look for.
-            return delta(out, event);
+            return;
         }
         RunEvent::Start { message_id, metadata } => {
             Chunk::new(out, "start")
@@ -58,7 +70,10 @@ pub(super) fn chunk(out: &mut BytesMut, event: &RunEvent, version: ClientVersion
             let metadata = output_seal(call_id, seal);
             Chunk::new(out, "message-metadata").optional("messageMetadata", Some(&metadata)).end();
         }
-        RunEvent::InputRequest(_)
+        // The deltas of blocks, nearly all that a run sends, are not written here: their heads are made once a block.
+        RunEvent::TextDelta { .. }
+        | RunEvent::ReasoningDelta { .. }
+        | RunEvent::InputRequest(_)
         | RunEvent::StateSnapshot(_)
         | RunEvent::StateDelta(_)
         | RunEvent::ActivitySnapshot { .. }
@@ -93,32 +108,14 @@ pub(super) fn chunk(out: &mut BytesMut, event: &RunEvent, version: ClientVersion
     prototype::remove_refused_keys(out, start);
 }
 
-fn delta(out: &mut BytesMut, event: &RunEvent) {
-    match event {
-        RunEvent::TextDelta { id, delta } => {
-            block_delta(out, b"{\"type\":\"text-delta\",\"id\":\"t", *id, delta);
-        }
-        RunEvent::ReasoningDelta { id, delta } => {
-            block_delta(out, b"{\"type\":\"reasoning-delta\",\"id\":\"r", *id, delta);
-        }
-        RunEvent::ToolInputDelta { call_id, delta } => {
-            out.put_slice(b"{\"type\":\"tool-input-delta\",\"toolCallId\":");
-            json_write::string(out, call_id);
-            out.put_slice(b",\"inputTextDelta\":");
-            json_write::string(out, delta);
-            out.put_u8(b'}');
-        }
-        _ => {}
-    }
-}
-
-/// Deltas are nearly all that a run sends: their fixed parts are written in as few pieces as possible.
-fn block_delta(out: &mut BytesMut, head: &'static [u8], id: BlockId, delta: &str) {
-    out.put_slice(head);
+/// Writes a delta of a block up to its text.
+pub(super) fn delta_head(out: &mut BytesMut, block: Block, id: BlockId) {
+    out.put_slice(match block {
+        Block::Text => b"{\"type\":\"text-delta\",\"id\":\"t",
+        Block::Reasoning => b"{\"type\":\"reasoning-delta\",\"id\":\"r",
+    });
     json_write::number(out, u64::from(id.0));
     out.put_slice(b"\",\"delta\":\"");
-    json_write::content(out, delta);
-    out.put_slice(b"\"}");
 }
 
 fn tool_chunk(out: &mut BytesMut, event: &RunEvent, version: ClientVersion) {

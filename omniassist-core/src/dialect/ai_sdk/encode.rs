@@ -1,9 +1,9 @@
 use bytes::{BufMut, BytesMut};
 
-use super::chunk;
+use super::chunk::{self, Block};
 use crate::RunEvent;
 use crate::dialect::{DialectEncoder, json_write};
-use crate::event::ApprovalRequest;
+use crate::event::{ApprovalRequest, BlockId};
 
 /// Response headers of [`Framing::Sse`]: those of the AI SDK's own server (but `connection`, which belongs to the HTTP
 /// server), and what keeps proxies from changing or holding back the stream.
@@ -57,6 +57,14 @@ pub struct Encoder {
     version: ClientVersion,
     next_id: u64,
     literal_step_start: bool,
+    delta_head: DeltaHead,
+}
+
+/// What stands in a frame before the text of a delta, and is the same for all deltas of a block.
+#[derive(Debug, Clone, Default)]
+struct DeltaHead {
+    of: Option<(Block, BlockId)>,
+    bytes: BytesMut,
 }
 
 /// The major version of the client's `ai` package, which requests do not tell.
@@ -90,7 +98,13 @@ impl Encoder {
     /// An encoder at the start of a response.
     #[must_use]
     pub fn new(framing: Framing) -> Self {
-        Self { framing, version: ClientVersion::default(), next_id: 0, literal_step_start: false }
+        Self {
+            framing,
+            version: ClientVersion::default(),
+            next_id: 0,
+            literal_step_start: false,
+            delta_head: DeltaHead::default(),
+        }
     }
 
     /// For a client of this version. Default: [`ClientVersion::V6`].
@@ -117,6 +131,11 @@ impl Encoder {
 
     /// Appends an event to `out`. Allocates nothing for a delta but room in `out`.
     pub fn encode(&mut self, event: &RunEvent, out: &mut BytesMut) {
+        match event {
+            RunEvent::TextDelta { id, delta } => return self.delta(Block::Text, *id, delta, out),
+            RunEvent::ReasoningDelta { id, delta } => return self.delta(Block::Reasoning, *id, delta, out),
+            _ => {}
+        }
         if let RunEvent::Error { code, .. } = event {
             self.frame(out, |out| chunk::error_code(out, *code));
         }
@@ -148,14 +167,42 @@ impl Encoder {
         }
     }
 
+    /// Writes a delta in as few pieces as possible: nearly all that a run sends are deltas.
+    fn delta(&mut self, block: Block, id: BlockId, delta: &str, out: &mut BytesMut) {
+        if self.delta_head.of != Some((block, id)) {
+            self.delta_head.of = Some((block, id));
+            self.delta_head.bytes.clear();
+            if self.framing == Framing::Sse {
+                self.delta_head.bytes.put_slice(b"\ndata: ");
+            }
+            chunk::delta_head(&mut self.delta_head.bytes, block, id);
+        }
+        // Room for the fixed parts too, so that the buffer grows once.
+        out.reserve(128 + delta.len());
+        let end: &[u8] = match self.framing {
+            Framing::Sse => {
+                self.put_id(out);
+                b"\"}\n\n"
+            }
+            Framing::Ndjson => b"\"}\n",
+        };
+        out.put_slice(&self.delta_head.bytes);
+        json_write::content(out, delta);
+        out.put_slice(end);
+    }
+
+    fn put_id(&mut self, out: &mut BytesMut) {
+        out.put_slice(b"id: ");
+        json_write::number(out, self.next_id);
+        self.next_id = self.next_id.wrapping_add(1);
+    }
+
     fn frame(&mut self, out: &mut BytesMut, write: impl FnOnce(&mut BytesMut)) {
         // Room for the frame and the fixed parts of a delta, so that the buffer grows once.
         out.reserve(128);
         match self.framing {
             Framing::Sse => {
-                out.put_slice(b"id: ");
-                json_write::number(out, self.next_id);
-                self.next_id = self.next_id.wrapping_add(1);
+                self.put_id(out);
                 out.put_slice(b"\ndata: ");
                 write(out);
                 out.put_slice(b"\n\n");
