@@ -30,10 +30,12 @@ pub(crate) fn print(wanted: &[&str]) -> Result<(), Box<dyn Error>> {
 pub(crate) fn long_conversation() -> Result<(), Box<dyn Error>> {
     let times = rounds(&CONVERSATION)?;
     table(&CONVERSATION, &times)?;
-    let [ours, serde] = times.as_slice() else { return Ok(()) };
-    let ratios = ours.iter().zip(serde).map(|(ours, serde)| ours / serde).collect();
-    let [least, median, most] = spread(ratios);
-    writeln!(io::stdout(), "\nratio: {median:.2} (from {least:.2} to {most:.2})")?;
+    let Some((ours, theirs)) = times.split_first() else { return Ok(()) };
+    for (stage, theirs) in CONVERSATION.iter().skip(1).zip(theirs) {
+        let ratios = ours.iter().zip(theirs).map(|(ours, theirs)| ours / theirs).collect();
+        let [least, median, most] = spread(ratios);
+        writeln!(io::stdout(), "\n{median:.2} × {} (from {least:.2} to {most:.2})", stage.name)?;
+    }
     Ok(())
 }
 

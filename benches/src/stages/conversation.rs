@@ -15,8 +15,8 @@ use omniassist_server::http::PostedRun;
 use omniassist_server::seal::{SealKeys, Sealer};
 use omniassist_server::{Assistant, OpenAiProvider, Principal, provider};
 use serde::Deserialize;
-use serde_json::json;
 use serde_json::value::RawValue;
+use serde_json::{Value, json};
 
 use super::{Outcome, context, seals};
 
@@ -169,7 +169,7 @@ struct RequestPart {
 struct RequestContext {
     id: String,
     r#type: String,
-    data: serde_json::Value,
+    data: Value,
 }
 
 pub(super) fn by_serde(events: usize) -> Outcome<usize> {
@@ -177,6 +177,56 @@ pub(super) fn by_serde(events: usize) -> Outcome<usize> {
     let mut count = 0;
     for _ in 0..events {
         let request: Request = serde_json::from_slice(black_box(&body))?;
+        count += usize::from(request.messages.len() == MESSAGES);
+        black_box(request);
+    }
+    Ok(count)
+}
+
+/// The request as most would declare it: an enum of parts by their `type`, tools' values as trees.
+#[derive(Deserialize)]
+#[expect(dead_code, reason = "the fields are read for their cost")]
+#[serde(rename_all = "camelCase")]
+struct TaggedRequest {
+    id: String,
+    trigger: String,
+    messages: Vec<TaggedMessage>,
+    context: Vec<RequestContext>,
+}
+
+#[derive(Deserialize)]
+#[expect(dead_code, reason = "the fields are read for their cost")]
+struct TaggedMessage {
+    id: String,
+    role: Role,
+    parts: Vec<TaggedPart>,
+    metadata: Option<Value>,
+}
+
+#[derive(Deserialize)]
+#[expect(dead_code, reason = "the fields are read for their cost")]
+#[serde(tag = "type", rename_all = "kebab-case", rename_all_fields = "camelCase")]
+enum TaggedPart {
+    StepStart,
+    Text {
+        text: String,
+        provider_metadata: Option<Value>,
+    },
+    #[serde(rename = "tool-orders")]
+    Orders {
+        tool_call_id: String,
+        state: String,
+        input: Value,
+        output: Option<Value>,
+        call_provider_metadata: Option<Value>,
+    },
+}
+
+pub(super) fn by_serde_tagged(events: usize) -> Outcome<usize> {
+    let body = posted(&seals::keys()?)?;
+    let mut count = 0;
+    for _ in 0..events {
+        let request: TaggedRequest = serde_json::from_slice(black_box(&body))?;
         count += usize::from(request.messages.len() == MESSAGES);
         black_box(request);
     }

@@ -67,7 +67,7 @@ pub(crate) const CONTROL: Stage =
     token("control", "one allocation of 32 bytes, as a check of the counts", control);
 
 /// The conversation's way to the provider, and what it is compared with.
-pub(crate) const CONVERSATION: [Stage; 2] = [
+pub(crate) const CONVERSATION: [Stage; 3] = [
     Stage {
         name: "conversation",
         about: "1,000 messages read, verified, repaired, context added and written for the provider",
@@ -76,9 +76,15 @@ pub(crate) const CONVERSATION: [Stage; 2] = [
     },
     Stage {
         name: "conversation-serde",
-        about: "the same bytes parsed by serde_json into typed structs",
+        about: "the same bytes parsed by serde_json into flat structs, tools' values left as they are",
         size: Size::Conversation,
         work: conversation::by_serde,
+    },
+    Stage {
+        name: "conversation-serde-tagged",
+        about: "the same bytes parsed by serde_json into structs with an enum of parts",
+        size: Size::Conversation,
+        work: conversation::by_serde_tagged,
     },
 ];
 
@@ -128,6 +134,7 @@ pub(crate) const STAGES: &[Stage] = &[
     },
     CONVERSATION[0],
     CONVERSATION[1],
+    CONVERSATION[2],
 ];
 
 const fn token(name: &'static str, about: &'static str, work: fn(usize) -> Outcome<usize>) -> Stage {

@@ -48,11 +48,11 @@ impl SealVerifier {
 
     fn text(&self, part: &HistoryPart<'_>, text: &str, metadata: Option<&ProviderMetadata>) -> Verdict {
         let seal = seal_of(metadata);
-        let digest = text_digest(text);
-        let state = seal.and_then(|_| state_digest(metadata, &mut Vec::new()));
-        let sealed = state.as_ref().map(|state| match part.claim {
-            Claim::Reasoning => Sealed::Reasoning { text: &digest, state },
-            _ => Sealed::Text { text: &digest, state },
+        // Without a seal there is nothing to compare with.
+        let digests = seal.and_then(|_| Some((text_digest(text), state_digest(metadata, &mut Vec::new())?)));
+        let sealed = digests.as_ref().map(|(text, state)| match part.claim {
+            Claim::Reasoning => Sealed::Reasoning { text, state },
+            _ => Sealed::Text { text, state },
         });
         let refuse = self.refuses_unsealed_text && !text.is_empty();
         match self.judge(seal, part, &[sealed]) {
