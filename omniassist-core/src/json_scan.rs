@@ -16,6 +16,7 @@ const HIGH_BITS: u64 = 0x8080_8080_8080_8080;
 /// How many bytes at the front may stand in a JSON string as they are: up to the first quote, backslash or control
 /// character.
 #[must_use]
+#[inline]
 pub fn plain_length(bytes: &[u8]) -> usize {
     let mut rest = bytes;
     while let Some((word, behind)) = rest.split_first_chunk::<8>() {

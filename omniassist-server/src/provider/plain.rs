@@ -23,86 +23,82 @@ pub(super) fn fields<'a>(
     text: &'a str,
     mut each: impl FnMut(&'a str, Plain<'a>) -> Option<()>,
 ) -> Option<()> {
-    let mut reader = Reader { text, at: 0 };
-    reader.take(b'{')?;
+    let mut rest = Rest(text);
+    rest.take(b'{')?;
     loop {
-        let key = reader.string()?;
-        reader.take(b':')?;
-        each(key, reader.value()?)?;
-        match reader.peek()? {
-            b',' => reader.at += 1,
+        rest.take(b'"')?;
+        let key = rest.content()?;
+        rest.take(b':')?;
+        each(key, rest.value()?)?;
+        match rest.next()? {
+            b',' => {}
             b'}' => break,
             _ => return None,
         }
     }
-    reader.at += 1;
-    text.get(reader.at..)?.trim_ascii().is_empty().then_some(())
+    rest.0.trim_ascii().is_empty().then_some(())
 }
 
-struct Reader<'a> {
-    text: &'a str,
-    at: usize,
-}
+/// What is still to be read.
+struct Rest<'a>(&'a str);
 
-impl<'a> Reader<'a> {
-    fn peek(&mut self) -> Option<u8> {
+impl<'a> Rest<'a> {
+    /// Takes the next byte that is no white space.
+    fn next(&mut self) -> Option<u8> {
         loop {
-            match *self.text.as_bytes().get(self.at)? {
+            let byte = *self.0.as_bytes().first()?;
+            self.0 = self.0.get(1..)?;
+            match byte {
                 // Nearly always the first time round, by one comparison.
                 byte if byte > b' ' => return Some(byte),
-                b' ' | b'\n' | b'\r' | b'\t' => self.at += 1,
+                b' ' | b'\n' | b'\r' | b'\t' => {}
                 _ => return None,
             }
         }
     }
 
     fn take(&mut self, byte: u8) -> Option<()> {
-        (self.peek()? == byte).then_some(())?;
-        self.at += 1;
-        Some(())
+        (self.next()? == byte).then_some(())
     }
 
-    fn string(&mut self) -> Option<&'a str> {
-        self.take(b'"')?;
-        let rest = self.text.get(self.at..)?;
-        let (content, behind) = rest.split_at_checked(plain_length(rest.as_bytes()))?;
-        (behind.as_bytes().first() == Some(&b'"')).then_some(())?;
-        self.at += content.len() + 1;
+    /// The content of a string whose opening quote was taken.
+    fn content(&mut self) -> Option<&'a str> {
+        let (content, behind) = self.0.split_at_checked(plain_length(self.0.as_bytes()))?;
+        (*behind.as_bytes().first()? == b'"').then_some(())?;
+        self.0 = behind.get(1..)?;
         Some(content)
     }
 
     fn value(&mut self) -> Option<Plain<'a>> {
-        match self.peek()? {
-            b'"' => self.string().map(Plain::Str),
-            b'0'..=b'9' => self.number().map(Plain::Num),
-            b'[' => {
-                self.at += 1;
-                self.take(b']')?;
-                Some(Plain::Other)
-            }
-            _ => {
-                let rest = self.text.get(self.at..)?;
-                let literal =
-                    ["null", "true", "false"].into_iter().find(|literal| rest.starts_with(literal))?;
-                self.at += literal.len();
-                Some(Plain::Other)
-            }
+        match self.next()? {
+            b'"' => self.content().map(Plain::Str),
+            digit @ b'0'..=b'9' => self.number(digit).map(Plain::Num),
+            b'[' => self.take(b']').map(|()| Plain::Other),
+            b'n' => self.literal("ull"),
+            b't' => self.literal("rue"),
+            b'f' => self.literal("alse"),
+            _ => None,
         }
     }
 
-    fn number(&mut self) -> Option<u64> {
-        let digits = self.text.as_bytes().get(self.at..)?.iter().take_while(|byte| byte.is_ascii_digit());
-        let (mut number, mut count) = (0_u64, 0);
-        for digit in digits {
-            // 18 digits cannot overflow.
-            (count < 18).then_some(())?;
-            number = number * 10 + u64::from(digit - b'0');
+    fn literal(&mut self, behind: &str) -> Option<Plain<'a>> {
+        self.0 = self.0.strip_prefix(behind)?;
+        Some(Plain::Other)
+    }
+
+    /// A number whose first digit was taken.
+    fn number(&mut self, first: u8) -> Option<u64> {
+        let mut number = u64::from(first - b'0');
+        let mut count = 1;
+        for byte in self.0.bytes().take_while(u8::is_ascii_digit) {
+            // 18 digits cannot overflow, and none follows a leading zero.
+            (count < 18 && number != 0).then_some(())?;
+            number = number * 10 + u64::from(byte - b'0');
             count += 1;
         }
-        let has_leading_zero = count > 1 && self.text.as_bytes().get(self.at) == Some(&b'0');
-        self.at += count;
-        let goes_on = matches!(self.text.as_bytes().get(self.at), Some(b'.' | b'e' | b'E'));
-        (!has_leading_zero && !goes_on).then_some(number)
+        self.0 = self.0.get(count - 1..)?;
+        let goes_on = matches!(self.0.as_bytes().first(), Some(b'.' | b'e' | b'E'));
+        (!goes_on).then_some(number)
     }
 }
 
