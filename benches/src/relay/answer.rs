@@ -10,7 +10,7 @@ use super::wire::{Api, without_times};
 pub(super) fn check(target: Target, api: Api, body: &[u8], deltas: usize) -> Result<(), String> {
     match target {
         Target::Relay => relayed(api, body, deltas),
-        Target::Assistant(_) => {
+        Target::Assistant(_) | Target::Traced => {
             let answer = Answer::read(body)?;
             if answer.text != expected(deltas) {
                 return Err(format!("the text is wrong: {}", answer.text));

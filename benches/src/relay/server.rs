@@ -30,21 +30,25 @@ pub(super) enum Target {
     Relay,
     /// The assistant.
     Assistant(Adapter),
+    /// The assistant under axum, with its spans and events formatted and thrown away.
+    Traced,
 }
 
 impl Target {
     /// The relay is the first.
-    pub(super) const ALL: [Self; 4] = [
+    pub(super) const ALL: [Self; 5] = [
         Self::Relay,
         Self::Assistant(Adapter::Axum),
         Self::Assistant(Adapter::Actix),
         Self::Assistant(Adapter::Hyper),
+        Self::Traced,
     ];
 
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Relay => "relay",
             Self::Assistant(adapter) => adapter.name(),
+            Self::Traced => "axum-traced",
         }
     }
 
@@ -75,6 +79,10 @@ pub(super) fn serve(
     match target {
         Target::Relay => hosts::runtime()?.block_on(async { relay(hosts::tokio(listener)?, provider).await }),
         Target::Assistant(adapter) => adapter.serve(listener, assistant(api, provider, has_tool)?),
+        Target::Traced => {
+            tracing_subscriber::fmt().with_writer(io::sink).init();
+            Adapter::Axum.serve(listener, assistant(api, provider, has_tool)?)
+        }
     }
 }
 
