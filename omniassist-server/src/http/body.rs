@@ -233,11 +233,12 @@ impl EventBody {
         if !self.buffer.is_empty() {
             let now = Instant::now();
             let may_wait = self.state == State::Running && self.buffer.len() < FRAME_BYTES;
-            if may_wait && self.burst.holds(self.buffer.len(), now - self.last_frame, cx) {
+            let since_last = now - self.last_frame;
+            if may_wait && self.burst.holds(self.buffer.len(), since_last, cx) {
                 return Poll::Pending;
             }
             self.last_frame = now;
-            self.burst.sent();
+            self.burst.sent(since_last);
             if self.state == State::Ended && !self.encoder.is_cut() {
                 self.state = State::Over;
             }

@@ -8,6 +8,10 @@ use tokio::task::yield_now;
 /// faster than its reader. No model that thinks between two tokens is this fast.
 const GAP: Duration = Duration::from_micros(300);
 
+/// How many frames in a row are close behind each other before a burst is taken for one. The head of an answer and its
+/// first words are, and nobody waits longer for anything than for these.
+const FRAMES: u8 = 2;
+
 /// Gathers the events of a burst into one frame.
 ///
 /// An HTTP client hands its body over a chunk at a time, each by way of the scheduler. So a body that is sent as soon as
@@ -21,6 +25,8 @@ pub(super) struct Burst {
     /// Whether the next poll is refused unasked. Servers poll a pending body twice before they let go of the task, and
     /// between the two nothing can come.
     refuse: bool,
+    /// Frames in a row that went out close behind the one before.
+    close: u8,
 }
 
 impl Burst {
@@ -38,7 +44,7 @@ impl Burst {
     /// again by itself.
     pub(super) fn holds(&mut self, bytes: usize, since_last: Duration, cx: &mut Context<'_>) -> bool {
         let grows = bytes > self.held;
-        let is_burst = self.held > 0 || since_last < GAP;
+        let is_burst = self.held > 0 || (since_last < GAP && self.close >= FRAMES);
         if !(grows && is_burst) {
             return false;
         }
@@ -48,9 +54,10 @@ impl Burst {
         true
     }
 
-    /// Notes that the frame goes out.
-    pub(super) fn sent(&mut self) {
-        *self = Self::default();
+    /// Notes that the frame goes out, this long after the one before it.
+    pub(super) fn sent(&mut self, since_last: Duration) {
+        let is_close = self.held > 0 || since_last < GAP;
+        *self = Self { close: if is_close { self.close.saturating_add(1) } else { 0 }, ..Self::default() };
     }
 }
 

@@ -132,6 +132,20 @@ async fn a_model_is_asked_only_when_there_is_a_reason() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn the_head_and_the_first_words_do_not_wait_for_more() {
+    let model = Told::default();
+    let assistant = Assistant::builder(model.clone()).allow_anonymous().build().unwrap();
+    let mut body = Box::pin(ROUTES[0].ask(&AssistantService::new(assistant)).await.into_body());
+    // No time passes in between, so all of it is as close as a burst is.
+    let head = poll_for_nothing(&mut body, 1).await.concat();
+    assert!(head.contains("\"start\""), "{head}");
+    poll_for_nothing(&mut body, 3).await;
+    model.say("first");
+    let words = poll_for_nothing(&mut body, 1).await.concat();
+    assert!(words.contains("first"), "{words}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_body_that_moves_to_another_task_wakes_that_one() {
     let model = Told::default();
     let assistant = Assistant::builder(model.clone()).allow_anonymous().build().unwrap();
