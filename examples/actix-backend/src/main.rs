@@ -10,8 +10,6 @@
 
 mod app;
 mod assistant; // + assistant
-#[cfg(test)]
-mod tests;
 
 use std::error::Error;
 use std::io::{Write, stdout};

@@ -11,8 +11,6 @@
 mod app;
 mod assistant; // + assistant
 mod routes;
-#[cfg(test)]
-mod tests;
 
 use std::error::Error;
 use std::io::{Write, stdout};

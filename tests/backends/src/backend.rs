@@ -12,15 +12,13 @@ pub(crate) struct Backend {
 }
 
 impl Backend {
-    /// Starts it with a user for each stream, since one user may have few.
-    pub(crate) async fn start(binary: &str, provider: &str, users: usize, deadline: Duration) -> Self {
-        let tokens: Vec<String> =
-            (0..users).map(|number| format!("user{number}={}", token(number))).collect();
+    /// Starts it with these users, written `ann=token,bo=another`.
+    pub(crate) async fn start(binary: &str, provider: &str, users: &str, deadline: Duration) -> Self {
         let mut child = Command::new("sh")
             // It has two sockets for each stream too, and may raise its limit by itself.
             .args(["-c", "ulimit -n 4096 2>/dev/null; exec \"$0\"", binary])
             .env("LISTEN", "127.0.0.1:0")
-            .env("TOKENS", tokens.join(","))
+            .env("TOKENS", users)
             .env("SHUTDOWN_SECONDS", deadline.as_secs().to_string())
             .env("OPENAI_BASE_URL", provider)
             .env("OPENAI_API_KEY", "k")
@@ -46,9 +44,4 @@ impl Backend {
     pub(crate) async fn ended(&mut self) -> ExitStatus {
         self.child.wait().await.unwrap()
     }
-}
-
-/// What a user signs in with.
-pub(crate) fn token(number: usize) -> String {
-    format!("token{number}")
 }

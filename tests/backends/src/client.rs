@@ -1,7 +1,7 @@
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use crate::backend::{Backend, token};
+use crate::backend::Backend;
 
 /// What the model says before it falls silent.
 pub(crate) const SO_FAR: &str = "Hm, ";
@@ -40,4 +40,9 @@ impl Client {
         let _ = self.stream.read_to_end(&mut self.seen).await;
         String::from_utf8_lossy(&self.seen).into_owned()
     }
+}
+
+/// What a user signs in with.
+pub(crate) fn token(number: usize) -> String {
+    format!("token{number}")
 }

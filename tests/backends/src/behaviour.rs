@@ -1,0 +1,139 @@
+//! The task list that each backend was before, and the assistant beside it.
+
+use std::time::Duration;
+
+use omniassist_server::testing::{FakeProvider, Reply, responses_sse};
+use reqwest::{Client, ClientBuilder, StatusCode};
+use serde_json::{Value, json};
+
+use crate::backend::Backend;
+
+/// Asks a backend for what it did before, and for what its assistant does for whoever is signed in.
+///
+/// # Panics
+///
+/// Where the answer is another.
+pub fn behaves(binary: &str) {
+    crate::in_time(async {
+        the_tasks_are_as_before(&Host::start(binary, Client::builder()).await).await;
+        the_assistant_knows_who_is_signed_in(&Host::start(binary, Client::builder()).await).await;
+        nobody_has_no_assistant(&Host::start(binary, Client::builder()).await).await;
+        the_model_is_told_what_a_tool_refuses(&Host::start(binary, Client::builder()).await).await;
+    });
+}
+
+/// The same over HTTP/2 without TLS, for one question.
+///
+/// # Panics
+///
+/// Where the answer is another.
+pub fn speaks_http2(binary: &str) {
+    crate::in_time(async {
+        let client = Client::builder().http2_prior_knowledge();
+        the_assistant_knows_who_is_signed_in(&Host::start(binary, client).await).await;
+    });
+}
+
+/// For a backend that compresses what it can: words arrive as they are said all the same, and a client that leaves
+/// stops the run.
+///
+/// # Panics
+///
+/// Where that is not so.
+pub fn holds_nothing_back(binary: &str) {
+    crate::in_time(async {
+        let host = Host::start(binary, Client::builder().no_gzip()).await;
+        let answer = responses_sse::text("so far").into_bytes();
+        let said = memchr::memmem::find(&answer, b"event: response.output_text.done").unwrap();
+        host.model.reply(Reply::sse(answer).stall_after(said));
+        let post = host.request("POST", "/assistant", "a-token").header("accept-encoding", "gzip");
+        let mut response = post.body(says("hi").to_string()).send().await.unwrap();
+        assert_eq!(response.headers()["content-type"], "text/event-stream");
+        assert_ne!(response.headers()["content-encoding"], "gzip");
+        let mut seen = Vec::new();
+        while memchr::memmem::find(&seen, b"so far").is_none() {
+            seen.extend_from_slice(&response.chunk().await.unwrap().unwrap());
+        }
+        drop(response);
+        host.model.closed().await;
+
+        let manifest = host.request("GET", "/assistant/manifest.json", "a-token");
+        let manifest = manifest.header("accept-encoding", "gzip").send().await.unwrap();
+        assert_eq!(manifest.headers()["content-encoding"], "gzip");
+    });
+}
+
+/// A backend with two users, and a model that is scripted.
+struct Host {
+    backend: Backend,
+    model: FakeProvider,
+    client: Client,
+}
+
+impl Host {
+    async fn start(binary: &str, client: ClientBuilder) -> Self {
+        let model = FakeProvider::start().await.unwrap();
+        let users = "ann=a-token,bo=b-token";
+        let backend = Backend::start(binary, &model.base_url(), users, Duration::from_secs(1)).await;
+        Self { backend, model, client: client.no_proxy().build().unwrap() }
+    }
+
+    fn request(&self, method: &str, path: &str, token: &str) -> reqwest::RequestBuilder {
+        let url = format!("http://{}{path}", self.backend.address);
+        let request = self.client.request(method.parse().unwrap(), url);
+        request.bearer_auth(token).header("content-type", "application/json")
+    }
+
+    async fn ask(&self, method: &str, path: &str, token: &str, body: Value) -> (StatusCode, String) {
+        let response = self.request(method, path, token).body(body.to_string()).send().await.unwrap();
+        (response.status(), response.text().await.unwrap())
+    }
+}
+
+fn says(content: &str) -> Value {
+    json!({ "messages": [{ "id": "m1", "role": "user", "content": content }] })
+}
+
+async fn the_tasks_are_as_before(host: &Host) {
+    assert_eq!(host.ask("GET", "/health", "", json!(null)).await, (StatusCode::OK, "well".to_owned()));
+    let (status, problem) = host.ask("GET", "/tasks", "x", json!(null)).await;
+    assert_eq!((status, problem.as_str()), (StatusCode::UNAUTHORIZED, r#"{"error":"Please sign in."}"#));
+    let (status, _) = host.ask("POST", "/tasks", "a-token", json!({ "title": "Water the plants" })).await;
+    assert_eq!(status, StatusCode::CREATED);
+    let (status, _) = host.ask("POST", "/tasks", "a-token", json!({ "title": "" })).await;
+    assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY);
+    let (status, task) = host.ask("POST", "/tasks/1/done", "a-token", json!(null)).await;
+    assert_eq!((status, task.contains(r#""done":true"#)), (StatusCode::OK, true));
+    assert_eq!(host.ask("POST", "/tasks/1/done", "b-token", json!(null)).await.0, StatusCode::NOT_FOUND);
+}
+
+async fn the_assistant_knows_who_is_signed_in(host: &Host) {
+    host.model
+        .reply(Reply::sse(responses_sse::call("c1", "add_task", json!({ "title": "Call the bank" }))))
+        .reply(Reply::sse(responses_sse::text("Noted.")));
+    let (status, answer) = host.ask("POST", "/assistant", "a-token", says("Remind me of the bank")).await;
+    assert!(status == StatusCode::OK && answer.contains("Noted."), "{answer}");
+    let asked = host.model.request(1).await.json();
+    assert!(asked["instructions"].as_str().unwrap().contains("ann"), "{asked}");
+    let list = |token| host.ask("GET", "/tasks", token, json!(null));
+    assert!(list("a-token").await.1.contains("Call the bank"));
+    assert_eq!(list("b-token").await.1, "[]");
+}
+
+async fn nobody_has_no_assistant(host: &Host) {
+    for path in ["/assistant", "/assistant/", "/assistant/manifest.json"] {
+        let (status, _) = host.ask("POST", path, "x", says("hi")).await;
+        assert_eq!(status, StatusCode::UNAUTHORIZED, "{path}");
+    }
+    assert!(host.model.requests().is_empty());
+}
+
+async fn the_model_is_told_what_a_tool_refuses(host: &Host) {
+    host.model
+        .reply(Reply::sse(responses_sse::call("c1", "add_task", json!({ "title": "" }))))
+        .reply(Reply::sse(responses_sse::text("It needs a title.")));
+    let (_, answer) = host.ask("POST", "/assistant", "a-token", says("Add an empty task")).await;
+    assert!(answer.contains("A title has 1 to 200 characters."), "{answer}");
+    let told = host.model.request(2).await.json().to_string();
+    assert!(told.contains("A title has 1 to 200 characters."), "{told}");
+}

@@ -1,0 +1,31 @@
+//! What the four example backends do alike, asked of each one's binary over HTTP; and how it ends when it is stopped.
+//!
+//! The binary is told by `LISTEN`, `TOKENS`, `SHUTDOWN_SECONDS`, `OPENAI_BASE_URL` and `OPENAI_API_KEY` how to run, says
+//! `listening on http://…` first, and has the assistant at `/assistant`.
+
+#![cfg(unix)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "tests fail by panicking"
+)]
+
+mod backend;
+mod behaviour;
+mod client;
+mod shutdown;
+
+use std::time::Duration;
+
+pub use behaviour::{behaves, holds_nothing_back, speaks_http2};
+pub use shutdown::tells_every_client;
+
+/// For everything that is not measured.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+fn in_time(test: impl Future<Output = ()>) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async { tokio::time::timeout(PATIENCE, test).await }).expect("nothing hangs");
+}
