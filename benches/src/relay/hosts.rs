@@ -1,7 +1,7 @@
 //! The three adapters, each served as its documentation says.
 
 use std::error::Error;
-use std::net::TcpListener;
+use std::net::{SocketAddr, TcpListener};
 use std::num::NonZero;
 use std::thread::available_parallelism;
 
@@ -51,6 +51,7 @@ impl Adapter {
                 runtime()?.block_on(async {
                     // Else a token waits until the client has acknowledged the one before it.
                     let listener = tokio(listener)?.tap_io(|stream| drop(stream.set_nodelay(true)));
+                    let app = app.into_make_service_with_connect_info::<SocketAddr>();
                     Ok(axum::serve(listener, app).await?)
                 })
             }

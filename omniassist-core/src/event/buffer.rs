@@ -16,6 +16,10 @@ impl<T> EventBuf<T> {
 
     /// Appends an event.
     pub fn push(&mut self, event: T) {
+        // Nearly all streams never have more waiting, and every stream has its buffers. A deque would begin with four.
+        if self.events.capacity() == 0 {
+            self.events.reserve_exact(2);
+        }
         self.events.push_back(event);
     }
 

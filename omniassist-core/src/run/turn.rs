@@ -126,6 +126,11 @@ impl Turn {
         let index = found.unwrap_or_else(|| {
             let id = BlockId(*next_block);
             *next_block = next_block.wrapping_add(1);
+            if self.blocks.is_empty() {
+                // Most turns have no other.
+                self.blocks.reserve_exact(1);
+                self.order.reserve_exact(1);
+            }
             self.order.push(Entry::Block(self.blocks.len()));
             self.blocks.push(Block { number, id, kind, text: String::new(), metadata: None, open: true });
             events.push(match kind {

@@ -24,7 +24,7 @@ pub(crate) fn denial(reason: Option<&str>) -> Text {
 /// passed on as something the user's client said, not as instructions.
 #[must_use]
 pub fn from_messages(messages: &[Message]) -> Vec<TranscriptItem> {
-    let mut items = Vec::new();
+    let mut items = Vec::with_capacity(messages.len());
     for message in messages {
         match message.role {
             Role::User => push_user(&mut items, message, None),
@@ -36,25 +36,23 @@ pub fn from_messages(messages: &[Message]) -> Vec<TranscriptItem> {
 }
 
 fn push_user(items: &mut Vec<TranscriptItem>, message: &Message, prefix: Option<&'static str>) {
-    let mut content: Vec<UserContent> = message
-        .parts
-        .iter()
-        .filter_map(|part| match part {
-            Part::Text(part) if !part.text.is_empty() => Some(UserContent::Text { text: part.text.clone() }),
-            Part::File(file) => Some(UserContent::File {
-                media_type: file.media_type.clone(),
-                url: file.url.clone(),
-                filename: file.filename.clone(),
-            }),
-            _ => None,
-        })
-        .collect();
-    if content.is_empty() {
+    let said = message.parts.iter().filter_map(|part| match part {
+        Part::Text(part) if !part.text.is_empty() => Some(UserContent::Text { text: part.text.clone() }),
+        Part::File(file) => Some(UserContent::File {
+            media_type: file.media_type.clone(),
+            url: file.url.clone(),
+            filename: file.filename.clone(),
+        }),
+        _ => None,
+    });
+    let mut said = said.peekable();
+    if said.peek().is_none() {
         return;
     }
-    if let Some(prefix) = prefix {
-        content.insert(0, UserContent::Text { text: Text::from_static(prefix) });
-    }
+    let prefix = prefix.map(|prefix| UserContent::Text { text: Text::from_static(prefix) });
+    // Nearly all messages have one part, and a collection of unknown length would have room for four.
+    let mut content = Vec::with_capacity(message.parts.len() + usize::from(prefix.is_some()));
+    content.extend(prefix.into_iter().chain(said));
     items.push(TranscriptItem::User { content });
 }
 

@@ -42,28 +42,37 @@ pub(super) struct Driver {
     assistant: Arc<Inner>,
     run: RunContext,
     tools: ToolSnapshot,
-    request: RunRequest,
-    config: RunConfig,
     options: Option<Arc<ModelOptions>>,
     stage: Stage,
     events: EventBuf<RunEvent>,
     sealer: Option<Box<Sealer>>,
-    /// The seal of the event that was given out last.
-    follow_up: Option<RunEvent>,
+    /// The seal of the event that was given out last. Boxed: few events have one, and every run has the field.
+    follow_up: Option<Box<RunEvent>>,
     model: Option<LlmStream>,
     queued: VecDeque<ToolCall>,
     running: Vec<RunningTool>,
     trace: RunTrace,
     facts: Facts,
-    meter: Option<Meter>,
+    meter: Option<Box<Meter>>,
     tool_choice: ToolChoice,
     retry_after: Option<Duration>,
 }
 
 enum Stage {
-    Preparing(Preparation),
-    Running { machine: Box<RunMachine>, system: Option<Text> },
+    /// Boxed: a run goes on for long after it has begun, and what it began with is given back.
+    Preparing(Box<Beginning>),
+    Running {
+        machine: Box<RunMachine>,
+        system: Option<Text>,
+    },
     Done,
+}
+
+/// What a run begins with.
+struct Beginning {
+    request: RunRequest,
+    config: RunConfig,
+    preparation: Preparation,
 }
 
 impl Driver {
@@ -76,6 +85,7 @@ impl Driver {
         preparation: Preparation,
     ) -> Self {
         let tool_choice = request.tool_use.choice.clone();
+        let options = request.options.clone();
         let provider = &assistant.provider;
         let trace = RunTrace::begin(
             &run,
@@ -88,10 +98,8 @@ impl Driver {
             assistant,
             run,
             tools,
-            options: request.options.clone(),
-            request,
-            config,
-            stage: Stage::Preparing(preparation),
+            options,
+            stage: Stage::Preparing(Box::new(Beginning { request, config, preparation })),
             events: EventBuf::new(),
             sealer: None,
             follow_up: None,
@@ -108,9 +116,9 @@ impl Driver {
 
     /// Holds the run's preparation back until something else is over.
     pub(super) fn wait_for(&mut self, first: Pin<Box<dyn Future<Output = ()> + Send>>) {
-        if let Stage::Preparing(preparation) = &mut self.stage {
-            let then = mem::replace(preparation, Box::pin(std::future::pending()));
-            *preparation = Box::pin(async move {
+        if let Stage::Preparing(beginning) = &mut self.stage {
+            let then = mem::replace(&mut beginning.preparation, Box::pin(std::future::pending()));
+            beginning.preparation = Box::pin(async move {
                 first.await;
                 then.await
             });
@@ -128,18 +136,18 @@ impl Driver {
 
     /// Counts what the run uses, and ends it when that is too much.
     pub(super) fn meter_with(&mut self, meter: Meter) {
-        self.meter = Some(meter);
+        self.meter = Some(Box::new(meter));
     }
 
     /// The next event; `None` after the terminal one.
     pub(super) fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Option<RunEvent>> {
         if let Some(seal) = self.follow_up.take() {
-            return Poll::Ready(Some(seal));
+            return Poll::Ready(Some(*seal));
         }
         loop {
             if let Some(mut event) = self.events.pop() {
                 if let Some(sealer) = &mut self.sealer {
-                    self.follow_up = sealer.seal(&mut event, &self.tools, now_ms);
+                    self.follow_up = sealer.seal(&mut event, &self.tools, now_ms).map(Box::new);
                 }
                 return Poll::Ready(Some(event));
             }
@@ -169,8 +177,8 @@ impl Driver {
     }
 
     fn poll_progress(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        if let Stage::Preparing(preparation) = &mut self.stage {
-            let polled = self.trace.enter_scope(|| preparation.as_mut().poll(cx));
+        if let Stage::Preparing(beginning) = &mut self.stage {
+            let polled = self.trace.enter_scope(|| beginning.preparation.as_mut().poll(cx));
             match ready!(polled) {
                 Ok(prepared) => self.begin(prepared),
                 Err(code) => {
@@ -189,10 +197,10 @@ impl Driver {
     }
 
     fn begin(&mut self, prepared: Prepared) {
-        let mut config = self.config.clone();
+        let Stage::Preparing(beginning) = mem::replace(&mut self.stage, Stage::Done) else { return };
+        let Beginning { request, mut config, preparation: _ } = *beginning;
         config.context = prepared.context;
         config.spent_approvals = prepared.spent_approvals;
-        let request = mem::take(&mut self.request);
         let machine = RunMachine::start(&request, config, &self.tools, &mut self.events);
         self.stage = Stage::Running { machine: Box::new(machine), system: prepared.system };
     }
