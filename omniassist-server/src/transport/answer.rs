@@ -11,6 +11,7 @@ use futures_core::Stream;
 use http_body::Body;
 use omniassist_core::{EventBuf, LlmEvent};
 use pin_project_lite::pin_project;
+use tokio::runtime::Handle;
 use tokio::time::Instant;
 
 use super::failure::FailedAnswer;
@@ -197,12 +198,12 @@ where
     }
 
     fn send(&mut self) {
-        if tokio::runtime::Handle::try_current().is_err() {
+        let Ok(runtime) = Handle::try_current() else {
             let error = Error::configuration("a provider's stream must be polled inside a tokio runtime");
             return self.end(Some(error));
-        }
+        };
         let ProviderRequest { url, headers, body } = self.request.clone();
-        let response = self.shared.client.post(url).headers(headers).body(body).send();
+        let response = self.shared.clients.of(&runtime).post(url).headers(headers).body(body).send();
         let first_byte = after(Instant::now(), self.shared.first_byte);
         self.state = State::Connecting { response: Box::pin(response), first_byte };
     }

@@ -1,4 +1,4 @@
-//! How provider requests travel: one pooled client, deadlines, repeats before anything was received, and caps.
+//! How provider requests travel: one pooled client for each runtime, deadlines, repeats before anything was received, and caps.
 //!
 //! ```text
 //! Transport::stream → Answer (a pull `Stream`): connect → read bytes → WireDecoder → LlmEvents
@@ -8,6 +8,7 @@
 //! reader holds the provider back, and dropping the stream drops the body, on which hyper closes the connection.
 
 mod answer;
+mod clients;
 mod failure;
 mod redact;
 mod response;
@@ -31,6 +32,7 @@ use omniassist_core::Limits;
 use crate::provider::{LlmStream, WireDecoder};
 use crate::{Error, Result};
 use answer::Answer;
+use clients::Clients;
 
 /// First-byte deadline of a provider on the network.
 const FIRST_BYTE: Duration = Duration::from_secs(60);
@@ -58,7 +60,8 @@ impl fmt::Debug for ProviderRequest {
 /// transport, and so is the start of the body where the error has no detail.
 pub(crate) type ReadError = fn(u16, &[u8]) -> Error;
 
-/// Sends provider requests over one pooled client. Clones share the pool.
+/// Sends provider requests, over one pooled client for each tokio runtime that polls the answers. Clones share the
+/// pools. How many connections there may be is not limited.
 #[derive(Clone)]
 pub(crate) struct Transport {
     shared: Arc<Shared>,
@@ -66,7 +69,7 @@ pub(crate) struct Transport {
 
 /// What all requests of one transport have in common.
 struct Shared {
-    client: reqwest::Client,
+    clients: Clients,
     limits: Limits,
     first_byte: Duration,
     /// Whether the provider has ever answered, so that a connection may have come from the pool.
@@ -89,31 +92,36 @@ impl Transport {
             return Err(Error::configuration("the base URL is neither http: nor https:"));
         }
         let loopback = url.host_str().is_some_and(is_loopback);
-        let mut client = client(&limits);
-        if loopback {
-            client = client.no_proxy();
-        }
+        let mut roots = Vec::new();
         for pem in root_certificates {
-            client = client.tls_certs_merge(certificates(pem)?);
+            roots.append(&mut certificates(pem)?);
         }
-        Self::with_client(limits, client, loopback)
+        let of_client = limits.clone();
+        let recipe = move || {
+            let client = client(&of_client).tls_certs_merge(roots.iter().cloned());
+            if loopback { client.no_proxy() } else { client }
+        };
+        Self::with_clients(limits, recipe, loopback)
     }
 
-    /// A transport over this client.
-    fn with_client(limits: Limits, client: reqwest::ClientBuilder, loopback: bool) -> Result<Self> {
-        let client = client.build().map_err(|error| {
-            Error::configuration("the HTTP client cannot be set up").with_source(error.without_url())
-        })?;
+    /// A transport over clients that are made so.
+    fn with_clients(
+        limits: Limits,
+        recipe: impl Fn() -> reqwest::ClientBuilder + Send + Sync + 'static,
+        loopback: bool,
+    ) -> Result<Self> {
+        let clients = Clients::new(recipe)?;
         let default = if loopback { FIRST_BYTE_LOOPBACK } else { FIRST_BYTE };
         let first_byte = limits.first_byte_timeout.unwrap_or(default);
         let answered = AtomicBool::new(false);
-        Ok(Self { shared: Arc::new(Shared { client, limits, first_byte, answered }) })
+        Ok(Self { shared: Arc::new(Shared { clients, limits, first_byte, answered }) })
     }
 
     /// Sends the request when polled, and decodes the answer. Each attempt gets a fresh decoder.
     ///
-    /// The stream must be polled inside a tokio runtime. Polled to its end it gives the connection back to the pool;
-    /// dropped before, it closes the connection, and ends a wait between two attempts.
+    /// The stream must be polled inside a tokio runtime: each attempt takes a connection of the one that it begins in.
+    /// Polled to its end it gives the connection back to that runtime's pool; dropped before, it closes the connection,
+    /// and ends a wait between two attempts.
     pub(crate) fn stream<D>(&self, request: ProviderRequest, decoder: D, read_error: ReadError) -> LlmStream
     where
         D: Fn() -> Box<dyn WireDecoder> + Send + Sync + 'static,

@@ -83,8 +83,9 @@ impl Server {
     }
 
     async fn ask(&self, limits: Limits) -> Heard {
-        let http2 = client(&limits).no_proxy().http2_prior_knowledge();
-        let transport = Transport::with_client(limits, http2, true).unwrap();
+        let of_client = limits.clone();
+        let http2 = move || client(&of_client).no_proxy().http2_prior_knowledge();
+        let transport = Transport::with_clients(limits, http2, true).unwrap();
         let base_url = format!("http://{}/v1", self.address);
         hear(transport.stream(request(&base_url), || Box::new(Lines::default()), read_error)).await
     }

@@ -7,6 +7,7 @@ mod gzip;
 mod http2;
 mod network;
 mod repeats;
+mod runtimes;
 
 use std::time::{Duration, Instant};
 

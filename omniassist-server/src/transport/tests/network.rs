@@ -39,7 +39,8 @@ impl Resolve for NobodyKnows {
 
 async fn through_proxy(proxy: &FakeProvider, base_url: &str) -> Heard {
     let proxy = reqwest::Proxy::all(format!("http://{}", proxy.address())).unwrap();
-    let transport = Transport::with_client(once(), client(&once()).proxy(proxy), false).unwrap();
+    let recipe = move || client(&once()).proxy(proxy.clone());
+    let transport = Transport::with_clients(once(), recipe, false).unwrap();
     hear(transport.stream(request(base_url), || Box::new(Lines::default()), error_from_response)).await
 }
 
@@ -60,8 +61,8 @@ async fn a_proxy_that_wants_credentials_says_so() {
 
 #[tokio::test]
 async fn a_name_that_nobody_knows_is_told_from_a_port_that_nobody_serves() {
-    let unknown = client(&once()).no_proxy().dns_resolver(Arc::new(NobodyKnows));
-    let transport = Transport::with_client(once(), unknown, false).unwrap();
+    let recipe = || client(&once()).no_proxy().dns_resolver(Arc::new(NobodyKnows));
+    let transport = Transport::with_clients(once(), recipe, false).unwrap();
     let base_url = "http://no-such-provider.invalid/v1";
     let unknown = hear(transport.stream(request(base_url), || Box::new(Lines::default()), read_error)).await;
     let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();

@@ -1,0 +1,126 @@
+use std::convert::Infallible;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, Weak};
+
+use tokio::runtime::{Handle, Id};
+use tokio::sync::oneshot;
+
+use crate::{Error, Result};
+
+/// How a client is made, the same way each time.
+type Recipe = Box<dyn Fn() -> reqwest::ClientBuilder + Send + Sync>;
+
+/// One pooled client for each tokio runtime that asks the provider.
+///
+/// A connection is a task of the runtime that opened it. Runtimes that share a pool, as actix's workers would, are
+/// therefore given connections whose every chunk has to wake another thread first, and one that ends takes connections
+/// along that others wait for. A runtime of many threads has one client: its pool is worth sharing.
+///
+/// A client takes about 3 ms to make and 110 KB, most of it the system's root certificates; it goes with its runtime.
+pub(super) struct Clients {
+    recipe: Recipe,
+    /// Made at once, so that what cannot work is refused at once. The first runtime's, and that of a runtime for which no
+    /// other can be made, as in a process that may not read files any more.
+    first: reqwest::Client,
+    first_is_taken: AtomicBool,
+    table: Arc<Table>,
+}
+
+/// Whose client is whose. There are as many rows as runtimes that have asked and have not ended.
+#[derive(Default)]
+struct Table(RwLock<Vec<Row>>);
+
+struct Row {
+    runtime: Id,
+    client: reqwest::Client,
+    /// Dropped with the row, on which the runtime's [`Watch`] ends.
+    _in_use: oneshot::Sender<Infallible>,
+}
+
+impl Clients {
+    pub(super) fn new(recipe: impl Fn() -> reqwest::ClientBuilder + Send + Sync + 'static) -> Result<Self> {
+        let recipe: Recipe = Box::new(recipe);
+        let first = make(&recipe)?;
+        Ok(Self { recipe, first, first_is_taken: AtomicBool::new(false), table: Arc::default() })
+    }
+
+    /// The client of this runtime. Only the first call for a runtime waits for anything.
+    pub(super) fn of(&self, runtime: &Handle) -> reqwest::Client {
+        let known = find(&self.table.read(), runtime.id());
+        known.unwrap_or_else(|| self.admit(runtime))
+    }
+
+    #[cold]
+    fn admit(&self, runtime: &Handle) -> reqwest::Client {
+        // Nobody waits for the files that this may read.
+        let client = if self.first_is_taken.swap(true, Ordering::Relaxed) {
+            make(&self.recipe).unwrap_or_else(|error| {
+                tracing::warn!(error = %error, "a runtime shares the connections of another to a provider");
+                self.first.clone()
+            })
+        } else {
+            self.first.clone()
+        };
+        let (in_use, unused) = oneshot::channel();
+        let id = runtime.id();
+        {
+            let mut rows = self.table.write();
+            // Another thread of the runtime may have been faster.
+            if let Some(client) = find(&rows, id) {
+                return client;
+            }
+            rows.push(Row { runtime: id, client: client.clone(), _in_use: in_use });
+        }
+        // Not under the lock: a runtime that is ending drops the task here.
+        let watch = Watch { table: Arc::downgrade(&self.table), runtime: id };
+        runtime.spawn(async move {
+            let _watch = watch;
+            let _ = unused.await;
+        });
+        client
+    }
+
+    /// Runtimes that have a client.
+    #[cfg(test)]
+    pub(super) fn runtimes(&self) -> usize {
+        self.table.read().len()
+    }
+}
+
+impl Table {
+    fn read(&self) -> RwLockReadGuard<'_, Vec<Row>> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, Vec<Row>> {
+        self.0.write().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Lies in a task of a runtime, which drops it when it ends: an id may then be given to another runtime.
+struct Watch {
+    table: Weak<Table>,
+    runtime: Id,
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        let Some(table) = self.table.upgrade() else { return };
+        let mut rows = table.write();
+        let index = rows.iter().position(|row| row.runtime == self.runtime);
+        let row = index.map(|index| rows.swap_remove(index));
+        // A client's connections are closed outside of the lock.
+        drop(rows);
+        drop(row);
+    }
+}
+
+fn find(rows: &[Row], runtime: Id) -> Option<reqwest::Client> {
+    rows.iter().find(|row| row.runtime == runtime).map(|row| row.client.clone())
+}
+
+fn make(recipe: &Recipe) -> Result<reqwest::Client> {
+    recipe().build().map_err(|error| {
+        Error::configuration("the HTTP client cannot be set up").with_source(error.without_url())
+    })
+}
