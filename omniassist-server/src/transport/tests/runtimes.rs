@@ -9,6 +9,7 @@ use futures_util::future::join_all;
 use tokio::runtime::{Builder, Runtime};
 
 use super::super::client;
+use super::super::clients::Clients;
 use super::*;
 use crate::testing::FakeEventKind;
 
@@ -92,6 +93,28 @@ async fn all_threads_of_a_runtime_share_a_pool() {
     let (connections, requests) = connections(&server);
     assert_eq!(requests, 80);
     assert!(connections["all"].len() < 40, "{connections:?}");
+}
+
+#[test]
+fn threads_that_come_first_at_the_same_time_get_one_client() {
+    let (made, both) = (AtomicUsize::new(0), Barrier::new(2));
+    let recipe = move || {
+        if made.fetch_add(1, Ordering::Relaxed) > 0 {
+            both.wait();
+        }
+        client(&Limits::default()).no_proxy()
+    };
+    let clients = Clients::new(recipe).unwrap();
+    let (early, late) = (one_thread(), one_thread());
+    clients.of(early.handle());
+    thread::scope(|threads| {
+        for _ in 0..2 {
+            threads.spawn(|| clients.of(late.handle()));
+        }
+    });
+    assert_eq!(clients.runtimes(), 2);
+    drop((early, late));
+    assert_eq!(clients.runtimes(), 0);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
