@@ -16,7 +16,7 @@ type Recipe = Box<dyn Fn() -> reqwest::ClientBuilder + Send + Sync>;
 /// therefore given connections whose every chunk has to wake another thread first, and one that ends takes connections
 /// along that others wait for. A runtime of many threads has one client: its pool is worth sharing.
 ///
-/// A client takes about 3 ms to make and 110 KB, most of it the system's root certificates; it goes with its runtime.
+/// A client takes about 3 ms to make and 110 KB, nearly all for the system's root certificates; it goes with its runtime.
 pub(super) struct Clients {
     recipe: Recipe,
     /// Made at once, so that what cannot work is refused at once. The first runtime's, and that of a runtime for which no
