@@ -110,11 +110,10 @@
 //! Each worker is a tokio runtime, and a connection to the model stays with the runtime that opened it, so that no token
 //! has to wake another thread. Every worker therefore has, for each provider, a pool of its own:
 //!
-//! - A worker keeps the connections that it needed at the same time, each for
-//!   [`Limits::pool_idle_timeout`](Limits::pool_idle_timeout) after its last answer, 30 s by default. How many there
-//!   may be is not limited. With many workers and few requests, a request is more likely to find none and to connect
-//!   first, which over a network takes longer than anything here: raise that limit, or have fewer
-//!   [`workers`](actix_web::HttpServer::workers).
+//! - A worker keeps the connections that it needed at the same time, each for [`Limits::pool_idle_timeout`] after its
+//!   last answer, 30 s by default. How many there may be is not limited. With many workers and few requests, a request
+//!   is more likely to find none and to connect first, which over a network takes longer than anything here: raise that
+//!   limit, or have fewer [`workers`](actix_web::HttpServer::workers).
 //! - What a pool takes is about 110 KB with the 140 root certificates of a usual system, and once some 3 ms to make,
 //!   which the first request of the worker waits for.
 //! - Sharing a pool costs more: a short answer through connections of other workers took nearly half as much processor
