@@ -16,13 +16,10 @@ const HIGH_BITS: u64 = 0x8080_8080_8080_8080;
 /// How many bytes at the front may stand in a JSON string as they are: up to the first quote, backslash or control
 /// character.
 #[must_use]
-#[inline]
 pub fn plain_length(bytes: &[u8]) -> usize {
     let mut rest = bytes;
     while let Some((word, behind)) = rest.split_first_chunk::<8>() {
-        let word = u64::from_le_bytes(*word);
-        // The lowest high bit that is set is exact; a borrow can only set bits above it.
-        let special = (word.wrapping_sub(ONES * 0x20) & !word & HIGH_BITS) | quote_or_backslash(word);
+        let special = special_bytes(u64::from_le_bytes(*word));
         if special != 0 {
             return bytes.len() - rest.len() + special.trailing_zeros() as usize / 8;
         }
@@ -30,6 +27,15 @@ pub fn plain_length(bytes: &[u8]) -> usize {
     }
     let is_plain = |byte: &&u8| !matches!(**byte, b'"' | b'\\' | 0..0x20);
     bytes.len() - rest.len() + rest.iter().take_while(is_plain).count()
+}
+
+/// Sets the high bit of every byte that is a quote, a backslash or a control character; above the first, perhaps also
+/// of others, since a borrow can reach them.
+fn special_bytes(word: u64) -> u64 {
+    // Of all bytes, `byte ^ 2` is below 0x21 for the control characters, which it shuffles, and for the quote.
+    let control_or_quote = (word ^ (ONES * 0x02)).wrapping_sub(ONES * 0x21);
+    let backslash = (word ^ (ONES * u64::from(b'\\'))).wrapping_sub(ONES);
+    (control_or_quote | backslash) & !word & HIGH_BITS
 }
 
 /// How long the content of a string is whose opening quote was just passed: up to the quote that ends it. `None` if it

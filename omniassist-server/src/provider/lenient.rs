@@ -9,9 +9,6 @@ use omniassist_core::Text;
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-#[cfg(feature = "openai")]
-use super::plain::Plain;
-
 /// A string field. Null, a list and an object read as absent, a number as its digits.
 ///
 /// Serde borrows a plain `Cow`, but reads an `Option<Cow>` as owned; this type borrows.
@@ -27,16 +24,12 @@ impl<'a> Str<'a> {
         Self(Some(Cow::Owned(text)))
     }
 
-    /// Takes a plain value, once: a field that comes twice is for serde to refuse.
-    #[cfg(feature = "openai")]
-    pub(super) fn set(&mut self, value: Plain<'a>) -> Option<()> {
-        match value {
-            Plain::Str(text) if self.0.is_none() => {
-                self.0 = Some(Cow::Borrowed(text));
-                Some(())
-            }
-            _ => None,
-        }
+    /// Takes what was read, once: a field that comes twice is for serde to refuse.
+    #[inline]
+    pub(super) fn set(&mut self, read: Option<Cow<'a, str>>) -> Option<()> {
+        self.0.is_none().then_some(())?;
+        self.0 = Some(read?);
+        Some(())
     }
 
     /// The string; empty if absent.
@@ -125,16 +118,12 @@ impl<'de: 'a, 'a> Deserialize<'de> for Str<'a> {
 pub(super) struct Num(pub(super) Option<u64>);
 
 impl Num {
-    /// Takes a plain value, once: a field that comes twice is for serde to refuse.
-    #[cfg(feature = "openai")]
-    pub(super) fn set(&mut self, value: Plain<'_>) -> Option<()> {
-        match value {
-            Plain::Num(number) if self.0.is_none() => {
-                self.0 = Some(number);
-                Some(())
-            }
-            _ => None,
-        }
+    /// Takes what was read, once: a field that comes twice is for serde to refuse.
+    #[inline]
+    pub(super) fn set(&mut self, read: Option<u64>) -> Option<()> {
+        self.0.is_none().then_some(())?;
+        self.0 = Some(read?);
+        Some(())
     }
 }
 

@@ -135,7 +135,11 @@ pub mod gemini;
 mod lenient;
 #[cfg(feature = "openai")]
 pub mod openai;
-#[cfg(feature = "openai")]
+#[cfg(feature = "__transport")]
+#[cfg_attr(
+    not(all(feature = "anthropic", feature = "gemini", feature = "openai")),
+    allow(dead_code, reason = "each provider uses a part of what they share")
+)]
 mod plain;
 #[cfg(feature = "__transport")]
 mod report;

@@ -16,6 +16,7 @@
 
 mod block;
 mod decode;
+mod delta;
 mod encode;
 mod file;
 mod messages;

@@ -17,6 +17,7 @@
 mod calls;
 mod contents;
 mod decode;
+mod delta;
 mod encode;
 mod metadata;
 mod model;

@@ -6,6 +6,7 @@ mod calls;
 mod compat;
 mod constrained;
 mod decode;
+mod delta;
 mod details;
 mod encode;
 mod ids;

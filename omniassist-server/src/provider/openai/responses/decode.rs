@@ -6,10 +6,11 @@ use omniassist_core::event::{CallKind, Source};
 use omniassist_core::{EventBuf, FinishReason, Limits, LlmEvent, Text};
 use serde_json::value::RawValue;
 
+use super::delta::{Delta, DeltaOf};
 use super::end;
 use super::item::{Blocks, CallState, ItemKind, ItemState, Items, PartKey};
 use super::wire::{Annotation, Event, Item, Response};
-use crate::provider::lenient::{is_complete_json, string_or_json};
+use crate::provider::lenient::{Num, Str, is_complete_json, string_or_json};
 use crate::provider::report;
 use crate::provider::wire::{EventReader, broken_json, is_object};
 use crate::{Error, ProviderErrorKind, Result};
@@ -103,6 +104,20 @@ impl Reader {
         ItemKind::Call(CallState { number, kind, arguments: String::new(), given: None, ended: false })
     }
 
+    fn delta(&mut self, of: DeltaOf, delta: Delta<'_>, data: &Text, out: &mut Out) -> Result<()> {
+        let content = delta.content_index.0.unwrap_or(0);
+        let key = match of {
+            DeltaOf::Text | DeltaOf::Reasoning => PartKey::Content(content),
+            DeltaOf::Refusal => PartKey::Refusal(content),
+            DeltaOf::Summary => PartKey::Summary(delta.summary_index.0.unwrap_or(0)),
+            DeltaOf::Arguments => return self.arguments_delta(delta, data, out),
+        };
+        let reasoning = matches!(of, DeltaOf::Summary | DeltaOf::Reasoning);
+        let place = Place { index: delta.output_index.0, id: delta.item_id.as_str(), reasoning };
+        self.part_delta(place, key, delta.delta.into_view(data), out);
+        Ok(())
+    }
+
     /// A piece of visible text or reasoning.
     fn part_delta(&mut self, place: Place<'_>, key: PartKey, delta: Text, out: &mut Out) {
         if delta.is_empty() {
@@ -113,14 +128,15 @@ impl Reader {
             ItemKind::Reasoning(_) => place.reasoning,
             _ => false,
         };
-        if !self.items.find_open(place.index, place.id).is_some_and(|item| wanted(item)) {
+        let open = self.items.position_open(place.index, place.id);
+        let at = open.filter(|at| self.items.get(*at).is_some_and(wanted)).unwrap_or_else(|| {
             // Text of an item that was never announced is still text.
             let blocks = Blocks::default();
             let kind = if place.reasoning { ItemKind::Reasoning(blocks) } else { ItemKind::Message(blocks) };
-            self.items.push(ItemState { index: place.index, id: place.id.to_owned(), kind, done: false });
-        }
+            self.items.push(ItemState { index: place.index, id: place.id.to_owned(), kind, done: false })
+        });
         if let Some(ItemState { kind: ItemKind::Message(blocks) | ItemKind::Reasoning(blocks), .. }) =
-            self.items.find_open(place.index, place.id)
+            self.items.get_mut(at)
         {
             let block = blocks.open(key, &mut self.next_block);
             out.push(match key {
@@ -146,12 +162,12 @@ impl Reader {
         }
     }
 
-    fn arguments_delta(&mut self, event: Event<'_>, data: &Text, out: &mut Out) -> Result<()> {
-        let Some(call) = self.open_call_of(&event) else {
+    fn arguments_delta(&mut self, delta: Delta<'_>, data: &Text, out: &mut Out) -> Result<()> {
+        let Some(call) = self.open_call_of(delta.output_index, &delta.item_id) else {
             tracing::debug!("arguments for a call that is not open");
             return Ok(());
         };
-        let delta = event.delta.into_view(data);
+        let delta = delta.delta.into_view(data);
         if delta.is_empty() {
             return Ok(());
         }
@@ -164,8 +180,8 @@ impl Reader {
         Ok(())
     }
 
-    fn open_call_of(&mut self, event: &Event<'_>) -> Option<&mut CallState> {
-        match self.items.find_open(event.output_index.0, event.item_id.as_str()) {
+    fn open_call_of(&mut self, index: Num, id: &Str<'_>) -> Option<&mut CallState> {
+        match self.items.find_open(index.0, id.as_str()) {
             Some(ItemState { kind: ItemKind::Call(call), .. }) => Some(call),
             _ => None,
         }
@@ -174,7 +190,7 @@ impl Reader {
     /// The whole arguments. This alone does not complete the call: of a call that the token limit cut, the API says
     /// so only in the item that follows.
     fn arguments_done(&mut self, event: Event<'_>, data: &Text) {
-        if let Some(call) = self.open_call_of(&event) {
+        if let Some(call) = self.open_call_of(event.output_index, &event.item_id) {
             call.given = Some(match call.kind {
                 CallKind::Function => string_or_json(event.arguments, data),
                 CallKind::Custom => event.input.into_view(data),
@@ -317,48 +333,31 @@ impl Reader {
         }
         Ok(())
     }
-}
 
-impl EventReader for Reader {
-    fn event(&mut self, name: &str, data: &Text, out: &mut Out) -> Result<()> {
-        // A gateway's keep-alive may come as data that is no JSON, and `[DONE]` says nothing here.
-        if self.finished || !is_object(data) {
-            return Ok(());
-        }
-        let mut event = Event::read(data).map_err(broken_json)?;
+    /// Any event, as serde reads it.
+    pub(super) fn parsed(&mut self, name: &str, data: &Text, out: &mut Out) -> Result<()> {
+        let mut event: Event<'_> = serde_json::from_str(data).map_err(broken_json)?;
         let kind = mem::take(&mut event.kind);
         let kind = kind.non_empty().unwrap_or(name);
+        if let Some(of) = DeltaOf::named(kind) {
+            return self.delta(of, Delta::of_event(event), data, out);
+        }
         let content = event.content_index.0.unwrap_or(0);
         let summary = event.summary_index.0.unwrap_or(0);
         let index = event.output_index.0;
         let place = |reasoning| Place { index, id: event.item_id.as_str(), reasoning };
         match kind {
-            "response.output_text.delta" => {
-                self.part_delta(place(false), PartKey::Content(content), event.delta.into_view(data), out);
-            }
             "response.output_text.done" => {
                 self.part_done(place(false), PartKey::Content(content), event.text.into_view(data), out);
-            }
-            "response.refusal.delta" => {
-                self.part_delta(place(false), PartKey::Refusal(content), event.delta.into_view(data), out);
             }
             "response.refusal.done" => {
                 self.part_done(place(false), PartKey::Refusal(content), event.refusal.into_view(data), out);
             }
-            "response.reasoning_summary_text.delta" => {
-                self.part_delta(place(true), PartKey::Summary(summary), event.delta.into_view(data), out);
-            }
             "response.reasoning_summary_text.done" => {
                 self.part_done(place(true), PartKey::Summary(summary), event.text.into_view(data), out);
             }
-            "response.reasoning_text.delta" => {
-                self.part_delta(place(true), PartKey::Content(content), event.delta.into_view(data), out);
-            }
             "response.reasoning_text.done" => {
                 self.part_done(place(true), PartKey::Content(content), event.text.into_view(data), out);
-            }
-            "response.function_call_arguments.delta" | "response.custom_tool_call_input.delta" => {
-                self.arguments_delta(event, data, out)?;
             }
             "response.function_call_arguments.done" | "response.custom_tool_call_input.done" => {
                 self.arguments_done(event, data);
@@ -380,6 +379,22 @@ impl EventReader for Reader {
             kind => out.push(LlmEvent::Unknown { kind: kind.into(), data: data.clone() }),
         }
         Ok(())
+    }
+}
+
+impl EventReader for Reader {
+    fn event(&mut self, name: &str, data: &Text, out: &mut Out) -> Result<()> {
+        // A gateway's keep-alive may come as data that is no JSON, and `[DONE]` says nothing here.
+        if self.finished || !is_object(data) {
+            return Ok(());
+        }
+        let mut delta = Delta::default();
+        if delta.read(data).is_some()
+            && let Some(of) = delta.of
+        {
+            return self.delta(of, delta, data, out);
+        }
+        self.parsed(name, data, out)
     }
 
     fn is_terminal(&self, name: &str, data: &Text) -> bool {

@@ -71,13 +71,19 @@ impl Items {
         })
     }
 
-    /// The open item that an event is about; for an event that names none, the last one that is open.
-    pub(super) fn find_open(&mut self, index: Option<u64>, id: &str) -> Option<&mut ItemState> {
+    /// Where the open item stands that an event is about; for an event that names none, the last one that is open.
+    pub(super) fn position_open(&self, index: Option<u64>, id: &str) -> Option<usize> {
         let at = match self.position(index, id) {
             None if index.is_none() && id.is_empty() => self.0.iter().rposition(|item| !item.done),
             at => at,
         };
-        self.get_mut(at?).filter(|item| !item.done)
+        at.filter(|at| self.get(*at).is_some_and(|item| !item.done))
+    }
+
+    /// The open item that an event is about.
+    pub(super) fn find_open(&mut self, index: Option<u64>, id: &str) -> Option<&mut ItemState> {
+        let at = self.position_open(index, id)?;
+        self.get_mut(at)
     }
 
     pub(super) fn get(&self, at: usize) -> Option<&ItemState> {

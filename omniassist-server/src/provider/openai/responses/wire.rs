@@ -5,7 +5,6 @@ use serde_json::value::RawValue;
 
 use super::super::usage::WireUsage;
 use crate::provider::lenient::{Few, Num, Str};
-use crate::provider::plain;
 
 /// Any event. All are read as one struct, so that a delta is parsed once and nothing looks for its type first.
 #[derive(Debug, Default, Deserialize)]
@@ -38,28 +37,6 @@ pub(super) struct Event<'a> {
     pub(super) response: Option<&'a RawValue>,
     #[serde(borrow, default)]
     pub(super) error: Option<&'a RawValue>,
-}
-
-impl<'a> Event<'a> {
-    pub(super) fn read(data: &'a str) -> serde_json::Result<Self> {
-        Self::plain(data).map_or_else(|| serde_json::from_str(data), Ok)
-    }
-
-    /// Reads a delta whose text has no escapes.
-    fn plain(data: &'a str) -> Option<Self> {
-        let mut event = Self::default();
-        plain::fields(data, |key, value| match key {
-            "type" => event.kind.set(value),
-            "delta" => event.delta.set(value),
-            "item_id" => event.item_id.set(value),
-            "output_index" => event.output_index.set(value),
-            "content_index" => event.content_index.set(value),
-            "summary_index" => event.summary_index.set(value),
-            "text" | "refusal" | "input" | "arguments" | "annotation" | "item" | "response" | "error" => None,
-            _ => Some(()),
-        })?;
-        Some(event)
-    }
 }
 
 /// The `response` of the events that begin and end an answer.
