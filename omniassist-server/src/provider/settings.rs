@@ -1,6 +1,7 @@
 //! What every provider is set up with: where the API is, the key, headers, limits.
 
 use std::fmt;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use futures_util::stream;
@@ -117,7 +118,7 @@ impl Settings {
         }
         Ok(Endpoint {
             url: format!("{base_url}{path}"),
-            headers,
+            headers: Arc::new(headers),
             transport: Transport::new(self.limits.clone(), base_url, &self.root_certificates)?,
         })
     }
@@ -144,7 +145,7 @@ impl fmt::Debug for Settings {
 #[derive(Clone)]
 pub(super) struct Endpoint {
     url: String,
-    headers: HeaderMap,
+    headers: Arc<HeaderMap>,
     transport: Transport,
 }
 
@@ -174,7 +175,7 @@ impl Endpoint {
         D: Fn() -> Box<dyn WireDecoder> + Send + Sync + 'static,
     {
         let url = format!("{}{path}", self.url);
-        let request = ProviderRequest { url, headers: self.headers.clone(), body };
+        let request = ProviderRequest { url, headers: Arc::clone(&self.headers), body };
         // The transport takes the values of sensitive headers out of what the provider writes back.
         self.transport.stream(request, decoder, error_from_response)
     }

@@ -203,7 +203,8 @@ where
             return self.end(Some(error));
         };
         let ProviderRequest { url, headers, body } = self.request.clone();
-        let response = self.shared.clients.of(&runtime).post(url).headers(headers).body(body).send();
+        let response =
+            self.shared.clients.of(&runtime).post(url).headers(headers.as_ref().clone()).body(body).send();
         let first_byte = after(Instant::now(), self.shared.first_byte);
         self.state = State::Connecting { response: Box::pin(response), first_byte };
     }
@@ -304,6 +305,10 @@ where
         for event in fresh.drain() {
             self.visible |= is_visible(&event) || self.events.len() >= MAX_HELD;
             self.events.push(event);
+        }
+        if self.visible {
+            // Not sent again, and a stream may go on for long.
+            self.request.body = Bytes::new();
         }
     }
 

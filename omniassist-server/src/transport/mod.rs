@@ -45,7 +45,7 @@ pub(crate) struct ProviderRequest {
     /// Absolute URL. Never holds a credential.
     pub(crate) url: String,
     /// Headers, the credential's among them (marked sensitive).
-    pub(crate) headers: HeaderMap,
+    pub(crate) headers: Arc<HeaderMap>,
     /// The JSON body.
     pub(crate) body: Bytes,
 }

@@ -28,6 +28,7 @@ mod usage;
 mod wire;
 
 use std::fmt;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use futures_util::stream;
@@ -80,7 +81,7 @@ static ANTHROPIC: Api = Api {
 pub struct AnthropicProvider {
     endpoint: Endpoint,
     options: encode::Options,
-    limits: Limits,
+    limits: Arc<Limits>,
 }
 
 impl AnthropicProvider {
@@ -138,7 +139,7 @@ impl LlmProvider for AnthropicProvider {
     fn stream(&self, payload: LlmPayload) -> LlmStream {
         match self.request_body(&payload) {
             Ok(body) => {
-                let limits = self.limits.clone();
+                let limits = Arc::clone(&self.limits);
                 self.endpoint.send(body, move || Box::new(AnthropicDecoder::new(&limits)))
             }
             Err(error) => Box::pin(stream::iter([Err(error)])),
@@ -223,7 +224,7 @@ impl AnthropicProviderBuilder {
                 prompt_caching: self.prompt_caching,
                 adaptive_thinking: self.adaptive_thinking,
             },
-            limits: self.settings.limits,
+            limits: Arc::new(self.settings.limits),
         })
     }
 }

@@ -26,6 +26,7 @@ mod schema;
 mod wire;
 
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -66,7 +67,7 @@ static GEMINI: Api = Api {
 pub struct GeminiProvider {
     endpoint: Endpoint,
     options: encode::Options,
-    limits: Limits,
+    limits: Arc<Limits>,
 }
 
 impl GeminiProvider {
@@ -120,7 +121,7 @@ impl LlmProvider for GeminiProvider {
         let path = model::stream_path(payload.model.as_ref().unwrap_or(&self.options.model));
         match path.and_then(|path| Ok((path, self.request_body(&payload)?))) {
             Ok((path, body)) => {
-                let limits = self.limits.clone();
+                let limits = Arc::clone(&self.limits);
                 self.endpoint.send_below(&path, body, move || {
                     let mint = Uuid::now_v7().simple().to_string();
                     Box::new(GeminiDecoder::new(&limits, mint))
@@ -185,7 +186,7 @@ impl GeminiProviderBuilder {
         Ok(GeminiProvider {
             endpoint: settings.bind("/v1beta")?,
             options: encode::Options { model, include_thoughts: self.include_thoughts },
-            limits: settings.limits,
+            limits: Arc::new(settings.limits),
         })
     }
 }

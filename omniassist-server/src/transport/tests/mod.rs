@@ -9,6 +9,7 @@ mod network;
 mod repeats;
 mod runtimes;
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
@@ -91,7 +92,11 @@ fn request(base_url: &str) -> ProviderRequest {
     let mut headers = HeaderMap::new();
     headers.insert("authorization", key);
     headers.insert("content-type", HeaderValue::from_static("application/json"));
-    ProviderRequest { url: format!("{base_url}/lines?v=1"), headers, body: Bytes::from_static(b"{}") }
+    ProviderRequest {
+        url: format!("{base_url}/lines?v=1"),
+        headers: Arc::new(headers),
+        body: Bytes::from_static(b"{}"),
+    }
 }
 
 fn ask(base_url: &str, limits: Limits) -> LlmStream {

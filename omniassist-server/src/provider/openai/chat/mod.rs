@@ -14,6 +14,8 @@ mod schema;
 mod wire;
 
 pub use compat::Vendor;
+use std::sync::Arc;
+
 use compat::{PLAIN, Replay};
 pub use constrained::ConstrainedDecoder;
 use omniassist_core::{Limits, LlmPayload, Text};
@@ -48,7 +50,7 @@ pub struct OpenAiChatProvider {
     name: &'static str,
     endpoint: Endpoint,
     options: encode::Options,
-    limits: Limits,
+    limits: Arc<Limits>,
 }
 
 provider!(OpenAiChatProvider, OpenAiChatProviderBuilder, &OPENAI, "DEFAULT_CHAT_MODEL");
@@ -90,7 +92,7 @@ impl LlmProvider for OpenAiChatProvider {
     }
 
     fn stream(&self, payload: LlmPayload) -> LlmStream {
-        let limits = self.limits.clone();
+        let limits = Arc::clone(&self.limits);
         let constrained = self.options.constrained_tools;
         self.endpoint.ask(self.request_body(&payload), move || {
             let mint = Uuid::now_v7().simple().to_string();
@@ -216,7 +218,7 @@ impl OpenAiChatProviderBuilder {
             name: vendor.filter(|vendor| *vendor != Vendor::OPENAI).map_or("openai-chat", Vendor::name),
             endpoint,
             options: encode::Options { model, quirks, constrained_tools: self.constrained_tools },
-            limits: self.settings.limits,
+            limits: Arc::new(self.settings.limits),
         })
     }
 }

@@ -9,6 +9,8 @@ mod end;
 mod item;
 mod wire;
 
+use std::sync::Arc;
+
 use omniassist_core::{Limits, LlmPayload, Text};
 
 use super::OPENAI;
@@ -37,7 +39,7 @@ pub struct OpenAiProvider {
     name: &'static str,
     endpoint: Endpoint,
     options: encode::Options,
-    limits: Limits,
+    limits: Arc<Limits>,
 }
 
 provider!(OpenAiProvider, OpenAiProviderBuilder, &OPENAI, "DEFAULT_RESPONSES_MODEL");
@@ -65,7 +67,7 @@ impl LlmProvider for OpenAiProvider {
     }
 
     fn stream(&self, payload: LlmPayload) -> LlmStream {
-        let limits = self.limits.clone();
+        let limits = Arc::clone(&self.limits);
         self.endpoint.ask(self.request_body(&payload), move || Box::new(ResponsesDecoder::new(&limits)))
     }
 }
@@ -121,7 +123,7 @@ impl OpenAiProviderBuilder {
                 reasoning_summary: self.reasoning_summary,
                 replay_item_ids: self.replay_item_ids.unwrap_or(!azure),
             },
-            limits: self.settings.limits,
+            limits: Arc::new(self.settings.limits),
         })
     }
 }
