@@ -16,26 +16,66 @@ const HIGH_BITS: u64 = 0x8080_8080_8080_8080;
 /// How many bytes at the front may stand in a JSON string as they are: up to the first quote, backslash or control
 /// character.
 #[must_use]
+#[inline]
 pub fn plain_length(bytes: &[u8]) -> usize {
-    let mut rest = bytes;
-    while let Some((word, behind)) = rest.split_first_chunk::<8>() {
-        let special = special_bytes(u64::from_le_bytes(*word));
-        if special != 0 {
-            return bytes.len() - rest.len() + special.trailing_zeros() as usize / 8;
+    // Keys and tokens end within the first two words.
+    if let Some((head, rest)) = bytes.split_first_chunk::<16>()
+        && let ([first, second], _) = head.as_chunks()
+    {
+        if let Some(length) = length_in_word(*first) {
+            return length;
         }
-        rest = behind;
+        if let Some(length) = length_in_word(*second) {
+            return 8 + length;
+        }
+        return 16 + long_plain_length(rest);
     }
-    let is_plain = |byte: &&u8| !matches!(**byte, b'"' | b'\\' | 0..0x20);
-    bytes.len() - rest.len() + rest.iter().take_while(is_plain).count()
+    short_plain_length(bytes)
 }
 
-/// Sets the high bit of every byte that is a quote, a backslash or a control character; above the first, perhaps also
-/// of others, since a borrow can reach them.
-fn special_bytes(word: u64) -> u64 {
-    // Of all bytes, `byte ^ 2` is below 0x21 for the control characters, which it shuffles, and for the quote.
+/// The same for what is probably long.
+#[inline(never)]
+fn long_plain_length(bytes: &[u8]) -> usize {
+    let (blocks, _) = bytes.as_chunks::<16>();
+    // No way out of a block, so that the compiler takes it as one vector.
+    let is_plain = |block: &&[u8; 16]| !block.iter().fold(false, |found, byte| found | is_special(*byte));
+    let mut before = blocks.iter().take_while(is_plain).count() * 16;
+    let mut rest = bytes.get(before..).unwrap_or_default();
+    while let Some((word, behind)) = rest.split_first_chunk() {
+        if let Some(length) = length_in_word(*word) {
+            return before + length;
+        }
+        before += 8;
+        rest = behind;
+    }
+    before + rest.iter().take_while(|byte| !is_special(**byte)).count()
+}
+
+/// The same for less than two words.
+#[inline]
+fn short_plain_length(bytes: &[u8]) -> usize {
+    let Some((word, rest)) = bytes.split_first_chunk() else {
+        return bytes.iter().take_while(|byte| !is_special(**byte)).count();
+    };
+    let in_rest = || rest.iter().take_while(|byte| !is_special(**byte)).count();
+    length_in_word(*word).unwrap_or_else(|| 8 + in_rest())
+}
+
+#[inline]
+fn is_special(byte: u8) -> bool {
+    (byte < 0x20) | (byte == b'"') | (byte == b'\\')
+}
+
+/// The same within a word; `None` if all of it may stand.
+#[inline]
+fn length_in_word(bytes: [u8; 8]) -> Option<usize> {
+    let word = u64::from_le_bytes(bytes);
+    // Of all ASCII, `byte ^ 2` is below 0x21 for the control characters, which it shuffles, and for the quote.
     let control_or_quote = (word ^ (ONES * 0x02)).wrapping_sub(ONES * 0x21);
     let backslash = (word ^ (ONES * u64::from(b'\\'))).wrapping_sub(ONES);
-    (control_or_quote | backslash) & !word & HIGH_BITS
+    // The lowest high bit that is set is exact; a borrow can only set bits above it.
+    let special = (control_or_quote | backslash) & !word & HIGH_BITS;
+    (special != 0).then_some(special.trailing_zeros() as usize / 8)
 }
 
 /// How long the content of a string is whose opening quote was just passed: up to the quote that ends it. `None` if it
@@ -123,14 +163,17 @@ mod tests {
     fn every_byte_counts_wherever_it_stands() {
         for byte in 0..=u8::MAX {
             let is_special = byte < 0x20 || byte == b'"' || byte == b'\\';
-            for around in [0x20, 0x21, 0x5b, 0x7f, 0x80, 0xff] {
-                for at in 0..20 {
-                    let mut bytes = [around; 20];
+            for around in [0x20, 0x21, 0x23, 0x5b, 0x7f, 0x80, 0xff] {
+                let lengths = [7, 8, 15, 16, 17, 31, 33, 48, 69];
+                for (length, at) in
+                    lengths.iter().flat_map(|length| (0..*length).map(move |at| (*length, at)))
+                {
+                    let mut bytes = [around; 69];
                     bytes[at] = byte;
                     assert_eq!(
-                        plain_length(&bytes),
-                        if is_special { at } else { 20 },
-                        "{byte} {around} {at}"
+                        plain_length(&bytes[..length]),
+                        if is_special { at } else { length },
+                        "{byte} {around} {at} of {length}"
                     );
                 }
             }
@@ -138,6 +181,8 @@ mod tests {
         // What a borrow from the first would change.
         assert_eq!(plain_length(b"a\x00\x20\x20\x20\x20\x20\x20"), 1);
         assert_eq!(plain_length(b"a\"\"\x23\x22aaa"), 1);
+        let long = [&[b'x'; 40][..], b"a\x00\x20\x20\x20\x20\x20\x20"].concat();
+        assert_eq!(plain_length(&long), 41);
     }
 
     #[test]

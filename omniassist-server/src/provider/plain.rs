@@ -57,7 +57,7 @@ impl<'a> Plain<'a> {
     }
 
     /// Reads a string without escapes, or null as an empty one.
-    #[inline]
+    #[inline(always)]
     pub(super) fn str(&mut self) -> Option<&'a str> {
         match self.next()? {
             b'"' => {
@@ -71,7 +71,7 @@ impl<'a> Plain<'a> {
     }
 
     /// Reads any string, or null as an empty one.
-    #[inline]
+    #[inline(always)]
     pub(super) fn text(&mut self) -> Option<Cow<'a, str>> {
         let from = self.at;
         if let Some(text) = self.str() {
@@ -83,7 +83,7 @@ impl<'a> Plain<'a> {
     }
 
     /// Reads a whole number of at most 18 digits.
-    #[inline]
+    #[inline(always)]
     pub(super) fn number(&mut self) -> Option<u64> {
         let first = self.next()?;
         let (number, at) = digits(first, self.text.as_bytes(), self.at)?;
@@ -118,7 +118,7 @@ impl<'a> Plain<'a> {
     }
 
     /// Passes over a plain value.
-    #[inline]
+    #[inline(always)]
     pub(super) fn skip(&mut self) -> Option<()> {
         match self.next()? {
             b'"' => self.content().map(drop),
@@ -130,16 +130,19 @@ impl<'a> Plain<'a> {
     }
 
     /// Takes the next byte that is no white space.
-    #[inline]
+    #[inline(always)]
     fn next(&mut self) -> Option<u8> {
         let bytes = self.text.as_bytes();
-        let mut byte = *bytes.get(self.at)?;
-        if byte <= b' ' {
-            self.at = behind_blank(bytes, self.at);
-            byte = *bytes.get(self.at)?;
+        match bytes.get(self.at)? {
+            byte if *byte > b' ' => {
+                self.at += 1;
+                Some(*byte)
+            }
+            _ => {
+                self.at = behind_blank(bytes, self.at) + 1;
+                bytes.get(self.at - 1).copied()
+            }
         }
-        self.at += 1;
-        Some(byte)
     }
 
     #[inline]
@@ -157,15 +160,21 @@ impl<'a> Plain<'a> {
     }
 
     /// Takes the content of a string whose opening quote was taken.
-    #[inline]
+    #[inline(always)]
     fn content(&mut self) -> Option<&'a [u8]> {
         let rest = self.text.as_bytes().get(self.at..)?;
-        let length = plain_length(rest);
+        let length = content_length(rest);
         let (content, behind) = rest.split_at_checked(length)?;
         (*behind.first()? == b'"').then_some(())?;
         self.at += length + 1;
         Some(content)
     }
+}
+
+/// How long a string is, as far as it is plain, whose opening quote was taken.
+#[inline(never)]
+fn content_length(bytes: &[u8]) -> usize {
+    plain_length(bytes)
 }
 
 /// The first place from here that holds no white space.
@@ -184,7 +193,8 @@ fn digits(first: u8, bytes: &[u8], at: usize) -> Option<(u64, usize)> {
     loop {
         let byte = bytes.get(at).copied().unwrap_or_default();
         let Some(digit) = digit(byte) else {
-            return (!matches!(byte, b'.' | b'e' | b'E')).then_some((number, at));
+            // A fraction or an exponent is nothing that may stand behind a value.
+            return Some((number, at));
         };
         // 18 digits cannot overflow, and none follows a leading zero.
         if at == end || number == 0 {
