@@ -361,7 +361,7 @@ mod tests {
 
     #[test]
     fn what_is_plain_is_json() {
-        cases::check_all(cases::value(), |text| {
+        cases::check_all(&cases::value(), |text| {
             let plain = is_plain(text);
             proptest::prop_assert!(!plain || serde_json::from_str::<IgnoredAny>(text).is_ok());
             Ok(plain)

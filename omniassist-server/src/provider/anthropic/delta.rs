@@ -98,7 +98,7 @@ mod tests {
             ("delta", object(delta, &["citation", "stop_reason"])),
             ("other", just("[{}]")),
         ];
-        check_all(object(event, &["content_block", "message", "usage", "error"]), |data| {
+        check_all(&object(event, &["content_block", "message", "usage", "error"]), |data| {
             let (mut plain, mut parsed) = (started(), started());
             let plain = outcome(&mut plain, |reader, out| reader.event("n", data, out));
             let parsed = outcome(&mut parsed, |reader, out| reader.parsed("n", data, out));

@@ -130,7 +130,7 @@ mod tests {
             ("responseId", string()),
             ("usageMetadata", prop_oneof![object(counts, &[]), just("{}")].boxed()),
         ];
-        check_all(object(chunk, &["promptFeedback", "error"]), |data| {
+        check_all(&object(chunk, &["promptFeedback", "error"]), |data| {
             let (mut plain, mut parsed) = (started(), started());
             let plain = outcome(&mut plain, |reader, out| reader.event("", data, out));
             let parsed = outcome(&mut parsed, |reader, out| reader.parsed(data, out));

@@ -131,13 +131,13 @@ pub(in crate::provider) fn outcome<R: fmt::Debug>(
 
 /// Checks many cases, of which a good part has to be plain: `check` says whether this one was.
 pub(in crate::provider) fn check_all(
-    cases: BoxedStrategy<String>,
+    cases: &BoxedStrategy<String>,
     check: impl Fn(&Text) -> Result<bool, TestCaseError>,
 ) {
     let plain = std::cell::Cell::new(0);
     let mut runner = TestRunner::new(Config { cases: 2048, failure_persistence: None, ..Config::default() });
     runner
-        .run(&cases, |case| {
+        .run(cases, |case| {
             plain.set(plain.get() + u32::from(check(&Text::from(case))?));
             Ok(())
         })

@@ -121,7 +121,7 @@ mod tests {
             ("usage", one_of(&["null", r#"{"prompt_tokens":3}"#])),
             ("error", one_of(&["null", r#"{"message":"m"}"#])),
         ];
-        check_all(object(chunk, &["citations", "search_results", "x_groq"]), |data| {
+        check_all(&object(chunk, &["citations", "search_results", "x_groq"]), |data| {
             let (mut plain, mut parsed) = (started(), started());
             let plain = outcome(&mut plain, |reader, out| reader.event("", data, out));
             let parsed = outcome(&mut parsed, |reader, out| reader.parsed(data, out));

@@ -136,7 +136,7 @@ mod tests {
             ("logprobs", just("[]")),
         ];
         let rare = ["text", "refusal", "input", "arguments", "annotation", "item", "response", "error"];
-        check_all(object(fields, &rare), |data| {
+        check_all(&object(fields, &rare), |data| {
             let (mut plain, mut parsed) = (started(), started());
             let plain = outcome(&mut plain, |reader, out| reader.event("n", data, out));
             let parsed = outcome(&mut parsed, |reader, out| reader.parsed("n", data, out));
