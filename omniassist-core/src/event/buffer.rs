@@ -14,12 +14,14 @@ impl<T> EventBuf<T> {
         Self { events: VecDeque::new() }
     }
 
+    /// An empty buffer with room for so many events, and not for the four that the first one would make room for.
+    #[must_use]
+    pub fn with_capacity(events: usize) -> Self {
+        Self { events: VecDeque::with_capacity(events) }
+    }
+
     /// Appends an event.
     pub fn push(&mut self, event: T) {
-        // Nearly all streams never have more waiting, and every stream has its buffers. A deque would begin with four.
-        if self.events.capacity() == 0 {
-            self.events.reserve_exact(2);
-        }
         self.events.push_back(event);
     }
 

@@ -100,7 +100,8 @@ impl Driver {
             tools,
             options,
             stage: Stage::Preparing(Box::new(Beginning { request, config, preparation })),
-            events: EventBuf::new(),
+            // What a run begins with; hardly ever do more wait.
+            events: EventBuf::with_capacity(2),
             sealer: None,
             follow_up: None,
             model: None,

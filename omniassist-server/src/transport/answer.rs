@@ -109,7 +109,8 @@ where
             decoder,
             read_error,
             state: State::Unsent,
-            events: EventBuf::new(),
+            // Hardly ever do more wait.
+            events: EventBuf::with_capacity(2),
             visible: false,
             finished: false,
             reconnected: false,

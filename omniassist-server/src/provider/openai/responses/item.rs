@@ -96,6 +96,10 @@ impl Items {
 
     /// Appends an item and says where it stands.
     pub(super) fn push(&mut self, item: ItemState) -> usize {
+        if self.0.is_empty() {
+            // Most answers have no other.
+            self.0.reserve_exact(1);
+        }
         self.0.push(item);
         self.0.len() - 1
     }
