@@ -1,11 +1,17 @@
 //! Request bodies: written field by field, in a fixed order, with the host's own fields last.
 
 use bytes::Bytes;
-use omniassist_core::ModelOptions;
+use omniassist_core::transcript::UserContent;
+use omniassist_core::{LlmPayload, TranscriptItem};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Map, Value};
 
+use super::body_text::TextFormatter;
+pub(super) use super::body_text::text;
 use crate::{Error, Result};
+
+/// Bytes that an item of a conversation has around its text, about.
+const FRAME: usize = 96;
 
 /// Writes the top level of a request body. A field that the host gives itself ([`ModelOptions::extra`]) is left to it.
 pub(super) struct Body<'a, M> {
@@ -48,10 +54,34 @@ impl<F: Fields> Serialize for Whole<'_, F> {
 }
 
 /// Writes a body. The same request gives the same bytes.
-pub(super) fn encode<F: Fields>(fields: &F, options: &ModelOptions) -> Result<Bytes> {
-    serde_json::to_vec(&Whole { fields, extra: &options.extra })
-        .map(Bytes::from)
-        .map_err(|source| Error::configuration("the request cannot be written as JSON").with_source(source))
+pub(super) fn encode<F: Fields>(fields: &F, payload: &LlmPayload) -> Result<Bytes> {
+    let mut out = Vec::with_capacity(size_hint(&payload.transcript));
+    Whole { fields, extra: &payload.options.extra }
+        .serialize(&mut serde_json::Serializer::with_formatter(&mut out, TextFormatter))
+        .map_err(|source| {
+            Error::configuration("the request cannot be written as JSON").with_source(source)
+        })?;
+    Ok(out.into())
+}
+
+/// How long a request with this conversation is, about: a buffer that grows is copied each time.
+fn size_hint(transcript: &[TranscriptItem]) -> usize {
+    let content = |content: &UserContent| match content {
+        UserContent::Text { text } => text.len(),
+        UserContent::File { url, .. } => url.len(),
+        _ => 0,
+    };
+    let item = |item: &TranscriptItem| match item {
+        TranscriptItem::User { content: pieces } => pieces.iter().map(content).sum(),
+        TranscriptItem::Text { text, .. } | TranscriptItem::Reasoning { text, .. } => text.len(),
+        TranscriptItem::Call(call) => call.arguments.as_str().len(),
+        TranscriptItem::Result(result) => result.output.as_str().len(),
+        TranscriptItem::ProviderItem { item, .. } => item.as_str().len(),
+        _ => 0,
+    };
+    let text: usize = transcript.iter().map(item).sum();
+    // An eighth for what is escaped.
+    text + text / 8 + (transcript.len() + 4) * FRAME
 }
 
 /// Whether a schema keeps the rules of OpenAI's strict mode, under which the answer is certain to follow it: every

@@ -124,6 +124,7 @@ pub mod anthropic;
     allow(dead_code, reason = "each provider uses a part of what they share")
 )]
 mod body;
+mod body_text;
 mod fallback;
 #[cfg(feature = "gemini")]
 pub mod gemini;

@@ -30,7 +30,7 @@ pub(super) fn encode(payload: &LlmPayload, options: &Options) -> Result<Bytes> {
     let plan = Plan::new(payload, options, model, &messages);
     let messages = messages.finish(plan.takes_prefill, options.prompt_caching);
     let cache = options.prompt_caching.then_some(CacheControl::Ephemeral);
-    body::encode(&Request { payload, model, plan, messages, cache }, &payload.options)
+    body::encode(&Request { payload, model, plan, messages, cache }, payload)
 }
 
 struct Request<'a> {

@@ -21,7 +21,7 @@ pub(super) struct Options {
 
 pub(super) fn encode(payload: &LlmPayload, options: &Options) -> Result<Bytes> {
     let model = payload.model.as_ref().unwrap_or(&options.model);
-    body::encode(&Request { payload, options, model }, &payload.options)
+    body::encode(&Request { payload, options, model }, payload)
 }
 
 struct Request<'a> {

@@ -30,7 +30,7 @@ pub(super) struct Options {
 pub(super) fn encode(payload: &LlmPayload, options: &Options) -> Result<Bytes> {
     let constrained = options.constrained_tools.then(|| constrained::payload(payload));
     let payload = constrained.as_ref().unwrap_or(payload);
-    body::encode(&Request { payload, options }, &payload.options)
+    body::encode(&Request { payload, options }, payload)
 }
 
 struct Request<'a> {
