@@ -78,6 +78,21 @@ fn length_in_word(bytes: [u8; 8]) -> Option<usize> {
     (special != 0).then_some(special.trailing_zeros() as usize / 8)
 }
 
+/// Where in these bytes the first one is that cannot stand in a JSON string as it is: a quote, a backslash or a control
+/// character.
+///
+/// ```
+/// use omniassist_core::json_scan::first_special;
+///
+/// assert_eq!(first_special(b"a line\\n"), Some(6));
+/// assert_eq!(first_special(b"no more!"), None);
+/// ```
+#[must_use]
+#[inline]
+pub fn first_special(word: &[u8; 8]) -> Option<usize> {
+    length_in_word(*word)
+}
+
 /// How long the content of a string is whose opening quote was just passed: up to the quote that ends it. `None` if it
 /// does not end. Whether it is a JSON string is not looked at.
 pub(crate) fn content_length(bytes: &[u8]) -> Option<usize> {
@@ -113,30 +128,49 @@ fn quote_or_backslash(word: u64) -> u64 {
 
 /// The text that the content of a JSON string stands for. `None` where it holds half a surrogate pair, which no text can.
 pub(crate) fn unescape(content: &str) -> Option<String> {
-    let mut text = String::with_capacity(content.len());
+    let mut text = Vec::with_capacity(content.len());
     let mut rest = content;
-    while let Some(at) = memchr::memchr(b'\\', rest.as_bytes()) {
-        let (clean, escape) = rest.split_at_checked(at)?;
-        text.push_str(clean);
-        let plain = match escape.as_bytes().get(1)? {
-            b'n' => '\n',
-            b'r' => '\r',
-            b't' => '\t',
-            b'b' => '\u{8}',
-            b'f' => '\u{c}',
+    loop {
+        rest = copy_plain(rest, &mut text)?;
+        let Some(escaped) = rest.as_bytes().get(1) else { break };
+        let plain = match escaped {
+            b'n' => b'\n',
+            b'r' => b'\r',
+            b't' => b'\t',
+            b'b' => 0x08,
+            b'f' => 0x0c,
             b'u' => {
-                let (character, length) = code_point(escape)?;
-                text.push(character);
-                rest = escape.get(length..)?;
+                let (character, length) = code_point(rest)?;
+                text.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
+                rest = rest.get(length..)?;
                 continue;
             }
-            byte => char::from(*byte),
+            byte => *byte,
         };
         text.push(plain);
-        rest = escape.get(2..)?;
+        rest = rest.get(2..)?;
     }
-    text.push_str(rest);
-    Some(text)
+    String::from_utf8(text).ok()
+}
+
+/// Copies what stands before the first backslash, and gives what begins with it. Whole words are copied, and cut off
+/// again: escapes stand close together in many texts.
+fn copy_plain<'a>(content: &'a str, out: &mut Vec<u8>) -> Option<&'a str> {
+    let mut rest = content.as_bytes();
+    while let Some((piece, behind)) = rest.split_first_chunk::<8>() {
+        out.extend_from_slice(piece);
+        let word = u64::from_le_bytes(*piece) ^ (ONES * u64::from(b'\\'));
+        let found = word.wrapping_sub(ONES) & !word & HIGH_BITS;
+        if found != 0 {
+            let length = found.trailing_zeros() as usize / 8;
+            out.truncate(out.len() - 8 + length);
+            return content.get(content.len() - rest.len() + length..);
+        }
+        rest = behind;
+    }
+    let length = rest.iter().take_while(|byte| **byte != b'\\').count();
+    out.extend_from_slice(rest.get(..length)?);
+    content.get(content.len() - rest.len() + length..)
 }
 
 /// The character that is spelled by its code units at the front, and the length of that.
@@ -176,6 +210,13 @@ mod tests {
                         "{byte} {around} {at} of {length}"
                     );
                 }
+            }
+        }
+        for byte in 0..=u8::MAX {
+            for at in 0..8 {
+                let mut word = [b'a'; 8];
+                word[at] = byte;
+                assert_eq!(first_special(&word), (plain_length(&word) < 8).then_some(at), "{byte} {at}");
             }
         }
         // What a borrow from the first would change.

@@ -195,7 +195,7 @@ fn a_known_key_twice_is_an_error() {
         (format!(r#"{{"messages":[{message}],"tools":[{{"name":"a","name":"b"}}]}}"#), "tools[0].name"),
         (
             format!(r#"{{"messages":[{message}],"context":[{{"type":"t","data":{{"k":1,"k":2}}}}]}}"#),
-            "context[0].data",
+            "context[0].data.k",
         ),
     ];
     for (body, path) in cases {

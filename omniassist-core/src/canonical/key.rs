@@ -47,12 +47,26 @@ impl Iterator for Units<'_> {
             'r' => 0x0d,
             't' => 0x09,
             'u' => {
-                let (hex, _) = self.rest.as_str().split_at_checked(4)?;
-                let unit = u16::from_str_radix(hex, 16).ok()?;
-                self.rest = self.rest.as_str().get(4..)?.chars();
+                let rest = self.rest.as_str();
+                let digits: &[u8; 4] = rest.as_bytes().first_chunk()?;
+                let mut unit = 0;
+                for digit in digits {
+                    unit = unit << 4 | hex(*digit)?;
+                }
+                self.rest = rest.get(4..)?.chars();
                 unit
             }
             other => u16::try_from(u32::from(other)).ok()?,
         })
     }
+}
+
+fn hex(digit: u8) -> Option<u16> {
+    let value = match digit {
+        b'0'..=b'9' => digit - b'0',
+        b'a'..=b'f' => digit - b'a' + 10,
+        b'A'..=b'F' => digit - b'A' + 10,
+        _ => return None,
+    };
+    Some(u16::from(value))
 }

@@ -74,5 +74,10 @@ pub fn of(json: &JsonText) -> Option<Canonical> {
 /// levels deep.
 #[must_use]
 pub fn append(json: &JsonText, out: &mut Vec<u8>) -> Option<()> {
-    write::write(json.as_str(), out).map(drop)
+    rewrite(json, out).map(drop)
+}
+
+/// As [`append`], and says whether something was [left out](Canonical::left_out).
+pub(crate) fn rewrite(json: &JsonText, out: &mut Vec<u8>) -> Option<bool> {
+    write::write(json.as_str(), out)
 }

@@ -1,7 +1,7 @@
 use std::io::Write as _;
 
 /// Digits that a double always holds exactly.
-const EXACT_DIGITS: usize = 15;
+pub(super) const EXACT_DIGITS: usize = 15;
 
 /// Whether a JSON number is surely spelled as `JSON.stringify(JSON.parse(text))` spells it.
 pub(super) fn is_canonical(text: &str) -> bool {

@@ -4,6 +4,11 @@ use super::key::{Units, sortable};
 use super::{MAX_DEPTH, number};
 use crate::json_scan::plain_length;
 
+const HIGH_BITS: u64 = 0x8080_8080_8080_8080;
+
+/// Bytes of a key that are compared at once.
+const WORD: usize = 8;
+
 /// Appends the canonical form of one JSON value, and says whether a key was left out.
 pub(super) fn write(json: &str, out: &mut Vec<u8>) -> Option<bool> {
     let start = out.len();
@@ -15,6 +20,7 @@ pub(super) fn write(json: &str, out: &mut Vec<u8>) -> Option<bool> {
         out,
         entries: Vec::new(),
         scratch: Vec::new(),
+        order: Vec::new(),
         depth: 0,
         left_out: false,
     };
@@ -38,6 +44,8 @@ struct Writer<'a, 'o> {
     /// The entries of all objects that are open, those of the innermost last.
     entries: Vec<Entry>,
     scratch: Vec<u8>,
+    /// The keys' first bytes and the entries they belong to, of the object that is sorted.
+    order: Vec<(u64, usize)>,
     depth: usize,
     left_out: bool,
 }
@@ -47,6 +55,7 @@ struct Writer<'a, 'o> {
 struct Entry {
     start: usize,
     end: usize,
+    /// Where the content of its key stands. Keys are compared as they are written: each has one canonical spelling.
     key: Key,
     /// The first bytes of the key, as a number. No key has a zero in it, so a shorter one is the smaller number.
     head: u64,
@@ -65,23 +74,59 @@ impl Entry {
     }
 }
 
-/// Where the content of a key stands. Keys are compared as they are written: each has one canonical spelling.
+/// Where the content of a string stands.
 #[derive(Clone, Copy)]
-enum Key {
-    /// In the text, where it has no escapes.
-    Text(usize, usize),
-    /// In the output.
-    Out(usize, usize),
+struct Key {
+    from: usize,
+    to: usize,
+    /// Whether that is in the text, where it has no escape that is written otherwise, or in the output.
+    is_in_text: bool,
+    has_escapes: bool,
 }
 
 impl Key {
     fn bytes<'k>(self, text: &'k str, out: &'k [u8]) -> &'k [u8] {
-        match self {
-            Self::Text(start, end) => text.as_bytes().get(start..end),
-            Self::Out(start, end) => out.get(start..end),
-        }
-        .unwrap_or_default()
+        let bytes = if self.is_in_text { text.as_bytes() } else { out };
+        bytes.get(self.from..self.to).unwrap_or_default()
     }
+
+    /// Its first bytes as a number that is in their order.
+    fn head(self, text: &str, out: &[u8]) -> u64 {
+        let bytes = if self.is_in_text { text.as_bytes() } else { out };
+        let length = self.to - self.from;
+        match bytes.get(self.from..).and_then(<[u8]>::first_chunk) {
+            _ if length == 0 => 0,
+            Some(head) if length < WORD => u64::from_be_bytes(*head) & (u64::MAX << (8 * (WORD - length))),
+            Some(head) => u64::from_be_bytes(*head),
+            None => {
+                let mut head = [0; WORD];
+                head.iter_mut().zip(self.bytes(text, out)).for_each(|(slot, byte)| *slot = *byte);
+                u64::from_be_bytes(head)
+            }
+        }
+    }
+
+    fn is_ascii(self, head: u64, text: &str, out: &[u8]) -> bool {
+        head & HIGH_BITS == 0 && (self.to - self.from <= WORD || self.bytes(text, out).is_ascii())
+    }
+
+    fn name(self, text: &str, out: &[u8]) -> Name {
+        match self.to - self.from {
+            9 if self.bytes(text, out) == b"__proto__" => Name::Proto,
+            9 if self.bytes(text, out) == b"prototype" => Name::Prototype,
+            11 if self.bytes(text, out) == b"constructor" => Name::Constructor,
+            _ => Name::Other,
+        }
+    }
+}
+
+/// The names that clients look at.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Name {
+    Proto,
+    Prototype,
+    Constructor,
+    Other,
 }
 
 /// What matters of a value that was written to the object that it stands in.
@@ -126,6 +171,14 @@ impl Writer<'_, '_> {
     }
 
     fn number(&mut self) -> Option<()> {
+        let bytes = self.text.as_bytes().get(self.at..)?;
+        let digits = bytes.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        if (1..=number::EXACT_DIGITS).contains(&digits)
+            && !matches!(bytes.get(digits), Some(b'.' | b'e' | b'E'))
+        {
+            self.at += digits;
+            return Some(());
+        }
         let rest = self.text.get(self.at..)?;
         let is_part = |byte: &u8| matches!(byte, b'0'..=b'9' | b'-' | b'+' | b'.' | b'e' | b'E');
         let length = rest.bytes().take_while(|byte| is_part(byte)).count();
@@ -178,25 +231,39 @@ impl Writer<'_, '_> {
     }
 
     /// Writes the string that comes next, and says where its content stands.
+    #[inline]
     fn string(&mut self) -> Option<Key> {
         let from = self.at + 1;
         let bytes = self.text.as_bytes().get(from..)?;
-        let mut length = plain_length(bytes);
-        if bytes.get(length) == Some(&b'"') {
-            self.at = from + length + 1;
-            return Some(Key::Text(from, from + length));
+        let length = plain_length(bytes);
+        if bytes.get(length) != Some(&b'"') {
+            return self.escaped_string(from, length);
         }
+        self.at = from + length + 1;
+        Some(Key { from, to: from + length, is_in_text: true, has_escapes: false })
+    }
+
+    /// The same of a string that is plain up to `length`, where it has its first escape.
+    fn escaped_string(&mut self, from: usize, mut length: usize) -> Option<Key> {
+        let bytes = self.text.as_bytes().get(from..)?;
+        let mut is_canonical = true;
         while bytes.get(length) != Some(&b'"') {
             // A backslash, and what it makes of the character behind it.
+            is_canonical &= !matches!(bytes.get(length + 1)?, b'u' | b'/');
             length += 2;
             length += plain_length(bytes.get(length..)?);
         }
+        let to = from + length;
+        if is_canonical {
+            self.at = to + 1;
+            return Some(Key { from, to, is_in_text: true, has_escapes: true });
+        }
         self.copy()?;
         let start = self.out.len() + 1;
-        write_string(self.text.get(from..from + length)?, self.out)?;
-        self.at = from + length + 1;
+        write_string(self.text.get(from..to)?, self.out)?;
+        self.at = to + 1;
         self.copied = self.at;
-        Some(Key::Out(start, self.out.len() - 1))
+        Some(Key { from: start, to: self.out.len() - 1, is_in_text: false, has_escapes: true })
     }
 
     fn array(&mut self) -> Option<()> {
@@ -226,14 +293,15 @@ impl Writer<'_, '_> {
             let key = self.string()?;
             self.take(b':')?;
             let value = self.value()?;
-            let bytes = key.bytes(self.text, self.out);
-            let kept = !(bytes == b"__proto__" || (value.has_prototype && bytes == b"constructor"));
-            has_prototype |= bytes == b"prototype";
-            let is_plain = matches!(key, Key::Text(..)) && bytes.is_ascii();
-            let entry = Entry { start: from, end: self.place(), key, head: head(bytes), is_plain, kept };
+            let head = key.head(self.text, self.out);
+            let name = key.name(self.text, self.out);
+            has_prototype |= name == Name::Prototype;
+            let kept = !(name == Name::Proto || (name == Name::Constructor && value.has_prototype));
+            let is_plain = !key.has_escapes && key.is_ascii(head, self.text, self.out);
+            let entry = Entry { start: from, end: self.place(), key, head, is_plain, kept };
             in_order &= kept && is_plain;
-            if let Some(before) = self.entries.get(first..)?.last() {
-                in_order = in_order && before.cmp(&entry, self.text, self.out).is_lt();
+            if in_order && let Some(before) = self.entries.get(first..)?.last() {
+                in_order = before.cmp(&entry, self.text, self.out).is_lt();
             }
             self.entries.push(entry);
             if self.take(b',').is_none() {
@@ -252,42 +320,50 @@ impl Writer<'_, '_> {
     fn sort(&mut self, start: usize, first: usize) -> Option<()> {
         self.copy()?;
         let (entries, text, out) = (self.entries.get_mut(first..)?, self.text, &*self.out);
-        if entries.iter().all(|entry| entry.is_plain) {
-            entries.sort_by(|one, other| one.cmp(other, text, out));
-        } else {
-            entries.sort_by_cached_key(|entry| sortable(entry.key.bytes(text, out)));
+        let are_plain = entries.iter().all(|entry| entry.is_plain && entry.kept);
+        self.order.clear();
+        if are_plain {
+            self.order.extend(entries.iter().enumerate().map(|(at, entry)| (entry.head, at)));
+            self.order.sort_unstable();
         }
-        // Of equal keys, the sort keeps the one written last behind the others.
-        let mut after: Option<&Entry> = None;
-        for entry in entries.iter_mut().rev() {
-            entry.kept &= after.is_none_or(|after| after.cmp(entry, text, out).is_ne());
-            self.left_out |= !entry.kept;
-            after = Some(entry);
+        let differ = |pair: &[(u64, usize)]| matches!(pair, [(one, _), (next, _)] if one != next);
+        if !are_plain || !self.order.windows(2).all(differ) {
+            self.left_out |= order_whole(entries, text, out);
+            self.order.clear();
+            let kept = entries.iter().enumerate().filter(|(_, entry)| entry.kept);
+            self.order.extend(kept.map(|(at, entry)| (entry.head, at)));
         }
         self.scratch.clear();
-        self.scratch.extend_from_slice(out.get(start..)?);
+        self.scratch.extend_from_slice(out.get(start + 1..)?);
         self.out.truncate(start + 1);
-        for entry in entries.iter().filter(|entry| entry.kept) {
-            if self.out.len() > start + 1 {
-                self.out.push(b',');
-            }
-            self.out.extend_from_slice(self.scratch.get(entry.start - start..entry.end - start)?);
+        let mut comma: &[u8] = b"";
+        for (_, at) in &self.order {
+            let entry = entries.get(*at)?;
+            self.out.extend_from_slice(comma);
+            comma = b",";
+            self.out.extend_from_slice(self.scratch.get(entry.start - start - 1..entry.end - start - 1)?);
         }
         self.out.push(b'}');
         Some(())
     }
 }
 
-/// The first bytes of a key as a number that is in their order.
-fn head(key: &[u8]) -> u64 {
-    match key.first_chunk() {
-        Some(head) => u64::from_be_bytes(*head),
-        None => {
-            let mut head = [0; 8];
-            head.iter_mut().zip(key).for_each(|(slot, byte)| *slot = *byte);
-            u64::from_be_bytes(head)
-        }
+/// Sorts entries by their whole keys, marks those that are not kept, and says whether there are any.
+fn order_whole(entries: &mut [Entry], text: &str, out: &[u8]) -> bool {
+    if entries.iter().all(|entry| entry.is_plain) {
+        entries.sort_by(|one, other| one.cmp(other, text, out));
+    } else {
+        entries.sort_by_cached_key(|entry| sortable(entry.key.bytes(text, out)));
     }
+    let mut left_out = false;
+    // Of equal keys, the sort keeps the one written last behind the others.
+    let mut after: Option<&Entry> = None;
+    for entry in entries.iter_mut().rev() {
+        entry.kept &= after.is_none_or(|after| after.cmp(entry, text, out).is_ne());
+        left_out |= !entry.kept;
+        after = Some(entry);
+    }
+    left_out
 }
 
 /// Writes a string as `JSON.stringify` does, given as the content of a JSON string.

@@ -16,7 +16,9 @@
 
 mod depth;
 mod keys;
+mod twice;
 
 pub(crate) use depth::after_string;
 pub use depth::check_depth;
 pub use keys::check;
+pub(crate) use twice::{Key, has_twice};

@@ -1,76 +1,9 @@
-//! The members of an object that has been parsed once: the values are passed over, not parsed again.
+//! How long a value is that has been walked before: it is passed over, not checked again.
 
-use std::borrow::Cow;
-
-use super::raw::{self, FlatRecord, Found, Raw};
-use crate::json_scan::{content_length, unescape};
-
-/// Reads an object into a record, as [`ObjectSeed`](raw::ObjectSeed) does. `None` for a key that is no text.
-pub(super) fn read<'a, R: FlatRecord<'a>>(object: Raw<'a>) -> Option<Found<R>> {
-    let mut rest = Rest { json: object.get(), at: 0 };
-    if rest.take(b'{').is_none() {
-        return Some(Found::Other(raw::kind(object)));
-    }
-    let mut record = R::default();
-    let mut duplicate = None;
-    if rest.take(b'}').is_some() {
-        return Some(Found::Value(record));
-    }
-    loop {
-        let key = rest.value()?.strip_prefix('"')?.strip_suffix('"')?;
-        rest.take(b':')?;
-        let value = Raw::known(rest.value()?);
-        let key = match memchr::memchr(b'\\', key.as_bytes()) {
-            None => Cow::Borrowed(key),
-            Some(_) => Cow::Owned(unescape(key)?),
-        };
-        if !record.put(&key, value) {
-            duplicate = Some(key.into_owned());
-        }
-        if rest.take(b',').is_none() {
-            break;
-        }
-    }
-    Some(match duplicate {
-        Some(key) => Found::Duplicate(key),
-        None => Found::Value(record),
-    })
-}
-
-struct Rest<'a> {
-    json: &'a str,
-    at: usize,
-}
-
-impl<'a> Rest<'a> {
-    /// The next byte that is no white space.
-    fn peek(&mut self) -> Option<u8> {
-        loop {
-            match *self.json.as_bytes().get(self.at)? {
-                b' ' | b'\n' | b'\r' | b'\t' => self.at += 1,
-                byte => return Some(byte),
-            }
-        }
-    }
-
-    fn take(&mut self, byte: u8) -> Option<()> {
-        (self.peek()? == byte).then_some(())?;
-        self.at += 1;
-        Some(())
-    }
-
-    /// The text of the value that comes next.
-    fn value(&mut self) -> Option<&'a str> {
-        self.peek()?;
-        let rest = self.json.get(self.at..)?;
-        let length = length(rest.as_bytes())?;
-        self.at += length;
-        rest.get(..length)
-    }
-}
+use crate::json_scan::content_length;
 
 /// How long the value at the front is.
-fn length(bytes: &[u8]) -> Option<usize> {
+pub(super) fn length(bytes: &[u8]) -> Option<usize> {
     match bytes.first()? {
         b'"' => string_length(bytes),
         b'{' | b'[' => {
@@ -107,8 +40,7 @@ fn string_length(bytes: &[u8]) -> Option<usize> {
 mod tests {
     use proptest::prelude::*;
 
-    use super::*;
-    use crate::message::raw::{ObjectSeed, raw_record};
+    use crate::message::raw::{self, Found, ObjectSeed, Raw, raw_record};
 
     raw_record! {
         Fields {
@@ -147,13 +79,13 @@ mod tests {
             "{\n\t\"a\" :\r\n [ 1 , \"}\" ] ,\n \"b\":true }",
         ] {
             let json = json.trim();
-            assert_eq!(told(read(Raw::known(json)).unwrap()), by_serde(json), "{json}");
+            assert_eq!(told(raw::object(Raw::known(json)).ok().unwrap()), by_serde(json), "{json}");
         }
     }
 
     #[test]
     fn half_a_character_is_no_key() {
-        assert!(read::<Fields<'_>>(Raw::known(r#"{"a":1,"\ud800":2}"#)).is_none());
+        assert!(raw::object::<Fields<'_>>(Raw::known(r#"{"a":1,"\ud800":2}"#)).is_err());
     }
 
     fn value() -> impl Strategy<Value = serde_json::Value> {
@@ -176,7 +108,7 @@ mod tests {
         fn any_value_is_read_as_serde_reads_it(value in value(), pretty: bool) {
             let json = if pretty { serde_json::to_string_pretty(&value) } else { serde_json::to_string(&value) };
             let json = json.unwrap();
-            prop_assert_eq!(told(read(Raw::known(&json)).unwrap()), by_serde(&json));
+            prop_assert_eq!(told(raw::object(Raw::known(&json)).ok().unwrap()), by_serde(&json));
         }
     }
 }

@@ -12,6 +12,7 @@
 //! ```
 
 mod collect;
+mod cursor;
 mod members;
 mod plain;
 pub(crate) mod raw;

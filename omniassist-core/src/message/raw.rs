@@ -7,23 +7,17 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use serde::de::{Deserialize, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
-use serde_json::value::RawValue;
+use serde::de::IgnoredAny;
 
-use super::members;
+use super::cursor::Checks;
+pub(crate) use super::cursor::{Cursor, Seed};
 use crate::json_scan::unescape;
-use crate::{Error, JsonText, Result, Text};
+use crate::{Error, JsonText, Result, Text, json_guard};
 
 /// An object whose known keys are kept.
-pub(crate) trait Record<'de> {
+pub(crate) trait Record<'a> {
     /// Takes the value of `key`, or skips it. `false` when `key` was there before; its value is then still to be read.
-    fn set<A: MapAccess<'de>>(&mut self, key: &str, map: &mut A) -> Result<bool, A::Error>;
-}
-
-/// A [`Record`] that keeps all values as they came.
-pub(crate) trait FlatRecord<'a>: Record<'a> + Default {
-    /// Takes the value of `key`, or leaves it. `false` when `key` was there before.
-    fn put(&mut self, key: &str, value: Raw<'a>) -> bool;
+    fn set(&mut self, key: &str, cursor: &mut Cursor<'a>) -> Option<bool>;
 }
 
 /// A posted value as it was written. It has been parsed once, so it is known to be JSON.
@@ -39,12 +33,6 @@ impl<'a> Raw<'a> {
     /// The text, without white space around it.
     pub(crate) fn get(self) -> &'a str {
         self.0
-    }
-}
-
-impl<'de> Deserialize<'de> for Raw<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        <&RawValue>::deserialize(deserializer).map(|raw| Self(raw.get()))
     }
 }
 
@@ -67,30 +55,17 @@ macro_rules! raw_record {
             }
         }
 
-        impl<'de> $crate::message::raw::Record<'de> for $name<'de> {
-            fn set<A: serde::de::MapAccess<'de>>(&mut self, key: &str, map: &mut A) -> Result<bool, A::Error> {
+        impl<'a> $crate::message::raw::Record<'a> for $name<'a> {
+            fn set(&mut self, key: &str, cursor: &mut $crate::message::raw::Cursor<'a>) -> Option<bool> {
                 let Some(slot) = self.slot(key) else {
-                    map.next_value::<serde::de::IgnoredAny>()?;
-                    return Ok(true);
+                    cursor.skip()?;
+                    return Some(true);
                 };
                 if slot.is_some() {
-                    return Ok(false);
+                    return Some(false);
                 }
-                *slot = Some(map.next_value()?);
-                Ok(true)
-            }
-        }
-
-        impl<'a> $crate::message::raw::FlatRecord<'a> for $name<'a> {
-            fn put(&mut self, key: &str, value: $crate::message::raw::Raw<'a>) -> bool {
-                match self.slot(key) {
-                    Some(slot) if slot.is_some() => false,
-                    Some(slot) => {
-                        *slot = Some(value);
-                        true
-                    }
-                    None => true,
-                }
+                *slot = Some(cursor.raw()?);
+                Some(true)
             }
         }
     };
@@ -110,11 +85,11 @@ pub(crate) enum Found<T> {
 }
 
 impl<T> Found<T> {
-    /// The same, by reference.
-    pub(crate) fn as_ref(&self) -> Found<&T> {
+    /// The same with another value.
+    pub(crate) fn map<U>(self, of: impl FnOnce(T) -> U) -> Found<U> {
         match self {
-            Self::Value(value) => Found::Value(value),
-            Self::Duplicate(key) => Found::Duplicate(key.clone()),
+            Self::Value(value) => Found::Value(of(value)),
+            Self::Duplicate(key) => Found::Duplicate(key),
             Self::TooMany => Found::TooMany,
             Self::Other(kind) => Found::Other(kind),
         }
@@ -147,96 +122,11 @@ impl<T> Found<T> {
 /// Reads an object into a [`Record`].
 pub(crate) struct ObjectSeed<R>(pub(crate) R);
 
-impl<'de, R: Record<'de>> DeserializeSeed<'de> for ObjectSeed<R> {
+impl<'a, R: Record<'a>> Seed<'a> for ObjectSeed<R> {
     type Value = Found<R>;
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
-/// Visits what is neither an array nor an object.
-macro_rules! other_kinds {
-    () => {
-        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("JSON")
-        }
-
-        fn visit_bool<E>(self, _: bool) -> Result<Self::Value, E> {
-            Ok(Found::Other("a boolean"))
-        }
-
-        fn visit_i64<E>(self, _: i64) -> Result<Self::Value, E> {
-            Ok(Found::Other("a number"))
-        }
-
-        fn visit_u64<E>(self, _: u64) -> Result<Self::Value, E> {
-            Ok(Found::Other("a number"))
-        }
-
-        fn visit_f64<E>(self, _: f64) -> Result<Self::Value, E> {
-            Ok(Found::Other("a number"))
-        }
-
-        fn visit_str<E>(self, _: &str) -> Result<Self::Value, E> {
-            Ok(Found::Other("a string"))
-        }
-
-        fn visit_unit<E>(self) -> Result<Self::Value, E> {
-            Ok(Found::Other("null"))
-        }
-    };
-}
-
-impl<'de, R: Record<'de>> Visitor<'de> for ObjectSeed<R> {
-    type Value = Found<R>;
-
-    other_kinds!();
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
-        while seq.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(Found::Other("an array"))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut duplicate = None;
-        while let Some(key) = map.next_key_seed(KeySeed)? {
-            if !self.0.set(&key, &mut map)? {
-                map.next_value::<IgnoredAny>()?;
-                duplicate = Some(key.into_owned());
-            }
-        }
-        Ok(match duplicate {
-            Some(key) => Found::Duplicate(key),
-            None => Found::Value(self.0),
-        })
-    }
-}
-
-/// Reads a key without copying it where it has no escapes.
-pub(crate) struct KeySeed;
-
-impl<'de> DeserializeSeed<'de> for KeySeed {
-    type Value = Cow<'de, str>;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        deserializer.deserialize_str(self)
-    }
-}
-
-impl<'de> Visitor<'de> for KeySeed {
-    type Value = Cow<'de, str>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a key")
-    }
-
-    fn visit_borrowed_str<E>(self, key: &'de str) -> Result<Self::Value, E> {
-        Ok(Cow::Borrowed(key))
-    }
-
-    fn visit_str<E>(self, key: &str) -> Result<Self::Value, E> {
-        Ok(Cow::Owned(key.to_owned()))
+    fn read(self, cursor: &mut Cursor<'a>) -> Option<Found<R>> {
+        cursor.object(self.0)
     }
 }
 
@@ -247,60 +137,66 @@ pub(crate) struct ArraySeed<F> {
     pub(crate) item: F,
 }
 
-impl<'de, S: DeserializeSeed<'de>, F: Fn() -> S> DeserializeSeed<'de> for ArraySeed<F> {
+impl<'a, S: Seed<'a>, F: Fn() -> S> Seed<'a> for ArraySeed<F> {
     type Value = Found<Vec<S::Value>>;
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl<'de, S: DeserializeSeed<'de>, F: Fn() -> S> Visitor<'de> for ArraySeed<F> {
-    type Value = Found<Vec<S::Value>>;
-
-    other_kinds!();
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
-        let mut items = Vec::new();
-        while items.len() < self.limit {
-            match seq.next_element_seed((self.item)())? {
-                Some(item) => items.push(item),
-                None => return Ok(Found::Value(items)),
-            }
-        }
-        let mut more = false;
-        while seq.next_element::<IgnoredAny>()?.is_some() {
-            more = true;
-        }
-        Ok(if more { Found::TooMany } else { Found::Value(items) })
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-        Ok(Found::Other("an object"))
+    fn read(self, cursor: &mut Cursor<'a>) -> Option<Self::Value> {
+        cursor.array(self.limit, self.item)
     }
 }
 
 /// Reads whatever stands there as the slice that it is.
-pub(crate) fn raw_item<'de>() -> std::marker::PhantomData<Raw<'de>> {
-    std::marker::PhantomData
+pub(crate) struct RawSeed;
+
+impl<'a> Seed<'a> for RawSeed {
+    type Value = Raw<'a>;
+
+    fn read(self, cursor: &mut Cursor<'a>) -> Option<Raw<'a>> {
+        cursor.raw()
+    }
+}
+
+/// Reads whatever stands there as the slice that it is.
+pub(crate) fn raw_item() -> RawSeed {
+    RawSeed
 }
 
 /// Reads all of `json` with a seed.
-pub(crate) fn read<'de, S: DeserializeSeed<'de>>(json: &'de str, seed: S) -> Result<S::Value> {
-    let mut deserializer = serde_json::Deserializer::from_str(json);
-    let value = seed.deserialize(&mut deserializer).map_err(Error::invalid_json)?;
-    deserializer.end().map_err(Error::invalid_json)?;
-    Ok(value)
+pub(crate) fn read<'a, S: Seed<'a>>(json: &'a str, seed: S) -> Result<S::Value> {
+    walk(json, Checks::Json, seed).ok_or_else(|| not_json(json))
 }
 
-/// Reads an object whose values are wanted as they came.
-pub(crate) fn object<'a, R: FlatRecord<'a>>(raw: Raw<'a>) -> Result<Found<R>> {
-    match members::read(raw) {
-        Some(found) => Ok(found),
-        // A key that is no text: an error, which serde tells.
-        None => read(raw.get(), ObjectSeed(R::default())),
+/// Reads all of `json` with the seed that `seed` makes, where [`json_guard::check`] lets it pass. One walk does both.
+pub(crate) fn read_guarded<'a, S: Seed<'a>>(
+    json: &'a str,
+    max_depth: usize,
+    seed: impl Fn() -> S,
+) -> Result<S::Value> {
+    if let Some(value) = walk(json, Checks::Guard { max_depth }, seed()) {
+        return Ok(value);
     }
+    json_guard::check(json.as_bytes(), max_depth)?;
+    read(json, seed())
+}
+
+fn walk<'a, S: Seed<'a>>(json: &'a str, checks: Checks, seed: S) -> Option<S::Value> {
+    let mut cursor = Cursor::new(json, checks);
+    let value = seed.read(&mut cursor)?;
+    cursor.is_at_end().then_some(value)
+}
+
+/// What serde_json says of text that is not JSON, or has a key that is no text.
+fn not_json(json: &str) -> Error {
+    let syntax = serde_json::from_str::<IgnoredAny>(json).err();
+    match syntax.or_else(|| serde_json::from_str::<serde_json::Value>(json).err()) {
+        Some(error) => Error::invalid_json(error),
+        None => Error::invalid_json("a key is no text"),
+    }
+}
+
+/// Reads an object whose values are wanted as they came. It has been walked before.
+pub(crate) fn object<'a, R: Record<'a> + Default>(raw: Raw<'a>) -> Result<Found<R>> {
+    walk(raw.get(), Checks::Known, ObjectSeed(R::default())).ok_or_else(|| not_json(raw.get()))
 }
 
 /// What kind of value this is.
@@ -329,7 +225,18 @@ pub(crate) fn present(raw: Option<Raw<'_>>) -> Option<Raw<'_>> {
 #[derive(Clone, Copy)]
 pub(crate) struct Body<'a>(pub(crate) &'a Text);
 
-impl Body<'_> {
+impl<'a> Body<'a> {
+    /// A string that must be there, to compare with: nothing is shared for it.
+    pub(crate) fn word(self, raw: Option<Raw<'a>>, key: &str) -> Result<Cow<'a, str>> {
+        let content = raw.and_then(|raw| raw.get().strip_prefix('"')?.strip_suffix('"'));
+        match content {
+            Some(content) if memchr::memchr(b'\\', content.as_bytes()).is_none() => {
+                Ok(Cow::Borrowed(content))
+            }
+            _ => self.text(raw, key).map(|text| Cow::Owned(text.into())),
+        }
+    }
+
     /// A string that must be there.
     pub(crate) fn text(self, raw: Option<Raw<'_>>, key: &str) -> Result<Text> {
         match raw {

@@ -1,5 +1,7 @@
+use std::cell::Cell;
+
+use crate::ToolSide;
 use crate::message::{Message, Part};
-use crate::{JsonText, ToolSide};
 
 /// Who posts a request, and when.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,9 +64,12 @@ pub struct HistoryPart<'a> {
     pub part: &'a Part,
     /// The call's arguments in their [canonical](crate::canonical) form; `None` where there are none, or they have no
     /// such form.
-    pub arguments: Option<&'a JsonText>,
-    /// The call's output, likewise.
-    pub output: Option<&'a JsonText>,
+    pub arguments: Option<&'a str>,
+    /// A place where a verifier may leave a digest of the arguments: the other claims of the same part come with the same
+    /// place. Empty at the first claim.
+    pub arguments_digest: Option<&'a Cell<Option<[u8; 32]>>>,
+    /// The call's output, likewise in its canonical form.
+    pub output: Option<&'a str>,
     /// Who runs the part's tool today; `None` where there is no such tool, or the part is none.
     pub side: Option<ToolSide>,
     /// Whether the part stands in the last step of the last message: what it answers is what the run goes on with.
@@ -84,6 +89,7 @@ impl<'a> HistoryPart<'a> {
             message,
             part,
             arguments: None,
+            arguments_digest: None,
             output: None,
             side: None,
             is_due: true,

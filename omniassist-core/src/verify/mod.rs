@@ -28,6 +28,7 @@
 //! ```
 
 mod claim;
+mod form;
 mod walk;
 
 pub use claim::{Claim, HistoryPart, Poster, TrustHistory, Verdict, Verifier};

@@ -1,10 +1,13 @@
+use std::cell::Cell;
+
 use serde_json::{Map, Value};
 
+use super::form::{Forms, Rewritten};
 use super::{Claim, HistoryPart, Poster, Verdict, Verifier};
-use crate::canonical::{self, Canonical};
+use crate::canonical;
 use crate::message::{Message, Part, ProviderMetadata, Role, ToolPart, ToolState};
 use crate::run::ToolCatalog;
-use crate::{Error, JsonText, RunRequest, Text, ToolSide};
+use crate::{Error, RunRequest, Text, ToolSide};
 
 /// What stands for an output that can no longer be told to be the server's own.
 const UNVERIFIABLE: &str = "The result of this call can no longer be verified.";
@@ -56,20 +59,21 @@ pub fn history(
 ) -> Result<(), Error> {
     let (chat_id, seals) = (request.chat_id.clone(), request.abilities.seals);
     let last = request.messages.len().wrapping_sub(1);
-    let mut unaccepted = Vec::new();
+    let (mut unaccepted, mut forms, mut decided) = (Vec::new(), Forms::default(), Vec::new());
     for (message_index, message) in request.messages.iter_mut().enumerate() {
         if message.role == Role::Assistant {
             let is_step = |part: &Part| matches!(part, Part::StepStart);
             let last_step = message.parts.iter().rposition(is_step).unwrap_or(0);
-            let mut decided = Vec::with_capacity(message.parts.len());
             for (part_index, part) in message.parts.iter().enumerate() {
-                let forms = Forms::of(part);
+                forms.take(part);
+                let digest = Cell::new(None);
                 let mut posted = HistoryPart::new(Claim::Text, message, part);
                 posted.chat_id = chat_id.as_deref();
                 posted.poster = poster;
                 posted.is_due = message_index == last && part_index >= last_step;
-                posted.arguments = forms.input.as_ref().map(Canonical::json);
-                posted.output = forms.output.as_ref().map(Canonical::json);
+                posted.arguments = forms.arguments();
+                posted.arguments_digest = Some(&digest);
+                posted.output = forms.output();
                 posted.side = match part {
                     Part::Tool(tool) => tools.side(&tool.name),
                     _ => None,
@@ -99,10 +103,10 @@ pub fn history(
                     let path = format!("messages[{message_index}].parts[{part_index}]");
                     return Err(Error::seal_invalid(path));
                 }
-                decided.push((verdicts, forms));
+                decided.push((verdicts, forms.rewritten(part)));
             }
-            for (part, (verdicts, forms)) in message.parts.iter_mut().zip(decided) {
-                forms.read_once(part);
+            for (part, (verdicts, rewritten)) in message.parts.iter_mut().zip(decided.drain(..)) {
+                Rewritten::put(rewritten, part);
                 for (claim, verdict) in verdicts.into_iter().flatten() {
                     settle(part, claim, verdict);
                     if let Part::Tool(tool) = &*part
@@ -181,47 +185,6 @@ fn ask_again(tool: &mut ToolPart) {
     let id = approval.get("id").cloned().unwrap_or_default();
     let approval = Value::Object(Map::from_iter([("id".to_owned(), id)]));
     tool.state = ToolState::ApprovalRequested { input: std::mem::take(input), approval };
-}
-
-/// The canonical forms of a call's arguments and output.
-#[derive(Default)]
-struct Forms {
-    input: Option<Canonical>,
-    output: Option<Canonical>,
-}
-
-impl Forms {
-    fn of(part: &Part) -> Self {
-        let Part::Tool(tool) = part else { return Self::default() };
-        let output = match &tool.state {
-            ToolState::OutputAvailable { output, .. } => canonical::of(output),
-            _ => None,
-        };
-        Self { input: tool.state.input().and_then(canonical::of), output }
-    }
-
-    /// Makes sure that every reader of a call's arguments and output sees the same in them, and that an approved call
-    /// runs with the very arguments that were proved.
-    fn read_once(self, part: &mut Part) {
-        let Part::Tool(tool) = part else { return };
-        let is_approval = matches!(tool.state, ToolState::ApprovalResponded { .. });
-        let put = |json: Option<&mut JsonText>, form: Option<Canonical>| {
-            if let (Some(json), Some(form)) = (json, form.filter(|form| is_approval || form.left_out())) {
-                *json = form.into_json();
-            }
-        };
-        let (input, output) = match &mut tool.state {
-            ToolState::InputStreaming => (None, None),
-            ToolState::InputAvailable { input }
-            | ToolState::ApprovalRequested { input, .. }
-            | ToolState::ApprovalResponded { input, .. }
-            | ToolState::OutputDenied { input, .. } => (Some(input), None),
-            ToolState::OutputAvailable { input, output, .. } => (Some(input), Some(output)),
-            ToolState::OutputError { input, .. } => (input.as_mut(), None),
-        };
-        put(input, self.input);
-        put(output, self.output);
-    }
 }
 
 fn forget_own_entries(message: &mut Message) {

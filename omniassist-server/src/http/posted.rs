@@ -8,7 +8,7 @@ use omniassist_core::run::ClientAbilities;
 use omniassist_core::{Error, RunRequest};
 
 use super::query::{self, Protocol};
-use super::read::{Refusal, json_body, wants_ndjson};
+use super::read::{Refusal, unguarded_json_body, wants_ndjson};
 use super::shape::Shape;
 use super::{AssistantBody, admit, reply};
 use crate::Assistant;
@@ -79,7 +79,7 @@ impl PostedRun {
         limits: &omniassist_core::Limits,
     ) -> Result<Self, Refusal> {
         let (parts, body) = request.into_parts();
-        let body = json_body(&parts.headers, body, limits).await?;
+        let body = unguarded_json_body(&parts.headers, body, limits).await?;
         let version = client_version(&parts.uri)?;
         let protocol = Protocol::of(&parts.uri)?;
         let mut request = ai_sdk::read_request(body, limits)?;

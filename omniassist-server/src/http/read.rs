@@ -28,8 +28,20 @@ impl From<Error> for Refusal {
     }
 }
 
-/// Reads a body that must be JSON, within the limits of size and nesting, without a key that stands twice. Whether it is JSON is for the parser to say.
+/// Reads a body that must be JSON, within the limits of size and nesting, without a key that stands twice. Whether it is
+/// JSON is for the parser to say.
 pub(super) async fn json_body<B: Body>(
+    headers: &HeaderMap,
+    body: B,
+    limits: &Limits,
+) -> Result<Bytes, Refusal> {
+    let body = unguarded_json_body(headers, body, limits).await?;
+    json_guard::check(&body, limits.max_json_depth)?;
+    Ok(body)
+}
+
+/// Reads a body that is said to be JSON, within the limit of size, for a parser that looks at nesting and keys itself.
+pub(super) async fn unguarded_json_body<B: Body>(
     headers: &HeaderMap,
     body: B,
     limits: &Limits,
@@ -37,9 +49,7 @@ pub(super) async fn json_body<B: Body>(
     if !is_json(headers) {
         return Err(Refusal::NotJson);
     }
-    let body = read_body(body, limits.max_body_bytes).await?;
-    json_guard::check(&body, limits.max_json_depth)?;
-    Ok(body)
+    read_body(body, limits.max_body_bytes).await
 }
 
 /// Reads a body of at most `limit` bytes. Of one that is larger, up to twice that is thrown away before the refusal:
@@ -67,6 +77,10 @@ where
             continue;
         }
         let mut data = data;
+        // A large body that came in one piece is not copied. Of a small one the piece may keep more alive than it is.
+        if read.is_empty() && data.remaining() >= FIRST_CAPACITY && body.is_end_stream() {
+            return Ok(data.copy_to_bytes(data.remaining()));
+        }
         while data.has_remaining() {
             let chunk = data.chunk();
             read.extend_from_slice(chunk);
@@ -99,4 +113,23 @@ pub(super) fn wants_ndjson(headers: &HeaderMap) -> bool {
         .flat_map(|value| value.split(','))
         .filter_map(|range| range.split(';').next())
         .any(|range| range.trim().eq_ignore_ascii_case("application/x-ndjson"))
+}
+
+#[cfg(test)]
+mod tests {
+    use http_body_util::Full;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_large_body_in_one_piece_is_taken_as_it_is() {
+        for (length, is_taken) in [(0, false), (FIRST_CAPACITY - 1, false), (FIRST_CAPACITY, true)] {
+            let posted = Bytes::from(vec![b' '; length]);
+            let read = read_body(Full::new(posted.clone()), FIRST_CAPACITY).await.unwrap();
+            assert_eq!(read, posted);
+            assert_eq!(length > 0 && read.as_ptr() == posted.as_ptr(), is_taken, "{length}");
+        }
+        let refused = read_body(Full::new(Bytes::from(vec![b' '; FIRST_CAPACITY + 1])), FIRST_CAPACITY).await;
+        assert!(matches!(refused, Err(Refusal::TooLarge(FIRST_CAPACITY))));
+    }
 }

@@ -2,15 +2,15 @@
 
 use std::io::{self, Write};
 
-use omniassist_core::json_scan::plain_length;
+use omniassist_core::json_scan::{first_special, plain_length};
 use serde::Serializer;
 use serde_json::ser::Formatter;
 
 /// Bytes that are put together before they are written. Any length works; this one keeps writes few and the stack small.
 const PIECE: usize = 512;
 
-/// Bytes that are looked at in one step.
-const WORD: usize = 8;
+/// Bytes that are copied in one step.
+const STEP: usize = 16;
 
 /// The longest escape: `\u001f`.
 const ESCAPE: usize = 6;
@@ -37,30 +37,42 @@ fn content<W: ?Sized + Write>(writer: &mut W, text: &[u8]) -> io::Result<()> {
     let mut piece = Piece { bytes: [0; PIECE], used: 0 };
     let mut rest = text;
     loop {
-        if piece.used + WORD + ESCAPE > PIECE {
-            writer.write_all(piece.bytes.get(..piece.used).unwrap_or_default())?;
-            piece.used = 0;
-        }
-        let length = match rest.first_chunk::<WORD>() {
-            Some(word) => {
-                piece.put(word);
-                plain_length(word)
+        while piece.used + STEP + ESCAPE <= PIECE
+            && let Some((step, behind)) = rest.split_first_chunk()
+        {
+            // The step is copied as a whole, and what is behind its plain part is overwritten.
+            piece.put_step(step);
+            match special_in(step) {
+                None => {
+                    piece.used += STEP;
+                    rest = behind;
+                }
+                Some(length) => {
+                    piece.used += length;
+                    rest = rest.get(length..).unwrap_or_default();
+                    rest = piece.escape_first(rest);
+                }
             }
-            None => {
-                piece.put(rest);
-                plain_length(rest)
-            }
-        };
-        piece.used += length;
-        rest = rest.get(length..).unwrap_or_default();
-        if length == WORD {
-            continue;
         }
-        let Some((&byte, behind)) = rest.split_first() else { break };
-        piece.escape(byte);
-        rest = behind;
+        if rest.len() < STEP {
+            break;
+        }
+        piece.write_to(writer)?;
     }
-    writer.write_all(piece.bytes.get(..piece.used).unwrap_or_default())
+    piece.write_to(writer)?;
+    while !rest.is_empty() {
+        let (plain, special) = rest.split_at(plain_length(rest));
+        piece.put(plain);
+        piece.used += plain.len();
+        rest = piece.escape_first(special);
+    }
+    piece.write_to(writer)
+}
+
+/// Where the first byte is that is to be escaped.
+fn special_in(step: &[u8; STEP]) -> Option<usize> {
+    let (front, back) = (step.first_chunk()?, step.last_chunk()?);
+    first_special(front).or_else(|| first_special(back).map(|at| at + front.len()))
 }
 
 struct Piece {
@@ -76,7 +88,21 @@ impl Piece {
         }
     }
 
-    fn escape(&mut self, byte: u8) {
+    /// The same of as many bytes as are copied in one step.
+    fn put_step(&mut self, step: &[u8; STEP]) {
+        if let Some(free) = self.bytes.get_mut(self.used..).and_then(<[u8]>::first_chunk_mut) {
+            *free = *step;
+        }
+    }
+
+    fn write_to<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        let used = std::mem::take(&mut self.used);
+        writer.write_all(self.bytes.get(..used).unwrap_or_default())
+    }
+
+    /// Escapes the first byte, and gives the others.
+    fn escape_first<'a>(&mut self, bytes: &'a [u8]) -> &'a [u8] {
+        let Some((&byte, behind)) = bytes.split_first() else { return bytes };
         let short = match byte {
             b'"' => br#"\""#,
             b'\\' => br"\\",
@@ -89,11 +115,12 @@ impl Piece {
                 let digit = |nibble: u8| if nibble < 10 { b'0' + nibble } else { b'a' + nibble - 10 };
                 self.put(&[b'\\', b'u', b'0', b'0', digit(byte >> 4), digit(byte & 0xf)]);
                 self.used += ESCAPE;
-                return;
+                return behind;
             }
         };
         self.put(short);
         self.used += short.len();
+        behind
     }
 }
 

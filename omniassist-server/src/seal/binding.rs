@@ -12,6 +12,9 @@ const DOMAIN: &str = "omniassist seal";
 
 const VERSION: u8 = 1;
 
+/// As many bytes as the fields of most seals are.
+const FIELDS_BYTES: usize = 512;
+
 /// The entry of metadata that seals stand in. It is not part of what they prove.
 pub(super) const OWN: &str = "omniassist";
 
@@ -63,7 +66,7 @@ pub(super) struct Call<'a> {
 
 /// The hash that proves it, under one key until one time.
 fn hash(mac: &Mac, key: &str, expiry: u64, scope: Scope<'_>, sealed: Sealed<'_>) -> Mac {
-    let mut fields = Fields(mac.clone());
+    let mut fields = Fields(Vec::with_capacity(FIELDS_BYTES));
     fields.bytes(DOMAIN.as_bytes());
     fields.byte(VERSION);
     fields.bytes(key.as_bytes());
@@ -81,7 +84,7 @@ fn hash(mac: &Mac, key: &str, expiry: u64, scope: Scope<'_>, sealed: Sealed<'_>)
         Sealed::Error { id, name, text } => fields.kind(7).text(id).text(name).digest(text),
         Sealed::Approval { id, call } => fields.kind(8).text(id).call(call),
     };
-    fields.0
+    mac.clone().chain_update(&fields.0)
 }
 
 /// A seal under the current key, which expires at this time, in seconds since 1970 (0: never).
@@ -99,20 +102,22 @@ pub(super) fn proves(token: &Token<'_>, mac: &Mac, scope: Scope<'_>, sealed: Sea
 }
 
 /// Fields one behind the other, each with its length before it: no two lists of fields are the same bytes.
-struct Fields(Mac);
+///
+/// They are hashed in one piece: to hash a few bytes costs nearly what a block does.
+struct Fields(Vec<u8>);
 
 impl Fields {
     fn byte(&mut self, byte: u8) {
-        self.0.update(&[byte]);
+        self.0.push(byte);
     }
 
     fn number(&mut self, number: u64) {
-        self.0.update(&number.to_be_bytes());
+        self.0.extend_from_slice(&number.to_be_bytes());
     }
 
     fn bytes(&mut self, bytes: &[u8]) {
         self.number(u64::try_from(bytes.len()).unwrap_or(u64::MAX));
-        self.0.update(bytes);
+        self.0.extend_from_slice(bytes);
     }
 
     /// Absent is not empty.
@@ -132,7 +137,7 @@ impl Fields {
     }
 
     fn digest(&mut self, digest: &Digest) -> &mut Self {
-        self.0.update(digest);
+        self.0.extend_from_slice(digest);
         self
     }
 
@@ -151,11 +156,6 @@ pub(super) fn json_digest(json: &JsonText, buffer: &mut Vec<u8>) -> Option<Diges
     buffer.clear();
     canonical::append(json, buffer)?;
     Some(Sha256::digest(&*buffer).into())
-}
-
-/// The digest of a value that is in its canonical form.
-pub(super) fn canonical_digest(form: &JsonText) -> Digest {
-    text_digest(form.as_str())
 }
 
 /// The digest of the provider's state in metadata: what is there beside our own entry, and has the two levels that

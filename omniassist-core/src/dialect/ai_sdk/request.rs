@@ -1,9 +1,8 @@
 use bytes::Bytes;
-use serde::de::MapAccess;
 
 use super::tools;
 use crate::message::raw::{
-    self, ArraySeed, Body, Found, ObjectSeed, Raw, Record, present, raw_item, raw_record,
+    self, ArraySeed, Body, Cursor, Found, ObjectSeed, Raw, Record, Seed, present, raw_item, raw_record,
 };
 use crate::message::{Message, Role, read, tree};
 use crate::run::{ClientAbilities, Trigger};
@@ -24,19 +23,20 @@ raw_record! {
 struct RequestRecord<'a> {
     fields: RequestFields<'a>,
     messages: Option<Found<Vec<Found<read::MessageRecord<'a>>>>>,
+    body: Body<'a>,
     limits: &'a Limits,
 }
 
-impl<'de> Record<'de> for RequestRecord<'de> {
-    fn set<A: MapAccess<'de>>(&mut self, key: &str, map: &mut A) -> Result<bool, A::Error> {
+impl<'a> Record<'a> for RequestRecord<'a> {
+    fn set(&mut self, key: &str, cursor: &mut Cursor<'a>) -> Option<bool> {
         if key != "messages" {
-            return self.fields.set(key, map);
+            return self.fields.set(key, cursor);
         }
         if self.messages.is_some() {
-            return Ok(false);
+            return Some(false);
         }
-        self.messages = Some(map.next_value_seed(read::messages_seed(self.limits))?);
-        Ok(true)
+        self.messages = Some(read::messages_seed(self.body, self.limits).read(cursor)?);
+        Some(true)
     }
 }
 
@@ -61,20 +61,23 @@ raw_record! {
 /// so clients of version 6 and 7 post approvals that are answered after another question, and what comes replaces that
 /// message on the page.
 ///
-/// Whatever else a transport adds is skipped. All but `messages` may be absent or null. Nesting is not limited here:
-/// check the bytes first.
+/// Whatever else a transport adds is skipped. All but `messages` may be absent or null. What
+/// [`json_guard::check`](crate::json_guard::check) looks for is looked for here, in the same walk: the bytes need not be
+/// checked first.
 ///
 /// The request shares the body's buffer and keeps it alive.
 ///
 /// # Errors
 ///
-/// When the body is not UTF-8 or not JSON; where a value is not what it should be, with its path; where a limit of
-/// `limits` is passed; and for a declared tool whose name or schema no provider would take.
+/// When the body is not UTF-8 or not JSON; when a key stands twice in an object, or values are nested deeper than
+/// [`Limits::max_json_depth`]; where a value is not what it should be, with its path; where a limit of `limits` is
+/// passed; and for a declared tool whose name or schema no provider would take.
 pub fn read_request(body: Bytes, limits: &Limits) -> Result<RunRequest> {
     let text = Text::from_utf8(body).map_err(Error::invalid_json)?;
     let body = Body(&text);
-    let seed = ObjectSeed(RequestRecord { fields: RequestFields::default(), messages: None, limits });
-    let record = match raw::read(&text, seed)? {
+    let seed =
+        || ObjectSeed(RequestRecord { fields: RequestFields::default(), messages: None, body, limits });
+    let record = match raw::read_guarded(&text, limits.max_json_depth, seed)? {
         Found::Duplicate(key) => return Err(Error::invalid_field(key, "a key once", "the key twice")),
         record => record.object_at("body", "an object")?,
     };

@@ -1,9 +1,10 @@
 use std::sync::Arc;
 
-use serde::de::MapAccess;
 use serde_json::{Value, json};
 
-use crate::message::raw::{self, ArraySeed, Body, ObjectSeed, Raw, Record, present, raw_item, raw_record};
+use crate::message::raw::{
+    self, ArraySeed, Body, Cursor, ObjectSeed, Raw, Record, present, raw_item, raw_record,
+};
 use crate::message::tree;
 use crate::{Error, Limits, Result, Text, ToolSpec, check_tool_name};
 
@@ -72,18 +73,18 @@ struct ByName<'a> {
     too_many: bool,
 }
 
-impl<'de> Record<'de> for ByName<'de> {
-    fn set<A: MapAccess<'de>>(&mut self, key: &str, map: &mut A) -> Result<bool, A::Error> {
+impl<'a> Record<'a> for ByName<'a> {
+    fn set(&mut self, key: &str, cursor: &mut Cursor<'a>) -> Option<bool> {
         if self.tools.iter().any(|(name, _)| name == key) {
-            return Ok(false);
+            return Some(false);
         }
-        let raw = map.next_value()?;
+        let raw = cursor.raw()?;
         if self.tools.len() < self.limit {
             self.tools.push((key.to_owned(), raw));
         } else {
             self.too_many = true;
         }
-        Ok(true)
+        Some(true)
     }
 }
 

@@ -1,11 +1,12 @@
 use bytes::Bytes;
-use serde::de::MapAccess;
 
 use super::conversation::{self, MessageFields};
 use super::response_format;
 use super::settings::{self, ClientSettings};
 use super::tools::{self, CallerTools};
-use crate::message::raw::{self, ArraySeed, Body, Found, ObjectSeed, Raw, Record, present, raw_record};
+use crate::message::raw::{
+    self, ArraySeed, Body, Cursor, Found, ObjectSeed, Raw, Record, Seed, present, raw_record,
+};
 use crate::message::{Part, tree};
 use crate::run::ClientAbilities;
 use crate::{Error, JsonText, Limits, Message, Result, RunRequest, Text};
@@ -47,17 +48,17 @@ struct RequestRecord<'a> {
     max_messages: usize,
 }
 
-impl<'de> Record<'de> for RequestRecord<'de> {
-    fn set<A: MapAccess<'de>>(&mut self, key: &str, map: &mut A) -> Result<bool, A::Error> {
+impl<'a> Record<'a> for RequestRecord<'a> {
+    fn set(&mut self, key: &str, cursor: &mut Cursor<'a>) -> Option<bool> {
         if key != "messages" {
-            return self.fields.set(key, map);
+            return self.fields.set(key, cursor);
         }
         if self.messages.is_some() {
-            return Ok(false);
+            return Some(false);
         }
         let item = || ObjectSeed(MessageFields::default());
-        self.messages = Some(map.next_value_seed(ArraySeed { limit: self.max_messages, item })?);
-        Ok(true)
+        self.messages = Some(ArraySeed { limit: self.max_messages, item }.read(cursor)?);
+        Some(true)
     }
 }
 

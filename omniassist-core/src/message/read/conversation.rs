@@ -1,7 +1,9 @@
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{MessageRecord, optional_id, part, tool};
-use crate::message::raw::{self, ArraySeed, Body, Raw, present, raw_item};
+use super::record::{Words, parts_seed};
+use super::{MessageRecord, optional_id, tool};
+use crate::message::raw::{self, Body, present};
 use crate::message::{Message, Part, Role, ToolPart, ToolState, tree};
 use crate::{Error, JsonText, Limits, Result, Text};
 
@@ -13,7 +15,7 @@ pub(super) struct Conversation<'a> {
     limits: &'a Limits,
     messages: Vec<Message>,
     /// What every message with an id was read from.
-    ids: BTreeMap<Text, MessageRecord<'a>>,
+    ids: BTreeMap<Text, Words<'a>>,
     /// Message and part of every tool call.
     calls: BTreeMap<Text, (usize, usize)>,
     /// Messages that came without an id, and the index of their record.
@@ -38,10 +40,10 @@ impl<'a> Conversation<'a> {
     /// Adds what the record at `index` says.
     pub(super) fn add(&mut self, index: usize, record: MessageRecord<'a>) -> Result<()> {
         let kind = match present(record.fields.kind) {
-            Some(raw) if raw::kind(raw) == "a string" => self.body.text(Some(raw), "type")?,
-            _ => Text::new(),
+            Some(raw) if raw::kind(raw) == "a string" => self.body.word(Some(raw), "type")?,
+            _ => Cow::Borrowed(""),
         };
-        match kind.as_str() {
+        match &*kind {
             "function_call" => self.add_call(index, &record),
             "function_call_output" => self.add_output(&record),
             _ => self.add_message(index, record),
@@ -64,9 +66,9 @@ impl<'a> Conversation<'a> {
         self.messages
     }
 
-    fn add_message(&mut self, index: usize, record: MessageRecord<'a>) -> Result<()> {
+    fn add_message(&mut self, index: usize, mut record: MessageRecord<'a>) -> Result<()> {
         let fields = &record.fields;
-        let role = match self.body.text(fields.role, "role")?.as_str() {
+        let role = match &*self.body.word(fields.role, "role")? {
             "user" => Role::User,
             "assistant" => Role::Assistant,
             "system" => Role::System,
@@ -74,19 +76,20 @@ impl<'a> Conversation<'a> {
         };
         let id = optional_id(self.body, fields.id, "id", self.limits)?;
         if let Some(other) = id.as_ref().and_then(|id| self.ids.get(id)) {
-            if record.is_same_message(other) {
+            if record.words().are_those_of(other) {
                 return Ok(());
             }
             return Err(Error::invalid_field("id", "an id of its own", "the id of another message"));
         }
         let metadata = present(fields.metadata).map(|raw| tree::tree(raw, "metadata")).transpose()?;
-        let parts = self.parts(&record)?;
+        let words = record.words();
+        let parts = self.parts(&mut record)?;
 
         let position = self.messages.len();
         let own_parts = Vec::with_capacity(parts.len());
         self.messages.push(Message { id: id.clone().unwrap_or_default(), role, parts: own_parts, metadata });
         match id {
-            Some(id) => drop(self.ids.insert(id, record)),
+            Some(id) => drop(self.ids.insert(id, words)),
             None => self.nameless.push((position, index)),
         }
         for (number, part) in parts.into_iter().enumerate() {
@@ -97,26 +100,25 @@ impl<'a> Conversation<'a> {
         Ok(())
     }
 
-    fn parts(&self, record: &MessageRecord<'_>) -> Result<Vec<Part>> {
+    fn parts(&self, record: &mut MessageRecord<'a>) -> Result<Vec<Part>> {
         let limit = ("max_parts", self.limits.max_parts);
-        let of_content;
-        let (key, parts) = match (&record.parts, record.fields.content) {
-            (Some(parts), _) => ("parts", parts.as_ref().at("parts", "an array of parts", limit)?),
+        let (key, parts) = match (record.parts.take(), record.fields.content) {
+            (Some((_, parts)), _) => ("parts", parts.at("parts", "an array of parts", limit)?),
             (None, Some(content)) if raw::kind(content) == "a string" => {
                 return Ok(vec![Part::text(self.body.text(Some(content), "content")?)]);
             }
             (None, Some(content)) => {
-                let seed = ArraySeed { limit: self.limits.max_parts, item: raw_item };
-                let expected = "a string or an array of parts";
-                of_content = raw::read(content.get(), seed)?.at("content", expected, limit)?;
-                ("content", &of_content)
+                let parts = raw::read(content.get(), parts_seed(self.body, self.limits))?;
+                ("content", parts.at("content", "a string or an array of parts", limit)?)
             }
             (None, None) => return Err(Error::invalid_field("parts", "an array of parts", "nothing")),
         };
-        let read = |(number, raw): (usize, &Raw<'_>)| {
-            part::part(self.body, self.limits, number, *raw).map_err(|error| error.under(key))
+        let whole = |(number, part): (usize, raw::Found<Result<Part>>)| {
+            part.object_at(format_args!("[{number}]"), "an object")
+                .and_then(|part| part.map_err(|error| error.under(&format!("[{number}]"))))
+                .map_err(|error| error.under(key))
         };
-        parts.iter().enumerate().map(read).collect()
+        parts.into_iter().enumerate().map(whole).collect()
     }
 
     fn add_part(&mut self, position: usize, part: Part) -> Result<()> {

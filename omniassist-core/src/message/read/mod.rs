@@ -65,7 +65,7 @@ use crate::{Limits, Result, Text};
 /// messages or tool calls; when an output answers no call; when there are more than [`Limits::max_messages`]
 /// messages, more than [`Limits::max_parts`] parts in one, or an id is longer than [`Limits::max_id_bytes`].
 pub fn messages(json: &Text, limits: &Limits) -> Result<Vec<Message>> {
-    let records = raw::read(json, messages_seed(limits))?;
+    let records = raw::read(json, messages_seed(raw::Body(json), limits))?;
     from_records(json, limits, records)
 }
 

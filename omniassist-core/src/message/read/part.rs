@@ -1,8 +1,10 @@
+use std::borrow::Cow;
+
 use super::tool;
 use crate::event::Source;
-use crate::message::raw::{self, Body, Raw, raw_record};
+use crate::message::raw::{Body, Cursor, Found, ObjectSeed, Raw, Seed, raw_record};
 use crate::message::{DataPart, FilePart, Part, ReasoningPart, SourcePart, TextPart, tree};
-use crate::{JsonText, Limits, Result};
+use crate::{JsonText, Limits, Result, Text};
 
 raw_record! {
     /// The fields of all kinds of parts.
@@ -32,16 +34,29 @@ raw_record! {
     }
 }
 
-/// Reads the part at index `number` of its array. Kinds that are not known are kept as they came.
-pub(super) fn part(body: Body<'_>, limits: &Limits, number: usize, raw: Raw<'_>) -> Result<Part> {
-    let fields: PartFields<'_> = raw::object(raw)?.object_at(format_args!("[{number}]"), "an object")?;
-    of_fields(body, limits, raw, &fields).map_err(|error| error.under(&format!("[{number}]")))
+/// Reads a part. Kinds that are not known are kept as they came.
+pub(super) struct PartSeed<'a> {
+    pub(super) body: Body<'a>,
+    pub(super) limits: &'a Limits,
 }
 
-fn of_fields(body: Body<'_>, limits: &Limits, raw: Raw<'_>, fields: &PartFields<'_>) -> Result<Part> {
-    let kind = body.text(fields.kind, "type")?;
+impl<'a> Seed<'a> for PartSeed<'a> {
+    type Value = Found<Result<Part>>;
+
+    fn read(self, cursor: &mut Cursor<'a>) -> Option<Self::Value> {
+        let (raw, fields) = cursor.with_raw(ObjectSeed(PartFields::default()))?;
+        Some(fields.map(|fields| of_fields(self.body, self.limits, raw, &fields)))
+    }
+}
+
+fn of_fields<'a>(body: Body<'a>, limits: &Limits, raw: Raw<'a>, fields: &PartFields<'a>) -> Result<Part> {
+    let kind = body.word(fields.kind, "type")?;
+    let shared = |end: &str| match &kind {
+        Cow::Borrowed(_) => body.0.slice_ref(end),
+        Cow::Owned(_) => Text::from(end),
+    };
     let metadata = || tree::optional_object(fields.provider_metadata, "providerMetadata");
-    Ok(match kind.as_str() {
+    Ok(match &*kind {
         "text" => Part::Text(TextPart { text: body.text(fields.text, "text")?, metadata: metadata()? }),
         "reasoning" => {
             Part::Reasoning(ReasoningPart { text: body.text(fields.text, "text")?, metadata: metadata()? })
@@ -76,10 +91,10 @@ fn of_fields(body: Body<'_>, limits: &Limits, raw: Raw<'_>, fields: &PartFields<
         }
         other => {
             if let Some(name) = other.strip_prefix("tool-") {
-                Part::Tool(tool::tool(body, limits, fields, kind.slice_ref(name), false)?)
+                Part::Tool(tool::tool(body, limits, fields, shared(name), false)?)
             } else if let Some(name) = other.strip_prefix("data-") {
                 Part::Data(DataPart {
-                    name: kind.slice_ref(name),
+                    name: shared(name),
                     id: body.optional_text(fields.id, "id")?,
                     data: fields.data.map_or(JsonText::NULL, |raw| body.json(raw)),
                 })

@@ -1,6 +1,8 @@
-use serde::de::{DeserializeSeed, MapAccess};
-
-use crate::message::raw::{ArraySeed, Found, ObjectSeed, Raw, Record, raw_item, raw_record};
+use super::part::PartSeed;
+use crate::message::Part;
+use crate::message::raw::{
+    self, ArraySeed, Body, Cursor, Found, ObjectSeed, Raw, Record, Seed, raw_item, raw_record,
+};
 use crate::{Limits, Result};
 
 raw_record! {
@@ -19,51 +21,77 @@ raw_record! {
     }
 }
 
-/// An element of a `messages` array, with its parts told apart in the same walk.
+/// Parts as they were read. What is wrong with one is told where its message is.
+pub(crate) type PartRecords = Found<Vec<Found<Result<Part>>>>;
+
+/// An element of a `messages` array, with its parts read in the same walk.
 pub(crate) struct MessageRecord<'a> {
     pub(crate) fields: MessageFields<'a>,
-    pub(crate) parts: Option<Found<Vec<Raw<'a>>>>,
-    max_parts: usize,
+    /// The parts, and how they are written.
+    pub(crate) parts: Option<(Raw<'a>, PartRecords)>,
+    body: Body<'a>,
+    limits: &'a Limits,
 }
 
-impl MessageRecord<'_> {
-    /// Whether both say the same of a message in the same words, whatever their ids.
-    pub(super) fn is_same_message(&self, other: &Self) -> bool {
-        fn parts<'a>(record: &'a MessageRecord<'_>) -> Option<impl Iterator<Item = &'a str>> {
-            match &record.parts {
-                Some(Found::Value(parts)) => Some(parts.iter().map(|raw| raw.get())),
-                _ => None,
-            }
-        }
-        let fields = |record: &Self| {
-            [record.fields.role, record.fields.content, record.fields.metadata].map(|raw| raw.map(Raw::get))
+impl<'a> MessageRecord<'a> {
+    /// What the record says of a message, whatever its id.
+    pub(super) fn words(&self) -> Words<'a> {
+        let MessageFields { role, content, metadata, .. } = self.fields;
+        let parts = match &self.parts {
+            Some((raw, Found::Value(_))) => Some(*raw),
+            _ => None,
         };
-        let same_parts = match (parts(self), parts(other)) {
-            (Some(ours), Some(theirs)) => ours.eq(theirs),
-            (ours, theirs) => ours.is_none() && theirs.is_none(),
-        };
-        same_parts && fields(self) == fields(other)
+        Words { fields: [role, content, metadata], parts }
     }
 }
 
-impl<'de> Record<'de> for MessageRecord<'de> {
-    fn set<A: MapAccess<'de>>(&mut self, key: &str, map: &mut A) -> Result<bool, A::Error> {
+/// What a record says of a message.
+pub(super) struct Words<'a> {
+    fields: [Option<Raw<'a>>; 3],
+    parts: Option<Raw<'a>>,
+}
+
+impl Words<'_> {
+    /// Whether both say the same in the same words. White space between parts does not count.
+    pub(super) fn are_those_of(&self, other: &Self) -> bool {
+        let split =
+            |parts: Raw<'_>| match raw::read(parts.get(), ArraySeed { limit: usize::MAX, item: raw_item }) {
+                Ok(Found::Value(parts)) => parts.iter().map(|raw| raw.get().to_owned()).collect(),
+                _ => Vec::new(),
+            };
+        let same_parts = self.parts == other.parts
+            || matches!((self.parts, other.parts), (Some(ours), Some(theirs)) if split(ours) == split(theirs));
+        same_parts && self.fields == other.fields
+    }
+}
+
+impl<'a> Record<'a> for MessageRecord<'a> {
+    fn set(&mut self, key: &str, cursor: &mut Cursor<'a>) -> Option<bool> {
         if key != "parts" {
-            return self.fields.set(key, map);
+            return self.fields.set(key, cursor);
         }
         if self.parts.is_some() {
-            return Ok(false);
+            return Some(false);
         }
-        self.parts = Some(map.next_value_seed(ArraySeed { limit: self.max_parts, item: raw_item })?);
-        Ok(true)
+        self.parts = Some(cursor.with_raw(parts_seed(self.body, self.limits))?);
+        Some(true)
     }
+}
+
+/// Reads an array of parts.
+pub(super) fn parts_seed<'a>(
+    body: Body<'a>,
+    limits: &'a Limits,
+) -> impl Seed<'a, Value = Found<Vec<Found<Result<Part>>>>> {
+    ArraySeed { limit: limits.max_parts, item: move || PartSeed { body, limits } }
 }
 
 /// Reads a `messages` array.
-pub(crate) fn messages_seed<'de>(
-    limits: &Limits,
-) -> impl DeserializeSeed<'de, Value = Found<Vec<Found<MessageRecord<'de>>>>> {
-    let max_parts = limits.max_parts;
-    let item = move || ObjectSeed(MessageRecord { fields: MessageFields::default(), parts: None, max_parts });
+pub(crate) fn messages_seed<'a>(
+    body: Body<'a>,
+    limits: &'a Limits,
+) -> impl Seed<'a, Value = Found<Vec<Found<MessageRecord<'a>>>>> {
+    let item =
+        move || ObjectSeed(MessageRecord { fields: MessageFields::default(), parts: None, body, limits });
     ArraySeed { limit: limits.max_messages, item }
 }

@@ -9,10 +9,10 @@ use crate::{Error, JsonText, Limits, Result, Text};
 const STATES: &str = "a state of a tool call (\"input-available\", \"output-available\", ...)";
 
 /// Reads a tool part of a `UIMessage`.
-pub(super) fn tool(
-    body: Body<'_>,
+pub(super) fn tool<'a>(
+    body: Body<'a>,
     limits: &Limits,
-    fields: &PartFields<'_>,
+    fields: &PartFields<'a>,
     name: Text,
     dynamic: bool,
 ) -> Result<ToolPart> {
@@ -28,11 +28,11 @@ pub(super) fn tool(
     Ok(ToolPart { call_id, name, dynamic, provider_executed, state, metadata })
 }
 
-fn state(body: Body<'_>, fields: &PartFields<'_>) -> Result<ToolState> {
+fn state<'a>(body: Body<'a>, fields: &PartFields<'a>) -> Result<ToolState> {
     // JSON has no `undefined`: a tool called with nothing, or one that gave nothing, is posted without the key.
     let input = || fields.input.map_or(JsonText::EMPTY_OBJECT, |raw| body.json(raw));
-    let name = body.text(fields.state, "state")?;
-    Ok(match name.as_str() {
+    let name = body.word(fields.state, "state")?;
+    Ok(match &*name {
         "input-streaming" => ToolState::InputStreaming,
         "input-available" => ToolState::InputAvailable { input: input() },
         "approval-requested" => {

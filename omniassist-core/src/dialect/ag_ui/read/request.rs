@@ -1,5 +1,4 @@
 use bytes::Bytes;
-use serde::de::MapAccess;
 use serde_json::Value;
 
 use super::conversation::{Conversation, MessageFields, Read};
@@ -8,7 +7,7 @@ use crate::dialect::ag_ui::interrupt::Settled;
 use crate::dialect::ag_ui::write::{Continuation, Encoder};
 use crate::dialect::ag_ui::{Version, ids};
 use crate::message::raw::{
-    self, ArraySeed, Body, Found, ObjectSeed, Raw, Record, present, raw_item, raw_record,
+    self, ArraySeed, Body, Cursor, Found, ObjectSeed, Raw, Record, Seed, present, raw_item, raw_record,
 };
 use crate::message::read::check_id;
 use crate::message::{Message, Part, Role, tree};
@@ -43,17 +42,17 @@ struct InputRecord<'a> {
     max_messages: usize,
 }
 
-impl<'de> Record<'de> for InputRecord<'de> {
-    fn set<A: MapAccess<'de>>(&mut self, key: &str, map: &mut A) -> Result<bool, A::Error> {
+impl<'a> Record<'a> for InputRecord<'a> {
+    fn set(&mut self, key: &str, cursor: &mut Cursor<'a>) -> Option<bool> {
         if key != "messages" {
-            return self.fields.set(key, map);
+            return self.fields.set(key, cursor);
         }
         if self.messages.is_some() {
-            return Ok(false);
+            return Some(false);
         }
         let item = || ObjectSeed(MessageFields::default());
-        self.messages = Some(map.next_value_seed(ArraySeed { limit: self.max_messages, item })?);
-        Ok(true)
+        self.messages = Some(ArraySeed { limit: self.max_messages, item }.read(cursor)?);
+        Some(true)
     }
 }
 
@@ -226,7 +225,7 @@ fn context_entry(
 /// The JSON that a text holds, where it holds some.
 fn json_in(text: &str, limits: &Limits) -> Option<Value> {
     json_guard::check_depth(text.as_bytes(), limits.max_json_depth).ok()?;
-    let raw: Raw<'_> = serde_json::from_str(text).ok()?;
+    let raw: Raw<'_> = raw::read(text, raw_item()).ok()?;
     tree::tree(raw, "value").ok()
 }
 

@@ -1,0 +1,97 @@
+use crate::message::{Part, ToolState};
+use crate::{JsonText, canonical};
+
+/// The canonical forms of one call's arguments and output after the other's, in the same memory.
+#[derive(Default)]
+pub(super) struct Forms {
+    arguments: Form,
+    output: Form,
+}
+
+#[derive(Default)]
+struct Form {
+    bytes: Vec<u8>,
+    /// Whether something was left out; `None` where there is no form.
+    left_out: Option<bool>,
+}
+
+impl Forms {
+    /// Makes the forms of a part. One that is no call has none.
+    pub(super) fn take(&mut self, part: &Part) {
+        let (arguments, output) = match part {
+            Part::Tool(tool) => (tool.state.input(), output(&tool.state)),
+            _ => (None, None),
+        };
+        self.arguments.take(arguments);
+        self.output.take(output);
+    }
+
+    pub(super) fn arguments(&self) -> Option<&str> {
+        self.arguments.get()
+    }
+
+    pub(super) fn output(&self) -> Option<&str> {
+        self.output.get()
+    }
+
+    /// What is to stand in the part instead of what stands there.
+    pub(super) fn rewritten(&self, part: &Part) -> Rewritten {
+        let is_approval =
+            matches!(part, Part::Tool(tool) if matches!(tool.state, ToolState::ApprovalResponded { .. }));
+        let of = |form: &Form| form.get().filter(|_| is_approval || form.left_out == Some(true)).map(known);
+        Rewritten { arguments: of(&self.arguments), output: of(&self.output) }
+    }
+}
+
+impl Form {
+    fn take(&mut self, json: Option<&JsonText>) {
+        self.bytes.clear();
+        self.left_out = json.and_then(|json| canonical::rewrite(json, &mut self.bytes));
+    }
+
+    fn get(&self) -> Option<&str> {
+        self.left_out?;
+        str::from_utf8(&self.bytes).ok()
+    }
+}
+
+fn known(form: &str) -> JsonText {
+    JsonText::from_raw(form.into())
+}
+
+fn output(state: &ToolState) -> Option<&JsonText> {
+    match state {
+        ToolState::OutputAvailable { output, .. } => Some(output),
+        _ => None,
+    }
+}
+
+/// Canonical forms that take the place of what was posted.
+pub(super) struct Rewritten {
+    arguments: Option<JsonText>,
+    output: Option<JsonText>,
+}
+
+impl Rewritten {
+    /// Makes sure that every reader of a call's arguments and output sees the same in them, and that an approved call
+    /// runs with the very arguments that were proved.
+    pub(super) fn put(self, part: &mut Part) {
+        let Part::Tool(tool) = part else { return };
+        let put = |json: Option<&mut JsonText>, form: Option<JsonText>| {
+            if let (Some(json), Some(form)) = (json, form) {
+                *json = form;
+            }
+        };
+        let (input, output) = match &mut tool.state {
+            ToolState::InputStreaming => (None, None),
+            ToolState::InputAvailable { input }
+            | ToolState::ApprovalRequested { input, .. }
+            | ToolState::ApprovalResponded { input, .. }
+            | ToolState::OutputDenied { input, .. } => (Some(input), None),
+            ToolState::OutputAvailable { input, output, .. } => (Some(input), Some(output)),
+            ToolState::OutputError { input, .. } => (input.as_mut(), None),
+        };
+        put(input, self.arguments);
+        put(output, self.output);
+    }
+}
