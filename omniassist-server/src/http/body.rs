@@ -18,7 +18,7 @@ use crate::runtime::RuntimeStream;
 use crate::timer::Timer;
 
 /// What the buffer of a stream has room for at first: some frames of a token each, which then share one allocation.
-const BUFFER_BYTES: usize = 512;
+const BUFFER_BYTES: usize = 256;
 
 /// What one frame may hold before it is sent, though more events are ready.
 const FRAME_BYTES: usize = 16 * 1024;
