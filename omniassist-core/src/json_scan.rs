@@ -1,4 +1,4 @@
-//! Finding the end of a JSON string.
+//! Strings in JSON text: where they end, and what is escaped in them.
 //!
 //! For whatever walks over JSON by itself, where a parser would do more than is needed.
 //!
@@ -124,6 +124,53 @@ fn quote_or_backslash(word: u64) -> u64 {
         zeros.wrapping_sub(ONES) & !zeros
     };
     (equal(b'"') | equal(b'\\')) & HIGH_BITS
+}
+
+/// How a byte that [cannot stand](first_special) in a JSON string as it is is written there: as `JSON.stringify` and
+/// serde_json do.
+///
+/// ```
+/// use omniassist_core::json_scan::Escape;
+///
+/// assert_eq!(Escape::of(b'\n').as_bytes(), br"\n");
+/// assert_eq!(Escape::of(0x1f).as_bytes(), br"\u001f");
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct Escape {
+    bytes: [u8; Self::LONGEST],
+    length: usize,
+}
+
+impl Escape {
+    /// Bytes of the longest escape: `\u001f`.
+    pub const LONGEST: usize = 6;
+
+    /// The escape of a byte.
+    #[must_use]
+    #[inline]
+    pub fn of(byte: u8) -> Self {
+        let short = match byte {
+            b'"' | b'\\' => byte,
+            b'\n' => b'n',
+            b'\r' => b'r',
+            b'\t' => b't',
+            0x08 => b'b',
+            0x0c => b'f',
+            _ => {
+                let digit = |nibble: u8| if nibble < 10 { b'0' + nibble } else { b'a' + nibble - 10 };
+                let bytes = [b'\\', b'u', b'0', b'0', digit(byte >> 4), digit(byte & 0xf)];
+                return Self { bytes, length: Self::LONGEST };
+            }
+        };
+        Self { bytes: [b'\\', short, 0, 0, 0, 0], length: 2 }
+    }
+
+    /// What is to be written.
+    #[must_use]
+    #[inline]
+    pub fn as_bytes(&self) -> &[u8] {
+        self.bytes.get(..self.length).unwrap_or_default()
+    }
 }
 
 /// The text that the content of a JSON string stands for. `None` where it holds half a surrogate pair, which no text can.

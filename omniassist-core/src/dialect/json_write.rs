@@ -3,7 +3,7 @@
 use bytes::{BufMut, BytesMut};
 use serde::Serialize;
 
-use crate::json_scan::plain_length;
+use crate::json_scan::{Escape, plain_length};
 
 /// Writes text as a JSON string. Allocates nothing but room in `out`.
 ///
@@ -23,29 +23,9 @@ pub(super) fn content(out: &mut BytesMut, text: &str) {
         let (clean, tail) = rest.split_at(plain_length(rest));
         out.put_slice(clean);
         let Some((&byte, tail)) = tail.split_first() else { break };
-        escape(out, byte);
+        out.put_slice(Escape::of(byte).as_bytes());
         rest = tail;
     }
-}
-
-fn escape(out: &mut BytesMut, byte: u8) {
-    let short = match byte {
-        b'"' => br#"\""#,
-        b'\\' => br"\\",
-        b'\n' => br"\n",
-        b'\r' => br"\r",
-        b'\t' => br"\t",
-        0x08 => br"\b",
-        0x0c => br"\f",
-        _ => {
-            let digit = |nibble: u8| if nibble < 10 { b'0' + nibble } else { b'a' + nibble - 10 };
-            out.put_slice(b"\\u00");
-            out.put_u8(digit(byte >> 4));
-            out.put_u8(digit(byte & 0xf));
-            return;
-        }
-    };
-    out.put_slice(short);
 }
 
 /// Writes a number.

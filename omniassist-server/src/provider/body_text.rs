@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use omniassist_core::json_scan::{first_special, plain_length};
+use omniassist_core::json_scan::{Escape, first_special, plain_length};
 use serde::Serializer;
 use serde_json::ser::Formatter;
 
@@ -11,9 +11,6 @@ const PIECE: usize = 512;
 
 /// Bytes that are copied in one step.
 const STEP: usize = 16;
-
-/// The longest escape: `\u001f`.
-const ESCAPE: usize = 6;
 
 /// JSON without white space, in which bytes are [`text`].
 pub(super) struct TextFormatter;
@@ -32,12 +29,24 @@ pub(super) fn text<T: AsRef<str>, S: Serializer>(text: &T, serializer: S) -> Res
     serializer.serialize_bytes(text.as_ref().as_bytes())
 }
 
+/// The same of a field that may be null.
+#[expect(clippy::ref_option, reason = "serde hands a field over like this")]
+pub(super) fn optional_text<T: AsRef<str>, S: Serializer>(
+    text: &Option<T>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    match text {
+        Some(given) => self::text(given, serializer),
+        None => serializer.serialize_none(),
+    }
+}
+
 /// Writes what stands between the quotes of a JSON string.
 fn content<W: ?Sized + Write>(writer: &mut W, text: &[u8]) -> io::Result<()> {
     let mut piece = Piece { bytes: [0; PIECE], used: 0 };
     let mut rest = text;
     loop {
-        while piece.used + STEP + ESCAPE <= PIECE
+        while piece.used + STEP + Escape::LONGEST <= PIECE
             && let Some((step, behind)) = rest.split_first_chunk()
         {
             // The step is copied as a whole, and what is behind its plain part is overwritten.
@@ -103,23 +112,9 @@ impl Piece {
     /// Escapes the first byte, and gives the others.
     fn escape_first<'a>(&mut self, bytes: &'a [u8]) -> &'a [u8] {
         let Some((&byte, behind)) = bytes.split_first() else { return bytes };
-        let short = match byte {
-            b'"' => br#"\""#,
-            b'\\' => br"\\",
-            b'\n' => br"\n",
-            b'\r' => br"\r",
-            b'\t' => br"\t",
-            0x08 => br"\b",
-            0x0c => br"\f",
-            _ => {
-                let digit = |nibble: u8| if nibble < 10 { b'0' + nibble } else { b'a' + nibble - 10 };
-                self.put(&[b'\\', b'u', b'0', b'0', digit(byte >> 4), digit(byte & 0xf)]);
-                self.used += ESCAPE;
-                return behind;
-            }
-        };
-        self.put(short);
-        self.used += short.len();
+        let escape = Escape::of(byte);
+        self.put(escape.as_bytes());
+        self.used += escape.as_bytes().len();
         behind
     }
 }

@@ -11,6 +11,7 @@ use serde::{Serialize, Serializer};
 
 use super::ran::Ran;
 use super::{file, metadata};
+use crate::provider::body;
 
 /// Stands where the API wants a message of the user and there is none.
 const OPENING: &str = "(The conversation begins.)";
@@ -63,6 +64,7 @@ pub(super) enum CacheControl {
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(super) enum Content<'a> {
     Text {
+        #[serde(serialize_with = "body::text")]
         text: Cow<'a, str>,
     },
     Image {
@@ -74,10 +76,12 @@ pub(super) enum Content<'a> {
         title: Option<&'a str>,
     },
     Thinking {
+        #[serde(serialize_with = "body::text")]
         thinking: &'a str,
         signature: &'a str,
     },
     RedactedThinking {
+        #[serde(serialize_with = "body::text")]
         data: &'a str,
     },
     ToolUse {
@@ -87,7 +91,7 @@ pub(super) enum Content<'a> {
     },
     ToolResult {
         tool_use_id: Cow<'a, str>,
-        #[serde(skip_serializing_if = "str::is_empty")]
+        #[serde(skip_serializing_if = "str::is_empty", serialize_with = "body::text")]
         content: Text,
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         is_error: bool,
@@ -100,9 +104,19 @@ pub(super) enum Content<'a> {
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(super) enum Source<'a> {
-    Base64 { media_type: &'a str, data: &'a str },
-    Url { url: &'a Text },
-    Text { media_type: &'static str, data: String },
+    Base64 {
+        media_type: &'a str,
+        #[serde(serialize_with = "body::text")]
+        data: &'a str,
+    },
+    Url {
+        url: &'a Text,
+    },
+    Text {
+        media_type: &'static str,
+        #[serde(serialize_with = "body::text")]
+        data: String,
+    },
 }
 
 impl Content<'_> {
