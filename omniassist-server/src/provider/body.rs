@@ -7,7 +7,7 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Map, Value};
 
 use super::body_text::TextFormatter;
-pub(super) use super::body_text::{optional_text, text};
+pub(super) use super::body_text::text;
 use crate::{Error, Result};
 
 /// Bytes that an item of a conversation has around its text, about.

@@ -124,6 +124,11 @@ pub mod anthropic;
     allow(dead_code, reason = "each provider uses a part of what they share")
 )]
 mod body;
+#[cfg(feature = "__transport")]
+#[cfg_attr(
+    not(all(feature = "anthropic", feature = "gemini", feature = "openai")),
+    allow(dead_code, reason = "each provider uses a part of what they share")
+)]
 mod body_text;
 mod fallback;
 #[cfg(feature = "gemini")]

@@ -18,6 +18,7 @@ use super::ids::CallIds;
 use super::schema::normalise;
 use crate::Result;
 use crate::provider::body::{self, Body, Fields};
+use crate::provider::body_text;
 
 /// What the provider's settings add to a payload.
 #[derive(Debug, Clone)]
@@ -211,7 +212,7 @@ enum Message<'a> {
 #[derive(Default, Serialize)]
 struct Turn<'a> {
     /// Null where the turn is calls alone.
-    #[serde(serialize_with = "body::optional_text")]
+    #[serde(serialize_with = "body_text::optional_text")]
     content: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     reasoning_content: Option<String>,
