@@ -124,8 +124,10 @@ pub(crate) const STAGES: &[Stage] = &[
     part("tool-call", "a tool call: checked, started, run and its outcome taken", calls::call),
     part("canonical", "canonical form of 1 KB of JSON", seals::canonical),
     token("seal-delta", "sealer, one text delta", seals::delta),
-    part("seal-turn", "sealer, the ends of a turn: text, call and output", seals::turn),
-    part("verify-turn", "verifier, a posted turn: text, call and output", seals::verify),
+    part("seal-text", "sealer, 1 KB of text", seals::seal_text),
+    part("seal-turn", "sealer, the ends of a turn: text, call and output", seals::seal_turn),
+    part("verify-text", "verifier, 1 KB of text posted", seals::verify_text),
+    part("verify-turn", "verifier, a posted turn: text, call and output", seals::verify_turn),
     Stage {
         name: "read",
         about: "reading a posted request, per message",

@@ -58,14 +58,20 @@ pub(super) fn delta(events: usize) -> Outcome<usize> {
     Ok(count)
 }
 
-/// A turn's events, the text in one piece.
-fn events() -> Outcome<Vec<RunEvent>> {
+/// A text in one piece.
+fn text() -> Vec<RunEvent> {
     let text = "It was sent on Monday. ".repeat(KB / 23);
-    let call_id = Text::from_static("call_0123456789abcdef01234567");
-    Ok(vec![
+    vec![
         RunEvent::TextStart { id: ID },
         RunEvent::TextDelta { id: ID, delta: text.into() },
         RunEvent::TextEnd { id: ID, metadata: None },
+    ]
+}
+
+/// A turn's events: a text, and a call with its output.
+fn events() -> Outcome<Vec<RunEvent>> {
+    let call_id = Text::from_static("call_0123456789abcdef01234567");
+    let call = [
         RunEvent::ToolInputAvailable {
             call_id: call_id.clone(),
             name: Text::from_static("orders"),
@@ -74,30 +80,48 @@ fn events() -> Outcome<Vec<RunEvent>> {
             metadata: None,
         },
         RunEvent::ToolOutput { call_id, output: records(KB)?, preliminary: false, provider_executed: false },
-    ])
+    ];
+    Ok(text().into_iter().chain(call).collect())
 }
 
-pub(super) fn turn(events_wanted: usize) -> Outcome<usize> {
+pub(super) fn seal_text(events: usize) -> Outcome<usize> {
+    seal(&text(), events)
+}
+
+pub(super) fn seal_turn(events_wanted: usize) -> Outcome<usize> {
+    seal(&events()?, events_wanted)
+}
+
+fn seal(turn: &[RunEvent], events_wanted: usize) -> Outcome<usize> {
     let keys = keys()?;
-    let turn = events()?;
     let mut count = 0;
     for _ in 0..events_wanted {
-        let mut sealer = sealer(&keys);
-        for event in &turn {
+        let (mut sealer, mut sealed) = (sealer(&keys), false);
+        for event in turn {
             let mut event = event.clone();
-            count += usize::from(sealer.seal(&mut event, &NoTools, || 0).is_some());
+            let seal = sealer.seal(&mut event, &NoTools, || 0);
+            sealed |= seal.is_some() || matches!(event, RunEvent::TextEnd { metadata: Some(_), .. });
             black_box(event);
         }
+        count += usize::from(sealed);
     }
     Ok(count)
 }
 
-pub(super) fn verify(events_wanted: usize) -> Outcome<usize> {
+pub(super) fn verify_text(events: usize) -> Outcome<usize> {
+    verify(text(), events)
+}
+
+pub(super) fn verify_turn(events_wanted: usize) -> Outcome<usize> {
+    verify(events()?, events_wanted)
+}
+
+fn verify(turn: Vec<RunEvent>, events_wanted: usize) -> Outcome<usize> {
     let keys = keys()?;
     let mut sealer = sealer(&keys);
     let mut collector = MessageCollector::new();
     let start = RunEvent::Start { message_id: Text::from_static("msg_0123456789abcdef"), metadata: None };
-    for mut event in std::iter::once(start).chain(events()?) {
+    for mut event in std::iter::once(start).chain(turn) {
         let seal = sealer.seal(&mut event, &NoTools, || 0);
         collector.apply(&event);
         seal.iter().for_each(|seal| collector.apply(seal));

@@ -206,8 +206,8 @@ pub(super) const SLIPS: &[Slip] = &[
     Slip::new(
         "a line feed stands in a string as it is",
         WRITE,
-        r#"        b'\n' => br"\n","#,
-        r#"        b'\n' if SLIP => return out.put_u8(b'\n'), b'\n' => br"\n","#,
+        "        out.put_slice(Escape::of(byte).as_bytes());",
+        r"        if SLIP && byte == b'\n' { out.put_u8(byte) } else { out.put_slice(Escape::of(byte).as_bytes()) }",
         "ledger-parts",
     ),
     Slip::new(
