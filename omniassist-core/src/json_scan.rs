@@ -165,6 +165,13 @@ impl Escape {
         Self { bytes: [b'\\', short, 0, 0, 0, 0], length: 2 }
     }
 
+    /// What is to be written, and zeros behind it: to copy a number of bytes that is known costs less.
+    #[must_use]
+    #[inline]
+    pub fn padded(&self) -> &[u8; Self::LONGEST] {
+        &self.bytes
+    }
+
     /// What is to be written.
     #[must_use]
     #[inline]

@@ -113,7 +113,7 @@ impl Piece {
     fn escape_first<'a>(&mut self, bytes: &'a [u8]) -> &'a [u8] {
         let Some((&byte, behind)) = bytes.split_first() else { return bytes };
         let escape = Escape::of(byte);
-        self.put(escape.as_bytes());
+        self.put(escape.padded());
         self.used += escape.as_bytes().len();
         behind
     }
