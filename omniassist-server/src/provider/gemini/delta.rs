@@ -71,19 +71,19 @@ impl<'a> Words<'a> {
 
 #[cfg(test)]
 mod tests {
-    use omniassist_core::{EventBuf, Limits, Text};
+    use omniassist_core::Limits;
     use proptest::prelude::*;
 
     use super::super::decode::Reader;
     use super::*;
-    use crate::provider::plain::cases::{check_all, just, list, number, object, one_of, outcome, string};
+    use crate::provider::plain::cases::{
+        check_all, just, list, number, object, one_of, opened, outcome, string,
+    };
     use crate::provider::wire::EventReader;
 
     fn started() -> Reader {
-        let mut reader = Reader::new(&Limits::default(), "call".to_owned());
-        let opening = Text::from(r#"{"responseId":"r","candidates":[{"content":{"parts":[{"text":"a"}]}}]}"#);
-        reader.event("", &opening, &mut EventBuf::new()).unwrap();
-        reader
+        let opening = r#"{"responseId":"r","candidates":[{"content":{"parts":[{"text":"a"}]}}]}"#;
+        opened(Reader::new(&Limits::default(), "call".to_owned()), &[opening])
     }
 
     #[test]

@@ -8,6 +8,7 @@ use proptest::sample::select;
 use proptest::strategy::Union;
 use proptest::test_runner::{Config, TestRunner};
 
+use crate::provider::wire::EventReader;
 use crate::{ProviderErrorKind, Result};
 
 /// A field that may stand in an object, by its key and what is mostly its value.
@@ -117,6 +118,13 @@ pub(in crate::provider) fn object(fields: Vec<Field>, rare: &[&'static str]) -> 
             format!("{{{a}{}}}{b}{}", fields.join(","), behind.unwrap_or_default())
         })
         .boxed()
+}
+
+/// A reader that has read how an answer opens.
+pub(in crate::provider) fn opened<R: EventReader>(mut reader: R, opening: &[&str]) -> R {
+    let mut out = EventBuf::new();
+    opening.iter().try_for_each(|data| reader.event("", &Text::from(*data), &mut out)).unwrap();
+    reader
 }
 
 /// What a reader makes of an event: what it says, whether it fails, and what it remembers.

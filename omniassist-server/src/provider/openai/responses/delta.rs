@@ -74,12 +74,12 @@ impl<'a> Delta<'a> {
 
 #[cfg(test)]
 mod tests {
-    use omniassist_core::{EventBuf, Limits, Text};
+    use omniassist_core::Limits;
     use proptest::prelude::*;
 
     use super::super::decode::Reader;
     use super::*;
-    use crate::provider::plain::cases::{check_all, just, number, object, outcome, string};
+    use crate::provider::plain::cases::{check_all, just, number, object, opened, outcome, string};
     use crate::provider::wire::EventReader;
 
     const OPENING: [&str; 3] = [
@@ -89,10 +89,7 @@ mod tests {
     ];
 
     fn started() -> Reader {
-        let mut reader = Reader::new(&Limits::default());
-        let mut out = EventBuf::new();
-        OPENING.iter().try_for_each(|data| reader.event("", &Text::from(*data), &mut out)).unwrap();
-        reader
+        opened(Reader::new(&Limits::default()), &OPENING)
     }
 
     #[test]
