@@ -65,9 +65,8 @@ pub struct HistoryPart<'a> {
     /// The call's arguments in their [canonical](crate::canonical) form; `None` where there are none, or they have no
     /// such form.
     pub arguments: Option<&'a str>,
-    /// A place where a verifier may leave a digest of the arguments: the other claims of the same part come with the same
-    /// place. Empty at the first claim.
-    pub arguments_digest: Option<&'a Cell<Option<[u8; 32]>>>,
+    /// A digest of the arguments that was asked for with an earlier claim of the part.
+    pub(super) known_digest: Option<&'a Cell<Option<[u8; 32]>>>,
     /// The call's output, likewise in its canonical form.
     pub output: Option<&'a str>,
     /// Who runs the part's tool today; `None` where there is no such tool, or the part is none.
@@ -89,11 +88,24 @@ impl<'a> HistoryPart<'a> {
             message,
             part,
             arguments: None,
-            arguments_digest: None,
+            known_digest: None,
             output: None,
             side: None,
             is_due: true,
         }
+    }
+
+    /// A digest of [`arguments`](Self::arguments), made by `make` once for all claims of the part: the same one each time. `None` where there
+    /// are none.
+    #[must_use]
+    pub fn arguments_digest(&self, make: impl FnOnce(&str) -> [u8; 32]) -> Option<[u8; 32]> {
+        let arguments = self.arguments?;
+        let known = self.known_digest.and_then(Cell::get);
+        let digest = known.unwrap_or_else(|| make(arguments));
+        if let Some(slot) = self.known_digest {
+            slot.set(Some(digest));
+        }
+        Some(digest)
     }
 }
 
@@ -135,5 +147,53 @@ pub struct TrustHistory;
 impl Verifier for TrustHistory {
     fn verify(&self, _part: HistoryPart<'_>) -> Verdict {
         Verdict::Accept
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU8, Ordering};
+
+    use super::*;
+    use crate::message::read;
+    use crate::run::NoTools;
+    use crate::verify::history;
+    use crate::{Limits, RunRequest};
+
+    /// Counts the digests that it makes, each of which is its number and the length of what it is of.
+    #[derive(Default)]
+    struct Counting(AtomicU8);
+
+    impl Verifier for Counting {
+        fn verify(&self, part: HistoryPart<'_>) -> Verdict {
+            let make = |arguments: &str| {
+                let mut digest = [u8::try_from(arguments.len()).unwrap(); 32];
+                digest[0] = self.0.fetch_add(1, Ordering::Relaxed);
+                digest
+            };
+            let expected = if part.arguments == Some("{}") { (0, 2) } else { (1, 7) };
+            let digest = part.arguments_digest(make).unwrap();
+            assert_eq!((digest[0], digest[1]), expected);
+            Verdict::Accept
+        }
+    }
+
+    #[test]
+    fn the_claims_of_a_part_share_a_digest() {
+        let part = |id: &str, input: &str| {
+            format!(
+                r#"{{"type":"tool-t","toolCallId":"{id}","state":"output-available","input":{input},"output":1,
+                    "callProviderMetadata":{{"p":{{}}}}}}"#
+            )
+        };
+        let parts = [part("a", "{}"), part("b", r#"{"a":1}"#)].join(",");
+        let json = format!(r#"[{{"id":"m","role":"assistant","parts":[{parts}]}}]"#);
+        let messages = read::messages(&json.into(), &Limits::default()).unwrap();
+        let verifier = Counting::default();
+        history(&mut RunRequest::new(messages), Poster::anonymous(0), &NoTools, &verifier).unwrap();
+        assert_eq!(verifier.0.into_inner(), 2, "one for each part");
+        let (message, part) = (Message::user("u", "x"), Part::StepStart);
+        let none = HistoryPart::new(Claim::Call, &message, &part);
+        assert_eq!(none.arguments_digest(|_| [1; 32]), None);
     }
 }

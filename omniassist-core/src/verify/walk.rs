@@ -72,7 +72,7 @@ pub fn history(
                 posted.poster = poster;
                 posted.is_due = message_index == last && part_index >= last_step;
                 posted.arguments = forms.arguments();
-                posted.arguments_digest = Some(&digest);
+                posted.known_digest = Some(&digest);
                 posted.output = forms.output();
                 posted.side = match part {
                     Part::Tool(tool) => tools.side(&tool.name),

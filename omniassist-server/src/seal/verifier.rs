@@ -1,11 +1,9 @@
-use std::cell::Cell;
-
 use omniassist_core::message::{Part, ProviderMetadata, ToolPart, ToolState};
 use omniassist_core::verify::own_entries;
 use omniassist_core::{Claim, HistoryPart, Verdict, Verifier};
 use serde_json::Value;
 
-use super::binding::{self, Call, Digest, Scope, Sealed, state_digest, text_digest};
+use super::binding::{self, Call, Scope, Sealed, state_digest, text_digest};
 use super::keys::SealKeys;
 use super::token::Token;
 
@@ -73,7 +71,7 @@ impl SealVerifier {
             return CallJudgement::Unproved;
         };
         let state = &state;
-        let arguments = arguments_digest(part);
+        let arguments = part.arguments_digest(text_digest);
         let call = arguments.as_ref().map(|arguments| Call { id, name, arguments });
         let claims = [
             call.map(|call| Sealed::Call { call, state }),
@@ -116,7 +114,7 @@ impl SealVerifier {
                 Some(Sealed::Error { id, name, text: &text })
             }
             _ => {
-                arguments = arguments_digest(part);
+                arguments = part.arguments_digest(text_digest);
                 output = part.output.map(text_digest);
                 arguments
                     .as_ref()
@@ -129,7 +127,7 @@ impl SealVerifier {
 
     fn approval(&self, part: &HistoryPart<'_>, tool: &ToolPart, approval: &Value) -> Verdict {
         let text = |key: &str| approval.get(key).and_then(Value::as_str);
-        let arguments = arguments_digest(part);
+        let arguments = part.arguments_digest(text_digest);
         let sealed = arguments.as_ref().zip(text("id")).map(|(arguments, id)| Sealed::Approval {
             id,
             call: Call { id: &tool.call_id, name: &tool.name, arguments },
@@ -192,17 +190,6 @@ impl Verifier for SealVerifier {
             _ => Verdict::Distrust,
         }
     }
-}
-
-/// The digest of a call's arguments. All claims of one part share it.
-fn arguments_digest(part: &HistoryPart<'_>) -> Option<Digest> {
-    let arguments = part.arguments?;
-    let known = part.arguments_digest;
-    let digest = known.and_then(Cell::get).unwrap_or_else(|| text_digest(arguments));
-    if let Some(known) = known {
-        known.set(Some(digest));
-    }
-    Some(digest)
 }
 
 /// The seal that stands with a part.
