@@ -96,7 +96,7 @@
 //!
 //! A middleware of the application puts a [`Principal`] into the request's extensions, or the assistant gets a hook of its own
 //! with [`authenticate`](AssistantBuilder::authenticate). Without either, requests are answered 401, unless
-//! [`allow_anonymous`](AssistantBuilder::allow_anonymous) says otherwise. [`edge`] tells the rest.
+//! [`allow_anonymous`](AssistantBuilder::allow_anonymous) says otherwise. [`access`] tells the rest.
 //!
 //! # Which pages may use it
 //!

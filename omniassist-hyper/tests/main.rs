@@ -8,9 +8,9 @@
     reason = "tests fail by panicking"
 )]
 
+mod access;
 mod bodies;
 mod client;
-mod edge;
 mod leaving;
 mod mounting;
 mod serving;

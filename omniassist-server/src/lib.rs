@@ -3,11 +3,11 @@
 //! Most applications depend on an adapter (`omniassist-axum`) instead, which re-exports what they need from here.
 //! Depend on this crate directly to run an assistant without HTTP, to write a provider, or to write an adapter.
 
+pub mod access;
 #[cfg(any(feature = "anthropic", feature = "testing"))]
 mod base64;
 mod cancel;
 mod cost;
-pub mod edge;
 pub mod endpoint;
 mod engine;
 mod error;
@@ -28,9 +28,9 @@ pub mod tool;
 #[cfg(feature = "__transport")]
 mod transport;
 
+pub use access::{AuthError, AuthRequest, Authenticate, Cors, PeerAddr};
 pub use cancel::CancellationToken;
 pub use cost::{Cost, Price, Prices};
-pub use edge::{AuthError, AuthRequest, Authenticate, Cors, PeerAddr};
 pub use endpoint::{ClientSetting, ObjectEndpoint, OpenAiEndpoint};
 pub use engine::{
     Assistant, AssistantBuilder, Drained, IntoSystemPrompt, LlmSummariser, PromptText, Run, RunFailure,

@@ -1,47 +1,49 @@
 use std::fmt;
 use std::sync::Arc;
 
-/// Who a run is for, as the host's authentication says.
+/// The user or service that a request acts for, as authenticated by the application.
 ///
-/// Put one into the request's extensions (in an authentication middleware, say); tools then take it as a parameter,
-/// and limits are kept per principal. Or give the assistant a [hook](crate::AssistantBuilder::authenticate) that says who
-/// it is. A request without one is refused, unless [anonymous ones are allowed](crate::AssistantBuilder::allow_anonymous);
-/// a run in process without one is anonymous.
+/// Insert one into the request's extensions, for example in an authentication middleware, or set an
+/// [authentication hook](crate::AssistantBuilder::authenticate). Tools take the principal as a parameter, and limits are
+/// counted per principal. A request without a principal is refused unless the assistant
+/// [allows anonymous requests](crate::AssistantBuilder::allow_anonymous). A run that the application starts itself, with
+/// [`Assistant::run`](crate::Assistant::run), is anonymous.
 ///
 /// ```
 /// use omniassist_server::Principal;
 ///
-/// assert_eq!(Principal::new("user-7").id(), "user-7");
+/// let session_user = String::from("user-7");
+/// assert_eq!(Principal::new(&session_user).id(), "user-7");
 /// assert!(Principal::anonymous().is_anonymous());
 /// ```
 #[derive(Clone, PartialEq, Eq, Hash, Default)]
 pub struct Principal(Option<Arc<str>>);
 
 impl Principal {
-    /// A known principal. The id must name exactly one user or service of the host.
+    /// Creates a named principal. The id must identify exactly one user or service of the application.
     #[must_use]
-    pub fn new(id: impl Into<Arc<str>>) -> Self {
-        Self(Some(id.into()))
+    pub fn new(id: impl AsRef<str>) -> Self {
+        Self(Some(id.as_ref().into()))
     }
 
-    /// Nobody in particular. In a request's extensions, it says that the host serves this request all the same.
+    /// Creates the anonymous principal. In a request's extensions it admits the request without authentication.
     #[must_use]
     pub const fn anonymous() -> Self {
         Self(None)
     }
 
-    /// The id; empty for an anonymous principal.
+    /// Returns the id; an empty string for the anonymous principal.
     #[must_use]
     pub fn id(&self) -> &str {
         self.0.as_deref().unwrap_or_default()
     }
 
-    /// The id of a known principal.
+    /// Returns the id of a named principal.
     pub(crate) fn known_id(&self) -> Option<&str> {
         self.0.as_deref()
     }
 
-    /// Whether nobody was authenticated.
+    /// Returns `true` for the anonymous principal.
     #[must_use]
     pub fn is_anonymous(&self) -> bool {
         self.0.is_none()

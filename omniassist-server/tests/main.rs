@@ -9,6 +9,7 @@
     reason = "that is how a test fails; clippy's own exception covers test functions only, not what they call"
 )]
 
+mod access;
 mod ag_ui;
 #[cfg(feature = "anthropic")]
 mod anthropic;
@@ -24,7 +25,6 @@ mod copilotkit;
 mod cost;
 mod dialects;
 mod drain;
-mod edge;
 mod engine;
 mod fallback;
 #[cfg(feature = "openai")]

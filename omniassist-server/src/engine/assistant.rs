@@ -22,8 +22,8 @@ use super::meter::{Budget, Meter};
 use super::prompt::SystemPrompt;
 use super::run::Run;
 use super::seals::Seals;
+use crate::access::AccessPolicy;
 use crate::cost::Prices;
-use crate::edge::Edge;
 use crate::endpoint::{ObjectEndpoint, OpenAiEndpoint};
 use crate::observe::Observers;
 use crate::provider::LlmProvider;
@@ -75,7 +75,7 @@ pub(crate) struct Inner {
     pub(super) rate_limit: Option<Arc<dyn RateLimit>>,
     pub(super) budget: Option<Arc<Budget>>,
     pub(super) observers: Observers,
-    pub(super) edge: Edge,
+    pub(super) access: AccessPolicy,
     pub(super) live: Arc<LiveRuns>,
 }
 
@@ -115,8 +115,8 @@ impl Assistant {
     }
 
     /// Who may use it over HTTP.
-    pub(crate) fn edge(&self) -> &Edge {
-        &self.inner.edge
+    pub(crate) fn access(&self) -> &AccessPolicy {
+        &self.inner.access
     }
 
     /// How it looks to OpenAI's clients.

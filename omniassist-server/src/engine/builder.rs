@@ -11,8 +11,8 @@ use super::live::WhenBusy;
 use super::meter::Budget;
 use super::prompt::{IntoSystemPrompt, SystemPrompt};
 use super::seals::Seals;
+use crate::access::{AccessPolicy, Authenticate, Cors};
 use crate::cost::Prices;
-use crate::edge::{Authenticate, Cors, Edge};
 use crate::endpoint::{ObjectEndpoint, OpenAiEndpoint};
 use crate::observe::{AtEnd, Observe, Observers, RunReport};
 use crate::provider::LlmProvider;
@@ -47,7 +47,7 @@ pub struct AssistantBuilder {
     rate_limit: Option<Arc<dyn RateLimit>>,
     budget: Option<Arc<Budget>>,
     observers: Observers,
-    edge: Edge,
+    access: AccessPolicy,
 }
 
 impl AssistantBuilder {
@@ -76,7 +76,7 @@ impl AssistantBuilder {
             rate_limit: None,
             budget: None,
             observers: Observers::default(),
-            edge: Edge::default(),
+            access: AccessPolicy::default(),
         }
     }
 
@@ -274,10 +274,10 @@ impl AssistantBuilder {
         self.observe(AtEnd(end))
     }
 
-    /// Who says whose request an HTTP request is; see [`edge`](crate::edge). Default: nobody but the host's middleware,
+    /// Who says whose request an HTTP request is; see [`access`](crate::access). Default: nobody but the host's middleware,
     /// which puts a [`Principal`](crate::Principal) into the request's extensions.
     pub fn authenticate(mut self, hook: impl Authenticate) -> Self {
-        self.edge.authenticate(Arc::new(hook));
+        self.access.authenticate(Arc::new(hook));
         self
     }
 
@@ -285,32 +285,32 @@ impl AssistantBuilder {
     /// anonymous user: whoever knows the id of a chat of theirs can stop its run, and each request costs what a model
     /// costs. Default: such a request is refused with 401.
     pub fn allow_anonymous(mut self) -> Self {
-        self.edge.allow_anonymous();
+        self.access.allow_anonymous();
         self
     }
 
     /// Lets pages of this origin use the assistant (`https://app.example.com`), on top of those that the server itself
     /// serves; see [`Cors::allow_origin`]. Default: none.
     pub fn allow_origin(mut self, origin: impl Into<String>) -> Self {
-        self.edge.allow_origin(origin.into());
+        self.access.allow_origin(origin.into());
         self
     }
 
     /// Which pages of other origins may use the assistant, and how. It takes the place of what
     /// [`allow_origin`](Self::allow_origin) listed before. Default: none, [`Cors::new`].
     pub fn cors(mut self, cors: Cors) -> Self {
-        self.edge.cors(cors);
+        self.access.cors(cors);
         self
     }
 
     /// The hosts that the server answers to, as requests name them: `app.example.com`, `*.example.com` for any name
     /// below that one, `app.example.com:8443` for that port only. Given twice, all count. Default: any, but on a
-    /// connection from this machine only names of this machine; see [`edge`](crate::edge).
+    /// connection from this machine only names of this machine; see [`access`](crate::access).
     pub fn allowed_hosts<I>(mut self, hosts: I) -> Self
     where
         I: IntoIterator<Item: Into<String>>,
     {
-        self.edge.allowed_hosts(hosts.into_iter().map(Into::into));
+        self.access.allowed_hosts(hosts.into_iter().map(Into::into));
         self
     }
 
@@ -328,7 +328,7 @@ impl AssistantBuilder {
             prices.check()?;
         }
         self.openai.check()?;
-        let edge = self.edge.checked()?;
+        let access = self.access.checked()?;
         let objects = objects_by_name(self.objects)?;
         let limits = Arc::new(self.limits);
         let tools = Tools::new(self.state, (*limits).clone());
@@ -368,7 +368,7 @@ impl AssistantBuilder {
             rate_limit: self.rate_limit,
             budget: self.budget,
             observers: self.observers,
-            edge,
+            access,
             live: Arc::default(),
         }))
     }

@@ -10,7 +10,7 @@ use omniassist_core::Error;
 use super::shape::Shape;
 use super::{AssistantBody, reply};
 use crate::Assistant;
-use crate::edge::{AuthError, Refused, Visitor};
+use crate::access::{AuthError, Refused, Visitor};
 
 /// The response to a request that goes to another server, or that another server's page sent.
 pub(super) fn refused(shape: Shape, refused: Refused) -> Response<AssistantBody> {
@@ -23,7 +23,7 @@ pub(super) fn preflight(
     parts: &Parts,
     visitor: &Visitor,
 ) -> Option<Response<AssistantBody>> {
-    let headers = assistant.edge().preflight(parts, visitor)?;
+    let headers = assistant.access().preflight(parts, visitor)?;
     let mut response = reply::no_content();
     response.headers_mut().extend(headers);
     Some(response)
@@ -36,7 +36,7 @@ pub(super) async fn identify(
     shape: Shape,
     parts: &mut Parts,
 ) -> Result<(), Response<AssistantBody>> {
-    match AssertUnwindSafe(assistant.edge().identify(parts)).catch_unwind().await {
+    match AssertUnwindSafe(assistant.access().identify(parts)).catch_unwind().await {
         Ok(identified) => identified.map_err(|error| unidentified(shape, &error)),
         Err(_) => {
             tracing::error!("the authentication hook panicked; the request is refused");

@@ -31,7 +31,7 @@
 //! | status | code | when |
 //! |---|---|---|
 //! | 400 | `invalid_host` | it names no host where one is needed, or several, or none that can be read |
-//! | 421 | `host_not_allowed` | it names a host that the server [does not answer to](crate::edge) |
+//! | 421 | `host_not_allowed` | it names a host that the server [does not answer to](crate::access) |
 //! | 403 | `origin_not_allowed` | a page of another origin sent it, or asks whether it may |
 //! | 401 | `unauthenticated` | nobody says whose it is, or the host's hook does not believe it; with `WWW-Authenticate` |
 //! | 403 | `forbidden` | the hook knows who sent it, and they may not |

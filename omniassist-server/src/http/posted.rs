@@ -43,7 +43,7 @@ pub struct PostedRun {
 }
 
 impl PostedRun {
-    /// Lets a request in as the assistant's own routes do (see [`edge`](crate::edge)), and reads its body, in any of
+    /// Lets a request in as the assistant's own routes do (see [`access`](crate::access)), and reads its body, in any of
     /// the forms that `POST /` takes. Permitting pages of other origins to ask is left to the host, whose route it is:
     /// `OPTIONS` does not come here, and the response has no CORS headers.
     ///
@@ -56,7 +56,7 @@ impl PostedRun {
         assistant: &Assistant,
     ) -> Result<Self, Response<AssistantBody>> {
         let (mut parts, body) = request.into_parts();
-        assistant.edge().screen(&parts).map_err(|refused| admit::refused(Shape::Own, refused))?;
+        assistant.access().screen(&parts).map_err(|refused| admit::refused(Shape::Own, refused))?;
         admit::identify(assistant, Shape::Own, &mut parts).await?;
         Self::read(Request::from_parts(parts, body), assistant.limits()).await
     }
@@ -100,7 +100,7 @@ impl PostedRun {
     /// As on the assistant's own routes, a run without a [`Principal`](crate::Principal) in its extensions is answered
     /// 401, unless [anonymous requests are allowed](crate::AssistantBuilder::allow_anonymous).
     pub fn respond(self, assistant: &Assistant) -> Response<AssistantBody> {
-        if let Err(error) = assistant.edge().require(&self.extensions) {
+        if let Err(error) = assistant.access().require(&self.extensions) {
             return admit::unidentified(Shape::Own, &error);
         }
         let Self { request, extensions, framing, version, protocol, http_version } = self;

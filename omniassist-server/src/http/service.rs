@@ -19,7 +19,7 @@ use super::unread::Unread;
 use super::{
     AssistantBody, PostedRun, admit, ag_ui, completion, copilotkit, manifest, object, openai, reply,
 };
-use crate::edge::Visitor;
+use crate::access::Visitor;
 use crate::{Assistant, Principal};
 
 /// The assistant as a service over [`http`] types; see the [module](super). Cloning is cheap.
@@ -68,7 +68,7 @@ impl AssistantService {
     /// Answers a request if its sender may send it.
     async fn admit<B: Body>(&self, shape: Shape, request: Request<B>) -> Response<AssistantBody> {
         let (mut parts, body) = request.into_parts();
-        let visitor = match self.assistant.edge().screen(&parts) {
+        let visitor = match self.assistant.access().screen(&parts) {
             Ok(visitor) => visitor,
             Err(refused) => return self.sent(admit::refused(shape, refused), &Visitor::Plain),
         };
@@ -93,7 +93,7 @@ impl AssistantService {
 
     /// A response with the headers that every one has.
     fn sent(&self, mut response: Response<AssistantBody>, visitor: &Visitor) -> Response<AssistantBody> {
-        self.assistant.edge().add_headers(visitor, response.headers_mut());
+        self.assistant.access().add_headers(visitor, response.headers_mut());
         response
     }
 

@@ -58,7 +58,7 @@
 //! ```
 //!
 //! with the dialect's headers, framing and keep-alives. The posted history is passed on as the client sent it; nothing
-//! of it is verified. Who may post is for the handler to say: [`edge`](crate::edge) is about assistants.
+//! of it is verified. Who may post is for the handler to say: [`access`](crate::access) is about assistants.
 
 mod chunks;
 mod host;

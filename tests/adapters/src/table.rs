@@ -4,7 +4,7 @@ use std::future::Future;
 use std::pin::Pin;
 
 use crate::cases::{
-    connections, edge, errors, host_data, keep_alive, leaving, limits, order, paths, readers, routes,
+    access, connections, errors, host_data, keep_alive, leaving, limits, order, paths, readers, routes,
     shutdown,
 };
 use crate::transport::Transport;
@@ -149,7 +149,7 @@ cases! {
         one_run_too_many_of_all,
         too_many_runs_in_a_while,
     }
-    edge::{
+    access::{
         nobody_is_refused,
         a_hook_says_whose_request_it_is,
         a_refusal_reaches_who_is_still_sending,

@@ -1,7 +1,7 @@
 //! What all transports have in common, a file for each concern.
 
+pub(crate) mod access;
 pub(crate) mod connections;
-pub(crate) mod edge;
 pub(crate) mod errors;
 pub(crate) mod host_data;
 pub(crate) mod keep_alive;

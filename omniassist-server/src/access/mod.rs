@@ -49,20 +49,20 @@
 //! the adapter tells the [`PeerAddr`]), which must name this machine: `localhost` or a loopback address. A server behind
 //! a proxy on the same machine therefore needs the list, or a proxy that does not pass the client's `Host` on.
 
-mod auth;
 mod auth_error;
+mod authenticate;
 mod authority;
 mod cors;
 mod hosts;
 mod origin;
 mod peer;
+mod policy;
 mod refused;
-mod settings;
 
-pub use auth::{AuthFuture, AuthRequest, Authenticate, bearer};
 pub use auth_error::AuthError;
+pub use authenticate::{AuthFuture, AuthRequest, Authenticate, bearer};
 pub use cors::Cors;
 pub(crate) use cors::Visitor;
 pub use peer::PeerAddr;
+pub(crate) use policy::AccessPolicy;
 pub(crate) use refused::Refused;
-pub(crate) use settings::Edge;

@@ -42,7 +42,7 @@ const METHODS: &str = "GET, HEAD, POST";
 /// header is never `*` and never repeats an origin that is not listed.
 ///
 /// ```
-/// use omniassist_server::edge::Cors;
+/// use omniassist_server::access::Cors;
 /// use omniassist_server::testing::ScriptedProvider;
 /// use omniassist_server::Assistant;
 ///

@@ -28,7 +28,7 @@ pub type AuthFuture<'a> = Pin<Box<dyn Future<Output = Result<Option<Principal>, 
 /// ```
 /// use http::request::Parts;
 /// use omniassist_server::Principal;
-/// use omniassist_server::edge::{AuthError, AuthFuture, Authenticate, bearer};
+/// use omniassist_server::access::{AuthError, AuthFuture, Authenticate, bearer};
 ///
 /// struct ApiKeys;
 ///

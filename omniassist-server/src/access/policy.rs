@@ -12,7 +12,7 @@ use crate::{Principal, Result};
 
 /// What the host says of who may use the assistant over HTTP.
 #[derive(Clone, Default)]
-pub(crate) struct Edge {
+pub(crate) struct AccessPolicy {
     hook: Option<Arc<dyn Authenticate>>,
     anonymous: bool,
     hosts: Hosts,
@@ -30,7 +30,7 @@ struct Warned {
     of_no_peer: AtomicBool,
 }
 
-impl Edge {
+impl AccessPolicy {
     pub(crate) fn authenticate(&mut self, hook: Arc<dyn Authenticate>) {
         self.hook = Some(hook);
     }
@@ -144,9 +144,9 @@ fn report(error: &AuthError) {
     }
 }
 
-impl fmt::Debug for Edge {
+impl fmt::Debug for AccessPolicy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Edge")
+        f.debug_struct("AccessPolicy")
             .field("has_hook", &self.hook.is_some())
             .field("anonymous", &self.anonymous)
             .field("hosts", &self.hosts)
