@@ -4,10 +4,11 @@
 use std::env;
 use std::process::ExitCode;
 
+mod deny;
 mod instructions;
 mod lint;
+mod modules;
 mod msrv;
-mod mutants;
 mod prerequisites;
 mod process;
 mod report;
@@ -28,15 +29,14 @@ cargo xtask test [rust|clients|browser|real-model]...
 cargo xtask lint     formatting, clippy and rustdoc, with warnings as errors
 cargo xtask tree     the number of dependencies against its budget
 cargo xtask msrv     the stated Rust version against what the dependencies ask for
-cargo xtask style    file lengths, unfinished code, lock files, slips that no longer fit the sources
+cargo xtask style    file lengths, unfinished code, lock files, and the English of doc comments and documents
+cargo xtask modules  module cycles in the crates: no two modules name each other
+cargo xtask deny     licences, sources, duplicates and advisories of the dependencies; installs cargo-deny
 cargo xtask instructions [--accept]
             what each stage of a token's way costs, in instructions and allocations under callgrind, against
             benches/baseline.txt: more than 5 % above it fails. With --accept the baseline is written anew.
             As root on Debian it installs valgrind
-cargo xtask ci       all of these
-cargo xtask mutants [NUMBER|WORDS]...
-            whether the client suite notices mistakes in what is sent and believed: all, or those with this number, these
-            words, or this file of tests/clients that must fail. Not part of ci: all take a quarter of an hour or more";
+cargo xtask ci       all of these";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();
@@ -56,12 +56,15 @@ fn main() -> ExitCode {
         (Some("style"), []) => style::run(&mut report),
         (Some("instructions"), []) => instructions::check(&mut report),
         (Some("instructions"), ["--accept"]) => instructions::accept(&mut report),
-        (Some("mutants"), names) => mutants::run(names, &mut report),
+        (Some("modules"), []) => modules::run(&mut report),
+        (Some("deny"), []) => deny::run(&mut report),
         (Some("ci"), []) => {
             lint::run(&mut report);
             tree::run(&mut report);
             msrv::run(&mut report);
             style::run(&mut report);
+            modules::run(&mut report);
+            deny::run(&mut report);
             instructions::check(&mut report);
             suites::run(&[], &mut report);
         }
