@@ -53,4 +53,5 @@ mod testing_fake_server;
 mod testing_scripted;
 mod tool_choice;
 mod tool_events;
+mod tool_label;
 mod tool_ui;

@@ -305,6 +305,11 @@ pub(crate) fn approval_question(call_id: &str, question: &str) -> Map<String, Va
     of_call("approvals", call_id, Value::Object(question))
 }
 
+/// Returns the metadata that gives a call's title and summary to a client.
+pub(crate) fn call_label(call_id: &str, label: Map<String, Value>) -> Map<String, Value> {
+    of_call("tools", call_id, Value::Object(label))
+}
+
 fn of_call(what: &str, call_id: &str, value: Value) -> Map<String, Value> {
     let calls = Map::from_iter([(call_id.to_owned(), value)]);
     let own = Map::from_iter([(what.to_owned(), Value::Object(calls))]);

@@ -22,7 +22,7 @@ pub(crate) mod tree;
 mod write;
 
 pub use collect::MessageCollector;
-pub(crate) use collect::{approval_question, merge_metadata, output_seal};
+pub(crate) use collect::{approval_question, call_label, merge_metadata, output_seal};
 pub use plain::{ChatMessage, ChatRole, ContextMessage, FunctionCall, FunctionCallOutput};
 pub use rich::{
     DataPart, FilePart, Message, Part, ProviderMetadata, ReasoningPart, Role, SourcePart, TextPart, ToolPart,

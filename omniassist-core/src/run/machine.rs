@@ -1,11 +1,13 @@
 use std::fmt;
 use std::sync::Arc;
 
+use serde_json::Map;
+
 use super::state::{CallState, OpenCall, Phase, RunState, VERSION};
 use super::turn::{BlockKind, Finish, Turn};
 use super::{ClientAbilities, RunRequest, obligation};
 use crate::event::{LlmEvent, RunErrorCode};
-use crate::message::{Message, Part, Role};
+use crate::message::{Message, Part, Role, call_label};
 use crate::transcript::{ToolCall, from_messages, insert_context};
 use crate::{EventBuf, JsonText, Limits, RunEvent, Text, ToolSide, TranscriptItem, Usage};
 
@@ -27,6 +29,12 @@ pub trait ToolCatalog {
         Gate::Open
     }
 
+    /// Returns the name and the summary of a call that clients show to people. Default: neither.
+    fn label(&self, name: &str, arguments: Option<&JsonText>) -> CallLabel {
+        let _ = (name, arguments);
+        CallLabel::default()
+    }
+
     /// Whether what a client gave back for a front-end tool fits the call. Default: anything does.
     ///
     /// # Errors
@@ -35,6 +43,27 @@ pub trait ToolCatalog {
     fn check_output(&self, name: &str, arguments: &JsonText, output: &JsonText) -> Result<(), Text> {
         let _ = (name, arguments, output);
         Ok(())
+    }
+}
+
+/// The name and the summary of a call, for people.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CallLabel {
+    /// The tool's title.
+    pub title: Option<Text>,
+    /// One line about the arguments. `None` while they are incomplete, and for a tool without a summary.
+    pub summary: Option<Text>,
+}
+
+impl CallLabel {
+    /// Returns the event that gives the label to the client, or `None` for an empty label.
+    pub(super) fn event(self, call_id: &Text) -> Option<RunEvent> {
+        let fields = [("title", self.title), ("summary", self.summary)];
+        let label: Map<_, _> = fields
+            .into_iter()
+            .filter_map(|(key, text)| Some((key.to_owned(), text?.as_str().into())))
+            .collect();
+        (!label.is_empty()).then(|| RunEvent::Metadata(call_label(call_id, label)))
     }
 }
 
@@ -303,7 +332,7 @@ impl RunMachine {
             return;
         }
         match input {
-            Input::Model(event) if self.state.phase == Phase::Model => self.model(event, events),
+            Input::Model(event) if self.state.phase == Phase::Model => self.model(event, tools, events),
             Input::ModelEnd if self.state.phase == Phase::Model => self.model_end(tools, events),
             Input::ModelError(code) if self.state.phase == Phase::Model => {
                 // The answer was complete: what came after it does not matter.
@@ -341,7 +370,7 @@ impl RunMachine {
             && self.state.calls.iter().any(|call| call.id == call_id && call.state == CallState::Running)
     }
 
-    fn model(&mut self, event: LlmEvent, events: &mut EventBuf<RunEvent>) {
+    fn model(&mut self, event: LlmEvent, tools: &dyn ToolCatalog, events: &mut EventBuf<RunEvent>) {
         let RunState { turn, next_block, transcript, left_out_calls, .. } = &mut self.state;
         if !std::mem::replace(&mut turn.started, true) {
             events.push(RunEvent::StepStart);
@@ -364,6 +393,10 @@ impl RunMachine {
             LlmEvent::ToolCallStart { call, id, name, kind } => {
                 let id = unused_call_id(id, transcript, left_out_calls, turn);
                 events.push(RunEvent::ToolInputStart { call_id: id.clone(), name: name.clone() });
+                let title = CallLabel { summary: None, ..tools.label(&name, None) };
+                if let Some(title) = title.event(&id) {
+                    events.push(title);
+                }
                 turn.start_call(call, id, name, kind);
             }
             LlmEvent::ToolCallDelta { call, delta } => {

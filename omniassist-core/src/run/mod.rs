@@ -29,7 +29,7 @@ mod request;
 mod state;
 mod turn;
 
-pub use machine::{Action, Gate, Input, NoTools, RunConfig, RunMachine, ToolCatalog};
+pub use machine::{Action, CallLabel, Gate, Input, NoTools, RunConfig, RunMachine, ToolCatalog};
 pub use obligation::{DueApproval, due_approvals};
 pub use request::{ClientAbilities, RunRequest, ToolUse, Trigger};
 pub use state::RunState;

@@ -1,6 +1,6 @@
 //! What follows when a turn or a step is over.
 
-use super::machine::{Gate, RunMachine, ToolCatalog};
+use super::machine::{CallLabel, Gate, RunMachine, ToolCatalog};
 use super::obligation::approval_request;
 use super::state::{CallState, OpenCall, Phase};
 use super::turn::{Call, Finish};
@@ -35,6 +35,13 @@ impl RunMachine {
             let vetoed = truncated && index == last;
             let metadata = call.metadata.clone();
             let (settled, follow_up) = self.settle(&call, vetoed, tools);
+            if !matches!(settled.state, CallState::Invalid { .. } | CallState::Cut { .. }) {
+                let label = tools.label(&settled.name, Some(&settled.arguments));
+                // The client has the title since the call began.
+                if let Some(summary) = (CallLabel { title: None, ..label }).event(&settled.id) {
+                    events.push(summary);
+                }
+            }
             events.push(match &settled.state {
                 CallState::Invalid { error_text } | CallState::Cut { error_text } => {
                     RunEvent::ToolInputError {

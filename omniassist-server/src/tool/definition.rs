@@ -5,9 +5,11 @@ use std::time::Duration;
 
 use omniassist_core::{Text, ToolExample, ToolSide, ToolSpec};
 use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::form;
+use super::label::Summary;
 use super::schema;
 use super::state::StateNeed;
 use super::{
@@ -36,6 +38,7 @@ pub struct Tool {
     pub(super) timeout: Option<Duration>,
     pub(super) max_output_bytes: Option<usize>,
     pub(super) approval: Option<Approval>,
+    pub(super) summary: Option<Summary>,
     pub(super) state: Vec<StateNeed>,
     pub(super) arguments: Vec<&'static str>,
 }
@@ -50,6 +53,7 @@ impl Tool {
             timeout: None,
             max_output_bytes: None,
             approval: None,
+            summary: None,
             state: Vec::new(),
             arguments: Vec::new(),
         }
@@ -160,6 +164,41 @@ impl Tool {
     /// A short name for people, which clients show while the tool runs. Default: none; clients show the name.
     pub fn title(mut self, title: impl Into<Text>) -> Self {
         self.spec.title = Some(title.into());
+        self
+    }
+
+    /// Sets what people read of a call's arguments: one line, such as the amount and the customer of a refund. Clients
+    /// show it in place of the arguments, and an approval's question ends with it. The model does not see it.
+    ///
+    /// `T` is usually the type of the tool's [`Args`](super::Args). Arguments that are not a `T` have no summary. Line
+    /// breaks and invisible characters are replaced, and a text of more than 300 bytes is cut off. Default: none.
+    ///
+    /// ```
+    /// use omniassist_server::tool::{Approval, Args, Tool, ToolError};
+    /// use schemars::JsonSchema;
+    /// use serde::Deserialize;
+    ///
+    /// #[derive(Deserialize, JsonSchema)]
+    /// struct Refund {
+    ///     order: u64,
+    ///     cents: u64,
+    /// }
+    ///
+    /// async fn refund(Args(refund): Args<Refund>) -> Result<String, ToolError> {
+    ///     Ok(format!("Refunded order {}.", refund.order))
+    /// }
+    ///
+    /// let tool = Tool::new("refund_order", "Gives a customer their money back", refund)
+    ///     .title("Refund order")
+    ///     .summary(|refund: &Refund| format!("{} cents for order {}", refund.cents, refund.order))
+    ///     .requires_approval(Approval::always());
+    /// ```
+    pub fn summary<T, S>(mut self, summary: impl Fn(&T) -> S + Send + Sync + 'static) -> Self
+    where
+        T: DeserializeOwned,
+        S: Into<String>,
+    {
+        self.summary = Some(Summary::new(summary));
         self
     }
 

@@ -80,6 +80,7 @@ mod extract;
 mod form;
 mod handler;
 mod json;
+mod label;
 mod output;
 mod registered;
 mod registry;

@@ -3,12 +3,13 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use omniassist_core::run::Gate;
+use omniassist_core::run::{CallLabel, Gate};
 use omniassist_core::{
     JsonText, Limits, Text, ToolSide, ToolSpec, check_tool_name, is_inherited_in_javascript,
 };
 
 use super::definition::Call;
+use super::label::{self, Summary};
 use super::schema::{self, ArgumentCheck};
 use super::state::StateMap;
 use super::{Approval, Tool, ToolContext, ToolError, ToolFuture, form};
@@ -22,6 +23,7 @@ pub struct RegisteredTool {
     timeout: Duration,
     max_output_bytes: usize,
     approval: Option<Approval>,
+    summary: Option<Summary>,
 }
 
 /// Why no tool is called `constructor`.
@@ -29,7 +31,8 @@ pub(super) const INHERITED: &str = "every object in JavaScript has something of 
 
 impl RegisteredTool {
     pub(super) fn check(tool: Tool, state: &StateMap, limits: &Limits) -> Result<Self, Error> {
-        let Tool { mut spec, call, timeout, max_output_bytes, approval, state: needs, arguments } = tool;
+        let Tool { mut spec, call, timeout, max_output_bytes, approval, summary, state: needs, arguments } =
+            tool;
         let name = spec.name.clone();
         let refuse = |reason: Cow<'static, str>| Error::invalid_tool(name.clone(), reason);
 
@@ -81,6 +84,7 @@ impl RegisteredTool {
             timeout: timeout.unwrap_or(limits.tool_timeout),
             max_output_bytes: max_output_bytes.unwrap_or(limits.max_tool_output_bytes),
             approval,
+            summary,
         })
     }
 
@@ -98,8 +102,9 @@ impl RegisteredTool {
             Arc::new(spec)
         };
         let Limits { tool_timeout: timeout, max_tool_output_bytes: max_output_bytes, .. } = Limits::default();
-        let approval = None;
-        Ok(Self { spec, call: None, check: ArgumentCheck::lazy(), timeout, max_output_bytes, approval })
+        let check = ArgumentCheck::lazy();
+        let (approval, summary) = (None, None);
+        Ok(Self { spec, call: None, check, timeout, max_output_bytes, approval, summary })
     }
 
     /// What models and clients are told of it.
@@ -131,9 +136,21 @@ impl RegisteredTool {
 
     pub(super) fn gate(&self, arguments: &JsonText, principal: &Principal) -> Gate {
         match &self.approval {
-            Some(approval) => approval.gate(&self.spec.name, arguments, principal),
+            Some(approval) => {
+                let gate = approval.gate(&self.spec.name, arguments, principal);
+                label::complete(gate, &self.spec.name, self.label(Some(arguments)))
+            }
             None if self.is_form() => form::gate(arguments),
             None => Gate::Open,
+        }
+    }
+
+    /// Returns the title, and the summary of these arguments.
+    pub(super) fn label(&self, arguments: Option<&JsonText>) -> CallLabel {
+        let summary = self.summary.as_ref().zip(arguments);
+        CallLabel {
+            title: self.spec.title.clone(),
+            summary: summary.and_then(|(summary, arguments)| summary.of(&self.spec.name, arguments)),
         }
     }
 

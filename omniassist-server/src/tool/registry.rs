@@ -3,7 +3,7 @@ use std::fmt;
 use std::future::Future;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use omniassist_core::run::{ClientAbilities, Gate, ToolCatalog};
+use omniassist_core::run::{CallLabel, ClientAbilities, Gate, ToolCatalog};
 use omniassist_core::{
     JsonText, Limits, Text, ToolSide, ToolSpec, check_tool_name, is_inherited_in_javascript,
 };
@@ -323,6 +323,10 @@ impl ToolCatalog for ToolSnapshot {
 
     fn gate(&self, name: &str, arguments: &JsonText) -> Gate {
         self.get(name).map_or(Gate::Open, |tool| tool.gate(arguments, &self.principal))
+    }
+
+    fn label(&self, name: &str, arguments: Option<&JsonText>) -> CallLabel {
+        self.get(name).map(|tool| tool.label(arguments)).unwrap_or_default()
     }
 
     fn check_output(&self, name: &str, arguments: &JsonText, output: &JsonText) -> Result<(), Text> {

@@ -1,0 +1,82 @@
+//! What people read of a call: the tool's title and a summary of the arguments.
+
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use omniassist_core::run::{CallLabel, Gate};
+use omniassist_core::{JsonText, Text};
+use serde::de::DeserializeOwned;
+
+use super::output::floor_char_boundary;
+
+/// Bytes of a summary.
+const MAX_SUMMARY_BYTES: usize = 300;
+
+/// A function that summarises the arguments of a call.
+#[derive(Clone)]
+pub(super) struct Summary(Arc<Summarise>);
+
+type Summarise = dyn Fn(&JsonText) -> Option<String> + Send + Sync;
+
+impl Summary {
+    pub(super) fn new<T, S>(summary: impl Fn(&T) -> S + Send + Sync + 'static) -> Self
+    where
+        T: DeserializeOwned,
+        S: Into<String>,
+    {
+        Self(Arc::new(move |arguments| Some(summary(&arguments.to().ok()?).into())))
+    }
+
+    /// Returns the summary of these arguments as one line, or `None` where there is none.
+    pub(super) fn of(&self, tool: &str, arguments: &JsonText) -> Option<Text> {
+        let summary = catch_unwind(AssertUnwindSafe(|| (self.0)(arguments))).unwrap_or_else(|_| {
+            tracing::error!(tool, "the summary of the arguments panicked; the call has none");
+            None
+        });
+        summary.map(|text| one_line(&text)).filter(|text| !text.is_empty()).map(Text::from)
+    }
+}
+
+impl fmt::Debug for Summary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Summary")
+    }
+}
+
+/// Completes the question of an approval with the summary of the call.
+pub(super) fn complete(gate: Gate, tool: &str, label: CallLabel) -> Gate {
+    let Gate::Approval { message, editable } = gate else { return gate };
+    let message = match (message, label.summary) {
+        (message, None) => message,
+        (Some(message), Some(summary)) => Some(format!("{message}\n{summary}").into()),
+        (None, Some(summary)) => {
+            let title = label.title.as_deref().unwrap_or(tool);
+            Some(format!("{title}: {summary}").into())
+        }
+    };
+    Gate::Approval { message, editable }
+}
+
+/// Returns a text on one line. The model wrote the arguments: a line break or a mark of text direction among them must
+/// not make a question look like another one.
+fn one_line(text: &str) -> String {
+    let is_hidden = |char: char| {
+        char.is_control()
+            || matches!(char, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+    };
+    let mut line = String::new();
+    for word in
+        text.split(|char: char| is_hidden(char) || char.is_whitespace()).filter(|word| !word.is_empty())
+    {
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    if line.len() > MAX_SUMMARY_BYTES {
+        line.truncate(floor_char_boundary(&line, MAX_SUMMARY_BYTES - '…'.len_utf8()));
+        line.push('…');
+    }
+    line
+}
