@@ -14,10 +14,13 @@ pub(crate) fn run(report: &mut Report) {
         clippy(&["--workspace", "--all-targets"])?;
         clippy(&["-p", "omniassist-core", "--all-targets", "--all-features"])?;
         clippy(&["-p", "omniassist-server", "--all-targets", "--all-features"])?;
-        clippy(&["-p", "omniassist-server", "--no-default-features"])?;
-        clippy(&["-p", "omniassist-server", "--no-default-features", "--features", "openai"])?;
-        clippy(&["-p", "omniassist-server", "--no-default-features", "--features", "anthropic"])?;
-        clippy(&["-p", "omniassist-server", "--no-default-features", "--features", "gemini"])
+        // Without TLS; each provider alone; each kind of TLS but the default one, which the workspace has.
+        for features in
+            ["", "openai", "anthropic", "gemini", "openai,tls-ring", "openai,native-tls", "testing"]
+        {
+            clippy(&["-p", "omniassist-server", "--no-default-features", "--features", features])?;
+        }
+        clippy(&["-p", "omniassist-axum", "--no-default-features"])
     });
     report.step("rustdoc", || {
         let doc = ["doc", "--locked", "--workspace", "--no-deps", "--all-features"];

@@ -17,6 +17,7 @@ mod retry_after;
 #[cfg(test)]
 #[cfg(feature = "testing")]
 mod tests;
+mod tls;
 
 use std::fmt;
 use std::net::IpAddr;
@@ -33,6 +34,7 @@ use crate::provider::{LlmStream, WireDecoder};
 use crate::{Error, Result};
 use answer::Answer;
 use clients::Clients;
+use tls::Roots;
 
 /// First-byte deadline of a provider on the network.
 const FIRST_BYTE: Duration = Duration::from_secs(60);
@@ -83,7 +85,7 @@ impl Transport {
     /// # Errors
     ///
     /// [`Error::is_configuration`] when the base URL is not an absolute `http:` or `https:` URL, when a root certificate
-    /// is none, or when the system's certificates cannot be loaded.
+    /// is none, when the system's certificates cannot be loaded, or when the URL needs TLS and the build has none.
     pub(crate) fn new(limits: Limits, base_url: &str, root_certificates: &[Vec<u8>]) -> Result<Self> {
         let url = reqwest::Url::parse(base_url).map_err(|error| {
             Error::configuration("the base URL is not an absolute URL").with_source(error)
@@ -92,13 +94,10 @@ impl Transport {
             return Err(Error::configuration("the base URL is neither http: nor https:"));
         }
         let loopback = url.host_str().is_some_and(is_loopback);
-        let mut roots = Vec::new();
-        for pem in root_certificates {
-            roots.append(&mut certificates(pem)?);
-        }
+        let roots = Roots::read(root_certificates, url.scheme() == "https")?;
         let of_client = limits.clone();
         let recipe = move || {
-            let client = client(&of_client).tls_certs_merge(roots.iter().cloned());
+            let client = roots.add_to(client(&of_client));
             if loopback { client.no_proxy() } else { client }
         };
         Self::with_clients(limits, recipe, loopback)
@@ -141,28 +140,20 @@ impl fmt::Debug for Transport {
 
 fn client(limits: &Limits) -> reqwest::ClientBuilder {
     let mut headers = HeaderMap::new();
-    // Compression holds events back until a block is full, so it is not asked for. A gateway that compresses all the
-    // same is understood: what is decoded counts against the caps.
+    // Compression holds events back until a block is full, so it is not asked for. With the feature `gzip` the answer
+    // of a gateway that compresses all the same is read: decoded bytes count against the caps.
     headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
-    reqwest::Client::builder()
+    let client = reqwest::Client::builder();
+    #[cfg(feature = "gzip")]
+    let client = client.gzip(true);
+    client
         .user_agent(concat!("omniassist/", env!("CARGO_PKG_VERSION")))
         .default_headers(headers)
-        .gzip(true)
         // Followed to another host, a redirect would take `api-key` headers along.
         .redirect(reqwest::redirect::Policy::none())
         .referer(false)
         .connect_timeout(limits.connect_timeout)
         .pool_idle_timeout(limits.pool_idle_timeout)
-}
-
-/// The certificates in a PEM text, of which there must be one.
-fn certificates(pem: &[u8]) -> Result<Vec<reqwest::Certificate>> {
-    let none = || Error::configuration("`root_certificate`: there is no certificate in PEM form");
-    match reqwest::Certificate::from_pem_bundle(pem) {
-        Ok(certificates) if certificates.is_empty() => Err(none()),
-        Ok(certificates) => Ok(certificates),
-        Err(error) => Err(none().with_source(error.without_url())),
-    }
 }
 
 /// Whether a URL's host names this machine. An IPv6 host comes in brackets.

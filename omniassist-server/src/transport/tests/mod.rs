@@ -3,6 +3,7 @@
 mod answers;
 mod deadlines;
 mod drops;
+#[cfg(feature = "gzip")]
 mod gzip;
 mod http2;
 mod network;

@@ -1,0 +1,74 @@
+//! The TLS of connections to providers. The crate's features `tls-aws-lc`, `tls-ring` and `native-tls` choose it.
+
+use crate::{Error, Result};
+
+/// Root certificates that are trusted in addition to those of the system.
+#[cfg(feature = "__tls")]
+#[derive(Clone)]
+pub(super) struct Roots(Vec<reqwest::Certificate>);
+
+#[cfg(feature = "__tls")]
+impl Roots {
+    /// Reads PEM texts. Each must hold at least one certificate.
+    pub(super) fn read(pems: &[Vec<u8>], _https: bool) -> Result<Self> {
+        let invalid = || Error::configuration("`root_certificate`: the text has no certificate in PEM form");
+        let mut roots = Vec::new();
+        for pem in pems {
+            match reqwest::Certificate::from_pem_bundle(pem) {
+                Ok(certificates) if certificates.is_empty() => return Err(invalid()),
+                Ok(mut certificates) => roots.append(&mut certificates),
+                Err(error) => return Err(invalid().with_source(error.without_url())),
+            }
+        }
+        Ok(Self(roots))
+    }
+
+    pub(super) fn add_to(&self, client: reqwest::ClientBuilder) -> reqwest::ClientBuilder {
+        // Without aws-lc, reqwest has no default and panics where the process has none either.
+        #[cfg(all(feature = "tls-ring", not(feature = "tls-aws-lc")))]
+        if rustls::crypto::CryptoProvider::get_default().is_none() {
+            // Fails only where another thread was faster, which serves as well.
+            let _ = rustls::crypto::ring::default_provider().install_default();
+        }
+        client.tls_certs_merge(self.0.iter().cloned())
+    }
+}
+
+/// Stands for the root certificates of a build without TLS.
+#[cfg(not(feature = "__tls"))]
+#[derive(Clone)]
+pub(super) struct Roots;
+
+#[cfg(not(feature = "__tls"))]
+impl Roots {
+    /// Refuses whatever needs TLS.
+    pub(super) fn read(pems: &[Vec<u8>], https: bool) -> Result<Self> {
+        const ENABLE: &str =
+            "this build has no TLS: enable the feature `tls-aws-lc`, `tls-ring` or `native-tls`";
+        if https {
+            return Err(Error::configuration(format!("`base_url` begins with https://, but {ENABLE}")));
+        }
+        if !pems.is_empty() {
+            return Err(Error::configuration(format!("`root_certificate` needs TLS, but {ENABLE}")));
+        }
+        Ok(Self)
+    }
+
+    pub(super) fn add_to(&self, client: reqwest::ClientBuilder) -> reqwest::ClientBuilder {
+        client
+    }
+}
+
+#[cfg(all(test, not(feature = "__tls")))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn https_without_tls_names_the_features() {
+        assert!(Roots::read(&[], false).is_ok());
+        for refused in [Roots::read(&[], true), Roots::read(&[b"pem".to_vec()], false)] {
+            let error = refused.err().map(|error| error.to_string()).unwrap_or_default();
+            assert!(error.contains("`tls-aws-lc`, `tls-ring` or `native-tls`"), "{error}");
+        }
+    }
+}
