@@ -7,18 +7,22 @@ pub mod access;
 #[cfg(any(feature = "anthropic", feature = "testing"))]
 mod base64;
 mod cancel;
+mod clock;
 mod cost;
 pub mod endpoint;
 mod engine;
 mod error;
 pub mod http;
+mod http_options;
 pub mod observe;
+mod panics;
 mod principal;
 pub mod provider;
 mod run_context;
 pub mod runtime;
 pub mod seal;
 mod shared_state;
+mod sync;
 mod telemetry;
 #[cfg(feature = "testing")]
 pub mod testing;

@@ -1,8 +1,10 @@
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 use json_patch::diff;
 use omniassist_core::{JsonText, RunEvent, canonical};
 use serde_json::Value;
+
+use crate::sync::lock;
 
 /// The state that a run shares with its client: what the client has of it, and what it has become since.
 ///
@@ -26,7 +28,7 @@ impl SharedState {
     }
 
     fn lock(&self) -> MutexGuard<'_, Versions> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 
     pub(crate) fn get(&self) -> Value {

@@ -54,7 +54,7 @@ pub(super) fn assistant(events: usize, history: History) -> Outcome<usize> {
     let builder = Assistant::builder(model).allow_anonymous();
     let assistant = match history {
         History::Sealed => builder,
-        History::Trusted => builder.trusting(),
+        History::Trusted => builder.trust_client_history(),
     }
     .build()?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;

@@ -66,7 +66,7 @@ pub fn assistant(
         builder = builder.seal_keys(keys.clone());
     }
     if settings.trusting {
-        builder = builder.trusting();
+        builder = builder.trust_client_history();
     }
     tools::all().into_iter().fold(builder, |builder, tool| builder.tool(tool)).build()
 }

@@ -1,12 +1,8 @@
-use std::collections::BTreeMap;
 use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, RwLock};
 
-use futures_util::FutureExt;
 use http::Extensions;
-use omniassist_core::context::{ContextCompressor, ContextSummariser};
 use omniassist_core::event::RunErrorCode;
 use omniassist_core::message::{Message, Role};
 use omniassist_core::run::{DueApproval, RunConfig, due_approvals};
@@ -14,23 +10,19 @@ use omniassist_core::{ContextMessage, Limits, ModelOptions, RunRequest, Text, Ve
 use uuid::Uuid;
 
 use super::builder::AssistantBuilder;
+use super::config::Config;
 use super::driver::{Driver, Preparation, Prepared};
-use super::facts::Reports;
-use super::history;
-use super::live::{ChatKey, LiveRuns, Post, Wanted, WhenBusy};
-use super::meter::{Budget, Meter};
-use super::prompt::SystemPrompt;
+use super::live::{ChatKey, LiveRuns, Post, Wanted};
+use super::meter::Meter;
 use super::run::Run;
 use super::seals::Seals;
-use crate::access::AccessPolicy;
-use crate::cost::Prices;
-use crate::endpoint::{ObjectEndpoint, OpenAiEndpoint};
-use crate::observe::Observers;
+use super::verification;
+use crate::http_options::HttpOptions;
 use crate::provider::LlmProvider;
 use crate::seal::Sealer;
-use crate::throttle::{self, RateLimit, RunAttempt};
+use crate::throttle::{self, RunAttempt};
 use crate::tool::{ToolSnapshot, Tools};
-use crate::{Principal, RunContext};
+use crate::{Principal, RunContext, panics, sync};
 
 /// An assistant: a model, its tools and its settings. Cloning gives another handle to the same assistant.
 ///
@@ -55,27 +47,11 @@ pub struct Assistant {
 }
 
 pub(crate) struct Inner {
-    pub(super) provider: Arc<dyn LlmProvider>,
-    pub(super) limits: Arc<Limits>,
+    pub(super) config: Config,
     pub(super) tools: Tools,
-    pub(super) prompt: Option<SystemPrompt>,
-    pub(super) compressor: ContextCompressor,
-    pub(super) summariser: Option<Arc<dyn ContextSummariser>>,
     pub(super) context: RwLock<Vec<ContextMessage>>,
-    pub(super) options: Arc<ModelOptions>,
-    pub(super) model: Option<Text>,
     pub(super) verifier: Arc<dyn Verifier>,
     pub(super) seals: Option<Seals>,
-    pub(super) reports: Reports,
-    pub(super) prices: Option<Prices>,
-    pub(super) openai: OpenAiEndpoint,
-    pub(super) objects: BTreeMap<String, ObjectEndpoint>,
-    pub(super) records_content: bool,
-    pub(super) when_busy: WhenBusy,
-    pub(super) rate_limit: Option<Arc<dyn RateLimit>>,
-    pub(super) budget: Option<Arc<Budget>>,
-    pub(super) observers: Observers,
-    pub(super) access: AccessPolicy,
     pub(super) live: Arc<LiveRuns>,
 }
 
@@ -89,65 +65,56 @@ impl Assistant {
         Self { inner: Arc::new(inner) }
     }
 
-    /// The tools. Registering and unregistering works while serving: a run sees the tools there were when it began.
+    /// Returns the tools. Registering and unregistering works while serving; a run uses the tools that were registered
+    /// when it began.
     #[must_use]
     pub fn tools(&self) -> &Tools {
         &self.inner.tools
     }
 
-    /// The limits it keeps.
+    /// Returns the limits.
     #[must_use]
     pub fn limits(&self) -> &Limits {
-        &self.inner.limits
+        &self.inner.config.limits
     }
 
-    /// The name of the provider, and the model where it names one.
+    /// Returns the name of the provider, and of the model if it is known.
     #[must_use]
     pub fn model(&self) -> (&str, Option<&str>) {
-        let provider = &self.inner.provider;
-        (provider.name(), self.inner.asked_model())
+        let config = &self.inner.config;
+        (config.provider.name(), config.requested_model())
     }
 
-    /// The settings of the model that a run has where its request names none.
+    /// Returns the model settings of a run whose request has none.
     #[must_use]
     pub fn model_options(&self) -> &Arc<ModelOptions> {
-        &self.inner.options
+        &self.inner.config.options
     }
 
-    /// Who may use it over HTTP.
-    pub(crate) fn access(&self) -> &AccessPolicy {
-        &self.inner.access
+    /// Returns the settings of the HTTP service.
+    pub(crate) fn http_options(&self) -> &HttpOptions {
+        &self.inner.config.http
     }
 
-    /// How it looks to OpenAI's clients.
-    pub(crate) fn openai_endpoint(&self) -> &OpenAiEndpoint {
-        &self.inner.openai
-    }
-
-    /// The objects it makes, by name.
-    pub(crate) fn objects(&self) -> &BTreeMap<String, ObjectEndpoint> {
-        &self.inner.objects
-    }
-
-    /// Whether what its runs write is sealed, and posted history verified by those seals. `false` for an assistant that
-    /// is [trusting](super::AssistantBuilder::trusting) or has a verifier of the host's own.
+    /// Returns `true` if runs are sealed and posted history is verified by those seals. An assistant that
+    /// [trusts its clients](super::AssistantBuilder::trust_client_history) or has another verifier seals nothing.
     #[must_use]
     pub fn seals_history(&self) -> bool {
         self.inner.seals.is_some()
     }
 
-    /// Runs under way.
+    /// Returns the number of runs in progress.
     #[must_use]
     pub fn live_runs(&self) -> usize {
         self.inner.live.len()
     }
 
-    /// Tells every later run of this assistant something about the application: a feature flag, an announcement. It
-    /// comes before what the client sends. The oldest go when there are more than
+    /// Adds a context message to every later run, such as a feature flag or an announcement. It comes before the
+    /// client's context. The oldest is dropped when there are more than
     /// [`max_context_messages`](Limits::max_context_messages).
     pub fn add_context(&self, message: ContextMessage) {
-        let mut context = self.inner.context.write().unwrap_or_else(PoisonError::into_inner);
-        if context.len() >= self.inner.limits.max_context_messages && !context.is_empty() {
+        let mut context = sync::write(&self.inner.context);
+        if context.len() >= self.limits().max_context_messages && !context.is_empty() {
             context.remove(0);
         }
         context.push(message);
@@ -176,7 +143,7 @@ impl Assistant {
             }
         };
         let (driver, continued, message_id) = self.driver(request, Extensions::new(), tools, prepare);
-        let live = inner.live.insert(driver, &inner.limits);
+        let live = inner.live.insert(driver, &inner.config.limits);
         Run::new(Arc::clone(inner), live, continued, message_id)
     }
 
@@ -200,7 +167,7 @@ impl Assistant {
     ) -> Result<Run, omniassist_core::Error> {
         let principal = extensions.get::<Principal>().cloned().unwrap_or_default();
         self.begin(request, extensions, principal.clone())
-            .inspect_err(|refusal| self.inner.observers.refused(&principal, refusal))
+            .inspect_err(|refusal| self.inner.config.observers.refused(&principal, refusal))
     }
 
     fn begin(
@@ -214,28 +181,28 @@ impl Assistant {
             chat: ChatKey { principal: principal.clone(), chat_id },
             digest: post_digest(&request),
         });
-        let wanted = Wanted { principal: principal.clone(), post, when_busy: inner.when_busy };
-        let admitted = inner.live.admit(wanted, &inner.limits)?;
-        if let Some(limit) = &inner.rate_limit {
+        let wanted = Wanted { principal: principal.clone(), post, when_busy: inner.config.when_busy };
+        let admitted = inner.live.admit(wanted, &inner.config.limits)?;
+        if let Some(limit) = &inner.config.rate_limit {
             throttle::asked(&**limit, &RunAttempt::new(&principal, &request, &extensions))?;
         }
-        if let Some(budget) = &inner.budget {
+        if let Some(budget) = &inner.config.budget {
             budget.admit(&principal)?;
         }
         let tools = self.tools_for(&request)?.for_principal(principal.clone());
-        contained(|| history::verify(&mut request, &principal, &tools, &*inner.verifier))?;
+        verification::verify(&mut request, &principal, &tools, &*inner.verifier)?;
         let sealer = inner.seals.as_ref().map(|seals| {
             let sealer = Sealer::new(&seals.keys, request.chat_id.clone(), &principal, Text::new());
-            sealer.lifetime(inner.limits.approval_lifetime)
+            sealer.lifetime(inner.config.limits.approval_lifetime)
         });
         let (mut driver, continued, message_id) = self.driver(request, extensions, tools, prepare);
         if let Some(sealer) = sealer {
             driver.seal_with(sealer, continued.as_ref(), &message_id);
         }
-        if let Some(budget) = &inner.budget {
+        if let Some(budget) = &inner.config.budget {
             driver.meter_with(Meter::new(Arc::clone(budget), principal));
         }
-        let live = inner.live.insert_posted(driver, admitted, &inner.limits)?;
+        let live = inner.live.insert_posted(driver, admitted, &inner.config.limits)?;
         Ok(Run::new(Arc::clone(inner), live, continued, message_id))
     }
 
@@ -262,7 +229,7 @@ impl Assistant {
         prepare: Prepare,
     ) -> (Driver, Option<Message>, Text) {
         let inner = Arc::clone(&self.inner);
-        let mut context = inner.context.read().unwrap_or_else(PoisonError::into_inner).clone();
+        let mut context = sync::read(&inner.context).clone();
         context.extend(request.context.iter().cloned());
         let run = RunContext::new(
             id("run"),
@@ -275,7 +242,7 @@ impl Assistant {
         let continued = request.messages.last().filter(|message| message.role == Role::Assistant).cloned();
         let new_id = id("msg");
         let message_id = continued.as_ref().map_or_else(|| new_id.clone(), |message| message.id.clone());
-        let config = RunConfig::with_limits(new_id, &inner.limits);
+        let config = RunConfig::with_limits(new_id, &inner.config.limits);
         let due = due_approvals(&request, &tools);
         let preparation = prepare(Arc::clone(&inner), run.clone(), due);
         let driver = Driver::new(inner, run, tools, request, config, preparation);
@@ -285,16 +252,6 @@ impl Assistant {
 
 fn id(prefix: &str) -> Text {
     format!("{prefix}_{}", Uuid::now_v7().simple()).into()
-}
-
-/// Calls a verifier, which may be the host's own and panic.
-fn contained<T>(
-    verify: impl FnOnce() -> Result<T, omniassist_core::Error>,
-) -> Result<T, omniassist_core::Error> {
-    catch_unwind(AssertUnwindSafe(verify)).unwrap_or_else(|_| {
-        tracing::error!("the verifier panicked; the run is refused");
-        Err(omniassist_core::Error::internal())
-    })
 }
 
 /// Tells posts of one chat apart: what was done, and the message that it is about.
@@ -311,15 +268,17 @@ type Prepare = fn(Arc<Inner>, RunContext, Vec<DueApproval>) -> Preparation;
 
 fn prepare(assistant: Arc<Inner>, run: RunContext, due: Vec<DueApproval>) -> Preparation {
     let preparation = async move {
-        let system = match &assistant.prompt {
+        let system = match &assistant.config.prompt {
             None => None,
             Some(prompt) => Some(prompt.resolve(&run).await.map_err(|error| {
                 tracing::error!(run_id = %run.run_id(), error = &*error as &(dyn std::error::Error + 'static), "the system prompt failed");
                 RunErrorCode::Internal
             })?),
         };
-        let mut compressed = assistant.compressor.compress(run.context());
-        if let (Some(summariser), Some(request)) = (&assistant.summariser, compressed.summary_request()) {
+        let mut compressed = assistant.config.compressor.compress(run.context());
+        if let (Some(summariser), Some(request)) =
+            (&assistant.config.summariser, compressed.summary_request())
+        {
             compressed = match summariser.summarise(request).await {
                 Ok(summary) => compressed.with_summary(summary),
                 Err(error) => {
@@ -337,18 +296,14 @@ fn prepare(assistant: Arc<Inner>, run: RunContext, due: Vec<DueApproval>) -> Pre
         };
         Ok(Prepared { system, context, spent_approvals })
     };
-    Box::pin(AssertUnwindSafe(preparation).catch_unwind().map(|prepared| {
-        prepared.unwrap_or_else(|_| {
-            tracing::error!("preparing the run panicked");
-            Err(RunErrorCode::Internal)
-        })
-    }))
+    let prepared = panics::catch_async("the preparation of a run", preparation);
+    Box::pin(async { prepared.await.unwrap_or(Err(RunErrorCode::Internal)) })
 }
 
 impl fmt::Debug for Assistant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Assistant")
-            .field("provider", &self.inner.provider.name())
+            .field("provider", &self.inner.config.provider.name())
             .field("tools", &self.inner.tools.names())
             .finish_non_exhaustive()
     }

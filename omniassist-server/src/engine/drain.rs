@@ -65,7 +65,7 @@ impl Assistant {
         for run in &left {
             run.end(End::Shutdown);
         }
-        let until = Instant::now() + self.inner.limits.tool_cancel_grace;
+        let until = Instant::now() + self.limits().tool_cancel_grace;
         for run in &left {
             run.wind_up(until).await;
         }

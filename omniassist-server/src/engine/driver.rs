@@ -16,10 +16,10 @@ use omniassist_core::{
 };
 
 use super::assistant::Inner;
-use super::facts::Facts;
-use super::history::now_ms;
 use super::live::{End, RETRY_ELSEWHERE};
 use super::meter::{Meter, Stop};
+use super::run_metadata::RunMetadata;
+use crate::clock::now_ms;
 use crate::provider::LlmStream;
 use crate::seal::Sealer;
 use crate::telemetry::RunTrace;
@@ -52,7 +52,7 @@ pub(super) struct Driver {
     queued: VecDeque<ToolCall>,
     running: Vec<RunningTool>,
     trace: RunTrace,
-    facts: Facts,
+    metadata: RunMetadata,
     meter: Option<Box<Meter>>,
     tool_choice: ToolChoice,
     retry_after: Option<Duration>,
@@ -86,13 +86,13 @@ impl Driver {
     ) -> Self {
         let tool_choice = request.tool_use.choice.clone();
         let options = request.options.clone();
-        let provider = &assistant.provider;
+        let provider = &assistant.config.provider;
         let trace = RunTrace::begin(
             &run,
             provider.name(),
-            assistant.asked_model(),
-            assistant.records_content,
-            &assistant.observers,
+            assistant.config.requested_model(),
+            assistant.config.records_content,
+            &assistant.config.observers,
         );
         Self {
             assistant,
@@ -108,7 +108,7 @@ impl Driver {
             queued: VecDeque::new(),
             running: Vec::new(),
             trace,
-            facts: Facts::begin(),
+            metadata: RunMetadata::begin(),
             meter: None,
             tool_choice,
             retry_after: None,
@@ -216,11 +216,11 @@ impl Driver {
     fn poll_model(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let Some(model) = &mut self.model else { return Poll::Ready(()) };
         let polled = self.trace.enter_scope(|| model.as_mut().poll_next(cx));
-        let prices = self.assistant.prices.as_ref();
+        let prices = self.assistant.config.prices.as_ref();
         let input = match ready!(polled) {
             Some(Ok(event)) => {
                 self.trace.model_said(&event);
-                self.facts.take(&event);
+                self.metadata.observe(&event);
                 let counted = self.meter.as_mut().map_or(Ok(()), |meter| meter.take(&event));
                 self.step(Input::Model(event));
                 if let Err(stop) = counted {
@@ -232,7 +232,7 @@ impl Driver {
                 self.model = None;
                 tracing::warn!(
                     run_id = %self.run.run_id(),
-                    provider = self.assistant.provider.name(),
+                    provider = self.assistant.config.provider.name(),
                     detail = error.detail().unwrap_or_default(),
                     request_id = error.provider_request_id().unwrap_or_default(),
                     error = &error as &(dyn std::error::Error + 'static),
@@ -309,8 +309,8 @@ impl Driver {
                     self.options.as_ref(),
                 );
                 payload.tool_choice = self.tool_choice.clone();
-                let provider = &self.assistant.provider;
-                self.trace.call_model(&payload, provider.name(), self.assistant.asked_model());
+                let provider = &self.assistant.config.provider;
+                self.trace.call_model(&payload, provider.name(), self.assistant.config.requested_model());
                 self.model = Some(self.trace.enter_scope(|| provider.stream(payload)));
             }
             Some(Action::RunTools { calls }) => {
@@ -323,7 +323,7 @@ impl Driver {
 
     /// Starts queued tools up to the limit of tools that run at the same time.
     fn fill_tools(&mut self) {
-        while self.running.len() < self.assistant.limits.max_parallel_tools.max(1) {
+        while self.running.len() < self.assistant.config.limits.max_parallel_tools.max(1) {
             let Some(call) = self.queued.pop_front() else { return };
             let Some(tool) = self.tools.get(&call.name) else { continue };
             let trace = self.trace.tool(&call);
@@ -354,11 +354,11 @@ impl Driver {
     fn close(&mut self) {
         let mut events: Vec<_> = self.events.drain().collect();
         if let Some(terminal) = events.last() {
-            self.trace.end(terminal, self.assistant.prices.as_ref());
+            self.trace.end(terminal, self.assistant.config.prices.as_ref());
             if let RunEvent::Finish { .. } = terminal {
-                let told = self.facts.told(self.assistant.reports, self.trace.cost());
-                if !told.is_empty() {
-                    events.insert(events.len() - 1, RunEvent::Metadata(told));
+                let metadata = self.metadata.to_map(self.assistant.config.reports, self.trace.cost());
+                if !metadata.is_empty() {
+                    events.insert(events.len() - 1, RunEvent::Metadata(metadata));
                 }
             }
         }
@@ -380,11 +380,6 @@ impl Driver {
 }
 
 impl Inner {
-    /// The model that is asked for, where it has a name.
-    pub(super) fn asked_model(&self) -> Option<&str> {
-        self.model.as_deref().or_else(|| self.provider.model())
-    }
-
     fn payload(
         &self,
         transcript: Arc<[TranscriptItem]>,
@@ -395,8 +390,8 @@ impl Inner {
         let mut payload = LlmPayload::new(transcript);
         payload.system = system;
         payload.tools = tools;
-        payload.options = Arc::clone(options.unwrap_or(&self.options));
-        payload.model.clone_from(&self.model);
+        payload.options = Arc::clone(options.unwrap_or(&self.config.options));
+        payload.model.clone_from(&self.config.model);
         payload
     }
 }

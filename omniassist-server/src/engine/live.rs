@@ -1,7 +1,7 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError, Weak};
+use std::sync::{Arc, Mutex, TryLockError, Weak};
 use std::task::{Context, Waker};
 use std::time::Duration;
 
@@ -11,6 +11,7 @@ use tokio::time::{Instant, MissedTickBehavior};
 
 use super::driver::Driver;
 use super::slots::{Slot, Slots};
+use crate::sync::lock;
 use crate::{CancellationToken, Principal};
 
 /// The runs of one assistant that are under way.
@@ -110,10 +111,6 @@ pub(super) enum End {
     /// Something in it panicked.
     Panic,
     Abort(Text),
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl LiveRun {

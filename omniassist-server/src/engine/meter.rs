@@ -2,16 +2,16 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use omniassist_core::event::RunErrorCode;
 use omniassist_core::transcript::UserContent;
 use omniassist_core::{Error, LlmEvent, Text, TranscriptItem, Usage};
 
-use crate::Principal;
+use crate::sync::lock;
 use crate::throttle::{Spent, TokenBudget, TokensLeft};
+use crate::{Principal, panics};
 
 /// Bytes of text that count as a token where the provider has not reported any.
 const BYTES_PER_TOKEN: u64 = 4;
@@ -62,21 +62,19 @@ impl Budget {
     }
 
     fn left(&self, principal: &Principal) -> Result<TokensLeft, Stop> {
-        catch_unwind(AssertUnwindSafe(|| self.tokens.left(principal))).map_err(|_| {
-            tracing::error!("the token budget panicked; the run ends");
-            Stop { code: RunErrorCode::Internal, retry_after: None }
-        })
+        panics::catch("the token budget", || self.tokens.left(principal))
+            .ok_or(Stop { code: RunErrorCode::Internal, retry_after: None })
     }
 
     fn spend(&self, principal: &Principal, spent: &Spent) {
-        if catch_unwind(AssertUnwindSafe(|| self.tokens.spend(principal, spent))).is_err() {
-            tracing::error!(tokens = spent.tokens(), "the token budget panicked; nothing was counted");
+        if panics::catch("the token budget", || self.tokens.spend(principal, spent)).is_none() {
+            tracing::error!(tokens = spent.tokens(), "the tokens of a call were not counted");
         }
     }
 
     /// Changes what one turn has in flight; gives what all turns of the principal have.
     fn fly(&self, principal: &Principal, before: u64, now: u64) -> u64 {
-        let mut in_flight = self.in_flight.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut in_flight = lock(&self.in_flight);
         match in_flight.entry(principal.clone()) {
             Entry::Vacant(_) if now == 0 => 0,
             Entry::Vacant(none) => *none.insert(now),

@@ -2,17 +2,18 @@
 
 mod assistant;
 mod builder;
+mod config;
 mod drain;
 mod driver;
-mod facts;
-mod history;
 mod live;
 mod meter;
 mod prompt;
 mod run;
+mod run_metadata;
 mod seals;
 mod slots;
 mod summary;
+mod verification;
 
 pub use assistant::Assistant;
 pub use builder::AssistantBuilder;

@@ -1,7 +1,6 @@
 use std::fmt;
 use std::future::poll_fn;
 use std::ops::ControlFlow;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::{Arc, Weak};
 use std::task::{Context, Poll, ready};
@@ -15,10 +14,10 @@ use omniassist_core::{RunEvent, Text, Usage};
 use super::assistant::Inner;
 use super::driver::Driver;
 use super::live::{End, LiveRun};
-use crate::Cost;
+use crate::{Cost, panics};
 
-/// Takes an event, and says whether to go on.
-pub(crate) type Give<'a> = &'a mut dyn FnMut(RunEvent) -> ControlFlow<()>;
+/// Receives events, and decides after each one if more are wanted.
+pub(crate) type EventSink<'a> = &'a mut dyn FnMut(RunEvent) -> ControlFlow<()>;
 
 /// A run: a stream of what it does, driven by being polled.
 ///
@@ -82,16 +81,16 @@ impl Run {
     }
 
     /// Gives all events that are ready, until told to break. Pending when there are more to come, or ready.
-    pub(crate) fn poll_events(&mut self, cx: &mut Context<'_>, give: Give<'_>) -> Poll<()> {
+    pub(crate) fn poll_events(&mut self, cx: &mut Context<'_>, sink: EventSink<'_>) -> Poll<()> {
         let order = self.live.take_order(cx);
         let live = &self.live;
-        let polled = live.with(|driver| poll_contained(driver, live, order, cx, give));
+        let polled = live.with(|driver| poll_contained(driver, live, order, cx, sink));
         match polled {
             Some(Some(polled)) => polled,
             Some(None) => {
                 live.take();
                 let (code, message) = (RunErrorCode::Internal, RunErrorCode::Internal.safe_message());
-                let _ = give(RunEvent::Error { code, message: Text::from_static(message) });
+                let _ = sink(RunEvent::Error { code, message: Text::from_static(message) });
                 Poll::Ready(())
             }
             None => {
@@ -164,32 +163,30 @@ fn poll_contained(
     live: &LiveRun,
     order: Option<End>,
     cx: &mut Context<'_>,
-    give: Give<'_>,
+    sink: EventSink<'_>,
 ) -> Option<Poll<()>> {
-    let polled = catch_unwind(AssertUnwindSafe(|| {
+    let polled = panics::catch("the run", || {
         if let Some(end) = order {
             driver.end(end);
         }
-        poll_driver(driver, live, cx, give)
-    }));
-    polled.ok().or_else(|| {
-        tracing::error!("the run panicked");
-        let ended = catch_unwind(AssertUnwindSafe(|| {
+        poll_driver(driver, live, cx, sink)
+    });
+    polled.or_else(|| {
+        panics::catch("ending a run that had panicked", || {
             driver.end(End::Panic);
-            poll_driver(driver, live, cx, give)
-        }));
-        ended.ok()
+            poll_driver(driver, live, cx, sink)
+        })
     })
 }
 
-fn poll_driver(driver: &mut Driver, live: &LiveRun, cx: &mut Context<'_>, give: Give<'_>) -> Poll<()> {
+fn poll_driver(driver: &mut Driver, live: &LiveRun, cx: &mut Context<'_>, sink: EventSink<'_>) -> Poll<()> {
     loop {
         let event = ready!(driver.poll_event(cx));
         if event.as_ref().is_none_or(RunEvent::is_terminal) {
             live.has_ended();
         }
         let Some(event) = event else { return Poll::Ready(()) };
-        if give(event).is_break() {
+        if sink(event).is_break() {
             return Poll::Pending;
         }
     }

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use omniassist_core::Text;
 use omniassist_core::run::DueApproval;
 
-use super::history::now_ms;
+use crate::clock::now_ms;
 use crate::seal::{ReplayGuard, SealClaim, SealKeys};
 
 /// What an assistant seals with, and where it notes which approvals were used.

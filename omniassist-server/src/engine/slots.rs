@@ -1,11 +1,12 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use omniassist_core::{Error, Limits};
 
 use crate::Principal;
+use crate::sync::lock;
 
 /// When a run of a principal's own may have ended.
 const RETRY_OWN: Duration = Duration::from_secs(1);
@@ -41,7 +42,7 @@ impl Slots {
     /// When the principal, or all together, have as many runs as the limits allow. Who has too many learns that, also
     /// where the server is full.
     pub(super) fn take(self: &Arc<Self>, principal: &Principal, limits: &Limits) -> Result<Slot, Error> {
-        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut taken = lock(&self.taken);
         let named = !principal.is_anonymous();
         let own = if named { taken.by_principal.get(principal).copied().unwrap_or(0) } else { 0 };
         if named && own >= limits.max_runs_per_principal {
@@ -60,7 +61,7 @@ impl Slots {
 
 impl Drop for Slot {
     fn drop(&mut self) {
-        let mut taken = self.slots.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut taken = lock(&self.slots.taken);
         taken.total = taken.total.saturating_sub(1);
         if let Entry::Occupied(mut own) = taken.by_principal.entry(self.principal.clone()) {
             match own.get_mut() {

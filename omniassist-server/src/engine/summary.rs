@@ -1,12 +1,13 @@
 use std::collections::VecDeque;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use futures_util::StreamExt;
 use omniassist_core::context::{ContextSummariser, SummaryFuture, SummaryRequest};
 use omniassist_core::{LlmEvent, LlmPayload, Text, TranscriptItem};
 
 use crate::provider::LlmProvider;
+use crate::sync::lock;
 
 /// Summaries that are kept; the oldest goes when another comes.
 const KEPT: usize = 128;
@@ -54,7 +55,7 @@ impl ContextSummariser for LlmSummariser {
     fn summarise<'a>(&'a self, request: SummaryRequest<'a>) -> SummaryFuture<'a> {
         Box::pin(async move {
             let block = request.block().as_str();
-            let kept = || self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+            let kept = || lock(&self.kept);
             if let Some((_, summary)) = kept().iter().find(|(known, _)| known == block) {
                 return Ok(summary.clone());
             }

@@ -91,6 +91,6 @@ pub(super) fn manifest(assistant: &Assistant) -> Value {
 }
 
 fn objects(assistant: &Assistant) -> Vec<Value> {
-    let objects = assistant.objects().values();
+    let objects = assistant.objects().iter();
     objects.map(|object| json!({ "name": object.name(), "schema": object.schema() })).collect()
 }

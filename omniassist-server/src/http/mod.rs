@@ -101,6 +101,7 @@ mod mount;
 mod object;
 mod openai;
 mod opening;
+mod options;
 mod posted;
 mod query;
 mod read;

@@ -34,8 +34,8 @@ pub(super) async fn make<B: Body>(
 fn find<'a>(assistant: &'a Assistant, name: Option<&str>) -> Option<&'a ObjectEndpoint> {
     let objects = assistant.objects();
     match name {
-        Some(name) => objects.get(name),
-        None => objects.values().next().filter(|_| objects.len() == 1),
+        Some(name) => objects.iter().find(|object| object.name() == name),
+        None => objects.first().filter(|_| objects.len() == 1),
     }
 }
 

@@ -1,11 +1,10 @@
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
 use omniassist_core::Error;
 
 use super::{RunInfo, RunReport};
-use crate::Principal;
+use crate::{Principal, panics};
 
 /// Is told what becomes of runs. Every method does nothing by default.
 ///
@@ -67,9 +66,7 @@ impl Observers {
     /// Calls something of each observer.
     pub(super) fn tell(&self, tell: impl Fn(&dyn Observe)) {
         for observer in &self.0 {
-            if catch_unwind(AssertUnwindSafe(|| tell(&**observer))).is_err() {
-                tracing::error!("an observer of runs panicked");
-            }
+            panics::catch("an observer of runs", || tell(&**observer));
         }
     }
 }

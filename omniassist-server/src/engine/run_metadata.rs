@@ -2,30 +2,31 @@ use omniassist_core::{LlmEvent, Text};
 use serde_json::{Map, Value};
 use tokio::time::Instant;
 
-use super::history::now_ms;
 use crate::Cost;
+use crate::clock::now_ms;
 
-/// Which facts about a run its client is told, in the metadata of the message.
+/// The optional keys of a message's metadata that a run reports.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Reports {
     pub(super) model: bool,
     pub(super) timing: bool,
 }
 
-/// What is noted of a run while it goes on.
-pub(super) struct Facts {
+/// Collects what the metadata of the message reports about its run.
+pub(super) struct RunMetadata {
     started: Instant,
     started_at_ms: u64,
     first_text: Option<Instant>,
     model: Option<Text>,
 }
 
-impl Facts {
+impl RunMetadata {
     pub(super) fn begin() -> Self {
         Self { started: Instant::now(), started_at_ms: now_ms(), first_text: None, model: None }
     }
 
-    pub(super) fn take(&mut self, event: &LlmEvent) {
+    /// Takes note of an event of the model.
+    pub(super) fn observe(&mut self, event: &LlmEvent) {
         match event {
             LlmEvent::TextDelta { .. } if self.first_text.is_none() => self.first_text = Some(Instant::now()),
             LlmEvent::Start { model: Some(model), .. } => self.model = Some(model.clone()),
@@ -33,14 +34,14 @@ impl Facts {
         }
     }
 
-    /// The metadata for the end of the run.
-    pub(super) fn told(&self, reports: Reports, cost: Option<Cost>) -> Map<String, Value> {
-        let mut told = Map::new();
+    /// Returns the metadata to send at the end of the run.
+    pub(super) fn to_map(&self, reports: Reports, cost: Option<Cost>) -> Map<String, Value> {
+        let mut metadata = Map::new();
         if let Some(cost) = cost {
-            told.insert("cost".to_owned(), cost.to_string().into());
+            metadata.insert("cost".to_owned(), cost.to_string().into());
         }
         if let (true, Some(model)) = (reports.model, &self.model) {
-            told.insert("model".to_owned(), model.as_str().into());
+            metadata.insert("model".to_owned(), model.as_str().into());
         }
         if reports.timing {
             let mut timing = Map::new();
@@ -49,9 +50,9 @@ impl Facts {
                 timing.insert("firstTextMs".to_owned(), whole_ms(first.duration_since(self.started)).into());
             }
             timing.insert("totalMs".to_owned(), whole_ms(self.started.elapsed()).into());
-            told.insert("timing".to_owned(), timing.into());
+            metadata.insert("timing".to_owned(), timing.into());
         }
-        told
+        metadata
     }
 }
 

@@ -1,0 +1,61 @@
+use std::sync::Arc;
+
+use omniassist_core::context::{ContextCompressor, ContextSummariser};
+use omniassist_core::{Limits, ModelOptions, Text};
+
+use super::live::WhenBusy;
+use super::meter::Budget;
+use super::prompt::SystemPrompt;
+use super::run_metadata::Reports;
+use crate::cost::Prices;
+use crate::http_options::HttpOptions;
+use crate::observe::Observers;
+use crate::provider::LlmProvider;
+use crate::throttle::RateLimit;
+
+/// The settings of an assistant. A builder fills them in, and they do not change afterwards.
+pub(super) struct Config {
+    pub(super) provider: Arc<dyn LlmProvider>,
+    pub(super) model: Option<Text>,
+    pub(super) options: Arc<ModelOptions>,
+    pub(super) prompt: Option<SystemPrompt>,
+    pub(super) compressor: ContextCompressor,
+    pub(super) summariser: Option<Arc<dyn ContextSummariser>>,
+    pub(super) limits: Arc<Limits>,
+    pub(super) when_busy: WhenBusy,
+    pub(super) rate_limit: Option<Arc<dyn RateLimit>>,
+    pub(super) budget: Option<Arc<Budget>>,
+    pub(super) prices: Option<Prices>,
+    pub(super) reports: Reports,
+    pub(super) records_content: bool,
+    pub(super) observers: Observers,
+    /// Carried for the HTTP service. The engine does not read it.
+    pub(super) http: HttpOptions,
+}
+
+impl Config {
+    pub(super) fn new(provider: Arc<dyn LlmProvider>) -> Self {
+        Self {
+            provider,
+            model: None,
+            options: Arc::default(),
+            prompt: None,
+            compressor: ContextCompressor::new(),
+            summariser: None,
+            limits: Arc::default(),
+            when_busy: WhenBusy::default(),
+            rate_limit: None,
+            budget: None,
+            prices: None,
+            reports: Reports::default(),
+            records_content: false,
+            observers: Observers::default(),
+            http: HttpOptions::default(),
+        }
+    }
+
+    /// Returns the name of the model that is requested, if it is known.
+    pub(super) fn requested_model(&self) -> Option<&str> {
+        self.model.as_deref().or_else(|| self.provider.model())
+    }
+}

@@ -1,0 +1,43 @@
+//! Settings of the HTTP service. The engine carries them and reads none.
+
+use crate::access::AccessPolicy;
+use crate::endpoint::{ObjectEndpoint, OpenAiEndpoint};
+use crate::{Error, Result};
+
+/// Access rules and endpoints of an assistant that is served over HTTP.
+#[derive(Clone, Default)]
+pub(crate) struct HttpOptions {
+    pub(crate) access: AccessPolicy,
+    pub(crate) openai: OpenAiEndpoint,
+    objects: Vec<ObjectEndpoint>,
+}
+
+impl HttpOptions {
+    pub(crate) fn add_object(&mut self, object: ObjectEndpoint) {
+        self.objects.push(object);
+    }
+
+    /// Returns the objects, in the order of their names.
+    pub(crate) fn objects(&self) -> &[ObjectEndpoint] {
+        &self.objects
+    }
+
+    /// Checks every setting.
+    ///
+    /// # Errors
+    ///
+    /// When a name, a schema, an origin, a host or a header is not valid, or two objects have the same name.
+    pub(crate) fn checked(self) -> Result<Self> {
+        self.openai.check()?;
+        let access = self.access.checked()?;
+        let mut objects =
+            self.objects.into_iter().map(ObjectEndpoint::checked).collect::<Result<Vec<_>>>()?;
+        objects.sort_by(|a, b| a.name().cmp(b.name()));
+        let mut pairs = objects.iter().zip(objects.iter().skip(1));
+        if let Some((twice, _)) = pairs.find(|(a, b)| a.name() == b.name()) {
+            let name = twice.name();
+            return Err(Error::configuration(format!("object `{name}`: another object has this name")));
+        }
+        Ok(Self { access, openai: self.openai, objects })
+    }
+}
