@@ -15,10 +15,10 @@ use super::log::{FakeEventKind, Log};
 use super::reply::{Ending, Framing, Reply};
 use super::request::FakeRequest;
 
-/// An RST overtakes what the client has not read yet; this lets it read.
+/// An RST discards what the client has not read yet. This delay lets the client read it first.
 const BEFORE_RESET: Duration = Duration::from_millis(20);
 
-/// What a server has still to say.
+/// The replies that a server has not used yet.
 #[derive(Debug, Default)]
 pub(super) struct Replies(Mutex<Queue>);
 
@@ -51,7 +51,7 @@ impl Replies {
     }
 }
 
-/// One client's connection.
+/// A connection of one client.
 pub(super) struct Connection {
     pub(super) number: usize,
     pub(super) log: Arc<Log>,
@@ -69,7 +69,7 @@ impl Connection {
             };
             let reply = self.replies.take().unwrap_or_else(|| self.unscripted(&request));
             self.log.request(self.number, request);
-            // Reading goes on beside the reply, so that a client that leaves is noticed at any point of it.
+            // Reading goes on beside the reply, so that a disconnect is noticed at any point of it.
             let played = tokio::select! {
                 biased;
                 played = play(&mut writer, &reply, &self.log) => played,
@@ -81,7 +81,7 @@ impl Connection {
             }
             match reply.ending {
                 Ending::Whole => {}
-                // Dropped, the writer would send a FIN before the RST.
+                // Dropping the writer would send a FIN before the RST.
                 Ending::Reset => return writer.forget(),
                 Ending::Close | Ending::Stall | Ending::Endless => return,
             }
@@ -114,7 +114,7 @@ impl Connection {
     }
 }
 
-/// Reads what there is; an error when the client will send no more.
+/// Reads the available bytes. Returns an error when the client will send no more.
 async fn read(reader: &mut OwnedReadHalf, received: &mut BytesMut) -> io::Result<()> {
     match reader.read_buf(received).await? {
         0 => Err(io::ErrorKind::UnexpectedEof.into()),
@@ -130,7 +130,7 @@ async fn read_until_gone(reader: &mut OwnedReadHalf, received: &mut BytesMut) ->
     }
 }
 
-/// Sends a reply up to its scripted end; an error when the client has gone before.
+/// Sends a reply up to its scripted end. Returns an error when the client has disconnected before.
 async fn play(writer: &mut OwnedWriteHalf, reply: &Reply, log: &Log) -> io::Result<()> {
     pause(reply.before_head).await;
     if !reply.raw {
@@ -186,7 +186,7 @@ async fn write_body(
     Ok(())
 }
 
-/// Waits; for nothing, not even for one turn of the runtime.
+/// Waits for the duration; returns at once if it is zero.
 async fn pause(delay: Duration) {
     if !delay.is_zero() {
         sleep(delay).await;

@@ -10,13 +10,14 @@ use super::connection::{Connection, Replies};
 use super::log::{FakeEvent, FakeEventKind, Log};
 use super::{FakeRequest, Reply};
 
-/// A model provider's HTTP server on a real loopback socket, which does what a test tells it to.
+/// A model provider's HTTP server on a real loopback socket. It follows a test's script.
 ///
-/// Each request is answered with the next [`Reply`], whatever its path. A request for which there is none is answered
-/// 501, and dropping the server then panics, so that the test fails; [`take_faults`](Self::take_faults) prevents that.
-/// Dropping the server closes its connections. It must be started, and lives, inside a tokio runtime.
+/// Each request is answered with the next [`Reply`], regardless of its path. A request without a reply is
+/// answered with 501. Dropping the server then panics so that the test fails;
+/// [`take_faults`](Self::take_faults) prevents that. Dropping the server closes its connections. It must be
+/// started, and lives, inside a tokio runtime.
 ///
-/// Under a paused tokio clock, time jumps while a socket is being waited for; use short limits with this server
+/// Under a paused tokio clock, time advances while a socket is awaited. Use short limits with this server
 /// instead.
 ///
 /// ```
@@ -48,7 +49,7 @@ impl FakeProvider {
     ///
     /// # Errors
     ///
-    /// When no socket can be bound.
+    /// Returns an error if no socket can be bound.
     pub async fn start() -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let address = listener.local_addr()?;
@@ -57,61 +58,64 @@ impl FakeProvider {
         Ok(Self { address, log, replies, accepting })
     }
 
-    /// Adds what the next request is answered with.
+    /// Adds the answer to the next request.
     pub fn reply(&self, reply: Reply) -> &Self {
         self.replies.push(reply);
         self
     }
 
-    /// Answers every request for which no reply is left.
+    /// Sets the answer to every request for which no reply is left.
     pub fn otherwise(&self, reply: Reply) -> &Self {
         self.replies.otherwise(reply);
         self
     }
 
-    /// How many replies nobody has asked for yet, that of [`otherwise`](Self::otherwise) not counted.
+    /// Returns the number of replies that no request has used yet, without that of
+    /// [`otherwise`](Self::otherwise).
     #[must_use]
     pub fn replies_left(&self) -> usize {
         self.replies.left()
     }
 
-    /// What to give to a provider as its base URL: `http://127.0.0.1:PORT/v1`.
+    /// Returns the base URL for a provider: `http://127.0.0.1:PORT/v1`.
     #[must_use]
     pub fn base_url(&self) -> String {
         format!("http://{}/v1", self.address)
     }
 
-    /// Where the server listens.
+    /// Returns the address of the server.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// The requests so far, oldest first.
+    /// Returns the requests so far, oldest first.
     #[must_use]
     pub fn requests(&self) -> Vec<FakeRequest> {
         self.log.lock().requests.clone()
     }
 
-    /// What has happened so far, oldest first.
+    /// Returns the events so far, oldest first.
     #[must_use]
     pub fn events(&self) -> Vec<FakeEvent> {
         self.log.lock().events.clone()
     }
 
-    /// Bytes of bodies that were handed to the sockets so far. They stop growing when nobody reads.
+    /// Returns the number of body bytes that were handed to the sockets. It stops growing when the clients
+    /// stop reading.
     #[must_use]
     pub fn bytes_sent(&self) -> u64 {
         self.log.sent()
     }
 
-    /// Waits until this many requests have come in all, and gives the last of them. With 0, the first.
+    /// Waits until this many requests have arrived in all, and returns the last of them. With 0 it returns
+    /// the first.
     pub async fn request(&self, number: usize) -> FakeRequest {
         self.log.wait(|entries| entries.requests.get(number.saturating_sub(1)).cloned()).await
     }
 
-    /// Waits until a client closes a connection in the middle of a reply (or while one is held back), and says when.
-    /// Each such end is reported once.
+    /// Waits until a client closes a connection in the middle of a reply or before a delayed one, and returns
+    /// the time. Each such end is reported once.
     pub async fn closed(&self) -> Instant {
         self.log
             .wait(|entries| {
@@ -123,8 +127,8 @@ impl FakeProvider {
             .await
     }
 
-    /// What no script foresaw (a request without a reply, bytes that are no request), each in a sentence. Taken faults
-    /// no longer make the drop of the server panic.
+    /// Returns the unexpected events (a request without a reply, malformed requests), one sentence each.
+    /// Dropping the server no longer panics because of faults that were taken.
     #[must_use]
     pub fn take_faults(&self) -> Vec<String> {
         std::mem::take(&mut self.log.lock().faults)
@@ -147,7 +151,7 @@ async fn accept(listener: TcpListener, log: Arc<Log>, replies: Arc<Replies>) {
     for number in 0.. {
         let Ok((stream, _)) = listener.accept().await else { return };
         while connections.try_join_next().is_some() {}
-        // Pieces must leave as they are written.
+        // Each piece must leave in a packet of its own.
         let _ = stream.set_nodelay(true);
         let connection = Connection { number, log: Arc::clone(&log), replies: Arc::clone(&replies) };
         connections.spawn(connection.serve(stream));

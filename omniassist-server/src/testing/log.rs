@@ -6,19 +6,19 @@ use tokio::sync::watch;
 
 use super::FakeRequest;
 
-/// Something that happened on a [`FakeProvider`](super::FakeProvider).
+/// An event on a [`FakeProvider`](super::FakeProvider).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FakeEvent {
-    /// When, by the real clock.
+    /// The time, by the real clock.
     pub at: Instant,
-    /// On which connection, numbered from 0 in the order of arrival.
+    /// The connection, numbered from 0 in the order of arrival.
     pub connection: usize,
-    /// What.
+    /// The event.
     pub kind: FakeEventKind,
 }
 
-/// What happened on a [`FakeProvider`](super::FakeProvider).
+/// The kinds of events on a [`FakeProvider`](super::FakeProvider).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FakeEventKind {
@@ -28,13 +28,13 @@ pub enum FakeEventKind {
     Request,
     /// A reply was sent to its scripted end.
     Replied,
-    /// The client closed or reset the connection while a reply was under way or held back.
+    /// The client closed or reset the connection during a reply, or before a delayed one.
     Aborted,
     /// The client closed or reset the connection between two requests.
     Closed,
 }
 
-/// What a fake provider remembers, and whoever waits for more of it.
+/// The record of a fake provider, and the waiters for more of it.
 #[derive(Debug, Default)]
 pub(super) struct Log {
     entries: Mutex<Entries>,
@@ -46,7 +46,7 @@ pub(super) struct Log {
 pub(super) struct Entries {
     pub(super) events: Vec<FakeEvent>,
     pub(super) requests: Vec<FakeRequest>,
-    /// What no script foresaw; the test that owns the server has to hear of it.
+    /// Unexpected events, which must fail the test that owns the server.
     pub(super) faults: Vec<String>,
     /// Aborted replies that were already reported.
     pub(super) aborts_seen: usize,
@@ -79,7 +79,7 @@ impl Log {
         self.lock().faults.push(what);
     }
 
-    /// Waits until `look` finds something.
+    /// Waits until `look` returns a value.
     pub(super) async fn wait<T>(&self, mut look: impl FnMut(&mut Entries) -> Option<T>) -> T {
         let mut changed = self.changed.subscribe();
         loop {

@@ -1,11 +1,13 @@
-//! Doubles for the model, for tests of tools, prompts and whole backends: no network, no key, no chance.
+//! Test doubles for the model, for tests of tools, prompts and whole backends. They need no network, no API
+//! key and no randomness.
 //!
-//! - [`ScriptedProvider`] is an [`LlmProvider`](crate::provider::LlmProvider) that plays turns you wrote and keeps
-//!   what it was asked. Use it to test tools, prompts and everything that stands on a run.
-//! - [`FakeProvider`] is a provider's HTTP server on a real loopback socket. It can be slow, cut its answers, reset
-//!   connections and send nonsense. Use it to test what happens between a backend and its provider.
-//! - A [`Cassette`] holds what a real provider streamed, recorded by a [`Recorder`], and plays it to
-//!   the real decoder. Use it to test with what models really say; see [`cassette`].
+//! - [`ScriptedProvider`] is an [`LlmProvider`](crate::provider::LlmProvider) that plays turns from a script
+//!   and records the requests. Use it to test tools, prompts and everything built on a run.
+//! - [`FakeProvider`] is a provider's HTTP server on a real loopback socket. It can be slow, cut its answers,
+//!   reset connections and send malformed bytes. Use it to test the connection between a backend and its
+//!   provider.
+//! - A [`Cassette`] holds what a real provider streamed, recorded by a [`Recorder`]. It replays the stream to
+//!   the real decoder. Use it to test with real model output; see [`cassette`].
 //! - [`responses_sse`] and [`chat_sse`] write the bodies that OpenAI's two APIs stream.
 //!
 //! ```
@@ -30,7 +32,7 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 //!
-//! The feature `testing` is on by default; a release build that leaves it out loses nothing else.
+//! The cargo feature `testing` enables this module. It is off by default; enable it for dev-dependencies.
 
 mod bodies;
 pub mod cassette;

@@ -4,10 +4,10 @@ use bytes::Bytes;
 use http::StatusCode;
 use serde_json::Value;
 
-/// How a [`FakeProvider`](super::FakeProvider) answers one request: what, in which pieces, how slowly, and how it
-/// breaks.
+/// The answer of a [`FakeProvider`](super::FakeProvider) to one request: its content, its pieces, its pace
+/// and how it breaks.
 ///
-/// Byte counts are counts of the body, before chunked framing.
+/// Byte counts refer to the body before chunked framing.
 ///
 /// ```
 /// use std::time::Duration;
@@ -39,7 +39,7 @@ pub struct Reply {
     pub(super) raw: bool,
 }
 
-/// How the client is told where the body ends.
+/// The way in which the end of the body is announced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Framing {
     Chunked,
@@ -47,18 +47,18 @@ pub(super) enum Framing {
     UntilClose,
 }
 
-/// What happens after the last byte of the body that is sent.
+/// The action after the last byte of the body that is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ending {
-    /// The reply ends as HTTP says, and the connection is kept.
+    /// The reply ends regularly, and the connection is kept.
     Whole,
     /// The connection is closed (FIN).
     Close,
     /// The connection is reset (RST).
     Reset,
-    /// Nothing comes any more, and the connection stays open.
+    /// Nothing more is sent, and the connection stays open.
     Stall,
-    /// The body begins again, for ever.
+    /// The body is repeated for ever.
     Endless,
 }
 
@@ -84,48 +84,50 @@ impl Reply {
         }
     }
 
-    /// A stream of server-sent events: status 200, `text/event-stream`, in one piece.
+    /// Creates a stream of server-sent events: status 200, `text/event-stream`, in one piece.
     pub fn sse(body: impl Into<Bytes>) -> Self {
         Self::new(200, "text/event-stream", body.into())
     }
 
-    /// JSON: an error with its status, or, with 200, an error that lost it.
+    /// Creates a JSON answer: an error with its status, or, with 200, an error under a good status.
     pub fn json(status: u16, body: &Value) -> Self {
         Self::new(status, "application/json", body.to_string().into())
     }
 
-    /// A page, as a captive portal or a gateway sends it.
+    /// Creates an HTML page, as a captive portal or a gateway sends it.
     pub fn html(status: u16, body: impl Into<String>) -> Self {
         Self::new(status, "text/html; charset=utf-8", body.into().into())
     }
 
-    /// A status with an empty body.
+    /// Creates an answer with a status and an empty body.
     pub fn status(status: u16) -> Self {
         Self::new(status, "", Bytes::new())
     }
 
-    /// These bytes, where status line, headers and framing would be; then the connection is closed.
+    /// Creates a reply of raw bytes in place of status line, headers and framing. The connection is closed
+    /// after them.
     pub fn raw(bytes: impl Into<Bytes>) -> Self {
         let reply = Self::new(200, "", bytes.into());
         Self { raw: true, ending: Ending::Close, ..reply }
     }
 
-    /// Reads the request and closes the connection without a byte, as a server does whose idle timeout ends just then.
+    /// Reads the request and closes the connection without an answer, like a server whose idle timeout ends
+    /// at that moment.
     pub fn hang_up() -> Self {
         Self::raw(Bytes::new())
     }
 
-    /// Reads the request and resets the connection without a byte.
+    /// Reads the request and resets the connection without an answer.
     pub fn reset() -> Self {
         Self { ending: Ending::Reset, ..Self::hang_up() }
     }
 
-    /// Reads the request and says nothing, for ever.
+    /// Reads the request and never answers.
     pub fn silence() -> Self {
         Self { ending: Ending::Stall, ..Self::hang_up() }
     }
 
-    /// Adds a header. A `content-type` replaces the one there is.
+    /// Adds a header. A `content-type` replaces the existing one.
     pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         let name = name.into();
         if name.eq_ignore_ascii_case("content-type") {
@@ -135,14 +137,14 @@ impl Reply {
         self
     }
 
-    /// Sends the body in pieces of this many bytes (at least 1), each its own write and its own chunk. Default: one
-    /// piece.
+    /// Sends the body in pieces of this many bytes (at least 1). Each piece is one write and one chunk.
+    /// Default: one piece.
     pub fn chunked_by(mut self, bytes: usize) -> Self {
         self.piece = bytes.max(1);
         self
     }
 
-    /// Waits between two pieces of the body. Default: not at all.
+    /// Waits between two pieces of the body. Default: no wait.
     pub fn pace(mut self, pause: Duration) -> Self {
         self.between = pause;
         self
@@ -170,13 +172,13 @@ impl Reply {
         self.ending(Some(bytes), Ending::Reset)
     }
 
-    /// Says nothing more after this many bytes of the body, and keeps the connection open. With 0 the headers are sent
-    /// and the first byte never comes.
+    /// Stops after this many bytes of the body and keeps the connection open. With 0 the headers are sent and
+    /// the first byte never comes.
     pub fn stall_after(self, bytes: usize) -> Self {
         self.ending(Some(bytes), Ending::Stall)
     }
 
-    /// Sends the body again and again, until the client goes: a line that never ends.
+    /// Repeats the body until the client disconnects, as a line that never ends.
     pub fn endless(self) -> Self {
         self.ending(None, Ending::Endless)
     }
@@ -187,7 +189,7 @@ impl Reply {
         Self { ending: Ending::Close, after: None, ..reply }
     }
 
-    /// Announces this `content-length`, true or not. A body that is shorter is followed by the connection's end.
+    /// Announces this `content-length`, true or not. A shorter body is followed by the end of the connection.
     pub fn content_length(mut self, bytes: u64) -> Self {
         self.framing = Framing::Length(bytes);
         if bytes > self.body.len() as u64 {
@@ -207,7 +209,7 @@ impl Reply {
         Self { after, ending, ..self }
     }
 
-    /// Status line and headers, as they are written.
+    /// Returns the status line and headers as they are written.
     pub(super) fn head(&self) -> Bytes {
         let reason = StatusCode::from_u16(self.status).ok().and_then(|status| status.canonical_reason());
         let mut head = format!("HTTP/1.1 {} {}\r\n", self.status, reason.unwrap_or("Status"));
@@ -223,7 +225,7 @@ impl Reply {
         head.into()
     }
 
-    /// The part of the body that is sent.
+    /// Returns the part of the body that is sent.
     pub(super) fn sent(&self) -> Bytes {
         self.body.slice(..self.after.map_or(self.body.len(), |after| after.min(self.body.len())))
     }

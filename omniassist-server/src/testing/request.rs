@@ -2,16 +2,16 @@ use bytes::{Bytes, BytesMut};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::Value;
 
-/// Longest request head that is read.
+/// Largest request head that is read, in bytes.
 const MAX_HEAD: usize = 64 << 10;
 
-/// A request as it reached a [`FakeProvider`](super::FakeProvider).
+/// A request as a [`FakeProvider`](super::FakeProvider) received it.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct FakeRequest {
-    /// `POST`.
+    /// The method, such as `POST`.
     pub method: String,
-    /// The path, with its query: `/v1/responses`.
+    /// The path with its query, such as `/v1/responses`.
     pub path: String,
     /// The headers, credentials included.
     pub headers: HeaderMap,
@@ -20,19 +20,19 @@ pub struct FakeRequest {
 }
 
 impl FakeRequest {
-    /// The body as JSON; null if it is none.
+    /// Returns the body as JSON, or null if it is not JSON.
     #[must_use]
     pub fn json(&self) -> Value {
         serde_json::from_slice(&self.body).unwrap_or_default()
     }
 
-    /// A header's value, if it is there and text.
+    /// Returns the value of a header if it is present and text.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name)?.to_str().ok()
     }
 
-    /// Takes one request from the front of what was received; `Ok(None)` when it is not complete yet.
+    /// Takes one request from the front of the received bytes. Returns `Ok(None)` while it is incomplete.
     pub(super) fn take(received: &mut BytesMut) -> Result<Option<Self>, &'static str> {
         let Some(head_len) = received.windows(4).position(|window| window == b"\r\n\r\n") else {
             return if received.len() > MAX_HEAD { Err("the request's head is too long") } else { Ok(None) };

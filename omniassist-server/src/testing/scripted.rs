@@ -16,14 +16,14 @@ use super::turn::{Piece, Turn};
 use crate::provider::{LlmProvider, LlmStream};
 use crate::{Error, Result};
 
-/// Bytes of argument text in one delta, so that a test sees arguments in pieces.
+/// Bytes of argument text in one delta, so that a test receives arguments in several deltas.
 const ARGUMENT_DELTA: usize = 8;
 
-/// A model that says what a test tells it to: the n-th model call is answered with the n-th [`Turn`].
+/// A model that follows a script: it answers the n-th model call with the n-th [`Turn`].
 ///
-/// Clones share the script and the record, so a test can keep one and give the other to an assistant. A turn is taken
-/// when its stream is first polled. A call for which there is no turn fails with an
-/// [`Error`] that says how many there were.
+/// Clones share the script and the record, so a test can keep one and give the other to an assistant. A turn
+/// is consumed when its stream is first polled. A call without a turn fails with an [`Error`] that contains
+/// the number of turns.
 ///
 /// ```
 /// use omniassist_server::testing::{ScriptedProvider, Turn, call, text};
@@ -53,20 +53,20 @@ struct Script {
 }
 
 impl ScriptedProvider {
-    /// A model without a script.
+    /// Creates a model without a script.
     #[must_use]
     pub fn new() -> Self {
         Self { script: Arc::default(), dropped: Arc::new(watch::Sender::new(0)), model: None }
     }
 
-    /// Adds what the next model call is answered with.
+    /// Adds the answer to the next model call.
     #[must_use]
     pub fn turn(self, turn: impl Into<Turn>) -> Self {
         let turn = turn.into();
         self.turn_with(move |_| turn)
     }
 
-    /// Adds a turn that is made from what the model was asked.
+    /// Adds a turn that is made from the request.
     #[must_use]
     pub fn turn_with(self, turn: impl FnOnce(&LlmPayload) -> Turn + Send + 'static) -> Self {
         let mut script = self.lock();
@@ -76,33 +76,33 @@ impl ScriptedProvider {
         self
     }
 
-    /// Answers every model call for which no turn is left.
+    /// Sets the answer to every model call for which no turn is left.
     #[must_use]
     pub fn otherwise(self, turn: impl Fn(&LlmPayload) -> Turn + Send + Sync + 'static) -> Self {
         self.lock().always = Some(Arc::new(turn));
         self
     }
 
-    /// Names the model: [`LlmProvider::model`]. By default there is no name.
+    /// Sets the model's name, [`LlmProvider::model`]. Default: none.
     #[must_use]
     pub fn with_model(mut self, model: impl Into<String>) -> Self {
         self.model = Some(model.into());
         self
     }
 
-    /// What the model was asked so far, oldest first.
+    /// Returns the requests so far, oldest first.
     #[must_use]
     pub fn payloads(&self) -> Vec<LlmPayload> {
         self.lock().payloads.clone()
     }
 
-    /// How many turns nobody has asked for yet.
+    /// Returns the number of turns that no call has used yet.
     #[must_use]
     pub fn turns_left(&self) -> usize {
         self.lock().turns.len()
     }
 
-    /// How many streams were dropped before their end.
+    /// Returns the number of streams that were dropped before their end.
     #[must_use]
     pub fn drops(&self) -> usize {
         *self.dropped.borrow()
@@ -183,7 +183,7 @@ fn out_of_turns(number: usize, written: usize) -> Error {
     ))
 }
 
-/// Counts a stream that was begun and let go before its end.
+/// Counts a stream that was polled and then dropped before its end.
 struct OnDrop {
     drops: Arc<watch::Sender<usize>>,
     polled: bool,
@@ -198,7 +198,7 @@ impl Drop for OnDrop {
     }
 }
 
-/// A turn being played.
+/// A turn that is being played.
 struct Play {
     asked: Option<(ScriptedProvider, LlmPayload)>,
     steps: VecDeque<Step>,
@@ -250,7 +250,7 @@ impl Stream for Play {
     }
 }
 
-/// Spells a turn out as the events of a real model.
+/// Expands a turn into the events of a real model.
 fn steps(number: usize, model: Option<Text>, turn: Turn) -> VecDeque<Step> {
     let mut steps = Steps(VecDeque::new());
     let (mut block, mut call) = (0, 0);

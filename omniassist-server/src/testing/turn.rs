@@ -5,10 +5,10 @@ use serde_json::Value;
 
 use crate::{Error, ProviderErrorKind};
 
-/// What a [`ScriptedProvider`](super::ScriptedProvider) says in one model call: pieces, played in order.
+/// The answer of a [`ScriptedProvider`](super::ScriptedProvider) to one model call: pieces, played in order.
 ///
-/// Turns add up: an array or `Vec` of turns is one turn, and so is `a.then(b)`. Block and call numbers, the `Start`,
-/// the ends of blocks and the `Finish` are added as a real model sends them.
+/// Turns can be joined: an array or `Vec` of turns is one turn, and so is `a.then(b)`. Block and call
+/// numbers, the `Start`, the ends of blocks and the `Finish` are added as a real model sends them.
 ///
 /// ```
 /// use std::time::Duration;
@@ -42,23 +42,23 @@ pub(super) enum Piece {
     Error(Error),
 }
 
-/// A turn that says `text`.
+/// Creates a turn with this text.
 pub fn text(text: impl Into<Text>) -> Turn {
     Turn::text(text)
 }
 
-/// A turn that thinks `text`.
+/// Creates a turn with this reasoning.
 pub fn reasoning(text: impl Into<Text>) -> Turn {
     Turn::reasoning(text)
 }
 
-/// A turn that calls a tool with these arguments.
+/// Creates a turn that calls a tool with these arguments.
 pub fn call(name: impl Into<Text>, arguments: impl Into<Value>) -> Turn {
     Turn::call(name, arguments)
 }
 
 impl Turn {
-    /// A turn without pieces: the model answers with nothing.
+    /// Creates a turn without pieces: an empty answer.
     pub fn new() -> Self {
         Self::default()
     }
@@ -67,39 +67,40 @@ impl Turn {
         Self { pieces: vec![piece] }
     }
 
-    /// Says `text`, in one delta.
+    /// Creates a turn with `text` in one delta.
     pub fn text(text: impl Into<Text>) -> Self {
         Self::piece(Piece::Text(vec![text.into()]))
     }
 
-    /// Says the chunks, one delta each, in one block.
+    /// Creates a turn with these chunks of text, one delta each, in one block.
     pub fn text_chunks<T: Into<Text>>(chunks: impl IntoIterator<Item = T>) -> Self {
         Self::piece(Piece::Text(chunks.into_iter().map(Into::into).collect()))
     }
 
-    /// Thinks `text`, in one delta.
+    /// Creates a turn with `text` as reasoning, in one delta.
     pub fn reasoning(text: impl Into<Text>) -> Self {
         Self::piece(Piece::Reasoning(text.into()))
     }
 
-    /// Calls a tool. The arguments come in several deltas; the id is `call_M_N`, the N-th call of the M-th model call,
-    /// both from 1.
+    /// Creates a turn that calls a tool. The arguments come in several deltas. The id is `call_M_N` for the
+    /// N-th call of the M-th model call, both counted from 1.
     pub fn call(name: impl Into<Text>, arguments: impl Into<Value>) -> Self {
         Self::any_call(None, name.into(), arguments.into().to_string(), true)
     }
 
-    /// Calls a tool under an id of your own.
+    /// Creates a turn that calls a tool under the given id.
     pub fn call_with_id(id: impl Into<Text>, name: impl Into<Text>, arguments: impl Into<Value>) -> Self {
         Self::any_call(Some(id.into()), name.into(), arguments.into().to_string(), true)
     }
 
-    /// Calls a tool with argument text that need not be JSON.
+    /// Creates a turn that calls a tool with argument text that need not be JSON.
     pub fn raw_call(name: impl Into<Text>, arguments: impl Into<String>) -> Self {
         Self::any_call(None, name.into(), arguments.into(), true)
     }
 
-    /// Begins a call that the token limit cuts: its end never comes, and the turn's finish is
-    /// [`Length`](FinishReason::Length). A correct run never runs the tool, even if the text happens to be JSON.
+    /// Creates a turn with a call that the token limit cuts. Its end never comes, and the turn's finish is
+    /// [`Length`](FinishReason::Length). A correct run never runs the tool, even if the text happens to be
+    /// JSON.
     pub fn truncated_call(name: impl Into<Text>, arguments: impl Into<String>) -> Self {
         Self::any_call(None, name.into(), arguments.into(), false)
     }
@@ -108,7 +109,7 @@ impl Turn {
         Self::piece(Piece::Call { id, name, arguments, complete })
     }
 
-    /// Reports tokens used.
+    /// Reports token usage.
     pub fn usage(input_tokens: u64, output_tokens: u64) -> Self {
         let mut usage = Usage::default();
         usage.input_tokens = Some(input_tokens);
@@ -117,8 +118,8 @@ impl Turn {
         Self::event(LlmEvent::Usage(usage))
     }
 
-    /// Ends for this reason, whatever the pieces suggest. Without it the turn ends with
-    /// [`ToolCalls`](FinishReason::ToolCalls) if it calls a tool, else with [`Stop`](FinishReason::Stop).
+    /// Sets the finish reason. Default: [`ToolCalls`](FinishReason::ToolCalls) if the turn calls a tool,
+    /// otherwise [`Stop`](FinishReason::Stop).
     pub fn finish(reason: FinishReason) -> Self {
         Self::piece(Piece::Finish(reason))
     }
@@ -128,28 +129,29 @@ impl Turn {
         Self::piece(Piece::Error(error))
     }
 
-    /// Breaks off, as when the connection is lost in the middle of an answer.
+    /// Ends early, as when the connection is lost in the middle of an answer.
     pub fn interrupted() -> Self {
         Self::error(Error::provider(ProviderErrorKind::Interrupted))
     }
 
-    /// Says nothing for this long. Under a paused tokio clock this takes no time.
+    /// Pauses for this long. Under a paused tokio clock this takes no time.
     pub fn delay(delay: Duration) -> Self {
         Self::piece(Piece::Delay(delay))
     }
 
-    /// Says nothing, for ever. To test cancellation: [`ScriptedProvider::dropped`](super::ScriptedProvider::dropped)
-    /// tells when the run has let go of the stream.
+    /// Pauses for ever. Use it to test cancellation:
+    /// [`ScriptedProvider::dropped`](super::ScriptedProvider::dropped) resolves when the run has dropped the
+    /// stream.
     pub fn pending() -> Self {
         Self::piece(Piece::Pending)
     }
 
-    /// Sends an event as it is. Block and call numbers are yours to choose.
+    /// Sends an event unchanged, with the block and call numbers that it has.
     pub fn event(event: LlmEvent) -> Self {
         Self::piece(Piece::Event(event))
     }
 
-    /// This turn, and then that one's pieces.
+    /// Appends the pieces of another turn.
     pub fn then(mut self, next: impl Into<Self>) -> Self {
         self.pieces.extend(next.into().pieces);
         self

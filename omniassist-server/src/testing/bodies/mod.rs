@@ -4,13 +4,14 @@ mod responses;
 use bytes::Bytes;
 use serde_json::Value;
 
-/// Text and arguments come in deltas of about this many bytes.
+/// Approximate bytes of text and arguments in one delta.
 const DELTA: usize = 6;
 
-/// A provider's answer as the body of an event stream; made by the functions of
-/// [`responses_sse`] and [`chat_sse`].
+/// A provider's answer as the body of an event stream. The functions of [`responses_sse`] and [`chat_sse`]
+/// create it.
 ///
-/// Parts are sent in the order in which they were added, and the protocol's own start, ends and finish around them.
+/// Parts are sent in the order in which they were added, surrounded by the protocol's own start, end and
+/// finish events.
 ///
 /// ```
 /// use omniassist_server::testing::{Reply, responses_sse};
@@ -55,13 +56,13 @@ impl SseBody {
         self.part(Part::Text(text.into()))
     }
 
-    /// Adds reasoning: a summary in the Responses API; the `reasoning_content` of compatible servers in Chat
+    /// Adds reasoning: a summary in the Responses API, `reasoning_content` of compatible servers in Chat
     /// Completions.
     pub fn reasoning(self, text: impl Into<String>) -> Self {
         self.part(Part::Reasoning(text.into()))
     }
 
-    /// Adds a tool call. Ids must be unique in a conversation.
+    /// Adds a tool call. Ids must be unique within a conversation.
     pub fn call(self, id: impl Into<String>, name: impl Into<String>, arguments: impl Into<Value>) -> Self {
         self.raw_call(id, name, arguments.into().to_string())
     }
@@ -76,25 +77,25 @@ impl SseBody {
         self.part(Part::Call { id: id.into(), name: name.into(), arguments: arguments.into() })
     }
 
-    /// Adds an error inside the stream. Nothing comes after it but Chat's `[DONE]`.
+    /// Adds an error inside the stream. Only Chat's `[DONE]` follows it.
     pub fn error(self, code: impl Into<String>, message: impl Into<String>) -> Self {
         self.part(Part::Error { code: code.into(), message: message.into() })
     }
 
-    /// Reports tokens used. Without it the body reports none.
+    /// Reports token usage. Default: none.
     pub fn usage(mut self, input_tokens: u64, output_tokens: u64) -> Self {
         self.usage = Some((input_tokens, output_tokens));
         self
     }
 
-    /// Ends as when the token limit is reached: the last part has no end of its own, and the finish is `length`
-    /// (`incomplete` in the Responses API).
+    /// Ends as if the token limit was reached. The last part has no end of its own, and the finish is
+    /// `length` (`incomplete` in the Responses API).
     pub fn truncated(mut self) -> Self {
         self.cut = true;
         self
     }
 
-    /// The bytes.
+    /// Returns the bytes.
     #[must_use]
     pub fn into_bytes(self) -> Bytes {
         match self.api {
@@ -116,63 +117,63 @@ impl From<SseBody> for Bytes {
     }
 }
 
-/// Bodies as OpenAI's Responses API streams them
+/// Bodies in the format of OpenAI's Responses API
 /// ([reference](https://platform.openai.com/docs/api-reference/responses-streaming)).
 pub mod responses_sse {
     use serde_json::Value;
 
     use super::{Api, SseBody};
 
-    /// An answer without parts yet.
+    /// Creates an answer without parts.
     pub fn empty() -> SseBody {
         SseBody::new(Api::Responses)
     }
 
-    /// An answer that says `text`.
+    /// Creates an answer with `text`.
     pub fn text(text: impl Into<String>) -> SseBody {
         empty().text(text)
     }
 
-    /// An answer that calls a tool.
+    /// Creates an answer that calls a tool.
     pub fn call(id: impl Into<String>, name: impl Into<String>, arguments: impl Into<Value>) -> SseBody {
         empty().call(id, name, arguments)
     }
 
-    /// An error instead of an answer, under a good status.
+    /// Creates an error in place of an answer, under a good status.
     pub fn error(code: impl Into<String>, message: impl Into<String>) -> SseBody {
         empty().error(code, message)
     }
 }
 
-/// Bodies as OpenAI's Chat Completions API, and servers compatible with it, stream them
+/// Bodies in the format of OpenAI's Chat Completions API and compatible servers
 /// ([reference](https://platform.openai.com/docs/api-reference/chat-streaming)).
 pub mod chat_sse {
     use serde_json::Value;
 
     use super::{Api, SseBody};
 
-    /// An answer without parts yet.
+    /// Creates an answer without parts.
     pub fn empty() -> SseBody {
         SseBody::new(Api::Chat)
     }
 
-    /// An answer that says `text`.
+    /// Creates an answer with `text`.
     pub fn text(text: impl Into<String>) -> SseBody {
         empty().text(text)
     }
 
-    /// An answer that calls a tool.
+    /// Creates an answer that calls a tool.
     pub fn call(id: impl Into<String>, name: impl Into<String>, arguments: impl Into<Value>) -> SseBody {
         empty().call(id, name, arguments)
     }
 
-    /// An error instead of an answer, under a good status.
+    /// Creates an error in place of an answer, under a good status.
     pub fn error(code: impl Into<String>, message: impl Into<String>) -> SseBody {
         empty().error(code, message)
     }
 }
 
-/// Cuts text at character boundaries into pieces of about [`DELTA`] bytes.
+/// Splits text at character boundaries into pieces of about [`DELTA`] bytes.
 fn deltas(text: &str) -> Vec<String> {
     let mut deltas = Vec::new();
     let mut delta = String::new();

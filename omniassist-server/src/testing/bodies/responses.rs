@@ -4,7 +4,7 @@ use super::{Part, SseBody, deltas};
 
 const MODEL: &str = "fake-model";
 
-/// Events with running sequence numbers.
+/// Events with consecutive sequence numbers.
 #[derive(Default)]
 struct Events {
     out: String,

@@ -1,17 +1,17 @@
-//! Says how a request differs from the one that was recorded.
+//! Comparison of a request with the recorded one.
 
 use serde_json::Value;
 
 use super::file::{Body, RequestLine};
 use super::scrub::REDACTED;
 
-/// Differences that are told.
+/// Most differences that are listed.
 const MOST: usize = 8;
-/// Characters of a value that are shown.
+/// Most characters of a value that are shown.
 const SHOWN: usize = 100;
 
-/// The differences, one a line; empty where the request is the recorded one. Places in the body whose JSON pointer is
-/// in `ignored` do not count.
+/// Returns the differences, one per line; empty if the requests are equal. Places in the body whose JSON
+/// pointer is in `ignored` are not compared.
 pub(super) fn differences(recorded: &RequestLine, asked: &RequestLine, ignored: &[String]) -> Vec<String> {
     let mut found = Found { lines: Vec::new(), ignored };
     found.text("method", &recorded.method, &asked.method);
@@ -94,7 +94,7 @@ fn below(at: &str, name: &str) -> String {
     format!("{at}/{}", name.replace('~', "~0").replace('/', "~1"))
 }
 
-/// Whether a text is the recorded one, where anything may stand in the place of a secret.
+/// Returns `true` if a text equals the recorded one, where a redacted secret matches anything.
 fn matches(recorded: &str, asked: &str) -> bool {
     let mut literals = recorded.split(REDACTED);
     let Some(mut rest) = literals.next().and_then(|first| asked.strip_prefix(first)) else { return false };

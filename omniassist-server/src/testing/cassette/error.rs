@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use super::VERSION;
 
-/// Why a cassette could not be recorded, written, read or played.
+/// An error that occurs when a cassette is recorded, written, read or played.
 ///
-/// Opaque: ask it with its predicates. Its text names the file, the line and what is wrong there, and never a header
+/// Its predicates classify it. Its text names the file, the line and the cause, and never contains a header
 /// or a body.
 #[derive(Debug)]
 pub struct CassetteError {
@@ -23,11 +23,11 @@ enum Kind {
     /// The first line is not that of a cassette.
     NoCassette,
     Version(u64),
-    /// An answer without its end.
+    /// An answer has no end.
     Truncated,
-    /// A line that may not stand where it stands.
+    /// A line stands in a wrong place.
     Malformed(&'static str),
-    /// What kept a recorder from recording.
+    /// The recorder could not record.
     Recording(&'static str),
 }
 
@@ -75,19 +75,19 @@ impl CassetteError {
         self
     }
 
-    /// Whether the file was written in a version of the format that this build does not read.
+    /// Returns `true` if this build does not read the file's version of the format.
     #[must_use]
     pub fn is_version_mismatch(&self) -> bool {
         matches!(self.kind, Kind::Version(_))
     }
 
-    /// Whether the file breaks off: its last answer has no end.
+    /// Returns `true` if the file is cut: its last answer has no end.
     #[must_use]
     pub fn is_truncated(&self) -> bool {
         matches!(self.kind, Kind::Truncated)
     }
 
-    /// The line of the file, counted from 1.
+    /// Returns the line of the file, counted from 1.
     #[must_use]
     pub fn line(&self) -> Option<usize> {
         self.line

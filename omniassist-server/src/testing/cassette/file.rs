@@ -1,4 +1,4 @@
-//! The file: one JSON object a line. What the lines mean stands in the module's documentation.
+//! The file: one JSON object per line. The module's documentation describes the lines.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -11,28 +11,28 @@ use super::VERSION;
 use super::error::CassetteError;
 use crate::base64;
 
-/// One request and what was answered.
+/// A request and its answer.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Interaction {
     pub(super) request: RequestLine,
     pub(super) status: u16,
     pub(super) headers: BTreeMap<String, String>,
-    /// When the head came, counted from the end of the request.
+    /// The time of the head, counted from the end of the request.
     pub(super) head_at: Duration,
     pub(super) chunks: Vec<(Duration, Bytes)>,
     pub(super) end: End,
     pub(super) end_at: Duration,
 }
 
-/// How an answer ended.
+/// The end of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum End {
-    /// As HTTP says.
+    /// A regular end.
     Complete,
     /// The provider's connection broke.
     Cut,
-    /// The client went before the end.
+    /// The client disconnected before the end.
     Left,
 }
 
@@ -40,7 +40,7 @@ pub(super) enum End {
 pub(super) struct RequestLine {
     pub(super) method: String,
     pub(super) path: String,
-    /// `None`: any.
+    /// `None` matches any body.
     pub(super) body: Option<Body>,
 }
 
@@ -60,7 +60,7 @@ impl Body {
         }
     }
 
-    /// JSON if it is some.
+    /// Returns the body as JSON if it is JSON.
     pub(super) fn of_request(bytes: &Bytes) -> Self {
         match serde_json::from_slice(bytes) {
             Ok(json) => Self::Json(json),
@@ -165,7 +165,7 @@ fn ms(at: Duration) -> u64 {
     u64::try_from(at.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// The text of a cassette.
+/// Returns the text of a cassette.
 pub(super) fn write(base_path: &str, interactions: &[Interaction]) -> Result<String, serde_json::Error> {
     let mut lines = vec![serde_json::to_string(&FirstLine {
         omniassist_cassette: VERSION,
@@ -195,11 +195,11 @@ pub(super) fn write(base_path: &str, interactions: &[Interaction]) -> Result<Str
     Ok(lines.join("\n"))
 }
 
-/// The base path and the interactions of a cassette's text.
+/// Reads the base path and the interactions from a cassette's text.
 pub(super) fn read(text: &str) -> Result<(String, Vec<Interaction>), CassetteError> {
     let mut lines = text.lines().enumerate().map(|(at, line)| (at + 1, line));
     let first = lines.next().map_or("", |(_, line)| line);
-    // The version alone decides whether the rest can be understood.
+    // The version alone decides if the rest can be read.
     let version: Value =
         serde_json::from_str(first).map_err(|error| CassetteError::no_cassette().with_source(error))?;
     match version.get("omniassist_cassette").and_then(Value::as_u64) {
@@ -216,7 +216,7 @@ pub(super) fn read(text: &str) -> Result<(String, Vec<Interaction>), CassetteErr
         last = at;
         match serde_json::from_str(line) {
             Ok(line) => reader.line(at, line)?,
-            // Half a line at the end is what a write that broke off leaves.
+            // An interrupted write leaves half a line at the end.
             Err(error) if error.is_eof() && lines.peek().is_none() => {
                 return Err(CassetteError::truncated(at).with_source(error));
             }
@@ -286,7 +286,7 @@ impl Reader {
     }
 }
 
-/// The whole body of an answer.
+/// Returns the whole body of an answer.
 pub(super) fn joined(chunks: &[(Duration, Bytes)]) -> BytesMut {
     let mut body = BytesMut::new();
     for (_, bytes) in chunks {

@@ -1,11 +1,10 @@
-//! Provider streams, recorded once and played ever after: tests of a whole backend against what a real model said,
-//! with the network off.
+//! Recorded provider streams: tests of a whole backend against real model output, without a network.
 //!
-//! A [`Recorder`] is a proxy on loopback between a provider and its API; it gives a [`Cassette`]. A [`Player`] is a
-//! server on loopback that answers as the API did, so that the provider's real encoder, transport and decoder take
-//! part. Both work with every provider that lets its base URL be set. Where the words of the model do not matter, a
-//! [`ScriptedProvider`](super::ScriptedProvider) is simpler; where the connection is to break, use a
-//! [`FakeProvider`](super::FakeProvider).
+//! A [`Recorder`] is a proxy on loopback between a provider and its API; it produces a [`Cassette`]. A
+//! [`Player`] is a server on loopback that answers as the API did. The provider's real encoder, transport and
+//! decoder take part in such a test. Both work with every provider that has a settable base URL. If the
+//! model's words do not matter, a [`ScriptedProvider`](super::ScriptedProvider) is simpler. To break the
+//! connection, use a [`FakeProvider`](super::FakeProvider).
 //!
 //! ```
 //! use futures_util::StreamExt;
@@ -36,10 +35,10 @@
 //!
 //! # The file
 //!
-//! JSON Lines: UTF-8, one JSON object a line, so that a diff shows what changed; blank lines are skipped. The first
-//! line is `{"omniassist_cassette": 1, "base_path": "/v1"}`: the version of the format, and the path of the base URL
-//! that was recorded (empty or absent if it had none). A build reads exactly one version, and refuses fields that the
-//! version does not have. Then, for each interaction, in the order of the requests:
+//! JSON Lines: UTF-8, one JSON object per line, so that a diff shows what changed. Blank lines are skipped.
+//! The first line is `{"omniassist_cassette": 1, "base_path": "/v1"}`: the version of the format, and the
+//! path of the recorded base URL (empty or absent if it had none). A build reads exactly one version and
+//! refuses unknown fields. Then follow, for each interaction, in the order of the requests:
 //!
 //! | line | fields |
 //! |---|---|
@@ -48,24 +47,27 @@
 //! | `{"chunk": …}` | bytes of the body as they came: `text` if they are UTF-8, otherwise `base64`; any number of such lines |
 //! | `{"end": …}` | `how`: `complete`, `cut` (the provider's connection broke) or `left` (the client went before the end) |
 //!
-//! The last three may have `ms`, the milliseconds since the request had been read; 0 if absent. A cassette can be
-//! written by hand. The chunks are the body after any transfer encoding, and before its content encoding is undone.
+//! The last three lines may have `ms`, the milliseconds since the request was read; the default is 0. A
+//! cassette can be written by hand. The chunks are the body after transfer decoding and before content
+//! decoding.
 //!
 //! # Secrets
 //!
-//! - Headers of requests are not stored, those of answers only where the table names them.
-//! - Values that were sent in headers which speak of credentials, or in a query, are taken out wherever they stand: in
-//!   paths, in requests and in answers, as they are, as in a JSON string, or as in a URL. So is what
-//!   [`Recorder::redact`] names.
-//! - So is what looks like an API key or a signed token (`sk-…`, `AIza…`, JWT, …).
-//! - In JSON bodies of requests, strings under names such as `password`, `authorization` or `api_key` are taken out,
+//! - Headers of requests are not stored. Headers of answers are stored only if the table names them.
+//! - Values of credential headers and of a query are removed everywhere: in paths, requests and answers, in
+//!   plain form, inside a JSON string, or URL-encoded. The same applies to values passed to
+//!   [`Recorder::redact`].
+//! - Strings that look like an API key or a signed token (`sk-…`, `AIza…`, JWT, …) are removed.
+//! - In JSON bodies of requests, strings under names such as `password`, `authorization` or `api_key` are
+//!   removed, also inside the arguments of tool calls. The values of all but a few harmless query parameters
+//!   are removed too.
 //!   also inside the arguments of tool calls; so are the values of all but a few harmless query parameters.
+//! In requests, `[redacted]` replaces a secret and matches anything when the cassette is played. In answers,
+//! each byte of a secret becomes `*`, so that every chunk keeps its length.
 //!
-//! In requests `[redacted]` stands in their place, and matches anything when the cassette is played; in answers as many
-//! `*` as there were bytes, so that every chunk keeps its length.
-//!
-//! What users and models say is stored: that is what a recording is for. Record with data made up for the purpose, and
-//! read the file before you commit it. A secret that a model spells out over several events is not recognised.
+//! The words of users and models are stored, since a recording exists for them. Record with made-up data, and
+//! read the file before you commit it. A secret that a model spells out over several events is not
+//! recognised.
 
 mod compare;
 mod error;
@@ -90,7 +92,7 @@ use super::FakeRequest;
 /// The version of the file format that this build reads and writes.
 const VERSION: u64 = 1;
 
-/// Requests to a provider and what it answered, byte for byte. See the [module's documentation](self) for the file
+/// Requests to a provider and its answers, byte for byte. See the [module's documentation](self) for the file
 /// format and an example.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cassette {
@@ -99,12 +101,12 @@ pub struct Cassette {
 }
 
 impl Cassette {
-    /// Loads a cassette to play it. Relative paths are relative to the working directory, which under `cargo test` is
-    /// the folder of the package.
+    /// Loads a cassette to play it. A relative path is relative to the working directory, which under `cargo
+    /// test` is the package's folder.
     ///
     /// # Errors
     ///
-    /// Those of [`load`](Self::load).
+    /// Returns the errors of [`load`](Self::load).
     pub fn replay(path: impl AsRef<Path>) -> Result<Replay, CassetteError> {
         Ok(Self::load(path)?.player())
     }
@@ -113,7 +115,7 @@ impl Cassette {
     ///
     /// # Errors
     ///
-    /// When the file cannot be read, and those of [`parse`](Self::parse).
+    /// Returns an error if the file cannot be read, and the errors of [`parse`](Self::parse).
     pub fn load(path: impl AsRef<Path>) -> Result<Self, CassetteError> {
         let path = path.as_ref();
         let text = fs::read_to_string(path)
@@ -121,32 +123,33 @@ impl Cassette {
         Self::parse(&text).map_err(|error| error.in_file(path))
     }
 
-    /// Reads a cassette from its text, `include_str!("hello.jsonl")` for example.
+    /// Reads a cassette from its text, for example from `include_str!("hello.jsonl")`.
     ///
     /// # Errors
     ///
-    /// [`CassetteError::is_version_mismatch`] when it is in another version of the format,
-    /// [`CassetteError::is_truncated`] when it breaks off, and others with the [line](CassetteError::line) that is wrong.
+    /// [`CassetteError::is_version_mismatch`] if it is in another version of the format,
+    /// [`CassetteError::is_truncated`] if it is cut, and others with the [line](CassetteError::line) that is
+    /// wrong.
     pub fn parse(text: &str) -> Result<Self, CassetteError> {
         let (base_path, interactions) = file::read(text)?;
         Ok(Self { base_path, interactions })
     }
 
-    /// The text of the cassette; the same cassette gives the same text.
+    /// Returns the text of the cassette. The same cassette has the same text.
     ///
     /// # Errors
     ///
-    /// When a part of it has no JSON form, which no recorded or parsed cassette holds.
+    /// Returns an error if a part of it has no JSON form. No recorded or parsed cassette has such a part.
     pub fn to_text(&self) -> Result<String, CassetteError> {
         file::write(&self.base_path, &self.interactions)
             .map_err(|error| CassetteError::recording("a part has no JSON form").with_source(error))
     }
 
-    /// Writes the cassette to a file, and replaces what was there. Missing folders are made.
+    /// Writes the cassette to a file and replaces an existing one. Missing folders are created.
     ///
     /// # Errors
     ///
-    /// When the file cannot be written.
+    /// Returns an error if the file cannot be written.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), CassetteError> {
         let path = path.as_ref();
         let text = self.to_text()?;
@@ -156,19 +159,19 @@ impl Cassette {
             .map_err(|error| CassetteError::io("the file cannot be written", error).in_file(path))
     }
 
-    /// How many interactions it holds.
+    /// Returns the number of interactions.
     #[must_use]
     pub fn len(&self) -> usize {
         self.interactions.len()
     }
 
-    /// Whether it holds none.
+    /// Returns `true` if it has no interactions.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.interactions.is_empty()
     }
 
-    /// Sets up how the cassette is played.
+    /// Returns the settings for playing the cassette.
     pub fn player(self) -> Replay {
         Replay::new(self)
     }

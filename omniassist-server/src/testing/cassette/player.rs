@@ -1,4 +1,4 @@
-//! Plays a cassette to a provider, over a loopback socket.
+//! A server on loopback that plays a cassette to a provider.
 
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,10 +13,10 @@ use super::scrub::{Scrubber, scrubbed};
 use super::socket::{Answer, Client, Next, Server};
 use super::{Cassette, FakeRequest, compare};
 
-/// Longest piece of a body that is cut at random.
+/// Largest piece of a body that is cut at random.
 const MAX_PIECE: u64 = 48;
 
-/// How a [`Cassette`] is going to be played; made by [`Cassette::replay`] and [`Cassette::player`].
+/// The settings for playing a [`Cassette`], created by [`Cassette::replay`] and [`Cassette::player`].
 #[derive(Debug, Clone)]
 #[must_use = "nothing is played before `start`"]
 pub struct Replay {
@@ -27,7 +27,7 @@ pub struct Replay {
     ignored: Vec<String>,
 }
 
-/// Where the body of an answer is cut.
+/// The places where the body of an answer is cut.
 #[derive(Debug, Clone, Copy)]
 enum Cutting {
     AsRecorded,
@@ -46,13 +46,13 @@ impl Replay {
         }
     }
 
-    /// Waits as the provider did. Default: everything comes at once.
+    /// Waits as the provider did. Default: no waiting.
     pub fn with_timing(self) -> Self {
         Self { timing: true, ..self }
     }
 
-    /// Cuts the bodies of answers at other places than recorded, in pieces of 1 to 48 bytes; one seed always gives the
-    /// same cuts. A provider must give the same events for any. Default: the recorded chunks.
+    /// Cuts the bodies of answers into random pieces of 1 to 48 bytes. The same seed gives the same cuts. A
+    /// provider must produce the same events for any cuts. Default: the recorded chunks.
     pub fn rechunked(self, seed: u64) -> Self {
         Self { cutting: Cutting::Random(seed), ..self }
     }
@@ -62,23 +62,24 @@ impl Replay {
         Self { cutting: Cutting::Bytes, ..self }
     }
 
-    /// Does not mind interactions that nobody asked for. Default: they fail the test.
+    /// Allows unused interactions. Default: they fail the test.
     pub fn allow_unused(self) -> Self {
         Self { allow_unused: true, ..self }
     }
 
-    /// Does not compare this place of the requests' JSON bodies, a JSON pointer (RFC 6901) such as `/instructions` or
-    /// `/input/0/content`. For what changes from run to run, a date in a prompt for example. Default: all is compared.
+    /// Excludes a place of the requests' JSON bodies from the comparison. It is a JSON pointer (RFC 6901)
+    /// such as `/instructions` or `/input/0/content`. Use it for values that change from run to run, such as
+    /// a date in a prompt. Default: everything is compared.
     pub fn ignore(mut self, pointer: impl Into<String>) -> Self {
         self.ignored.push(pointer.into());
         self
     }
 
-    /// Starts to play on a free port of 127.0.0.1. Must be called inside a tokio runtime.
+    /// Starts the server on a free port of 127.0.0.1. It must be called inside a tokio runtime.
     ///
     /// # Errors
     ///
-    /// When no socket can be bound.
+    /// Returns an error if no socket can be bound.
     pub async fn start(self) -> Result<Player, CassetteError> {
         let deck = Arc::new(Deck { replay: self, state: Mutex::default() });
         let server = Server::start(Arc::clone(&deck))
@@ -88,13 +89,14 @@ impl Replay {
     }
 }
 
-/// A [`Cassette`] being played: give [`base_url`](Self::base_url) to the provider that it was recorded from.
+/// A [`Cassette`] that is being played. Give its [`base_url`](Self::base_url) to the provider from which it
+/// was recorded.
 ///
-/// The n-th request is answered with the n-th interaction, after a check that it is the request that was recorded. A
-/// request that is not is answered 501 and is a fault that says where the two differ; it uses nothing up.
+/// The n-th request is compared with the n-th recorded one and answered with its answer. A different request
+/// is answered with 501 and recorded as a fault that lists the differences; it consumes no interaction.
 ///
-/// Dropping the player ends its connections, and panics, so that the test fails, when there were faults or interactions
-/// are left; [`take_faults`](Self::take_faults) and [`Replay::allow_unused`] prevent that.
+/// Dropping the player ends its connections. It panics if there were faults or unused interactions, so that
+/// the test fails. [`take_faults`](Self::take_faults) and [`Replay::allow_unused`] prevent that.
 #[derive(Debug)]
 pub struct Player {
     server: Server,
@@ -102,21 +104,22 @@ pub struct Player {
 }
 
 impl Player {
-    /// What to give to the provider as its base URL: a loopback address with the path of the recorded one. A provider
-    /// needs no key for it.
+    /// Returns the base URL for the provider: a loopback address with the recorded path. A provider needs no
+    /// key for it.
     #[must_use]
     pub fn base_url(&self) -> String {
         format!("http://{}{}", self.server.address, self.deck.replay.cassette.base_path)
     }
 
-    /// How many interactions nobody has asked for yet.
+    /// Returns the number of unused interactions.
     #[must_use]
     pub fn unused(&self) -> usize {
         self.deck.replay.cassette.len() - self.deck.state().next
     }
 
-    /// The requests that were not the recorded ones, and how they differ; those beyond the last interaction; and
-    /// interactions that are left, unless they may be. Taken faults no longer make the drop panic.
+    /// Returns the faults: requests that differ from the recorded ones, requests beyond the last interaction
+    /// and, unless allowed, unused interactions. Dropping the player no longer panics because of faults that
+    /// were taken.
     #[must_use]
     pub fn take_faults(&self) -> Vec<String> {
         let unused = self.unused();
@@ -158,7 +161,7 @@ impl Deck {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The interaction that this request asks for, or what is wrong with it.
+    /// Returns the interaction for this request, or a description of what is wrong with it.
     fn take(&self, request: &FakeRequest) -> Result<&Interaction, String> {
         let mut state = self.state();
         let number = state.next + 1;
@@ -180,13 +183,13 @@ impl Deck {
 
     fn fault(&self, what: String) {
         let faults = &mut self.state().faults;
-        // A provider that repeats its request is told of once.
+        // A repeated request is reported once.
         if !faults.contains(&what) {
             faults.push(what);
         }
     }
 
-    /// The pieces in which a body is sent, each when its first byte came.
+    /// Returns the pieces in which a body is sent, each at the time of its first byte.
     fn pieces(&self, chunks: &[(Duration, Bytes)]) -> Vec<(Duration, Bytes)> {
         let mut random = match self.replay.cutting {
             Cutting::AsRecorded => return chunks.to_vec(),
@@ -252,7 +255,7 @@ impl Answer for Deck {
     }
 }
 
-/// Numbers that look random and are the same for the same seed (SplitMix64).
+/// Pseudo-random numbers from a seed (SplitMix64).
 struct Random(u64);
 
 impl Random {

@@ -1,4 +1,4 @@
-//! A proxy on loopback that writes down what it passes on.
+//! A proxy on loopback that records requests and answers.
 
 use std::fmt;
 use std::io;
@@ -16,13 +16,13 @@ use super::scrub::{Scrubber, scrubbed};
 use super::socket::{Answer, Client, Next, Server};
 use super::{Cassette, FakeRequest};
 
-/// How long [`Recorder::finish`] waits for answers that are under way.
+/// Time that [`Recorder::finish`] waits for unfinished answers.
 const GRACE: Duration = Duration::from_secs(1);
-/// Most bytes of one answer's body; more fails the recording.
+/// Largest body of an answer; a larger one fails the recording.
 const MAX_BODY: usize = 64 << 20;
 
-/// Headers that concern one connection only (RFC 9110, section 7.6.1), or that are written anew; and the one that asks
-/// for compression, because secrets could not be found in a compressed answer.
+/// Headers of a single connection (RFC 9110, section 7.6.1), headers that are written anew, and the one that
+/// requests compression. Secrets could not be found in a compressed answer.
 const HOP: [&str; 11] = [
     "accept-encoding",
     "connection",
@@ -37,15 +37,16 @@ const HOP: [&str; 11] = [
     "upgrade",
 ];
 
-/// Records a [`Cassette`]: a proxy on loopback that passes requests on to a provider and writes down what comes back,
-/// byte for byte and with its timing.
+/// A recorder of [`Cassette`]s: a proxy on loopback that forwards requests to a provider and records the
+/// answers byte for byte, with their timing.
 ///
-/// Give [`base_url`](Self::base_url) to the provider instead of the address of the API. Key, model and everything else
-/// stay as they are: headers are passed on and not stored. What else is taken out is said
-/// [in the module's documentation](crate::testing::cassette#secrets); [`redact`](Self::redact) names more.
+/// Give its [`base_url`](Self::base_url) to the provider instead of the address of the API. Key, model and
+/// all other settings stay the same: headers are forwarded and not stored. The [module's
+/// documentation](crate::testing::cassette#secrets) lists what is removed; [`redact`](Self::redact) adds
+/// more.
 ///
-/// It must be started, and lives, inside a tokio runtime. Dropping it ends its connections and writes nothing; an
-/// answer that a client stops reading is dropped upstream too.
+/// It must be started, and lives, inside a tokio runtime. Dropping it ends its connections and writes
+/// nothing. An answer that a client stops reading is dropped upstream too.
 ///
 /// ```no_run
 /// use futures_util::StreamExt;
@@ -71,13 +72,13 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Starts to record what is behind `upstream`, the base URL that the provider would otherwise be given
+    /// Starts to record the API at `upstream`, the base URL that the provider would otherwise use
     /// (`https://api.openai.com/v1`).
     ///
     /// # Errors
     ///
-    /// When `upstream` is not an absolute `http:` or `https:` URL without query and credentials, or no socket or HTTP
-    /// client can be set up.
+    /// Returns an error if `upstream` is not an absolute `http:` or `https:` URL without query and
+    /// credentials, or if no socket or HTTP client can be set up.
     pub async fn start(upstream: &str) -> Result<Self, CassetteError> {
         let wrong =
             || CassetteError::recording("the upstream's base URL is not an absolute http: or https: URL");
@@ -108,26 +109,26 @@ impl Recorder {
         Ok(Self { server, proxy, base_path: uri.path().trim_end_matches('/').to_owned() })
     }
 
-    /// What to give to the provider as its base URL.
+    /// Returns the base URL for the provider.
     #[must_use]
     pub fn base_url(&self) -> String {
         format!("http://{}{}", self.server.address, self.base_path)
     }
 
-    /// Names a value that must not get into the file, wherever it stands. May be called at any time before
+    /// Adds a value that must not appear anywhere in the file. It may be called at any time before
     /// [`finish`](Self::finish).
     pub fn redact(&self, secret: impl Into<String>) -> &Self {
         self.proxy.tape().secrets.push(secret.into());
         self
     }
 
-    /// Ends the recording. Answers that are still under way get a second to end; after that they count as answers that
+    /// Ends the recording. Unfinished answers get one second to end; after that they count as answers that
     /// the client did not read to their end.
     ///
     /// # Errors
     ///
-    /// When some request could not be recorded: the provider could not be reached, the client left before the answer
-    /// began, an answer was larger than 64 MiB, or something that is no HTTP/1.1 request came.
+    /// Returns an error if a request could not be recorded: the provider was unreachable, the client
+    /// disconnected before the answer began, an answer was larger than 64 MiB, or a request was not HTTP/1.1.
     pub async fn finish(self) -> Result<Cassette, CassetteError> {
         let mut under_way = self.proxy.under_way.subscribe();
         let _ = timeout(GRACE, under_way.wait_for(|answers| *answers == 0)).await;
@@ -161,7 +162,7 @@ struct Proxy {
     under_way: watch::Sender<usize>,
 }
 
-/// What was recorded, secrets included; it never leaves the process like this.
+/// The recording with its secrets. It never leaves the process in this form.
 #[derive(Default)]
 struct Tape {
     takes: Vec<Take>,
@@ -169,7 +170,7 @@ struct Tape {
     failure: Option<CassetteError>,
 }
 
-/// One request and what has come back so far.
+/// A request and the part of its answer that has arrived.
 struct Take {
     request: FakeRequest,
     began: Instant,
@@ -252,7 +253,8 @@ impl Answer for Proxy {
         let kept = end_to_end(&headers).map(|(name, value)| (name.as_str(), value.as_bytes()));
         to.head(status, kept).await?;
         loop {
-            // What is recorded is recorded before the client has it: it may go once it has all.
+            // The answer is recorded before the client receives it, since the client may disconnect after its
+            // last byte.
             match response.chunk().await {
                 Ok(Some(bytes)) => {
                     self.chunk(at, &bytes);

@@ -1,4 +1,4 @@
-//! Takes secrets out of what goes into a file.
+//! Removal of secrets from a recording.
 
 use std::ops::Range;
 
@@ -8,17 +8,17 @@ use serde_json::Value;
 use super::file::{Body, RequestLine};
 use crate::testing::FakeRequest;
 
-/// What stands in a request where a secret stood.
+/// The replacement of a secret in a request.
 pub(super) const REDACTED: &str = "[redacted]";
 
-/// Shorter values would blot out ordinary words.
+/// Shortest secret; shorter values would remove ordinary words.
 const MIN_SECRET: usize = 6;
-/// The same for headers whose names do not speak of credentials.
+/// The same for headers whose names do not suggest credentials.
 const MIN_OTHER: usize = 12;
-/// Shortest key that is known by its prefix, prefix not counted.
+/// Shortest key that is recognised by its prefix, without the prefix.
 const MIN_KEY: usize = 16;
 
-/// Headers that hold no secret.
+/// Headers without secrets.
 const PLAIN_HEADERS: [&str; 12] = [
     "accept",
     "accept-encoding",
@@ -33,11 +33,11 @@ const PLAIN_HEADERS: [&str; 12] = [
     "tracestate",
     "user-agent",
 ];
-/// Answers' headers that are kept: what decoding and repeating depend on.
+/// Headers of answers that are kept, since decoding and retries depend on them.
 const KEPT_HEADERS: [&str; 4] = ["content-type", "content-encoding", "retry-after", "retry-after-ms"];
-/// Parameters of a query that hold no secret.
+/// Parameters of a query without secrets.
 const PLAIN_PARAMETERS: [&str; 5] = ["alt", "api-version", "api_version", "beta", "model"];
-/// Parts of names under which secrets are kept, in lower case without separators.
+/// Parts of names of secret fields, in lower case without separators.
 const SECRET_NAMES: [&str; 11] = [
     "accesstoken",
     "apikey",
@@ -51,7 +51,7 @@ const SECRET_NAMES: [&str; 11] = [
     "privatekey",
     "secret",
 ];
-/// How keys of providers and of what is around them begin.
+/// Prefixes of API keys.
 const KEY_PREFIXES: [&str; 19] = [
     "AIza",
     "AKIA",
@@ -74,10 +74,10 @@ const KEY_PREFIXES: [&str; 19] = [
     "xai-",
 ];
 
-/// Knows the secrets of a recording: those its requests were sent with, and what looks like one.
+/// The secrets of a recording: those that its requests contained, and strings that look like one.
 #[derive(Default)]
 pub(super) struct Scrubber {
-    /// Longest first, so that no rest of a longer one stays.
+    /// Longest first, so that no rest of a longer one remains.
     secrets: Vec<String>,
 }
 
@@ -97,7 +97,7 @@ impl Scrubber {
         }
         let mut secrets = Vec::with_capacity(found.len());
         for secret in found {
-            // A secret may come back as it stands in a JSON string or in a URL.
+            // A secret may come back inside a JSON string or a URL.
             let json = Value::from(secret.as_str()).to_string();
             secrets.push(json.trim_matches('"').to_owned());
             secrets.push(percent_encoded(&secret));
@@ -108,7 +108,7 @@ impl Scrubber {
         Self { secrets }
     }
 
-    /// The path without secrets, and its query without the values of parameters that may hold one.
+    /// Returns the path without secrets, and its query without the values of parameters that may be secret.
     pub(super) fn path(&self, path: &str) -> String {
         let mut clean = self.text(path.split('?').next().unwrap_or_default());
         let mut separator = '?';
@@ -122,7 +122,7 @@ impl Scrubber {
         clean
     }
 
-    /// The headers of an answer that are kept.
+    /// Returns the headers of an answer that are kept.
     pub(super) fn headers<'a>(
         &'a self,
         headers: &'a HeaderMap,
@@ -137,7 +137,7 @@ impl Scrubber {
         match value {
             Value::String(text) => {
                 *text = self.text(text);
-                // Arguments of tools are JSON in a string.
+                // Arguments of tools are JSON inside a string.
                 if text.starts_with('{')
                     && let Ok(before @ Value::Object(_)) = serde_json::from_str::<Value>(text)
                 {
@@ -175,7 +175,7 @@ impl Scrubber {
         clean
     }
 
-    /// Blots secrets out of an answer's body, byte for byte, so that its chunks keep their lengths.
+    /// Masks secrets in an answer's body byte for byte, so that its chunks keep their lengths.
     pub(super) fn blot(&self, body: &mut [u8]) {
         for spot in self.spots(body) {
             if let Some(secret) = body.get_mut(spot) {
@@ -184,7 +184,7 @@ impl Scrubber {
         }
     }
 
-    /// Where secrets stand: in order, none touching another.
+    /// Returns the ranges of secrets, sorted and not touching.
     fn spots(&self, bytes: &[u8]) -> Vec<Range<usize>> {
         let mut spots: Vec<Range<usize>> = Vec::new();
         for secret in self.secrets.iter().map(String::as_bytes) {
@@ -233,7 +233,7 @@ fn header_secrets(headers: &HeaderMap, found: &mut Vec<String>) {
             push(found, value, MIN_OTHER);
             continue;
         }
-        // `Bearer KEY`, `name=value; name=value`: the parts are as secret as the whole.
+        // In `Bearer KEY` and `name=value; name=value`, the parts are as secret as the whole.
         push(found, value, MIN_SECRET);
         for part in value.split([' ', ';', ',']) {
             push(found, part, MIN_SECRET);
@@ -245,7 +245,7 @@ fn header_secrets(headers: &HeaderMap, found: &mut Vec<String>) {
     found.retain(|secret| !["Bearer", "Basic"].contains(&secret.as_str()));
 }
 
-/// Strings that stand under the name of a secret.
+/// Returns strings under the name of a secret.
 fn field_secrets(value: &Value, found: &mut Vec<String>) {
     match value {
         Value::Array(items) => items.iter().for_each(|item| field_secrets(item, found)),
@@ -267,13 +267,13 @@ fn is_secret_name(name: &str) -> bool {
     name == "token" || SECRET_NAMES.iter().any(|part| name.contains(part))
 }
 
-/// The parameters of a path's query, as they are written.
+/// Returns the parameters of a path's query, as they are written.
 fn parameters(path: &str) -> impl Iterator<Item = (&str, &str)> {
     let query = path.split_once('?').map_or("", |(_, query)| query);
     query.split('&').filter(|pair| !pair.is_empty()).map(|pair| pair.split_once('=').unwrap_or((pair, "")))
 }
 
-/// Finds what begins like a key, or is a signed token (JWT), wherever a word begins.
+/// Finds what begins like a key, or is a signed token (JWT), at every word's beginning.
 fn key_spots(bytes: &[u8], spots: &mut Vec<Range<usize>>) {
     let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
     let mut at = 0;

@@ -1,4 +1,4 @@
-//! A small HTTP/1.1 server on loopback, for what plays and what records.
+//! A small HTTP/1.1 server on loopback, for the player and the recorder.
 
 use std::future::Future;
 use std::io;
@@ -13,16 +13,16 @@ use tokio::task::{AbortHandle, JoinSet};
 
 use crate::testing::FakeRequest;
 
-/// Answers requests.
+/// A handler of requests.
 pub(super) trait Answer: Send + Sync + 'static {
-    /// Answers one request. The future is dropped when the client goes.
+    /// Answers one request. The future is dropped when the client disconnects.
     fn answer(&self, request: FakeRequest, to: &mut Client) -> impl Future<Output = io::Result<Next>> + Send;
 
-    /// Bytes came that are no request.
+    /// Handles bytes that are not a request.
     fn nonsense(&self, what: &'static str);
 }
 
-/// What becomes of the connection.
+/// The connection's state after an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Next {
     Keep,
@@ -37,7 +37,7 @@ pub(super) struct Server {
 }
 
 impl Server {
-    /// Serves on a free port of 127.0.0.1. Must be called inside a tokio runtime.
+    /// Serves on a free port of 127.0.0.1. It must be called inside a tokio runtime.
     pub(super) async fn start<A: Answer>(answers: Arc<A>) -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let address = listener.local_addr()?;
@@ -56,7 +56,7 @@ async fn accept<A: Answer>(listener: TcpListener, answers: Arc<A>) {
     let mut connections = JoinSet::new();
     while let Ok((stream, _)) = listener.accept().await {
         while connections.try_join_next().is_some() {}
-        // Pieces must leave as they are written.
+        // Each piece must leave in a packet of its own.
         let _ = stream.set_nodelay(true);
         connections.spawn(serve(stream, Arc::clone(&answers)));
     }
@@ -78,7 +78,7 @@ async fn serve<A: Answer>(stream: TcpStream, answers: Arc<A>) -> io::Result<()> 
                 return Ok(());
             }
         };
-        // Reading goes on beside the answer, so that a client that leaves is noticed at any point of it.
+        // Reading goes on beside the answer, so that a disconnect is noticed at any point of it.
         let next = tokio::select! {
             biased;
             next = answers.answer(request, &mut client) => next?,
@@ -90,7 +90,7 @@ async fn serve<A: Answer>(stream: TcpStream, answers: Arc<A>) -> io::Result<()> 
     }
 }
 
-/// Reads what there is; an error when the client will send no more.
+/// Reads the available bytes. Returns an error when the client will send no more.
 async fn read(reader: &mut OwnedReadHalf, received: &mut BytesMut) -> io::Result<()> {
     match reader.read_buf(received).await? {
         0 => Err(io::ErrorKind::UnexpectedEof.into()),
@@ -106,12 +106,12 @@ async fn until_gone(reader: &mut OwnedReadHalf, received: &mut BytesMut) -> io::
     }
 }
 
-/// Where an answer goes.
+/// The writing half of a connection.
 #[derive(Debug)]
 pub(super) struct Client(OwnedWriteHalf);
 
 impl Client {
-    /// Writes the head of an answer whose body comes in chunks.
+    /// Writes the head of an answer with a chunked body.
     pub(super) async fn head<'a>(
         &mut self,
         status: u16,
@@ -129,7 +129,7 @@ impl Client {
         self.0.write_all(&head).await
     }
 
-    /// Writes a piece of the body, as one chunk in one write. An empty chunk would end the body.
+    /// Writes a piece of the body as one chunk in one write. An empty chunk would end the body.
     pub(super) async fn chunk(&mut self, piece: &[u8]) -> io::Result<()> {
         if piece.is_empty() {
             return Ok(());
@@ -146,7 +146,7 @@ impl Client {
         self.0.write_all(b"0\r\n\r\n").await
     }
 
-    /// Answers with an error as providers write it.
+    /// Answers with an error in the format of the providers.
     pub(super) async fn error(&mut self, status: u16, message: &str) -> io::Result<Next> {
         self.head(status, [("content-type", &b"application/json"[..])]).await?;
         let body = serde_json::json!({ "error": { "message": message } });
