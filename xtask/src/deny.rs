@@ -1,48 +1,51 @@
 //! `cargo xtask deny`: licences, sources and advisories of the dependencies, by cargo-deny and `deny.toml`.
 
-use std::process::Command;
+use std::env;
+use std::fs;
+use std::path::PathBuf;
 
 use crate::process::run as execute;
 use crate::report::{Outcome, Report};
-use crate::workspace::{cargo, root, target_folder};
+use crate::workspace::cargo;
 
-/// The release that is installed, below the target folder.
+/// The release that is installed.
 const VERSION: &str = "0.20.2";
 
 pub(crate) fn run(report: &mut Report) {
-    let Some(binary) = report.step("cargo-deny", install) else { return };
+    if report.step("cargo-deny", install).is_none() {
+        return;
+    }
     let check = |arguments: &[&str]| {
-        execute(
-            Command::new(&binary)
-                .args(["--all-features", "--locked", "check"])
-                .args(arguments)
-                .current_dir(root()),
-        )
+        execute(&mut cargo(&[&["deny", "--all-features", "--locked", "check"], arguments].concat()))
     };
     report.step("licences, sources and bans", || {
         check(&["--hide-inclusion-graph", "bans", "licenses", "sources"])
     });
-    let fetched = execute(Command::new(&binary).args(["fetch", "db"]).current_dir(root()));
-    match fetched {
-        Ok(()) => {
-            report.step("advisories", || check(&["--disable-fetch", "advisories"]));
-        }
-        Err(why) => report.skip("advisories", &format!("the advisory database cannot be fetched ({why})")),
+    if has_advisories() {
+        report.step("advisories", || check(&["--disable-fetch", "advisories"]));
+    } else {
+        report.skip(
+            "advisories",
+            "the advisory database is missing: run `cargo deny fetch db` with access to it",
+        );
     }
 }
 
-/// Installs cargo-deny below the target folder unless it is there; returns its path.
-fn install() -> Outcome<std::path::PathBuf> {
-    let folder = target_folder()?.join("tools");
-    let binary = folder.join("bin/cargo-deny");
-    let is_current = Command::new(&binary)
-        .arg("--version")
-        .output()
-        .is_ok_and(|output| String::from_utf8_lossy(&output.stdout).contains(VERSION));
-    if !is_current {
-        let arguments =
-            ["install", "cargo-deny", "--locked", "--no-default-features", "--version", VERSION, "--root"];
-        execute(cargo(&arguments).arg(&folder))?;
+/// Returns `true` if `cargo deny fetch db` has been run. It is not run from here, since it reaches beyond the registries.
+fn has_advisories() -> bool {
+    let home = env::var_os("CARGO_HOME").map(PathBuf::from);
+    let home = home.or_else(|| Some(PathBuf::from(env::var_os("HOME")?).join(".cargo")));
+    let databases = home.and_then(|home| fs::read_dir(home.join("advisory-dbs")).ok());
+    databases.is_some_and(|mut folders| {
+        folders.any(|folder| folder.is_ok_and(|folder| folder.path().join("crates").is_dir()))
+    })
+}
+
+/// Installs cargo-deny unless the release is there.
+fn install() -> Outcome {
+    let found = cargo(&["deny", "--version"]).output();
+    if found.is_ok_and(|output| String::from_utf8_lossy(&output.stdout).contains(VERSION)) {
+        return Ok(());
     }
-    Ok(binary)
+    execute(&mut cargo(&["install", "cargo-deny", "--locked", "--no-default-features", "--version", VERSION]))
 }
