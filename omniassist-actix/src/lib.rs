@@ -49,7 +49,7 @@
 //!   `web::scope("/assistant").wrap(auth).service(scope("", assistant))`.
 //! - At the root, behind the application's own routes: `.service(scope("", assistant))`, registered last.
 //! - In a handler of your own: the [`AssistantRequest`] extractor.
-//! - What has no mount of its own here, an agent runtime of yours above all ([`runtime`]): [`BridgedRequest`] and
+//! - What has no mount of its own here, an agent runtime of yours above all ([`bridge`]): [`BridgedRequest`] and
 //!   [`BridgedResponse`].
 //!
 //! # The host's data in tools
@@ -196,14 +196,14 @@
 //! listens for neither. Whoever supervises the process must give it some seconds more than the deadline: 25 s fit into
 //! the 30 s of Kubernetes.
 
-mod bridge;
+mod bridged;
 mod carry;
 mod extract;
 mod request;
 mod response;
 mod scope;
 
-pub use bridge::{BridgedRequest, BridgedResponse};
+pub use bridged::{BridgedRequest, BridgedResponse};
 pub use extract::AssistantRequest;
 pub use omniassist_server::core::{self, ContextMessage, Limits, LlmEvent, LlmPayload, RunRequest};
 #[doc(inline)]

@@ -5,11 +5,9 @@ use std::sync::Arc;
 use actix_web::dev::Service;
 use actix_web::{App, HttpMessage, Responder, web};
 use futures_util::{StreamExt, stream};
-use omniassist_actix::core::dialect::ai_sdk::runtime::{RuntimeCommand, RuntimeEvent, TransportOptions};
+use omniassist_actix::bridge::{AgentEvents, AgentRuntime, BoxError, Bridge, BridgeRun, Reconnected};
+use omniassist_actix::core::bridge::{AgentCommand, AgentEvent, BridgeOptions};
 use omniassist_actix::http::PostedRun;
-use omniassist_actix::runtime::{
-    BoxError, Reconnected, Runtime, RuntimeEvents, RuntimeRun, RuntimeTransport,
-};
 use omniassist_actix::{BridgedRequest, BridgedResponse, Principal};
 use reqwest::{Client, StatusCode};
 use serde_json::json;
@@ -34,26 +32,26 @@ impl Drop for Leaving {
 }
 
 impl Parrot {
-    fn says(&self, text: &str, waits: bool) -> RuntimeEvents {
+    fn says(&self, text: &str, waits: bool) -> AgentEvents {
         let delta = json!({"type": "agent:text:delta", "runId": "r1", "nodeId": "n1", "content": text});
         let complete = r#"{"type": "agent:complete", "runId": "r1", "nodeId": "n1"}"#.to_owned();
-        let said = RuntimeEvent::parse(delta.to_string());
+        let said = AgentEvent::parse(delta.to_string());
         if waits {
             let leaving = Leaving(Arc::clone(&self.left));
             let events = stream::iter([said]).chain(stream::pending());
             return Box::pin(events.inspect(move |_| _ = &leaving));
         }
-        Box::pin(stream::iter([said, RuntimeEvent::parse(complete)]))
+        Box::pin(stream::iter([said, AgentEvent::parse(complete)]))
     }
 }
 
-impl Runtime for Parrot {
-    fn subscribe(&self, run: &RuntimeRun) -> RuntimeEvents {
+impl AgentRuntime for Parrot {
+    fn subscribe(&self, run: &BridgeRun) -> AgentEvents {
         let asked = run.request.messages.last().unwrap().text();
         self.says(&format!("{} says {asked}", run.principal()), asked == "wait")
     }
 
-    fn dispatch(&self, _run: &RuntimeRun, _command: RuntimeCommand) -> Result<(), BoxError> {
+    fn dispatch(&self, _run: &BridgeRun, _command: AgentCommand) -> Result<(), BoxError> {
         Ok(())
     }
 
@@ -66,7 +64,7 @@ impl Runtime for Parrot {
     }
 }
 
-async fn chat(transport: web::Data<RuntimeTransport>, request: BridgedRequest) -> impl Responder {
+async fn chat(transport: web::Data<Bridge>, request: BridgedRequest) -> impl Responder {
     BridgedResponse(match PostedRun::read(request.0, transport.limits()).await {
         Ok(posted) => transport.respond(posted),
         Err(refusal) => refusal,
@@ -74,7 +72,7 @@ async fn chat(transport: web::Data<RuntimeTransport>, request: BridgedRequest) -
 }
 
 async fn resume(
-    transport: web::Data<RuntimeTransport>,
+    transport: web::Data<Bridge>,
     chat_id: web::Path<String>,
     request: BridgedRequest,
 ) -> impl Responder {
@@ -83,7 +81,7 @@ async fn resume(
 
 /// Serves it to ada, or to nobody in particular.
 fn serving(parrot: &Parrot, signed_in: bool) -> Served {
-    let transport = RuntimeTransport::new(parrot.clone(), TransportOptions::new());
+    let transport = Bridge::new(parrot.clone(), BridgeOptions::new());
     let app = move || {
         App::new()
             .app_data(web::Data::new(transport.clone()))

@@ -20,10 +20,12 @@
 //! - [`context`]: application context compressed into a bounded, delimited block.
 //! - [`sse`]: server-sent events in both directions.
 //! - [`dialect`]: the wire formats that chat clients speak.
+//! - [`bridge`]: the events of another agent runtime, turned into those of a run.
 //! - [`verify`]: what only the server can have written, judged before a run begins.
 //! - [`canonical`]: one text for every JSON value, however it was spelled.
 //! - [`typescript`]: declarations of messages and tools for a front end's compiler.
 
+pub mod bridge;
 pub mod canonical;
 pub mod context;
 pub mod dialect;

@@ -16,6 +16,7 @@
 mod ag_ui;
 mod ai_sdk;
 mod ai_sdk_request;
+mod bridge;
 mod canonical;
 mod chat_completions;
 mod compact;
@@ -29,7 +30,6 @@ mod partial_json;
 mod provider_items;
 mod read;
 mod round_trip;
-mod runtime;
 mod sse;
 mod strategies;
 mod text_stream;

@@ -6,6 +6,7 @@
 pub mod access;
 #[cfg(any(feature = "anthropic", feature = "testing"))]
 mod base64;
+pub mod bridge;
 mod cancel;
 mod clock;
 mod cost;
@@ -19,7 +20,6 @@ mod panics;
 mod principal;
 pub mod provider;
 mod run_context;
-pub mod runtime;
 pub mod seal;
 mod shared_state;
 mod sync;

@@ -14,6 +14,7 @@ mod ag_ui;
 #[cfg(feature = "anthropic")]
 mod anthropic;
 mod approvals;
+mod bridge;
 mod budget;
 mod bursts;
 mod calm;
@@ -45,7 +46,6 @@ mod rate;
 mod recorded;
 #[cfg(feature = "__transport")]
 mod recordings;
-mod runtime;
 mod spans;
 mod telemetry;
 mod testing_bodies;

@@ -5,9 +5,9 @@ use axum::extract::{Path, Request, State};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
-use omniassist_axum::core::dialect::ai_sdk::runtime::TransportOptions;
+use omniassist_axum::bridge::Bridge;
+use omniassist_axum::core::bridge::BridgeOptions;
 use omniassist_axum::http::PostedRun;
-use omniassist_axum::runtime::RuntimeTransport;
 
 use crate::player::Player;
 
@@ -19,13 +19,13 @@ pub fn router(player: &Player) -> Router {
 
 /// What carries messages to the runtime, by the path that it is mounted at.
 #[must_use]
-pub fn transports(player: &Player) -> [(&'static str, RuntimeTransport); 4] {
+pub fn transports(player: &Player) -> [(&'static str, Bridge); 4] {
     let whole_flow =
-        TransportOptions::new().send_flow_metadata(true).send_node_outputs(true).until_flow_ends(true);
-    let plain = TransportOptions::new().send_reasoning(false).send_step_markers(false);
-    let literal = TransportOptions::new().literal_step_start(true);
-    [("/chat", TransportOptions::new()), ("/flow", whole_flow), ("/plain", plain), ("/literal", literal)]
-        .map(|(path, options)| (path, RuntimeTransport::new(player.clone(), options)))
+        BridgeOptions::new().send_flow_metadata(true).send_node_outputs(true).until_flow_ends(true);
+    let plain = BridgeOptions::new().send_reasoning(false).send_step_markers(false);
+    let literal = BridgeOptions::new().literal_step_start(true);
+    [("/chat", BridgeOptions::new()), ("/flow", whole_flow), ("/plain", plain), ("/literal", literal)]
+        .map(|(path, options)| (path, Bridge::new(player.clone(), options)))
 }
 
 /// `GET /runs`: how many logs are being played.
@@ -33,12 +33,12 @@ pub fn runs(player: &Player) -> Router {
     Router::new().route("/runs", get(playing)).with_state(player.clone())
 }
 
-fn chat(transport: RuntimeTransport) -> Router {
+fn chat(transport: Bridge) -> Router {
     Router::new().route("/", post(post_message)).route("/{chat_id}/stream", get(resume)).with_state(transport)
 }
 
 /// What `DefaultChatTransport` posts.
-async fn post_message(State(transport): State<RuntimeTransport>, request: Request) -> Response {
+async fn post_message(State(transport): State<Bridge>, request: Request) -> Response {
     match PostedRun::read(request, transport.limits()).await {
         Ok(posted) => transport.respond(posted).into_response(),
         Err(refusal) => refusal.into_response(),
@@ -46,11 +46,7 @@ async fn post_message(State(transport): State<RuntimeTransport>, request: Reques
 }
 
 /// What `useChat` asks for with `resume: true`.
-async fn resume(
-    State(transport): State<RuntimeTransport>,
-    Path(chat_id): Path<String>,
-    request: Request,
-) -> Response {
+async fn resume(State(transport): State<Bridge>, Path(chat_id): Path<String>, request: Request) -> Response {
     transport.respond_reconnect(&chat_id, request.extensions()).into_response()
 }
 

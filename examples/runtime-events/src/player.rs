@@ -7,9 +7,9 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use futures_util::Stream;
+use omniassist_axum::bridge::{AgentEvents, AgentRuntime, BoxError, BridgeRun};
 use omniassist_axum::core::Text;
-use omniassist_axum::core::dialect::ai_sdk::runtime::{RuntimeCommand, RuntimeEvent, Skipped};
-use omniassist_axum::runtime::{BoxError, Runtime, RuntimeEvents, RuntimeRun};
+use omniassist_axum::core::bridge::{AgentCommand, AgentEvent, Skipped};
 use tokio::sync::mpsc;
 
 const LOGS: [(&str, &str); 9] = [
@@ -79,16 +79,16 @@ fn log(message: &Text) -> Option<Log> {
     is_log.then(|| Box::new(events.into_iter().map(|event| (event, Duration::ZERO))) as Log)
 }
 
-impl Runtime for Player {
-    fn subscribe(&self, run: &RuntimeRun) -> RuntimeEvents {
+impl AgentRuntime for Player {
+    fn subscribe(&self, run: &BridgeRun) -> AgentEvents {
         let (sender, receiver) = mpsc::channel(16);
         self.lock().listeners.insert(run.message_id.clone(), sender);
         Box::pin(Events(receiver))
     }
 
-    fn dispatch(&self, run: &RuntimeRun, command: RuntimeCommand) -> Result<(), BoxError> {
+    fn dispatch(&self, run: &BridgeRun, command: AgentCommand) -> Result<(), BoxError> {
         let listener = self.lock().listeners.remove(&run.message_id).ok_or("nobody listens")?;
-        let RuntimeCommand::Send { message } = command else { return Err("an unknown command".into()) };
+        let AgentCommand::Send { message } = command else { return Err("an unknown command".into()) };
         let log = log(&message).ok_or("there is no log of this name")?;
         tokio::spawn(self.clone().play(log, listener));
         Ok(())
@@ -99,9 +99,9 @@ impl Runtime for Player {
 struct Events(mpsc::Receiver<Text>);
 
 impl Stream for Events {
-    type Item = Result<RuntimeEvent, Skipped>;
+    type Item = Result<AgentEvent, Skipped>;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        self.0.poll_recv(cx).map(|event| event.map(RuntimeEvent::parse))
+        self.0.poll_recv(cx).map(|event| event.map(AgentEvent::parse))
     }
 }

@@ -35,7 +35,7 @@ impl Assistant {
     /// server, and it needs a moment to write them.
     ///
     /// Draining cannot be taken back. Called twice, the earlier deadline counts. Dropping the future leaves the runs
-    /// alone, and new ones refused. Streams of a [runtime](crate::runtime) of the host's own are not runs, and are the
+    /// alone, and new ones refused. Streams of a [runtime](crate::bridge) of the host's own are not runs, and are the
     /// host's to end. Must be called within a tokio runtime.
     ///
     /// ```

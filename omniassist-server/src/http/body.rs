@@ -14,7 +14,7 @@ use super::burst::Burst;
 use super::source::{EventSource, Watched};
 use super::woken::Woken;
 use crate::Run;
-use crate::runtime::RuntimeStream;
+use crate::bridge::BridgeStream;
 use crate::timer::Timer;
 
 /// What the buffer of a stream has room for at first: some frames of a token each, which then share one allocation.
@@ -57,9 +57,9 @@ impl AssistantBody {
         Self::opened(EventBody::new(run, encoder, keep_alive))
     }
 
-    pub(super) fn runtime(stream: RuntimeStream, encoder: Box<dyn DialectEncoder>, limits: &Limits) -> Self {
+    pub(super) fn bridge(stream: BridgeStream, encoder: Box<dyn DialectEncoder>, limits: &Limits) -> Self {
         let patience = limits.write_timeout.max(limits.keep_alive.saturating_mul(2));
-        let source = EventSource::Runtime(Watched::new(stream, patience));
+        let source = EventSource::Bridge(Watched::new(stream, patience));
         Self::opened(EventBody::of(source, encoder, limits.keep_alive))
     }
 
@@ -172,7 +172,7 @@ impl EventBody {
     pub(super) fn retry_after(&self) -> Option<Duration> {
         match &self.source {
             EventSource::Run(run) => run.retry_after(),
-            EventSource::Runtime(_) => None,
+            EventSource::Bridge(_) => None,
         }
     }
 

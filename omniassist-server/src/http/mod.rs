@@ -93,6 +93,7 @@
 mod admit;
 mod ag_ui;
 mod body;
+mod bridge;
 mod burst;
 mod completion;
 mod copilotkit;
@@ -106,7 +107,6 @@ mod posted;
 mod query;
 mod read;
 mod reply;
-mod runtime;
 mod service;
 mod shape;
 mod source;

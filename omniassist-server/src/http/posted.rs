@@ -62,7 +62,7 @@ impl PostedRun {
     }
 
     /// Reads a request's body, and nothing else: who may send it is for the caller to say. For a
-    /// [runtime](crate::runtime) of the host's own; for an assistant there is [`read_for`](Self::read_for).
+    /// [runtime](crate::bridge) of the host's own; for an assistant there is [`read_for`](Self::read_for).
     ///
     /// # Errors
     ///

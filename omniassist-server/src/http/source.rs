@@ -9,14 +9,14 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use crate::Run;
-use crate::runtime::RuntimeStream;
+use crate::bridge::BridgeStream;
 
 /// Where the events of a response come from.
 pub(super) enum EventSource {
     /// A run of the assistant.
     Run(Run),
     /// A runtime of the host's.
-    Runtime(Watched),
+    Bridge(Watched),
 }
 
 impl EventSource {
@@ -28,7 +28,7 @@ impl EventSource {
     ) -> Poll<()> {
         match self {
             Self::Run(run) => run.poll_events(cx, give),
-            Self::Runtime(stream) => {
+            Self::Bridge(stream) => {
                 while let Some(event) = ready!(stream.poll_event(cx)) {
                     if give(event).is_break() {
                         return Poll::Pending;
@@ -42,7 +42,7 @@ impl EventSource {
     pub(super) fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Option<RunEvent>> {
         match self {
             Self::Run(run) => run.poll_event(cx),
-            Self::Runtime(stream) => stream.poll_event(cx),
+            Self::Bridge(stream) => stream.poll_event(cx),
         }
     }
 }
@@ -55,7 +55,7 @@ pub(super) struct Watched {
 }
 
 struct Slot {
-    stream: Mutex<Option<RuntimeStream>>,
+    stream: Mutex<Option<BridgeStream>>,
     started: Instant,
     /// Milliseconds from `started` to the latest poll.
     polled: AtomicU64,
@@ -63,7 +63,7 @@ struct Slot {
 
 impl Watched {
     /// Must be called within a tokio runtime; without one, nobody watches.
-    pub(super) fn new(stream: RuntimeStream, patience: Duration) -> Self {
+    pub(super) fn new(stream: BridgeStream, patience: Duration) -> Self {
         let started = Instant::now();
         let slot = Arc::new(Slot { stream: Mutex::new(Some(stream)), started, polled: AtomicU64::new(0) });
         let runtime = tokio::runtime::Handle::try_current().ok();

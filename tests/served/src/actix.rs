@@ -10,8 +10,8 @@ use actix_web::{App, HttpMessage, HttpResponse, HttpServer, Responder, web};
 use axum::Router;
 use axum::body::Body;
 use http_body_util::{BodyExt, Limited};
+use omniassist_actix::bridge::Bridge;
 use omniassist_actix::http::PostedRun;
-use omniassist_actix::runtime::RuntimeTransport;
 use omniassist_actix::{BridgedRequest, BridgedResponse, CancellationToken};
 use tower::ServiceExt;
 
@@ -83,7 +83,7 @@ fn mount(app: &mut web::ServiceConfig, mounted: Mounted) {
     }
 }
 
-async fn post_message(transport: web::Data<RuntimeTransport>, request: BridgedRequest) -> impl Responder {
+async fn post_message(transport: web::Data<Bridge>, request: BridgedRequest) -> impl Responder {
     BridgedResponse(match PostedRun::read(request.0, transport.limits()).await {
         Ok(posted) => transport.respond(posted),
         Err(refusal) => refusal,
@@ -91,7 +91,7 @@ async fn post_message(transport: web::Data<RuntimeTransport>, request: BridgedRe
 }
 
 async fn resume(
-    transport: web::Data<RuntimeTransport>,
+    transport: web::Data<Bridge>,
     chat_id: web::Path<String>,
     request: BridgedRequest,
 ) -> impl Responder {

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::time::Duration;
 
 use axum::Router;
-use omniassist_server::runtime::RuntimeTransport;
+use omniassist_server::bridge::Bridge;
 use omniassist_server::{Assistant, OpenAiProvider, Principal};
 use runtime_events::Player;
 
@@ -35,7 +35,7 @@ pub(crate) enum Mounted {
     /// The whole server is the assistant's.
     Root(Assistant),
     /// An agent runtime, below several paths with several options.
-    Runtimes(Vec<(&'static str, RuntimeTransport)>),
+    Runtimes(Vec<(&'static str, Bridge)>),
 }
 
 /// What stands before all routes of a host.

@@ -15,8 +15,8 @@ use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
+use omniassist_hyper::bridge::Bridge;
 use omniassist_hyper::http::{PostedRun, strip_prefix};
-use omniassist_hyper::runtime::RuntimeTransport;
 use omniassist_hyper::{nest, service};
 use tokio::net::TcpListener;
 
@@ -108,7 +108,7 @@ async fn route(
         }
         Mounted::Root(assistant) => service(assistant.clone()).peer(peer).call(request).await.map(boxed),
         Mounted::Runtimes(transports) => {
-            let below = |(path, transport): &'_ (&str, RuntimeTransport)| {
+            let below = |(path, transport): &'_ (&str, Bridge)| {
                 strip_prefix(request.uri(), path).map(|uri| (uri.path().to_owned(), transport.clone()))
             };
             match transports.iter().find_map(below) {
@@ -120,7 +120,7 @@ async fn route(
 }
 
 /// The runtime, as a handler of the host's own.
-async fn chat(transport: &RuntimeTransport, path: &str, request: Request<Incoming>) -> Response<AnyBody> {
+async fn chat(transport: &Bridge, path: &str, request: Request<Incoming>) -> Response<AnyBody> {
     let segments: Vec<&str> = path.split('/').skip(1).collect();
     match (request.method(), segments.as_slice()) {
         (&Method::POST, [""]) => boxed(match PostedRun::read(request, transport.limits()).await {

@@ -116,7 +116,7 @@ impl Encoder {
 
     /// Whether a step begins with a chunk `step-start`, and not `start-step`. Default `false`: the AI SDK's clients end
     /// the stream with an error at it. See
-    /// [`TransportOptions::literal_step_start`](super::runtime::TransportOptions::literal_step_start).
+    /// [`BridgeOptions::literal_step_start`](crate::bridge::BridgeOptions::literal_step_start).
     #[must_use]
     pub fn literal_step_start(mut self, literal: bool) -> Self {
         self.literal_step_start = literal;

@@ -3,8 +3,8 @@
 //! [`read_request`] reads what `DefaultChatTransport` posts, and what plainer clients post, [`read_prompt`] what
 //! `useCompletion` posts; [`Encoder`] writes the
 //! answer as server-sent events, or as one JSON object a line for clients without an SSE reader. A request does not
-//! tell the version of its client, so the encoder writes what all three versions accept. [`runtime`] is for backends
-//! whose agents another runtime runs.
+//! tell the version of its client, so the encoder writes what all three versions accept. For
+//! backends whose agents another runtime runs, see [`bridge`](crate::bridge).
 //!
 //! ```
 //! use bytes::{Bytes, BytesMut};
@@ -34,7 +34,6 @@ mod chunk;
 mod encode;
 mod prototype;
 mod request;
-pub mod runtime;
 mod tools;
 
 pub use encode::{ClientVersion, Encoder, Framing, HEADERS, NDJSON_HEADERS};

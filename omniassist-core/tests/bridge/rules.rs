@@ -1,8 +1,8 @@
 //! What an event and a stream must have: items 22 to 26, and 30 to 35.
 
 use omniassist_core::RunEvent;
-use omniassist_core::dialect::ai_sdk::runtime::{
-    FlowStatus, MessageAccumulator, RuntimeEvent, SkipReason, Skipped, TransportOptions,
+use omniassist_core::bridge::{
+    AgentEvent, BridgeOptions, FlowStatus, MessageAccumulator, SkipReason, Skipped,
 };
 use omniassist_core::event::{EventBuf, RunErrorCode};
 use serde_json::{Value, json};
@@ -49,9 +49,9 @@ fn item_22_an_event_without_a_type_is_skipped() {
     for no_event in [json!([]), json!("agent:text"), json!(null)] {
         assert_eq!(skipped(&no_event).reason(), SkipReason::NotAnEvent);
     }
-    assert_eq!(RuntimeEvent::parse("{\"type\":").unwrap_err().reason(), SkipReason::NotAnEvent);
+    assert_eq!(AgentEvent::parse("{\"type\":").unwrap_err().reason(), SkipReason::NotAnEvent);
     let twice = r#"{"type": "flow:paused", "type": "flow:paused"}"#;
-    assert_eq!(RuntimeEvent::parse(twice).unwrap_err().reason(), SkipReason::InvalidField);
+    assert_eq!(AgentEvent::parse(twice).unwrap_err().reason(), SkipReason::InvalidField);
     let unknown = skipped(&agent("agent:start", json!({"prompt": "secret"})));
     assert_eq!((unknown.reason(), unknown.event_type()), (SkipReason::UnknownType, Some("agent:start")));
     assert!(!unknown.is_fault(), "runtimes report more than a chat shows");
@@ -98,7 +98,7 @@ fn item_25_the_stream_survives_what_is_skipped() {
     let mut events = vec![text("Hel")];
     events.extend(spoilt);
     events.extend([text("lo"), complete()]);
-    let survived = written(TransportOptions::new(), &events);
+    let survived = written(BridgeOptions::new(), &events);
     assert_eq!(survived.skipped.len(), 4);
     assert_eq!(survived.chunks(), chunks(&[text("Hel"), text("lo"), complete()]));
     let told = survived.skipped[1].to_string();
@@ -114,14 +114,14 @@ fn item_26_a_stream_is_never_empty() {
         json!({"type": "flow:complete"}),
     ];
     for end in ends {
-        let written = written(TransportOptions::new(), std::slice::from_ref(&end));
+        let written = written(BridgeOptions::new(), std::slice::from_ref(&end));
         assert!(written.accumulator.is_closed());
         assert_eq!(types(&written.chunks())[0], "start", "{end}");
     }
     // The runtime says nothing at all.
     for code in [RunErrorCode::StreamInterrupted, RunErrorCode::Internal] {
         let mut out = EventBuf::new();
-        let mut message = MessageAccumulator::new("m", &TransportOptions::new());
+        let mut message = MessageAccumulator::new("m", &BridgeOptions::new());
         message.fail(code, &mut out);
         assert!(message.is_closed());
         let events: Vec<_> = out.drain().collect();
@@ -135,7 +135,7 @@ fn item_26_a_stream_is_never_empty() {
 
 #[test]
 fn a_runtime_that_goes_silent_behind_an_error_has_said_why() {
-    let mut written = written(TransportOptions::new(), &[agent("agent:error", json!({"message": "no"}))]);
+    let mut written = written(BridgeOptions::new(), &[agent("agent:error", json!({"message": "no"}))]);
     let mut out = EventBuf::new();
     written.accumulator.fail(RunErrorCode::StreamInterrupted, &mut out);
     written.events.extend(out.drain());
@@ -145,7 +145,7 @@ fn a_runtime_that_goes_silent_behind_an_error_has_said_why() {
 #[test]
 fn item_30_each_stream_has_a_message_id_of_its_own() {
     let number = std::sync::atomic::AtomicUsize::new(0);
-    let options = TransportOptions::new().generate_message_id(move || {
+    let options = BridgeOptions::new().generate_message_id(move || {
         format!("m-{}", number.fetch_add(1, std::sync::atomic::Ordering::Relaxed)).into()
     });
     let ids: Vec<String> = (0..3)
@@ -180,7 +180,7 @@ fn item_31_a_stream_has_one_message_id() {
 fn item_32_call_ids_are_unique_within_a_message() {
     let call = |fields: Value| tool(fields);
     let written = written(
-        TransportOptions::new(),
+        BridgeOptions::new(),
         &[
             call(json!({"toolInput": 1, "toolOutput": 1})),
             call(json!({"toolInput": 1, "toolOutput": 1})),
@@ -222,7 +222,7 @@ fn item_32_call_ids_are_unique_within_a_message() {
 fn an_output_without_an_id_goes_to_the_oldest_open_call() {
     let other = json!({"toolName": "other", "toolInput": 0});
     let written = written(
-        TransportOptions::new(),
+        BridgeOptions::new(),
         &[
             tool(json!({"toolInput": 1})),
             tool(json!({"toolInput": 2})),

@@ -3,60 +3,56 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use futures_core::Stream;
+use omniassist_core::bridge::{BridgeOptions, MessageAccumulator, Skipped};
 use omniassist_core::dialect::ai_sdk::Framing;
-use omniassist_core::dialect::ai_sdk::runtime::{MessageAccumulator, Skipped, TransportOptions};
 use omniassist_core::event::{EventBuf, RunErrorCode};
 use omniassist_core::{RunEvent, Text};
 
-use super::{RuntimeChunks, RuntimeEvents};
+use super::{AgentEvents, BridgeChunks};
 
-/// What comes of a runtime's events, driven by being polled.
+/// A stream of the run events of one answer.
 ///
-/// At least one event comes before it ends. Once the message is over it is unsubscribed from the runtime, though the
-/// last events may not have been taken yet. Dropping it unsubscribes.
+/// It has at least one event. The subscription ends when the message is complete, which can be before the last events
+/// are read. Dropping the stream ends the subscription.
 #[must_use = "a stream does nothing unless polled"]
-pub struct RuntimeStream {
+pub struct BridgeStream {
     accumulator: MessageAccumulator,
-    options: TransportOptions,
-    events: Option<RuntimeEvents>,
+    options: BridgeOptions,
+    events: Option<AgentEvents>,
     ready: EventBuf<RunEvent>,
 }
 
-impl RuntimeStream {
-    pub(super) fn new(
-        accumulator: MessageAccumulator,
-        options: TransportOptions,
-        events: RuntimeEvents,
-    ) -> Self {
+impl BridgeStream {
+    pub(super) fn new(accumulator: MessageAccumulator, options: BridgeOptions, events: AgentEvents) -> Self {
         Self { accumulator, options, events: Some(events), ready: EventBuf::new() }
     }
 
-    /// Unsubscribes, and ends the message with an error.
+    /// Ends the subscription, and the message with an error.
     pub(super) fn failed(mut self) -> Self {
         self.events = None;
         self.accumulator.fail(RunErrorCode::Internal, &mut self.ready);
         self
     }
 
-    /// Id of the assistant message that is written.
+    /// Returns the id of the assistant message.
     #[must_use]
     pub fn message_id(&self) -> &Text {
         self.accumulator.message_id()
     }
 
-    /// What is known of the message.
+    /// Returns the accumulator, which knows the state of the message.
     #[must_use]
     pub fn accumulator(&self) -> &MessageAccumulator {
         &self.accumulator
     }
 
-    /// The same as chunks of the UI message stream, each a JSON object.
-    pub fn into_chunks(self) -> RuntimeChunks {
+    /// Converts the stream into chunks of the UI message stream, each a JSON object.
+    pub fn into_chunks(self) -> BridgeChunks {
         let encoder = self.options.encoder(Framing::Ndjson);
-        RuntimeChunks::new(self, encoder)
+        BridgeChunks::new(self, encoder)
     }
 
-    /// The next event; `None` after the last one.
+    /// Polls for the next event. Returns `None` after the last one.
     pub(crate) fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Option<RunEvent>> {
         loop {
             if let Some(event) = self.ready.pop() {
@@ -88,7 +84,7 @@ impl RuntimeStream {
     }
 }
 
-impl Stream for RuntimeStream {
+impl Stream for BridgeStream {
     type Item = RunEvent;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<RunEvent>> {
@@ -96,8 +92,8 @@ impl Stream for RuntimeStream {
     }
 }
 
-impl fmt::Debug for RuntimeStream {
+impl fmt::Debug for BridgeStream {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RuntimeStream").field("message_id", self.message_id()).finish_non_exhaustive()
+        f.debug_struct("BridgeStream").field("message_id", self.message_id()).finish_non_exhaustive()
     }
 }

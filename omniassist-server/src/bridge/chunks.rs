@@ -8,26 +8,26 @@ use futures_core::Stream;
 use omniassist_core::dialect::ai_sdk::Encoder;
 use omniassist_core::{JsonText, Text};
 
-use super::RuntimeStream;
+use super::BridgeStream;
 
-/// The chunks of a UI message stream as what they are, without framing: for tests, and for clients in this process.
+/// A stream of UI message chunks without framing, for tests and for clients in this process.
 ///
-/// Dropping it unsubscribes from the runtime.
+/// Dropping it ends the subscription.
 #[must_use = "a stream does nothing unless polled"]
-pub struct RuntimeChunks {
-    stream: RuntimeStream,
+pub struct BridgeChunks {
+    stream: BridgeStream,
     encoder: Encoder,
     buffer: BytesMut,
     ready: VecDeque<JsonText>,
 }
 
-impl RuntimeChunks {
-    pub(super) fn new(stream: RuntimeStream, encoder: Encoder) -> Self {
+impl BridgeChunks {
+    pub(super) fn new(stream: BridgeStream, encoder: Encoder) -> Self {
         Self { stream, encoder, buffer: BytesMut::new(), ready: VecDeque::new() }
     }
 }
 
-impl Stream for RuntimeChunks {
+impl Stream for BridgeChunks {
     type Item = JsonText;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<JsonText>> {
@@ -49,8 +49,8 @@ impl Stream for RuntimeChunks {
     }
 }
 
-impl fmt::Debug for RuntimeChunks {
+impl fmt::Debug for BridgeChunks {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RuntimeChunks").field("stream", &self.stream).finish_non_exhaustive()
+        f.debug_struct("BridgeChunks").field("stream", &self.stream).finish_non_exhaustive()
     }
 }

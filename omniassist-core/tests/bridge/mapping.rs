@@ -1,6 +1,6 @@
 //! What becomes of each event: items 5 to 18.
 
-use omniassist_core::dialect::ai_sdk::runtime::TransportOptions;
+use omniassist_core::bridge::BridgeOptions;
 use serde_json::{Value, json};
 
 use super::{
@@ -155,7 +155,7 @@ fn item_10_an_error_is_shown() {
         json!({"type": "message-metadata", "messageMetadata": {"error": {"code": "internal"}}}),
         json!({"type": "error", "errorText": "Quota is used up."}),
     ];
-    let mut shown = written(TransportOptions::new(), &[text("Hel"), error.clone()]);
+    let mut shown = written(BridgeOptions::new(), &[text("Hel"), error.clone()]);
     assert_eq!(shown.chunks(), expected);
     assert!(!shown.accumulator.is_closed(), "an error by itself is not the end");
     shown.apply(&text("lo"));
@@ -165,7 +165,7 @@ fn item_10_an_error_is_shown() {
     assert_eq!(chunks.last().unwrap()["finishReason"], "error");
     legal::check(&chunks, true);
 
-    let ended = written(TransportOptions::new().end_at_error(true), &[text("Hel"), error, complete()]);
+    let ended = written(BridgeOptions::new().end_at_error(true), &[text("Hel"), error, complete()]);
     assert!(ended.accumulator.is_closed());
     assert_eq!(ended.chunks(), expected);
 
@@ -181,7 +181,7 @@ fn chunks_of_last(events: &[Value]) -> Value {
 fn item_11_complete_closes_the_stream() {
     let done =
         agent("agent:complete", json!({"result": "Hello", "usage": {"inputTokens": 7, "outputTokens": 3}}));
-    let written = written(TransportOptions::new(), &[text("Hello"), done, text("more")]);
+    let written = written(BridgeOptions::new(), &[text("Hello"), done, text("more")]);
     assert!(written.accumulator.is_closed());
     assert_eq!(written.skipped.len(), 1, "nothing comes behind the end");
     assert_eq!(
@@ -205,15 +205,22 @@ fn item_11_complete_closes_the_stream() {
 #[test]
 fn item_12_paused_closes_the_stream() {
     let paused = agent("agent:paused", json!({"sessionId": "s"}));
-    let written = written(TransportOptions::new(), &[text("Wait"), paused]);
+    let written = written(BridgeOptions::new(), &[text("Wait"), paused]);
     assert!(written.accumulator.is_closed());
-    assert_eq!(written.chunks()[3..], [json!({"type": "text-end", "id": "t0"}), finish("other")]);
+    let session = json!({"type": "message-metadata", "messageMetadata": {"paused": {"sessionId": "s"}}});
+    assert_eq!(written.chunks()[3..], [json!({"type": "text-end", "id": "t0"}), session, finish("other")]);
+}
+
+#[test]
+fn a_pause_without_a_session_has_no_metadata() {
+    let paused = agent("agent:paused", json!({}));
+    assert_eq!(types(&chunks(&[text("Wait"), paused]))[3..], ["text-end", "finish"]);
 }
 
 #[test]
 fn item_13_aborted_is_an_error_and_closes_the_stream() {
     let aborted = agent("agent:aborted", json!({"reason": "Stopped by the operator."}));
-    let written = written(TransportOptions::new(), &[node("n1"), text("Hel"), aborted.clone()]);
+    let written = written(BridgeOptions::new(), &[node("n1"), text("Hel"), aborted.clone()]);
     assert!(written.accumulator.is_closed());
     assert_eq!(
         written.chunks()[4..],
@@ -251,7 +258,7 @@ fn item_14_a_node_starts_a_step() {
     let step = ["text-start", "text-delta", "text-end", "finish-step"];
     let expected = [&["start", "start-step"], &step[..], &["start-step"], &step[..], &["finish"]].concat();
     assert_eq!(types(&chunks(&flow)), expected);
-    let unmarked = TransportOptions::new().send_step_markers(false);
+    let unmarked = BridgeOptions::new().send_step_markers(false);
     let unmarked = chunks_with(unmarked, &flow);
     assert!(types(&unmarked).iter().all(|kind| !kind.contains("step")));
 
@@ -270,7 +277,7 @@ fn item_14_a_node_starts_a_step() {
 
 #[test]
 fn item_14_the_literal_name_is_an_option() {
-    let literal = chunks_with(TransportOptions::new().literal_step_start(true), &[node("n1"), complete()]);
+    let literal = chunks_with(BridgeOptions::new().literal_step_start(true), &[node("n1"), complete()]);
     assert_eq!(literal[1], json!({"type": "step-start"}));
     assert_eq!(types(&literal), ["start", "step-start", "finish-step", "finish"]);
     assert_eq!(chunks(&[node("n1")])[1], json!({"type": "start-step"}));
@@ -279,7 +286,7 @@ fn item_14_the_literal_name_is_an_option() {
 #[test]
 fn item_15_a_node_gives_its_output_if_asked_for() {
     let events = [node("n1"), text("Hm"), node_complete("n1", json!({"n": [1, "a"]}))];
-    let asked = chunks_with(TransportOptions::new().send_node_outputs(true), &events);
+    let asked = chunks_with(BridgeOptions::new().send_node_outputs(true), &events);
     let data = json!({"type": "data-node-output", "data": {"nodeId": "n1", "runId": "r1", "output": {"n": [1, "a"]}}});
     let expected =
         ["start", "start-step", "text-start", "text-delta", "text-end", "data-node-output", "finish-step"];
@@ -292,7 +299,7 @@ fn item_15_a_node_gives_its_output_if_asked_for() {
 fn item_16_a_paused_flow_is_told_if_asked_for() {
     let begun = json!({"type": "flow:start", "flowName": "review"});
     let paused = json!({"type": "flow:paused"});
-    let metadata = TransportOptions::new().send_flow_metadata(true);
+    let metadata = BridgeOptions::new().send_flow_metadata(true);
     let told = written(metadata.clone(), &[begun.clone(), paused.clone()]);
     assert_eq!(
         told.chunks()[1..],
@@ -305,7 +312,7 @@ fn item_16_a_paused_flow_is_told_if_asked_for() {
     let named = chunks_with(metadata, &[json!({"type": "flow:paused", "flowName": "audit"})]);
     assert_eq!(named[1]["data"]["flowName"], "audit");
     assert_eq!(chunks(&[begun, paused.clone()]), [] as [Value; 0]);
-    let until = TransportOptions::new().until_flow_ends(true);
+    let until = BridgeOptions::new().until_flow_ends(true);
     assert_eq!(
         chunks_with(until, &[paused]),
         [start(), finish("other")],
@@ -316,7 +323,7 @@ fn item_16_a_paused_flow_is_told_if_asked_for() {
 #[test]
 fn item_17_a_complete_flow_is_told_if_asked_for_and_closes_the_stream() {
     let done = json!({"type": "flow:complete", "status": "complete", "flowName": "review"});
-    let told = written(TransportOptions::new().send_flow_metadata(true), &[text("Hm"), done.clone()]);
+    let told = written(BridgeOptions::new().send_flow_metadata(true), &[text("Hm"), done.clone()]);
     assert!(told.accumulator.is_closed());
     assert_eq!(
         told.chunks()[3..],
@@ -356,7 +363,7 @@ fn a_flow_of_several_agents_is_one_message_if_asked_for() {
     let usage = &whole.last().unwrap()["messageMetadata"]["usage"];
     assert_eq!(*usage, json!({"inputTokens": 10, "outputTokens": 2}));
 
-    let literal = written(TransportOptions::new(), &flow);
+    let literal = written(BridgeOptions::new(), &flow);
     assert!(literal.accumulator.is_closed(), "otherwise the first agent ends it");
     assert!(!literal.chunks().iter().any(|chunk| chunk["delta"] == "Final"));
 }

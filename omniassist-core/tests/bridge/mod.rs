@@ -49,8 +49,8 @@ mod rules;
 mod state;
 
 use bytes::BytesMut;
+use omniassist_core::bridge::{BridgeOptions, MessageAccumulator, Skipped};
 use omniassist_core::dialect::ai_sdk::Framing;
-use omniassist_core::dialect::ai_sdk::runtime::{MessageAccumulator, Skipped, TransportOptions};
 use omniassist_core::event::EventBuf;
 use omniassist_core::{RunEvent, Text};
 use serde_json::{Value, json};
@@ -60,11 +60,11 @@ struct Written {
     accumulator: MessageAccumulator,
     events: Vec<RunEvent>,
     skipped: Vec<Skipped>,
-    options: TransportOptions,
+    options: BridgeOptions,
 }
 
 impl Written {
-    fn new(options: TransportOptions) -> Self {
+    fn new(options: BridgeOptions) -> Self {
         let accumulator = MessageAccumulator::new("m", &options);
         Self { accumulator, events: Vec::new(), skipped: Vec::new(), options }
     }
@@ -93,7 +93,7 @@ impl Written {
     }
 }
 
-fn written(options: TransportOptions, events: &[Value]) -> Written {
+fn written(options: BridgeOptions, events: &[Value]) -> Written {
     let mut written = Written::new(options);
     for event in events {
         written.apply(event);
@@ -103,10 +103,10 @@ fn written(options: TransportOptions, events: &[Value]) -> Written {
 
 /// The chunks that events become with the default options. Nothing may be skipped.
 fn chunks(events: &[Value]) -> Vec<Value> {
-    chunks_with(TransportOptions::new(), events)
+    chunks_with(BridgeOptions::new(), events)
 }
 
-fn chunks_with(options: TransportOptions, events: &[Value]) -> Vec<Value> {
+fn chunks_with(options: BridgeOptions, events: &[Value]) -> Vec<Value> {
     let written = written(options, events);
     assert_eq!(written.skipped, []);
     written.chunks()
@@ -118,8 +118,8 @@ fn types(chunks: &[Value]) -> Vec<&str> {
 }
 
 /// Every option that shows more than the default does.
-fn everything() -> TransportOptions {
-    TransportOptions::new().send_flow_metadata(true).send_node_outputs(true).until_flow_ends(true)
+fn everything() -> BridgeOptions {
+    BridgeOptions::new().send_flow_metadata(true).send_node_outputs(true).until_flow_ends(true)
 }
 
 /// An event of an agent's, with further fields.
@@ -164,7 +164,7 @@ const SOURCES: [&str; 5] = [
     include_str!("rules.rs"),
     include_str!("state.rs"),
 ];
-const SERVER: &str = include_str!("../../../omniassist-server/tests/runtime/mod.rs");
+const SERVER: &str = include_str!("../../../omniassist-server/tests/bridge/mod.rs");
 
 #[test]
 fn the_table_names_a_test_of_every_item() {

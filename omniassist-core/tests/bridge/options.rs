@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use omniassist_core::dialect::ai_sdk::runtime::TransportOptions;
+use omniassist_core::bridge::BridgeOptions;
 use serde_json::{Value, json};
 
 use super::{agent, chunks_with, complete, text, thinking, types};
@@ -20,7 +20,7 @@ fn events() -> Vec<Value> {
 }
 
 /// Whether there is reasoning, a step, a flow's status and a node's output.
-fn shown(options: TransportOptions) -> [bool; 4] {
+fn shown(options: BridgeOptions) -> [bool; 4] {
     let chunks = chunks_with(options, &events());
     let types = types(&chunks);
     ["reasoning-delta", "start-step", "data-flow-status", "data-node-output"]
@@ -29,14 +29,14 @@ fn shown(options: TransportOptions) -> [bool; 4] {
 
 #[test]
 fn item_02_the_options_have_the_defaults_of_the_contract() {
-    assert_eq!(shown(TransportOptions::new()), [true, true, false, false]);
-    assert_eq!(shown(TransportOptions::default()), [true, true, false, false]);
-    assert_eq!(TransportOptions::new().new_message_id(), None, "the transport draws a random one");
+    assert_eq!(shown(BridgeOptions::new()), [true, true, false, false]);
+    assert_eq!(shown(BridgeOptions::default()), [true, true, false, false]);
+    assert_eq!(BridgeOptions::new().new_message_id(), None, "the transport draws a random one");
 }
 
 #[test]
 fn item_02_each_option_changes_what_it_names() {
-    let options = TransportOptions::new;
+    let options = BridgeOptions::new;
     assert_eq!(shown(options().send_reasoning(false)), [false, true, false, false]);
     assert_eq!(shown(options().send_step_markers(false)), [true, false, false, false]);
     assert_eq!(shown(options().send_flow_metadata(true)), [true, true, true, false]);
@@ -52,6 +52,6 @@ fn item_02_each_option_changes_what_it_names() {
 #[test]
 fn reasoning_that_is_not_sent_leaves_no_trace() {
     let events = [text("He"), thinking("Hm"), agent("agent:thinking", json!({"content": "Hm"})), text("llo")];
-    let chunks = chunks_with(TransportOptions::new().send_reasoning(false), &events);
+    let chunks = chunks_with(BridgeOptions::new().send_reasoning(false), &events);
     assert_eq!(types(&chunks), ["start", "text-start", "text-delta", "text-delta"], "the text is not cut");
 }

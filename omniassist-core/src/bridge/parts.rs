@@ -3,15 +3,15 @@ use super::out::Out;
 use crate::event::BlockId;
 use crate::{RunEvent, Text};
 
-/// How far the text, or the reasoning, of a message is.
+/// The state of a message's text or reasoning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum PartState {
-    /// There is none.
+    /// No part has started.
     #[default]
     Idle,
-    /// A part of it is open.
+    /// A part is open.
     Streaming,
-    /// All parts of it are closed.
+    /// All parts are closed.
     Done,
 }
 
@@ -21,12 +21,12 @@ pub(super) enum PartKind {
     Reasoning,
 }
 
-/// The text and reasoning parts of one message. Each agent has one part open at most.
+/// The text and reasoning parts of one message. Each agent has at most one open part.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Parts {
     writers: Vec<Writer>,
     next_block: u32,
-    /// Whether there was any text, any reasoning.
+    /// The kinds of parts that have occurred.
     began: Both,
 }
 
@@ -34,7 +34,7 @@ pub(super) struct Parts {
 struct Writer {
     agent: AgentRun,
     open: Option<(PartKind, BlockId)>,
-    /// Whether deltas came since the last complete text, or reasoning.
+    /// The kinds that had deltas since the last complete one.
     in_deltas: Both,
 }
 
@@ -65,7 +65,7 @@ impl Parts {
         }
     }
 
-    /// More of a part; it is opened where none of its kind is open, and one of the other kind is closed.
+    /// Writes a delta. Starts a part of this kind if none is open, and ends an open part of the other kind.
     pub(super) fn delta(&mut self, agent: &AgentRun, kind: PartKind, content: Text, out: &mut Out<'_>) {
         if content.is_empty() {
             return;
@@ -94,7 +94,7 @@ impl Parts {
         });
     }
 
-    /// A text or reasoning is complete: its part is closed. Where no delta of it came, it is written now.
+    /// Ends the text or reasoning of an agent. Writes the whole content first if it had no delta.
     pub(super) fn complete(&mut self, agent: &AgentRun, kind: PartKind, content: Text, out: &mut Out<'_>) {
         let writer = self.writers.iter_mut().find(|writer| writer.agent == *agent);
         let came = writer.is_some_and(|writer| std::mem::take(writer.in_deltas.of(kind)));
@@ -108,14 +108,14 @@ impl Parts {
         }
     }
 
-    /// Closes the part that the agent has open.
+    /// Closes the open part of the agent.
     pub(super) fn close(&mut self, agent: &AgentRun, out: &mut Out<'_>) {
         for writer in self.writers.iter_mut().filter(|writer| writer.agent == *agent) {
             writer.close(out);
         }
     }
 
-    /// Closes the parts of an agent that is done, or of all agents of a node.
+    /// Closes the parts of one agent, or of all agents of a node, and forgets them.
     pub(super) fn end(&mut self, node_id: &Text, run_id: Option<&Text>, out: &mut Out<'_>) {
         self.writers.retain_mut(|writer| {
             let agent = &writer.agent;

@@ -3,37 +3,36 @@ use serde::Serialize;
 use crate::message::Role;
 use crate::{Error, Result, RunRequest, Text};
 
-/// What a runtime is told to do. Serialised it is `{"type": "send", "message": …}`.
+/// A command for an agent runtime. It serialises as `{"type": "send", "message": …}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 #[serde(tag = "type", rename_all = "camelCase")]
-pub enum RuntimeCommand {
-    /// The user says something.
+pub enum AgentCommand {
+    /// A message of the user.
     Send {
-        /// The text of it; empty where a message has none, only files.
+        /// The text; empty if the message has only files.
         message: Text,
     },
 }
 
-impl RuntimeCommand {
-    /// The command that a request stands for: to take the last thing that the user says in it.
+impl AgentCommand {
+    /// Creates the command for a request, from its last user message.
     ///
     /// # Errors
     ///
-    /// When the user says nothing in it.
+    /// When the request has no user message.
     ///
     /// ```
     /// use omniassist_core::RunRequest;
-    /// use omniassist_core::dialect::ai_sdk::runtime::RuntimeCommand;
+    /// use omniassist_core::bridge::AgentCommand;
     ///
-    /// let command = RuntimeCommand::send(&RunRequest::prompt("Hello"))?;
+    /// let command = AgentCommand::send(&RunRequest::prompt("Hello"))?;
     /// assert_eq!(serde_json::to_string(&command)?, r#"{"type":"send","message":"Hello"}"#);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn send(request: &RunRequest) -> Result<Self> {
         let message = request.messages.iter().rfind(|message| message.role == Role::User);
-        let message =
-            message.ok_or_else(|| Error::invalid_field("messages", "a message of the user's", "none"))?;
+        let message = message.ok_or_else(|| Error::invalid_field("messages", "a user message", "none"))?;
         Ok(Self::Send { message: message.text().into() })
     }
 }

@@ -1,7 +1,7 @@
 use crate::event::EventBuf;
 use crate::{RunEvent, Text};
 
-/// The beginning of a message: it goes ahead of the first thing that is written.
+/// The start event of a message. It is written before the first other event.
 #[derive(Debug, Clone)]
 pub(super) struct Opening {
     pub(super) message_id: Text,
@@ -9,7 +9,7 @@ pub(super) struct Opening {
 }
 
 impl Opening {
-    /// Writes to `events`, behind the beginning.
+    /// Returns a writer that writes the start event first.
     pub(super) fn out<'a>(&'a mut self, events: &'a mut EventBuf<RunEvent>) -> Out<'a> {
         Out { opening: self, events }
     }

@@ -1,5 +1,5 @@
 //! A runtime of the host's own, served: items 1, 21, 25 and 30 of the AI SDK adapter's contract. The table of all items
-//! is in `omniassist-core/tests/runtime/mod.rs`.
+//! is in `omniassist-core/tests/bridge/mod.rs`.
 
 mod bus;
 
@@ -13,23 +13,23 @@ use http::{Extensions, Request, Response, StatusCode};
 use http_body_util::{BodyExt, Full};
 use hyper_util::rt::TokioIo;
 use omniassist_server::Principal;
+use omniassist_server::bridge::{Bridge, BridgeStream};
+use omniassist_server::core::bridge::BridgeOptions;
 use omniassist_server::core::dialect::ag_ui;
-use omniassist_server::core::dialect::ai_sdk::runtime::TransportOptions;
 use omniassist_server::core::message::{Message, Role};
 use omniassist_server::core::{Limits, RunRequest};
 use omniassist_server::http::{AssistantBody, PostedRun};
-use omniassist_server::runtime::{RuntimeStream, RuntimeTransport};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
 use bus::{Bus, agent, complete, text};
 
-fn transport(bus: &Bus) -> RuntimeTransport {
-    RuntimeTransport::new(bus.clone(), TransportOptions::new())
+fn transport(bus: &Bus) -> Bridge {
+    Bridge::new(bus.clone(), BridgeOptions::new())
 }
 
-fn send(transport: &RuntimeTransport, prompt: &str) -> RuntimeStream {
+fn send(transport: &Bridge, prompt: &str) -> BridgeStream {
     transport.send_messages(RunRequest::prompt(prompt), Extensions::new()).unwrap()
 }
 
@@ -39,7 +39,7 @@ async fn ended<T>(ends: impl Future<Output = T>) -> T {
 }
 
 /// All chunks until the stream ends.
-async fn chunks(stream: RuntimeStream) -> Vec<Value> {
+async fn chunks(stream: BridgeStream) -> Vec<Value> {
     ended(stream.into_chunks().map(|chunk| chunk.to_value()).collect()).await
 }
 
@@ -56,10 +56,7 @@ fn asking(text: &str) -> Value {
     json!([{"id": "u1", "role": "user", "parts": [{"type": "text", "text": text}]}])
 }
 
-async fn respond(
-    transport: &RuntimeTransport,
-    request: Request<Full<bytes::Bytes>>,
-) -> Response<AssistantBody> {
+async fn respond(transport: &Bridge, request: Request<Full<bytes::Bytes>>) -> Response<AssistantBody> {
     let posted = PostedRun::read(request, transport.limits()).await.unwrap();
     transport.respond(posted)
 }
@@ -158,7 +155,7 @@ async fn item_21_dropping_a_stream_unsubscribes() {
 }
 
 /// Serves one connection; the client's end of it.
-async fn connect(transport: RuntimeTransport, body: &str) -> TcpStream {
+async fn connect(transport: Bridge, body: &str) -> TcpStream {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     tokio::spawn(async move {
@@ -182,8 +179,8 @@ async fn connect(transport: RuntimeTransport, body: &str) -> TcpStream {
 #[tokio::test]
 async fn item_21_a_client_that_leaves_unsubscribes() {
     let bus = Bus::default();
-    let options = TransportOptions::new().generate_message_id(|| "m1".into());
-    let transport = RuntimeTransport::new(bus.clone(), options);
+    let options = BridgeOptions::new().generate_message_id(|| "m1".into());
+    let transport = Bridge::new(bus.clone(), options);
     let mut client = connect(transport, &json!({"messages": asking("Hello")}).to_string()).await;
     bus.subscribed().await;
     bus.emit("m1", text("Hi"));
@@ -330,8 +327,8 @@ async fn a_silent_runtime_does_not_silence_the_connection() {
 #[tokio::test]
 async fn options_reach_the_wire() {
     let bus = Bus::default();
-    let options = TransportOptions::new().literal_step_start(true).send_reasoning(false);
-    let transport = RuntimeTransport::new(bus.clone(), options);
+    let options = BridgeOptions::new().literal_step_start(true).send_reasoning(false);
+    let transport = Bridge::new(bus.clone(), options);
     let response = respond(&transport, post(&asking("Hello"))).await;
     let id = bus.last_message_id();
     bus.emit(&id, json!({"type": "node:start", "nodeId": "n1", "runId": "r1"}));
@@ -343,7 +340,7 @@ async fn options_reach_the_wire() {
 }
 
 /// A runtime's answer in AG-UI: the types of its events.
-async fn ag_ui(bus: &Bus, transport: &RuntimeTransport, events: [Value; 4]) -> Vec<String> {
+async fn ag_ui(bus: &Bus, transport: &Bridge, events: [Value; 4]) -> Vec<String> {
     let body = json!({
         "threadId": "chat-1", "runId": "run-1", "state": null, "tools": [], "context": [], "forwardedProps": {},
         "messages": [{"id": "u1", "role": "user", "content": "Hello"}],
@@ -366,7 +363,7 @@ async fn ag_ui(bus: &Bus, transport: &RuntimeTransport, events: [Value; 4]) -> V
 #[tokio::test]
 async fn every_dialect_can_serve_a_runtime() {
     let bus = Bus::default();
-    let transport = RuntimeTransport::new(bus.clone(), TransportOptions::new().end_at_error(true));
+    let transport = Bridge::new(bus.clone(), BridgeOptions::new().end_at_error(true));
     let tool = agent("agent:tool", json!({"toolName": "find", "toolInput": {"q": 1}, "toolOutput": 2}));
     let whole = ag_ui(&bus, &transport, [text("Let me see."), tool, text("Two."), complete()]).await;
     let message = ["TEXT_MESSAGE_START", "TEXT_MESSAGE_CONTENT", "TEXT_MESSAGE_END"];

@@ -2,9 +2,9 @@ use std::fmt;
 
 use crate::Text;
 
-/// An event that nothing comes of. The stream goes on with the next one.
+/// An upstream event that was ignored. The stream continues with the next one.
 ///
-/// It names the event's type and the field; nothing of the content.
+/// It names the type and the field of the event, and holds none of its content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Skipped {
     reason: SkipReason,
@@ -12,21 +12,21 @@ pub struct Skipped {
     field: Option<&'static str>,
 }
 
-/// Why an event was skipped.
+/// The reason for skipping an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum SkipReason {
-    /// It is not JSON, or not an object.
+    /// The event is not a JSON object.
     NotAnEvent,
-    /// A field that it must have is missing, null or empty; [`Skipped::field`] says which.
+    /// A required field is missing, null or empty; see [`Skipped::field`].
     MissingField,
-    /// A field is of another kind than it should be, or there twice.
+    /// A field has the wrong type, or occurs twice.
     InvalidField,
-    /// Its type is none of the vocabulary. Runtimes report more than a chat shows.
+    /// The type is unknown. Runtimes report more than a chat shows.
     UnknownType,
-    /// It repeats what was said of a tool call before.
+    /// The event repeats an earlier report of a tool call.
     Repeated,
-    /// The message was over.
+    /// The message was complete.
     AfterTheEnd,
 }
 
@@ -45,25 +45,25 @@ impl Skipped {
         self
     }
 
-    /// Why.
+    /// Returns the reason.
     #[must_use]
     pub fn reason(&self) -> SkipReason {
         self.reason
     }
 
-    /// The type of the event, where it has one.
+    /// Returns the type of the event, if it has one.
     #[must_use]
     pub fn event_type(&self) -> Option<&str> {
         self.event_type.as_deref()
     }
 
-    /// The field that is missing or wrong.
+    /// Returns the field that is missing or not valid.
     #[must_use]
     pub fn field(&self) -> Option<&'static str> {
         self.field
     }
 
-    /// Whether the runtime broke the rules of its events, and did not only report what a chat does not show.
+    /// Returns `true` if the event breaks the protocol. Events that a chat does not show are not faults.
     #[must_use]
     pub fn is_fault(&self) -> bool {
         !matches!(self.reason, SkipReason::UnknownType | SkipReason::AfterTheEnd)
@@ -75,10 +75,10 @@ impl fmt::Display for Skipped {
         let why = match self.reason {
             SkipReason::NotAnEvent => "it is not a JSON object",
             SkipReason::MissingField => "a field is missing",
-            SkipReason::InvalidField => "a field is not what it should be",
-            SkipReason::UnknownType => "its type is not known",
-            SkipReason::Repeated => "it repeats what is known of the call",
-            SkipReason::AfterTheEnd => "the message is over",
+            SkipReason::InvalidField => "a field is not valid",
+            SkipReason::UnknownType => "its type is unknown",
+            SkipReason::Repeated => "it repeats an earlier report of the call",
+            SkipReason::AfterTheEnd => "the message is complete",
         };
         write!(f, "event skipped: {why}")?;
         if let Some(event_type) = &self.event_type {

@@ -5,27 +5,26 @@ use super::out::Opening;
 use super::parts::{PartKind, Parts};
 use super::tools::Tools;
 use super::{
-    AgentRun, FlowStatus, PartState, RuntimeEvent, SkipReason, Skipped, ToolReport, ToolState,
-    TransportOptions,
+    AgentEvent, AgentRun, BridgeOptions, FlowStatus, PartState, SkipReason, Skipped, ToolCallState,
+    ToolReport,
 };
 use crate::event::{EventBuf, FinishReason, RunErrorCode};
 use crate::{JsonText, Message, RunEvent, Text, Usage};
 
-/// One message in the making: takes a runtime's events and gives those of a run.
+/// Converts the events of an agent runtime into the run events of one message.
 ///
-/// One per stream. What it gives is in order whatever it takes: a part is opened before anything is written to it and
-/// closed before another one of the same agent begins, an output follows its call, and the message begins and ends
-/// once. See the [module](super) for what becomes of each event.
+/// Each stream needs its own. The order of the run events is valid whatever the input: a part starts before its deltas
+/// and ends before the next part of the same agent, an output follows its call, and the message starts and ends once.
+/// The [module](super) lists the result of each event.
 ///
-/// The one thing that the events of a run do not allow: with [`TransportOptions::end_at_error`] off, more may follow
-/// an [`RunEvent::Error`].
+/// There is one exception. If [`BridgeOptions::end_at_error`] is off, events can follow a [`RunEvent::Error`].
 #[derive(Debug, Clone)]
 pub struct MessageAccumulator {
-    options: TransportOptions,
+    options: BridgeOptions,
     opening: Opening,
     parts: Parts,
     tools: Tools,
-    /// The node of the step that is open.
+    /// The node of the open step.
     step: Option<Node>,
     flow_name: Text,
     step_usage: Usage,
@@ -41,9 +40,9 @@ struct Node {
 }
 
 impl MessageAccumulator {
-    /// Begins a message. Its id must be unique within the chat.
+    /// Creates an accumulator for a new message. The id must be unique within the chat.
     #[must_use]
-    pub fn new(message_id: impl Into<Text>, options: &TransportOptions) -> Self {
+    pub fn new(message_id: impl Into<Text>, options: &BridgeOptions) -> Self {
         Self {
             options: options.clone(),
             opening: Opening { message_id: message_id.into(), emitted: false },
@@ -58,113 +57,113 @@ impl MessageAccumulator {
         }
     }
 
-    /// Goes on with a message that the client posted as the last one: under its id, and with ids for its tool calls
-    /// that it does not have yet.
+    /// Creates an accumulator that continues the last message of a posted conversation. New tool calls get ids that
+    /// the message does not contain.
     #[must_use]
-    pub fn continuing(message: &Message, options: &TransportOptions) -> Self {
+    pub fn continuing(message: &Message, options: &BridgeOptions) -> Self {
         Self { tools: Tools::continuing(message), ..Self::new(message.id.clone(), options) }
     }
 
-    /// The id of the message.
+    /// Returns the id of the message.
     #[must_use]
     pub fn message_id(&self) -> &Text {
         &self.opening.message_id
     }
 
-    /// Whether the beginning of the message was written.
+    /// Returns `true` if the start event was written.
     #[must_use]
     pub fn has_emitted_start(&self) -> bool {
         self.opening.emitted
     }
 
-    /// How far its text is.
+    /// Returns the state of the message's text.
     #[must_use]
     pub fn text_state(&self) -> PartState {
         self.parts.state(PartKind::Text)
     }
 
-    /// How far its reasoning is.
+    /// Returns the state of the message's reasoning.
     #[must_use]
     pub fn reasoning_state(&self) -> PartState {
         self.parts.state(PartKind::Reasoning)
     }
 
-    /// Its tool calls, in the order in which they began.
-    pub fn tool_states(&self) -> impl Iterator<Item = &ToolState> {
+    /// Returns the tool calls, in the order in which they began.
+    pub fn tool_states(&self) -> impl Iterator<Item = &ToolCallState> {
         self.tools.states()
     }
 
-    /// The tool call with this id on the wire.
+    /// Returns the tool call with this id on the wire.
     #[must_use]
-    pub fn tool_state(&self, tool_call_id: &str) -> Option<&ToolState> {
+    pub fn tool_state(&self, tool_call_id: &str) -> Option<&ToolCallState> {
         self.tool_states().find(|tool| tool.tool_call_id == *tool_call_id)
     }
 
-    /// Whether the message is over: there is nothing more to be had from the runtime.
+    /// Returns `true` if the message is complete. Further events of the runtime are ignored.
     #[must_use]
     pub fn is_closed(&self) -> bool {
         self.closed
     }
 
-    /// Takes an event as JSON, and appends what comes of it to `out`.
+    /// Parses an event from JSON, applies it, and appends the resulting run events to `out`.
     ///
     /// # Errors
     ///
-    /// When nothing comes of it; the message goes on.
+    /// When the event is skipped. The message continues.
     pub fn apply_json(&mut self, json: impl Into<Text>, out: &mut EventBuf<RunEvent>) -> Result<(), Skipped> {
-        self.apply(RuntimeEvent::parse(json)?, out)
+        self.apply(AgentEvent::parse(json)?, out)
     }
 
-    /// Takes an event, and appends what comes of it to `out`.
+    /// Applies an event, and appends the resulting run events to `out`.
     ///
     /// # Errors
     ///
-    /// When nothing comes of it; the message goes on. An event that the options leave out is not an error.
-    pub fn apply(&mut self, event: RuntimeEvent, out: &mut EventBuf<RunEvent>) -> Result<(), Skipped> {
+    /// When the event is skipped. The message continues. An event that the options exclude is not an error.
+    pub fn apply(&mut self, event: AgentEvent, out: &mut EventBuf<RunEvent>) -> Result<(), Skipped> {
         let event_type = event.event_type();
         let skipped = |reason| Skipped::new(reason).of(Text::from_static(event_type));
         if self.closed {
             return Err(skipped(SkipReason::AfterTheEnd));
         }
         match event {
-            RuntimeEvent::TextDelta { agent, content } => {
+            AgentEvent::TextDelta { agent, content } => {
                 self.parts.delta(&agent, PartKind::Text, content, &mut self.opening.out(out));
             }
-            RuntimeEvent::Text { agent, content } => {
+            AgentEvent::Text { agent, content } => {
                 self.parts.complete(&agent, PartKind::Text, content, &mut self.opening.out(out));
             }
-            RuntimeEvent::ThinkingDelta { .. } | RuntimeEvent::Thinking { .. }
+            AgentEvent::ThinkingDelta { .. } | AgentEvent::Thinking { .. }
                 if !self.options.send_reasoning => {}
-            RuntimeEvent::ThinkingDelta { agent, content } => {
+            AgentEvent::ThinkingDelta { agent, content } => {
                 self.parts.delta(&agent, PartKind::Reasoning, content, &mut self.opening.out(out));
             }
-            RuntimeEvent::Thinking { agent, content } => {
+            AgentEvent::Thinking { agent, content } => {
                 self.parts.complete(&agent, PartKind::Reasoning, content, &mut self.opening.out(out));
             }
-            RuntimeEvent::Tool { agent, report } => {
+            AgentEvent::Tool { agent, report } => {
                 self.tool(agent, report, out).map_err(skipped)?;
             }
-            RuntimeEvent::Error { agent, message, error_type } => {
+            AgentEvent::Error { agent, message, error_type } => {
                 self.parts.close(&agent, &mut self.opening.out(out));
                 self.error(RunErrorCode::Internal, message, error_type, out);
             }
-            RuntimeEvent::Complete { agent, usage } => self.complete(&agent, &usage, out),
-            RuntimeEvent::Paused { agent } => self.paused(&agent, out),
-            RuntimeEvent::Aborted { reason, .. } => {
+            AgentEvent::Complete { agent, usage } => self.complete(&agent, &usage, out),
+            AgentEvent::Paused { agent, session_id } => self.paused(&agent, session_id, out),
+            AgentEvent::Aborted { reason, .. } => {
                 self.end_with_error(RunErrorCode::StreamInterrupted, reason, None, out);
             }
-            RuntimeEvent::NodeStart { node_id, run_id } => self.node_start(node_id, run_id, out),
-            RuntimeEvent::NodeComplete { node_id, run_id, output } => {
+            AgentEvent::NodeStart { node_id, run_id } => self.node_start(node_id, run_id, out),
+            AgentEvent::NodeComplete { node_id, run_id, output } => {
                 self.node_complete(&node_id, run_id.as_ref(), &output, out);
             }
-            RuntimeEvent::FlowStart { flow_name } => self.flow(FlowStatus::Running, Some(flow_name), out),
-            RuntimeEvent::FlowPaused { flow_name } => {
+            AgentEvent::FlowStart { flow_name } => self.flow(FlowStatus::Running, Some(flow_name), out),
+            AgentEvent::FlowPaused { flow_name } => {
                 self.flow(FlowStatus::Paused, flow_name, out);
                 if self.options.until_flow_ends {
                     self.finish(paused(), out);
                 }
             }
-            RuntimeEvent::FlowComplete { flow_name, status } => {
+            AgentEvent::FlowComplete { flow_name, status } => {
                 self.flow(status, flow_name, out);
                 self.finish(
                     match status {
@@ -179,8 +178,8 @@ impl MessageAccumulator {
         Ok(())
     }
 
-    /// Ends the message though the runtime did not: it says nothing more, or cannot be reached. At least one event is
-    /// appended to `out`, an error with this code that says nothing of the cause; nothing, if the message is over.
+    /// Ends the message because the runtime stopped sending events or cannot be reached. Appends an error with this
+    /// code to `out`; its text does not contain the cause. Does nothing if the message is complete.
     pub fn fail(&mut self, code: RunErrorCode, out: &mut EventBuf<RunEvent>) {
         if self.failed && !self.closed {
             self.finish(FinishReason::Error, out);
@@ -215,10 +214,13 @@ impl MessageAccumulator {
         }
     }
 
-    fn paused(&mut self, agent: &AgentRun, out: &mut EventBuf<RunEvent>) {
-        if self.options.until_flow_ends {
-            self.parts.close(agent, &mut self.opening.out(out));
-        } else {
+    fn paused(&mut self, agent: &AgentRun, session_id: Option<Text>, out: &mut EventBuf<RunEvent>) {
+        let mut writer = self.opening.out(out);
+        self.parts.close(agent, &mut writer);
+        if let Some(session_id) = session_id {
+            writer.push(metadata("paused", "sessionId", &session_id));
+        }
+        if !self.options.until_flow_ends {
             self.finish(paused(), out);
         }
     }
@@ -264,7 +266,7 @@ impl MessageAccumulator {
         }
     }
 
-    /// Closes all parts, and the step that is open: clients take nothing for a part from before the end of its step.
+    /// Closes all parts, and the open step. Clients accept nothing more for a part after the end of its step.
     fn end_step(&mut self, reason: &FinishReason, out: &mut EventBuf<RunEvent>) {
         let mut out = self.opening.out(out);
         self.parts.close_all(&mut out);
@@ -316,14 +318,18 @@ impl MessageAccumulator {
     ) {
         let mut out = self.opening.out(out);
         if let Some(error_type) = error_type {
-            let error_type: Map<_, _> =
-                [("type".to_owned(), Value::from(error_type.as_str()))].into_iter().collect();
-            out.push(RunEvent::Metadata([("error".to_owned(), error_type.into())].into_iter().collect()));
+            out.push(metadata("error", "type", &error_type));
         }
         let message = message.filter(|message| !message.is_empty());
         let message = message.unwrap_or_else(|| Text::from_static(code.safe_message()));
         out.push(RunEvent::Error { code, message });
     }
+}
+
+/// Returns the event that sets `{key: {field: value}}` in the message's metadata.
+fn metadata(key: &str, field: &str, value: &Text) -> RunEvent {
+    let inner = Map::from_iter([(field.to_owned(), Value::from(value.as_str()))]);
+    RunEvent::Metadata(Map::from_iter([(key.to_owned(), inner.into())]))
 }
 
 fn paused() -> FinishReason {

@@ -1,73 +1,77 @@
 use super::{FlowStatus, Skipped, read};
 use crate::{JsonText, Text, Usage};
 
-/// What a runtime reports: one of the events that the [module](super) lists.
+/// An event of an agent runtime. The [module](super) lists them.
 ///
-/// A runtime in this process makes them; of one elsewhere, [`parse`](Self::parse) reads them.
+/// A runtime in this process constructs them. [`parse`](Self::parse) reads those of a remote one.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-pub enum RuntimeEvent {
-    /// `agent:text:delta`: a piece of visible text.
+pub enum AgentEvent {
+    /// `agent:text:delta`: a fragment of visible text.
     TextDelta {
-        /// Whose.
+        /// The agent.
         agent: AgentRun,
-        /// The piece.
+        /// The fragment.
         content: Text,
     },
     /// `agent:text`: a text is complete.
     Text {
-        /// Whose.
+        /// The agent.
         agent: AgentRun,
-        /// The whole text. It is written only where no delta of it came.
+        /// The whole text. It is written only if it had no delta.
         content: Text,
     },
-    /// `agent:thinking:delta`: a piece of reasoning.
+    /// `agent:thinking:delta`: a fragment of reasoning.
     ThinkingDelta {
-        /// Whose.
+        /// The agent.
         agent: AgentRun,
-        /// The piece.
+        /// The fragment.
         content: Text,
     },
-    /// `agent:thinking`: a reasoning is complete.
+    /// `agent:thinking`: the reasoning is complete.
     Thinking {
-        /// Whose.
+        /// The agent.
         agent: AgentRun,
-        /// The whole reasoning. It is written only where no delta of it came.
+        /// The whole reasoning. It is written only if it had no delta.
         content: Text,
     },
-    /// `agent:tool`: a tool is called, has given its output, or both at once.
+    /// `agent:tool`: a tool call, its output, or both.
     Tool {
-        /// Whose call it is.
+        /// The agent that made the call.
         agent: AgentRun,
         /// The call.
         report: ToolReport,
     },
-    /// `agent:error`: something went wrong. By itself not the end.
+    /// `agent:error`: an error. It does not end the message unless [`BridgeOptions::end_at_error`] is set.
+    ///
+    /// [`BridgeOptions::end_at_error`]: super::BridgeOptions::end_at_error
     Error {
-        /// For whom.
+        /// The agent that failed.
         agent: AgentRun,
-        /// What is shown to the user, as it is. `None` for a sentence that says nothing of the cause.
+        /// The text to show to the user. `None` for a general sentence.
         message: Option<Text>,
-        /// The runtime's class of the error; it goes into the message's metadata as `error.type`.
+        /// The runtime's class of the error, for `error.type` in the message's metadata.
         error_type: Option<Text>,
     },
-    /// `agent:complete`: the agent has answered.
+    /// `agent:complete`: the agent has finished its answer.
     Complete {
-        /// Which.
+        /// The agent.
         agent: AgentRun,
-        /// Tokens of this agent's run.
+        /// The tokens of this agent's run.
         usage: Usage,
     },
-    /// `agent:paused`: the agent waits.
+    /// `agent:paused`: the agent waits for input.
     Paused {
-        /// Which.
+        /// The agent.
         agent: AgentRun,
+        /// The id of the session to resume, for `paused.sessionId` in the message's metadata.
+        session_id: Option<Text>,
     },
     /// `agent:aborted`: the agent was stopped.
     Aborted {
-        /// Which.
+        /// The agent.
         agent: AgentRun,
-        /// By what: shown to the user, as it is. `None` for a sentence that says nothing of the cause.
+        /// The text to show to the user. `None` for a general sentence.
         reason: Option<Text>,
     },
     /// `node:start`: a node of the flow begins.
@@ -77,13 +81,13 @@ pub enum RuntimeEvent {
         /// Its run.
         run_id: Option<Text>,
     },
-    /// `node:complete`: a node of the flow is over.
+    /// `node:complete`: a node of the flow ends.
     NodeComplete {
         /// The node.
         node_id: Text,
         /// Its run.
         run_id: Option<Text>,
-        /// What it gives to the nodes behind it.
+        /// The output for the nodes after it.
         output: JsonText,
     },
     /// `flow:start`: the flow begins.
@@ -91,31 +95,31 @@ pub enum RuntimeEvent {
         /// Its name.
         flow_name: Text,
     },
-    /// `flow:paused`: the flow waits.
+    /// `flow:paused`: the flow waits for input.
     FlowPaused {
-        /// Its name; where there is none, that of the flow that began.
+        /// Its name. `None` for the name of the flow that began.
         flow_name: Option<Text>,
     },
-    /// `flow:complete`: the flow is over.
+    /// `flow:complete`: the flow ends.
     FlowComplete {
-        /// Its name; where there is none, that of the flow that began.
+        /// Its name. `None` for the name of the flow that began.
         flow_name: Option<Text>,
         /// How it ended.
         status: FlowStatus,
     },
 }
 
-impl RuntimeEvent {
-    /// Reads one event, a JSON object. Its text shares the buffer of `json`.
+impl AgentEvent {
+    /// Parses one event from a JSON object. Its strings share the buffer of `json`.
     ///
     /// # Errors
     ///
-    /// When it is no event of the vocabulary, or lacks what it must have.
+    /// When the type is unknown, or a required field is missing or not valid.
     pub fn parse(json: impl Into<Text>) -> Result<Self, Skipped> {
         read::event(&json.into())
     }
 
-    /// Its `type`.
+    /// Returns the `type` of the event.
     #[must_use]
     pub fn event_type(&self) -> &'static str {
         match self {
@@ -137,7 +141,7 @@ impl RuntimeEvent {
     }
 }
 
-/// Which agent an event is about. Agents that work at the same time write parts of their own.
+/// Identifies the agent of an event. Agents that work at the same time write separate parts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AgentRun {
     /// The run.
@@ -147,32 +151,32 @@ pub struct AgentRun {
 }
 
 impl AgentRun {
-    /// The agent of this run and node.
+    /// Creates the identity of an agent.
     #[must_use]
     pub fn new(run_id: impl Into<Text>, node_id: impl Into<Text>) -> Self {
         Self { run_id: run_id.into(), node_id: node_id.into() }
     }
 }
 
-/// What `agent:tool` says of a call.
+/// The content of `agent:tool`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ToolReport {
     /// The tool.
     pub name: Text,
-    /// The runtime's id of the call. `None` where it has none: the call gets one, and an output without an id belongs
-    /// to the oldest call of that agent and tool that has no output yet.
+    /// The runtime's id of the call. A call without one gets a new id. An output without one belongs to the oldest call
+    /// of that agent and tool that has no output.
     pub call_id: Option<Text>,
     /// The input.
     pub input: Option<JsonText>,
     /// The output.
     pub output: Option<JsonText>,
-    /// Why there is none; it counts, and not `output`, where both are there.
+    /// The error of the call. It takes precedence over `output`.
     pub error: Option<Text>,
 }
 
 impl ToolReport {
-    /// A report that names the tool and nothing else.
+    /// Creates a report with only the name of the tool.
     #[must_use]
     pub fn new(name: impl Into<Text>) -> Self {
         Self { name: name.into(), call_id: None, input: None, output: None, error: None }

@@ -4,23 +4,23 @@ use serde::Serialize;
 
 use crate::{JsonText, RunEvent, Text};
 
-/// Where a flow stands.
+/// The status of a flow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[non_exhaustive]
 #[serde(rename_all = "lowercase")]
 pub enum FlowStatus {
-    /// It works.
+    /// The flow is running.
     Running,
-    /// It waits.
+    /// The flow waits for input.
     Paused,
-    /// It is over.
+    /// The flow has ended.
     Complete,
-    /// It was stopped, or failed.
+    /// The flow was stopped, or failed.
     Aborted,
 }
 
 impl FlowStatus {
-    /// The status as it is written on the wire.
+    /// Returns the status as it is written on the wire.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -31,7 +31,7 @@ impl FlowStatus {
         }
     }
 
-    /// What `flow:complete` says: runtimes also call a flow failed there, for which a chat has no word of its own.
+    /// Parses the status of `flow:complete`. Runtimes also report `failed` there, which chats show as `aborted`.
     pub(super) fn at_the_end(status: &str) -> Self {
         match status {
             "running" => Self::Running,
@@ -48,7 +48,7 @@ impl fmt::Display for FlowStatus {
     }
 }
 
-/// The event that becomes `data-flow-status`.
+/// Returns the event for `data-flow-status`.
 pub(super) fn flow_status(status: FlowStatus, flow_name: &Text) -> RunEvent {
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
@@ -59,7 +59,7 @@ pub(super) fn flow_status(status: FlowStatus, flow_name: &Text) -> RunEvent {
     data("flow-status", &Data { status, flow_name })
 }
 
-/// The event that becomes `data-node-output`.
+/// Returns the event for `data-node-output`.
 pub(super) fn node_output(node_id: &Text, run_id: Option<&Text>, output: &JsonText) -> RunEvent {
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]

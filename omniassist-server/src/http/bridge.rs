@@ -6,15 +6,13 @@ use omniassist_core::dialect::text;
 
 use super::query::Protocol;
 use super::{AssistantBody, PostedRun, reply};
-use crate::runtime::{RuntimeStream, RuntimeTransport};
+use crate::bridge::{Bridge, BridgeStream};
 
-impl RuntimeTransport {
-    /// Answers a posted conversation: a UI message stream of what the runtime does, with its headers. Dropping the
-    /// response's body unsubscribes from the runtime, and so does a client that leaves it unread for longer than
-    /// [`write_timeout`](omniassist_core::Limits::write_timeout).
+impl Bridge {
+    /// Answers a posted conversation with a UI message stream. The subscription ends when the response's body is dropped,
+    /// or when the client does not read it for [`write_timeout`](omniassist_core::Limits::write_timeout).
     ///
-    /// A conversation in which the user says nothing is answered 400. Where the client asked for plain text, the answer
-    /// is [plain text](text).
+    /// A conversation without a user message gets 400. A client that asked for plain text gets [plain text](text).
     pub fn respond(&self, posted: PostedRun) -> Response<AssistantBody> {
         if posted.protocol == Protocol::Text {
             return self.respond_in(posted.request, posted.extensions, text::HEADERS, text::Encoder::new());
@@ -23,8 +21,8 @@ impl RuntimeTransport {
         self.respond_in(posted.request, posted.extensions, posted.framing.headers(), encoder)
     }
 
-    /// The same in the format of another dialect: with its headers, and by its encoder. Where nothing may follow an error
-    /// in that format, set [`end_at_error`](omniassist_core::dialect::ai_sdk::runtime::TransportOptions::end_at_error).
+    /// Answers in the format of another dialect, with its headers and encoder. If an error is the last event of that
+    /// format, set [`end_at_error`](omniassist_core::bridge::BridgeOptions::end_at_error).
     pub fn respond_in(
         &self,
         request: RunRequest,
@@ -38,7 +36,7 @@ impl RuntimeTransport {
         }
     }
 
-    /// Answers a client that comes back to a chat (`GET /{chat_id}/stream`): 204 where nothing goes on.
+    /// Answers a client that reconnects to a chat (`GET /{chat_id}/stream`), with 204 if no run is in progress.
     #[must_use]
     pub fn respond_reconnect(&self, chat_id: &str, extensions: &Extensions) -> Response<AssistantBody> {
         let framing = Framing::Sse;
@@ -50,10 +48,10 @@ impl RuntimeTransport {
 
     fn stream(
         &self,
-        stream: RuntimeStream,
+        stream: BridgeStream,
         headers: &[(&'static str, &'static str)],
         encoder: impl DialectEncoder + 'static,
     ) -> Response<AssistantBody> {
-        reply::events(AssistantBody::runtime(stream, Box::new(encoder), self.limits()), headers)
+        reply::events(AssistantBody::bridge(stream, Box::new(encoder), self.limits()), headers)
     }
 }

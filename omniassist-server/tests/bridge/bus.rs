@@ -8,9 +8,9 @@ use std::task::{Context, Poll};
 use futures_core::Stream;
 use futures_util::stream;
 use http::Extensions;
+use omniassist_server::bridge::{AgentEvents, AgentRuntime, BoxError, BridgeRun, Reconnected};
 use omniassist_server::core::Text;
-use omniassist_server::core::dialect::ai_sdk::runtime::{RuntimeCommand, RuntimeEvent, Skipped};
-use omniassist_server::runtime::{BoxError, Reconnected, Runtime, RuntimeEvents, RuntimeRun};
+use omniassist_server::core::bridge::{AgentCommand, AgentEvent, Skipped};
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, watch};
 
@@ -27,7 +27,7 @@ struct Inner {
 #[derive(Default)]
 struct State {
     log: Vec<String>,
-    runs: Vec<RuntimeRun>,
+    runs: Vec<BridgeRun>,
     senders: HashMap<Text, Sender>,
     kept: HashMap<String, (Text, Vec<Value>)>,
     refusal: Option<&'static str>,
@@ -82,7 +82,7 @@ impl Bus {
         self.with(|state| state.log.clone())
     }
 
-    pub(super) fn last_run(&self) -> RuntimeRun {
+    pub(super) fn last_run(&self) -> BridgeRun {
         self.with(|state| state.runs.last().unwrap().clone())
     }
 
@@ -90,29 +90,27 @@ impl Bus {
         self.last_run().message_id
     }
 
-    fn subscription(&self, message_id: &Text, events: RuntimeEvents) -> RuntimeEvents {
+    fn subscription(&self, message_id: &Text, events: AgentEvents) -> AgentEvents {
         self.0.subscribers.send_modify(|count| *count += 1);
         self.with(|state| state.log.push(format!("subscribe {message_id}")));
         Box::pin(Subscription { events, bus: self.clone(), message_id: message_id.clone() })
     }
 }
 
-impl Runtime for Bus {
-    fn subscribe(&self, run: &RuntimeRun) -> RuntimeEvents {
+impl AgentRuntime for Bus {
+    fn subscribe(&self, run: &BridgeRun) -> AgentEvents {
         let (sender, mut receiver) = mpsc::unbounded_channel();
         self.with(|state| {
             state.runs.push(run.clone());
             state.senders.insert(run.message_id.clone(), sender);
         });
         let events = stream::poll_fn(move |cx| {
-            receiver
-                .poll_recv(cx)
-                .map(|event| event.map(|event: Value| RuntimeEvent::parse(event.to_string())))
+            receiver.poll_recv(cx).map(|event| event.map(|event: Value| AgentEvent::parse(event.to_string())))
         });
         self.subscription(&run.message_id, Box::pin(events))
     }
 
-    fn dispatch(&self, run: &RuntimeRun, command: RuntimeCommand) -> Result<(), BoxError> {
+    fn dispatch(&self, run: &BridgeRun, command: AgentCommand) -> Result<(), BoxError> {
         let command = serde_json::to_value(command)?;
         self.with(|state| {
             state.log.push(format!("dispatch {} {command}", run.message_id));
@@ -122,19 +120,19 @@ impl Runtime for Bus {
 
     fn reconnect(&self, chat_id: &str, _extensions: &Extensions) -> Option<Reconnected> {
         let (message_id, events) = self.with(|state| state.kept.get(chat_id).cloned())?;
-        let events = stream::iter(events.into_iter().map(|event| RuntimeEvent::parse(event.to_string())));
+        let events = stream::iter(events.into_iter().map(|event| AgentEvent::parse(event.to_string())));
         Some(Reconnected { events: self.subscription(&message_id, Box::pin(events)), message_id })
     }
 }
 
 struct Subscription {
-    events: RuntimeEvents,
+    events: AgentEvents,
     bus: Bus,
     message_id: Text,
 }
 
 impl Stream for Subscription {
-    type Item = Result<RuntimeEvent, Skipped>;
+    type Item = Result<AgentEvent, Skipped>;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         self.events.as_mut().poll_next(cx)

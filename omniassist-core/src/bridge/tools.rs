@@ -2,38 +2,38 @@ use super::out::Out;
 use super::{AgentRun, SkipReason, ToolReport};
 use crate::{JsonText, Message, RunEvent, Text};
 
-/// A tool call of a message, as far as it came.
+/// The state of a tool call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct ToolState {
-    /// Id of the call on the wire: the runtime's own, unless that was taken or there was none.
+pub struct ToolCallState {
+    /// The id of the call on the wire: the runtime's, unless it has none or the message already contains it.
     pub tool_call_id: Text,
     /// The tool.
     pub tool_name: Text,
-    /// How far it came.
+    /// The stage of the call.
     pub state: ToolStage,
     /// The input.
     pub input: JsonText,
-    /// The output, once there is one.
+    /// The output, if the call has one.
     pub output: Option<JsonText>,
-    /// Why there is none, once it failed.
+    /// The error, if the call failed.
     pub error_text: Option<Text>,
 }
 
-/// How far a tool call came.
+/// The stage of a tool call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ToolStage {
-    /// It is called.
+    /// The input is complete.
     InputAvailable,
-    /// It has given its output.
+    /// The output is available.
     OutputAvailable,
-    /// It failed. The client knows this state as `output-error`.
+    /// The call failed. Clients know this state as `output-error`.
     Error,
 }
 
 impl ToolStage {
-    /// The stage by the name that the adapter's contract has for it.
+    /// Returns the name of the stage.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -48,17 +48,17 @@ impl ToolStage {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Tools {
     calls: Vec<Call>,
-    /// Ids of calls that the message had before.
+    /// The ids of calls that a continued message already contains.
     taken: Vec<Text>,
     minted: usize,
 }
 
-/// Where a report belongs.
+/// The call that a report belongs to.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Place {
-    /// It begins a call.
+    /// A new call.
     New,
-    /// It ends this one.
+    /// The open call with this index.
     Known(usize),
 }
 
@@ -67,7 +67,7 @@ struct Call {
     agent: AgentRun,
     /// The runtime's id.
     given: Option<Text>,
-    state: ToolState,
+    state: ToolCallState,
 }
 
 impl Tools {
@@ -76,27 +76,27 @@ impl Tools {
         Self { taken, ..Self::default() }
     }
 
-    pub(super) fn states(&self) -> impl Iterator<Item = &ToolState> {
+    pub(super) fn states(&self) -> impl Iterator<Item = &ToolCallState> {
         self.calls.iter().map(|call| &call.state)
     }
 
-    /// Where a report belongs.
+    /// Returns the call that a report belongs to.
     ///
     /// # Errors
     ///
-    /// When it says nothing new.
+    /// When the report repeats an earlier one.
     pub(super) fn place(&self, agent: &AgentRun, report: &ToolReport) -> Result<Place, SkipReason> {
         let Some((at, call)) = self.known(agent, report) else { return Ok(Place::New) };
         let is_end = report.output.is_some() || report.error.is_some();
         match (call.is_open(), is_end, report.input.is_some()) {
             (true, true, _) => Ok(Place::Known(at)),
-            // The runtime gives the same id to another call.
+            // The runtime uses the same id for another call.
             (false, _, true) => Ok(Place::New),
             _ => Err(SkipReason::Repeated),
         }
     }
 
-    /// Takes what `agent:tool` says: the call, its end, or both.
+    /// Applies a report: the call, its end, or both.
     pub(super) fn take(
         &mut self,
         place: Place,
@@ -114,8 +114,8 @@ impl Tools {
         }
     }
 
-    /// The call that a report is about, where it was begun before. Without an id, a report with an input is a call of
-    /// its own, and one without an input ends the oldest call that is open.
+    /// Returns the known call of a report. A report without an id begins a call if it has an input; otherwise it ends
+    /// the oldest open call of the tool.
     fn known(&self, agent: &AgentRun, report: &ToolReport) -> Option<(usize, &Call)> {
         let mut calls = self.calls.iter().enumerate();
         let is_same = |call: &Call| call.agent == *agent && call.given == report.call_id;
@@ -138,7 +138,7 @@ impl Tools {
             provider_executed: false,
             metadata: None,
         });
-        let state = ToolState {
+        let state = ToolCallState {
             tool_call_id: call_id,
             tool_name: report.name.clone(),
             state: ToolStage::InputAvailable,
@@ -150,7 +150,7 @@ impl Tools {
         self.calls.len() - 1
     }
 
-    /// An id that no call of the message has: the runtime's, or one made from it or from the message's id.
+    /// Returns an id that is unique within the message: the runtime's, or one derived from it or from the message's id.
     fn unique_id(&mut self, given: Option<&Text>, message_id: &Text) -> Text {
         if let Some(given) = given
             && !self.is_taken(given)

@@ -1,4 +1,4 @@
-use super::{AgentRun, FlowStatus, RuntimeEvent, SkipReason, Skipped, ToolReport};
+use super::{AgentEvent, AgentRun, FlowStatus, SkipReason, Skipped, ToolReport};
 use crate::message::raw::{self, Body, Found, ObjectSeed, Raw, present, raw_record};
 use crate::{JsonText, Text, Usage};
 
@@ -19,13 +19,14 @@ raw_record! {
         usage: "usage",
         reason: "reason",
         output: "output",
+        session_id: "sessionId",
         status: "status",
         flow_name: "flowName",
     }
 }
 
-/// Reads one event.
-pub(super) fn event(json: &Text) -> Result<RuntimeEvent, Skipped> {
+/// Parses one event.
+pub(super) fn event(json: &Text) -> Result<AgentEvent, Skipped> {
     let fields = match raw::read(json, ObjectSeed(EventFields::default())) {
         Ok(Found::Value(fields)) => fields,
         Ok(Found::Duplicate(_)) => return Err(Skipped::new(SkipReason::InvalidField)),
@@ -44,49 +45,49 @@ struct Event<'a> {
 }
 
 impl Event<'_> {
-    fn read(&self, event_type: &str) -> Result<RuntimeEvent, Skipped> {
+    fn read(&self, event_type: &str) -> Result<AgentEvent, Skipped> {
         let fields = &self.fields;
         Ok(match event_type {
-            "agent:text:delta" => RuntimeEvent::TextDelta { agent: self.agent()?, content: self.content()? },
-            "agent:text" => RuntimeEvent::Text {
+            "agent:text:delta" => AgentEvent::TextDelta { agent: self.agent()?, content: self.content()? },
+            "agent:text" => AgentEvent::Text {
                 agent: self.agent()?,
                 content: self.optional("content", fields.content)?.unwrap_or_default(),
             },
             "agent:thinking:delta" => {
-                RuntimeEvent::ThinkingDelta { agent: self.agent()?, content: self.content()? }
+                AgentEvent::ThinkingDelta { agent: self.agent()?, content: self.content()? }
             }
-            "agent:thinking" => RuntimeEvent::Thinking {
+            "agent:thinking" => AgentEvent::Thinking {
                 agent: self.agent()?,
                 content: self.optional("content", fields.content)?.unwrap_or_default(),
             },
-            "agent:tool" => RuntimeEvent::Tool { agent: self.agent()?, report: self.report()? },
-            "agent:error" => RuntimeEvent::Error {
+            "agent:tool" => AgentEvent::Tool { agent: self.agent()?, report: self.report()? },
+            "agent:error" => AgentEvent::Error {
                 agent: self.agent()?,
                 message: self.optional("message", fields.message)?,
                 error_type: self.optional("errorType", fields.error_type)?,
             },
-            "agent:complete" => RuntimeEvent::Complete { agent: self.agent()?, usage: self.usage() },
-            "agent:paused" => RuntimeEvent::Paused { agent: self.agent()? },
-            "agent:aborted" => RuntimeEvent::Aborted {
+            "agent:complete" => AgentEvent::Complete { agent: self.agent()?, usage: self.usage() },
+            "agent:paused" => AgentEvent::Paused {
                 agent: self.agent()?,
-                reason: self.optional("reason", fields.reason)?,
+                session_id: self.optional("sessionId", fields.session_id)?.filter(|id| !id.is_empty()),
             },
-            "node:start" => RuntimeEvent::NodeStart {
+            "agent:aborted" => {
+                AgentEvent::Aborted { agent: self.agent()?, reason: self.optional("reason", fields.reason)? }
+            }
+            "node:start" => AgentEvent::NodeStart {
                 node_id: self.required("nodeId", fields.node_id)?,
                 run_id: self.optional("runId", fields.run_id)?,
             },
-            "node:complete" => RuntimeEvent::NodeComplete {
+            "node:complete" => AgentEvent::NodeComplete {
                 node_id: self.required("nodeId", fields.node_id)?,
                 run_id: self.optional("runId", fields.run_id)?,
                 output: self.json(fields.output).unwrap_or_default(),
             },
-            "flow:start" => {
-                RuntimeEvent::FlowStart { flow_name: self.required("flowName", fields.flow_name)? }
-            }
+            "flow:start" => AgentEvent::FlowStart { flow_name: self.required("flowName", fields.flow_name)? },
             "flow:paused" => {
-                RuntimeEvent::FlowPaused { flow_name: self.optional("flowName", fields.flow_name)? }
+                AgentEvent::FlowPaused { flow_name: self.optional("flowName", fields.flow_name)? }
             }
-            "flow:complete" => RuntimeEvent::FlowComplete {
+            "flow:complete" => AgentEvent::FlowComplete {
                 flow_name: self.optional("flowName", fields.flow_name)?,
                 status: self
                     .optional("status", fields.status)?
@@ -103,7 +104,7 @@ impl Event<'_> {
         })
     }
 
-    /// The content of a delta, which may be empty.
+    /// Returns the content of a delta, which may be empty.
     fn content(&self) -> Result<Text, Skipped> {
         match self.optional("content", self.fields.content)? {
             Some(content) => Ok(content),
@@ -116,19 +117,19 @@ impl Event<'_> {
         Ok(ToolReport {
             name: self.required("toolName", fields.tool_name)?,
             call_id: self.optional("toolCallId", fields.tool_call_id)?.filter(|call_id| !call_id.is_empty()),
-            // A tool's input is an object: null stands for none. An output may well be null.
+            // A tool's input is an object, so null means none. An output can be null.
             input: self.json(present(fields.tool_input)),
             output: self.json(fields.tool_output),
             error: present(fields.error).map(|raw| self.error_text(raw)),
         })
     }
 
-    /// An error is a sentence; anything else is shown as it was written.
+    /// Returns the text of an error. A value that is not a string is shown as its JSON.
     fn error_text(&self, raw: Raw<'_>) -> Text {
         self.body.text(Some(raw), "error").unwrap_or_else(|_| self.body.json(raw).text().clone())
     }
 
-    /// Tokens, as far as they can be read: a bill is no reason to lose the end of an answer.
+    /// Returns the tokens that were used. A value that cannot be read counts as none, so that the answer still ends.
     fn usage(&self) -> Usage {
         let usage = present(self.fields.usage).and_then(|raw| serde_json::from_str(raw.get()).ok());
         usage.unwrap_or_default()

@@ -1,6 +1,6 @@
 //! Any log of events, whole ones and spoilt ones: items 27 to 29.
 
-use omniassist_core::dialect::ai_sdk::runtime::TransportOptions;
+use omniassist_core::bridge::BridgeOptions;
 use omniassist_core::event::{EventBuf, RunErrorCode};
 use omniassist_core::message::{MessageCollector, Part};
 use proptest::collection::vec;
@@ -62,9 +62,9 @@ fn event() -> impl Strategy<Value = Value> {
     )
 }
 
-fn options() -> impl Strategy<Value = TransportOptions> {
+fn options() -> impl Strategy<Value = BridgeOptions> {
     any::<[bool; 6]>().prop_map(|[reasoning, steps, flow, outputs, until, at_error]| {
-        TransportOptions::new()
+        BridgeOptions::new()
             .send_reasoning(reasoning)
             .send_step_markers(steps)
             .send_flow_metadata(flow)
@@ -75,7 +75,7 @@ fn options() -> impl Strategy<Value = TransportOptions> {
 }
 
 /// The log as a stream: whatever the runtime leaves open is ended.
-fn whole(options: TransportOptions, events: &[Value]) -> Written {
+fn whole(options: BridgeOptions, events: &[Value]) -> Written {
     let mut written = written(options, events);
     let mut out = EventBuf::new();
     written.accumulator.fail(RunErrorCode::StreamInterrupted, &mut out);
@@ -107,7 +107,7 @@ proptest! {
         events.push(agent("agent:text", serde_json::json!({"content": said(true)})));
         events.push(complete());
         let mut collector = MessageCollector::new();
-        for event in &whole(TransportOptions::new(), &events).events {
+        for event in &whole(BridgeOptions::new(), &events).events {
             collector.apply(event);
         }
         let message = collector.into_message();
@@ -127,7 +127,7 @@ fn positions(chunks: &[Value], kind: &str, id: &Value) -> Vec<usize> {
 
 /// For each block of a prefix: where it starts, its deltas, and where it ends.
 fn blocks(events: &[Value], prefix: &str) -> Vec<(usize, Vec<usize>, usize)> {
-    let chunks = whole(TransportOptions::new(), events).chunks();
+    let chunks = whole(BridgeOptions::new(), events).chunks();
     let starts: Vec<&Value> = chunks
         .iter()
         .filter(|chunk| chunk["type"] == format!("{prefix}-start"))

@@ -1,8 +1,8 @@
 //! What an accumulator knows of its message: items 3, 4, 19 and 20.
 
-use omniassist_core::dialect::ai_sdk::runtime::PartState::{Done, Idle, Streaming};
-use omniassist_core::dialect::ai_sdk::runtime::{
-    AgentRun, MessageAccumulator, RuntimeEvent, SkipReason, Skipped, ToolReport, ToolStage, TransportOptions,
+use omniassist_core::bridge::PartState::{Done, Idle, Streaming};
+use omniassist_core::bridge::{
+    AgentEvent, AgentRun, BridgeOptions, MessageAccumulator, SkipReason, Skipped, ToolReport, ToolStage,
 };
 use omniassist_core::event::EventBuf;
 use omniassist_core::message::{Part, ToolPart, ToolState};
@@ -13,7 +13,7 @@ use super::{Written, agent, chunks, complete, text, thinking, tool, types, writt
 
 #[test]
 fn item_03_the_accumulator_tells_its_state() {
-    let mut written = Written::new(TransportOptions::new());
+    let mut written = Written::new(BridgeOptions::new());
     let state = |written: &Written| {
         let message = &written.accumulator;
         (
@@ -38,7 +38,7 @@ fn item_03_the_accumulator_tells_its_state() {
 
 #[test]
 fn item_04_the_state_of_each_call_is_its_own() {
-    let mut written = Written::new(TransportOptions::new());
+    let mut written = Written::new(BridgeOptions::new());
     written.apply(&tool(json!({"toolCallId": "a", "toolInput": {"q": 1}})));
     written.apply(&tool(json!({"toolCallId": "b", "toolInput": {"q": 2}})));
     written.apply(&tool(json!({"toolCallId": "c", "toolInput": {"q": 3}})));
@@ -88,7 +88,7 @@ fn item_19_another_kind_of_part_closes_the_open_one() {
 
 #[test]
 fn item_20_a_call_goes_from_input_to_output_or_error() {
-    let mut written = Written::new(TransportOptions::new());
+    let mut written = Written::new(BridgeOptions::new());
     let stage = |written: &Written, id: &str| written.accumulator.tool_state(id).map(|tool| tool.state);
     assert_eq!(stage(&written, "c"), None);
     assert_eq!(written.apply(&tool(json!({"toolCallId": "c", "toolInput": {}}))), 2);
@@ -116,23 +116,23 @@ fn what_repeats_a_call_does_not_cut_the_text() {
         tool(json!({"toolCallId": "c", "toolOutput": 1})),
         text("llo"),
     ];
-    let written = written(TransportOptions::new(), &events);
+    let written = written(BridgeOptions::new(), &events);
     assert_eq!(written.skipped.len(), 1);
     assert_eq!(types(&written.chunks())[3..], ["text-start", "text-delta", "text-delta"]);
 }
 
 #[test]
 fn events_of_this_process_need_no_json() {
-    let mut message = MessageAccumulator::new("m", &TransportOptions::new());
+    let mut message = MessageAccumulator::new("m", &BridgeOptions::new());
     let mut out = EventBuf::new();
     let report = ToolReport::new("find").call_id("c").input(JsonText::EMPTY_OBJECT).output(JsonText::NULL);
     let run = AgentRun::new("r1", "n1");
-    message.apply(RuntimeEvent::Tool { agent: run.clone(), report: report.clone() }, &mut out).unwrap();
+    message.apply(AgentEvent::Tool { agent: run.clone(), report: report.clone() }, &mut out).unwrap();
     let json = agent(
         "agent:tool",
         json!({"toolName": "find", "toolCallId": "c", "toolInput": {}, "toolOutput": null}),
     );
-    assert_eq!(RuntimeEvent::parse(json.to_string()), Ok(RuntimeEvent::Tool { agent: run, report }));
+    assert_eq!(AgentEvent::parse(json.to_string()), Ok(AgentEvent::Tool { agent: run, report }));
     assert_eq!(out.len(), 3);
 }
 
@@ -150,7 +150,7 @@ fn a_continued_message_keeps_its_id_and_the_ids_of_its_calls() {
         })
     };
     message.parts.extend([call("c"), call("m7-tool-1")]);
-    let mut continued = MessageAccumulator::continuing(&message, &TransportOptions::new());
+    let mut continued = MessageAccumulator::continuing(&message, &BridgeOptions::new());
     let mut out = EventBuf::new();
     continued.apply_json(tool(json!({"toolCallId": "c"})).to_string(), &mut out).unwrap();
     continued.apply_json(tool(json!({})).to_string(), &mut out).unwrap();

@@ -13,15 +13,15 @@ use crate::{carry, extract, response};
 /// above all. With a [`BridgedResponse`] for the answer, whatever the SDK serves over those types can be served from a
 /// handler of the application's own. For an assistant there is [`scope`](crate::scope), and
 /// [`AssistantRequest`](crate::AssistantRequest); an agent runtime of the application's own
-/// ([`runtime`](crate::runtime)) is mounted so:
+/// ([`bridge`](crate::bridge)) is mounted so:
 ///
 /// ```
 /// use actix_web::{Responder, web};
 /// use omniassist_actix::http::PostedRun;
-/// use omniassist_actix::runtime::RuntimeTransport;
+/// use omniassist_actix::bridge::Bridge;
 /// use omniassist_actix::{BridgedRequest, BridgedResponse};
 ///
-/// async fn chat(transport: web::Data<RuntimeTransport>, request: BridgedRequest) -> impl Responder {
+/// async fn chat(transport: web::Data<Bridge>, request: BridgedRequest) -> impl Responder {
 ///     BridgedResponse(match PostedRun::read(request.0, transport.limits()).await {
 ///         Ok(posted) => transport.respond(posted),
 ///         Err(refusal) => refusal,
@@ -29,7 +29,7 @@ use crate::{carry, extract, response};
 /// }
 ///
 /// async fn resume(
-///     transport: web::Data<RuntimeTransport>,
+///     transport: web::Data<Bridge>,
 ///     chat_id: web::Path<String>,
 ///     request: BridgedRequest,
 /// ) -> impl Responder {
