@@ -279,7 +279,7 @@ fn a_whole_answer_byte_for_byte() {
     (usage.input_tokens, usage.output_tokens) = (Some(7), Some(0));
     let call_id = || Text::from_static("call-1");
     let name = || Text::from_static("find");
-    let state = json!({"openai": {"itemId": "i"}, "flat": 1}).as_object().cloned();
+    let state = serde_json::from_value(json!({"openai": {"itemId": "i"}, "flat": 1})).unwrap();
     let events = [
         RunEvent::Start { message_id: "m2".into(), metadata: None },
         RunEvent::StepStart,

@@ -418,8 +418,9 @@ mod rebuilt {
                     events.push(LlmEvent::TextEnd { block: number, metadata: None });
                 }
                 Said::Reasoning(delta, state) => {
-                    let metadata =
-                        serde_json::json!({"p": {"state": number}}).as_object().cloned().filter(|_| state);
+                    let metadata = state.then(|| {
+                        serde_json::from_value(serde_json::json!({"p": {"state": number}})).unwrap()
+                    });
                     events.push(LlmEvent::ReasoningDelta { block: number, delta: delta.into() });
                     events.push(LlmEvent::ReasoningEnd { block: number, metadata });
                 }

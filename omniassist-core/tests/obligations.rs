@@ -1,7 +1,7 @@
 //! Approvals, front-end tools and forms: what a client owes a run, and what follows when it is settled.
 
 use omniassist_core::event::CallKind;
-use omniassist_core::message::{Message, MessageCollector, Part, ToolState};
+use omniassist_core::message::{Approval, Decision, Message, MessageCollector, Part, ToolState};
 use omniassist_core::run::{
     Action, ClientAbilities, Gate, Input, RunConfig, RunMachine, ToolCatalog, due_approvals,
 };
@@ -167,10 +167,9 @@ fn answer(messages: &mut [Message], call_id: &str, answer: Value) {
         let input = tool.state.input().unwrap().clone();
         tool.state = match &tool.state {
             ToolState::ApprovalRequested { approval, .. } => {
-                let mut approval = approval.clone();
-                for (key, value) in answer.as_object().unwrap() {
-                    approval[key] = value.clone();
-                }
+                let mut whole = serde_json::to_value(approval).unwrap();
+                whole.as_object_mut().unwrap().extend(answer.as_object().unwrap().clone());
+                let approval = serde_json::from_value(whole).unwrap();
                 ToolState::ApprovalResponded { input, approval }
             }
             _ => ToolState::OutputAvailable {
@@ -336,7 +335,7 @@ fn the_policy_has_the_last_word() {
         if let Part::Tool(tool) = part {
             tool.state = ToolState::ApprovalResponded {
                 input: JsonText::from_value(&json!({ "amount": 1_001 })),
-                approval: json!({ "id": "approval-c1", "approved": true }),
+                approval: Approval::new("approval-c1").decided(Decision::approved()),
             };
         }
     }

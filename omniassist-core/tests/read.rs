@@ -1,7 +1,9 @@
 //! The lenient reader of posted messages.
 
 use omniassist_core::event::Source;
-use omniassist_core::message::{FilePart, Message, Part, ReasoningPart, Role, ToolPart, ToolState, read};
+use omniassist_core::message::{
+    Approval, Decision, FilePart, Message, Part, ReasoningPart, Role, ToolPart, ToolState, read,
+};
 use omniassist_core::{ErrorCode, JsonText, Limits, Text};
 use serde_json::{Value, json};
 
@@ -78,7 +80,7 @@ fn every_kind_of_part() {
         read_part(
             json!({"type": "reasoning", "text": "", "state": "done", "id": "r0", "providerMetadata": state})
         ),
-        Part::Reasoning(ReasoningPart { text: "".into(), metadata: state.as_object().cloned() })
+        Part::Reasoning(ReasoningPart { text: "".into(), metadata: serde_json::from_value(state).unwrap() })
     );
     let source = |part| match read_part(part) {
         Part::Source(part) => part.source,
@@ -112,7 +114,7 @@ fn every_kind_of_part() {
         panic!()
     };
     assert!(dynamic.dynamic && dynamic.provider_executed && dynamic.name == "any");
-    assert_eq!(dynamic.metadata, json!({"p": {"k": 1}}).as_object().cloned());
+    assert_eq!(serde_json::to_value(dynamic.metadata).unwrap(), json!({"p": {"k": 1}}));
 }
 
 #[test]
@@ -126,13 +128,14 @@ fn every_state_of_a_tool_call() {
         ),
         (
             json!({"state": "approval-requested", "input": {"q": 1}, "approval": {"id": "a"}}),
-            ToolState::ApprovalRequested { input: input(), approval: json!({"id": "a"}) },
+            ToolState::ApprovalRequested { input: input(), approval: Approval::new("a") },
         ),
         (
             json!({"state": "approval-responded", "input": {"q": 1}, "approval": {"id": "a", "approved": true, "signature": "s"}}),
             ToolState::ApprovalResponded {
                 input: input(),
-                approval: json!({"id": "a", "approved": true, "signature": "s"}),
+                approval: serde_json::from_value(json!({"id": "a", "approved": true, "signature": "s"}))
+                    .unwrap(),
             },
         ),
         (
@@ -157,7 +160,10 @@ fn every_state_of_a_tool_call() {
         ),
         (
             json!({"state": "output-denied", "input": {"q": 1}, "approval": {"id": "a", "approved": false}}),
-            ToolState::OutputDenied { input: input(), approval: json!({"id": "a", "approved": false}) },
+            ToolState::OutputDenied {
+                input: input(),
+                approval: Approval::new("a").decided(Decision::denied(None)),
+            },
         ),
     ];
     for (mut part, expected) in cases {
@@ -176,7 +182,7 @@ fn the_state_of_a_call_that_could_not_be_run_comes_back() {
         Part::Tool(tool) => tool.metadata,
         other => panic!("{other:?}"),
     };
-    assert_eq!(metadata(&part), state.as_object().cloned());
+    assert_eq!(metadata(&part), serde_json::from_value(state).unwrap());
     part["state"] = "output-available".into();
     assert_eq!(metadata(&part), None);
 }

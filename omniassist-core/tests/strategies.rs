@@ -2,7 +2,8 @@
 
 use omniassist_core::event::{BlockId, FinishReason, RunErrorCode, Source, Usage};
 use omniassist_core::message::{
-    DataPart, FilePart, Message, Part, ReasoningPart, Role, SourcePart, TextPart, ToolPart, ToolState,
+    Approval, DataPart, Decision, FilePart, Message, Part, ProviderMetadata, ReasoningPart, Role, SourcePart,
+    TextPart, ToolPart, ToolState,
 };
 use omniassist_core::{JsonText, RunEvent, Text};
 use proptest::collection::vec;
@@ -51,14 +52,15 @@ pub(crate) fn json_text() -> impl Strategy<Value = JsonText> {
     tree().prop_map(|value| JsonText::from_value(&value))
 }
 
-fn state() -> impl Strategy<Value = Option<Map<String, Value>>> {
+fn state() -> impl Strategy<Value = Option<ProviderMetadata>> {
     option::of(vec((word(), vec((word(), tree()), 0..3)), 0..3).prop_map(|providers| {
-        object(providers.into_iter().map(|(name, state)| (name, object(state).into())).collect())
+        object(providers.into_iter().map(|(name, state)| (name, object(state).into())).collect()).into()
     }))
 }
 
-fn approval() -> impl Strategy<Value = Value> {
-    (text(), any::<bool>()).prop_map(|(id, approved)| json!({"id": id, "approved": approved}))
+fn approval() -> impl Strategy<Value = Approval> {
+    (text(), any::<bool>())
+        .prop_map(|(id, approved)| Approval::new(id).decided(Decision { approved, reason: None }))
 }
 
 fn tool_state() -> impl Strategy<Value = ToolState> {
@@ -137,13 +139,13 @@ pub(crate) fn messages() -> impl Strategy<Value = Vec<Message>> {
 /// One thing a step does; expanded into events by [`run`].
 #[derive(Debug, Clone)]
 enum Act {
-    Text(bool, Vec<Text>, Option<Map<String, Value>>),
+    Text(bool, Vec<Text>, Option<ProviderMetadata>),
     Call {
         name: Text,
         deltas: Vec<Text>,
         input: JsonText,
         provider_executed: bool,
-        metadata: Option<Map<String, Value>>,
+        metadata: Option<ProviderMetadata>,
         end: CallEnd,
     },
     Source(Source),

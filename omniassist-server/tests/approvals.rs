@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use futures_util::StreamExt;
 use http::Extensions;
-use omniassist_server::core::message::{Message, MessageCollector, Part, ToolState};
+use omniassist_server::core::message::{Decision, Message, MessageCollector, Part, ToolState};
 use omniassist_server::core::run::ClientAbilities;
 use omniassist_server::core::{ErrorCode, JsonText, RunEvent, RunRequest};
 use omniassist_server::seal::SealKeys;
@@ -70,8 +70,8 @@ fn answer(messages: &mut [Message], approved: bool) {
         if let Part::Tool(tool) = part
             && let ToolState::ApprovalRequested { input, approval } = &tool.state
         {
-            let (input, mut approval) = (input.clone(), approval.clone());
-            approval["approved"] = approved.into();
+            let input = input.clone();
+            let approval = approval.clone().decided(Decision { approved, reason: None });
             tool.state = ToolState::ApprovalResponded { input, approval };
         }
     }

@@ -367,7 +367,7 @@ fn history() -> RunRequest {
             metadata: None,
         })
     };
-    let metadata = json!({"openai": {"itemId": "rs_1"}}).as_object().cloned();
+    let metadata = serde_json::from_value(json!({"openai": {"itemId": "rs_1"}})).unwrap();
     let parts = vec![
         Part::Reasoning(ReasoningPart { text: "hm".into(), metadata }),
         answered("c1", "ping"),

@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 
+use crate::message::ProviderMetadata;
 use crate::{JsonText, Text};
 
 /// What a model says, in the order it says it.
@@ -30,7 +30,7 @@ pub enum LlmEvent {
         /// The block.
         block: u32,
         /// State to carry with it.
-        metadata: Option<Map<String, Value>>,
+        metadata: Option<ProviderMetadata>,
     },
     /// A piece of a refusal: shown to the user like text, and reported apart.
     RefusalDelta {
@@ -51,7 +51,7 @@ pub enum LlmEvent {
         /// The block.
         block: u32,
         /// State to carry with it (encrypted content, a signature).
-        metadata: Option<Map<String, Value>>,
+        metadata: Option<ProviderMetadata>,
     },
     /// The model begins a tool call.
     ToolCallStart {
@@ -78,7 +78,7 @@ pub enum LlmEvent {
         /// The whole argument text, as the provider finally gave it (empty for a call without arguments).
         arguments: Text,
         /// State to carry with the call.
-        metadata: Option<Map<String, Value>>,
+        metadata: Option<ProviderMetadata>,
     },
     /// Something the provider ran itself (web search, code interpreter, an MCP call): shown, never run here.
     ProviderTool {

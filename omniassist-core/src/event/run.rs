@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::{ApprovalRequest, FinishReason, InputRequest, Source, Usage};
+use crate::message::ProviderMetadata;
 use crate::{JsonText, Text};
 
 /// Number of a text or reasoning block, unique within one run.
@@ -48,7 +49,7 @@ pub enum RunEvent {
         /// The block.
         id: BlockId,
         /// State that must come back with the message.
-        metadata: Option<Map<String, Value>>,
+        metadata: Option<ProviderMetadata>,
     },
     /// A reasoning block opens.
     ReasoningStart {
@@ -67,7 +68,7 @@ pub enum RunEvent {
         /// The block.
         id: BlockId,
         /// State that must come back with the message.
-        metadata: Option<Map<String, Value>>,
+        metadata: Option<ProviderMetadata>,
     },
     /// A tool call begins; its arguments follow.
     ToolInputStart {
@@ -94,7 +95,7 @@ pub enum RunEvent {
         /// Whether the provider runs it itself.
         provider_executed: bool,
         /// State that must come back with the call.
-        metadata: Option<Map<String, Value>>,
+        metadata: Option<ProviderMetadata>,
     },
     /// A call cannot be run: it was cut off, its arguments do not fit, or there is no such tool.
     ToolInputError {
@@ -107,7 +108,7 @@ pub enum RunEvent {
         /// Why, for the user and the model.
         error_text: Text,
         /// State that must come back with the call.
-        metadata: Option<Map<String, Value>>,
+        metadata: Option<ProviderMetadata>,
     },
     /// A tool gave an output.
     ToolOutput {

@@ -1,8 +1,8 @@
 use serde_json::{Map, Value};
 
 use super::{
-    DataPart, FilePart, Message, Part, ProviderMetadata, ReasoningPart, Role, SourcePart, TextPart, ToolPart,
-    ToolState,
+    Approval, DataPart, FilePart, Message, OWN_KEY, Part, ProviderMetadata, ReasoningPart, Role, SourcePart,
+    TextPart, ToolPart, ToolState,
 };
 use crate::event::{BlockId, Usage};
 use crate::{JsonText, RunEvent, Text};
@@ -202,14 +202,9 @@ impl MessageCollector {
                     self.merge(approval_question(&request.call_id, question));
                 }
                 if let Some(part) = self.call(&request.call_id) {
-                    let mut approval = Map::from_iter([("id".to_owned(), request.id.as_str().into())]);
-                    if let Some(signature) = &request.signature {
-                        approval.insert("signature".to_owned(), signature.as_str().into());
-                    }
-                    part.state = ToolState::ApprovalRequested {
-                        input: request.input.clone(),
-                        approval: Value::Object(approval),
-                    };
+                    let mut approval = Approval::new(request.id.clone());
+                    approval.signature = request.signature.clone();
+                    part.state = ToolState::ApprovalRequested { input: request.input.clone(), approval };
                 }
             }
             RunEvent::ToolDenied { call_id, .. } => {
@@ -313,7 +308,7 @@ pub(crate) fn call_label(call_id: &str, label: Map<String, Value>) -> Map<String
 fn of_call(what: &str, call_id: &str, value: Value) -> Map<String, Value> {
     let calls = Map::from_iter([(call_id.to_owned(), value)]);
     let own = Map::from_iter([(what.to_owned(), Value::Object(calls))]);
-    Map::from_iter([("omniassist".to_owned(), Value::Object(own))])
+    Map::from_iter([(OWN_KEY.to_owned(), Value::Object(own))])
 }
 
 fn deep_merge(into: &mut Value, from: Value) {

@@ -11,9 +11,11 @@
 //! assert!(matches!(message.parts.as_slice(), [Part::Text(text)] if text.text == "Where is order 17?"));
 //! ```
 
+mod approval;
 mod collect;
 mod cursor;
 mod members;
+mod metadata;
 mod plain;
 pub(crate) mod raw;
 pub mod read;
@@ -21,10 +23,11 @@ mod rich;
 pub(crate) mod tree;
 mod write;
 
+pub use approval::{Approval, Decision};
 pub use collect::MessageCollector;
 pub(crate) use collect::{approval_question, call_label, merge_metadata, output_seal};
+pub use metadata::{OWN_KEY, ProviderMetadata, own_entries};
 pub use plain::{ChatMessage, ChatRole, ContextMessage, FunctionCall, FunctionCallOutput};
 pub use rich::{
-    DataPart, FilePart, Message, Part, ProviderMetadata, ReasoningPart, Role, SourcePart, TextPart, ToolPart,
-    ToolState,
+    DataPart, FilePart, Message, Part, ReasoningPart, Role, SourcePart, TextPart, ToolPart, ToolState,
 };

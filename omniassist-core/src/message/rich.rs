@@ -1,11 +1,9 @@
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
+use super::{Approval, ProviderMetadata};
 use crate::event::Source;
 use crate::{JsonText, Text};
-
-/// Provider-opaque state, in two levels: `{"openai": {"itemId": …}}`.
-pub type ProviderMetadata = Map<String, Value>;
 
 /// One message of a conversation.
 #[derive(Debug, Clone, PartialEq)]
@@ -180,14 +178,14 @@ pub enum ToolState {
         /// The arguments.
         input: JsonText,
         /// Id of the request, and what else the client keeps of it.
-        approval: Value,
+        approval: Approval,
     },
     /// Somebody approved or denied it.
     ApprovalResponded {
         /// The arguments.
         input: JsonText,
         /// The request and the answer.
-        approval: Value,
+        approval: Approval,
     },
     /// It has run.
     OutputAvailable {
@@ -210,7 +208,7 @@ pub enum ToolState {
         /// The arguments.
         input: JsonText,
         /// The request and the answer.
-        approval: Value,
+        approval: Approval,
     },
 }
 

@@ -1,8 +1,7 @@
 use serde::ser::{SerializeMap, SerializeSeq};
 use serde::{Serialize, Serializer};
-use serde_json::Value;
 
-use super::{Message, Part, ProviderMetadata, ToolPart, ToolState};
+use super::{Approval, Message, Part, ProviderMetadata, ToolPart, ToolState};
 use crate::event::Source;
 
 /// Writes the AI SDK's `UIMessage` form: `{id, role, parts, metadata?}`. It is the richest of the forms that clients
@@ -158,7 +157,7 @@ fn approval_state<M: SerializeMap>(
     map: &mut M,
     state: &str,
     input: &crate::JsonText,
-    approval: &Value,
+    approval: &Approval,
 ) -> Result<(), M::Error> {
     map.serialize_entry("state", state)?;
     map.serialize_entry("input", input)?;

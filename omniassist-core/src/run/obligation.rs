@@ -5,12 +5,10 @@
 
 use std::collections::HashSet;
 
-use serde_json::Value;
-
 use super::machine::{Gate, RunMachine, ToolCatalog};
 use super::state::{CallState, OpenCall, Phase};
 use crate::event::{ApprovalRequest, FinishReason};
-use crate::message::{Message, Part, Role, ToolPart, ToolState};
+use crate::message::{Approval, Message, Part, Role, ToolPart, ToolState};
 use crate::transcript::denial;
 use crate::{EventBuf, JsonText, RunEvent, RunRequest, Text, ToolSide, TranscriptItem, Usage};
 
@@ -35,10 +33,10 @@ pub fn due_approvals(request: &RunRequest, tools: &dyn ToolCatalog) -> Vec<DueAp
     if step.is_open() {
         return Vec::new();
     }
-    let approved = step.answered.iter().filter(|part| answer(part).is_some_and(|answer| answer.approved));
+    let approved = step.answered.iter().filter(|part| answer(part).is_some_and(Approval::is_approved));
     let due = |part: &&&ToolPart| DueApproval {
         call_id: part.call_id.clone(),
-        signature: answer(part).and_then(|answer| answer.signature).map(Text::from),
+        signature: answer(part).and_then(|approval| approval.signature.clone()),
     };
     approved.map(|part| due(&part)).collect()
 }
@@ -92,21 +90,12 @@ impl<'a> LastStep<'a> {
     }
 }
 
-struct Answer<'a> {
-    approved: bool,
-    reason: Option<&'a str>,
-    signature: Option<&'a str>,
-    arguments: Option<&'a Value>,
-}
-
-fn answer(part: &ToolPart) -> Option<Answer<'_>> {
-    let ToolState::ApprovalResponded { approval, .. } = &part.state else { return None };
-    Some(Answer {
-        approved: approval.get("approved").and_then(Value::as_bool).unwrap_or(false),
-        reason: approval.get("reason").and_then(Value::as_str).filter(|reason| !reason.trim().is_empty()),
-        signature: approval.get("signature").and_then(Value::as_str),
-        arguments: approval.get("arguments"),
-    })
+/// Returns the approval of a call that was answered.
+fn answer(part: &ToolPart) -> Option<&Approval> {
+    match &part.state {
+        ToolState::ApprovalResponded { approval, .. } => Some(approval),
+        _ => None,
+    }
 }
 
 /// Tells the client of a message's calls whose answer does not count: it has them for open, or for answered.
@@ -186,15 +175,15 @@ impl RunMachine {
     ) -> OpenCall {
         let (call_id, name) = (part.call_id.clone(), part.name.clone());
         let shown = part.state.input().cloned().unwrap_or(JsonText::EMPTY_OBJECT);
-        let answer = answer(part);
-        if !answer.as_ref().is_some_and(|answer| answer.approved) {
-            let reason = answer.and_then(|answer| answer.reason).map(Text::from);
+        let approval = answer(part);
+        if !approval.is_some_and(Approval::is_approved) {
+            let reason = approval.and_then(Approval::reason).cloned();
             let output = JsonText::from_str_value(&denial(reason.as_deref()));
             let state = CallState::Answered { output, is_error: true };
             events.push(RunEvent::ToolDenied { call_id: call_id.clone(), reason });
             return OpenCall::new(call_id, name, shown, state);
         }
-        let edited = answer.and_then(|answer| answer.arguments);
+        let edited = approval.and_then(|approval| approval.arguments.as_ref());
         match self.approved_arguments(part, &shown, edited, tools) {
             Ok(arguments) => {
                 self.set_arguments(&call_id, &arguments);
@@ -214,7 +203,7 @@ impl RunMachine {
         &self,
         part: &ToolPart,
         shown: &JsonText,
-        edited: Option<&Value>,
+        edited: Option<&JsonText>,
         tools: &dyn ToolCatalog,
     ) -> Result<JsonText, Text> {
         if self.config.spent_approvals.contains(&part.call_id) {
@@ -227,7 +216,7 @@ impl RunMachine {
                 if !matches!(gate, Gate::Approval { editable: true, .. }) {
                     return Err(Text::from_static("The arguments of this call may not be changed."));
                 }
-                JsonText::from_value(edited)
+                edited.clone()
             }
         };
         tools.check(&part.name, &arguments)?;

@@ -104,7 +104,7 @@ fn call_and_result(tool: &ToolPart) -> Option<(JsonText, Option<ToolResult>)> {
             (input, Some(result(JsonText::from_str_value(error_text), true)))
         }
         ToolState::OutputDenied { input, approval } => {
-            let reason = denial(approval.get("reason").and_then(serde_json::Value::as_str));
+            let reason = denial(approval.reason().map(Text::as_str));
             (input.clone(), Some(result(JsonText::from_str_value(&reason), true)))
         }
     })

@@ -32,4 +32,4 @@ mod form;
 mod walk;
 
 pub use claim::{Claim, HistoryPart, Poster, TrustHistory, Verdict, Verifier};
-pub use walk::{history, own_entries};
+pub use walk::history;

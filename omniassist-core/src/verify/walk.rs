@@ -1,11 +1,11 @@
 use std::cell::Cell;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::form::{Forms, Rewritten};
 use super::{Claim, HistoryPart, Poster, Verdict, Verifier};
 use crate::canonical;
-use crate::message::{Message, Part, ProviderMetadata, Role, ToolPart, ToolState};
+use crate::message::{Approval, Message, OWN_KEY, Part, ProviderMetadata, Role, ToolPart, ToolState};
 use crate::run::ToolCatalog;
 use crate::{Error, RunRequest, Text, ToolSide};
 
@@ -18,16 +18,6 @@ const LAPSED: &str = "The answer came after the time for it was over.";
 /// What stands for a call that would have to be asked about once more, and that nothing proves.
 const UNASKED: &str =
     "Whether this call was ever asked for can no longer be verified. Make it again if it is still wanted.";
-
-/// The entry of metadata that the server keeps its proofs under.
-const OWN: &str = "omniassist";
-
-/// What the server wrote for itself into a part's metadata, `{"seal": …}`, or into a message's,
-/// `{"seals": {<call id>: …}}`.
-#[must_use]
-pub fn own_entries(metadata: &Map<String, Value>) -> Option<&Map<String, Value>> {
-    metadata.get(OWN)?.as_object()
-}
 
 /// Passes every claim of a posted conversation that only the server can vouch for through the verifier.
 ///
@@ -140,7 +130,7 @@ fn claims(part: &Part) -> impl Iterator<Item = Claim> + use<> {
             let result = match &tool.state {
                 ToolState::OutputAvailable { preliminary: false, .. } => Some(Claim::Output),
                 ToolState::OutputError { .. } => Some(Claim::Failure),
-                ToolState::ApprovalResponded { approval, .. } if is_approved(approval) => {
+                ToolState::ApprovalResponded { approval, .. } if approval.is_approved() => {
                     Some(Claim::Approval)
                 }
                 ToolState::ApprovalRequested { .. } => Some(Claim::Request),
@@ -151,10 +141,6 @@ fn claims(part: &Part) -> impl Iterator<Item = Claim> + use<> {
         _ => (None, None),
     };
     first.into_iter().chain(second)
-}
-
-fn is_approved(approval: &Value) -> bool {
-    approval.get("approved").and_then(Value::as_bool).unwrap_or(false)
 }
 
 fn settle(part: &mut Part, claim: Claim, verdict: Verdict) {
@@ -182,14 +168,13 @@ fn settle(part: &mut Part, claim: Claim, verdict: Verdict) {
 
 fn ask_again(tool: &mut ToolPart) {
     let ToolState::ApprovalResponded { input, approval } = &mut tool.state else { return };
-    let id = approval.get("id").cloned().unwrap_or_default();
-    let approval = Value::Object(Map::from_iter([("id".to_owned(), id)]));
+    let approval = Approval::new(approval.id.clone());
     tool.state = ToolState::ApprovalRequested { input: std::mem::take(input), approval };
 }
 
 fn forget_own_entries(message: &mut Message) {
     if let Some(Value::Object(metadata)) = &mut message.metadata {
-        metadata.remove(OWN);
+        metadata.remove(OWN_KEY);
         if metadata.is_empty() {
             message.metadata = None;
         }
@@ -210,10 +195,10 @@ fn forget_own_entries(message: &mut Message) {
 /// that clients refuse.
 fn forget(metadata: &mut Option<ProviderMetadata>) {
     if let Some(entries) = metadata {
-        entries.retain(|key, value| key != OWN && key != "__proto__" && value.is_object());
-        for value in entries.values_mut() {
+        entries.retain(|key, value| {
             canonical::remove_refused(value);
-        }
+            key != OWN_KEY && key != "__proto__" && value.is_object()
+        });
         if entries.is_empty() {
             *metadata = None;
         }

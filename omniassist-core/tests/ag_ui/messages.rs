@@ -1,7 +1,7 @@
 //! Posted conversations.
 
 use omniassist_core::dialect::ag_ui::Version;
-use omniassist_core::message::{FilePart, Message, Part, Role, ToolState};
+use omniassist_core::message::{Approval, Decision, FilePart, Message, Part, Role, ToolState};
 use omniassist_core::transcript::from_messages;
 use omniassist_core::{Error, ErrorCode, JsonText, TranscriptItem};
 use serde_json::{Value, json};
@@ -323,7 +323,8 @@ fn what_answers_a_call() {
             vec![ours("denied", "too expensive")],
             ToolState::OutputDenied {
                 input: input.clone(),
-                approval: json!({"id": "approval-c1", "approved": false, "reason": "too expensive"}),
+                approval: Approval::new("approval-c1")
+                    .decided(Decision::denied(Some("too expensive".into()))),
             },
         ),
         // What CopilotKit's runtime writes before the client has answered.

@@ -2,11 +2,11 @@
 
 use omniassist_core::dialect::ag_ui::Version;
 use omniassist_core::event::{ApprovalRequest, InputRequest};
-use omniassist_core::message::{Message, MessageCollector, Part, ToolState};
+use omniassist_core::message::{Message, MessageCollector, Part, ProviderMetadata, ToolState};
 use omniassist_core::{JsonText, RunEvent, Text};
 use proptest::collection::vec;
 use proptest::prelude::*;
-use serde_json::{Map, Value, json};
+use serde_json::json;
 
 use super::client::Client;
 use super::{encode, encoder, protocol, read, with_messages};
@@ -117,7 +117,7 @@ fn rename(event: &mut RunEvent, prefix: &str) {
 
 /// What of a message a client of this protocol posts back.
 fn posted(mut message: Message) -> Message {
-    let state = |metadata: &mut Option<Map<String, Value>>| {
+    let state = |metadata: &mut Option<ProviderMetadata>| {
         if let Some(map) = metadata {
             map.retain(|_, value| value.is_object());
             if map.is_empty() {

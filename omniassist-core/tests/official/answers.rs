@@ -4,7 +4,7 @@
 use bytes::BytesMut;
 use omniassist_core::dialect::ai_sdk::{Encoder, Framing};
 use omniassist_core::event::ApprovalRequest;
-use omniassist_core::message::{Message, MessageCollector, Part, ToolState};
+use omniassist_core::message::{Decision, Message, MessageCollector, Part, ToolState};
 use omniassist_core::{JsonText, RunEvent, Text};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -169,14 +169,11 @@ fn expected(answer: &Answer) -> (Message, Message) {
     for part in &mut message.parts {
         let Part::Tool(tool) = part else { continue };
         let ToolState::ApprovalRequested { input, approval } = &tool.state else { continue };
-        let Some(given) = answer.given.iter().find(|given| approval["id"] == given.approval.as_str()) else {
+        let Some(given) = answer.given.iter().find(|given| approval.id == given.approval.as_str()) else {
             continue;
         };
-        let mut approval = approval.clone();
-        approval["approved"] = given.approved.into();
-        if let Some(reason) = &given.reason {
-            approval["reason"] = reason.as_str().into();
-        }
+        let reason = given.reason.as_deref().map(Text::from);
+        let approval = approval.clone().decided(Decision { approved: given.approved, reason });
         tool.state = ToolState::ApprovalResponded { input: input.clone(), approval };
     }
     let mut collector = MessageCollector::continuing(message);

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use omniassist_core::event::{
     ApprovalRequest, BlockId, FinishReason, InputRequest, RunErrorCode, Source, Usage,
 };
+use omniassist_core::message::ProviderMetadata;
 use omniassist_core::{JsonText, RunEvent, Text};
 use serde_json::{Map, Value, json};
 
@@ -26,7 +27,7 @@ fn name() -> Text {
 }
 
 /// State of providers, in the two levels that clients take and in ones that they do not.
-fn states() -> Vec<Metadata> {
+fn states() -> Vec<Option<ProviderMetadata>> {
     let states = [
         json!({}),
         json!({ "openai": {} }),
@@ -34,7 +35,7 @@ fn states() -> Vec<Metadata> {
         json!({ "flat": 1, "none": null, "list": [], "openai": { "itemId": "i" } }),
         json!({ "openai": { "__proto__": { "x": 1 } }, "__proto__": { "a": { "b": 1 } } }),
     ];
-    std::iter::once(None).chain(states.into_iter().map(|state| state.as_object().cloned())).collect()
+    std::iter::once(None).chain(states.map(|state| serde_json::from_value(state).unwrap())).collect()
 }
 
 /// Metadata of a message.

@@ -7,16 +7,13 @@
 //! that refuses unsealed text has no suggestions.
 
 use omniassist_core::dialect::ag_ui::Posted;
-use omniassist_core::message::{Message, Part, ProviderMetadata};
+use omniassist_core::message::{Message, OWN_KEY, Part, ProviderMetadata};
 use omniassist_core::run::{ClientAbilities, ToolUse};
 use omniassist_core::{Error, ToolChoice};
 use serde_json::Value;
 
 /// The tool, as CopilotKit declares it.
 const TOOL: &str = "copilotkitSuggest";
-
-/// The entry of metadata that seals stand in.
-const OWN: &str = "omniassist";
 
 /// Whether a run is one for suggestions, though it came by the route of all runs: CopilotKit sends it there where it
 /// speaks to the single route.
@@ -51,7 +48,7 @@ pub(super) fn prepare(mut posted: Posted) -> Result<Posted, Error> {
 
 fn forget_seals(message: &mut Message) {
     if let Some(Value::Object(metadata)) = &mut message.metadata {
-        metadata.remove(OWN);
+        metadata.remove(OWN_KEY);
     }
     for part in &mut message.parts {
         match part {
@@ -65,6 +62,6 @@ fn forget_seals(message: &mut Message) {
 
 fn forget(metadata: &mut Option<ProviderMetadata>) {
     if let Some(metadata) = metadata {
-        metadata.remove(OWN);
+        metadata.forget_own();
     }
 }

@@ -1,5 +1,5 @@
 use hmac::Mac as _;
-use omniassist_core::message::ProviderMetadata;
+use omniassist_core::message::{OWN_KEY, ProviderMetadata};
 use omniassist_core::{JsonText, canonical};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
@@ -14,9 +14,6 @@ const VERSION: u8 = 1;
 
 /// As many bytes as the fields of most seals are.
 const FIELDS_BYTES: usize = 512;
-
-/// The entry of metadata that seals stand in. It is not part of what they prove.
-pub(super) const OWN: &str = "omniassist";
 
 pub(super) type Digest = [u8; 32];
 
@@ -163,8 +160,8 @@ pub(super) fn json_digest(json: &JsonText, buffer: &mut Vec<u8>) -> Option<Diges
 pub(super) fn state_digest(metadata: Option<&ProviderMetadata>, buffer: &mut Vec<u8>) -> Option<Digest> {
     let mut state = metadata
         .into_iter()
-        .flatten()
-        .filter(|(key, value)| *key != OWN && value.is_object())
+        .flat_map(|metadata| metadata.iter())
+        .filter(|(key, value)| *key != OWN_KEY && value.is_object())
         .map(|(key, value)| (key.clone(), value.clone()))
         .peekable();
     if state.peek().is_none() {
@@ -267,7 +264,10 @@ mod tests {
 
     #[test]
     fn state_without_a_provider_is_no_state() {
-        let digest = |state: Value| state_digest(state.as_object(), &mut Vec::new()).unwrap();
+        let digest = |state: Value| {
+            let state = serde_json::from_value(state).unwrap();
+            state_digest(Some(&state), &mut Vec::new()).unwrap()
+        };
         let none = state_digest(None, &mut Vec::new()).unwrap();
         assert_eq!(none, text_digest("{}"));
         for state in [

@@ -6,10 +6,9 @@ use omniassist_core::event::BlockId;
 use omniassist_core::message::{Message, ProviderMetadata, ToolPart};
 use omniassist_core::run::{Gate, ToolCatalog};
 use omniassist_core::{JsonText, RunEvent, Text, ToolSide};
-use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
 
-use super::binding::{self, Call, Digest, OWN, Scope, Sealed, json_digest, state_digest, text_digest};
+use super::binding::{self, Call, Digest, Scope, Sealed, json_digest, state_digest, text_digest};
 use super::keys::SealKeys;
 use crate::Principal;
 
@@ -235,8 +234,9 @@ impl Sealer {
 /// Puts a seal into metadata.
 fn put(metadata: &mut Option<ProviderMetadata>, seal: Option<String>) {
     let Some(seal) = seal else { return };
-    let own = Map::from_iter([("seal".to_owned(), Value::String(seal))]);
-    metadata.get_or_insert_default().insert(OWN.to_owned(), Value::Object(own));
+    let metadata = metadata.get_or_insert_default();
+    metadata.forget_own();
+    metadata.set_own("seal", seal);
 }
 
 impl fmt::Debug for Sealer {

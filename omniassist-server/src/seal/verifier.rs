@@ -1,7 +1,5 @@
-use omniassist_core::message::{Part, ProviderMetadata, ToolPart, ToolState};
-use omniassist_core::verify::own_entries;
+use omniassist_core::message::{Approval, Part, ProviderMetadata, ToolPart, ToolState, own_entries};
 use omniassist_core::{Claim, HistoryPart, Verdict, Verifier};
-use serde_json::Value;
 
 use super::binding::{self, Call, Scope, Sealed, state_digest, text_digest};
 use super::keys::SealKeys;
@@ -125,14 +123,13 @@ impl SealVerifier {
         self.judge(Some(seal), part, &[sealed])
     }
 
-    fn approval(&self, part: &HistoryPart<'_>, tool: &ToolPart, approval: &Value) -> Verdict {
-        let text = |key: &str| approval.get(key).and_then(Value::as_str);
+    fn approval(&self, part: &HistoryPart<'_>, tool: &ToolPart, approval: &Approval) -> Verdict {
         let arguments = part.arguments_digest(text_digest);
-        let sealed = arguments.as_ref().zip(text("id")).map(|(arguments, id)| Sealed::Approval {
-            id,
+        let sealed = arguments.as_ref().map(|arguments| Sealed::Approval {
+            id: &approval.id,
             call: Call { id: &tool.call_id, name: &tool.name, arguments },
         });
-        match self.judge(text("signature"), part, &[sealed]) {
+        match self.judge(approval.signature.as_deref(), part, &[sealed]) {
             Judgement::Proved(_) => Verdict::Accept,
             Judgement::Expired => Verdict::Lapsed,
             Judgement::Nothing => Verdict::Distrust,
@@ -194,7 +191,7 @@ impl Verifier for SealVerifier {
 
 /// The seal that stands with a part.
 fn seal_of(metadata: Option<&ProviderMetadata>) -> Option<&str> {
-    own_entries(metadata?)?.get("seal")?.as_str()
+    metadata?.own_text("seal")
 }
 
 /// The seal of a call's output or failure.

@@ -62,7 +62,7 @@ fn thinking_text_and_calls() {
     let states: Vec<Value> = events
         .iter()
         .filter_map(|event| match event {
-            LlmEvent::ReasoningEnd { metadata, .. } => metadata.clone().map(Value::from),
+            LlmEvent::ReasoningEnd { metadata, .. } => metadata.as_ref().map(|state| json!(state)),
             _ => None,
         })
         .collect();

@@ -27,8 +27,8 @@ fn said(text: &str) -> TranscriptItem {
 }
 
 fn thought(text: &str, field: &str, value: &str) -> TranscriptItem {
-    let Value::Object(metadata) = json!({"anthropic": {field: value}}) else { unreachable!() };
-    TranscriptItem::Reasoning { text: text.into(), metadata: Some(metadata) }
+    let metadata = serde_json::from_value(json!({"anthropic": {field: value}})).unwrap();
+    TranscriptItem::Reasoning { text: text.into(), metadata }
 }
 
 fn file(media_type: &str, url: &str, filename: Option<&str>) -> UserContent {

@@ -4,11 +4,13 @@ use std::collections::{HashMap, HashSet};
 
 use omniassist_server::Principal;
 use omniassist_server::core::event::{ApprovalRequest, BlockId, FinishReason, InputRequest, Usage};
-use omniassist_server::core::message::{Message, MessageCollector, Part, ToolState};
+use omniassist_server::core::message::{
+    Decision, Message, MessageCollector, Part, ProviderMetadata, ToolState,
+};
 use omniassist_server::core::run::{Gate, ToolCatalog};
 use omniassist_server::core::{JsonText, RunEvent, Text, ToolSide};
 use omniassist_server::seal::{SealKeys, Sealer};
-use serde_json::{Map, Value, json};
+use serde_json::json;
 
 use super::dice::Dice;
 use super::json::{object, plain, plain_state, value, word};
@@ -224,11 +226,10 @@ impl Chat {
                 ToolState::InputAvailable { input } => {
                     ToolState::OutputAvailable { input, output: value(dice), preliminary: false }
                 }
-                ToolState::ApprovalRequested { input, mut approval } => {
-                    approval["approved"] = Value::from(yes || !dice.one_in(4));
-                    if dice.one_in(2) {
-                        approval["reason"] = Value::from(word(dice));
-                    }
+                ToolState::ApprovalRequested { input, approval } => {
+                    let approved = yes || !dice.one_in(4);
+                    let reason = dice.one_in(2).then(|| word(dice).into());
+                    let approval = approval.decided(Decision { approved, reason });
                     ToolState::ApprovalResponded { input, approval }
                 }
                 state => state,
@@ -243,12 +244,9 @@ impl Chat {
         let open: Vec<_> = message
             .tools()
             .filter_map(|tool| match &tool.state {
-                ToolState::ApprovalResponded { input, approval } => Some((
-                    tool.call_id.clone(),
-                    tool.name.clone(),
-                    input.clone(),
-                    approval["approved"] == true,
-                )),
+                ToolState::ApprovalResponded { input, approval } => {
+                    Some((tool.call_id.clone(), tool.name.clone(), input.clone(), approval.is_approved()))
+                }
                 _ => None,
             })
             .collect();
@@ -331,7 +329,7 @@ impl<'a> Run<'a> {
         format!("{prefix}_{}", *self.next).into()
     }
 
-    fn state(dice: &mut Dice) -> Option<Map<String, Value>> {
+    fn state(dice: &mut Dice) -> Option<ProviderMetadata> {
         let state = match dice.below(4) {
             0 | 1 => return None,
             2 => json!({ "openai": { "itemId": word(dice), "score": 965.9130143999365 } }),
@@ -339,7 +337,7 @@ impl<'a> Run<'a> {
                 json!({ "google": { "thoughtSignature": word(dice) }, "flat": 1, "b": object(dice).to_value() })
             }
         };
-        state.as_object().cloned()
+        serde_json::from_value(state).unwrap()
     }
 
     fn part(&mut self, dice: &mut Dice, kind: Kind) {
@@ -466,7 +464,7 @@ impl<'a> Run<'a> {
 }
 
 /// What a client is sent of metadata: entries under a provider's name.
-fn sent_state(metadata: Option<&Map<String, Value>>) -> Option<Map<String, Value>> {
+fn sent_state(metadata: Option<&ProviderMetadata>) -> Option<ProviderMetadata> {
     metadata.map(|entries| {
         entries
             .iter()

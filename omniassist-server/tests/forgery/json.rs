@@ -2,8 +2,9 @@
 
 use std::fmt::Write as _;
 
+use omniassist_server::core::message::ProviderMetadata;
 use omniassist_server::core::{JsonText, canonical};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::dice::Dice;
 
@@ -188,8 +189,8 @@ fn is_never_sent(key: &str, value: &Value) -> bool {
 }
 
 /// The provider's state in metadata.
-pub(super) fn plain_state(metadata: Option<&Map<String, Value>>) -> String {
+pub(super) fn plain_state(metadata: Option<&ProviderMetadata>) -> String {
     let mut state = metadata.cloned().unwrap_or_default();
-    state.remove("omniassist");
-    plain_value(&Value::Object(state), true)
+    state.forget_own();
+    plain_value(&Value::Object(state.into_map()), true)
 }

@@ -1,6 +1,6 @@
 //! What honest clients post is taken, all of it.
 
-use omniassist_server::core::message::{Message, Part, ToolState};
+use omniassist_server::core::message::{Approval, Message, Part, ToolState};
 use omniassist_server::core::{Text, TrustHistory};
 use omniassist_server::seal::SealKeys;
 
@@ -22,9 +22,9 @@ fn plainly(messages: &[Message]) -> Vec<String> {
                     format!("gave {} {preliminary}", plain(output, true))
                 }
                 ToolState::OutputError { error_text, .. } => format!("failed {error_text:?}"),
-                ToolState::ApprovalResponded { approval, .. } => format!("answered {approval}"),
-                ToolState::ApprovalRequested { approval, .. } => format!("asked {approval}"),
-                ToolState::OutputDenied { approval, .. } => format!("denied {approval}"),
+                ToolState::ApprovalResponded { approval, .. } => format!("answered {approval:?}"),
+                ToolState::ApprovalRequested { approval, .. } => format!("asked {approval:?}"),
+                ToolState::OutputDenied { approval, .. } => format!("denied {approval:?}"),
                 ToolState::InputAvailable { .. } => "called".to_owned(),
                 _ => "calling".to_owned(),
             };
@@ -142,9 +142,9 @@ fn honest_without_names(keys: &SealKeys, dice: &mut Dice) -> Chat {
 fn ask_again(part: &mut Part) {
     if let Part::Tool(tool) = part
         && let ToolState::ApprovalResponded { input, approval } = &tool.state
-        && approval["approved"] == true
+        && approval.is_approved()
     {
-        let approval = serde_json::json!({ "id": approval["id"] });
+        let approval = Approval::new(approval.id.clone());
         tool.state = ToolState::ApprovalRequested { input: input.clone(), approval };
     }
 }

@@ -208,8 +208,8 @@ pub(super) fn unproved(messages: &[Message], ledger: &Ledger, now_ms: u64, stric
                             let entry = [id.clone(), call.clone(), name.clone(), error_text.to_string()];
                             claim(is_clients || ledger.errors.contains(&entry), "failure");
                         }
-                        ToolState::ApprovalResponded { approval, .. } if approval["approved"] == true => {
-                            let approval = approval["id"].as_str().unwrap_or_default().to_owned();
+                        ToolState::ApprovalResponded { approval, .. } if approval.is_approved() => {
+                            let approval = approval.id.to_string();
                             let entry = [id.clone(), approval, call.clone(), name.clone(), arguments.clone()];
                             let until = ledger.approvals.get(&entry);
                             claim(is_due && until.is_some_and(|until| now_ms < *until), "approval");

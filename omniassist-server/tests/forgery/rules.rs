@@ -2,11 +2,13 @@
 
 use omniassist_server::Principal;
 use omniassist_server::core::event::{ApprovalRequest, BlockId};
-use omniassist_server::core::message::{Message, MessageCollector, Part, Role, ToolPart, ToolState};
+use omniassist_server::core::message::{
+    Approval, Decision, Message, MessageCollector, Part, ProviderMetadata, Role, ToolPart, ToolState,
+};
 use omniassist_server::core::verify::{self, Poster};
 use omniassist_server::core::{Error, JsonText, RunEvent, RunRequest, Text};
 use omniassist_server::seal::{SealVerifier, Sealer};
-use serde_json::{Map, Value, json};
+use serde_json::json;
 
 use super::chat::{LIFETIME_MS, Shop};
 use super::keys;
@@ -34,7 +36,7 @@ fn call(id: &str, name: &str, input: &str) -> RunEvent {
         name: name.into(),
         input: JsonText::parse(input.to_owned()).unwrap(),
         provider_executed: false,
-        metadata: json!({ "google": { "thoughtSignature": "s" } }).as_object().cloned(),
+        metadata: serde_json::from_value(json!({ "google": { "thoughtSignature": "s" } })).unwrap(),
     }
 }
 
@@ -79,8 +81,8 @@ fn answer(message: &mut Message, id: &str, given: &str) {
 
 fn approve(message: &mut Message, id: &str) {
     let tool = tool(message, id);
-    let ToolState::ApprovalRequested { input, mut approval } = tool.state.clone() else { panic!("{tool:?}") };
-    approval["approved"] = json!(true);
+    let ToolState::ApprovalRequested { input, approval } = tool.state.clone() else { panic!("{tool:?}") };
+    let approval = approval.decided(Decision::approved());
     tool.state = ToolState::ApprovalResponded { input, approval };
 }
 
@@ -94,8 +96,8 @@ fn gave(part: &ToolPart) -> &str {
     output.as_str()
 }
 
-fn strip(metadata: &mut Option<Map<String, Value>>) {
-    metadata.as_mut().unwrap().remove("omniassist");
+fn strip(metadata: &mut Option<ProviderMetadata>) {
+    metadata.as_mut().unwrap().forget_own();
 }
 
 #[test]
@@ -112,7 +114,7 @@ fn a_result_is_taken_under_its_seal_and_only_there() {
 
     let taken = verified(&message, NOW, "c1");
     assert_eq!(gave(&taken), r#"{"z": 1e2, "y": "\u00fc"}"#, "as it was written");
-    assert_eq!(taken.metadata, json!({ "google": { "thoughtSignature": "s" } }).as_object().cloned());
+    assert_eq!(json!(taken.metadata), json!({ "google": { "thoughtSignature": "s" } }));
     assert!(post(vec![message.clone()], NOW).unwrap()[0].metadata.is_none());
     assert_eq!(verified(&message, u64::MAX, "c1"), taken, "it never expires");
 
@@ -200,7 +202,7 @@ fn a_failure_is_taken_whatever_became_of_its_arguments() {
             name: "lookup".into(),
             input: JsonText::from_str_value("{\"a\":"),
             error_text: "not JSON".into(),
-            metadata: json!({ "google": { "thoughtSignature": "s" } }).as_object().cloned(),
+            metadata: serde_json::from_value(json!({ "google": { "thoughtSignature": "s" } })).unwrap(),
         },
         call("c2", "lookup", r#"{"a":1}"#),
         RunEvent::ToolError { call_id: "c2".into(), error_text: "down".into(), provider_executed: false },
@@ -229,21 +231,21 @@ fn an_approval_counts_with_its_proof_in_time_where_it_is_due() {
     let taken = verified(&message, NOW, "c1");
     let ToolState::ApprovalResponded { input, approval } = &taken.state else { panic!("{taken:?}") };
     assert_eq!(input.as_str(), r#"{"a":9007199254740992,"b":1}"#, "what is proved is what runs");
-    assert!(approval["signature"].as_str().unwrap().starts_with("v1.2026-11.1700000900."));
+    assert!(approval.signature.as_ref().unwrap().starts_with("v1.2026-11.1700000900."));
 
     let is_asked_again = |part: &ToolPart| {
         let ToolState::ApprovalRequested { approval, .. } = &part.state else { return false };
-        *approval == json!({ "id": "approval-c1" })
+        *approval == Approval::new("approval-c1")
     };
     assert!(!is_asked_again(&verified(&message, NOW + LIFETIME_MS - 1, "c1")));
     assert!(is_asked_again(&verified(&message, NOW + LIFETIME_MS, "c1")), "too late");
 
     let mut unsigned = message.clone();
-    for signature in [Value::Null, json!(7), json!("v1.none.0.AAAAAAAAAAAAAAAAAAAAAA"), json!("yes")] {
+    for signature in [None, Some("v1.none.0.AAAAAAAAAAAAAAAAAAAAAA"), Some("yes")] {
         let ToolState::ApprovalResponded { approval, .. } = &mut tool(&mut unsigned, "c1").state else {
             panic!()
         };
-        approval["signature"] = signature;
+        approval.signature = signature.map(Text::from);
         assert!(is_asked_again(&verified(&unsigned, NOW, "c1")));
     }
 
@@ -263,11 +265,10 @@ fn an_approval_counts_with_its_proof_in_time_where_it_is_due() {
 
     let mut denied = unsigned.clone();
     let ToolState::ApprovalResponded { approval, .. } = &mut tool(&mut denied, "c1").state else { panic!() };
-    approval["approved"] = json!(false);
-    approval["reason"] = json!("no");
+    approval.decision = Some(Decision::denied(Some("no".into())));
     let taken = verified(&denied, NOW, "c1");
     assert!(
-        matches!(&taken.state, ToolState::ApprovalResponded { approval, .. } if approval["reason"] == "no")
+        matches!(&taken.state, ToolState::ApprovalResponded { approval, .. } if approval.reason().is_some_and(|reason| reason == "no"))
     );
 
     let mut edited = message.clone();
@@ -312,7 +313,7 @@ fn a_question_that_came_to_nothing_is_named_for_the_client() {
     let ToolState::ApprovalResponded { approval, .. } = &mut tool(&mut approved, "c1").state else {
         panic!()
     };
-    approval["signature"] = Value::Null;
+    approval.signature = None;
     let mut filled = sealed(vec![RunEvent::StepStart, call("c1", "request_input", "{}")]);
     answer(&mut filled, "c1", r#"{"name":"Ann"}"#);
     for (message, now_ms) in [(&made_up, NOW), (&approved, NOW), (&filled, NOW + LIFETIME_MS)] {
@@ -361,7 +362,10 @@ fn what_nobody_can_prove_alike_is_not_sealed() {
 fn interleaved_blocks_are_sealed_each_with_its_own_text() {
     let (one, other) = (BlockId(1), BlockId(2));
     let delta = |id, text: &'static str| RunEvent::TextDelta { id, delta: Text::from_static(text) };
-    let state = || json!({ "openai": { "itemId": "i", "score": 965.9130143999365 } }).as_object().cloned();
+    let state = || {
+        let state = json!({ "openai": { "itemId": "i", "score": 965.9130143999365 } });
+        serde_json::from_value::<Option<ProviderMetadata>>(state).unwrap()
+    };
     let events = vec![
         RunEvent::TextStart { id: one },
         RunEvent::ReasoningStart { id: other },

@@ -20,7 +20,7 @@ fn size(events: &[RunEvent]) -> usize {
 #[test]
 fn a_seal_is_small() {
     let id = BlockId(0);
-    let state = json!({ "openai": { "itemId": "rs_0123456789" } }).as_object().cloned();
+    let state = serde_json::from_value(json!({ "openai": { "itemId": "rs_0123456789" } })).unwrap();
     let call_id = || "call_0123456789abcdef01234567".into();
     let call = RunEvent::ToolInputAvailable {
         call_id: call_id(),

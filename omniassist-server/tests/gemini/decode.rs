@@ -81,7 +81,7 @@ fn an_empty_signed_part_signs_the_text_before_it() {
         end,
         Some(&LlmEvent::TextEnd {
             block: 0,
-            metadata: json!({"google": {"thoughtSignature": "s"}}).as_object().cloned(),
+            metadata: serde_json::from_value(json!({"google": {"thoughtSignature": "s"}})).unwrap(),
         })
     );
     assert!(!events.iter().any(|event| matches!(event, LlmEvent::ReasoningEnd { .. })));

@@ -10,11 +10,9 @@ use std::borrow::Cow;
 use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 
-use crate::message::ProviderMetadata;
+use crate::message::{ProviderMetadata, own_entries};
 use crate::{JsonText, Limits, Text, json_guard};
 
-/// The key of everything that is this project's own.
-pub(super) const OWN: &str = "omniassist";
 /// In a call's `encryptedValue`: the id of the interrupt that asks for the call.
 pub(super) const INTERRUPT: &str = "interrupt";
 /// In a tool message's `encryptedValue`: the seal of the output.
@@ -94,19 +92,14 @@ pub(super) fn is_json(text: &str) -> bool {
 pub(super) fn state(text: &str, limits: &Limits) -> Option<ProviderMetadata> {
     json_guard::check_depth(text.as_bytes(), limits.max_json_depth).ok()?;
     let map: Map<String, Value> = serde_json::from_str(text).ok()?;
-    (!map.is_empty() && map.values().all(Value::is_object)).then_some(map)
+    (!map.is_empty() && map.values().all(Value::is_object)).then(|| map.into())
 }
 
 /// Takes what stands under `omniassist.<key>` out of a map.
 pub(super) fn take_own(map: &mut Option<ProviderMetadata>, key: &str) -> Option<Text> {
-    let whole = map.as_mut()?;
-    let own = whole.get_mut(OWN).and_then(Value::as_object_mut)?;
-    let taken = own.remove(key)?;
-    if own.is_empty() {
-        whole.remove(OWN);
-        if whole.is_empty() {
-            *map = None;
-        }
+    let taken = map.as_mut()?.take_own(key)?;
+    if map.as_ref().is_some_and(|map| map.is_empty()) {
+        *map = None;
     }
     taken.as_str().map(Text::from)
 }
@@ -114,16 +107,13 @@ pub(super) fn take_own(map: &mut Option<ProviderMetadata>, key: &str) -> Option<
 /// A map with `omniassist.<key>` set.
 pub(super) fn with_own(map: Option<&ProviderMetadata>, key: &str, value: &str) -> ProviderMetadata {
     let mut map = map.cloned().unwrap_or_default();
-    let own = map.entry(OWN).or_insert_with(|| Value::Object(Map::new()));
-    if let Some(own) = own.as_object_mut() {
-        own.insert(key.to_owned(), value.into());
-    }
+    map.set_own(key, value);
     map
 }
 
 /// What stands under `omniassist` in a message's or a call's `metadata`.
 pub(super) fn own(metadata: Option<&Map<String, Value>>) -> Option<&Map<String, Value>> {
-    metadata?.get(OWN)?.as_object()
+    own_entries(metadata?)
 }
 
 #[cfg(test)]

@@ -1,8 +1,7 @@
 //! What a run waits for, by the id that client and server know it by.
 
-use serde_json::{Map, Value};
-
 use crate::event::ApprovalRequest;
+use crate::message::Approval;
 use crate::{JsonText, Text};
 
 /// What the id of an interrupt says.
@@ -44,12 +43,9 @@ impl<'a> Interrupt<'a> {
 }
 
 /// What a tool part keeps of the request for its approval.
-pub(super) fn approval(call_id: &str, signature: Option<&str>) -> Map<String, Value> {
-    let mut approval = Map::new();
-    approval.insert("id".to_owned(), ApprovalRequest::id_of(call_id).as_str().into());
-    if let Some(signature) = signature {
-        approval.insert("signature".to_owned(), signature.into());
-    }
+pub(super) fn approval(call_id: &str, signature: Option<&str>) -> Approval {
+    let mut approval = Approval::new(ApprovalRequest::id_of(call_id));
+    approval.signature = signature.map(Text::from);
     approval
 }
 

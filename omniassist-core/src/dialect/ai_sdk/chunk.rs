@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 use super::{ClientVersion, prototype};
 use crate::dialect::json_write;
 use crate::event::{ApprovalRequest, BlockId, FinishReason, RunErrorCode, Source, Usage};
+use crate::message::ProviderMetadata;
 use crate::message::{approval_question, output_seal};
 use crate::{RunEvent, Text};
 
@@ -325,7 +326,7 @@ impl<'a> Chunk<'a> {
     }
 
     /// Provider state. The client takes it only in two levels; what is not under a provider's name is left out.
-    fn state(mut self, metadata: Option<&Map<String, Value>>) -> Self {
+    fn state(mut self, metadata: Option<&ProviderMetadata>) -> Self {
         let Some(metadata) = metadata else { return self };
         self.key("providerMetadata");
         if metadata.values().all(Value::is_object) {

@@ -3,7 +3,7 @@ use std::borrow::Cow;
 use super::tool;
 use crate::event::Source;
 use crate::message::raw::{Body, Cursor, Found, ObjectSeed, Raw, Seed, raw_record};
-use crate::message::{DataPart, FilePart, Part, ReasoningPart, SourcePart, TextPart, tree};
+use crate::message::{DataPart, FilePart, Part, ProviderMetadata, ReasoningPart, SourcePart, TextPart, tree};
 use crate::{JsonText, Limits, Result, Text};
 
 raw_record! {
@@ -55,7 +55,10 @@ fn of_fields<'a>(body: Body<'a>, limits: &Limits, raw: Raw<'a>, fields: &PartFie
         Cow::Borrowed(_) => body.0.slice_ref(end),
         Cow::Owned(_) => Text::from(end),
     };
-    let metadata = || tree::optional_object(fields.provider_metadata, "providerMetadata");
+    let metadata = || {
+        tree::optional_object(fields.provider_metadata, "providerMetadata")
+            .map(|map| map.map(ProviderMetadata::from))
+    };
     Ok(match &*kind {
         "text" => Part::Text(TextPart { text: body.text(fields.text, "text")?, metadata: metadata()? }),
         "reasoning" => {

@@ -1,9 +1,7 @@
-use serde_json::Value;
-
 use super::part::PartFields;
 use super::{MessageRecord, check_call_id};
 use crate::message::raw::{self, Body, Raw};
-use crate::message::{ToolPart, ToolState, tree};
+use crate::message::{Approval, ProviderMetadata, ToolPart, ToolState, tree};
 use crate::{Error, JsonText, Limits, Result, Text};
 
 const STATES: &str = "a state of a tool call (\"input-available\", \"output-available\", ...)";
@@ -19,10 +17,12 @@ pub(super) fn tool<'a>(
     let call_id = body.text(fields.tool_call_id, "toolCallId")?;
     check_call_id(&call_id, "toolCallId", limits)?;
     let state = state(body, fields)?;
-    let mut metadata = tree::optional_object(fields.call_provider_metadata, "callProviderMetadata")?;
+    let mut metadata = tree::optional_object(fields.call_provider_metadata, "callProviderMetadata")?
+        .map(ProviderMetadata::from);
     // Clients of version 6 and 7 take the state of a call that could not be run for that of its result.
     if metadata.is_none() && matches!(state, ToolState::OutputError { .. }) {
-        metadata = tree::optional_object(fields.result_provider_metadata, "resultProviderMetadata")?;
+        metadata = tree::optional_object(fields.result_provider_metadata, "resultProviderMetadata")?
+            .map(ProviderMetadata::from);
     }
     let provider_executed = raw::flag(fields.provider_executed, "providerExecuted")?;
     Ok(ToolPart { call_id, name, dynamic, provider_executed, state, metadata })
@@ -59,18 +59,18 @@ fn state<'a>(body: Body<'a>, fields: &PartFields<'a>) -> Result<ToolState> {
     })
 }
 
-fn approval(fields: &PartFields<'_>, answered: bool) -> Result<Value> {
+fn approval(fields: &PartFields<'_>, answered: bool) -> Result<Approval> {
     let Some(object) = tree::optional_object(fields.approval, "approval")? else {
         return Err(Error::invalid_field("approval", "an object", raw::kind_of(fields.approval)));
     };
     let found = |key: &str| object.get(key).map_or("nothing", tree::kind);
-    if !object.get("id").is_some_and(Value::is_string) {
-        return Err(Error::invalid_field("approval.id", "a string", found("id")));
+    let (id, approved) = (found("id"), found("approved"));
+    let approval = Approval::from_object(object);
+    let approval = approval.ok_or_else(|| Error::invalid_field("approval.id", "a string", id))?;
+    if answered && approval.decision.is_none() {
+        return Err(Error::invalid_field("approval.approved", "a boolean", approved));
     }
-    if answered && !object.get("approved").is_some_and(Value::is_boolean) {
-        return Err(Error::invalid_field("approval.approved", "a boolean", found("approved")));
-    }
-    Ok(Value::Object(object))
+    Ok(approval)
 }
 
 /// Reads a `function_call` record.

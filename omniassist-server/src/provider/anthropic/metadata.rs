@@ -18,5 +18,5 @@ pub(super) fn text<'a>(metadata: Option<&'a ProviderMetadata>, name: &str) -> Op
 /// State with one field.
 pub(super) fn of(name: &str, value: String) -> ProviderMetadata {
     let fields = Map::from_iter([(name.to_owned(), Value::String(value))]);
-    Map::from_iter([(NAMESPACE.to_owned(), Value::Object(fields))])
+    ProviderMetadata::of(NAMESPACE, fields)
 }

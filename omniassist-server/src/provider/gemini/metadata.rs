@@ -2,7 +2,7 @@
 
 use omniassist_core::Text;
 use omniassist_core::message::ProviderMetadata;
-use serde_json::{Map, Value};
+use serde_json::Map;
 
 /// The first level: whose state it is. Vertex AI and the Gemini API read each other's signatures.
 pub(super) const NAMESPACE: &str = "google";
@@ -21,9 +21,7 @@ pub(super) fn signature(metadata: Option<&ProviderMetadata>) -> Option<&str> {
 pub(super) fn state(signature: Option<Text>) -> Option<ProviderMetadata> {
     let mut fields = Map::new();
     fields.insert(THOUGHT_SIGNATURE.to_owned(), signature?.as_str().into());
-    let mut outer = Map::new();
-    outer.insert(NAMESPACE.to_owned(), Value::Object(fields));
-    Some(outer)
+    Some(ProviderMetadata::of(NAMESPACE, fields))
 }
 
 /// The id of the `number`-th call of an answer that gave it none.

@@ -1,7 +1,7 @@
 //! The names of the state that comes back with a conversation: `{"openai": {"itemId": …}}`.
 
 use omniassist_core::message::ProviderMetadata;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// The first level: whose state it is.
 pub(super) const NAMESPACE: &str = "openai";
@@ -31,6 +31,7 @@ pub(super) fn text<'a>(metadata: Option<&'a ProviderMetadata>, name: &str) -> Op
 
 /// Fields as they go out with an event, if there are any.
 pub(super) fn state(fields: impl IntoIterator<Item = (&'static str, Value)>) -> Option<ProviderMetadata> {
-    let fields: ProviderMetadata = fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
-    (!fields.is_empty()).then(|| [(NAMESPACE.to_owned(), Value::Object(fields))].into_iter().collect())
+    let fields: Map<String, Value> =
+        fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+    (!fields.is_empty()).then(|| ProviderMetadata::of(NAMESPACE, fields))
 }

@@ -2,13 +2,11 @@
 
 use std::collections::HashSet;
 
-use serde_json::{Map, Value};
-
 use super::conversation::Read;
 use crate::dialect::ag_ui::carry;
 use crate::dialect::ag_ui::interrupt::{Interrupt, Settled, approval};
 use crate::message::raw::{self, ArraySeed, Body, Raw, present, raw_item, raw_record};
-use crate::message::{Message, Part, Role, ToolPart, ToolState, tree};
+use crate::message::{Approval, Decision, Message, Part, Role, ToolPart, ToolState, tree};
 use crate::{Error, JsonText, Limits, Result, Text};
 
 raw_record! {
@@ -93,11 +91,11 @@ fn entry(body: Body<'_>, fields: &EntryFields<'_>, settled: &[Settled], read: &m
         Interrupt::Approval { call_id, signature } => {
             let mut approval = approval(call_id, signature);
             if cancelled {
-                approval.insert("approved".to_owned(), false.into());
+                approval.decision = Some(Decision::denied(None));
             } else {
                 decision(body, fields.payload, &mut approval)?;
             }
-            (ToolState::ApprovalResponded { input, approval: approval.into() }, None)
+            (ToolState::ApprovalResponded { input, approval }, None)
         }
         Interrupt::Form { .. } if cancelled => {
             let error_text = Text::from_static(carry::CANCELLED);
@@ -133,34 +131,33 @@ fn open_calls(messages: &mut [Message]) -> impl Iterator<Item = &mut ToolPart> {
 }
 
 /// Reads a decision: `true` or `false`, or an object with `approved`, and with `reason` or changed arguments.
-fn decision(body: Body<'_>, raw: Option<Raw<'_>>, approval: &mut Map<String, Value>) -> Result<()> {
+fn decision(body: Body<'_>, raw: Option<Raw<'_>>, approval: &mut Approval) -> Result<()> {
     let expected = "a boolean, or an object with `approved`";
-    let approved = match raw {
-        Some(raw) if raw::kind(raw) == "a boolean" => raw.get() == "true",
+    approval.decision = Some(match raw {
+        Some(raw) if raw::kind(raw) == "a boolean" => {
+            Decision { approved: raw.get() == "true", reason: None }
+        }
         Some(raw) => {
             let fields: DecisionFields<'_> = raw::object(raw)?.object_at("payload", expected)?;
             detailed(body, &fields, approval).map_err(|error| error.under("payload"))?
         }
         None => return Err(Error::invalid_field("payload", expected, "nothing")),
-    };
-    approval.insert("approved".to_owned(), approved.into());
+    });
     Ok(())
 }
 
-fn detailed(body: Body<'_>, fields: &DecisionFields<'_>, approval: &mut Map<String, Value>) -> Result<bool> {
+fn detailed(body: Body<'_>, fields: &DecisionFields<'_>, approval: &mut Approval) -> Result<Decision> {
     if raw::kind_of(fields.approved) != "a boolean" {
         return Err(Error::invalid_field("approved", "a boolean", raw::kind_of(fields.approved)));
     }
     let approved = raw::flag(fields.approved, "approved")?;
-    if let Some(reason) = body.optional_text(fields.reason, "reason")? {
-        approval.insert("reason".to_owned(), reason.as_str().into());
-    }
+    let reason = body.optional_text(fields.reason, "reason")?;
     let (key, arguments) = match present(fields.edited_args) {
         Some(raw) => ("editedArgs", Some(raw)),
         None => ("arguments", present(fields.arguments)),
     };
     if let Some(arguments) = tree::optional_object(arguments, key)?.filter(|_| approved) {
-        approval.insert("arguments".to_owned(), arguments.into());
+        approval.arguments = Some(JsonText::from_value(&arguments.into()));
     }
-    Ok(approved)
+    Ok(Decision { approved, reason })
 }

@@ -6,7 +6,7 @@ use crate::dialect::ag_ui::carry::{self, ResultKind};
 use crate::dialect::ag_ui::interrupt::{Interrupt, approval};
 use crate::message::raw::{self, present, raw_record};
 use crate::message::read::check_call_id;
-use crate::message::{Part, ToolPart, ToolState, merge_metadata, output_seal, tree};
+use crate::message::{Decision, Part, ToolPart, ToolState, merge_metadata, output_seal, tree};
 use crate::{Error, JsonText, Result, Text};
 
 /// What CopilotKit's runtime writes as the result of a front-end tool that has none yet.
@@ -136,12 +136,9 @@ impl Conversation<'_> {
         let (position, input) = (call.position, call.arguments.clone());
         let state = match (kind, error) {
             (Some(ResultKind::Denied), _) => {
-                let mut approval = approval(&call_id, None);
-                approval.insert("approved".to_owned(), false.into());
-                if text != carry::DENIED {
-                    approval.insert("reason".to_owned(), text.as_str().into());
-                }
-                ToolState::OutputDenied { input, approval: approval.into() }
+                let reason = (text != carry::DENIED).then_some(text);
+                let approval = approval(&call_id, None).decided(Decision::denied(reason));
+                ToolState::OutputDenied { input, approval }
             }
             (_, Some(error_text)) => ToolState::OutputError { input: Some(input), error_text },
             (Some(ResultKind::Error), None) => {
@@ -162,7 +159,7 @@ fn asked(call_id: &Text, interrupt: &str, arguments: &JsonText) -> ToolState {
     let input = arguments.clone();
     match Interrupt::parse(interrupt) {
         Some(Interrupt::Approval { call_id: of, signature }) if of == call_id.as_str() => {
-            ToolState::ApprovalRequested { input, approval: approval(of, signature).into() }
+            ToolState::ApprovalRequested { input, approval: approval(of, signature) }
         }
         _ => ToolState::InputAvailable { input },
     }

@@ -7,7 +7,7 @@ use super::encoder::Encoder;
 use super::frame::{Frame, encrypted};
 use super::outcome::Ask;
 use crate::dialect::ag_ui::carry::{self, ResultKind};
-use crate::message::ProviderMetadata;
+use crate::message::{OWN_KEY, ProviderMetadata};
 use crate::{JsonText, Text};
 
 /// A call of this run.
@@ -95,7 +95,7 @@ impl Encoder {
                 None => drop(notes.insert(carry::INPUT.to_owned(), input.to_value())),
             }
         }
-        let notes = (!notes.is_empty()).then(|| json!({ carry::OWN: notes }));
+        let notes = (!notes.is_empty()).then(|| json!({ OWN_KEY: notes }));
         Frame::new(out, "TOOL_CALL_END")
             .text("toolCallId", call_id)
             .optional_value("metadata", notes.as_ref())
@@ -117,7 +117,7 @@ impl Encoder {
             settled.form = None;
         }
         self.asks.retain(|ask| ask.call_id() != call_id);
-        let notes = json!({ carry::OWN: { carry::RESULT: kind.as_str() } });
+        let notes = json!({ OWN_KEY: { carry::RESULT: kind.as_str() } });
         let message_id = self.further_id();
         Frame::new(out, "TOOL_CALL_RESULT")
             .text("messageId", &message_id)

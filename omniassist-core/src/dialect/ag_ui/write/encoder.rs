@@ -10,7 +10,7 @@ use crate::dialect::ag_ui::carry::{self, ResultKind};
 use crate::dialect::ag_ui::interrupt::Settled;
 use crate::dialect::ag_ui::{Version, ids};
 use crate::event::{BlockId, FinishReason, RunErrorCode, Usage};
-use crate::message::ProviderMetadata;
+use crate::message::{OWN_KEY, ProviderMetadata};
 use crate::{RunEvent, Text};
 
 /// Response headers: those of an event stream, and what keeps proxies from changing it or holding it back.
@@ -322,7 +322,7 @@ impl Encoder {
         } else {
             None
         };
-        let notes = json!({ carry::OWN: { "finishReason": reason_word(reason) } });
+        let notes = json!({ OWN_KEY: { "finishReason": reason_word(reason) } });
         self.finished(outcome.as_ref(), usage, &notes, out);
     }
 
@@ -350,7 +350,7 @@ impl Encoder {
         let is_new = self.version >= Version::V1;
         // A client keeps the interrupts that a run was resumed from until one finishes, and sends nothing else before.
         if is_new || !self.continuation.settled.is_empty() {
-            let notes = json!({ carry::OWN: { "abortReason": reason } });
+            let notes = json!({ OWN_KEY: { "abortReason": reason } });
             let outcome = is_new.then_some(Outcome::Cancelled);
             return self.finished(outcome.as_ref(), &self.usage, &notes, out);
         }

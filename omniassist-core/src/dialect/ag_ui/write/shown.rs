@@ -6,8 +6,9 @@ use serde_json::{Map, Value, json};
 
 use super::frame::Frame;
 use super::patch;
-use crate::dialect::ag_ui::carry;
+
 use crate::event::Source;
+use crate::message::OWN_KEY;
 use crate::{JsonText, RunEvent, Text};
 
 /// Writes what stands for such an event, if anything does.
@@ -45,7 +46,7 @@ pub(super) fn write(event: &RunEvent, out: &mut BytesMut) {
             if *transient {
                 notes.insert("transient".to_owned(), true.into());
             }
-            let notes = (!notes.is_empty()).then(|| json!({ carry::OWN: notes }));
+            let notes = (!notes.is_empty()).then(|| json!({ OWN_KEY: notes }));
             Frame::new(out, "CUSTOM")
                 .text("name", name)
                 .json("value", data.as_str())

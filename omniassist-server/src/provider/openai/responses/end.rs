@@ -3,6 +3,7 @@
 use std::mem;
 
 use omniassist_core::event::CallKind;
+use omniassist_core::message::ProviderMetadata;
 use omniassist_core::{EventBuf, JsonText, LlmEvent, Text};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
@@ -60,14 +61,12 @@ pub(super) fn reasoning(blocks: &mut Blocks, item: &Item<'_>, next_block: &mut u
     let last = blocks.parts.len() - 1;
     for (at, part) in blocks.parts.iter().enumerate() {
         let encrypted = encrypted.filter(|_| at == last);
-        let mut metadata =
-            item_metadata(item.id.as_str(), encrypted.map(|content| (metadata::ENCRYPTED_CONTENT, content)));
-        if matches!(part.key, PartKey::Content(_))
-            && let Some(Value::Object(fields)) =
-                metadata.as_mut().and_then(|map| map.get_mut(metadata::NAMESPACE))
-        {
-            fields.insert(metadata::RAW_REASONING.to_owned(), Value::Bool(true));
+        let mut fields =
+            item_fields(item.id.as_str(), encrypted.map(|content| (metadata::ENCRYPTED_CONTENT, content)));
+        if matches!(part.key, PartKey::Content(_)) && !fields.is_empty() {
+            fields.push((metadata::RAW_REASONING, true.into()));
         }
+        let metadata = metadata::state(fields);
         out.push(LlmEvent::ReasoningEnd { block: part.block, metadata });
     }
 }
@@ -132,18 +131,11 @@ pub(super) fn provider_item(item: &Item<'_>, raw: &RawValue, out: &mut Out) {
 }
 
 /// `{"openai": {"itemId": …}}` with one field more; `None` when there is nothing to say.
-pub(super) fn item_metadata(id: &str, field: Option<(&str, &str)>) -> Option<Map<String, Value>> {
-    let mut fields = Map::new();
-    if !id.is_empty() {
-        fields.insert(metadata::ITEM_ID.to_owned(), id.into());
-    }
-    if let Some((name, value)) = field {
-        fields.insert(name.to_owned(), value.into());
-    }
-    let mut outer = Map::new();
-    if fields.is_empty() {
-        return None;
-    }
-    outer.insert(metadata::NAMESPACE.to_owned(), Value::Object(fields));
-    Some(outer)
+pub(super) fn item_metadata(id: &str, field: Option<(&'static str, &str)>) -> Option<ProviderMetadata> {
+    metadata::state(item_fields(id, field))
+}
+
+fn item_fields(id: &str, field: Option<(&'static str, &str)>) -> Vec<(&'static str, Value)> {
+    let id = (!id.is_empty()).then_some((metadata::ITEM_ID, id));
+    id.into_iter().chain(field).map(|(name, value)| (name, value.into())).collect()
 }
