@@ -14,6 +14,19 @@ use std::time::Duration;
 pub struct Limits {
     /// Bytes of a request body. Default 8 MiB; one more byte is answered 413.
     pub max_body_bytes: usize,
+    /// Memory for request bodies of one named principal that are being received or read. Default 32 MiB; more is
+    /// answered 429 `too_many_uploads`. Anonymous callers share only [`max_body_bytes_in_flight`](Self::max_body_bytes_in_flight).
+    pub max_body_bytes_per_principal: usize,
+    /// Memory for request bodies of all clients that are being received or read. Default 256 MiB; more is answered 503
+    /// `overloaded`.
+    pub max_body_bytes_in_flight: usize,
+    /// Time for a request body to arrive. Default 30 s. A body that takes longer must bring
+    /// [`min_body_rate`](Self::min_body_rate) in every further period of this length; otherwise the request is answered
+    /// 408 and its connection is closed.
+    pub body_timeout: Duration,
+    /// Bytes per second, on average over each [`body_timeout`](Self::body_timeout), that a slow request body must bring.
+    /// Default 8 KiB.
+    pub min_body_rate: usize,
     /// Nesting of a request's JSON. Default 64; 65 is answered 400. At most 127, where the parser itself stops.
     pub max_json_depth: usize,
     /// Messages in one request. Default 1,000.
@@ -86,6 +99,10 @@ impl Default for Limits {
         const MIB: usize = 1 << 20;
         Self {
             max_body_bytes: 8 * MIB,
+            max_body_bytes_per_principal: 32 * MIB,
+            max_body_bytes_in_flight: 256 * MIB,
+            body_timeout: Duration::from_secs(30),
+            min_body_rate: 8 * 1024,
             max_json_depth: 64,
             max_messages: 1_000,
             max_parts: 1_024,

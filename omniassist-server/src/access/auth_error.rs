@@ -3,9 +3,9 @@ use std::fmt;
 
 use http::{HeaderValue, StatusCode};
 
-/// Why an [`Authenticate`](super::Authenticate) lets a request go no further.
+/// An error that an [`Authenticate`](super::Authenticate) hook refuses a request with.
 ///
-/// The client is told a stable code and a fixed sentence. The [source](Self::with_source) goes to `tracing`.
+/// The client receives a stable code and a fixed sentence. The [source](Self::with_source) is logged with `tracing`.
 pub struct AuthError {
     inner: Box<Inner>,
 }
@@ -21,6 +21,7 @@ enum Kind {
     Unauthenticated,
     Forbidden,
     Unavailable,
+    Internal,
 }
 
 impl AuthError {
@@ -28,27 +29,32 @@ impl AuthError {
         Self { inner: Box::new(Inner { kind, challenge: HeaderValue::from_static("Bearer"), source: None }) }
     }
 
-    /// The request does not prove who sent it: no credentials, wrong ones, or expired ones. Answered 401
-    /// `unauthenticated`, with `WWW-Authenticate`.
+    /// Creates an error for missing, wrong or expired credentials. It is answered 401 `unauthenticated`, with
+    /// `WWW-Authenticate`.
     #[must_use]
     pub fn unauthenticated() -> Self {
         Self::new(Kind::Unauthenticated)
     }
 
-    /// It is known who sent it, and they may not use the assistant. Answered 403 `forbidden`.
+    /// Creates an error for a known sender without permission. It is answered 403 `forbidden`.
     #[must_use]
     pub fn forbidden() -> Self {
         Self::new(Kind::Forbidden)
     }
 
-    /// Who sent it cannot be found out right now. Answered 503 `authentication_unavailable`; clients may try again.
+    /// Creates an error for credentials that cannot be checked right now. It is answered 503
+    /// `authentication_unavailable`; clients may try again.
     #[must_use]
     pub fn unavailable() -> Self {
         Self::new(Kind::Unavailable)
     }
 
-    /// What `WWW-Authenticate` says beside a 401. Default: `Bearer`. A browser asks the user for a password where it
-    /// says `Basic`.
+    /// Creates the error of a hook that panicked.
+    pub(crate) fn internal() -> Self {
+        Self::new(Kind::Internal)
+    }
+
+    /// Sets the `WWW-Authenticate` header of a 401. Default: `Bearer`. `Basic` makes browsers ask for a password.
     #[must_use]
     pub fn with_challenge(mut self, challenge: HeaderValue) -> Self {
         self.inner.challenge = challenge;
@@ -62,19 +68,19 @@ impl AuthError {
         self
     }
 
-    /// Whether nobody proved who they are.
+    /// Returns `true` if the credentials are missing or not valid.
     #[must_use]
     pub fn is_unauthenticated(&self) -> bool {
         self.inner.kind == Kind::Unauthenticated
     }
 
-    /// Whether somebody known may not do this.
+    /// Returns `true` if the sender is known and lacks permission.
     #[must_use]
     pub fn is_forbidden(&self) -> bool {
         self.inner.kind == Kind::Forbidden
     }
 
-    /// Whether it could not be found out.
+    /// Returns `true` if the credentials could not be checked.
     #[must_use]
     pub fn is_unavailable(&self) -> bool {
         self.inner.kind == Kind::Unavailable
@@ -89,24 +95,27 @@ impl AuthError {
             Kind::Unauthenticated => StatusCode::UNAUTHORIZED,
             Kind::Forbidden => StatusCode::FORBIDDEN,
             Kind::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+            Kind::Internal => StatusCode::INTERNAL_SERVER_ERROR,
         }
     }
 
-    /// The stable code that clients are told.
+    /// Returns the stable code that clients receive.
     pub(crate) fn code(&self) -> &'static str {
         match self.inner.kind {
             Kind::Unauthenticated => "unauthenticated",
             Kind::Forbidden => "forbidden",
             Kind::Unavailable => "authentication_unavailable",
+            Kind::Internal => omniassist_core::ErrorCode::Internal.as_str(),
         }
     }
 
-    /// The sentence that clients are told.
-    pub(crate) fn message(&self) -> &'static str {
+    /// Returns the sentence that clients receive.
+    pub(crate) fn client_message(&self) -> std::borrow::Cow<'static, str> {
         match self.inner.kind {
-            Kind::Unauthenticated => "The request does not prove who it is from. Sign in and try again.",
-            Kind::Forbidden => "You may not use this assistant.",
-            Kind::Unavailable => "Who the request is from cannot be checked right now. Try again later.",
+            Kind::Unauthenticated => "The request is not authenticated. Sign in and try again.".into(),
+            Kind::Forbidden => "You may not use this assistant.".into(),
+            Kind::Unavailable => "Authentication is not available right now. Try again later.".into(),
+            Kind::Internal => omniassist_core::Error::internal().to_string().into(),
         }
     }
 }
@@ -114,9 +123,10 @@ impl AuthError {
 impl fmt::Display for AuthError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self.inner.kind {
-            Kind::Unauthenticated => "the request does not prove who it is from",
+            Kind::Unauthenticated => "the request is not authenticated",
             Kind::Forbidden => "the sender of the request may not use the assistant",
-            Kind::Unavailable => "the sender of the request cannot be checked right now",
+            Kind::Unavailable => "authentication is not available right now",
+            Kind::Internal => "the authentication hook panicked",
         })
     }
 }

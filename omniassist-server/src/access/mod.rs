@@ -57,7 +57,8 @@ mod hosts;
 mod origin;
 mod peer;
 mod policy;
-mod refused;
+mod refusal;
+mod uploads;
 
 pub use auth_error::AuthError;
 pub use authenticate::{AuthFuture, AuthRequest, Authenticate, bearer};
@@ -65,4 +66,5 @@ pub use cors::Cors;
 pub(crate) use cors::Visitor;
 pub use peer::PeerAddr;
 pub(crate) use policy::AccessPolicy;
-pub(crate) use refused::Refused;
+pub(crate) use refusal::Refused;
+pub(crate) use uploads::{Upload, UploadsFull};

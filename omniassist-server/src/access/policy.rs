@@ -1,16 +1,19 @@
 use std::fmt;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use futures_util::FutureExt;
 use http::request::Parts;
 use http::{Extensions, HeaderMap, header};
 
 use super::cors::{Cors, Rules, Visitor, is_preflight};
 use super::hosts::Hosts;
+use super::uploads::{Upload, Uploads};
 use super::{AuthError, Authenticate, Refused};
 use crate::{Principal, Result};
 
-/// What the host says of who may use the assistant over HTTP.
+/// The application's rules for access to the assistant over HTTP.
 #[derive(Clone, Default)]
 pub(crate) struct AccessPolicy {
     hook: Option<Arc<dyn Authenticate>>,
@@ -18,16 +21,17 @@ pub(crate) struct AccessPolicy {
     hosts: Hosts,
     cors: Cors,
     rules: Rules,
+    uploads: Arc<Uploads>,
     warned: Arc<Warned>,
 }
 
-/// What the host was told already.
+/// Warnings that were already logged. Each is logged once.
 #[derive(Debug, Default)]
 struct Warned {
-    of_nobody: AtomicBool,
-    of_a_host: AtomicBool,
-    of_an_origin: AtomicBool,
-    of_no_peer: AtomicBool,
+    unauthenticated: AtomicBool,
+    refused_host: AtomicBool,
+    refused_origin: AtomicBool,
+    unknown_peer: AtomicBool,
 }
 
 impl AccessPolicy {
@@ -51,21 +55,21 @@ impl AccessPolicy {
         self.hosts.list(hosts);
     }
 
-    /// Reads what the host wrote.
+    /// Parses and checks the configured hosts and origins.
     pub(crate) fn checked(mut self) -> Result<Self> {
         self.rules = self.cors.check()?;
         self.hosts.check()?;
         Ok(self)
     }
 
-    /// Judges where a request goes and where it comes from.
+    /// Checks the host that a request names and the origin that it comes from.
     pub(crate) fn screen(&self, parts: &Parts) -> Result<Visitor, Refused> {
-        if !self.hosts.can_tell(parts) && is_first(&self.warned.of_no_peer) {
+        if !self.hosts.can_tell(parts) && is_first(&self.warned.unknown_peer) {
             tracing::warn!(
-                "nothing says where requests come from, so a page that points its own name at this machine (DNS rebinding) \
-                 is not found out: have the framework tell the peer's address (axum: \
-                 `into_make_service_with_connect_info::<SocketAddr>()`, hyper: `.peer(address)`), or name the hosts that \
-                 this server answers to with `AssistantBuilder::allowed_hosts`"
+                "the address of the peer is unknown, so a page that points its own name at this machine (DNS \
+                 rebinding) cannot be detected: pass the address on (axum: \
+                 `into_make_service_with_connect_info::<SocketAddr>()`, hyper: `.peer(address)`), or list the hosts of \
+                 this server with `AssistantBuilder::allowed_hosts`"
             );
         }
         let host = self.hosts.screen(parts);
@@ -73,36 +77,51 @@ impl AccessPolicy {
         visitor.inspect_err(|refused| self.report_refused(*refused, parts))
     }
 
-    /// Finds out whose request it is; afterwards its extensions say so.
+    /// Authenticates a request and inserts its principal into the extensions.
+    ///
+    /// # Errors
+    ///
+    /// When the hook refuses the request or panics, or no principal is known and anonymous requests are not allowed.
     pub(crate) async fn identify(&self, parts: &mut Parts) -> Result<(), AuthError> {
         if let Some(hook) = &self.hook {
-            let told = hook.authenticate(parts).await;
-            let principal = told.inspect_err(report)?;
-            if let Some(principal) = principal {
+            let answer = AssertUnwindSafe(async { hook.authenticate(parts).await }).catch_unwind().await;
+            let answer = answer.unwrap_or_else(|_| {
+                tracing::error!("the authentication hook panicked; the request is refused");
+                Err(AuthError::internal())
+            });
+            if let Some(principal) = answer.inspect_err(report)? {
                 parts.extensions.insert(principal);
             }
         }
-        self.require(&parts.extensions)
+        self.require_principal(&parts.extensions)
     }
 
-    /// Refuses what comes from nobody, unless everybody is welcome.
-    pub(crate) fn require(&self, extensions: &Extensions) -> Result<(), AuthError> {
+    /// Requires a principal in the extensions, unless anonymous requests are allowed.
+    ///
+    /// # Errors
+    ///
+    /// When there is none.
+    pub(crate) fn require_principal(&self, extensions: &Extensions) -> Result<(), AuthError> {
         if self.anonymous || extensions.get::<Principal>().is_some() {
             return Ok(());
         }
-        // Where there is a hook, a request that it knows nobody for is nothing strange.
-        if self.hook.is_none() && is_first(&self.warned.of_nobody) {
+        // With a hook, unauthenticated requests are expected.
+        if self.hook.is_none() && is_first(&self.warned.unauthenticated) {
             tracing::warn!(
-                "refused a request that says nothing of who it is from (401 unauthenticated), and will refuse others: \
-                 put a `Principal` into the request's extensions, give the assistant a hook with \
-                 `AssistantBuilder::authenticate`, or serve everybody with `AssistantBuilder::allow_anonymous`"
+                "refused a request without a principal (401 unauthenticated), and will refuse others: insert a \
+                 `Principal` into the request's extensions, set a hook with `AssistantBuilder::authenticate`, or \
+                 allow anonymous requests with `AssistantBuilder::allow_anonymous`"
             );
         }
         Err(AuthError::unauthenticated())
     }
 
-    /// The answer's headers for a browser that asks what a page of a listed origin may send; `None` for any other
-    /// request.
+    /// Begins to count the memory of a request body.
+    pub(crate) fn begin_upload(&self, principal: Principal) -> Upload {
+        self.uploads.begin(principal)
+    }
+
+    /// Returns the headers that answer the CORS preflight of a listed origin; `None` for any other request.
     pub(crate) fn preflight(&self, parts: &Parts, visitor: &Visitor) -> Option<HeaderMap> {
         let Visitor::Listed(origin) = visitor else { return None };
         is_preflight(parts).then(|| {
@@ -112,7 +131,7 @@ impl AccessPolicy {
         })
     }
 
-    /// The headers by which a browser lets a page read a response, or keeps it from it.
+    /// Adds the headers that let the page of a listed origin read a response, and keep it from other pages.
     pub(crate) fn add_headers(&self, visitor: &Visitor, headers: &mut HeaderMap) {
         self.rules.add_headers(visitor, headers);
     }
@@ -120,8 +139,8 @@ impl AccessPolicy {
     fn report_refused(&self, refused: Refused, parts: &Parts) {
         let first = match refused {
             Refused::InvalidHost => None,
-            Refused::HostNotAllowed => Some(&self.warned.of_a_host),
-            Refused::OriginNotAllowed => Some(&self.warned.of_an_origin),
+            Refused::HostNotAllowed => Some(&self.warned.refused_host),
+            Refused::OriginNotAllowed => Some(&self.warned.refused_origin),
         };
         let (host, origin) = (parts.headers.get(header::HOST), parts.headers.get(header::ORIGIN));
         match refused.advice().filter(|_| first.is_some_and(is_first)) {

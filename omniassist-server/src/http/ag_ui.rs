@@ -5,22 +5,18 @@ use http_body::Body;
 use omniassist_core::Error;
 use omniassist_core::dialect::ag_ui::{self, Posted};
 
-use super::read::json_body;
-use super::{AssistantBody, reply};
+use super::{AssistantBody, Rejection, receive, reply};
 use crate::Assistant;
 
 /// Answers `POST /ag-ui`.
-pub(super) async fn run<B: Body>(assistant: &Assistant, request: Request<B>) -> Response<AssistantBody> {
+pub(super) async fn run<B: Body>(
+    assistant: &Assistant,
+    request: Request<B>,
+) -> Result<Response<AssistantBody>, Rejection> {
     let (parts, body) = request.into_parts();
-    let limits = assistant.limits();
-    match json_body(&parts.headers, body, limits).await {
-        Ok(body) => {
-            let posted = ag_ui::read_request(body, limits);
-            let begun = posted.and_then(|posted| begin(assistant, posted, parts.extensions));
-            begun.unwrap_or_else(|refusal| reply::refused(&refusal))
-        }
-        Err(refusal) => reply::refusal(&refusal),
-    }
+    let body = receive::guarded_json(assistant, &parts, body).await?;
+    let posted = ag_ui::read_request(body.bytes.clone(), assistant.limits())?;
+    Ok(begin(assistant, posted, parts.extensions)?)
 }
 
 /// Begins a run.
@@ -39,6 +35,6 @@ pub(super) fn begin(
     }
     let encoder = posted.encoder();
     let request = std::mem::take(&mut posted.request);
-    reply::try_stream(assistant, request, extensions, ag_ui::HEADERS, encoder)
-        .map_err(|refusal| posted.locate(refusal))
+    reply::stream(assistant, request, extensions, ag_ui::HEADERS, encoder)
+        .map_err(|error| posted.locate(error))
 }

@@ -4,8 +4,8 @@ use omniassist_core::dialect::DialectEncoder;
 use omniassist_core::dialect::ai_sdk::Framing;
 use omniassist_core::dialect::text;
 
-use super::query::Protocol;
-use super::{AssistantBody, PostedRun, reply};
+use super::protocol::Protocol;
+use super::{AssistantBody, ErrorFormat, PostedRun, Rejection, reply};
 use crate::bridge::{Bridge, BridgeStream};
 
 impl Bridge {
@@ -32,7 +32,7 @@ impl Bridge {
     ) -> Response<AssistantBody> {
         match self.send_messages(request, extensions) {
             Ok(stream) => self.stream(stream, headers, encoder),
-            Err(refusal) => reply::refused(&refusal),
+            Err(error) => Rejection::from(error).into_response(ErrorFormat::Json),
         }
     }
 

@@ -1,41 +1,29 @@
-//! `POST /completion`, for `useCompletion`.
+//! `POST /completion`, for the AI SDK's `useCompletion`.
 
 use http::{Request, Response};
 use http_body::Body;
 use omniassist_core::dialect::{ai_sdk, text};
 
-use super::query::Protocol;
-use super::read::{Refusal, json_body, wants_ndjson};
-use super::{AssistantBody, reply};
+use super::protocol::Protocol;
+use super::receive::{self, wants_ndjson};
+use super::{AssistantBody, Rejection, reply};
 use crate::Assistant;
 
-pub(super) async fn complete<B: Body>(assistant: &Assistant, request: Request<B>) -> Response<AssistantBody> {
-    match answer(assistant, request).await {
-        Ok(response) => response,
-        Err(refusal) => reply::refusal(&refusal),
-    }
-}
-
-async fn answer<B: Body>(
+pub(super) async fn complete<B: Body>(
     assistant: &Assistant,
     request: Request<B>,
-) -> Result<Response<AssistantBody>, Refusal> {
+) -> Result<Response<AssistantBody>, Rejection> {
     let (parts, body) = request.into_parts();
-    let body = json_body(&parts.headers, body, assistant.limits()).await?;
+    let body = receive::guarded_json(assistant, &parts, body).await?;
     let protocol = Protocol::of(&parts.uri)?;
-    let run = ai_sdk::read_prompt(body, assistant.limits())?;
-    Ok(match protocol {
-        Protocol::Text => {
-            let encoder = text::Encoder::new();
-            reply::stream_opened(assistant, run, parts.extensions, text::HEADERS, encoder)
-                .await
-                .unwrap_or_else(|reason| reply::no_text(&reason))
-        }
+    let run = ai_sdk::read_prompt(body.bytes.clone(), assistant.limits())?;
+    match protocol {
+        Protocol::Text => reply::stream_text(assistant, run, parts.extensions, text::Encoder::new()).await,
         Protocol::Data => {
             let ndjson = wants_ndjson(&parts.headers);
             let framing = if ndjson { ai_sdk::Framing::Ndjson } else { ai_sdk::Framing::Sse };
             let encoder = ai_sdk::Encoder::new(framing);
-            reply::stream(assistant, run, parts.extensions, framing.headers(), encoder)
+            Ok(reply::stream(assistant, run, parts.extensions, framing.headers(), encoder)?)
         }
-    })
+    }
 }

@@ -1,10 +1,12 @@
+use http::Method;
 use omniassist_core::ToolSide;
 use serde_json::{Value, json};
 
 use super::copilotkit;
+use super::route::{CopilotKitRoute, Route};
 use crate::Assistant;
 
-/// What `GET /manifest.json` says: the tools with their schemas, and the dialects with their routes.
+/// Returns the document of `GET /manifest.json`: the tools with their schemas, and the dialects with their routes.
 pub(super) fn manifest(assistant: &Assistant) -> Value {
     let tools: Vec<Value> = assistant
         .tools()
@@ -34,60 +36,37 @@ pub(super) fn manifest(assistant: &Assistant) -> Value {
         "provider": provider,
         "model": model,
         "tools": tools,
-        "dialects": [
-            {
-                "name": "ai-sdk-ui-message-stream",
-                "version": "v1",
-                "method": "POST",
-                "path": "/",
-                "contentTypes": ["text/event-stream", "application/x-ndjson"],
-            },
-            {
-                "name": "ai-sdk-text-stream",
-                "version": "v1",
-                "method": "POST",
-                "path": "/?protocol=text",
-                "contentTypes": ["text/plain"],
-            },
-            {
-                "name": "ai-sdk-completion",
-                "version": "v1",
-                "method": "POST",
-                "path": "/completion",
-                "contentTypes": ["text/event-stream", "application/x-ndjson", "text/plain"],
-            },
-            {
-                "name": "ai-sdk-object",
-                "version": "v1",
-                "method": "POST",
-                "path": "/object/{name}",
-                "contentTypes": ["text/plain"],
-                "objects": objects(assistant),
-            },
-            {
-                "name": "ag-ui",
-                "version": "1.0",
-                "method": "POST",
-                "path": "/ag-ui",
-                "contentTypes": ["text/event-stream"],
-            },
-            {
-                "name": "copilotkit",
-                "version": copilotkit::VERSION,
-                "method": "POST",
-                "path": "/copilotkit",
-                "contentTypes": ["text/event-stream"],
-            },
-            {
-                "name": "openai-chat-completions",
-                "version": "v1",
-                "method": "POST",
-                "path": "/v1/chat/completions",
-                "contentTypes": ["text/event-stream", "application/json"],
-                "model": assistant.openai_endpoint().model_name(),
-            },
-        ],
+        "dialects": dialects(assistant),
     })
+}
+
+/// Returns the dialects with the routes that begin a run.
+fn dialects(assistant: &Assistant) -> Vec<Value> {
+    const SSE: &str = "text/event-stream";
+    const NDJSON: &str = "application/x-ndjson";
+    const TEXT: &str = "text/plain";
+    let dialect = |name: &str, version: &str, route: &Route, content_types: &[&str]| {
+        let method = route.methods().first().map(Method::as_str);
+        let path = route.path();
+        json!({"name": name, "version": version, "method": method, "path": path, "contentTypes": content_types})
+    };
+    let mut text_stream = dialect("ai-sdk-text-stream", "v1", &Route::Run, &[TEXT]);
+    text_stream["path"] = "/?protocol=text".into();
+    let mut object = dialect("ai-sdk-object", "v1", &Route::Object(None), &[TEXT]);
+    object["objects"] = objects(assistant).into();
+    let copilotkit_route = Route::CopilotKit(CopilotKitRoute::Single);
+    let mut openai =
+        dialect("openai-chat-completions", "v1", &Route::ChatCompletions, &[SSE, "application/json"]);
+    openai["model"] = assistant.openai_endpoint().model_name().as_str().into();
+    vec![
+        dialect("ai-sdk-ui-message-stream", "v1", &Route::Run, &[SSE, NDJSON]),
+        text_stream,
+        dialect("ai-sdk-completion", "v1", &Route::Completion, &[SSE, NDJSON, TEXT]),
+        object,
+        dialect("ag-ui", "1.0", &Route::AgUi, &[SSE]),
+        dialect("copilotkit", copilotkit::VERSION, &copilotkit_route, &[SSE]),
+        openai,
+    ]
 }
 
 fn objects(assistant: &Assistant) -> Vec<Value> {

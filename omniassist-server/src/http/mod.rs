@@ -1,75 +1,89 @@
 //! The assistant over HTTP, without a web framework: a [`tower_service::Service`] over [`http`] types.
 //!
-//! Adapters map this service onto their framework. Mount it anywhere: it looks at the path below the mount point.
+//! The adapter crates mount this service in a framework. It looks at the path below its mount point only.
 //!
-//! | route | what |
+//! | route | description |
 //! |---|---|
-//! | `POST /` | runs the assistant; the answer is an AI SDK UI message stream, over server-sent events or, on `Accept: application/x-ndjson`, one JSON value a line, or plain text by `?protocol=text` |
-//! | `POST /completion` | `{"prompt": …}` of the AI SDK's `useCompletion`; answered as `POST /` is |
-//! | `POST /object/{name}` | one of the [objects](crate::ObjectEndpoint) of the host, for `useObject`: the body is the input, any JSON; the answer is JSON text that grows. `POST /object` where there is only one |
-//! | `POST /v1/chat/completions` | the assistant as a model for [OpenAI's clients](crate::OpenAiEndpoint), streamed or not |
-//! | `GET /v1/models`, `GET /v1/models/{model}` | that model |
-//! | `POST /{chat_id}/stop` | stops the run of a chat of the same principal; `{"stopped": true}`, or `false` where nothing ran |
-//! | `GET /{chat_id}/stream` | always 204: runs are not kept, so there is nothing to resume |
-//! | `POST /ag-ui` | runs the assistant for an AG-UI client of 1.0 or 0.0.59, over server-sent events |
-//! | `/copilotkit/…` | CopilotKit's runtime: `GET /info`, `POST /agent/default/run`, `/connect`, `/suggest`, `/stop/{thread}`, and `POST /copilotkit` for all of them; errors are `{"error": …, "message": …}` |
-//! | `GET /manifest.json` | tools, their JSON Schemas, and the dialects |
+//! | `POST /` | Runs the assistant. The answer is an AI SDK UI message stream: server-sent events, one JSON value a line with `Accept: application/x-ndjson`, or plain text with `?protocol=text` |
+//! | `POST /completion` | The same for `useCompletion` of the AI SDK, whose body is `{"prompt": …}` |
+//! | `POST /object/{name}` | Makes an [object](crate::ObjectEndpoint) for `useObject`. The body is the input, any JSON value; the answer is the object's JSON text, as it grows. `POST /object` makes the only object |
+//! | `POST /ag-ui` | Runs the assistant for an AG-UI client of 1.0 or 0.0.59, over server-sent events |
+//! | `POST /{chat_id}/stop` | Stops the run of a chat of the same principal: `{"stopped": true}`, or `false` if none was under way |
+//! | `GET /{chat_id}/stream` | Always 204: runs are not stored, so there is nothing to resume |
+//! | `GET /manifest.json` | The tools with their JSON Schemas, and the dialects |
 //! | `GET /types.d.ts` | TypeScript types of messages and tools |
+//! | `POST /v1/chat/completions` | The assistant as a model for [OpenAI's clients](crate::OpenAiEndpoint), streamed or not |
+//! | `GET /v1/models` | Lists that model |
+//! | `GET /v1/models/{model}` | Describes that model |
+//! | `POST /copilotkit` | CopilotKit's runtime: the single route, which stands for those below |
+//! | `/copilotkit/…` | `GET /info`, `POST /agent/default/run`, `/connect`, `/suggest` and `/stop/{thread}` |
 //!
-//! Whatever is wrong with a request is answered before the model is asked, as
-//! `{"error": {"code": …, "message": …, "path": …}}`, below `/v1` in OpenAI's shape,
-//! `{"error": {"message": …, "type": …, "param": …, "code": …}}`, and below `/copilotkit` in that of its runtime,
-//! `{"error": …, "message": …}`.
+//! Every response has `X-Content-Type-Options: nosniff`. Complete responses have `Cache-Control: no-store`. Streams have
+//! `Cache-Control: no-cache, no-transform` and `X-Accel-Buffering: no`, so that proxies do not hold them back.
 //!
-//! Every response says `X-Content-Type-Options: nosniff`; whole ones say `Cache-Control: no-store`, and streams
-//! `no-cache, no-transform` and `X-Accel-Buffering: no`, so that nobody in between holds them back.
+//! # Errors
 //!
-//! # Refusals
+//! A request is refused before the model is called. The format of the body depends on the route:
 //!
-//! Before a route looks at a request, and before anything of its body is read, it is answered
+//! | routes | body |
+//! |---|---|
+//! | below `/v1` | `{"error": {"message", "type", "param", "code"}}`, as OpenAI's API |
+//! | below `/copilotkit` | `{"error", "message", "code", "details"}`, as CopilotKit's runtime |
+//! | all others | `{"error": {"code", "message", …}}`, with `path`, `expected`, `found` and `limit` where they apply |
 //!
-//! | status | code | when |
+//! The AI SDK's hooks put the body into `error.message` as text: parse it as JSON to get `code`.
+//!
+//! These errors are answered before anything of the body is read:
+//!
+//! | status | code | reason |
 //! |---|---|---|
-//! | 400 | `invalid_host` | it names no host where one is needed, or several, or none that can be read |
-//! | 421 | `host_not_allowed` | it names a host that the server [does not answer to](crate::access) |
-//! | 403 | `origin_not_allowed` | a page of another origin sent it, or asks whether it may |
-//! | 401 | `unauthenticated` | nobody says whose it is, or the host's hook does not believe it; with `WWW-Authenticate` |
-//! | 403 | `forbidden` | the hook knows who sent it, and they may not |
-//! | 503 | `authentication_unavailable` | the hook cannot tell right now |
+//! | 400 | `invalid_host` | The request names no host where one is required, several, or one that cannot be parsed |
+//! | 421 | `host_not_allowed` | The request names a host that the server [does not answer to](crate::access) |
+//! | 403 | `origin_not_allowed` | The request, or its CORS preflight, comes from a page of another origin |
+//! | 401 | `unauthenticated` | There is no principal, or the hook refuses the credentials; with `WWW-Authenticate` |
+//! | 403 | `forbidden` | The hook knows the sender, who may not use the assistant |
+//! | 503 | `authentication_unavailable` | The hook cannot check the credentials right now |
+//! | 404 | `not_found`, `object_not_found`, `agent_not_found` | There is nothing of this name |
+//! | 405 | `method_not_allowed` | The route takes other methods; with `Allow` |
+//! | 415 | `unsupported_media_type` | The body is not declared as JSON. A stop without a body needs no content type |
+//! | 415 | `unsupported_content_encoding` | The body has a `Content-Encoding` other than `identity` |
 //!
-//! and then
+//! These are answered while the body is received or read:
 //!
-//! | status | code | when |
+//! | status | code | reason |
 //! |---|---|---|
-//! | 404 | `not_found`, `object_not_found`, `model_not_found` | there is nothing of this name |
-//! | 405 | `method_not_allowed` | with `Allow` |
-//! | 415 | `unsupported_media_type` | a body is not said to be JSON; a stop without a body need not say anything |
-//! | 413 | `body_too_large` | it is larger than [`max_body_bytes`](omniassist_core::Limits::max_body_bytes) |
-//! | 400 | `incomplete_body` | it breaks off |
-//! | 400, 409 | that of an [`ErrorCode`](omniassist_core::ErrorCode) | what it says is not acceptable |
+//! | 413 | `body_too_large` | The body is larger than [`max_body_bytes`](Limits::max_body_bytes) |
+//! | 408 | `body_timeout` | The body is slower than [`body_timeout`](Limits::body_timeout) and [`min_body_rate`](Limits::min_body_rate) allow; the connection is closed |
+//! | 429 | `too_many_uploads` | The principal's bodies take more than [`max_body_bytes_per_principal`](Limits::max_body_bytes_per_principal); with `Retry-After` |
+//! | 503 | `overloaded` | All bodies take more than [`max_body_bytes_in_flight`](Limits::max_body_bytes_in_flight); with `Retry-After` |
+//! | 400 | `incomplete_body` | The body breaks off |
+//! | 404 | `model_not_found` | The body names another model |
+//! | 400, 409 | that of an [`ErrorCode`](omniassist_core::ErrorCode) | The content of the body is not acceptable |
 //!
-//! # Refused for now
+//! The remaining errors are temporary. All but the first two have `Retry-After`:
 //!
-//! A run may be refused though nothing is wrong with its request. Each of these answers but the first two has a
-//! `Retry-After`, and none has asked a model:
-//!
-//! | status | code | when |
+//! | status | code | reason |
 //! |---|---|---|
-//! | 409 | `duplicate_run` | the same message of the same chat is being answered |
-//! | 409 | `chat_busy` | the chat has a run under way, and the host lets it finish ([`WhenBusy`](crate::WhenBusy)) |
-//! | 429 | `too_many_runs` | the principal has [`max_runs_per_principal`](omniassist_core::Limits::max_runs_per_principal) runs under way |
-//! | 429 | `rate_limited`; below `/v1` `rate_limit_exceeded` | the [rate limit](crate::throttle) refuses it |
-//! | 429 | `token_budget_exceeded` | the principal has no [tokens](crate::throttle) left |
-//! | 503 | `overloaded` | [`max_runs`](omniassist_core::Limits::max_runs) runs are under way |
-//! | 503 | `shutting_down` | the assistant is [draining](crate::Assistant::drain); over HTTP/1 with `Connection: close` |
+//! | 409 | `duplicate_run` | The same message of the same chat is being answered |
+//! | 409 | `chat_busy` | The chat has a run under way, and [`WhenBusy::Reject`](crate::WhenBusy) is set |
+//! | 429 | `too_many_runs` | The principal has [`max_runs_per_principal`](Limits::max_runs_per_principal) runs under way |
+//! | 429 | `rate_limited`; below `/v1` `rate_limit_exceeded` | The [rate limit](crate::throttle) refuses the run |
+//! | 429 | `token_budget_exceeded` | The principal has no [tokens](crate::throttle) left |
+//! | 503 | `overloaded` | [`max_runs`](Limits::max_runs) runs are under way |
+//! | 503 | `shutting_down` | The assistant is [draining](crate::Assistant::drain); over HTTP/1 with `Connection: close` |
 //!
-//! # Failures
+//! # Failed runs
 //!
-//! A run that fails is told in the stream. Plain text has no words for it: a run that fails before it says anything is
-//! answered with a status and one sentence, and later the body [breaks off](CutAnswer). OpenAI's clients get a status
-//! in the first case too, and repeat some requests by themselves; `x-should-retry: false` keeps them from repeating
-//! one that has run tools, or that cannot succeed. A response opens at the latest after
-//! [`Limits::keep_alive`](omniassist_core::Limits::keep_alive), with the status 200.
+//! A run that fails reports the error in its stream, with status 200. Plain text has no representation for errors: a
+//! run that fails before its first output is answered with a status and one sentence, and a run that fails later has a
+//! response that [breaks off](CutAnswer). OpenAI's clients get a status in the first case as well. They repeat some
+//! requests on their own; `x-should-retry: false` forbids that for a run that has executed tools or cannot succeed.
+//! A response is opened after [`Limits::keep_alive`] at the latest, with status 200.
+//!
+//! # Limits of the server
+//!
+//! This service bounds what it can see: bodies and responses. Slow request heads, idle connections and clients that
+//! stop reading are seen by the server alone. Each adapter's documentation shows how to set these timeouts.
 //!
 //! ```
 //! use http::{Request, StatusCode};
@@ -90,31 +104,35 @@
 //! # }
 //! ```
 
-mod admit;
 mod ag_ui;
 mod body;
 mod bridge;
 mod burst;
 mod completion;
 mod copilotkit;
+mod drain_body;
+mod first_event;
 mod manifest;
 mod mount;
 mod object;
 mod openai;
-mod opening;
 mod options;
 mod posted;
-mod query;
-mod read;
+mod protocol;
+mod receive;
+mod rejection;
 mod reply;
+mod route;
 mod service;
-mod shape;
 mod source;
-mod suggest;
-mod unread;
+mod suggestions;
 mod woken;
+
+#[cfg(doc)]
+use omniassist_core::Limits;
 
 pub use body::{AssistantBody, CutAnswer};
 pub use mount::strip_prefix;
 pub use posted::PostedRun;
+use rejection::{ErrorFormat, Rejection};
 pub use service::{AssistantService, ServiceFuture};

@@ -7,13 +7,13 @@ use omniassist_core::dialect::text;
 use omniassist_core::run::ClientAbilities;
 use omniassist_core::{Error, RunRequest};
 
-use super::query::{self, Protocol};
-use super::read::{Refusal, unguarded_json_body, wants_ndjson};
-use super::shape::Shape;
-use super::{AssistantBody, admit, reply};
+use super::protocol::{Protocol, query_value};
+use super::receive::{self, wants_ndjson};
+use super::{AssistantBody, ErrorFormat, Rejection, reply};
 use crate::Assistant;
+use crate::access::Upload;
 
-/// A posted run, read and checked but not begun: for hosts that look at it, or change it, in a handler of their own.
+/// A posted run that was read and checked but has not begun, for applications that inspect or change it in a handler.
 ///
 /// ```
 /// use http::{Request, Response};
@@ -32,107 +32,144 @@ use crate::Assistant;
 /// ```
 #[derive(Clone)]
 pub struct PostedRun {
-    /// What the client asks for.
+    /// The run that the client asks for.
     pub request: RunRequest,
-    /// The extensions of the HTTP request; they reach the tools.
+    /// The extensions of the HTTP request. Tools take them as [`Extension<T>`](crate::Extension).
     pub extensions: Extensions,
     pub(super) framing: Framing,
     pub(super) version: ClientVersion,
     pub(super) protocol: Protocol,
     http_version: Version,
+    /// Set when the sender was checked before the body was read.
+    is_admitted: bool,
 }
 
 impl PostedRun {
-    /// Lets a request in as the assistant's own routes do (see [`access`](crate::access)), and reads its body, in any of
-    /// the forms that `POST /` takes. Permitting pages of other origins to ask is left to the host, whose route it is:
-    /// `OPTIONS` does not come here, and the response has no CORS headers.
+    /// Checks the sender of a request as the assistant's own routes do (see [`access`](crate::access)), and reads its
+    /// body in any of the forms that `POST /` takes. CORS is left to the application, whose route it is: preflight
+    /// requests do not come here, and the response has no CORS headers.
     ///
     /// # Errors
     ///
-    /// The response to give when the request may not come in or is not acceptable: 400, 401, 403, 413, 415, 421 or 503
-    /// with a JSON body that says why.
+    /// The response to send when the request is refused: 400, 401, 403, 408, 413, 415, 421, 429 or 503, with a JSON body
+    /// that gives the reason.
     pub async fn read_for<B: Body>(
         request: Request<B>,
         assistant: &Assistant,
     ) -> Result<Self, Response<AssistantBody>> {
-        let (mut parts, body) = request.into_parts();
-        assistant.access().screen(&parts).map_err(|refused| admit::refused(Shape::Own, refused))?;
-        admit::identify(assistant, Shape::Own, &mut parts).await?;
-        Self::read(Request::from_parts(parts, body), assistant.limits()).await
+        let http_version = request.version();
+        let posted = async {
+            let (mut parts, body) = request.into_parts();
+            assistant.access().screen(&parts)?;
+            assistant.access().identify(&mut parts).await?;
+            Self::read_admitted(Request::from_parts(parts, body), assistant).await
+        };
+        posted.await.map_err(|rejection: Rejection| {
+            let mut response = rejection.into_response(ErrorFormat::Json);
+            reply::request_close(assistant, http_version, &mut response);
+            response
+        })
     }
 
-    /// Reads a request's body, and nothing else: who may send it is for the caller to say. For a
-    /// [runtime](crate::bridge) of the host's own; for an assistant there is [`read_for`](Self::read_for).
+    /// Reads a request's body, and nothing else: checking the sender is left to the caller. It serves an agent
+    /// [runtime](crate::bridge) of the application; for an assistant there is [`read_for`](Self::read_for).
+    ///
+    /// The limits on memory for all bodies in flight
+    /// ([`max_body_bytes_in_flight`](omniassist_core::Limits::max_body_bytes_in_flight)) are not applied here.
     ///
     /// # Errors
     ///
-    /// The response to give when the request is not acceptable: 400, 413 or 415 with a JSON body that says why.
+    /// The response to send when the request is not acceptable: 400, 408, 413 or 415, with a JSON body that gives the
+    /// reason.
     pub async fn read<B: Body>(
         request: Request<B>,
         limits: &omniassist_core::Limits,
     ) -> Result<Self, Response<AssistantBody>> {
-        Self::try_read(request, limits).await.map_err(|refusal| reply::refusal(&refusal))
+        Self::receive(request, limits, None)
+            .await
+            .map_err(|rejection| rejection.into_response(ErrorFormat::Json))
     }
 
-    async fn try_read<B: Body>(
+    /// Reads the body of a request whose sender was checked.
+    pub(super) async fn read_admitted<B: Body>(
+        request: Request<B>,
+        assistant: &Assistant,
+    ) -> Result<Self, Rejection> {
+        let (parts, body) = request.into_parts();
+        let upload = receive::upload(assistant, &parts);
+        let request = Request::from_parts(parts, body);
+        let posted = Self::receive(request, assistant.limits(), Some(upload)).await?;
+        Ok(Self { is_admitted: true, ..posted })
+    }
+
+    async fn receive<B: Body>(
         request: Request<B>,
         limits: &omniassist_core::Limits,
-    ) -> Result<Self, Refusal> {
+        upload: Option<Upload>,
+    ) -> Result<Self, Rejection> {
         let (parts, body) = request.into_parts();
-        let body = unguarded_json_body(&parts.headers, body, limits).await?;
+        let body = receive::json(&parts.headers, body, limits, upload).await?;
         let version = client_version(&parts.uri)?;
         let protocol = Protocol::of(&parts.uri)?;
-        let mut request = ai_sdk::read_request(body, limits)?;
+        let mut request = ai_sdk::read_request(body.bytes.clone(), limits)?;
         let framing = if wants_ndjson(&parts.headers) { Framing::Ndjson } else { Framing::Sse };
         request.abilities.approvals = version > ClientVersion::V5;
         if protocol == Protocol::Text {
-            // Text cannot hand a call over.
+            // Plain text cannot hand a call over to the client.
             request.abilities = ClientAbilities::none();
             request.tools.clear();
         }
         let (extensions, http_version) = (parts.extensions, parts.version);
-        Ok(Self { request, extensions, framing, version, protocol, http_version })
+        Ok(Self { request, extensions, framing, version, protocol, http_version, is_admitted: false })
     }
 
-    /// Begins the run; the response streams what it does. Where the client asked for plain text (`?protocol=text`), a
-    /// run that fails has a response that breaks off, with the status 200.
+    /// Begins the run and returns the response that streams it. With `?protocol=text`, the response of a run that fails
+    /// breaks off, with status 200.
     ///
-    /// As on the assistant's own routes, a run without a [`Principal`](crate::Principal) in its extensions is answered
-    /// 401, unless [anonymous requests are allowed](crate::AssistantBuilder::allow_anonymous).
+    /// A run that was read by [`read`](Self::read) is answered 401 without a [`Principal`](crate::Principal) in its
+    /// extensions, unless [anonymous requests are allowed](crate::AssistantBuilder::allow_anonymous).
     pub fn respond(self, assistant: &Assistant) -> Response<AssistantBody> {
-        if let Err(error) = assistant.access().require(&self.extensions) {
-            return admit::unidentified(Shape::Own, &error);
-        }
-        let Self { request, extensions, framing, version, protocol, http_version } = self;
-        let mut response = match protocol {
-            Protocol::Data => {
-                let encoder = Encoder::new(framing).version(version);
-                reply::stream(assistant, request, extensions, framing.headers(), encoder)
-            }
-            Protocol::Text => {
-                reply::stream(assistant, request, extensions, text::HEADERS, text::Encoder::new())
-            }
-        };
-        reply::part_ways(assistant, http_version, &mut response);
+        let http_version = self.http_version;
+        let response = self.begin(assistant);
+        let mut response = response.unwrap_or_else(|rejection| rejection.into_response(ErrorFormat::Json));
+        reply::request_close(assistant, http_version, &mut response);
         response
     }
 
-    /// As [`respond`](Self::respond), but a run that fails before it says anything in plain text has a status that
-    /// says so.
-    pub(super) async fn respond_opened(self, assistant: &Assistant) -> Response<AssistantBody> {
-        if self.protocol == Protocol::Data {
-            return self.respond(assistant);
+    fn begin(self, assistant: &Assistant) -> Result<Response<AssistantBody>, Rejection> {
+        if !self.is_admitted {
+            assistant.access().require_principal(&self.extensions)?;
         }
-        let (request, extensions) = (self.request, self.extensions);
-        reply::stream_opened(assistant, request, extensions, text::HEADERS, text::Encoder::new())
-            .await
-            .unwrap_or_else(|reason| reply::no_text(&reason))
+        let Self { request, extensions, framing, version, protocol, .. } = self;
+        Ok(match protocol {
+            Protocol::Data => {
+                let encoder = Encoder::new(framing).version(version);
+                reply::stream(assistant, request, extensions, framing.headers(), encoder)?
+            }
+            Protocol::Text => {
+                reply::stream(assistant, request, extensions, text::HEADERS, text::Encoder::new())?
+            }
+        })
+    }
+
+    /// Begins the run as [`respond`](Self::respond) does, but a plain text run that fails before its first output is
+    /// answered with a status.
+    pub(super) async fn respond_opened(
+        self,
+        assistant: &Assistant,
+    ) -> Result<Response<AssistantBody>, Rejection> {
+        match self.protocol {
+            Protocol::Data => self.begin(assistant),
+            Protocol::Text => {
+                reply::stream_text(assistant, self.request, self.extensions, text::Encoder::new()).await
+            }
+        }
     }
 }
 
-/// What the query's `ai-sdk` says of the client.
+/// Reads the AI SDK's major version from `?ai-sdk=`.
 fn client_version(uri: &Uri) -> Result<ClientVersion, Error> {
-    match query::value(uri, "ai-sdk") {
+    match query_value(uri, "ai-sdk") {
         None => Ok(ClientVersion::default()),
         Some(number) => ClientVersion::from_number(number)
             .ok_or_else(|| Error::invalid_field("?ai-sdk", "5, 6 or 7", "another value")),

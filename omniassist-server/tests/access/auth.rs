@@ -174,7 +174,7 @@ async fn the_host_is_told_once_what_to_do_and_why_it_failed() {
     let service = serve(builder().1);
     answer(&service, request()).await;
     answer(&service.clone(), request()).await;
-    let warnings = recorder.events_saying("refused a request that says nothing of who it is from");
+    let warnings = recorder.events_saying("refused a request without a principal");
     assert_eq!(warnings.len(), 1);
     for way in ["extensions", "AssistantBuilder::authenticate", "AssistantBuilder::allow_anonymous"] {
         assert!(warnings[0]["message"].contains(way), "{way}");

@@ -221,7 +221,7 @@ fn what_is_no_host_is_named() {
 
 #[tokio::test]
 async fn the_host_is_told_once_that_rebinding_goes_unnoticed() {
-    const WARNING: &str = "nothing says where requests come from";
+    const WARNING: &str = "the address of the peer is unknown";
     let (recorder, _guard) = Recorder::install();
     let told = serve(builder().1.allow_anonymous());
     answer(&told, request(Some("localhost"), Some("127.0.0.1:5000"))).await;

@@ -13,6 +13,7 @@ mod outbound;
 mod payloads;
 mod principals;
 mod routes;
+mod uploads;
 
 use bytes::Bytes;
 use http::{Request, Response};

@@ -1,20 +1,19 @@
 use http::Uri;
 use omniassist_core::Error;
 
-/// What clients ask for in a request's query.
+/// The stream protocol that a client asks for in the request's query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Protocol {
     /// The AI SDK's UI message stream.
     #[default]
     Data,
-    /// Plain text.
     Text,
 }
 
 impl Protocol {
-    /// `?protocol=`, in the words of the AI SDK's `streamProtocol`.
+    /// Reads `?protocol=`, which has the values of the AI SDK's `streamProtocol`.
     pub(super) fn of(uri: &Uri) -> Result<Self, Error> {
-        match value(uri, "protocol") {
+        match query_value(uri, "protocol") {
             None | Some("data") => Ok(Self::Data),
             Some("text") => Ok(Self::Text),
             Some(_) => Err(Error::invalid_field("?protocol", "data or text", "another value")),
@@ -22,8 +21,8 @@ impl Protocol {
     }
 }
 
-/// The value of a parameter, as it is written.
-pub(super) fn value<'a>(uri: &'a Uri, name: &str) -> Option<&'a str> {
+/// Returns the value of a query parameter without decoding it.
+pub(super) fn query_value<'a>(uri: &'a Uri, name: &str) -> Option<&'a str> {
     let pairs = uri.query().unwrap_or_default().split('&');
     pairs.filter_map(|pair| pair.split_once('=')).find_map(|(key, value)| (key == name).then_some(value))
 }

@@ -7,16 +7,16 @@ use bytes::Buf as _;
 use http_body::{Body, Frame, SizeHint};
 use pin_project_lite::pin_project;
 
-/// How long the rest of a body is waited for that nobody wants.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// Time limit for draining an unread request body.
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(5);
 
 pin_project! {
-    /// A request's body that knows how much of it was read.
+    /// A request body that counts how much of it was read.
     ///
-    /// Many requests are answered before their body is read: it is of another type than JSON, or there is nothing at the
-    /// path. Servers then close the connection after the answer, or reset it, and a client that is still sending may
-    /// never see the answer. So the rest is thrown away first, see [`discard`](Self::discard).
-    pub(super) struct Unread<B> {
+    /// Many requests are answered before their body is read, for example because nothing is at the path. Servers then
+    /// close or reset the connection after the answer, and a client that is still sending may never see it. So the
+    /// rest of the body is received and thrown away first, see [`drain`](Self::drain).
+    pub(super) struct DrainBody<B> {
         #[pin]
         body: B,
         read: usize,
@@ -24,13 +24,13 @@ pin_project! {
     }
 }
 
-impl<B: Body> Unread<B> {
+impl<B: Body> DrainBody<B> {
     pub(super) fn new(body: B) -> Self {
         Self { body, read: 0, has_ended: false }
     }
 
-    /// Throws away what is still to come, until `limit` bytes of the body were read in all. Waits 5 s at most.
-    pub(super) async fn discard(mut self: Pin<&mut Self>, limit: usize) {
+    /// Throws away the rest of the body, until `limit` bytes were read in all or 5 s have passed.
+    pub(super) async fn drain(mut self: Pin<&mut Self>, limit: usize) {
         let rest = async {
             while !self.has_ended && !self.is_end_stream() && self.read <= limit {
                 if poll_fn(|cx| self.as_mut().poll_frame(cx)).await.is_none_or(|frame| frame.is_err()) {
@@ -38,11 +38,11 @@ impl<B: Body> Unread<B> {
                 }
             }
         };
-        let _ = tokio::time::timeout(PATIENCE, rest).await;
+        let _ = tokio::time::timeout(DRAIN_TIMEOUT, rest).await;
     }
 }
 
-impl<B: Body> Body for Unread<B> {
+impl<B: Body> Body for DrainBody<B> {
     type Data = B::Data;
     type Error = B::Error;
 

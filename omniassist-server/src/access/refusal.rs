@@ -1,13 +1,13 @@
 use http::StatusCode;
 
-/// Why a request is not let in, whoever sent it.
+/// A request that is refused because of its host or its origin, whoever sent it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Refused {
-    /// It names no host, several, or none that can be read.
+    /// The request names no host, several hosts, or one that cannot be parsed.
     InvalidHost,
-    /// It names a host that this server does not answer to.
+    /// The request names a host that this server does not answer to.
     HostNotAllowed,
-    /// A page of another origin sent it.
+    /// A page of another origin sent the request.
     OriginNotAllowed,
 }
 
@@ -20,7 +20,7 @@ impl Refused {
         }
     }
 
-    /// The stable code that clients are told.
+    /// Returns the stable code that clients receive.
     pub(crate) fn code(self) -> &'static str {
         match self {
             Self::InvalidHost => "invalid_host",
@@ -29,8 +29,8 @@ impl Refused {
         }
     }
 
-    /// The sentence that clients are told.
-    pub(crate) fn message(self) -> &'static str {
+    /// Returns the sentence that clients receive.
+    pub(crate) fn client_message(self) -> &'static str {
         match self {
             Self::InvalidHost => "The request must name one host, in its Host header.",
             Self::HostNotAllowed => "This server does not answer to the host that the request names.",
@@ -38,16 +38,16 @@ impl Refused {
         }
     }
 
-    /// What the host of the library can do about it.
+    /// Returns the log message that tells the application's developers what to change.
     pub(super) fn advice(self) -> Option<&'static str> {
         match self {
             Self::InvalidHost => None,
             Self::HostNotAllowed => Some(
                 "refused a request for a host that this server does not answer to (421 host_not_allowed), and will \
-                 refuse others: name the hosts it has with `AssistantBuilder::allowed_hosts`",
+                 refuse others: list the hosts of this server with `AssistantBuilder::allowed_hosts`",
             ),
             Self::OriginNotAllowed => Some(
-                "refused a request of a page of another origin (403 origin_not_allowed), and will refuse others: where \
+                "refused a request of a page of another origin (403 origin_not_allowed), and will refuse others: if \
                  pages of that origin may use the assistant, list it with `AssistantBuilder::allow_origin`",
             ),
         }

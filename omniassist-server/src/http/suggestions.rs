@@ -1,10 +1,10 @@
-//! Suggestions of what the user could say next, as CopilotKit asks for them: a run in which the model has to call one
-//! tool, whose arguments are the suggestions.
+//! Suggestions of the user's next message, for CopilotKit: a run in which the model has to call one tool, whose arguments
+//! are the suggestions.
 //!
-//! CopilotKit posts the conversation under the name of a thread of its own, so no seal in it holds. None is needed:
-//! such a run has no tools of the server's, and nothing that it says gets into the conversation. What the seals would
-//! have proved counts as unproved: the model learns of tool results only that they can no longer be verified, and a host
-//! that refuses unsealed text has no suggestions.
+//! CopilotKit posts the conversation under a thread of its own, so its seals do not verify. They are not needed: such a
+//! run has no server tools, and its output does not become part of the conversation. Without seals, the model learns of
+//! tool results only that they can no longer be verified, and an assistant that refuses unsealed text makes no
+//! suggestions.
 
 use omniassist_core::dialect::ag_ui::Posted;
 use omniassist_core::message::{Message, OWN_KEY, Part, ProviderMetadata};
@@ -12,19 +12,18 @@ use omniassist_core::run::{ClientAbilities, ToolUse};
 use omniassist_core::{Error, ToolChoice};
 use serde_json::Value;
 
-/// The tool, as CopilotKit declares it.
+/// The name under which CopilotKit declares the tool.
 const TOOL: &str = "copilotkitSuggest";
 
-/// Whether a run is one for suggestions, though it came by the route of all runs: CopilotKit sends it there where it
-/// speaks to the single route.
-pub(super) fn is_wanted(posted: &Posted) -> bool {
+/// Returns `true` if a run is one for suggestions. CopilotKit posts those to the single route as ordinary runs.
+pub(super) fn are_wanted(posted: &Posted) -> bool {
     let forwarded = posted.request.forwarded.as_ref().map(|props| props.to_value());
     let choice = forwarded.as_ref().and_then(|props| props.pointer("/toolChoice/function/name"));
     let is_only_tool = posted.request.tools.iter().all(|tool| tool.name == TOOL);
     choice.and_then(Value::as_str) == Some(TOOL) && is_only_tool && !posted.request.tools.is_empty()
 }
 
-/// Makes a run for suggestions of what was posted.
+/// Turns a posted run into one for suggestions.
 ///
 /// # Errors
 ///
@@ -40,7 +39,7 @@ pub(super) fn prepare(mut posted: Posted) -> Result<Posted, Error> {
     tool_use.choice = ToolChoice::Tool(TOOL.into());
     request.tool_use = tool_use;
     request.abilities = ClientAbilities::none();
-    // The thread's name stands for nothing, and is no chat that could be busy.
+    // CopilotKit invents the thread's name, so there is no chat that could be busy.
     request.chat_id = None;
     request.messages.iter_mut().for_each(forget_seals);
     Ok(posted)

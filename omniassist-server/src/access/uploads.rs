@@ -1,0 +1,113 @@
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use omniassist_core::Limits;
+
+use crate::Principal;
+
+/// Counts the memory of request bodies that are being received or read, in all and for each named principal.
+#[derive(Debug, Default)]
+pub(crate) struct Uploads {
+    taken: Mutex<Taken>,
+}
+
+#[derive(Debug, Default)]
+struct Taken {
+    total: usize,
+    by_principal: HashMap<Principal, usize>,
+}
+
+/// The memory of one request body. Dropping it gives the memory back.
+#[derive(Debug)]
+pub(crate) struct Upload {
+    uploads: Arc<Uploads>,
+    principal: Principal,
+    bytes: usize,
+}
+
+/// The limit that a growing body would pass.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum UploadsFull {
+    OfPrincipal,
+    OfAll,
+}
+
+impl Uploads {
+    /// Begins a body that takes no memory yet.
+    pub(crate) fn begin(self: &Arc<Self>, principal: Principal) -> Upload {
+        Upload { uploads: Arc::clone(self), principal, bytes: 0 }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Taken> {
+        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Upload {
+    /// Reserves memory, so that the body may take `bytes` in all.
+    ///
+    /// # Errors
+    ///
+    /// When the principal's bodies, or all bodies, would take more than the limits allow. A principal over its own
+    /// limit learns that, also where the server is full.
+    pub(crate) fn grow_to(&mut self, bytes: usize, limits: &Limits) -> Result<(), UploadsFull> {
+        let more = bytes.saturating_sub(self.bytes);
+        if more == 0 {
+            return Ok(());
+        }
+        let mut taken = self.uploads.lock();
+        let named = !self.principal.is_anonymous();
+        let own = taken.by_principal.get(&self.principal).copied().unwrap_or(0).saturating_add(more);
+        if named && own > limits.max_body_bytes_per_principal {
+            return Err(UploadsFull::OfPrincipal);
+        }
+        let total = taken.total.saturating_add(more);
+        if total > limits.max_body_bytes_in_flight {
+            return Err(UploadsFull::OfAll);
+        }
+        taken.total = total;
+        if named {
+            taken.by_principal.insert(self.principal.clone(), own);
+        }
+        self.bytes = bytes;
+        Ok(())
+    }
+}
+
+impl Drop for Upload {
+    fn drop(&mut self) {
+        let mut taken = self.uploads.lock();
+        taken.total = taken.total.saturating_sub(self.bytes);
+        if let Some(own) = taken.by_principal.get_mut(&self.principal) {
+            *own = own.saturating_sub(self.bytes);
+            if *own == 0 {
+                taken.by_principal.remove(&self.principal);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_is_counted_to_the_byte_and_given_back() {
+        let mut limits = Limits::default();
+        (limits.max_body_bytes_per_principal, limits.max_body_bytes_in_flight) = (10, 15);
+        let uploads = Arc::new(Uploads::default());
+        let (ann, bob) = (Principal::new("ann"), Principal::new("bob"));
+        let (mut one, mut two) = (uploads.begin(ann.clone()), uploads.begin(ann));
+        assert_eq!(one.grow_to(6, &limits), Ok(()));
+        assert_eq!(two.grow_to(5, &limits), Err(UploadsFull::OfPrincipal));
+        assert_eq!(two.grow_to(4, &limits), Ok(()));
+        let (mut other, mut anonymous) = (uploads.begin(bob), uploads.begin(Principal::anonymous()));
+        assert_eq!(other.grow_to(6, &limits), Err(UploadsFull::OfAll));
+        assert_eq!(other.grow_to(5, &limits), Ok(()));
+        assert_eq!(anonymous.grow_to(1, &limits), Err(UploadsFull::OfAll));
+        drop((one, two, other));
+        assert_eq!(anonymous.grow_to(15, &limits), Ok(()));
+        drop(anonymous);
+        assert!(uploads.lock().by_principal.is_empty() && uploads.lock().total == 0);
+    }
+}

@@ -1,0 +1,254 @@
+//! Receives request bodies within the limits of size, time and memory.
+
+use std::future::poll_fn;
+use std::pin::pin;
+use std::time::Duration;
+
+use bytes::{Buf, Bytes};
+use http::request::Parts;
+use http::{HeaderMap, HeaderValue, StatusCode, header};
+use http_body::Body;
+use omniassist_core::{Limits, json_guard};
+use tokio::time::{Instant, timeout_at};
+
+use super::Rejection;
+use crate::access::{Upload, UploadsFull};
+use crate::{Assistant, Principal};
+
+/// A body of at least this size that arrives in one piece is not copied. Of a smaller one, the piece may keep more
+/// memory alive than the body has.
+const ZERO_COPY_BYTES: usize = 64 * 1024;
+
+/// When a principal's other bodies may have been received.
+const RETRY_OWN: Duration = Duration::from_secs(1);
+
+/// When other bodies of all clients may have been received.
+const RETRY_ANY: Duration = Duration::from_secs(2);
+
+/// A received body. Its memory counts as in flight until this is dropped.
+#[derive(Debug)]
+pub(super) struct Received {
+    pub(super) bytes: Bytes,
+    _upload: Option<Upload>,
+}
+
+/// Receives a JSON body for an assistant, and checks its nesting and its keys. Its syntax is left to the parser.
+///
+/// # Errors
+///
+/// When the headers announce something else than plain JSON, the body passes a limit or breaks off, or its nesting or
+/// keys are not acceptable.
+pub(super) async fn guarded_json<B: Body>(
+    assistant: &Assistant,
+    parts: &Parts,
+    body: B,
+) -> Result<Received, Rejection> {
+    let limits = assistant.limits();
+    let body = json(&parts.headers, body, limits, Some(upload(assistant, parts))).await?;
+    json_guard::check(&body.bytes, limits.max_json_depth)?;
+    Ok(body)
+}
+
+/// Receives a JSON body for a parser that checks nesting and keys itself.
+///
+/// # Errors
+///
+/// When the headers announce something else than plain JSON, or the body passes a limit or breaks off.
+pub(super) async fn json<B: Body>(
+    headers: &HeaderMap,
+    body: B,
+    limits: &Limits,
+    upload: Option<Upload>,
+) -> Result<Received, Rejection> {
+    require_plain_json(headers)?;
+    receive(body, limits, upload).await
+}
+
+/// Begins to count the memory of a request's body for the request's principal.
+pub(super) fn upload(assistant: &Assistant, parts: &Parts) -> Upload {
+    assistant.access().begin_upload(parts.extensions.get::<Principal>().cloned().unwrap_or_default())
+}
+
+/// Requires a body that is declared as JSON without content coding. HTML forms cannot declare JSON, and a script of
+/// another origin must ask the browser for permission first.
+///
+/// # Errors
+///
+/// With status 415 otherwise.
+pub(super) fn require_plain_json(headers: &HeaderMap) -> Result<(), Rejection> {
+    if !is_json(headers) {
+        return Err(Rejection::not_json());
+    }
+    let codings = headers.get_all(header::CONTENT_ENCODING).iter().map(HeaderValue::as_bytes);
+    let mut codings = codings.flat_map(|value| value.split(|byte| *byte == b','));
+    if codings.all(|coding| coding.trim_ascii().eq_ignore_ascii_case(b"identity")) {
+        return Ok(());
+    }
+    let message = "The body must be sent without content-encoding.";
+    Err(Rejection::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_content_encoding", message)
+        .with_header(header::ACCEPT_ENCODING, Some(HeaderValue::from_static("identity"))))
+}
+
+/// Receives a body. Of one that is too large, up to twice the limit is received and thrown away before it is refused:
+/// most clients look for an answer only when they have sent everything.
+///
+/// # Errors
+///
+/// When the body passes a limit of size, time or memory, or breaks off.
+pub(super) async fn receive<B: Body>(
+    body: B,
+    limits: &Limits,
+    mut upload: Option<Upload>,
+) -> Result<Received, Rejection> {
+    let limit = limits.max_body_bytes;
+    let announced = body.size_hint().lower();
+    let mut too_large = announced > limit as u64;
+    // The announced length bounds how far the buffer grows ahead of what was received, and nothing else.
+    let goal = usize::try_from(announced).ok().filter(|length| *length > 0).unwrap_or(limit).min(limit);
+    let mut body = pin!(body);
+    let mut buffer = Vec::new();
+    let mut received = 0_usize;
+    let mut pace = Pace::new(limits);
+    loop {
+        let Ok(frame) = timeout_at(pace.due, poll_fn(|cx| body.as_mut().poll_frame(cx))).await else {
+            pace.check(received, limits)?;
+            continue;
+        };
+        let Some(frame) = frame else { break };
+        let Ok(mut data) = frame.map_err(|_| broken())?.into_data() else { continue };
+        received = received.saturating_add(data.remaining());
+        too_large |= received > limit;
+        if too_large {
+            buffer = Vec::new();
+            upload = None;
+            if received > limit.saturating_mul(3) {
+                break;
+            }
+            continue;
+        }
+        let mut reserve = |bytes| match &mut upload {
+            Some(upload) => upload.grow_to(bytes, limits).map_err(|full| refused(full, limits)),
+            None => Ok(()),
+        };
+        if buffer.is_empty() && received >= ZERO_COPY_BYTES && body.is_end_stream() {
+            reserve(received)?;
+            return Ok(Received { bytes: data.copy_to_bytes(received), _upload: upload });
+        }
+        if received > buffer.capacity() {
+            let capacity = received.max(buffer.capacity().saturating_mul(2).min(goal));
+            reserve(capacity)?;
+            buffer.reserve_exact(capacity - buffer.len());
+        }
+        while data.has_remaining() {
+            let chunk = data.chunk();
+            buffer.extend_from_slice(chunk);
+            let length = chunk.len();
+            data.advance(length);
+        }
+    }
+    if too_large {
+        let message = format!("The body is larger than {limit} bytes.");
+        return Err(Rejection::new(StatusCode::PAYLOAD_TOO_LARGE, "body_too_large", message)
+            .with_limit("max_body_bytes", limit));
+    }
+    Ok(Received { bytes: buffer.into(), _upload: upload })
+}
+
+/// The pace that a body must keep. Each period of [`Limits::body_timeout`] that does not complete the body must bring
+/// as many bytes as [`Limits::min_body_rate`] gives for it. A period of its own for each measurement keeps a client
+/// from sending most of the body at once and then withholding the rest for a long time.
+struct Pace {
+    /// The end of the period.
+    due: Instant,
+    /// Bytes of the body that must have been received by then.
+    required: usize,
+}
+
+impl Pace {
+    fn new(limits: &Limits) -> Self {
+        let mut pace = Self { due: Instant::now(), required: 0 };
+        pace.begin(0, limits);
+        pace
+    }
+
+    fn begin(&mut self, received: usize, limits: &Limits) {
+        self.due += limits.body_timeout;
+        let bytes = (limits.min_body_rate as u128).saturating_mul(limits.body_timeout.as_millis()) / 1_000;
+        // Without a rate, a period must still bring something.
+        self.required = received.saturating_add(usize::try_from(bytes).unwrap_or(usize::MAX).max(1));
+    }
+
+    /// Begins the next period.
+    ///
+    /// # Errors
+    ///
+    /// When the period that has ended brought too little.
+    fn check(&mut self, received: usize, limits: &Limits) -> Result<(), Rejection> {
+        if received >= self.required {
+            self.begin(received, limits);
+            return Ok(());
+        }
+        let message = "The body was not received in time.";
+        Err(Rejection::new(StatusCode::REQUEST_TIMEOUT, "body_timeout", message))
+    }
+}
+
+fn broken() -> Rejection {
+    let message = "The body broke off before it was complete.";
+    Rejection::new(StatusCode::BAD_REQUEST, "incomplete_body", message)
+}
+
+fn refused(full: UploadsFull, limits: &Limits) -> Rejection {
+    match full {
+        UploadsFull::OfPrincipal => {
+            let message = "You are sending too much at the same time. Try again in a moment.";
+            Rejection::new(StatusCode::TOO_MANY_REQUESTS, "too_many_uploads", message)
+                .with_limit("max_body_bytes_per_principal", limits.max_body_bytes_per_principal)
+                .with_retry_after(RETRY_OWN)
+        }
+        UploadsFull::OfAll => {
+            let message = "The server receives too many requests at the same time. Try again in a moment.";
+            Rejection::new(StatusCode::SERVICE_UNAVAILABLE, "overloaded", message).with_retry_after(RETRY_ANY)
+        }
+    }
+}
+
+/// Returns `true` if the body is declared as JSON.
+pub(super) fn is_json(headers: &HeaderMap) -> bool {
+    let Some(content_type) = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()) else {
+        return false;
+    };
+    let essence = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    essence == "application/json" || (essence.starts_with("application/") && essence.ends_with("+json"))
+}
+
+/// Returns `true` if the client asks for one JSON value a line instead of server-sent events.
+pub(super) fn wants_ndjson(headers: &HeaderMap) -> bool {
+    let accepted = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
+    accepted
+        .flat_map(|value| value.split(','))
+        .filter_map(|range| range.split(';').next())
+        .any(|range| range.trim().eq_ignore_ascii_case("application/x-ndjson"))
+}
+
+#[cfg(test)]
+mod tests {
+    use http_body_util::Full;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_large_body_in_one_piece_is_not_copied() {
+        let mut limits = Limits::default();
+        limits.max_body_bytes = ZERO_COPY_BYTES;
+        for (length, is_shared) in [(0, false), (ZERO_COPY_BYTES - 1, false), (ZERO_COPY_BYTES, true)] {
+            let posted = Bytes::from(vec![b' '; length]);
+            let received = receive(Full::new(posted.clone()), &limits, None).await.unwrap().bytes;
+            assert_eq!(received, posted);
+            assert_eq!(length > 0 && received.as_ptr() == posted.as_ptr(), is_shared, "{length}");
+        }
+        let too_large = Full::new(Bytes::from(vec![b' '; ZERO_COPY_BYTES + 1]));
+        let refused = receive(too_large, &limits, None).await;
+        assert!(format!("{refused:?}").contains("body_too_large"));
+    }
+}

@@ -1,0 +1,220 @@
+//! Refused requests, and the formats in which the dialects' clients read errors.
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+use bytes::BytesMut;
+use http::{HeaderName, HeaderValue, Method, Response, StatusCode, header};
+use omniassist_core::dialect::chat_completions::error_body;
+use omniassist_core::{Error, ErrorCode};
+use serde_json::{Map, Value, json};
+
+use super::{AssistantBody, reply};
+use crate::access::{AuthError, Refused};
+
+/// The longest `Retry-After` that OpenAI's clients wait for. At a longer one they try again much too soon.
+const LONGEST_OPENAI_WAIT: Duration = Duration::from_secs(60);
+
+/// A format in which clients read errors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ErrorFormat {
+    /// `{"error": {"code", "message", …}}`.
+    Json,
+    /// `{"error": {"message", "type", "param", "code"}}`.
+    OpenAi,
+    /// `{"error", "message", "code", "details"}`.
+    CopilotKit,
+    /// The message alone, for clients that show the body as it is.
+    PlainText,
+}
+
+/// A request that is not answered, independent of the format in which its client reads errors.
+#[derive(Debug)]
+pub(super) struct Rejection {
+    status: StatusCode,
+    code: &'static str,
+    message: Cow<'static, str>,
+    /// Further members of the error object: `path`, `expected`, `found`, `limit`.
+    details: Map<String, Value>,
+    headers: Vec<(HeaderName, HeaderValue)>,
+    retry_after: Option<Duration>,
+    /// Set for errors whose format does not depend on the route.
+    format: Option<ErrorFormat>,
+}
+
+impl Rejection {
+    pub(super) fn new(status: StatusCode, code: &'static str, message: impl Into<Cow<'static, str>>) -> Self {
+        Self {
+            status,
+            code,
+            message: message.into(),
+            details: Map::new(),
+            headers: Vec::new(),
+            retry_after: None,
+            format: None,
+        }
+    }
+
+    pub(super) fn not_found() -> Self {
+        Self::new(StatusCode::NOT_FOUND, "not_found", "There is nothing at this path.")
+    }
+
+    pub(super) fn method_not_allowed(allowed: &[Method]) -> Self {
+        let allowed = allowed.iter().map(Method::as_str).collect::<Vec<_>>().join(", ");
+        let message = format!("This path takes {allowed} only.");
+        let rejection = Self::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", message);
+        rejection.with_header(header::ALLOW, HeaderValue::from_str(&allowed).ok())
+    }
+
+    pub(super) fn not_json() -> Self {
+        let message = "The body must be JSON, with content-type application/json.";
+        Self::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", message)
+    }
+
+    /// Adds a member to the error object.
+    pub(super) fn with_detail(mut self, name: &str, value: impl Into<Value>) -> Self {
+        self.details.insert(name.to_owned(), value.into());
+        self
+    }
+
+    /// Adds the limit that was passed.
+    pub(super) fn with_limit(self, name: &str, value: usize) -> Self {
+        self.with_detail("limit", json!({ "name": name, "value": value }))
+    }
+
+    pub(super) fn with_header(mut self, name: HeaderName, value: Option<HeaderValue>) -> Self {
+        self.headers.extend(value.map(|value| (name, value)));
+        self
+    }
+
+    pub(super) fn with_retry_after(mut self, delay: impl Into<Option<Duration>>) -> Self {
+        self.retry_after = delay.into();
+        self
+    }
+
+    /// Sets the format, whatever the route's is.
+    pub(super) fn in_format(mut self, format: ErrorFormat) -> Self {
+        self.format = Some(format);
+        self
+    }
+
+    /// Renders the rejection for the clients of a route.
+    pub(super) fn into_response(self, route_format: ErrorFormat) -> Response<AssistantBody> {
+        let format = self.format.unwrap_or(route_format);
+        let mut response = match format {
+            ErrorFormat::Json => reply::json(self.status, &json!({ "error": self.members() })),
+            ErrorFormat::OpenAi => reply::json_bytes(self.status, self.openai_body()),
+            ErrorFormat::CopilotKit => {
+                let body = json!({
+                    "error": self.title(),
+                    "message": self.message,
+                    "code": self.code,
+                    "details": self.members(),
+                });
+                reply::json(self.status, &body)
+            }
+            ErrorFormat::PlainText => reply::text(self.status, reply::PLAIN_TEXT, self.message.into_owned()),
+        };
+        if let Some(delay) = self.retry_after {
+            // Rounded up: a client that comes earlier is refused again.
+            let seconds = delay.as_secs().saturating_add(u64::from(delay.subsec_nanos() > 0));
+            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+            if format == ErrorFormat::OpenAi && delay > LONGEST_OPENAI_WAIT {
+                response.headers_mut().insert("x-should-retry", HeaderValue::from_static("false"));
+            }
+        }
+        for (name, value) in self.headers {
+            response.headers_mut().insert(name, value);
+        }
+        response
+    }
+
+    fn members(&self) -> Map<String, Value> {
+        let mut members = self.details.clone();
+        members.insert("code".to_owned(), self.code.into());
+        members.insert("message".to_owned(), self.message.as_ref().into());
+        members
+    }
+
+    fn openai_body(&self) -> BytesMut {
+        let kind = match self.status {
+            StatusCode::TOO_MANY_REQUESTS => "rate_limit_error",
+            status if status.is_server_error() => "server_error",
+            _ => "invalid_request_error",
+        };
+        // The code that OpenAI's clients look for.
+        let code =
+            if self.code == ErrorCode::RateLimited.as_str() { "rate_limit_exceeded" } else { self.code };
+        let param = self.details.get("path").and_then(Value::as_str);
+        let mut body = BytesMut::new();
+        error_body(&self.message, kind, param, Some(code), &mut body);
+        body
+    }
+
+    /// Returns the title that CopilotKit's runtime gives such an error.
+    fn title(&self) -> &'static str {
+        match (self.code, self.status) {
+            ("agent_not_found", _) => "Agent not found",
+            (_, StatusCode::NOT_FOUND) => "Not found",
+            (_, StatusCode::METHOD_NOT_ALLOWED) => "Method not allowed",
+            (_, StatusCode::CONFLICT) => "Thread already running",
+            (_, StatusCode::TOO_MANY_REQUESTS) => "Too many requests",
+            (_, StatusCode::INTERNAL_SERVER_ERROR) => "Internal error",
+            (_, StatusCode::SERVICE_UNAVAILABLE) => "Service unavailable",
+            (
+                _,
+                StatusCode::BAD_REQUEST
+                | StatusCode::REQUEST_TIMEOUT
+                | StatusCode::PAYLOAD_TOO_LARGE
+                | StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            ) => "Invalid request body",
+            (_, status) => status.canonical_reason().unwrap_or("Request refused"),
+        }
+    }
+}
+
+impl From<Error> for Rejection {
+    fn from(error: Error) -> Self {
+        let status = if error.is_conflict() {
+            StatusCode::CONFLICT
+        } else if error.is_throttled() {
+            StatusCode::TOO_MANY_REQUESTS
+        } else if error.is_unavailable() {
+            StatusCode::SERVICE_UNAVAILABLE
+        } else if error.is_internal() {
+            StatusCode::INTERNAL_SERVER_ERROR
+        } else {
+            StatusCode::BAD_REQUEST
+        };
+        let message = match (error.code(), std::error::Error::source(&error)) {
+            // The source names line and column, and nothing of the content.
+            (ErrorCode::InvalidJson, Some(source)) => format!("{error}: {source}"),
+            _ => error.to_string(),
+        };
+        let mut rejection =
+            Self::new(status, error.code().as_str(), message).with_retry_after(error.retry_after());
+        let members = [("path", error.path()), ("expected", error.expected()), ("found", error.found())];
+        for (name, value) in members {
+            if let Some(value) = value {
+                rejection = rejection.with_detail(name, value);
+            }
+        }
+        match error.limit() {
+            Some((name, value)) => rejection.with_limit(name, value),
+            None => rejection,
+        }
+    }
+}
+
+impl From<Refused> for Rejection {
+    fn from(refused: Refused) -> Self {
+        Self::new(refused.status(), refused.code(), refused.client_message())
+    }
+}
+
+impl From<AuthError> for Rejection {
+    fn from(error: AuthError) -> Self {
+        Self::new(error.status(), error.code(), error.client_message())
+            .with_header(header::WWW_AUTHENTICATE, error.challenge().cloned())
+    }
+}

@@ -1,0 +1,201 @@
+use http::Method;
+use percent_encoding::percent_decode_str;
+
+use super::rejection::ErrorFormat;
+
+/// A route of the service, parsed from a request's path below the mount point.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Route {
+    Run,
+    Completion,
+    Object(Option<String>),
+    AgUi,
+    Stop(String),
+    Stream,
+    Manifest,
+    Types,
+    ChatCompletions,
+    Models,
+    /// `None` for a name that is not UTF-8.
+    Model(Option<String>),
+    CopilotKit(CopilotKitRoute),
+    /// No route; carries the error format of the paths around it.
+    Unknown(ErrorFormat),
+}
+
+/// A route of CopilotKit's runtime.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum CopilotKitRoute {
+    /// The route whose body names another route.
+    Single,
+    Info,
+    Threads,
+    Agent {
+        agent: String,
+        action: AgentAction,
+    },
+}
+
+/// What a client asks of an agent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum AgentAction {
+    Run,
+    Connect,
+    Suggest,
+    /// Stops the run of this thread.
+    Stop(String),
+}
+
+impl Route {
+    pub(super) fn parse(path: &str) -> Self {
+        let path = path.trim_end_matches('/');
+        match path {
+            "" => return Self::Run,
+            "/completion" => return Self::Completion,
+            "/object" => return Self::Object(None),
+            "/ag-ui" => return Self::AgUi,
+            "/manifest.json" => return Self::Manifest,
+            "/types.d.ts" => return Self::Types,
+            _ => {}
+        }
+        if let Some(rest) =
+            path.strip_prefix("/copilotkit").filter(|rest| rest.is_empty() || rest.starts_with('/'))
+        {
+            return CopilotKitRoute::parse(rest)
+                .map_or(Self::Unknown(ErrorFormat::CopilotKit), Self::CopilotKit);
+        }
+        // A chat may be named `v1` or `object`; its own routes take precedence.
+        let is_chat_route = |rest: &&str| matches!(*rest, "stop" | "stream");
+        if let Some(rest) = path.strip_prefix("/v1/").filter(|rest| !is_chat_route(rest)) {
+            return match (rest, rest.strip_prefix("models/")) {
+                ("chat/completions", _) => Self::ChatCompletions,
+                ("models", _) => Self::Models,
+                (_, Some(name)) => Self::Model(decoded(name)),
+                _ => Self::Unknown(ErrorFormat::OpenAi),
+            };
+        }
+        if let Some(name) = path.strip_prefix("/object/").filter(|rest| !is_chat_route(rest)) {
+            return Self::Object(Some(name.to_owned()));
+        }
+        let chat = path.strip_prefix('/').and_then(|rest| rest.split_once('/'));
+        match chat.filter(|(chat_id, _)| !chat_id.is_empty()) {
+            Some((_, "stream")) => Self::Stream,
+            Some((chat_id, "stop")) => decoded(chat_id).map_or(Self::Unknown(ErrorFormat::Json), Self::Stop),
+            _ => Self::Unknown(ErrorFormat::Json),
+        }
+    }
+
+    /// Returns the methods that the route takes.
+    pub(super) fn methods(&self) -> &'static [Method] {
+        const POST: &[Method] = &[Method::POST];
+        const GET: &[Method] = &[Method::GET];
+        const GET_OR_HEAD: &[Method] = &[Method::GET, Method::HEAD];
+        match self {
+            Self::Manifest | Self::Types | Self::Models | Self::Model(_) => GET_OR_HEAD,
+            Self::CopilotKit(CopilotKitRoute::Info | CopilotKitRoute::Threads) => GET_OR_HEAD,
+            Self::Stream => GET,
+            Self::Unknown(_) => &[],
+            _ => POST,
+        }
+    }
+
+    /// Returns the format in which the clients of the route read errors.
+    pub(super) fn error_format(&self) -> ErrorFormat {
+        match self {
+            Self::ChatCompletions | Self::Models | Self::Model(_) => ErrorFormat::OpenAi,
+            Self::CopilotKit(_) => ErrorFormat::CopilotKit,
+            Self::Unknown(format) => *format,
+            _ => ErrorFormat::Json,
+        }
+    }
+
+    /// Returns the path as documentation and the manifest write it.
+    pub(super) fn path(&self) -> &'static str {
+        match self {
+            Self::Run => "/",
+            Self::Completion => "/completion",
+            Self::Object(_) => "/object/{name}",
+            Self::AgUi => "/ag-ui",
+            Self::Stop(_) => "/{chat_id}/stop",
+            Self::Stream => "/{chat_id}/stream",
+            Self::Manifest => "/manifest.json",
+            Self::Types => "/types.d.ts",
+            Self::ChatCompletions => "/v1/chat/completions",
+            Self::Models => "/v1/models",
+            Self::Model(_) => "/v1/models/{model}",
+            Self::CopilotKit(_) => "/copilotkit",
+            Self::Unknown(_) => "",
+        }
+    }
+}
+
+impl CopilotKitRoute {
+    /// Parses the path below `/copilotkit`.
+    pub(super) fn parse(path: &str) -> Option<Self> {
+        let path = path.trim_matches('/');
+        let segments: Option<Vec<String>> =
+            path.split('/').filter(|_| !path.is_empty()).map(decoded).collect();
+        let segments = segments?;
+        let segments: Vec<&str> = segments.iter().map(String::as_str).collect();
+        let (agent, action) = match segments.as_slice() {
+            [] => return Some(Self::Single),
+            ["info"] => return Some(Self::Info),
+            ["threads"] => return Some(Self::Threads),
+            ["agent", agent, "run"] => (agent, AgentAction::Run),
+            ["agent", agent, "connect"] => (agent, AgentAction::Connect),
+            ["agent", agent, "suggest"] => (agent, AgentAction::Suggest),
+            ["agent", agent, "stop", thread] => (agent, AgentAction::Stop((*thread).to_owned())),
+            _ => return None,
+        };
+        Some(Self::Agent { agent: (*agent).to_owned(), action })
+    }
+}
+
+fn decoded(segment: &str) -> Option<String> {
+    Some(percent_decode_str(segment).decode_utf8().ok()?.into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PATHS: [&str; 12] = [
+        "/",
+        "/completion",
+        "/object/{name}",
+        "/ag-ui",
+        "/{chat_id}/stop",
+        "/{chat_id}/stream",
+        "/manifest.json",
+        "/types.d.ts",
+        "/v1/chat/completions",
+        "/v1/models",
+        "/v1/models/{model}",
+        "/copilotkit",
+    ];
+
+    #[test]
+    fn documentation_lists_every_route() {
+        let docs = include_str!("mod.rs");
+        for path in PATHS {
+            let route = Route::parse(path);
+            assert_eq!(route.path(), path);
+            let method = route.methods()[0].as_str();
+            assert!(docs.contains(&format!("//! | `{method} {path}`")), "{method} {path}");
+        }
+    }
+
+    #[test]
+    fn chats_may_have_the_names_of_routes() {
+        let stop = |chat_id: &str| Route::Stop(chat_id.to_owned());
+        assert_eq!(Route::parse("/v1/stop"), stop("v1"));
+        assert_eq!(Route::parse("/object/stop/"), stop("object"));
+        assert_eq!(Route::parse("/completion/stream"), Route::Stream);
+        assert_eq!(Route::parse("/a%20b/stop"), stop("a b"));
+        assert_eq!(Route::parse("/%ff/stop"), Route::Unknown(ErrorFormat::Json));
+        assert_eq!(Route::parse("//stop"), Route::Unknown(ErrorFormat::Json));
+        assert_eq!(Route::parse("/copilotkit/stop"), Route::Unknown(ErrorFormat::CopilotKit));
+        assert_eq!(Route::parse("/v1"), Route::Unknown(ErrorFormat::Json));
+        assert_eq!(Route::parse("/v1/x"), Route::Unknown(ErrorFormat::OpenAi));
+    }
+}
