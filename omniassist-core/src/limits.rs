@@ -35,6 +35,8 @@ pub struct Limits {
     pub max_parts: usize,
     /// Context messages in one request. Default 1,000; the compressor keeps the last of them.
     pub max_context_messages: usize,
+    /// Fields of a request body that its format does not define. Default 64; one more is answered 400.
+    pub max_extra_fields: usize,
     /// Bytes of an id that a client chose (chat, message, tool call). Default 256.
     pub max_id_bytes: usize,
     /// Front-end tools that one request may declare. Default 64.
@@ -107,6 +109,7 @@ impl Default for Limits {
             max_messages: 1_000,
             max_parts: 1_024,
             max_context_messages: 1_000,
+            max_extra_fields: 64,
             max_id_bytes: 256,
             max_declared_tools: 64,
             max_steps: 16,

@@ -1,7 +1,7 @@
 //! Requests as the AI SDK's client and plainer clients post them.
 
 use bytes::Bytes;
-use omniassist_core::dialect::ai_sdk::read_request;
+use omniassist_core::dialect::ai_sdk::{read_prompt, read_request};
 use omniassist_core::run::Trigger;
 use omniassist_core::{ContextMessage, ErrorCode, Limits, Message, RunRequest, ToolSide};
 use serde_json::{Map, Value, json};
@@ -128,6 +128,7 @@ fn errors_name_the_place_and_the_kind() {
     const MESSAGES: &str = "an array with at least one message";
     const TRIGGER: &str = "\"submit-message\" or \"regenerate-message\"";
     const ID: &str = "an id of printable ASCII without quotes, '/' and '\\'";
+    const MESSAGE_ID: &str = "an id without control characters";
     let cases = [
         (json!([]), "body", "an object", "an array"),
         (json!(null), "body", "an object", "null"),
@@ -143,7 +144,7 @@ fn errors_name_the_place_and_the_kind() {
         (with(json!({"id": 5})), "id", "a string", "a number"),
         (with(json!({"id": "a/b"})), "id", ID, "a string with other characters"),
         (with(json!({"chatId": ".."})), "chatId", ID, "dots only"),
-        (with(json!({"messageId": "a\n"})), "messageId", ID, "a string with other characters"),
+        (with(json!({"messageId": "a\n"})), "messageId", MESSAGE_ID, "a string with control characters"),
         (with(json!({"trigger": "resume-stream"})), "trigger", TRIGGER, "another string"),
         (with(json!({"trigger": 1})), "trigger", "a string", "a number"),
         (with(json!({"context": {}})), "context", "an array of context messages", "an object"),
@@ -208,6 +209,7 @@ fn a_known_key_twice_is_an_error() {
 fn limits_hold_at_n_and_not_at_n_plus_1() {
     let mut limits = Limits::default();
     (limits.max_context_messages, limits.max_declared_tools, limits.max_id_bytes) = (2, 3, 4);
+    limits.max_extra_fields = 5;
     let read = |fields: Value| read_request(Bytes::from(with(fields).to_string()), &limits);
     let context = |n| json!({"context": vec![json!({"type": "t"}); n]});
     let tools =
@@ -216,8 +218,10 @@ fn limits_hold_at_n_and_not_at_n_plus_1() {
         |n: usize| json!({"tools": (0..n).map(|i| (format!("t{i}"), json!({}))).collect::<Map<_, _>>()});
     let id = |n: usize| json!({"id": "i".repeat(n)});
     let message_id = |n: usize| json!({"messageId": "i".repeat(n)});
+    let extra = |n: usize| Value::Object((0..n).map(|i| (format!("x{i}"), json!(i))).collect());
     type Make<'a> = &'a dyn Fn(usize) -> Value;
-    let cases: [(Make<'_>, usize, &str, &str); 5] = [
+    let cases: [(Make<'_>, usize, &str, &str); 6] = [
+        (&extra, 5, "max_extra_fields", "body"),
         (&context, 2, "max_context_messages", "context"),
         (&tools, 3, "max_declared_tools", "tools"),
         (&by_name, 3, "max_declared_tools", "tools"),
@@ -229,4 +233,22 @@ fn limits_hold_at_n_and_not_at_n_plus_1() {
         let error = read(make(limit + 1)).unwrap_err();
         assert_eq!((error.limit(), error.path()), (Some((name, limit)), Some(path)));
     }
+}
+
+#[test]
+fn extra_fields_are_kept_as_they_were_written() {
+    let body = r#"{"messages": [{"role": "user", "content": "Hi"}, {"role": "narrator", "content": "x"}],
+        "sessionId": "s\u00fc", "cart": {"b": 1.0, "a": [1e3]}, "none": null, "id": "chat"}"#;
+    let request = read_request(Bytes::from(body), &Limits::default()).unwrap();
+    let extra: Vec<_> = request.extra.iter().map(|(key, json)| (key.as_str(), json.as_str())).collect();
+    assert_eq!(
+        extra,
+        [("cart", r#"{"b": 1.0, "a": [1e3]}"#), ("none", "null"), ("sessionId", r#""s\u00fc""#)]
+    );
+    assert_eq!((request.messages.len(), request.skipped_messages), (1, vec![1]));
+
+    let prompt = read_prompt(Bytes::from(r#"{"prompt": "Hi", "page": 7}"#), &Limits::default()).unwrap();
+    assert_eq!(prompt.extra.get("page").map(|json| json.as_str()), Some("7"));
+    let twice = read_prompt(Bytes::from(r#"{"prompt": "Hi", "x": {"a": 1, "a": 2}}"#), &Limits::default());
+    assert_eq!(twice.unwrap_err().path(), Some("x.a"));
 }

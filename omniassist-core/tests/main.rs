@@ -28,7 +28,9 @@ mod official;
 #[cfg(feature = "partial-json")]
 mod partial_json;
 mod provider_items;
+mod question;
 mod read;
+mod records;
 mod round_trip;
 mod sse;
 mod strategies;

@@ -327,8 +327,7 @@ fn of_an_unfinished_and_a_finished_call_the_finished_one_counts() {
 #[test]
 fn errors_name_the_place_and_the_kind() {
     const STATES: &str = "a state of a tool call (\"input-available\", \"output-available\", ...)";
-    const ROLES: &str = "\"user\", \"assistant\" or \"system\"";
-    const ID: &str = "an id of printable ASCII without quotes, '/' and '\\'";
+    const ID: &str = "an id without control characters";
     const OPEN_CALL: &str = "the id of a call before it that waits for its output";
     let tool = |extra: Value| {
         let mut part = json!({"type": "tool-t", "toolCallId": "c", "state": "input-available", "input": {}});
@@ -345,8 +344,6 @@ fn errors_name_the_place_and_the_kind() {
         (json!([[]]), "messages[0]", "an object", "an array"),
         (json!([{"id": "m", "content": "a"}]), "messages[0].role", "a string", "nothing"),
         (json!([{"id": "m", "content": "a", "role": null}]), "messages[0].role", "a string", "null"),
-        (json!([{"content": "a", "role": "developer"}]), "messages[0].role", ROLES, "another string"),
-        (json!([{"content": "a", "role": "tool"}]), "messages[0].role", ROLES, "another string"),
         (json!([{"type": "item_reference", "id": "x"}]), "messages[0].role", "a string", "nothing"),
         (json!([{"role": "user"}]), "messages[0].parts", "an array of parts", "nothing"),
         (json!([{"role": "user", "parts": true}]), "messages[0].parts", "an array of parts", "a boolean"),
@@ -365,10 +362,10 @@ fn errors_name_the_place_and_the_kind() {
         ),
         (json!([{"role": "user", "content": "a", "id": 7}]), "messages[0].id", "a string", "a number"),
         (
-            json!([{"role": "user", "content": "a", "id": "../x"}]),
+            json!([{"role": "user", "content": "a", "id": "a\u{9b}"}]),
             "messages[0].id",
             ID,
-            "a string with other characters",
+            "a string with control characters",
         ),
         (with_part(json!("text")), "messages[1].parts[1]", "an object", "a string"),
         (with_part(json!({"text": "a"})), "messages[1].parts[1].type", "a string", "nothing"),
@@ -546,8 +543,7 @@ fn broken_json_and_half_characters() {
 fn errors_never_carry_the_value() {
     let secret = "hunter2-secret";
     let bodies = [
-        json!([{"role": secret, "content": "x"}]),
-        json!([{"role": "user", "content": "x", "id": format!("{secret}/")}]),
+        json!([{"role": "user", "content": "x", "id": format!("{secret}\n")}]),
         json!([{"role": "user", "parts": [{"type": "tool-t", "toolCallId": "c", "state": secret}]}]),
         json!([{"role": "user", "content": {"a": secret}}]),
         json!([{"role": "user", "content": "x", "metadata": [secret], "parts": secret}]),
@@ -559,16 +555,42 @@ fn errors_never_carry_the_value() {
 }
 
 #[test]
-fn ids_are_fit_for_paths_headers_and_logs() {
+fn messages_of_unknown_roles_are_dropped() {
+    let messages = read(&json!([
+        {"id": "m1", "role": "user", "content": "a"},
+        {"id": "m2", "role": "narrator", "content": 5},
+        {"id": "m3", "role": "developer", "content": "x"},
+        {"id": "m4", "role": "user", "content": "b"},
+    ]))
+    .unwrap();
+    let ids: Vec<_> = messages.iter().map(|message| message.id.as_str()).collect();
+    assert_eq!(ids, ["m1", "m4"]);
+}
+
+#[test]
+fn ids_of_messages_are_any_text_without_control_characters() {
+    let limits = Limits::default();
+    for good in ["a", "ü", "a/b", "../x", "\"'`\\", "a b", "\u{1f600}", &"é".repeat(128)] {
+        let json = json!([{"id": good, "role": "user", "content": "x"}]);
+        assert_eq!(read(&json).unwrap()[0].id, good);
+        read::check_id(good, "id", &limits).unwrap();
+    }
+    for bad in ["", "\0", "a\r\nb", "\u{7f}", "\u{9b}", &"x".repeat(257)] {
+        assert_eq!(read::check_id(bad, "id", &limits).unwrap_err().path(), Some("id"), "{bad:?}");
+    }
+}
+
+#[test]
+fn ids_of_chats_are_fit_for_paths_headers_and_logs() {
     let limits = Limits::default();
     for good in ["a", "msg-1", "3f2b.x_y~z", "a b", "...", "%2e%2e", &"x".repeat(256)] {
-        read::check_id(good, "id", &limits).unwrap();
+        read::check_chat_id(good, "id", &limits).unwrap();
     }
     for bad in [
         "", ".", "..", "../x", "/etc", "C:\\x", "a\0", "a\r\nb", "a\"b", "a'b", "a`b", "\u{2215}", "é",
         "\u{7f}",
     ] {
-        let error = read::check_id(bad, "id", &limits).unwrap_err();
+        let error = read::check_chat_id(bad, "id", &limits).unwrap_err();
         assert_eq!(error.path(), Some("id"), "{bad:?}");
     }
 }

@@ -119,7 +119,12 @@ test('a plain ChatMessage conversation runs', async () => {
   ]);
   assert.equal(response.status, 200);
   assert.equal(chunks.at(-1).type, 'finish');
-  assert.match(model.requests[0].raw, /Where is my order/);
+  const { input } = model.requests[0].body;
+  assert.match(JSON.stringify(input[0]), /Where is my order/);
+  const call = input.find((item) => item.type === 'function_call');
+  assert.deepEqual([call.name, JSON.parse(call.arguments)], [tools.navigate.name, tools.navigate.args]);
+  const output = input.find((item) => item.type === 'function_call_output');
+  assert.deepEqual([output.call_id, output.output], [call.call_id, 'moved']);
 });
 
 test('context is data for the model, not system text', async () => {
@@ -178,11 +183,27 @@ test('400 for what is no JSON', async () => {
 });
 
 test('400 names the field that is wrong', async () => {
-  const messages = [user('Hi'), { id: 'u2', role: 'alien', parts: [{ type: 'text', text: 'x' }] }];
+  const messages = [user('Hi'), { id: 'u2', role: 5, parts: [{ type: 'text', text: 'x' }] }];
   const error = await refusal(await post(app.api, { id: 'c', messages }), 400);
-  assert.match(error.path ?? '', /messages\[1\]\.role|messages\.1\.role|\/messages\/1\/role/);
+  assert.equal(error.path, 'messages[1].role');
   const typed = await refusal(await post(app.api, { id: 'c', messages: [{ id: 'u', role: 'user', parts: [{ type: 'text', text: 5 }] }] }), 400);
   assert.match(typed.path ?? '', /text/);
+});
+
+test('a message of an unknown role is left out', async () => {
+  model.script({ text: 'Hi.' });
+  const messages = [user('Hi'), { id: 'n', role: 'narrator', parts: [{ type: 'text', text: 'canary-of-a-role' }] }];
+  const { response } = await runOnce(app.api, messages);
+  assert.equal(response.status, 200);
+  assert.ok(!model.requests[0].raw.includes('canary-of-a-role'));
+});
+
+test('400 for a last message with nothing to read, before the model is asked', async () => {
+  for (const parts of [[], [{ type: 'text', text: '' }], [{ type: 'hologram' }]]) {
+    const error = await refusal(await post(app.api, { id: 'c', messages: [{ id: 'u', role: 'user', parts }] }), 400);
+    assert.equal(error.path, 'messages[0]');
+  }
+  assert.equal(model.requests.length, 0);
 });
 
 test('400 for no messages', async () => {

@@ -14,11 +14,12 @@
 mod approval;
 mod collect;
 mod cursor;
+pub(crate) mod file_url;
 mod members;
 mod metadata;
-mod plain;
 pub(crate) mod raw;
 pub mod read;
+mod record;
 mod rich;
 pub(crate) mod tree;
 mod write;
@@ -27,7 +28,7 @@ pub use approval::{Approval, Decision};
 pub use collect::MessageCollector;
 pub(crate) use collect::{approval_question, call_label, merge_metadata, output_seal};
 pub use metadata::{OWN_KEY, ProviderMetadata, own_entries};
-pub use plain::{ChatMessage, ChatRole, ContextMessage, FunctionCall, FunctionCallOutput};
+pub use record::{ChatMessage, ContextMessage, FunctionCall, FunctionCallOutput};
 pub use rich::{
     DataPart, FilePart, Message, Part, ReasoningPart, Role, SourcePart, TextPart, ToolPart, ToolState,
 };

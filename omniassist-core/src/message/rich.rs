@@ -1,9 +1,9 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Approval, ProviderMetadata};
+use super::{Approval, ProviderMetadata, file_url};
 use crate::event::Source;
-use crate::{JsonText, Text};
+use crate::{Error, JsonText, Result, Text};
 
 /// One message of a conversation.
 #[derive(Debug, Clone, PartialEq)]
@@ -41,6 +41,27 @@ impl Message {
                 _ => None,
             })
             .collect()
+    }
+
+    /// Checks that a model can read the message: it has text that is not blank, or a file, and every file has a `data:`
+    /// URL or one of the web. `path` names the message.
+    pub(crate) fn check_readable(&self, path: &str) -> Result<()> {
+        let mut readable = false;
+        for part in &self.parts {
+            match part {
+                Part::Text(part) => readable |= !part.text.trim().is_empty(),
+                Part::File(file) if !file_url::is_allowed(&file.url) => {
+                    let expected = "files with a data:, https: or http: URL that is not link-local";
+                    return Err(Error::invalid_field(path, expected, "another URL"));
+                }
+                Part::File(_) => readable = true,
+                _ => {}
+            }
+        }
+        if readable {
+            return Ok(());
+        }
+        Err(Error::invalid_field(path, "a message with text or a file", "nothing that a model can read"))
     }
 
     /// The tool calls of the message.

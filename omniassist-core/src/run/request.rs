@@ -1,3 +1,4 @@
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::{ContextMessage, JsonText, Message, ModelOptions, Text, ToolChoice, ToolSpec};
@@ -33,6 +34,14 @@ pub struct RunRequest {
     pub state: Option<JsonText>,
     /// What the client's application sends past the conversation, not meant for the model. Default: none.
     pub forwarded: Option<JsonText>,
+    /// The fields of the body that the format does not define, as the client wrote them. They come from the client, so
+    /// they carry no authority. At most [`Limits::max_extra_fields`](crate::Limits::max_extra_fields). Default: none.
+    pub extra: BTreeMap<Text, JsonText>,
+    /// Ids of the calls that the client posted as [`FunctionCall`](crate::FunctionCall) records. A record of a front-end
+    /// tool needs no seal: its output counts as the client's own. Default: none.
+    pub recorded_calls: BTreeSet<Text>,
+    /// Indexes of the posted messages that were left out because their role is unknown. Default: none.
+    pub skipped_messages: Vec<usize>,
     /// What the client can do. Default: everything.
     pub abilities: ClientAbilities,
     /// Settings of the model for this run. Set by the host, never by a client. Default: the assistant's.

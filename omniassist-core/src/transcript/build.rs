@@ -2,11 +2,15 @@ use std::collections::HashMap;
 
 use super::{ToolCall, ToolResult, TranscriptItem, UserContent, repair};
 use crate::event::CallKind;
-use crate::message::{Message, Part, Role, ToolPart, ToolState};
+use crate::message::{Message, Part, Role, ToolPart, ToolState, file_url};
 use crate::{JsonText, Text};
 
 /// What stands for the output of a call that was denied.
 const DENIED: &str = "This call was denied; it was not run.";
+
+/// The text that stands for a file whose address is not allowed.
+const NO_FILE: &str =
+    "(A file was left out: only https:, http: and data: URLs outside link-local networks are allowed.)";
 
 /// What the model reads of a call that was denied. A client may give any reason for any call, so it stands behind words
 /// that say what it is: by itself it could pass for what the tool gave.
@@ -38,6 +42,9 @@ pub fn from_messages(messages: &[Message]) -> Vec<TranscriptItem> {
 fn push_user(items: &mut Vec<TranscriptItem>, message: &Message, prefix: Option<&'static str>) {
     let said = message.parts.iter().filter_map(|part| match part {
         Part::Text(part) if !part.text.is_empty() => Some(UserContent::Text { text: part.text.clone() }),
+        Part::File(file) if !file_url::is_allowed(&file.url) => {
+            Some(UserContent::Text { text: Text::from_static(NO_FILE) })
+        }
         Part::File(file) => Some(UserContent::File {
             media_type: file.media_type.clone(),
             url: file.url.clone(),

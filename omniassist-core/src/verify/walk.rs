@@ -6,7 +6,7 @@ use super::form::{Forms, Rewritten};
 use super::{Claim, HistoryPart, Poster, Verdict, Verifier};
 use crate::canonical;
 use crate::message::{Approval, Message, OWN_KEY, Part, ProviderMetadata, Role, ToolPart, ToolState};
-use crate::run::ToolCatalog;
+use crate::run::{Gate, ToolCatalog};
 use crate::{Error, RunRequest, Text, ToolSide};
 
 /// What stands for an output that can no longer be told to be the server's own.
@@ -25,7 +25,8 @@ const UNASKED: &str =
 ///
 /// - An output that is not vouched for is an error that says so. Of a client whose format brings no proof back
 ///   ([`ClientAbilities::seals`](crate::run::ClientAbilities::seals)), outputs of tools that it runs itself count as
-///   posted.
+///   posted. So do those of front-end tools in records without a seal
+///   ([`recorded_calls`](RunRequest::recorded_calls)), where no approval and no form stands before the call.
 /// - State of text, reasoning or a call that is not vouched for is gone. The text itself stays.
 /// - An approval that is not vouched for, or that does not stand in the last step of the last message, is a request for
 ///   approval once more. Of a request that the run would repeat, the call itself must be vouched for; otherwise it is an
@@ -68,7 +69,16 @@ pub fn history(
                     Part::Tool(tool) => tools.side(&tool.name),
                     _ => None,
                 };
-                let is_clients = posted.side == Some(ToolSide::FrontEnd) && !seals;
+                // A client writes the outputs of its own tools itself, and a plain record may lack the seal. So a record
+                // needs none, unless its user has to approve the call or to fill in a form. One with a seal is judged
+                // by the seal.
+                let is_unsealed_record = |tool: &ToolPart| {
+                    request.recorded_calls.contains(&tool.call_id)
+                        && tool.metadata.as_ref().and_then(ProviderMetadata::own).is_none()
+                        && tool.state.input().is_some_and(|input| tools.gate(&tool.name, input) == Gate::Open)
+                };
+                let is_clients = posted.side == Some(ToolSide::FrontEnd)
+                    && (!seals || matches!(part, Part::Tool(tool) if is_unsealed_record(tool)));
                 let mut judge = |claim| {
                     posted.claim = claim;
                     let verdict = match claim {

@@ -1,8 +1,12 @@
 //! The conversation.
 
-use omniassist_core::message::{Part, Role, ToolPart, ToolState};
+use std::collections::BTreeSet;
+
+use bytes::Bytes;
+use omniassist_core::dialect::chat_completions::read_request;
+use omniassist_core::message::{Message, Part, Role, ToolPart, ToolState};
 use omniassist_core::transcript::{from_messages, is_legal};
-use omniassist_core::{JsonText, TranscriptItem};
+use omniassist_core::{JsonText, Limits, TranscriptItem};
 use serde_json::{Value, json};
 
 use super::{read, refused, said, with};
@@ -272,4 +276,41 @@ fn files_of_all_kinds() {
         &part(json!({"type": "input_audio", "input_audio": {"data": "A", "format": "ogg"}})),
         &at("input_audio.format"),
     );
+}
+
+#[test]
+fn repeated_call_ids_are_renamed_in_linear_time() {
+    let call = |id: &str| json!({"id": id, "type": "function", "function": {"name": "a", "arguments": ""}});
+    let answer = json!({"role": "assistant", "tool_calls": [call("c")]});
+    let result = json!({"role": "tool", "tool_call_id": "c", "content": "x"});
+    let pairs = [answer, result];
+    let mut limits = Limits::default();
+    limits.max_messages = usize::MAX;
+    let time = |count: usize| {
+        let messages: Vec<_> = pairs.iter().cycle().take(2 * count).cloned().collect();
+        let body = Bytes::from(said(Value::from(messages)).to_string());
+        let start = std::time::Instant::now();
+        let run = read_request(body, &limits).unwrap().run;
+        let ids: BTreeSet<_> =
+            run.messages.iter().flat_map(Message::tools).map(|call| &call.call_id).collect();
+        assert_eq!(ids.len(), count);
+        start.elapsed()
+    };
+    // Ten times the calls take about ten times as long; a search from the first number took a hundred times.
+    let (few, many) = (time(2_000), time(20_000));
+    assert!(many < few * 40, "{few:?} {many:?}");
+    let chosen = said(json!([
+        {"role": "assistant", "tool_calls": [call("c"), call("c-2")]},
+        {"role": "tool", "tool_call_id": "c", "content": "x"},
+        {"role": "tool", "tool_call_id": "c-2", "content": "x"},
+        {"role": "assistant", "tool_calls": [call("c")]},
+        {"role": "tool", "tool_call_id": "c", "content": "x"},
+        {"role": "assistant", "tool_calls": [call("c-3"), call("c")]},
+        {"role": "tool", "tool_call_id": "c", "content": "x"},
+        {"role": "tool", "tool_call_id": "c-3", "content": "x"},
+    ]));
+    let run = read(&chosen).unwrap().run;
+    let ids: Vec<_> =
+        run.messages.iter().flat_map(Message::tools).map(|call| call.call_id.as_str()).collect();
+    assert_eq!(ids, ["c", "c-2", "c-3", "c-3-2", "c-4"]);
 }

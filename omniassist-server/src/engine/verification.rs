@@ -20,6 +20,9 @@ pub(super) fn verify(
         Some(id) => Poster::known(id, now_ms()),
         None => Poster::anonymous(now_ms()),
     };
+    if !request.skipped_messages.is_empty() {
+        tracing::warn!(indexes = ?request.skipped_messages, "posted messages of unknown roles were left out");
+    }
     panics::catch("the verifier", || verify::history(request, poster, tools, verifier))
         .unwrap_or_else(|| Err(Error::internal()))
 }

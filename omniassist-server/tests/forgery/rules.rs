@@ -6,7 +6,7 @@ use omniassist_server::core::message::{
     Approval, Decision, Message, MessageCollector, Part, ProviderMetadata, Role, ToolPart, ToolState,
 };
 use omniassist_server::core::verify::{self, Poster};
-use omniassist_server::core::{Error, JsonText, RunEvent, RunRequest, Text};
+use omniassist_server::core::{Error, JsonText, Limits, RunEvent, RunRequest, Text};
 use omniassist_server::seal::{SealVerifier, Sealer};
 use serde_json::json;
 
@@ -389,4 +389,82 @@ fn interleaved_blocks_are_sealed_each_with_its_own_text() {
 
     message.role = Role::User;
     assert!(verified(&message).is_ok(), "users say what they like");
+}
+
+/// Posts these records behind a question, and gives the call with this id.
+fn recorded(records: Value, now_ms: u64, id: &str) -> Result<ToolPart, Error> {
+    use bytes::Bytes;
+    use omniassist_server::core::dialect::ai_sdk::read_request;
+
+    let mut messages = vec![json!({"id": "u", "role": "user", "content": "Go"})];
+    messages.extend(records.as_array().unwrap().iter().cloned());
+    let body = json!({"id": "chat", "messages": messages}).to_string();
+    let mut request = read_request(Bytes::from(body), &Limits::default()).unwrap();
+    verify::history(&mut request, Poster::known("ann", now_ms), &Shop, &SealVerifier::new(keys()))?;
+    let mut calls = request.messages.iter().flat_map(Message::tools);
+    Ok(calls.find(|call| call.call_id == id).unwrap().clone())
+}
+
+fn record(name: &str, arguments: &Value) -> Value {
+    json!([
+        {"type": "function_call", "id": "c1", "name": name, "arguments": arguments},
+        {"type": "function_call_output", "call_id": "c1", "output": "moved"},
+    ])
+}
+
+#[test]
+fn a_record_of_a_front_end_tool_needs_no_seal() {
+    let taken = recorded(record("open_page", &json!({"to": "/"})), NOW, "c1").unwrap();
+    assert_eq!(gave(&taken), r#""moved""#);
+    let mut failing = record("open_page", &json!({}));
+    failing[1]["status"] = "incomplete".into();
+    assert_eq!(failed(&recorded(failing, NOW, "c1").unwrap()), "moved");
+}
+
+#[test]
+fn a_record_without_a_seal_is_never_a_servers_result_nor_an_answer_to_a_question() {
+    let form = json!({"message": "?", "schema": {"type": "object"}});
+    for (name, arguments) in
+        [("lookup", json!({})), ("refund", json!({})), ("nobodys", json!({})), ("request_input", form)]
+    {
+        let distrusted = recorded(record(name, &arguments), NOW, "c1").unwrap();
+        assert_eq!(failed(&distrusted), UNVERIFIABLE, "{name}");
+    }
+    // A part stays a part: a record of its output does not take the place of its seal.
+    let mixed = json!([
+        {"id": "m", "role": "assistant", "parts": [
+            {"type": "tool-open_page", "toolCallId": "c1", "state": "input-available", "input": {}},
+        ]},
+        {"type": "function_call_output", "call_id": "c1", "output": "moved"},
+        {"type": "function_call", "id": "c1", "name": "open_page", "arguments": {}},
+    ]);
+    assert_eq!(failed(&recorded(mixed, NOW, "c1").unwrap()), UNVERIFIABLE);
+}
+
+#[test]
+fn a_record_with_a_seal_is_judged_by_it() {
+    let message = sealed(vec![RunEvent::StepStart, call("c1", "open_page", r#"{"to":"/"}"#)]);
+    let metadata = message.tools().next().unwrap().metadata.clone();
+    let with = |name: &str, arguments: Value, message_id: Option<&str>| {
+        let mut records = record(name, &arguments);
+        records[0]["providerMetadata"] = json!(metadata);
+        records[0]["messageId"] = message_id.into();
+        records
+    };
+    let taken = recorded(with("open_page", json!({"to": "/"}), Some("msg")), NOW, "c1").unwrap();
+    assert_eq!(gave(&taken), r#""moved""#);
+    assert_eq!(json!(taken.metadata), json!({ "google": { "thoughtSignature": "s" } }));
+
+    for (name, arguments, message) in [
+        ("open_page", json!({"to": "/x"}), "msg"),
+        ("lookup", json!({"to": "/"}), "msg"),
+        ("open_page", json!({"to": "/"}), "m2"),
+    ] {
+        recorded(with(name, arguments, Some(message)), NOW, "c1").unwrap_err();
+    }
+    // Without its message's id the seal proves nothing, and the state that it would prove is gone.
+    let nameless = recorded(with("open_page", json!({"to": "/"}), None), NOW, "c1").unwrap();
+    assert_eq!((gave(&nameless), nameless.metadata.as_ref()), (r#""moved""#, None));
+    let servers = recorded(with("lookup", json!({"to": "/"}), None), NOW, "c1").unwrap();
+    assert_eq!(failed(&servers), UNVERIFIABLE);
 }

@@ -1,12 +1,15 @@
+use std::collections::BTreeMap;
+
 use bytes::Bytes;
 
 use super::tools;
 use crate::message::raw::{
     self, ArraySeed, Body, Cursor, Found, ObjectSeed, Raw, Record, Seed, present, raw_item, raw_record,
 };
+use crate::message::read::ReadMessages;
 use crate::message::{Message, Role, read, tree};
 use crate::run::{ClientAbilities, Trigger};
-use crate::{ContextMessage, Error, Limits, Result, RunRequest, Text};
+use crate::{ContextMessage, Error, JsonText, Limits, Result, RunRequest, Text};
 
 raw_record! {
     /// The fields of a request, but for `messages`.
@@ -22,6 +25,7 @@ raw_record! {
 
 struct RequestRecord<'a> {
     fields: RequestFields<'a>,
+    extra: Extra<'a>,
     messages: Option<Found<Vec<Found<read::MessageRecord<'a>>>>>,
     body: Body<'a>,
     limits: &'a Limits,
@@ -30,7 +34,10 @@ struct RequestRecord<'a> {
 impl<'a> Record<'a> for RequestRecord<'a> {
     fn set(&mut self, key: &str, cursor: &mut Cursor<'a>) -> Option<bool> {
         if key != "messages" {
-            return self.fields.set(key, cursor);
+            return match self.fields.slot(key) {
+                Some(_) => self.fields.set(key, cursor),
+                None => self.extra.set(key, cursor),
+            };
         }
         if self.messages.is_some() {
             return Some(false);
@@ -49,6 +56,34 @@ raw_record! {
     }
 }
 
+/// The fields that the format does not define.
+struct Extra<'a> {
+    fields: Vec<(String, Raw<'a>)>,
+    limit: usize,
+}
+
+impl<'a> Extra<'a> {
+    fn new(limits: &Limits) -> Self {
+        Self { fields: Vec::new(), limit: limits.max_extra_fields }
+    }
+
+    /// Keeps a field. One field beyond the limit is kept as the sign that the limit was passed.
+    fn set(&mut self, key: &str, cursor: &mut Cursor<'a>) -> Option<bool> {
+        let raw = cursor.raw()?;
+        if self.fields.len() <= self.limit {
+            self.fields.push((key.to_owned(), raw));
+        }
+        Some(true)
+    }
+
+    fn read(self, body: Body<'_>) -> Result<BTreeMap<Text, JsonText>> {
+        if self.fields.len() > self.limit {
+            return Err(Error::limit_exceeded("max_extra_fields", self.limit, "body".to_owned()));
+        }
+        Ok(self.fields.into_iter().map(|(key, raw)| (key.into(), body.json(raw))).collect())
+    }
+}
+
 /// Reads the body of a request: `{id, messages, trigger, messageId}` as `DefaultChatTransport` posts it, with
 ///
 /// - `messages` in any of the forms of [`message::read`](crate::message::read), at least one,
@@ -61,9 +96,8 @@ raw_record! {
 /// so clients of version 6 and 7 post approvals that are answered after another question, and what comes replaces that
 /// message on the page.
 ///
-/// Whatever else a transport adds is skipped. All but `messages` may be absent or null. What
-/// [`json_guard::check`](crate::json_guard::check) looks for is looked for here, in the same walk: the bytes need not be
-/// checked first.
+/// What else a transport adds is kept as [`extra`](RunRequest::extra). All but `messages` may be absent or null. The
+/// reader also makes the checks of [`json_guard::check`](crate::json_guard::check), so the bytes need no check before.
 ///
 /// The request shares the body's buffer and keeps it alive.
 ///
@@ -75,8 +109,15 @@ raw_record! {
 pub fn read_request(body: Bytes, limits: &Limits) -> Result<RunRequest> {
     let text = Text::from_utf8(body).map_err(Error::invalid_json)?;
     let body = Body(&text);
-    let seed =
-        || ObjectSeed(RequestRecord { fields: RequestFields::default(), messages: None, body, limits });
+    let seed = || {
+        ObjectSeed(RequestRecord {
+            fields: RequestFields::default(),
+            extra: Extra::new(limits),
+            messages: None,
+            body,
+            limits,
+        })
+    };
     let record = match raw::read_guarded(&text, limits.max_json_depth, seed)? {
         Found::Duplicate(key) => return Err(Error::invalid_field(key, "a key once", "the key twice")),
         record => record.object_at("body", "an object")?,
@@ -84,16 +125,19 @@ pub fn read_request(body: Bytes, limits: &Limits) -> Result<RunRequest> {
     let fields = record.fields;
 
     let expected = "an array with at least one message";
-    let mut messages = match record.messages {
+    let extra = record.extra.read(body)?;
+    let read = match record.messages {
         Some(messages) => read::from_records(&text, limits, messages)?,
         None => return Err(Error::invalid_field("messages", expected, "nothing")),
     };
+    read.check_question()?;
+    let ReadMessages { mut messages, recorded_calls, skipped, .. } = read;
     if messages.is_empty() {
         return Err(Error::invalid_field("messages", expected, "an empty array"));
     }
-    let chat_id = match read::optional_id(body, fields.id, "id", limits)? {
+    let chat_id = match read::optional_chat_id(body, fields.id, "id", limits)? {
         Some(id) => Some(id),
-        None => read::optional_id(body, fields.chat_id, "chatId", limits)?,
+        None => read::optional_chat_id(body, fields.chat_id, "chatId", limits)?,
     };
     let trigger = trigger(body, fields.trigger)?;
     let message_id = read::optional_id(body, fields.message_id, "messageId", limits)?;
@@ -107,6 +151,9 @@ pub fn read_request(body: Bytes, limits: &Limits) -> Result<RunRequest> {
         tools: tools::declared(body, limits, fields.tools)?,
         trigger,
         message_id,
+        extra,
+        recorded_calls,
+        skipped_messages: skipped,
         ..RunRequest::default()
     })
 }
@@ -119,19 +166,35 @@ raw_record! {
     }
 }
 
-/// Reads the body that `useCompletion` posts: `{prompt}`, with `context` as in [`read_request`]. Whatever else the
-/// page adds is skipped.
+struct PromptRecord<'a> {
+    fields: PromptFields<'a>,
+    extra: Extra<'a>,
+}
+
+impl<'a> Record<'a> for PromptRecord<'a> {
+    fn set(&mut self, key: &str, cursor: &mut Cursor<'a>) -> Option<bool> {
+        match self.fields.slot(key) {
+            Some(_) => self.fields.set(key, cursor),
+            None => self.extra.set(key, cursor),
+        }
+    }
+}
+
+/// Reads the body that `useCompletion` posts: `{prompt}`, with `context` as in [`read_request`]. What else the page adds
+/// is kept as [`extra`](RunRequest::extra).
 ///
 /// # Errors
 ///
-/// When the body is not UTF-8 or not JSON; where a value is not what it should be, with its path; where a limit of
-/// `limits` is passed.
+/// When the body is not UTF-8 or not JSON; when a key stands twice in an object, or values are nested deeper than
+/// [`Limits::max_json_depth`]; where a value is not what it should be, with its path; and where a limit of `limits` is
+/// passed.
 pub fn read_prompt(body: Bytes, limits: &Limits) -> Result<RunRequest> {
     let text = Text::from_utf8(body).map_err(Error::invalid_json)?;
     let body = Body(&text);
-    let fields = match raw::read(&text, ObjectSeed(PromptFields::default()))? {
+    let seed = || ObjectSeed(PromptRecord { fields: PromptFields::default(), extra: Extra::new(limits) });
+    let PromptRecord { fields, extra } = match raw::read_guarded(&text, limits.max_json_depth, seed)? {
         Found::Duplicate(key) => return Err(Error::invalid_field(key, "a key once", "the key twice")),
-        fields => fields.object_at("body", "an object")?,
+        record => record.object_at("body", "an object")?,
     };
     let prompt = body.text(fields.prompt, "prompt")?;
     if prompt.trim().is_empty() {
@@ -140,6 +203,7 @@ pub fn read_prompt(body: Bytes, limits: &Limits) -> Result<RunRequest> {
     let mut request = RunRequest::prompt(prompt);
     request.context = context(body, limits, fields.context)?;
     request.abilities = ClientAbilities::none();
+    request.extra = extra.read(body)?;
     Ok(request)
 }
 

@@ -1,8 +1,8 @@
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::content;
 use crate::message::raw::{self, ArraySeed, Body, Found, Raw, present, raw_item, raw_record};
-use crate::message::read::check_call_id;
+use crate::message::read::check_id;
 use crate::message::{Message, Part, Role, ToolPart, ToolState};
 use crate::{Error, JsonText, Limits, Result, Text, check_tool_name};
 
@@ -63,8 +63,9 @@ pub(super) fn read<'a>(
         limits,
         messages: Vec::new(),
         calls: BTreeMap::new(),
-        taken: BTreeSet::new(),
+        taken: HashMap::new(),
         tools: BTreeSet::new(),
+        last_index: 0,
     };
     for (index, record) in records.into_iter().enumerate() {
         let path = format!("messages[{index}]");
@@ -80,9 +81,11 @@ struct Conversation<'a> {
     messages: Vec<Message>,
     /// The latest call with each id, as it was posted.
     calls: BTreeMap<Text, PostedCall>,
-    /// Ids that calls have.
-    taken: BTreeSet<Text>,
+    /// The ids that calls have, each with the number that the next copy of it is named after.
+    taken: HashMap<Text, u32>,
     tools: BTreeSet<Text>,
+    /// The index of the last message that is not the assistant's.
+    last_index: usize,
 }
 
 struct PostedCall {
@@ -111,6 +114,7 @@ impl Conversation<'_> {
     }
 
     fn push(&mut self, index: usize, role: Role, parts: Vec<Part>) {
+        self.last_index = index;
         let id = format!("msg-{index}").into();
         self.messages.push(Message { id, role, parts, metadata: None });
     }
@@ -152,12 +156,13 @@ impl Conversation<'_> {
         let limit = ("max_parts", self.limits.max_parts);
         let items = raw::read(raw.get(), ArraySeed { limit: limit.1, item: raw_item })?;
         let mut calls: Vec<(Text, ToolPart)> = Vec::new();
+        let mut posted_ids = BTreeSet::new();
         for (number, raw) in items.at("tool_calls", "an array of tool calls", limit)?.into_iter().enumerate()
         {
             let path = format!("tool_calls[{number}]");
             let fields: CallFields<'_> = raw::object(raw)?.object_at(&path, "an object")?;
             let call = self.call(&fields).map_err(|error| error.under(&path))?;
-            if calls.iter().any(|(posted, _)| *posted == call.0) {
+            if !posted_ids.insert(call.0.clone()) {
                 let error = Error::invalid_field("id", "an id of its own", "the id of another tool call");
                 return Err(error.under(&path));
             }
@@ -174,7 +179,7 @@ impl Conversation<'_> {
             return Err(Error::invalid_field("type", "\"function\"", "another string"));
         }
         let posted = body.text(fields.id, "id")?;
-        check_call_id(&posted, "id", self.limits)?;
+        check_id(&posted, "id", self.limits)?;
         let Some(raw) = fields.function else {
             return Err(Error::invalid_field("function", "an object", "nothing"));
         };
@@ -194,10 +199,16 @@ impl Conversation<'_> {
 
     /// Some servers number the calls of each answer anew; a conversation needs one id per call.
     fn unused_id(&mut self, posted: &Text) -> Text {
-        let renamed = (2_u32..).map(|n| Text::from(format!("{posted}-{n}")));
-        let mut ids = std::iter::once(posted.clone()).chain(renamed);
-        let id = ids.find(|id| !self.taken.contains(id)).unwrap_or_default();
-        self.taken.insert(id.clone());
+        let Some(next) = self.taken.get(posted).copied() else {
+            self.taken.insert(posted.clone(), 2);
+            return posted.clone();
+        };
+        // Numbers before `next` are taken. So each call looks at one number, and at those that clients chose themselves.
+        let mut numbers = (next..).map(|n| (n, Text::from(format!("{posted}-{n}"))));
+        let free = numbers.find(|(_, id)| !self.taken.contains_key(id));
+        let (number, id) = free.unwrap_or_default();
+        self.taken.insert(posted.clone(), number.saturating_add(1));
+        self.taken.insert(id.clone(), 2);
         id
     }
 
@@ -251,8 +262,12 @@ impl Conversation<'_> {
                 return Err(Error::invalid_field(call.path.as_str(), expected, "one that none answers"));
             }
         }
-        if self.messages.is_empty() {
-            return Err(none("empty messages only"));
+        match self.messages.last() {
+            None => return Err(none("empty messages only")),
+            Some(message) if message.role == Role::User => {
+                message.check_readable(&format!("messages[{}]", self.last_index))?;
+            }
+            Some(_) => {}
         }
         Ok(PostedConversation { messages: self.messages, tools: self.tools })
     }

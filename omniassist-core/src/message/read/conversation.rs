@@ -7,21 +7,46 @@ use crate::message::raw::{self, Body, present};
 use crate::message::{Message, Part, Role, ToolPart, ToolState, tree};
 use crate::{Error, JsonText, Limits, Result, Text};
 
-const ROLES: &str = "\"user\", \"assistant\" or \"system\"";
+/// The messages of a posted conversation.
+pub(crate) struct ReadMessages {
+    pub(crate) messages: Vec<Message>,
+    /// Ids of the calls that were posted as records.
+    pub(crate) recorded_calls: BTreeSet<Text>,
+    /// Indexes of the records that were dropped because their role is unknown.
+    pub(crate) skipped: Vec<usize>,
+    /// The index of the record that the last message was read from.
+    last_index: usize,
+}
 
-/// Puts posted records together to messages.
+impl ReadMessages {
+    /// Checks that the message that waits for an answer can be read. Older messages may be anything.
+    pub(crate) fn check_question(&self) -> Result<()> {
+        match self.messages.last() {
+            Some(message) if message.role == Role::User => {
+                message.check_readable(&format!("messages[{}]", self.last_index))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Assembles posted records into messages.
 pub(super) struct Conversation<'a> {
     body: Body<'a>,
     limits: &'a Limits,
     messages: Vec<Message>,
-    /// What every message with an id was read from.
-    ids: BTreeMap<Text, Words<'a>>,
+    /// The source of every message with an id; `None` where a function call named the message.
+    ids: BTreeMap<Text, Option<Words<'a>>>,
     /// Message and part of every tool call.
     calls: BTreeMap<Text, (usize, usize)>,
     /// Messages that came without an id, and the index of their record.
     nameless: Vec<(usize, usize)>,
-    /// Whether the record before was an output: a call behind it belongs to a later model turn than the calls before.
+    /// `true` after an output: the next call belongs to a later model turn than the calls before it.
     after_output: bool,
+    recorded_calls: BTreeSet<Text>,
+    skipped: Vec<usize>,
+    /// The index of the record that the last message was read from.
+    last_index: usize,
 }
 
 impl<'a> Conversation<'a> {
@@ -34,10 +59,13 @@ impl<'a> Conversation<'a> {
             calls: BTreeMap::new(),
             nameless: Vec::new(),
             after_output: false,
+            recorded_calls: BTreeSet::new(),
+            skipped: Vec::new(),
+            last_index: 0,
         }
     }
 
-    /// Adds what the record at `index` says.
+    /// Adds the record at `index`.
     pub(super) fn add(&mut self, index: usize, record: MessageRecord<'a>) -> Result<()> {
         let kind = match present(record.fields.kind) {
             Some(raw) if raw::kind(raw) == "a string" => self.body.word(Some(raw), "type")?,
@@ -45,13 +73,14 @@ impl<'a> Conversation<'a> {
         };
         match &*kind {
             "function_call" => self.add_call(index, &record),
-            "function_call_output" => self.add_output(&record),
+            "function_call_output" | "tool_call_output" => self.add_output(&record),
+            "" if is_bare_call(&record) => self.add_call(index, &record),
             _ => self.add_message(index, record),
         }
     }
 
-    /// The messages, those without an id named after their record's index.
-    pub(super) fn finish(mut self) -> Vec<Message> {
+    /// Returns the messages. A message without an id is named after its record's index.
+    pub(super) fn finish(mut self) -> ReadMessages {
         let mut taken: BTreeSet<Text> = self.ids.into_keys().collect();
         for (position, index) in self.nameless {
             let mut id = Text::from(format!("msg-{index}"));
@@ -63,7 +92,8 @@ impl<'a> Conversation<'a> {
                 message.id = id;
             }
         }
-        self.messages
+        let Self { messages, recorded_calls, skipped, last_index, .. } = self;
+        ReadMessages { messages, recorded_calls, skipped, last_index }
     }
 
     fn add_message(&mut self, index: usize, mut record: MessageRecord<'a>) -> Result<()> {
@@ -72,24 +102,40 @@ impl<'a> Conversation<'a> {
             "user" => Role::User,
             "assistant" => Role::Assistant,
             "system" => Role::System,
-            _ => return Err(Error::invalid_field("role", ROLES, "another string")),
-        };
-        let id = optional_id(self.body, fields.id, "id", self.limits)?;
-        if let Some(other) = id.as_ref().and_then(|id| self.ids.get(id)) {
-            if record.words().are_those_of(other) {
+            // A newer client may know roles that this version does not. That must not end the chat.
+            _ => {
+                self.skipped.push(index);
                 return Ok(());
             }
-            return Err(Error::invalid_field("id", "an id of its own", "the id of another message"));
+        };
+        let id = optional_id(self.body, fields.id, "id", self.limits)?;
+        let mut begun = None;
+        match id.as_ref().and_then(|id| self.ids.get(id)) {
+            Some(Some(other)) if record.words().are_those_of(other) => return Ok(()),
+            None => {}
+            Some(other) => {
+                let last = self.messages.len().saturating_sub(1);
+                let is_last = self.messages.last().is_some_and(|message| Some(&message.id) == id.as_ref());
+                if other.is_some() || !is_last || role != Role::Assistant {
+                    return Err(Error::invalid_field("id", "an id of its own", "the id of another message"));
+                }
+                begun = Some(last);
+            }
         }
+        self.last_index = index;
         let metadata = present(fields.metadata).map(|raw| tree::tree(raw, "metadata")).transpose()?;
         let words = record.words();
         let parts = self.parts(&mut record)?;
-
-        let position = self.messages.len();
-        let own_parts = Vec::with_capacity(parts.len());
-        self.messages.push(Message { id: id.clone().unwrap_or_default(), role, parts: own_parts, metadata });
+        let position = begun.unwrap_or(self.messages.len());
+        match self.messages.get_mut(position) {
+            Some(message) => message.metadata = metadata,
+            None => {
+                let (id, own_parts) = (id.clone().unwrap_or_default(), Vec::with_capacity(parts.len()));
+                self.messages.push(Message { id, role, parts: own_parts, metadata });
+            }
+        }
         match id {
-            Some(id) => drop(self.ids.insert(id, words)),
+            Some(id) => drop(self.ids.insert(id, Some(words))),
             None => self.nameless.push((position, index)),
         }
         for (number, part) in parts.into_iter().enumerate() {
@@ -147,8 +193,8 @@ impl<'a> Conversation<'a> {
         }
     }
 
-    /// Whether this call stands in the conversation already. Of a call that stands there unfinished and finished, the
-    /// finished one counts: a client of version 5 keeps both when the call turned out to be one of a dynamic tool.
+    /// Returns `true` when the conversation has this call already. Where it has an unfinished and a finished version of
+    /// the call, the finished one counts: a client of version 5 keeps both when the call was one of a dynamic tool.
     fn is_known(&mut self, call: &ToolPart, key: &'static str) -> Result<bool> {
         let Some(known) = self.call_mut(&call.call_id) else { return Ok(false) };
         let same_tool = known.name == call.name;
@@ -163,7 +209,9 @@ impl<'a> Conversation<'a> {
     }
 
     fn add_call(&mut self, index: usize, record: &MessageRecord<'_>) -> Result<()> {
-        let call = tool::call(self.body, self.limits, record)?;
+        let mut call = tool::call(self.body, self.limits, record)?;
+        let message_id = call.message_id.take();
+        let mut call = ToolPart::from(call);
         let key = if present(record.fields.call_id).is_some() { "call_id" } else { "id" };
         if let Some(known) = self.call_mut(&call.call_id) {
             let again = known.name == call.name && known.state.input() == call.state.input();
@@ -174,34 +222,49 @@ impl<'a> Conversation<'a> {
         if self.is_known(&call, key)? {
             return Ok(());
         }
-        let after_output = std::mem::take(&mut self.after_output);
-        let position = match self.messages.last() {
-            Some(message) if message.role == Role::Assistant => {
-                let position = self.messages.len().saturating_sub(1);
-                if after_output {
-                    self.push_part(position, Part::StepStart);
-                }
-                position
-            }
-            _ => {
-                let position = self.messages.len();
-                self.nameless.push((position, index));
-                let (id, parts) = (Text::new(), Vec::new());
-                self.messages.push(Message { id, role: Role::Assistant, parts, metadata: None });
-                position
-            }
-        };
+        let position = self.message_of_call(index, message_id)?;
+        if self.nameless.last().is_some_and(|(nameless, _)| *nameless == position) {
+            // A seal is bound to its message's id. Without the id it proves nothing, and must not read as a forgery.
+            call.metadata = None;
+        }
+        self.recorded_calls.insert(call.call_id.clone());
         self.push_part(position, Part::Tool(call));
         Ok(())
     }
 
+    /// Returns the position of the assistant's message that a recorded call belongs to.
+    fn message_of_call(&mut self, index: usize, message_id: Option<Text>) -> Result<usize> {
+        let after_output = std::mem::take(&mut self.after_output);
+        let end = self.messages.len();
+        if let Some(message) = self.messages.last().filter(|message| message.role == Role::Assistant)
+            && message_id.as_ref().is_none_or(|id| *id == message.id)
+        {
+            let position = end.saturating_sub(1);
+            if after_output {
+                self.push_part(position, Part::StepStart);
+            }
+            return Ok(position);
+        }
+        match &message_id {
+            Some(id) if self.ids.contains_key(id) => {
+                let expected = "the id of the message before the call, or a new one";
+                return Err(Error::invalid_field("messageId", expected, "the id of another message"));
+            }
+            Some(id) => drop(self.ids.insert(id.clone(), None)),
+            None => self.nameless.push((end, index)),
+        }
+        let (id, parts) = (message_id.unwrap_or_default(), Vec::new());
+        self.messages.push(Message { id, role: Role::Assistant, parts, metadata: None });
+        Ok(end)
+    }
+
     fn add_output(&mut self, record: &MessageRecord<'_>) -> Result<()> {
-        let (call_id, answered) = tool::output(self.body, self.limits, record)?;
+        let output = tool::output(self.body, self.limits, record)?;
         let error = |found: &'static str| {
             Error::invalid_field("call_id", "the id of a call before it that waits for its output", found)
         };
-        let Some(call) = self.call_mut(&call_id) else { return Err(error("an id of no call")) };
-        let state = answered(call.state.input().cloned().unwrap_or(JsonText::EMPTY_OBJECT));
+        let Some(call) = self.call_mut(&output.call_id) else { return Err(error("an id of no call")) };
+        let state = output.into_state(call.state.input().cloned().unwrap_or(JsonText::EMPTY_OBJECT));
         if call.state.is_answered() {
             return if call.state == state { Ok(()) } else { Err(error("the id of an answered call")) };
         }
@@ -209,4 +272,10 @@ impl<'a> Conversation<'a> {
         self.after_output = true;
         Ok(())
     }
+}
+
+/// Returns `true` for a record that is a function call although it names neither a type nor a role.
+fn is_bare_call(record: &MessageRecord<'_>) -> bool {
+    let fields = &record.fields;
+    fields.role.is_none() && fields.name.is_some() && fields.arguments.is_some()
 }

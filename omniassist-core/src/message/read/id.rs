@@ -1,16 +1,16 @@
 use crate::message::raw::{Body, Raw, present};
 use crate::{Error, Limits, Result, Text};
 
-/// Checks the id of a chat, a message or a run that a client chose: 1 to [`Limits::max_id_bytes`] bytes of printable
-/// ASCII, without quotes, `/` and `\`, and neither `.` nor `..`. Such an id can stand in a path, a header, a log line
-/// and an event stream.
+/// Checks the id of a chat or a run that a client chose: 1 to [`Limits::max_id_bytes`] bytes of printable ASCII, without
+/// quotes, `/` and `\`, and neither `.` nor `..`. Such an id can stand in a path, a header, a log line and an event
+/// stream.
 ///
-/// `path` says where the id stands, for the error.
+/// `path` names the place of the id in the error.
 ///
 /// # Errors
 ///
 /// When the id is anything else.
-pub fn check_id(id: &str, path: &str, limits: &Limits) -> Result<()> {
+pub fn check_chat_id(id: &str, path: &str, limits: &Limits) -> Result<()> {
     check_length(id, path, limits)?;
     let refused =
         |byte: u8| !matches!(byte, b' '..=b'~') || matches!(byte, b'"' | b'\'' | b'`' | b'/' | b'\\');
@@ -23,8 +23,15 @@ pub fn check_id(id: &str, path: &str, limits: &Limits) -> Result<()> {
     Err(Error::invalid_field(path, "an id of printable ASCII without quotes, '/' and '\\'", found))
 }
 
-/// Checks the id of a tool call. Providers make these, so they are opaque, but for control characters.
-pub(crate) fn check_call_id(id: &str, path: &str, limits: &Limits) -> Result<()> {
+/// Checks the id of a message, a context entry or a tool call: 1 to [`Limits::max_id_bytes`] bytes without control
+/// characters.
+///
+/// `path` names the place of the id in the error.
+///
+/// # Errors
+///
+/// When the id is anything else.
+pub fn check_id(id: &str, path: &str, limits: &Limits) -> Result<()> {
     check_length(id, path, limits)?;
     let found = match id {
         "" => "an empty string",
@@ -34,19 +41,38 @@ pub(crate) fn check_call_id(id: &str, path: &str, limits: &Limits) -> Result<()>
     Err(Error::invalid_field(path, "an id without control characters", found))
 }
 
-/// Reads an id that may be absent, null or empty.
+/// Reads the id of a message or a context entry, which may be absent, null or empty.
 pub(crate) fn optional_id(
     body: Body<'_>,
     raw: Option<Raw<'_>>,
     key: &str,
     limits: &Limits,
 ) -> Result<Option<Text>> {
+    optional(body, raw, key, |id| check_id(id, key, limits))
+}
+
+/// Reads the id of a chat, which may be absent, null or empty.
+pub(crate) fn optional_chat_id(
+    body: Body<'_>,
+    raw: Option<Raw<'_>>,
+    key: &str,
+    limits: &Limits,
+) -> Result<Option<Text>> {
+    optional(body, raw, key, |id| check_chat_id(id, key, limits))
+}
+
+fn optional(
+    body: Body<'_>,
+    raw: Option<Raw<'_>>,
+    key: &str,
+    check: impl FnOnce(&str) -> Result<()>,
+) -> Result<Option<Text>> {
     let Some(raw) = present(raw) else { return Ok(None) };
     let id = body.text(Some(raw), key)?;
     if id.is_empty() {
         return Ok(None);
     }
-    check_id(&id, key, limits)?;
+    check(&id)?;
     Ok(Some(id))
 }
 

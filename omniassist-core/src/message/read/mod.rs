@@ -6,14 +6,15 @@
 //! - the plain [`ChatMessage`](super::ChatMessage): `{id, role, content}`, where `content` is text or an array of
 //!   parts;
 //! - `{type: "function_call", id, name, arguments}` ([`FunctionCall`](super::FunctionCall)), a tool call that belongs
-//!   to the assistant message before it;
+//!   to the assistant message before it, or to the message that `messageId` names. The type may be left out.
 //! - `{type: "function_call_output", call_id, output, status}` ([`FunctionCallOutput`](super::FunctionCallOutput)),
-//!   what came of that call. Status `incomplete` says that the tool failed.
+//!   the result of that call. The status `incomplete` means that the tool failed. `tool_call_output` is another name of
+//!   the type.
 //!
-//! The reader takes what it can: unknown keys are skipped, unknown kinds of parts are kept as they came, a missing
-//! message id is made up from the message's index, and what was sent twice counts once. A value of the wrong kind, a
-//! missing value without which the message means nothing, and one id for two different things are errors that name
-//! the exact place. Who may speak in which role is not decided here.
+//! The reader is lenient. It skips unknown keys, keeps parts of unknown kinds as they came, drops messages of unknown
+//! roles, makes up a missing message id from the message's index, and counts once what was sent twice. A value of the
+//! wrong kind, a missing value that the message needs, and one id for two different things are errors that name the
+//! exact place. The reader does not decide which roles a client may use.
 //!
 //! To read the whole body of a request, use the reader of its [`dialect`](crate::dialect).
 //!
@@ -48,8 +49,9 @@ mod record;
 mod tool;
 
 use conversation::Conversation;
-pub use id::check_id;
-pub(crate) use id::{check_call_id, optional_id};
+pub(crate) use conversation::ReadMessages;
+pub use id::{check_chat_id, check_id};
+pub(crate) use id::{optional_chat_id, optional_id};
 pub(crate) use record::{MessageRecord, messages_seed};
 
 use super::{Message, raw};
@@ -66,7 +68,7 @@ use crate::{Limits, Result, Text};
 /// messages, more than [`Limits::max_parts`] parts in one, or an id is longer than [`Limits::max_id_bytes`].
 pub fn messages(json: &Text, limits: &Limits) -> Result<Vec<Message>> {
     let records = raw::read(json, messages_seed(raw::Body(json), limits))?;
-    from_records(json, limits, records)
+    Ok(from_records(json, limits, records)?.messages)
 }
 
 /// Makes messages of records that were read out of `body`.
@@ -74,7 +76,7 @@ pub(crate) fn from_records<'a>(
     body: &'a Text,
     limits: &'a Limits,
     records: raw::Found<Vec<raw::Found<MessageRecord<'a>>>>,
-) -> Result<Vec<Message>> {
+) -> Result<ReadMessages> {
     let records = records.at("messages", "an array of messages", ("max_messages", limits.max_messages))?;
     let mut conversation = Conversation::new(raw::Body(body), limits);
     for (index, record) in records.into_iter().enumerate() {

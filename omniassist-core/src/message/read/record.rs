@@ -18,6 +18,9 @@ raw_record! {
         arguments: "arguments",
         output: "output",
         status: "status",
+        message_id: "messageId",
+        call_provider_metadata: "callProviderMetadata",
+        provider_metadata: "providerMetadata",
     }
 }
 

@@ -1,7 +1,9 @@
 use super::part::PartFields;
-use super::{MessageRecord, check_call_id};
+use super::{MessageRecord, check_id, optional_id};
 use crate::message::raw::{self, Body, Raw};
-use crate::message::{Approval, ProviderMetadata, ToolPart, ToolState, tree};
+use crate::message::{
+    Approval, FunctionCall, FunctionCallOutput, ProviderMetadata, ToolPart, ToolState, tree,
+};
 use crate::{Error, JsonText, Limits, Result, Text};
 
 const STATES: &str = "a state of a tool call (\"input-available\", \"output-available\", ...)";
@@ -15,7 +17,7 @@ pub(super) fn tool<'a>(
     dynamic: bool,
 ) -> Result<ToolPart> {
     let call_id = body.text(fields.tool_call_id, "toolCallId")?;
-    check_call_id(&call_id, "toolCallId", limits)?;
+    check_id(&call_id, "toolCallId", limits)?;
     let state = state(body, fields)?;
     let mut metadata = tree::optional_object(fields.call_provider_metadata, "callProviderMetadata")?
         .map(ProviderMetadata::from);
@@ -74,7 +76,7 @@ fn approval(fields: &PartFields<'_>, answered: bool) -> Result<Approval> {
 }
 
 /// Reads a `function_call` record.
-pub(super) fn call(body: Body<'_>, limits: &Limits, record: &MessageRecord<'_>) -> Result<ToolPart> {
+pub(super) fn call(body: Body<'_>, limits: &Limits, record: &MessageRecord<'_>) -> Result<FunctionCall> {
     let fields = &record.fields;
     // An item of the Responses API carries its own `id` beside the `call_id` that its output refers to.
     let (id, key) = match raw::present(fields.call_id) {
@@ -82,19 +84,20 @@ pub(super) fn call(body: Body<'_>, limits: &Limits, record: &MessageRecord<'_>) 
         None => (fields.id, "id"),
     };
     let call_id = body.text(id, key)?;
-    check_call_id(&call_id, key, limits)?;
-    Ok(ToolPart {
-        call_id,
-        name: body.text(fields.name, "name")?,
-        dynamic: false,
-        provider_executed: false,
-        state: ToolState::InputAvailable { input: arguments(body, fields.arguments)? },
-        metadata: None,
-    })
+    check_id(&call_id, key, limits)?;
+    let mut call =
+        FunctionCall::new(call_id, body.text(fields.name, "name")?, arguments(body, fields.arguments)?);
+    call.message_id = optional_id(body, fields.message_id, "messageId", limits)?;
+    let metadata = match tree::optional_object(fields.call_provider_metadata, "callProviderMetadata")? {
+        None => tree::optional_object(fields.provider_metadata, "providerMetadata")?,
+        metadata => metadata,
+    };
+    call.metadata = metadata.map(ProviderMetadata::from);
+    Ok(call)
 }
 
-/// Arguments are an object, or a string that holds the text of one. Text that does not parse stays a string: the call
-/// was cut off, and the transcript says so to the model.
+/// Reads arguments: an object, or a string that holds the text of one. Text that does not parse stays a string: the call
+/// was cut off, and the transcript tells the model so.
 fn arguments(body: Body<'_>, raw: Option<Raw<'_>>) -> Result<JsonText> {
     let Some(raw) = raw::present(raw) else { return Ok(JsonText::EMPTY_OBJECT) };
     match raw::kind(raw) {
@@ -110,29 +113,21 @@ fn arguments(body: Body<'_>, raw: Option<Raw<'_>>) -> Result<JsonText> {
     }
 }
 
-/// Reads a `function_call_output` record: the call it answers, and what becomes of that call's state.
+/// Reads a `function_call_output` record.
 pub(super) fn output(
     body: Body<'_>,
     limits: &Limits,
     record: &MessageRecord<'_>,
-) -> Result<(Text, impl FnOnce(JsonText) -> ToolState + use<>)> {
+) -> Result<FunctionCallOutput> {
     let fields = &record.fields;
     let call_id = body.text(fields.call_id, "call_id")?;
-    check_call_id(&call_id, "call_id", limits)?;
+    check_id(&call_id, "call_id", limits)?;
     let Some(raw) = fields.output else {
         return Err(Error::invalid_field("output", "any JSON", "nothing"));
     };
-    let output = body.json(raw);
-    let failed = body.optional_text(fields.status, "status")?.is_some_and(|status| status == "incomplete");
-    Ok((call_id, move |input| {
-        if failed {
-            let error_text = match output.to_str_value() {
-                Some(text) => text.into(),
-                None => output.text().clone(),
-            };
-            ToolState::OutputError { input: Some(input), error_text }
-        } else {
-            ToolState::OutputAvailable { input, output, preliminary: false }
-        }
-    }))
+    let mut output = FunctionCallOutput::new(call_id, body.json(raw));
+    if let Some(status) = body.optional_text(fields.status, "status")? {
+        output.status = status;
+    }
+    Ok(output)
 }

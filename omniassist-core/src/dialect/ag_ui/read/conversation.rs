@@ -7,8 +7,6 @@ use crate::message::raw::{self, ArraySeed, Body, Raw, present, raw_item, raw_rec
 use crate::message::{Message, Part, ProviderMetadata, ReasoningPart, Role, TextPart, tree};
 use crate::{Error, JsonText, Limits, Result, Text};
 
-const ROLES: &str = "a role of AG-UI (\"user\", \"assistant\", \"tool\", ...)";
-
 raw_record! {
     /// The fields of a message.
     MessageFields {
@@ -62,6 +60,10 @@ pub(super) struct Conversation<'a> {
     origins: Vec<Vec<usize>>,
     /// The record that is being read.
     index: usize,
+    /// The indexes of the records that were dropped because their role is unknown.
+    skipped: Vec<usize>,
+    /// The index of the last record that is not the assistant's.
+    last_index: usize,
 }
 
 /// What a message is to be called.
@@ -120,6 +122,8 @@ impl<'a> Conversation<'a> {
             names: Vec::new(),
             origins: Vec::new(),
             index: 0,
+            skipped: Vec::new(),
+            last_index: 0,
         }
     }
 
@@ -143,9 +147,13 @@ impl<'a> Conversation<'a> {
             "assistant" => self.assistant(index, id.as_ref(), &fields)?,
             "reasoning" => self.reasoning(index, id.as_ref(), &fields)?,
             "tool" => self.tool(id.as_ref(), &fields)?,
-            // What the client shows of its own accord.
+            // The client shows activities by itself.
             "activity" => {}
-            _ => return Err(Error::invalid_field("role", ROLES, "another string")),
+            // A newer client may know roles that this version does not. That must not end the chat.
+            _ => {
+                self.skipped.push(index);
+                return Ok(());
+            }
         }
         if let Some(id) = id {
             self.ids.insert(id, fields);
@@ -164,6 +172,7 @@ impl<'a> Conversation<'a> {
         self.end_answer();
         let parts = content::parts(self.body, self.limits, fields.content)?;
         let metadata = tree::optional_object(fields.metadata, "metadata")?.map(Into::into);
+        self.last_index = index;
         self.names.push(Name { position: self.messages.len(), index, id: id.cloned(), is_answer: false });
         self.origins.push(vec![index; parts.len()]);
         self.messages.push(Message { id: Text::new(), role, parts, metadata });
@@ -331,7 +340,8 @@ impl<'a> Conversation<'a> {
         self.end_answer();
         self.name();
         let ids = self.ids.into_keys().collect();
-        Read { messages: self.messages, calls: self.calls, ids, origins: self.origins }
+        let Self { messages, calls, origins, skipped, last_index, .. } = self;
+        Read { messages, calls, ids, origins, skipped, last_index }
     }
 }
 
@@ -352,9 +362,23 @@ pub(super) struct Read {
     pub(super) ids: Vec<Text>,
     /// Where each part of each message was read from.
     pub(super) origins: Vec<Vec<usize>>,
+    /// The indexes of the messages that were dropped because their role is unknown.
+    pub(super) skipped: Vec<usize>,
+    /// The index of the last message that is not the assistant's.
+    last_index: usize,
 }
 
 impl Read {
+    /// Checks that the message that waits for an answer can be read. Older messages may be anything.
+    pub(super) fn check_question(&self) -> Result<()> {
+        match self.messages.last() {
+            Some(message) if message.role == Role::User => {
+                message.check_readable(&format!("messages[{}]", self.last_index))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Makes the last answer the last message, for a run that goes on with it.
     pub(super) fn end_in_answer(&mut self) {
         let last = self.messages.iter().rposition(|message| message.role == Role::Assistant);

@@ -9,7 +9,7 @@ use crate::dialect::ag_ui::{Version, ids};
 use crate::message::raw::{
     self, ArraySeed, Body, Cursor, Found, ObjectSeed, Raw, Record, Seed, present, raw_item, raw_record,
 };
-use crate::message::read::check_id;
+use crate::message::read::check_chat_id;
 use crate::message::{Message, Part, Role, tree};
 use crate::{ContextMessage, Error, ErrorCode, Limits, Result, RunRequest, Text, json_guard};
 
@@ -105,7 +105,7 @@ impl Posted {
 /// Reads the body of a request, a `RunAgentInput`. Only `threadId`, `runId` and `messages` must be there; keys that are
 /// not known are skipped.
 ///
-/// - `messages`: any number, in all roles. What one run wrote (assistant messages, reasoning and tool results) becomes
+/// - `messages`: any number, in all roles. Messages of unknown roles are dropped. What one run wrote (assistant messages, reasoning and tool results) becomes
 ///   one [`Message`] again. Activities are left out. `system` and `developer` messages become notes of the client's.
 /// - `context`: each entry is a [`ContextMessage`] whose kind is the description; its value is read as JSON where it
 ///   is JSON.
@@ -161,6 +161,7 @@ pub fn read_request(body: Bytes, limits: &Limits) -> Result<Posted> {
     if !settled.is_empty() {
         read.end_in_answer();
     }
+    read.check_question()?;
     let continuation = continuation(&read, settled);
     let request = RunRequest {
         chat_id: Some(thread_id.clone()),
@@ -168,6 +169,7 @@ pub fn read_request(body: Bytes, limits: &Limits) -> Result<Posted> {
         context: context(body, limits, fields.context)?,
         tools: tools::declared(body, limits, fields.tools)?,
         state: present(fields.state).map(|raw| body.json(raw)),
+        skipped_messages: read.skipped,
         forwarded: present(fields.forwarded_props).map(|raw| body.json(raw)),
         ..RunRequest::default()
     };
@@ -177,7 +179,7 @@ pub fn read_request(body: Bytes, limits: &Limits) -> Result<Posted> {
 
 fn id(body: Body<'_>, limits: &Limits, raw: Option<Raw<'_>>, key: &str) -> Result<Text> {
     let id = body.text(raw, key)?;
-    check_id(&id, key, limits)?;
+    check_chat_id(&id, key, limits)?;
     Ok(id)
 }
 

@@ -5,7 +5,7 @@ use super::conversation::{Call, Conversation, MessageFields};
 use crate::dialect::ag_ui::carry::{self, ResultKind};
 use crate::dialect::ag_ui::interrupt::{Interrupt, approval};
 use crate::message::raw::{self, present, raw_record};
-use crate::message::read::check_call_id;
+use crate::message::read::check_id;
 use crate::message::{Decision, Part, ToolPart, ToolState, merge_metadata, output_seal, tree};
 use crate::{Error, JsonText, Result, Text};
 
@@ -40,7 +40,7 @@ impl Call {
 impl Conversation<'_> {
     pub(super) fn call(&mut self, position: usize, fields: &CallFields<'_>) -> Result<()> {
         let call_id = self.body.text(fields.id, "id")?;
-        check_call_id(&call_id, "id", self.limits)?;
+        check_id(&call_id, "id", self.limits)?;
         let Some(function) = present(fields.function) else {
             return Err(Error::invalid_field("function", "an object", raw::kind_of(fields.function)));
         };
@@ -103,7 +103,7 @@ impl Conversation<'_> {
     /// that it does not accept.
     pub(super) fn tool(&mut self, id: Option<&Text>, fields: &MessageFields<'_>) -> Result<()> {
         let call_id = self.body.text(fields.tool_call_id, "toolCallId")?;
-        check_call_id(&call_id, "toolCallId", self.limits)?;
+        check_id(&call_id, "toolCallId", self.limits)?;
         let text = content::tool_text(self.body, self.limits, fields.content)?;
         let error = self.body.optional_text(fields.error, "error")?.filter(|error| !error.is_empty());
         let notes = tree::optional_object(fields.metadata, "metadata")?;

@@ -1,0 +1,99 @@
+//! The message that waits for an answer: a model must be able to read it.
+
+use bytes::Bytes;
+use omniassist_core::dialect::{ag_ui, ai_sdk, chat_completions};
+use omniassist_core::transcript::{TranscriptItem, UserContent, from_messages};
+use omniassist_core::{Error, ErrorCode, Limits, RunRequest};
+use serde_json::{Value, json};
+
+fn ai_sdk(messages: Value) -> Result<RunRequest, Error> {
+    let body = json!({ "messages": messages }).to_string();
+    ai_sdk::read_request(Bytes::from(body), &Limits::default())
+}
+
+fn ag_ui(messages: Value) -> Result<RunRequest, Error> {
+    let body = json!({ "threadId": "t", "runId": "r", "messages": messages }).to_string();
+    ag_ui::read_request(Bytes::from(body), &Limits::default()).map(|posted| posted.request)
+}
+
+fn chat_completions(messages: Value) -> Result<RunRequest, Error> {
+    let body = json!({ "model": "m", "messages": messages }).to_string();
+    chat_completions::read_request(Bytes::from(body), &Limits::default()).map(|request| request.run)
+}
+
+fn user(id: &str, parts: Value) -> Value {
+    json!({"id": id, "role": "user", "parts": parts})
+}
+
+#[track_caller]
+fn refused(read: Result<RunRequest, Error>, path: &str) {
+    let error = read.unwrap_err();
+    assert_eq!((error.code(), error.path()), (ErrorCode::InvalidRequest, Some(path)), "{error}");
+}
+
+#[test]
+fn a_last_user_message_without_anything_to_read_is_refused() {
+    let nothing = [
+        json!([]),
+        json!([{"type": "text", "text": ""}]),
+        json!([{"type": "text", "text": " \n"}]),
+        json!([{"type": "hologram", "of": "me"}, {"type": "data-x", "data": 1}, {"type": "step-start"}]),
+    ];
+    for parts in nothing {
+        let answered = json!({"id": "a", "role": "assistant", "content": "Yes?"});
+        refused(ai_sdk(json!([user("u1", json!([])), answered, user("u2", parts.clone())])), "messages[2]");
+        // An older message of this kind does not end the chat, and an answer may stand behind it.
+        let last = json!({"id": "u3", "role": "user", "content": "Hi"});
+        ai_sdk(json!([user("u1", parts.clone()), last])).unwrap();
+        ai_sdk(json!([user("u1", parts), answered])).unwrap();
+    }
+    refused(
+        ai_sdk(json!([{"role": "user", "content": ""}, {"role": "narrator", "content": "x"}])),
+        "messages[0]",
+    );
+    refused(ag_ui(json!([{"id": "u", "role": "user", "content": []}])), "messages[0]");
+    refused(ag_ui(json!([{"id": "u", "role": "user", "content": [{"type": "hologram"}]}])), "messages[0]");
+    refused(
+        chat_completions(json!([{"role": "system", "content": "x"}, {"role": "user", "content": ""}])),
+        "messages[1]",
+    );
+}
+
+#[test]
+fn addresses_of_files_that_are_no_business_of_a_provider_do_not_reach_one() {
+    let file = |url: &str| json!({"type": "file", "mediaType": "image/png", "url": url});
+    for url in
+        ["file:///etc/passwd", "http://169.254.169.254/latest", "http://[fe80::1]/x", "ftp://a.example/x"]
+    {
+        refused(
+            ai_sdk(json!([user("u", json!([{"type": "text", "text": "Look"}, file(url)]))])),
+            "messages[0]",
+        );
+        // In an older message the file is left out.
+        let next = json!({"id": "n", "role": "user", "content": "Hi"});
+        let request = ai_sdk(json!([user("u", json!([file(url)])), next])).unwrap();
+        let items = from_messages(&request.messages);
+        assert!(!format!("{items:?}").contains(url), "{items:?}");
+    }
+    let image = |url: &str| json!([{"type": "image", "source": {"type": "url", "value": url}}]);
+    refused(ag_ui(json!([{"id": "u", "role": "user", "content": image("file:///x")}])), "messages[0]");
+    let image = json!([{"type": "image_url", "image_url": {"url": "http://169.254.169.254/x"}}]);
+    refused(chat_completions(json!([{"role": "user", "content": image}])), "messages[0]");
+
+    let request = ai_sdk(json!([user("u", json!([file("https://a.example/x.png")]))])).unwrap();
+    let items = from_messages(&request.messages);
+    assert!(matches!(
+        items.as_slice(),
+        [TranscriptItem::User { content }] if matches!(content.as_slice(), [UserContent::File { .. }])
+    ));
+}
+
+#[test]
+fn unknown_roles_do_not_end_a_chat() {
+    let request = ag_ui(json!([
+        {"id": "n", "role": "narrator", "content": 5},
+        {"id": "u", "role": "user", "content": "Hi"},
+    ]))
+    .unwrap();
+    assert_eq!((request.messages.len(), request.skipped_messages), (1, vec![0]));
+}
