@@ -1,8 +1,11 @@
 import { defineConfig } from 'vite';
 
-// The page and the quickstart are one origin for the browser, in `npm run dev` as in `npm run preview`.
-const quickstart = process.env.QUICKSTART_URL ?? 'http://127.0.0.1:3000';
-const proxy = { '/assistant': quickstart, '/api': quickstart };
+// The browser sees the page and the quickstart as one origin, in `npm run dev` and in `npm run preview`.
+const target = process.env.QUICKSTART_URL ?? 'http://127.0.0.1:3000';
+// Vite would leave an answer open for ever if the server dies in the middle of it.
+const configure = (proxy) =>
+  proxy.on('proxyRes', (answer, _, response) => answer.on('close', () => answer.complete || response.destroy()));
+const proxy = { '/assistant': { target, configure }, '/api': { target } };
 
 export default defineConfig({
   esbuild: { jsx: 'automatic' },

@@ -10,11 +10,12 @@ import '@copilotkit/react-core/v2/styles.css';
 import { z } from 'zod';
 
 import { useAsking } from './Asking.jsx';
+import { MESSAGES } from './Markdown.jsx';
 import { Page, PAGES } from './Page.jsx';
 import { EMPTY, Ticket } from './Ticket.jsx';
 import { useShownTools } from './Tool.jsx';
 
-/** A thread may be named: `?thread=…`. CopilotKit then asks the server for it first. */
+/** The thread from the address: `?thread=…`. CopilotKit asks the server for its messages first. */
 const THREAD = new URLSearchParams(location.search).get('thread') ?? undefined;
 
 export function App() {
@@ -30,21 +31,30 @@ export function App() {
   );
 }
 
-/** While a run waits for an answer, CopilotKit sends nothing else; it keeps what is said for the next request. */
+const LABELS = {
+  welcomeMessageText: 'Try: Refund order 1002',
+  chatDisclaimerText: 'A reload of this page starts a new chat.',
+};
+
+/** CopilotKit sends nothing while a run waits for an answer. It keeps the text of the user for the next request. */
 const ANSWER_FIRST = 'Answer the question first. What you wrote goes along with the answer.';
 
-/** The sentence in the body of an HTTP error, or the error's own. */
-const sentence = (error) => error.payload?.message ?? error.message;
+const NO_SERVER = 'The server does not answer. Check that it runs, then try again.';
 
-/** A page of the back office, and beside it the chat, whose assistant can turn the page. */
+/** The text of an error: of the body of an HTTP error, or of the exception. */
+const sentence = (error) =>
+  error.payload?.message ?? (/failed to fetch|network error|HTTP 5\d\d/i.test(error.message) ? NO_SERVER : error.message);
+
+/** A page of the back office and, beside it, the chat. On a narrow screen a button switches between the two. */
 function BackOffice({ failure, onRun }) {
   const [page, setPage] = useState('orders');
   const [draft, setDraft] = useState(EMPTY);
+  const [shows, setShows] = useState('chat');
   const { agent, isReady } = useAgent();
   const isAsking = agent.pendingInterrupts.length > 0;
   useEffect(() => {
     const onRunInitialized = () => {
-      // CopilotKit takes them for open until a run finishes; after one that fails it would send nothing more.
+      // CopilotKit keeps them open until a run finishes. After a run that fails it would send nothing more.
       agent.pendingInterrupts = [];
       onRun();
     };
@@ -76,7 +86,7 @@ function BackOffice({ failure, onRun }) {
   useAsking();
 
   return (
-    <>
+    <div id="office" data-shows={shows}>
       <main id="view" data-page={page}>
         <nav aria-label="Pages">
           {Object.entries(PAGES).map(([name, title]) => (
@@ -89,8 +99,11 @@ function BackOffice({ failure, onRun }) {
       </main>
       <section id="chat" aria-label="Assistant" aria-busy={!isReady}>
         {failure && <p id="chat-error" role="alert">{isAsking ? ANSWER_FIRST : sentence(failure)}</p>}
-        <CopilotChat threadId={THREAD} labels={{ welcomeMessageText: 'Try: Refund order 1002' }} />
+        <CopilotChat threadId={THREAD} labels={LABELS} messageView={MESSAGES} />
       </section>
-    </>
+      <button id="chat-toggle" type="button" onClick={() => setShows(shows === 'chat' ? 'page' : 'chat')}>
+        {shows === 'chat' ? 'Show the page' : 'Show the assistant'}
+      </button>
+    </div>
   );
 }

@@ -4,7 +4,7 @@ import { useAgent, useInterrupt } from '@copilotkit/react-core/v2';
 import { Form } from './Form.jsx';
 import { Call } from './Tool.jsx';
 
-/** Shows, within the chat, what a run waits for: approvals of calls, and forms. It goes on when all is answered. */
+/** Shows the questions of a run in the chat: approvals and forms. The run continues after the last answer. */
 export function useAsking() {
   useInterrupt({
     render: ({ interrupts, resolve, cancel }) => (
@@ -34,11 +34,11 @@ function Asked({ asked, onAnswer, onDecline }) {
   const { name, arguments: input } = calls.find((call) => call.id === toolCallId).function;
   if (isDone) return <Call name={name} state="answered" input={input} />;
   return (
-    <Call name={name} state="asked" input={input}>
+    <Call name={name} state="asked" input={input} isOpen={!message}>
       {reason === 'input_required' ? (
         <Form message={message} schema={responseSchema} onSend={answered(onAnswer)} onDecline={answered(onDecline)} />
       ) : (
-        <Approval question={message ?? 'May this call run?'} onDecide={answered(onAnswer)} />
+        <Approval question={message ?? 'May this tool run with this input?'} onDecide={answered(onAnswer)} />
       )}
     </Call>
   );

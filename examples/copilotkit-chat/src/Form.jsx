@@ -2,10 +2,10 @@ import { useId } from 'react';
 
 const INPUT_TYPES = { date: 'date', email: 'email', uri: 'url' };
 
-/** A form for a JSON Schema of type object: one field a property. The server checks the answer once more. */
+/** A form for a JSON Schema of type object, with one field for each property. The server checks the answer again. */
 export function Form({ message, schema, onSend, onDecline }) {
   const required = schema.required ?? [];
-  // What must be filled in comes first.
+  // Required fields come first.
   const fields = Object.entries(schema.properties ?? {});
   fields.sort(([one], [other]) => required.includes(other) - required.includes(one));
 
@@ -29,7 +29,7 @@ export function Form({ message, schema, onSend, onDecline }) {
   );
 }
 
-/** What was entered, as the schema has it; `undefined` for a field that was left empty. */
+/** Returns the value of a field in the type of the schema, or `undefined` for an empty field. */
 function read(field, text) {
   if (field.type === 'boolean') return text !== null;
   if (text === null || text === '') return undefined;

@@ -11,11 +11,11 @@ const LABELS = {
   cut: 'stopped',
 };
 
-/** Shows every call that has no view of its own: its name, its input and its output. */
+/** Shows the calls of all tools. */
 export function useShownTools() {
   const { agent } = useAgent();
   const { isRunning } = agent;
-  // A call is not drawn anew for what is known only when its run ends.
+  // CopilotKit draws a call again only if one of these values changes.
   const asked = agent.pendingInterrupts.map((interrupt) => interrupt.toolCallId);
   const render = ({ toolCallId, name, parameters, result }) => (
     <ShownCall isRunning={isRunning} isAsked={asked.includes(toolCallId)} {...{ toolCallId, name, parameters, result }} />
@@ -25,25 +25,38 @@ export function useShownTools() {
 
 function ShownCall({ isRunning, isAsked, toolCallId, name, parameters, result }) {
   const { agent } = useAgent();
-  // What the user is asked about is shown with the question.
+  // The question of an approval shows the call.
   if (isAsked && !isRunning) return null;
-  // CopilotKit knows that a call is complete. Of its own results, the server says in the metadata what they are.
+  // CopilotKit knows only that there is a result. The metadata of the server tells what kind of result it is.
   const message = agent.messages.find((each) => each.role === 'tool' && each.toolCallId === toolCallId);
   const state = message ? (message.metadata?.omniassist?.result ?? 'output') : isRunning ? 'running' : 'interrupted';
   return (
-    <Call name={name} state={state} input={parameters}>
-      {result !== undefined && <pre className="tool-output">{pretty(result)}</pre>}
+    <Call name={name} state={state} input={parameters} output={result}>
+      {['error', 'denied'].includes(state) && <p className="soft">{result}</p>}
     </Call>
   );
 }
 
-/** A call: its name, how it stands, its input, and what is to be shown below. */
-export function Call({ name, state, input, children }) {
+/** A name in code as a title: `refund_order` becomes "Refund order". */
+function titled(name) {
+  const words = name.replaceAll('_', ' ');
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+/** A call: its title, its state, `children`, and its input and output. */
+export function Call({ name, state, input, output, isOpen, children }) {
+  const title = titled(name);
   return (
-    <div className="tool" role="group" aria-label={name} data-tool-name={name} data-tool-state={state}>
-      <p><code>{name}</code> <span className="soft">{LABELS[state]}</span></p>
-      {name !== 'request_input' && <pre className="tool-input">{pretty(input)}</pre>}
+    <div className="tool" role="group" aria-label={title} data-tool-name={name} data-tool-state={state}>
+      <p><strong>{title}</strong> <span className="soft">{LABELS[state]}</span></p>
       {children}
+      {(name !== 'request_input' || output !== undefined) && (
+        <details className="tool-data" open={isOpen}>
+          <summary>Details</summary>
+          {name !== 'request_input' && <pre className="tool-input">{pretty(input)}</pre>}
+          {output !== undefined && <pre className="tool-output">{pretty(output)}</pre>}
+        </details>
+      )}
     </div>
   );
 }

@@ -1,4 +1,4 @@
-// The back office: its pages, the two tools that run here, and what the assistant is told about the page.
+// The pages of the back office, the two tools that run in the browser, and the context that the assistant receives.
 
 import { Chat } from "/chat.js";
 import { element } from "/dom.js";
@@ -10,7 +10,7 @@ const VISITS = 15;
 
 const view = document.getElementById("view");
 const visits = [];
-/** What the ticket form holds, also while another page is open. */
+/** The values of the ticket form. They stay while another page is open. */
 let draft = emptyDraft();
 
 function emptyDraft() {
@@ -18,7 +18,9 @@ function emptyDraft() {
 }
 
 async function api(path, options) {
-  const response = await fetch(`/api/${path}`, options);
+  const response = await fetch(`/api/${path}`, options).catch(() => {
+    throw new Error("The server does not answer.");
+  });
   const body = await response.json();
   if (!response.ok) throw new Error(body.error ?? `Status ${response.status}`);
   return body;
@@ -124,7 +126,7 @@ function ticketForm() {
   return form;
 }
 
-/** The page that the address names: [page, id]. */
+/** The page of the address: [page, id]. */
 function place() {
   const [page, id] = location.hash.slice(1).split("/");
   return Object.hasOwn(PAGES, page) ? [page, id] : ["orders"];
@@ -136,13 +138,22 @@ async function show() {
   const mine = ++turn;
   const title = page === "orders" && id ? `Order ${id}` : PAGES[page];
   let content;
+  let failure;
   try {
     content = await shows[page](id);
   } catch (error) {
-    content = element("p", { class: "failure", role: "alert" }, error.message);
+    failure = element("p", { class: "failure", role: "alert" }, error.message);
   }
-  // The user, or a tool, may have gone on meanwhile.
+  // The user or a tool may have opened another page in the meantime.
   if (mine !== turn) return title;
+  view.querySelector(".failure")?.remove();
+  // What this page showed before is better than nothing.
+  if (failure && view.dataset.place === location.hash) {
+    view.querySelector("h2").after(failure);
+    return title;
+  }
+  content ??= failure;
+  view.dataset.place = location.hash;
   view.replaceChildren(element("h2", {}, title), content);
   view.dataset.page = page;
   document.title = `${title} – Back office`;
@@ -189,14 +200,32 @@ const tools = {
   },
 };
 
-/** Where the user has been, and the ticket form as it stands. */
+/** The pages that the user visited, and the values of the ticket form. */
 function context() {
   const isEmpty = JSON.stringify(draft) === JSON.stringify(emptyDraft());
   const form = { id: "ticket-form", type: "form", data: { form: "new-ticket", fields: { ...draft } } };
   return isEmpty ? [...visits] : [...visits, form];
 }
 
-const chat = new Chat({ api: "/assistant", tools, context });
+/** The tab keeps the chat when the page is reloaded. */
+const SAVED = "chat";
+function saved() {
+  try {
+    return JSON.parse(sessionStorage.getItem(SAVED)) ?? undefined;
+  } catch {
+    return undefined;
+  }
+}
+function save() {
+  try {
+    sessionStorage.setItem(SAVED, JSON.stringify(chat.saved()));
+  } catch {
+    // The chat is larger than the storage of a tab. A reload then starts a new chat.
+    sessionStorage.removeItem(SAVED);
+  }
+}
+
+const chat = new Chat({ api: "/assistant", tools, context, saved: saved() });
 mountPanel(chat, [
   "Where is order 1001?",
   "Which orders are pending?",
@@ -207,12 +236,22 @@ mountPanel(chat, [
   "Open a complaint form",
 ]);
 
-// What a tool changed is seen at once; a form that the user may be typing into is left alone.
+// A tool may have changed the data, so the page is loaded again. The ticket form stays: the user may be typing.
 const { onChange } = chat;
 chat.onChange = (status) => {
   onChange(status);
+  if (status) save();
   if ((status === "ready" || status === "error") && view.dataset.page !== "new-ticket") show();
 };
 
+const toggle = document.getElementById("chat-toggle");
+toggle.addEventListener("click", () => {
+  const { dataset } = document.body;
+  dataset.shows = dataset.shows === "chat" ? "page" : "chat";
+  toggle.textContent = dataset.shows === "chat" ? "Back to the page" : "Assistant";
+  if (dataset.shows === "chat") document.getElementById("chat-input").focus();
+});
+
+addEventListener("pagehide", save);
 addEventListener("popstate", visit);
 visit();

@@ -1,7 +1,6 @@
 // The conversation: the AI SDK UI message stream protocol without a framework. It sends the messages, applies the
-// chunks that come back, runs the page's own tools, and posts their results and what the user decided. What the server
-// sends along unexplained (metadata, signatures) goes back as it came: it proves what the server wrote. It knows nothing
-// of the DOM.
+// chunks of the answer, runs the tools of the page, and posts their results and the decisions of the user. Metadata and
+// signatures of the server go back unchanged: they prove what the server wrote. This file does not use the DOM.
 
 /** Yields the JSON of each server-sent event. Ends with the body; leaving the loop early closes the connection. */
 export async function* events(body) {
@@ -43,7 +42,7 @@ const isSettled = (part) =>
 const lastStep = (message) =>
   message.parts.slice(message.parts.findLastIndex((part) => part.type === "step-start") + 1);
 
-/** Whether the last step of the answer waits for nothing but to be posted back. */
+/** Returns true if the last step of the answer only waits to be posted back. */
 export function isComplete(message) {
   if (message?.role !== "assistant") return false;
   const step = lastStep(message);
@@ -54,7 +53,7 @@ export function isComplete(message) {
   );
 }
 
-/** Objects are merged, at every depth; anything else replaces what was there. */
+/** Merges objects at every depth. Any other value replaces the old one. */
 function merged(into, from) {
   const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
   if (!isObject(into) || !isObject(from)) return from;
@@ -62,25 +61,39 @@ function merged(into, from) {
   return { ...into, ...Object.fromEntries(change) };
 }
 
-/** The longest that the next request waits for the last one's stop. */
+/** The longest time that a request waits for the stop of the request before it. */
 const STOP_MS = 2_000;
+
+/** The error of a `fetch` that reached no server. */
+const NO_SERVER = "The server does not answer. Check that it runs, then try again.";
 
 export class Chat {
   /**
    * tools: name -> async (input, signal) => output, run by the page. A call of any other tool that the server does not
    * run waits for `answer`.
    * context: () => ContextMessage[], sent with every request.
+   * saved: what `saved()` returned before the page was reloaded.
    */
-  constructor({ api, tools = {}, context = () => [], onChange = () => {} }) {
+  constructor({ api, tools = {}, context = () => [], onChange = () => {}, saved }) {
     Object.assign(this, { api, tools, context, onChange });
     this.clear();
+    Object.assign(this, saved);
   }
 
   clear() {
     this.stop();
     this.id = crypto.randomUUID();
     this.messages = [];
+    /** The ids of answers that are incomplete, because the user stopped them or the server failed. */
+    this.cut = [];
     this.#status("ready");
+  }
+
+  /** The conversation as it is now. A run that has not ended is saved as stopped. */
+  saved() {
+    const { id, messages, cut, busy } = this;
+    const last = messages.at(-1);
+    return { id, messages, cut: busy && last?.role === "assistant" ? [...cut, last.id] : cut };
   }
 
   get busy() {
@@ -93,23 +106,29 @@ export class Chat {
     return this.#run();
   }
 
-  /** Posts the conversation once more, as it is. */
+  /** Asks again. The new answer replaces the incomplete one; calls that have ended stay, so that none runs twice. */
   retry() {
     if (this.busy || this.messages.length === 0) return undefined;
+    const last = this.messages.at(-1);
+    if (last.role === "assistant" && this.cut.includes(last.id)) {
+      last.parts.splice(last.parts.findLastIndex((part) => isTool(part) && isSettled(part)) + 1);
+      if (last.parts.length === 0) this.messages.pop();
+      this.cut = this.cut.filter((id) => id !== last.id);
+    }
     return this.#run();
   }
 
-  /** What has come so far stays; nothing is sent by itself any more. */
+  /** Stops the run. The text received so far stays. */
   stop() {
     if (this.busy) {
-      // A proxy may not tell the server at once that the reader is gone.
+      // A proxy may hide from the server for a while that the connection is closed.
       const stopped = { method: "POST", signal: AbortSignal.timeout(STOP_MS) };
       this.stopping = fetch(`${this.api}/${encodeURIComponent(this.id)}/stop`, stopped).catch(() => {});
     }
     this.abort?.abort();
   }
 
-  /** Whether the user can still settle this call: a later message leaves it behind. */
+  /** Returns true if the user can still settle this call. After a later message it is too late. */
   isOpen(part) {
     const last = this.messages.at(-1);
     return last?.role === "assistant" && lastStep(last).includes(part) && !isSettled(part);
@@ -122,7 +141,7 @@ export class Chat {
     return this.#settled();
   }
 
-  /** What the user gave as the output of a call, or with `errorText` why there is none. */
+  /** The output of a call from the user, or an `errorText` that says why there is none. */
   answer(part, output, errorText) {
     if (part.state !== "input-available" || !this.isOpen(part)) return undefined;
     const failed = errorText !== undefined;
@@ -130,7 +149,7 @@ export class Chat {
     return this.#settled();
   }
 
-  /** Posts the conversation when nothing else is waited for; a run that is under way does so when it ends. */
+  /** Posts the conversation if no other call waits. During a run, the end of the run posts it. */
   #settled() {
     this.hasNews = true;
     if (!this.busy && isComplete(this.messages.at(-1))) return this.#run();
@@ -152,25 +171,27 @@ export class Chat {
         const calls = await this.#post(abort.signal);
         await Promise.all(calls);
         abort.signal.throwIfAborted();
-        // Only what page or user gave is news to the server: it has seen the results of its own tools.
+        // The server knows the results of its own tools. Only results of the page and the user are news.
         if ((calls.length === 0 && !this.hasNews) || !isComplete(this.messages.at(-1))) break;
       }
       this.#status("ready");
     } catch (error) {
       // A later run may have begun when this one was stopped.
       if (this.abort !== abort) return;
+      const last = this.messages.at(-1);
+      if (last.role === "assistant" && !this.cut.includes(last.id)) this.cut.push(last.id);
       if (abort.signal.aborted) this.#status("ready");
       else this.#status("error", error instanceof Error ? error.message : String(error));
     }
   }
 
-  /** One request and its answer. Gives a promise for each tool that the page now runs. */
+  /** Sends one request and reads its answer. Returns a promise for each tool that the page runs. */
   async #post(signal) {
     this.#status("submitted");
     const last = this.messages.at(-1);
-    // It must not stop this run.
+    // The stop of the run before must not stop this run.
     await this.stopping;
-    // The version: what an approval asks is told from 7 on.
+    // Version 7 of the AI SDK's protocol sends the question of an approval.
     const response = await fetch(`${this.api}?ai-sdk=7`, {
       method: "POST",
       headers: { "content-type": "application/json" },
@@ -182,6 +203,8 @@ export class Chat {
         context: this.context(),
       }),
       signal,
+    }).catch((error) => {
+      throw error instanceof TypeError ? new Error(NO_SERVER, { cause: error }) : error;
     });
     if (!response.ok) throw new Error(await refusal(response));
     const answer = new Answer(this.messages);
@@ -218,9 +241,10 @@ async function refusal(response) {
     const message = error?.message ?? error;
     if (typeof message === "string") return message;
   } catch {
-    // Not JSON: something between here and the server answered.
+    // A proxy answered, not the server.
   }
-  return `The server answered with status ${response.status}.`;
+  const isGateway = [502, 503, 504].includes(response.status) || (response.status === 500 && text === "");
+  return isGateway ? NO_SERVER : `The server answered with status ${response.status}.`;
 }
 
 /** Applies chunks to the last message, or to a new one. */
@@ -270,7 +294,7 @@ class Answer {
     }
   }
 
-  /** Gives the part of a tool call whose input has just become complete, and nothing for any other chunk. */
+  /** Applies a chunk. Returns the part of a tool call if the chunk completed its input. */
   apply(chunk) {
     const { type } = chunk;
     this.hasContent ||= type !== "start" && type !== "start-step";
@@ -345,7 +369,7 @@ class Answer {
         return void Object.assign(this.#tool(chunk), { ...change, resultProviderMetadata });
       }
       default:
-        // A newer server may say more than this page shows.
+        // A newer server may send chunks that this page does not know.
         return undefined;
     }
   }

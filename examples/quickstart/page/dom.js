@@ -1,4 +1,4 @@
-// Making elements. What goes in as a child is text or an element, never markup.
+// Makes elements. A child is text or an element, never markup.
 
 export function element(tag, attributes = {}, ...children) {
   const node = document.createElement(tag);
@@ -11,9 +11,15 @@ export function element(tag, attributes = {}, ...children) {
 
 export const byId = (id) => document.getElementById(id);
 
-/** Unchanged text is left alone: it may be selected. */
+/** Sets the text of a node. Unchanged text stays as it is, with what is selected in it. */
 export const setText = (node, text) => node.textContent !== text && (node.textContent = text);
 
 let made = 0;
-/** An id that nothing else on the page has. */
+/** Returns an id that is unique on the page. */
 export const freshId = (prefix) => `${prefix}-${(made += 1)}`;
+
+/** A name in code as a title: `refund_order` becomes "Refund order". */
+export function titled(name) {
+  const words = name.replace(/([a-z])([A-Z])/g, "$1 $2").replace(/[_-]+/g, " ").trim().toLowerCase();
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}

@@ -1,24 +1,20 @@
-// A form for a JSON Schema of type object: one field a property. The server checks what is entered against the whole
-// schema; here is checked what a browser can say beside the field.
+// A form for a JSON Schema of type object, with one field for each property. The browser checks each field; the server
+// checks the whole answer against the schema.
 
-import { element, freshId } from "/dom.js";
+import { element, freshId, titled } from "/dom.js";
 
-/** Longer texts than this get several lines. */
+/** Texts that may be longer than this get a field of several lines. */
 const ONE_LINE = 200;
 
 const INPUT_TYPES = { date: "date", email: "email", uri: "url" };
 
-/** The first type that is not null; one that is left out counts as text. */
+/** The first type that is not null. Default: text. */
 const typeOf = (schema) => [schema.type ?? "string"].flat().find((name) => name !== "null");
-const named = (key) => {
-  const words = key.replace(/([a-z])([A-Z])/g, "$1 $2").replace(/[_-]+/g, " ").trim().toLowerCase();
-  return words.charAt(0).toUpperCase() + words.slice(1);
-};
 
 /** The options of a schema that lists its values. */
 const optionsOf = (schema) => schema.enum ?? (schema.const === undefined ? undefined : [schema.const]);
 
-/** A control of one kind: { control, read() }, where `read` gives `undefined` for a field that was left empty. */
+/** The kinds of controls: { control, read() }. `read` returns `undefined` for an empty field. */
 const kinds = {
   choice(schema, isRequired) {
     const values = optionsOf(schema);
@@ -52,7 +48,7 @@ const kinds = {
     if (schema.default !== undefined) control.value = String(schema.default);
     return { control, read: () => (control.value === "" ? undefined : control.value) };
   },
-  /** What has no control of its own is written as JSON. */
+  /** A field for JSON text, for values that no other control fits. */
   json(schema, isRequired) {
     const control = element("textarea", { rows: "3", required: isRequired, spellcheck: "false" });
     if (schema.default !== undefined) control.value = JSON.stringify(schema.default);
@@ -62,7 +58,7 @@ const kinds = {
       try {
         read();
       } catch {
-        problem = "This is no JSON.";
+        problem = "This is not valid JSON.";
       }
       control.setCustomValidity(problem);
     });
@@ -82,24 +78,21 @@ function field(key, schema, isRequired) {
   const { control, read } = kinds[kind](schema, isRequired);
   control.id = freshId("field");
   control.name = key;
-  const hint = [schema.description, kind === "json" ? "Written as JSON." : undefined].filter(Boolean).join(" ");
+  const hint = [schema.description, kind === "json" ? "Write it as JSON." : undefined].filter(Boolean).join(" ");
   const hintNode = hint ? element("small", { id: `${control.id}-hint` }, hint) : undefined;
   if (hintNode) control.setAttribute("aria-describedby", hintNode.id);
-  const title = schema.title || named(key);
+  const title = schema.title || titled(key);
   const isOptional = !isRequired && kind !== "boolean";
   const label = element("label", { for: control.id }, isOptional ? `${title} (optional)` : title);
   const order = kind === "boolean" ? [control, " ", label, hintNode] : [label, control, hintNode];
   return { key, read, node: element("div", { class: kind === "boolean" ? "field check" : "field" }, ...order) };
 }
 
-/**
- * A form that asks `message`. Calls `send` with what was entered, `decline` when the user would rather not.
- * `close()` ends it: nothing can be entered any more.
- */
+/** Makes a form that asks `message`. It calls `send` with the values, or `decline`. `close()` disables it. */
 export function schemaForm({ message, schema, send, decline }) {
   const properties = Object.entries(schema?.properties ?? {});
   const required = Array.isArray(schema?.required) ? schema.required : [];
-  // What must be filled in comes first, in the order in which the schema asks for it.
+  // Required fields come first, in the order of the schema's `required`.
   const place = ([key]) => (required.includes(key) ? required.indexOf(key) : required.length);
   const fields = properties
     .sort((one, other) => place(one) - place(other))

@@ -1,14 +1,15 @@
-// The chat panel: shows a Chat. All that a model, a tool or a user wrote enters the page as text, never as markup.
+// The chat panel: shows a Chat. The texts of a model, a tool or a user enter the page as text, never as markup.
 
 import { isTool } from "/chat.js";
 import { byId, element, setText } from "/dom.js";
+import { markdownView } from "/markdown.js";
 import { toolView } from "/tool.js";
 
 /** Each view is made once for a part and then updated: { node, update(part) }. */
 const views = {
   text() {
-    const node = element("div", { class: "text", "data-part": "text" });
-    return { node, update: (part) => setText(node, part.text) };
+    const { node, update } = markdownView({ class: "text", "data-part": "text" });
+    return { node, update: (part) => update(part.text) };
   },
   reasoning() {
     const text = element("div", { class: "reasoning-text" });
@@ -32,17 +33,43 @@ const views = {
   },
 };
 
-function viewOf(part, actions) {
+function viewOf(part, role, actions) {
   if (isTool(part)) return toolView(part, actions);
   if (part.type.startsWith("source-")) return views.source(part);
+  if (role === "user" && part.type === "text") return { node: element("p", { class: "said" }, part.text), update() {} };
   return Object.hasOwn(views, part.type) ? views[part.type](part) : undefined;
+}
+
+/** The view of a message: its parts, and a mark if it is incomplete. */
+function messageView(message, actions) {
+  const name = message.role === "user" ? "You" : "Assistant";
+  const node = element("article", { "data-role": message.role, "aria-label": name });
+  const mark = element("p", { class: "mark", hidden: true }, "Stopped: this answer is incomplete.");
+  let parts = new Map();
+  return {
+    node,
+    update(status) {
+      const labels = message.metadata?.omniassist?.tools ?? {};
+      // A part that was removed, by another try, takes its view with it.
+      for (const [part, view] of parts) if (!message.parts.includes(part)) (view.node.remove(), parts.delete(part));
+      for (const part of message.parts) {
+        const view = parts.get(part) ?? viewOf(part, message.role, actions);
+        if (!view) continue;
+        if (!parts.has(part)) node.append(view.node);
+        parts.set(part, view);
+        view.update(part, { ...status, isOpen: status.isOpen(part), label: labels[part.toolCallId] ?? {} });
+      }
+      mark.hidden = !status.isCut;
+      if (status.isCut && node.lastChild !== mark) node.append(mark);
+    },
+  };
 }
 
 /** Connects a chat to the panel in index.html. */
 export function mountPanel(chat, suggestions) {
   const [root, log, form, input] = ["chat", "chat-log", "chat-form", "chat-input"].map(byId);
   const shown = new Map();
-  // What was used goes away: the keyboard goes on at the next question, or where the next sentence is typed.
+  // The buttons that were used disappear. The focus goes to the next question, or to the input.
   function goOn() {
     render();
     const next = ".approval:not([hidden]) input, fieldset:enabled :is(input, select, textarea)";
@@ -55,36 +82,23 @@ export function mountPanel(chat, suggestions) {
   const start = element("div", { id: "chat-start" }, element("p", {}, "Try:"));
   for (const question of suggestions) {
     const button = element("button", { type: "button", class: "suggestion" }, question);
-    button.addEventListener("click", () => chat.send(question));
+    button.addEventListener("click", () => (chat.send(question), input.focus()));
     start.append(button);
   }
 
   function render() {
     const atEnd = log.scrollHeight - log.scrollTop - log.clientHeight < 40;
-    if (chat.messages.length === 0) {
-      shown.clear();
-      log.replaceChildren(start);
-    } else {
-      start.remove();
+    for (const [message, view] of shown) {
+      if (!chat.messages.includes(message)) (view.node.remove(), shown.delete(message));
     }
+    if (chat.messages.length === 0) log.replaceChildren(start);
+    else start.remove();
     for (const message of chat.messages) {
-      let box = shown.get(message);
-      if (!box) {
-        const node = element("article", { "data-role": message.role, "aria-label": message.role });
-        shown.set(message, (box = { node, parts: new Map() }));
-        log.append(node);
-      }
+      const view = shown.get(message) ?? messageView(message, actions);
+      if (!shown.has(message)) log.append(view.node);
+      shown.set(message, view);
       const busy = chat.busy && message === chat.messages.at(-1);
-      for (const part of message.parts) {
-        let view = box.parts.get(part);
-        if (!view) {
-          view = viewOf(part, actions);
-          if (!view) continue;
-          box.parts.set(part, view);
-          box.node.append(view.node);
-        }
-        view.update(part, { busy, isOpen: chat.isOpen(part) });
-      }
+      view.update({ busy, isOpen: (part) => chat.isOpen(part), isCut: !busy && chat.cut.includes(message.id) });
     }
     if (atEnd) log.scrollTop = log.scrollHeight;
   }
@@ -92,11 +106,11 @@ export function mountPanel(chat, suggestions) {
   let due = 0;
   chat.onChange = (status) => {
     if (!status) {
-      // Many chunks, one frame.
+      // Many chunks share one frame.
       due ||= requestAnimationFrame(() => ((due = 0), render()));
       return;
     }
-    // Whoever waits for a status finds the messages as they are then.
+    // The messages are up to date before the status is, for code that waits for a status.
     render();
     root.dataset.status = status;
     log.setAttribute("aria-busy", String(chat.busy));
@@ -120,8 +134,10 @@ export function mountPanel(chat, suggestions) {
       form.requestSubmit();
     }
   });
-  byId("chat-stop").addEventListener("click", () => chat.stop());
-  byId("chat-retry").addEventListener("click", () => chat.retry());
-  byId("chat-clear").addEventListener("click", () => chat.clear());
+  // Each of these buttons disappears or becomes disabled, so the focus must go elsewhere.
+  byId("chat-stop").addEventListener("click", () => (chat.stop(), input.focus()));
+  byId("chat-retry").addEventListener("click", () => (chat.retry(), input.focus()));
+  byId("chat-clear").addEventListener("click", () => (chat.clear(), input.focus()));
   chat.onChange(chat.status);
+  log.scrollTop = log.scrollHeight;
 }

@@ -1,14 +1,15 @@
-// Views of tool calls. Each is made once for a part and then updated: { node, update(part, { busy, isOpen }) }.
+// Views of tool calls. Each is made once for a part and then updated: { node, update(part, status) }, where `status` is
+// { busy, isOpen, label }. `label` holds the title of the tool and the summary of the call, if the server sent them.
 
 import { toolName } from "/chat.js";
-import { element, freshId, setText } from "/dom.js";
+import { element, freshId, setText, titled } from "/dom.js";
 import { schemaForm } from "/form.js";
 
-/** The tool that has the user fill in a form. */
+/** The tool that asks the user to fill in a form. */
 const FORM = "request_input";
 
 const LABELS = {
-  "input-streaming": "writing the input",
+  "input-streaming": "preparing",
   "input-available": "running",
   progress: "in progress",
   waiting: "waiting for you",
@@ -28,7 +29,7 @@ function pretty(value) {
 
 const isProgress = (part) => part.state === "output-available" && part.preliminary;
 
-/** The word for what a call is doing. */
+/** The state of a call, as the page shows it. */
 function stateOf(part, { busy, isOpen }) {
   if (part.state === "approval-requested") return isOpen ? part.state : "unanswered";
   if (part.state === "approval-responded") return busy ? "input-available" : "stopped";
@@ -38,19 +39,23 @@ function stateOf(part, { busy, isOpen }) {
   return isProgress(part) ? "progress" : part.state;
 }
 
-/** The frame of a call: its name, what it is doing, and below that what the view adds. */
+/** The frame of a call: its title, its state and its summary, and below them the rows of the view. */
 function frame(first, ...rows) {
-  const state = element("span", { class: "tool-state" });
-  const head = element("summary", {}, element("code", {}, toolName(first)), " ", state);
-  const node = element("details", { class: "tool", open: true }, head, ...rows);
+  const [title, state] = ["tool-title", "tool-state"].map((name) => element("span", { class: name }));
+  const summary = element("p", { class: "tool-summary", hidden: true });
+  const node = element("div", { class: "tool", role: "group" }, element("p", {}, title, " ", state), summary, ...rows);
   node.dataset.toolName = toolName(first);
   node.dataset.toolCallId = first.toolCallId;
   return {
     node,
-    show(part, now) {
+    show(part, now, label) {
       node.dataset.toolState = now;
-      node.title = part.title ?? "";
+      setText(title, label.title ?? part.title ?? titled(toolName(part)));
+      node.setAttribute("aria-label", title.textContent);
       setText(state, LABELS[now] ?? now);
+      // A question ends with the summary.
+      summary.hidden = !label.summary || now === "approval-requested";
+      setText(summary, label.summary ?? "");
     },
   };
 }
@@ -61,7 +66,7 @@ function row(name) {
   return { node, show: (text) => ((node.hidden = text === undefined), setText(value, text ?? "")) };
 }
 
-/** The question whether a call may run: a reason that may be given, and two buttons. */
+/** Asks if a call may run: a question, a field for a reason, and two buttons. */
 function approvalView(first, decide) {
   const question = element("p", { id: freshId("question"), class: "question" });
   const reason = element("input", { id: freshId("reason"), name: "reason", maxlength: "500", autocomplete: "off" });
@@ -80,12 +85,12 @@ function approvalView(first, decide) {
     node,
     update(part, isAsked) {
       node.hidden = !isAsked;
-      if (isAsked) setText(question, part.approval.requestReason ?? `May ${toolName(first)} run with this input?`);
+      if (isAsked) setText(question, part.approval.requestReason ?? `May "${titled(toolName(first))}" run with this input?`);
     },
   };
 }
 
-/** What the user decided, in words. */
+/** The decision on a call in words. */
 function decision(part) {
   const { approved, reason, isAutomatic } = part.approval ?? {};
   if (approved === undefined) return undefined;
@@ -94,16 +99,21 @@ function decision(part) {
 }
 
 function callView(first, actions) {
-  const [input, progress, output, error, decided] = ["Input", "Progress", "Output", "Error", "Decision"].map(row);
+  const [input, progress, output] = ["Input", "Progress", "Output"].map(row);
+  const data = [input, progress, output].map((each) => each.node);
+  const details = element("details", { class: "tool-data" }, element("summary", {}, "Details"), ...data);
+  const decided = element("p", { class: "tool-decision" });
+  const error = element("p", { class: "tool-error" });
   const bar = element("progress", { class: "tool-bar", hidden: true });
   const approval = approvalView(first, (approved, reason) => actions.decide(first, approved, reason));
-  const rows = [input, decided, progress, output, error].map((each) => each.node);
-  const { node, show } = frame(first, bar, ...rows, approval.node);
+  const { node, show } = frame(first, bar, decided, error, approval.node, details);
+  let wasAsked = false;
   return {
     node,
     update(part, status) {
       const now = stateOf(part, status);
-      show(part, now);
+      const isAsked = now === "approval-requested";
+      show(part, now, status.label);
       const given = part.rawInput ?? (part.input === undefined ? undefined : pretty(part.input));
       input.show(given || undefined);
       const partial = isProgress(part);
@@ -112,35 +122,38 @@ function callView(first, actions) {
       bar.hidden = !Number.isFinite(done) || !Number.isFinite(of);
       if (!bar.hidden) Object.assign(bar, { max: of, value: done });
       output.show(part.state === "output-available" && !partial ? pretty(part.output) : undefined);
-      error.show(part.state === "output-error" ? part.errorText : undefined);
-      decided.show(decision(part));
-      approval.update(part, now === "approval-requested");
+      setText(error, part.state === "output-error" ? part.errorText : "");
+      setText(decided, decision(part) ?? "");
+      approval.update(part, isAsked);
+      // Without a summary, the user must see the arguments to decide.
+      if (isAsked !== wasAsked) details.open = isAsked && !status.label.summary;
+      wasAsked = isAsked;
     },
   };
 }
 
 function formView(first, actions) {
   const place = element("div");
-  const error = row("Error");
-  const { node, show } = frame(first, place, error.node);
+  const error = element("p", { class: "tool-error" });
+  const { node, show } = frame(first, place, error);
   let form;
   return {
     node,
     update(part, status) {
       const now = stateOf(part, status);
-      show(part, now);
+      show(part, now, status.label);
       if (now === "waiting" && !form) {
         const { message, schema } = part.input ?? {};
         form = schemaForm({
           message: String(message ?? "Please fill this in."),
           schema,
           send: (entered) => actions.answer(part, entered),
-          decline: () => actions.answer(part, undefined, "The user would rather not fill in this form."),
+          decline: () => actions.answer(part, undefined, "The user declined to fill in this form."),
         });
         place.replaceChildren(form.node);
       }
       if (now !== "waiting") form?.close();
-      error.show(part.state === "output-error" ? part.errorText : undefined);
+      setText(error, part.state === "output-error" ? part.errorText : "");
     },
   };
 }

@@ -1,42 +1,34 @@
-//! How the assistant is built and mounted.
+//! The back office and its assistant as one application.
 
 use std::error::Error;
 use std::fmt;
-use std::sync::Arc;
 
 use axum::Router;
-use omniassist_axum::seal::SealKeys;
-use omniassist_axum::{Assistant, LlmProvider, OpenAiEndpoint};
+use axum::middleware::from_fn;
+use omniassist_axum::Assistant;
 
-use crate::api::{self, Answering};
-use crate::config::Config;
-use crate::model::Chosen;
-use crate::store::Store;
-use crate::{discovery, model, tools};
+use crate::assistant::{self, Chosen, Config, USUAL_PORTS};
+use crate::back_office::{self, Store};
 
-const SYSTEM_PROMPT: &str = "You are the assistant in the back office of a small shop for office furniture. \
-     Use the tools for everything about orders, customers and tickets; never invent data. \
-     When a tool fails, say why. Answer briefly.";
-
-/// What the environment says, and the model that was found by it.
+/// The settings of the environment, and the model that they lead to.
 pub struct Settings {
     config: Config,
     chosen: Chosen,
 }
 
 impl Settings {
-    /// Reads the environment, and looks for a model server where it leaves that open.
+    /// Reads the environment. Looks for a model server on this machine if no variable names a model.
     ///
     /// # Errors
     ///
-    /// When a variable has a value that it cannot have, or the server that one names has no model.
+    /// Fails if a variable has an invalid value, or if the server that a variable names lists no model.
     pub async fn from_env() -> Result<Self, Box<dyn Error + Send + Sync>> {
         let config = Config::read(|name| std::env::var(name).ok())?;
-        let chosen = model::choose(config.source.clone(), &discovery::USUAL).await?;
+        let chosen = assistant::choose(config.source.clone(), &USUAL_PORTS).await?;
         Ok(Self { config, chosen })
     }
 
-    /// Where to listen on 127.0.0.1.
+    /// Returns the port on 127.0.0.1 to listen on.
     #[must_use]
     pub fn port(&self) -> u16 {
         self.config.port
@@ -52,9 +44,8 @@ impl fmt::Debug for Settings {
 /// The back office and its assistant, ready to be served.
 #[derive(Debug)]
 pub struct BackOffice {
-    store: Store,
+    own_routes: Router,
     assistant: Assistant,
-    answering: Answering,
 }
 
 impl BackOffice {
@@ -62,55 +53,39 @@ impl BackOffice {
     ///
     /// # Errors
     ///
-    /// When either cannot be done.
+    /// Fails if the database cannot be opened or the assistant cannot be built.
     pub async fn open(settings: Settings) -> Result<Self, Box<dyn Error + Send + Sync>> {
         let Settings { config, chosen } = settings;
         let path = config.database.clone();
         let store = tokio::task::spawn_blocking(move || Store::open(&path)).await?;
         let store =
             store.map_err(|error| format!("QUICKSTART_DB: {}: {error}", config.database.display()))?;
-        let assistant = assistant(chosen.provider, store.clone(), config.show_work, config.seal_keys)?;
-        tracing::info!(model = %chosen.answering.model, "{}", chosen.answering.note);
-        Ok(Self { store, assistant, answering: chosen.answering })
+        let own_routes = back_office::router(store.clone(), &chosen.model, &chosen.note);
+        let assistant = assistant::build(chosen.provider, store, config.show_work, config.seal_keys)?;
+        tracing::info!(model = %chosen.model, "{}", chosen.note);
+        Ok(Self { own_routes, assistant })
     }
 
-    /// The assistant by itself.
+    /// Returns the assistant without the back office.
     #[must_use]
     pub fn assistant(&self) -> &Assistant {
         &self.assistant
     }
 
-    /// The back office without its assistant, and without the guard that stands before both.
+    /// Returns the routes of the back office without the assistant and without the check of the `Host` header.
     pub fn own_routes(&self) -> Router {
-        api::router(self.store.clone(), &self.answering)
+        self.own_routes.clone()
     }
 
-    /// All of it, the assistant at `/assistant`.
+    /// Returns the whole application, with the assistant at `/assistant`.
     pub fn router(&self) -> Router {
         router(&self.assistant, self.own_routes())
     }
 }
 
-/// The assistant: a model, what it is told, the host's data and the tools that work on it. `show_work`: whether
-/// OpenAI's clients are told of its tools and its reasoning. Without keys it makes one.
-pub(crate) fn assistant(
-    provider: Arc<dyn LlmProvider>,
-    store: Store,
-    show_work: bool,
-    seal_keys: Option<SealKeys>,
-) -> omniassist_axum::Result<Assistant> {
-    let openai = OpenAiEndpoint::new().show_reasoning(show_work).show_server_tools(show_work);
-    let builder = Assistant::builder(provider).allow_anonymous().system_prompt(SYSTEM_PROMPT).state(store);
-    let mut builder = builder.openai_endpoint(openai).object(tools::ticket_object());
-    if let Some(keys) = seal_keys {
-        builder = builder.seal_keys(keys);
-    }
-    tools::all().into_iter().fold(builder, |builder, tool| builder.tool(tool)).build()
-}
-
-/// The back office that was there before, and the assistant mounted in it.
+/// Mounts the assistant in the back office.
 pub(crate) fn router(assistant: &Assistant, own_routes: Router) -> Router {
     own_routes
         .nest_service("/assistant", omniassist_axum::router(assistant.clone()))
-        .layer(axum::middleware::from_fn(api::guard))
+        .layer(from_fn(back_office::guard))
 }

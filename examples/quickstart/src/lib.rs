@@ -1,22 +1,20 @@
-//! A small back office with an assistant in it: orders, customers and tickets in an SQLite file, a page to work with
-//! them, and beside it a chat that calls the back office's functions as tools.
+//! A small back office with an assistant in it. It keeps orders, customers and tickets in an SQLite file. A page shows
+//! them, and a chat on the page calls functions of the back office as tools.
 //!
-//! Read `tools.rs` to see how functions become tools, `app.rs` for how the assistant is built and mounted, and `demo.rs`
-//! for how a model provider is written. `main.rs` serves it: `cargo run -p quickstart -- --help` lists the settings.
+//! The source has two rooms. `back_office/` is the application without an assistant. `assistant/` is the code that was
+//! added for the assistant: begin with `assistant/tools.rs`, which turns functions into tools, and `assistant/mod.rs`,
+//! which builds the assistant. `app.rs` mounts the one in the other, and `serving.rs` serves both.
+//!
+//! `cargo run -p quickstart` starts it; `cargo run -p quickstart -- --help` lists the settings.
 
-mod api;
 mod app;
-mod config;
-mod demo;
-mod discovery;
-mod model;
+mod assistant;
+mod back_office;
 mod serving;
-mod store;
 #[cfg(test)]
 mod tests;
-mod tools;
 
-pub use api::{HEADERS, is_for_this_machine};
 pub use app::{BackOffice, Settings};
-pub use config::HELP;
+pub use assistant::HELP;
+pub use back_office::{HEADERS, is_for_this_machine};
 pub use serving::{DRAIN, LAST_WORDS, serve_until, stopped};

@@ -1,4 +1,4 @@
-//! Serves the back office (see `lib.rs`) on this machine. `cargo run -p quickstart -- --help` lists the settings.
+//! Serves the back office of `lib.rs` on this machine. `cargo run -p quickstart -- --help` lists the settings.
 
 use std::error::Error;
 use std::io::{self, IsTerminal, Write};
@@ -17,23 +17,23 @@ async fn main() -> ExitCode {
             let printed = io::stdout().write_all(quickstart::HELP.as_bytes());
             return if printed.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE };
         }
-        Some(other) => return complain(&format!("unknown argument `{other}`; try --help"), 2),
+        Some(other) => return fail(&format!("unknown argument `{other}`; try --help"), 2),
     }
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
     let colours = io::stderr().is_terminal();
     tracing_subscriber::fmt().with_env_filter(filter).with_ansi(colours).with_writer(io::stderr).init();
     let settings = match Settings::from_env().await {
         Ok(settings) => settings,
-        Err(error) => return complain(&error.to_string(), 2),
+        Err(error) => return fail(&error.to_string(), 2),
     };
     match serve(settings).await {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => complain(&error.to_string(), 1),
+        Err(error) => fail(&error.to_string(), 1),
     }
 }
 
-fn complain(problem: &str, code: u8) -> ExitCode {
-    // Where nobody reads standard error, the exit code has to do.
+fn fail(problem: &str, code: u8) -> ExitCode {
+    // The exit code is enough if standard error is closed.
     let _ = writeln!(io::stderr(), "quickstart: {problem}");
     ExitCode::from(code)
 }
@@ -41,11 +41,11 @@ fn complain(problem: &str, code: u8) -> ExitCode {
 async fn serve(settings: Settings) -> Result<(), Box<dyn Error + Send + Sync>> {
     let port = settings.port();
     let office = BackOffice::open(settings).await?;
-    // Never on a public address: there is no login here.
+    // This server has no login, so it must not listen on a public address.
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await;
     let listener = listener.map_err(|error| format!("PORT: cannot listen on 127.0.0.1:{port}: {error}"))?;
     writeln!(io::stdout(), "listening on http://{}", listener.local_addr()?)?;
-    quickstart::serve_until(quickstart::stopped(), listener, office.router(), office.assistant()).await?;
+    quickstart::serve_until(quickstart::stopped(), listener, office.router(), office.assistant()).await;
     tracing::info!("stopped");
     Ok(())
 }

@@ -1,3 +1,4 @@
+use std::future::pending;
 use std::net::Ipv4Addr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,28 +7,48 @@ use axum::Router;
 use omniassist_axum::core::JsonText;
 use omniassist_axum::{Assistant, CancellationToken};
 use serde_json::{Value, json};
-use tokio::net::TcpListener;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::time::Instant;
 
-use crate::api::{self, Answering};
-use crate::app::assistant;
-use crate::demo::{self, Demo};
-use crate::serving::serve_until;
-use crate::store::Store;
+use crate::assistant::{self, Demo};
+use crate::back_office::{self, Store};
+use crate::serving::{HEAD_TIMEOUT, serve_until};
 
 fn app(assistant: &Assistant, store: Store) -> Router {
-    let answering = Answering { model: demo::LABEL.into(), note: String::new() };
-    crate::app::router(assistant, api::router(store, &answering))
+    crate::app::router(assistant, back_office::router(store, assistant::LABEL, ""))
 }
 
 /// The whole application on a socket, with a demo that does not wait.
 async fn start() -> String {
     let store = Store::temporary();
-    let assistant = assistant(Arc::new(Demo { pace: Duration::ZERO }), store.clone(), false, None).unwrap();
+    let assistant =
+        assistant::build(Arc::new(Demo { pace: Duration::ZERO }), store.clone(), false, None).unwrap();
     let app = app(&assistant, store);
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
-    tokio::spawn(async move { axum::serve(listener, app).await });
+    tokio::spawn(async move { serve_until(pending(), listener, app, &assistant).await });
     url
+}
+
+/// Sends `text` on a new connection and returns the time until the server closes it.
+async fn closed_after(url: &str, text: &str) -> Duration {
+    let mut socket = TcpStream::connect(url.trim_start_matches("http://")).await.unwrap();
+    socket.write_all(text.as_bytes()).await.unwrap();
+    let start = Instant::now();
+    socket.read_to_end(&mut Vec::new()).await.unwrap();
+    start.elapsed()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_connection_without_a_complete_request_head_is_closed() {
+    let url = start().await;
+    for text in
+        ["", "GET / HTTP/1.1\r\nhost: 127.0.0.1\r\n", "GET /icon.svg HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n"]
+    {
+        let took = closed_after(&url, text).await;
+        assert!(took >= HEAD_TIMEOUT && took < HEAD_TIMEOUT * 2, "{text:?}: {took:?}");
+    }
 }
 
 fn user(text: &str) -> Value {
@@ -57,7 +78,7 @@ fn said(chunks: &[Value]) -> String {
 async fn an_answer_that_a_stop_cuts_says_so() {
     let store = Store::temporary();
     let slow = Demo { pace: Duration::from_secs(3600) };
-    let assistant = assistant(Arc::new(slow), store.clone(), false, None).unwrap();
+    let assistant = assistant::build(Arc::new(slow), store.clone(), false, None).unwrap();
     let app = app(&assistant, store);
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
@@ -76,7 +97,7 @@ async fn an_answer_that_a_stop_cuts_says_so() {
         error[0]["errorText"].as_str().unwrap().ends_with("Please send your message again."),
         "{error:?}"
     );
-    serving.await.unwrap().unwrap();
+    serving.await.unwrap();
 }
 
 #[tokio::test]
@@ -216,7 +237,9 @@ async fn a_front_end_tool_is_handed_over_and_its_output_answered() {
             "state": "output-available", "input": call["input"], "output": output,
             "callProviderMetadata": call["providerMetadata"]})
     };
-    let seals = &of(&chunks, "message-metadata")[0]["messageMetadata"];
+    let metadata = of(&chunks, "message-metadata");
+    let sealed = metadata.iter().find(|chunk| chunk["messageMetadata"]["omniassist"].get("seals").is_some());
+    let seals = &sealed.unwrap()["messageMetadata"];
     let answer = json!({"id": of(&chunks, "start")[0]["messageId"], "role": "assistant", "metadata": seals, "parts": [
         {"type": "step-start"},
         part(calls[0], &outputs[0]["output"]),
@@ -231,7 +254,7 @@ async fn a_front_end_tool_is_handed_over_and_its_output_answered() {
 #[test]
 fn every_tool_is_accepted_and_three_are_the_pages() {
     let assistant =
-        assistant(Arc::new(Demo { pace: Duration::ZERO }), Store::temporary(), false, None).unwrap();
+        assistant::build(Arc::new(Demo { pace: Duration::ZERO }), Store::temporary(), false, None).unwrap();
     let specs = assistant.tools().snapshot().specs();
     let page = specs.iter().filter(|spec| spec.side == omniassist_axum::core::ToolSide::FrontEnd).count();
     assert_eq!((specs.len() - page, page), (6, 3));

@@ -4,19 +4,20 @@ import { Chat } from './Chat.jsx';
 import { Page, PAGES } from './Page.jsx';
 import { EMPTY, Ticket } from './Ticket.jsx';
 
-/** A page of the back office, and beside it the chat, whose assistant can turn the page. */
+/** A page of the back office and, beside it, the chat. On a narrow screen a button switches between the two. */
 export function App() {
   const [page, setPage] = useState('orders');
   const [turn, setTurn] = useState(0);
+  const [shows, setShows] = useState('chat');
   const [draft, setDraft] = useState(EMPTY);
-  // The output of a tool is posted before React has rendered what the tool changed.
+  // The output of a tool is posted before React has rendered the new page.
   const current = useRef(page);
   const open = (wanted) => {
     current.current = wanted;
     setPage(wanted);
   };
 
-  /** The tools of this page, by name: from the input to the output; a throw is the tool's error. */
+  /** The tools of this page: functions from the input to the output. An exception is the error of the tool. */
   const tools = {
     navigate({ page: wanted }) {
       if (!PAGES[wanted]) throw new Error(`There is no page ${wanted}.`);
@@ -29,14 +30,14 @@ export function App() {
       return { filled: input, sent: false };
     },
   };
-  /** What the assistant is told of this page, with every request. */
+  /** The context of each request: the page that is open. */
   const context = () => {
     const name = current.current;
     return [{ id: 'page', type: 'navigation', data: { path: `/${name}`, title: PAGES[name] } }];
   };
 
   return (
-    <>
+    <div id="office" data-shows={shows}>
       <main id="view" data-page={page}>
         <nav aria-label="Pages">
           {Object.entries(PAGES).map(([name, title]) => (
@@ -48,6 +49,9 @@ export function App() {
         {page === 'new-ticket' ? <Ticket draft={draft} onChange={setDraft} /> : <Page name={page} turn={turn} />}
       </main>
       <Chat tools={tools} context={context} onFinish={() => setTurn((before) => before + 1)} />
-    </>
+      <button id="chat-toggle" type="button" onClick={() => setShows(shows === 'chat' ? 'page' : 'chat')}>
+        {shows === 'chat' ? 'Show the page' : 'Show the assistant'}
+      </button>
+    </div>
   );
 }

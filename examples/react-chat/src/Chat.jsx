@@ -1,7 +1,8 @@
-import { useState } from 'react';
+import { useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { useChat } from '@ai-sdk/react';
 import {
   DefaultChatTransport,
+  generateId,
   lastAssistantMessageIsCompleteWithApprovalResponses,
   lastAssistantMessageIsCompleteWithToolCalls,
 } from 'ai';
@@ -10,37 +11,99 @@ import { Message } from './Message.jsx';
 
 const isBusy = (status) => status === 'submitted' || status === 'streaming';
 
-/** The sentence in the body of an HTTP error, or the error's own. */
+const NO_SERVER = 'The server does not answer. Check that it runs, then try again.';
+
+/** The text of an error. `useChat` puts the body of an HTTP error, which is JSON here, into `error.message`. */
 function sentence(error) {
   try {
     return JSON.parse(error.message).error.message;
   } catch {
-    return error.message;
+    // `fetch` throws a TypeError if it reaches no server; a proxy before a dead server sends no body.
+    return error instanceof TypeError || error.message === '' ? NO_SERVER : error.message;
+  }
+}
+
+/** The tab keeps the chat when the page is reloaded. */
+const SAVED = 'chat';
+function restore() {
+  try {
+    return JSON.parse(sessionStorage.getItem(SAVED)) ?? { id: generateId() };
+  } catch {
+    return { id: generateId() };
+  }
+}
+function save(chat) {
+  try {
+    sessionStorage.setItem(SAVED, JSON.stringify(chat));
+  } catch {
+    // The chat is larger than the storage of a tab. A reload then starts a new chat.
+    sessionStorage.removeItem(SAVED);
   }
 }
 
 export function Chat({ tools, context, onFinish }) {
+  const [saved] = useState(restore);
   const chat = useChat({
-    // The query tells the version of `ai`: from 6 on there are approvals, from 7 on they come with their question.
+    id: saved.id,
+    messages: saved.messages,
+    // The version of `ai`: with 6 or newer the server asks for approvals, with 7 it also sends their questions.
     transport: new DefaultChatTransport({ api: '/assistant?ai-sdk=7', body: () => ({ context: context() }) }),
     sendAutomaticallyWhen: (state) =>
       lastAssistantMessageIsCompleteWithToolCalls(state) || lastAssistantMessageIsCompleteWithApprovalResponses(state),
     onToolCall({ toolCall: { toolName: tool, toolCallId, input } }) {
-      // Every call comes here. The server answers those of its own tools, and the user the form.
+      // All calls arrive here. The server runs its own tools, and the user answers forms.
       if (!tools[tool]) return;
-      // Not awaited: the stream would wait for it, and it for the stream.
+      // Do not await this: the stream would wait for the output, and the output for the stream.
       try {
         chat.addToolOutput({ tool, toolCallId, output: tools[tool](input) });
       } catch (error) {
         chat.addToolOutput({ tool, toolCallId, state: 'output-error', errorText: error.message });
       }
     },
-    onFinish,
+    onFinish({ message, isAbort, isError }) {
+      if (isAbort || isError) setCut((before) => [...before, message.id]);
+      onFinish();
+    },
   });
-  const { messages, status, error, stop, regenerate } = chat;
+  const { id, messages, status, error, stop, regenerate } = chat;
+  /** The ids of answers that are incomplete, because the user stopped them or the server failed. */
+  const [cut, setCut] = useState(saved.cut ?? []);
+  const log = useRef(null);
+  const input = useRef(null);
+  const atEnd = useRef(true);
   const [text, setText] = useState('');
   const busy = isBusy(status);
   const last = messages.at(-1);
+
+  // The log stays at its end, unless the user has scrolled up.
+  useLayoutEffect(() => {
+    if (atEnd.current) log.current.scrollTop = log.current.scrollHeight;
+  }, [messages, error]);
+  useEffect(() => {
+    const onHide = () => {
+      const open = busy && last?.role === 'assistant' ? [last.id] : [];
+      save({ id, messages, cut: [...cut, ...open] });
+    };
+    if (!busy) onHide();
+    addEventListener('pagehide', onHide);
+    return () => removeEventListener('pagehide', onHide);
+  });
+
+  /** Asks again. The new answer replaces the old one. */
+  function again() {
+    regenerate();
+    input.current.focus();
+  }
+  function onStop() {
+    stop();
+    input.current.focus();
+  }
+  function onClear() {
+    chat.setMessages([]);
+    chat.clearError();
+    setCut([]);
+    input.current.focus();
+  }
 
   function submit(event) {
     event.preventDefault();
@@ -54,7 +117,15 @@ export function Chat({ tools, context, onFinish }) {
 
   return (
     <section id="chat" aria-label="Assistant" data-status={status}>
-      <div id="chat-log" role="log" aria-label="Conversation" tabIndex={0} aria-busy={busy}>
+      <div
+        id="chat-log"
+        role="log"
+        aria-label="Conversation"
+        tabIndex={0}
+        aria-busy={busy}
+        ref={log}
+        onScroll={({ target }) => (atEnd.current = target.scrollHeight - target.scrollTop - target.clientHeight < 40)}
+      >
         {messages.map((message) => (
           <Message
             key={message.id}
@@ -62,6 +133,7 @@ export function Chat({ tools, context, onFinish }) {
             chat={chat}
             busy={busy}
             isLast={message === last}
+            isCut={cut.includes(message.id) && !(busy && message === last)}
             onEdit={(edited) => chat.sendMessage({ text: edited, messageId: message.id })}
           />
         ))}
@@ -69,13 +141,14 @@ export function Chat({ tools, context, onFinish }) {
       {error && (
         <div id="chat-error" role="alert">
           <span id="chat-error-text">{sentence(error)}</span>
-          <button id="chat-retry" type="button" onClick={() => regenerate()}>Try again</button>
+          <button id="chat-retry" type="button" onClick={again}>Try again</button>
         </div>
       )}
       <form id="chat-form" onSubmit={submit}>
-        <label htmlFor="chat-input">Ask, or say what to do</label>
+        <label htmlFor="chat-input">Ask a question or give a task</label>
         <textarea
           id="chat-input"
+          ref={input}
           rows={2}
           placeholder="Refund order 1002"
           value={text}
@@ -84,10 +157,11 @@ export function Chat({ tools, context, onFinish }) {
         />
         <div className="buttons">
           <button id="chat-send" type="submit" disabled={busy}>Send</button>
-          <button id="chat-stop" type="button" disabled={!busy} onClick={() => stop()}>Stop</button>
-          <button id="chat-again" type="button" disabled={busy || last?.role !== 'assistant'} onClick={() => regenerate()}>
+          <button id="chat-stop" type="button" disabled={!busy} onClick={onStop}>Stop</button>
+          <button id="chat-again" type="button" disabled={busy || last?.role !== 'assistant'} onClick={again}>
             Answer again
           </button>
+          <button id="chat-clear" type="button" disabled={busy} onClick={onClear}>New chat</button>
         </div>
       </form>
     </section>

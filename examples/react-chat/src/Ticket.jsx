@@ -2,9 +2,9 @@ import { useState } from 'react';
 
 export const EMPTY = { subject: '', details: '', priority: 'normal' };
 
-/** The form of a new ticket: the assistant may fill it in, the user sends it. */
+/** The form of a new ticket. The assistant may fill it in; the user sends it. */
 export function Ticket({ draft, onChange }) {
-  const [told, setTold] = useState('');
+  const [result, setResult] = useState('');
   const control = (name) => ({
     value: draft[name],
     onChange: (event) => onChange({ ...draft, [name]: event.target.value }),
@@ -15,7 +15,7 @@ export function Ticket({ draft, onChange }) {
     const headers = { 'content-type': 'application/json' };
     const response = await fetch('/api/tickets', { method: 'POST', headers, body: JSON.stringify(draft) });
     const ticket = await response.json();
-    setTold(response.ok ? `Ticket ${ticket.id} is open.` : ticket.error);
+    setResult(response.ok ? `Ticket ${ticket.id} is open.` : ticket.error);
     if (response.ok) onChange(EMPTY);
   }
   return (
@@ -29,7 +29,7 @@ export function Ticket({ draft, onChange }) {
         </select>
       </label>
       <div className="buttons"><button type="submit">Open the ticket</button></div>
-      <p role="status">{told}</p>
+      <p role="status">{result}</p>
     </form>
   );
 }

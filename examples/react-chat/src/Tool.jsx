@@ -1,10 +1,10 @@
-import { useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { getToolName } from 'ai';
 
 import { Form } from './Form.jsx';
 
 const LABELS = {
-  'input-streaming': 'writing the input',
+  'input-streaming': 'preparing',
   'input-available': 'running',
   'approval-requested': 'waiting for your approval',
   'approval-responded': 'running',
@@ -19,25 +19,37 @@ function pretty(value) {
   return line.length <= 48 ? line : JSON.stringify(value, null, 2);
 }
 
-/** A call: what it is doing, its input and output, and what it asks of the user. */
-export function Tool({ part, chat, busy, isOpen }) {
+/** A name in code as a title: `refund_order` becomes "Refund order". */
+function titled(name) {
+  const words = name.replaceAll('_', ' ');
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+/** A call: its title, state and summary, its question for the user, and its input and output. */
+export function Tool({ part, label, chat, busy, isOpen }) {
   const tool = getToolName(part);
   const { toolCallId, state, input, output, errorText, approval } = part;
   const isForm = tool === 'request_input';
   const isAsked = isOpen && (state === 'approval-requested' || (isForm && state === 'input-available'));
   const isOver = state.startsWith('output-') && !part.preliminary;
-  const label = isAsked ? 'waiting for you' : isOver || busy ? LABELS[state] : 'stopped';
+  const isLeft = !isOpen && state === 'approval-requested';
+  const stateLabel = isAsked ? 'waiting for you' : isOver || busy ? LABELS[state] : isLeft ? 'not answered' : 'stopped';
+  const title = label.title ?? part.title ?? titled(tool);
+  const node = useRef(null);
+  // The user must see what waits for an answer.
+  useEffect(() => {
+    if (isAsked) node.current.scrollIntoView({ block: 'nearest' });
+  }, [isAsked]);
 
   return (
-    <div className="tool" role="group" aria-label={tool} data-tool-name={tool} data-tool-state={state}>
-      <p><code>{tool}</code> <span className="soft">{label}</span></p>
-      {input !== undefined && !isForm && <pre className="tool-input">{pretty(input)}</pre>}
+    <div ref={node} className="tool" role="group" aria-label={title} data-tool-name={tool} data-tool-state={state}>
+      <p><strong>{title}</strong> <span className="soft">{stateLabel}</span></p>
+      {label.summary && !isAsked && <p>{label.summary}</p>}
       {approval?.reason && <p className="soft">Reason: {approval.reason}</p>}
-      {output !== undefined && <pre className="tool-output">{pretty(output)}</pre>}
       {errorText && <p className="failure">{errorText}</p>}
       {isAsked && !isForm && (
         <Approval
-          question={approval.requestReason ?? `May ${tool} run with this input?`}
+          question={approval.requestReason ?? `May "${title}" run with this input?`}
           onDecide={(approved, reason) => chat.addToolApprovalResponse({ id: approval.id, approved, reason })}
         />
       )}
@@ -51,10 +63,18 @@ export function Tool({ part, chat, busy, isOpen }) {
               tool,
               toolCallId,
               state: 'output-error',
-              errorText: 'The user would rather not fill in this form.',
+              errorText: 'The user declined to fill in this form.',
             })
           }
         />
+      )}
+      {!isForm && input !== undefined && (
+        // Without a summary, the user must see the arguments to decide.
+        <details className="tool-data" open={isAsked && !label.summary}>
+          <summary>Details</summary>
+          <pre className="tool-input">{pretty(input)}</pre>
+          {output !== undefined && <pre className="tool-output">{pretty(output)}</pre>}
+        </details>
       )}
     </div>
   );

@@ -131,7 +131,7 @@ fn what_fits_no_tool_gets_the_list() {
     assert!(text(&events).contains("Dim a lamp") && text(&events).contains("Oslo"), "{}", text(&events));
     let events = ask("Dim the lamp in Hall");
     assert!(calls(&events).is_empty());
-    assert!(text(&events).contains("tell me: level"), "{}", text(&events));
+    assert!(text(&events).contains("Please tell me: level"), "{}", text(&events));
     let mut none = house();
     none.transcript = Arc::new([TranscriptItem::user("weather in Oslo")]);
     none.tool_choice = ToolChoice::None;
@@ -169,9 +169,13 @@ fn results_and_errors_are_reported_in_words() {
         result("demo-2", json!("The fuse is out."), true),
     ]);
     let said = text(&answer(&payload));
-    for part in
-        ["city: Oslo", "- day: 1, high c: 3\n", "- and 2 more", "set_lamp failed: The fuse is out.", "demo"]
-    {
+    for part in [
+        "city: Oslo",
+        "- day: 1, high c: 3\n",
+        "- and 2 more",
+        "The tool **set lamp** failed: The fuse is out.",
+        "demo",
+    ] {
         assert!(said.contains(part), "{part}: {said}");
     }
     assert!(!said.contains("day: 11") && !said.contains("not this"), "{said}");

@@ -1,7 +1,6 @@
-//! The back office's data: customers, orders and tickets in one SQLite file.
+//! The data of the back office: customers, orders and tickets in one SQLite file.
 //!
-//! SQLite blocks, so every call runs on tokio's blocking threads, one at a time: that is enough for one office and
-//! keeps each change a transaction.
+//! SQLite blocks, so each call runs on a blocking thread of tokio, one call at a time.
 
 mod error;
 mod model;
@@ -17,7 +16,7 @@ pub(crate) use model::{
     Customer, Money, NewTicket, Order, OrderFilter, OrderStatus, Priority, Refund, Report, Ticket,
 };
 
-/// Above this a refund needs a person.
+/// The largest refund that the assistant may pay.
 const REFUND_LIMIT: Money = Money::from_cents(50_000);
 
 const ORDER: &str = "SELECT o.id, c.name, o.item, o.quantity, o.total_cents, o.refunded_cents, o.status, \
@@ -31,12 +30,12 @@ pub(crate) struct Store {
 }
 
 impl Store {
-    /// Opens the file, and makes and fills it when it is not there. Blocks.
+    /// Opens the file, and creates it with example data if it does not exist. Blocks.
     pub(crate) fn open(path: &Path) -> Result<Self, StoreError> {
         Self::with(Connection::open(path)?)
     }
 
-    /// The same data, kept in memory only.
+    /// Returns a store with the example data in memory.
     #[cfg(test)]
     pub(crate) fn temporary() -> Self {
         Self::with(Connection::open_in_memory().unwrap()).unwrap()
@@ -60,12 +59,17 @@ impl Store {
         tokio::task::spawn_blocking(locked).await.map_err(|_| StoreError::Stopped)?
     }
 
-    /// One order.
+    /// Returns one order, and blocks for the time of one query.
+    pub(crate) fn order_now(&self, id: i64) -> Result<Order, StoreError> {
+        find_order(&self.connection.lock().unwrap_or_else(PoisonError::into_inner), id)
+    }
+
+    /// Returns one order.
     pub(crate) async fn order(&self, id: i64) -> Result<Order, StoreError> {
         self.call(move |db| find_order(db, id)).await
     }
 
-    /// The orders that fit, newest first, and how many fit in all.
+    /// Returns the orders that match, newest first, and the number of all matches.
     pub(crate) async fn search_orders(&self, filter: OrderFilter) -> Result<(Vec<Order>, i64), StoreError> {
         self.call(move |db| {
             let fits = "WHERE (?1 IS NULL OR o.status = ?1) AND (?2 IS NULL OR instr(lower(c.name), lower(?2))) \
@@ -81,7 +85,7 @@ impl Store {
         .await
     }
 
-    /// The customers, those of one city where one is given.
+    /// Returns all customers, or those of one city.
     pub(crate) async fn customers(&self, city: Option<String>) -> Result<Vec<Customer>, StoreError> {
         self.call(move |db| {
             let mut query = db.prepare(
@@ -103,7 +107,7 @@ impl Store {
         .await
     }
 
-    /// The tickets, newest first.
+    /// Returns the tickets, newest first.
     pub(crate) async fn tickets(&self) -> Result<Vec<Ticket>, StoreError> {
         self.call(|db| {
             let mut query = db.prepare(&format!("{TICKET} ORDER BY id DESC"))?;
@@ -132,7 +136,7 @@ impl Store {
         .await
     }
 
-    /// Pays money back; everything that is left of the order's total when no amount is given.
+    /// Pays money back. Default: the whole rest of the order's total.
     pub(crate) async fn refund(&self, id: i64, amount: Option<Money>) -> Result<Refund, StoreError> {
         self.call(move |db| {
             let change = db.transaction()?;
@@ -165,7 +169,7 @@ impl Store {
         .await
     }
 
-    /// The months in which orders were placed, oldest first: `2026-08`.
+    /// Returns the months that have orders, oldest first, as in `2026-08`.
     pub(crate) async fn months(&self) -> Result<Vec<String>, StoreError> {
         self.call(|db| {
             let mut query = db.prepare("SELECT DISTINCT substr(ordered_on, 1, 7) FROM orders ORDER BY 1")?;
@@ -174,7 +178,7 @@ impl Store {
         .await
     }
 
-    /// What was sold in one month, without cancelled orders and less what was paid back.
+    /// Returns the sales of one month, without cancelled orders and refunds.
     pub(crate) async fn report(&self, month: String) -> Result<Report, StoreError> {
         self.call(move |db| {
             let (orders, cents) = db.query_row(

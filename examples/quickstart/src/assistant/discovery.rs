@@ -1,4 +1,4 @@
-//! Looks for a model server on this machine: `GET /v1/models` at the usual ports, all at once.
+//! Looks for a model server on this machine: sends `GET /v1/models` to the usual ports, to all at once.
 
 use std::time::Duration;
 
@@ -6,25 +6,26 @@ use futures_util::future::join_all;
 use reqwest::{Client, Url, redirect};
 use serde::Deserialize;
 
-/// How long a server on this machine may take to list its models.
+/// The time that a server on this machine has to list its models.
 const PATIENCE: Duration = Duration::from_millis(300);
-/// A list of models is a few kilobytes; whatever sends more is something else.
+/// The largest list of models in bytes. A real list has a few kilobytes.
 const LIST_LIMIT: usize = 1 << 20;
 
-/// Where model servers usually listen.
-pub(crate) const USUAL: [(&str, u16); 3] = [("Ollama", 11434), ("LM Studio", 1234), ("llama.cpp", 8080)];
+/// The usual ports of model servers.
+pub(crate) const USUAL_PORTS: [(&str, u16); 3] =
+    [("Ollama", 11434), ("LM Studio", 1234), ("llama.cpp", 8080)];
 
 /// A server that lists at least one model.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Found {
-    /// What usually listens at that port.
+    /// The usual server at that port.
     pub name: String,
     pub base_url: Url,
-    /// The first model it lists that can chat.
+    /// The first listed model that can chat.
     pub model: String,
 }
 
-/// Asks the given ports of 127.0.0.1; those that answer with a model, in the order given. Takes 300 ms at most.
+/// Returns the servers that answer with a model at the given ports of 127.0.0.1, in order. Takes at most 300 ms.
 pub(crate) async fn discover(ports: &[(&str, u16)]) -> Vec<Found> {
     let Some(client) = client(PATIENCE) else { return Vec::new() };
     let asked = ports.iter().map(|&(name, port)| {
@@ -38,14 +39,13 @@ pub(crate) async fn discover(ports: &[(&str, u16)]) -> Vec<Found> {
     join_all(asked).await.into_iter().flatten().collect()
 }
 
-/// The first model that the server lists and that can chat; `None` when it does not answer in time, or with
-/// something that is no list of models.
+/// Returns the first listed model that can chat. `None`: the server sent no list of models in time.
 pub(crate) async fn first_model(base_url: &Url, key: Option<&str>, patience: Duration) -> Option<String> {
     list(&client(patience)?, base_url, key).await
 }
 
 fn client(patience: Duration) -> Option<Client> {
-    // A proxy of the environment or a redirect would lead away from this machine.
+    // A proxy or a redirect would lead to another machine.
     Client::builder().no_proxy().redirect(redirect::Policy::none()).timeout(patience).build().ok()
 }
 
@@ -63,7 +63,7 @@ async fn list(client: &Client, base_url: &Url, key: Option<&str>) -> Option<Stri
         }
     }
     let list: ModelList = serde_json::from_slice(&body).ok()?;
-    // Embedding models stand in the same list (LM Studio) and cannot answer.
+    // LM Studio also lists embedding models, which cannot chat.
     list.data.into_iter().map(|model| model.id).find(|id| !id.contains("embed"))
 }
 

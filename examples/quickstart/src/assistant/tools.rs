@@ -1,9 +1,9 @@
-//! What the assistant can do: six tools that run here, over the back office's data, three that the page runs, and one
-//! object that it makes. One of the six gives money away: each of its calls waits until the user has approved it.
+//! The tools of the assistant: six run here, on the data of the back office, three run in the page, and one object is
+//! written by the model alone. A refund pays money, so each call of it waits for the user's approval.
 //!
 //! A tool is an async function. Its parameters are extractors, and the JSON Schema of its arguments comes from the
-//! type inside [`Args`], doc comments included. Descriptions are short and each tool has examples: weak models choose
-//! by them.
+//! type inside [`Args`], with its doc comments. Small models choose a tool by its description and its examples, so the
+//! descriptions are short. People see the title of a tool and the summary of a call.
 
 use std::time::Duration;
 
@@ -13,21 +13,23 @@ use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::store::{
+use crate::back_office::{
     Customer, Money, NewTicket, Order, OrderFilter, OrderStatus, Priority, Refund, Report, Store, StoreError,
     Ticket,
 };
 
-/// How many orders a search gives when it is not told.
+/// The number of orders that a search returns by default.
 const FEW: u32 = 10;
-/// One part of the report takes this long at least, so that its progress can be seen.
+/// The least time for one month of the report. It makes the progress visible.
 const REPORT_PACE: Duration = Duration::from_millis(600);
 
-/// All tools, for [`Assistant::builder`](omniassist_axum::Assistant::builder).
-pub(crate) fn all() -> Vec<Tool> {
+/// Returns all tools. The summary of a refund reads the order from `store`.
+pub(crate) fn all(store: &Store) -> Vec<Tool> {
+    let store = store.clone();
     vec![
         Tool::new("order_status", "Look up one order by its number", order_status)
-            .title("Look up an order")
+            .title("Look up order")
+            .summary(|query: &OrderQuery| format!("Order {}", query.order_id))
             .example("Where is order 1001?", json!({"order_id": 1001}))
             .example("What is the status of order 1012?", json!({"order_id": 1012})),
         Tool::new("search_orders", "List orders by status, customer or least total", search_orders)
@@ -40,9 +42,11 @@ pub(crate) fn all() -> Vec<Tool> {
             .example("List the last 5 shipped orders", json!({"status": "shipped", "limit": 5})),
         Tool::new("list_customers", "List the customers, of one city or all", list_customers)
             .title("List customers")
+            .summary(|query: &CustomerQuery| query.city.clone().unwrap_or_default())
             .example("Which customers live in Berlin?", json!({"city": "Berlin"})),
         Tool::new("create_ticket", "Create a support ticket", create_ticket)
-            .title("Create a ticket")
+            .title("Create ticket")
+            .summary(|draft: &TicketDraft| draft.subject.clone())
             .example(
                 "Create a high priority ticket: The lamp is broken",
                 json!({"subject": "The lamp is broken", "priority": "high"}),
@@ -52,22 +56,25 @@ pub(crate) fn all() -> Vec<Tool> {
                 json!({"subject": "Parcel is lost", "order_id": 1003}),
             ),
         Tool::new("refund_order", "Refund an order, wholly or an amount of it", refund_order)
-            .title("Refund an order")
+            .title("Refund order")
+            .summary(move |request: &RefundRequest| refund_summary(&store, request))
             .requires_approval(Approval::always().message("Give this money back?"))
             .example("Refund order 1002", json!({"order_id": 1002}))
             .example("Refund 20 euros of order 1005", json!({"order_id": 1005, "amount": 20})),
         Tool::new("export_report", "Export the sales report, month by month (slow)", export_report)
-            .title("Export the sales report")
+            .title("Export sales report")
             .example("Export the sales report", json!({})),
         Tool::front_end::<Navigate>("navigate", "Open a page of the back office for the user")
-            .title("Open a page")
+            .title("Open page")
+            .summary(|target: &Navigate| target.summary())
             .example("Open the customers page", json!({"page": "customers"}))
             .example("Go to the page of order 1004", json!({"page": "orders", "order_id": 1004})),
         Tool::front_end::<FillForm>(
             "fill_form",
             "Fill in the ticket form on the page; the user checks and sends it",
         )
-        .title("Fill in the ticket form")
+        .title("Fill in ticket form")
+        .summary(|form: &FillForm| form.subject.clone())
         .example("Fill in the form: Late delivery", json!({"subject": "Late delivery"}))
         .example(
             "Fill the ticket form with low priority: Wrong colour",
@@ -80,12 +87,12 @@ pub(crate) fn all() -> Vec<Tool> {
     ]
 }
 
-/// A ticket out of a customer's words, for a form that fills itself in while the model writes (`useObject`).
+/// Returns an object that the model writes from the words of a customer (`useObject` of the AI SDK).
 pub(crate) fn ticket_object() -> ObjectEndpoint {
     ObjectEndpoint::new::<TicketDraft>("ticket", "Draft a support ticket from what the customer says.")
 }
 
-/// A form as a model writes it: a question, and a JSON Schema with one property a field.
+/// Returns a form as a model writes it: a question, and a JSON Schema with one property for each field.
 fn address_form() -> Value {
     json!({
         "message": "Where should it be sent?",
@@ -150,7 +157,7 @@ struct OrderSearch {
 
 #[derive(Debug, Serialize)]
 struct FoundOrders {
-    /// How many there are, of which `orders` may hold only the first.
+    /// The number of all orders that match; `orders` may hold only the first of them.
     found: i64,
     orders: Vec<Order>,
 }
@@ -216,6 +223,15 @@ struct RefundRequest {
     amount: Option<f64>,
 }
 
+/// Returns the amount, the customer and the item for the question that the user approves.
+///
+/// It runs on an executor thread; one row of SQLite takes microseconds.
+fn refund_summary(store: &Store, request: &RefundRequest) -> String {
+    let Ok(order) = store.order_now(request.order_id) else { return format!("Order {}", request.order_id) };
+    let amount = request.amount.map_or(order.total.minus(order.refunded), Money::from_euros);
+    format!("{amount} to {} for order {} ({} × {})", order.customer, order.id, order.quantity, order.item)
+}
+
 async fn refund_order(
     Args(request): Args<RefundRequest>,
     State(store): State<Store>,
@@ -232,14 +248,16 @@ struct ExportProgress {
 
 #[derive(Debug, Serialize)]
 struct ExportedReport {
-    /// Where the page finds the file.
+    /// The path of the file on this server.
     file: &'static str,
     months: Vec<Report>,
     total: Money,
 }
 
-/// Each month is its own step, told to the user by a progress event. A stopped run stops the export: it is dropped
-/// at the next `await` at the latest when the grace time is over, and it looks for the stop itself to be quicker.
+/// Exports the report month by month, with a progress event for each month.
+///
+/// The export ends as soon as the user stops the run. Without the `select!`, it would end at an `await` after the
+/// grace time.
 async fn export_report(
     State(store): State<Store>,
     call: ToolContext,
@@ -270,10 +288,9 @@ enum Page {
     NewTicket,
 }
 
-/// Arguments of the page's own `navigate`; only their schema is used here.
+/// The arguments of `navigate`, which runs in the page.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(transform = plain)]
-#[expect(dead_code, reason = "the page reads the arguments")]
 struct Navigate {
     /// The page to open
     page: Page,
@@ -281,7 +298,19 @@ struct Navigate {
     order_id: Option<i64>,
 }
 
-/// Arguments of the page's own `fill_form`.
+impl Navigate {
+    fn summary(&self) -> String {
+        match (&self.page, self.order_id) {
+            (Page::Orders, Some(id)) => format!("Order {id}"),
+            (Page::Orders, None) => "Orders".to_owned(),
+            (Page::Customers, _) => "Customers".to_owned(),
+            (Page::Tickets, _) => "Tickets".to_owned(),
+            (Page::NewTicket, _) => "New ticket".to_owned(),
+        }
+    }
+}
+
+/// The arguments of `fill_form`, which runs in the page.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(transform = plain)]
 #[expect(dead_code, reason = "the page reads the arguments")]
@@ -298,7 +327,7 @@ struct FillForm {
     order_id: Option<i64>,
 }
 
-/// An optional argument is one that may be left out. `null` besides means the same and confuses weak models.
+/// Removes `null` from the types of a schema: an optional argument may be left out, and `null` confuses small models.
 fn plain(schema: &mut Schema) {
     let properties = schema.get_mut("properties").and_then(Value::as_object_mut);
     for property in properties.into_iter().flat_map(|all| all.values_mut()).filter_map(Value::as_object_mut) {
@@ -314,7 +343,7 @@ fn plain(schema: &mut Schema) {
     }
 }
 
-/// A refusal is told to model and user in its own words; of anything else they learn only that it failed.
+/// Turns a refusal into an error with its own text. The text of any other error stays in the log.
 fn explain(error: StoreError) -> ToolError {
     if error.is_refusal() { ToolError::new(error.to_string()) } else { error.into() }
 }

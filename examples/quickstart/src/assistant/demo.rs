@@ -1,15 +1,15 @@
-//! The demo: rules that answer in place of a model, so that the page works with no key, no download and no network.
-//! It is also an example of an [`LlmProvider`], which needs no more than this:
+//! The demo: fixed rules that answer instead of a model, so that the page works without a key, a download and a
+//! network. It is also an example of an [`LlmProvider`]:
 //!
-//! 1. Read the [`LlmPayload`]: the system prompt, the transcript (its end is the question, or results of tools), the
-//!    tools on offer. A provider for a real model writes them into its API's request.
-//! 2. Give a stream of [`LlmEvent`]s: pieces of reasoning and text, tool calls, exactly one `Finish`. Leave all
-//!    waiting to the stream: whoever drops it has then cancelled everything.
-//! 3. Say nothing of what is not known. There are no tokens here, so there is no `Usage`.
+//! 1. Read the [`LlmPayload`]: the system prompt, the transcript and the tools. The transcript ends with the question
+//!    or with results of tools. A provider for a real model writes them into the request of its API.
+//! 2. Return a stream of [`LlmEvent`]s: pieces of reasoning and text, tool calls, and exactly one `Finish`. Do all
+//!    waiting inside the stream, so that dropping the stream cancels everything.
+//! 3. Leave out unknown values. The demo has no tokens, so it sends no `Usage`.
 //!
-//! A tool is chosen by the words that the question shares with its name, description and examples. Arguments are
-//! filled by the JSON Schema; the examples teach which word stands before a value ("orders *over* 100"). What no sentence
-//! holds, such as a form, is taken over from the nearest example.
+//! The rules choose the tool that shares the most words with the question: words of its name, its description and its
+//! examples. The JSON Schema tells which arguments to look for, and the examples tell the word before a value, as in
+//! "orders *over* 100". An object that no sentence can hold, such as a form, is copied from the nearest example.
 
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
@@ -23,12 +23,12 @@ use serde_json::{Map, Value};
 
 /// What the page and the log call it.
 pub(crate) const LABEL: &str = "demo (rules, no model)";
-/// Below this a question has too little to do with a tool.
+/// The lowest score of a tool that fits a question.
 const ENOUGH: f32 = 1.5;
 const COMMON: &str =
     " a an and are at be by can do for from have i in is it me my of on or please the this to you ";
 
-/// The provider; it waits `pace` before each event, as a model would.
+/// The provider. It waits for `pace` before each event, to look like a model.
 #[derive(Debug, Clone)]
 pub(crate) struct Demo {
     pub pace: Duration,
@@ -52,7 +52,7 @@ impl LlmProvider for Demo {
     }
 }
 
-/// One turn: say what the tools gave, or else choose tools for the question.
+/// Returns the events of one turn: the results of the tools as text, or tool calls for the question.
 fn answer(payload: &LlmPayload) -> Vec<LlmEvent> {
     let mut events = vec![LlmEvent::Start { id: None, model: Some(LABEL.into()) }];
     let transcript = &payload.transcript;
@@ -66,7 +66,7 @@ fn answer(payload: &LlmPayload) -> Vec<LlmEvent> {
     let question = transcript.get(asked).map(question_of).unwrap_or_default();
     let choices = choose_all(&question, if payload.tool_choice == ToolChoice::None { &[] } else { &tools });
     let best: String = choices.iter().map(|one| format!(" {}: {:.1}.", one.tool.name, one.score)).collect();
-    let thought = format!("No model here: rules compare words with the {} tools.{best}", tools.len());
+    let thought = format!("Fixed rules compare the words of the question with {} tools.{best}", tools.len());
     let words = thought.split_inclusive(' ');
     events.extend(words.map(|word| LlmEvent::ReasoningDelta { block: 0, delta: word.into() }));
     events.push(LlmEvent::ReasoningEnd { block: 0, metadata: None });
@@ -75,11 +75,11 @@ fn answer(payload: &LlmPayload) -> Vec<LlmEvent> {
             let example = tool.examples.first().map(|example| format!(" (“{}”)", example.request));
             format!("\n- {}{}", tool.description, example.unwrap_or_default())
         });
-        say(&mut events, &format!("I have no tool for that. What I can do:{}", can.collect::<String>()));
-    } else if let Some(Choice { tool, missing, .. }) = choices.iter().find(|one| !one.missing.is_empty()) {
-        say(&mut events, &format!("For {} please tell me: {}.", tool.name, missing.join(", ")));
+        say(&mut events, &format!("I have no tool for that. I can do this:\n{}", can.collect::<String>()));
+    } else if let Some(Choice { missing, .. }) = choices.iter().find(|one| !one.missing.is_empty()) {
+        say(&mut events, &format!("Please tell me: {}.", missing.join(", ")));
     } else {
-        // An id is unique within the conversation, which may hold calls of earlier turns.
+        // An id must be unique in the conversation, which may contain calls of earlier turns.
         let earlier = transcript.iter().filter(|item| matches!(item, TranscriptItem::Call(_))).count();
         for (call, choice) in (0_u32..).zip(&choices) {
             let (id, name) = (format!("demo-{}", earlier + call as usize).into(), choice.tool.name.clone());
@@ -95,35 +95,35 @@ fn answer(payload: &LlmPayload) -> Vec<LlmEvent> {
 }
 
 fn say(events: &mut Vec<LlmEvent>, text: &str) {
-    let text = format!("{}\n\n(This is the demo: rules, no model.)", text.trim_end());
+    let text = format!("{}\n\n*(This is the demo: fixed rules, not a model.)*", text.trim_end());
     events.extend(text.split_inclusive(' ').map(|word| LlmEvent::TextDelta { block: 1, delta: word.into() }));
     events.push(LlmEvent::TextEnd { block: 1, metadata: None });
     events.push(LlmEvent::Finish { reason: FinishReason::Stop, raw: None, truncated: false });
 }
 
-/// What the user typed: application context, where there is any, stands before it.
+/// Returns the text of the user. It is the last part, after the context of the application.
 fn question_of(item: &TranscriptItem) -> String {
     let TranscriptItem::User { content } = item else { return String::new() };
     if let Some(UserContent::Text { text }) = content.last() { text.to_string() } else { String::new() }
 }
 
-/// What the tools of this turn gave, as text; empty when none has run.
+/// Returns the results of the tools of this turn as text. Empty: no tool has run.
 fn report(turn: &[TranscriptItem]) -> String {
     let (mut names, mut text) = (HashMap::new(), String::new());
     for item in turn {
         if let TranscriptItem::Call(call) = item {
             names.insert(&call.id, call.name.as_str());
         } else if let TranscriptItem::Result(result) = item {
-            let name = names.get(&result.call_id).copied().unwrap_or("The tool");
+            let name = names.get(&result.call_id).copied().unwrap_or("tool").replace('_', " ");
             let output = readable(&result.output.to_value(), "\n");
-            let how = if result.is_error { " failed: " } else { ":\n" };
-            text.push_str(&format!("{name}{how}{output}\n"));
+            let how = if result.is_error { "failed: " } else { "gave this result:\n" };
+            text.push_str(&format!("The tool **{name}** {how}{output}\n\n"));
         }
     }
     text
 }
 
-/// JSON as text, without braces and quotes; at most ten of a list.
+/// Writes JSON without braces and quotes, and at most ten items of a list.
 fn readable(value: &Value, between: &str) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -140,7 +140,7 @@ fn readable(value: &Value, between: &str) -> String {
     }
 }
 
-/// A tool that fits. `missing` names required arguments that the question does not hold.
+/// A tool that fits. `missing` names the required arguments that the question does not contain.
 struct Choice<'a> {
     tool: &'a ToolSpec,
     score: f32,
@@ -148,7 +148,7 @@ struct Choice<'a> {
     missing: Vec<String>,
 }
 
-/// A tool for each part of "this and that"; when a part has none, one for the whole question.
+/// Chooses a tool for each part of "this and that", or one tool for the whole question.
 fn choose_all<'a>(question: &str, tools: &[&'a ToolSpec]) -> Vec<Choice<'a>> {
     let parts: Vec<&str> = question.split(" and ").filter(|_| !question.contains(['"', ':'])).collect();
     let each: Vec<_> = parts.iter().filter_map(|part| choose(part, tools)).collect();
@@ -161,7 +161,7 @@ fn choose_all<'a>(question: &str, tools: &[&'a ToolSpec]) -> Vec<Choice<'a>> {
 fn choose<'a>(question: &str, tools: &[&'a ToolSpec]) -> Option<Choice<'a>> {
     let known: Vec<_> = tools.iter().map(|tool| vocabulary(tool)).collect();
     let ranked = tools.iter().zip(&known).map(|(tool, own)| {
-        // A word that many tools share says little about any of them.
+        // A word that many tools share has a low weight.
         let worth = |word: String| {
             let sharing = known.iter().filter(|other| other.contains_key(&word)).count().max(1);
             own.get(&word).copied().unwrap_or_default() / sharing as f32
@@ -182,7 +182,7 @@ fn vocabulary(tool: &ToolSpec) -> HashMap<String, f32> {
     texts.flat_map(|(text, worth)| words(text).into_iter().map(move |word| (word, worth))).collect()
 }
 
-/// The words of a text that carry meaning, without their endings.
+/// Returns the important words of a text, without their endings.
 fn words(text: &str) -> HashSet<String> {
     let words = text.split(|letter: char| !letter.is_alphabetic()).map(stem);
     words.filter(|word| !word.is_empty() && !COMMON.contains(&format!(" {word} "))).collect()
@@ -194,7 +194,7 @@ fn stem(word: &str) -> String {
     cut.map(str::to_owned).unwrap_or(word)
 }
 
-/// For a tool that takes a whole object: the arguments of the example that shares the most words with the question.
+/// Returns the arguments of the nearest example, for a tool that takes an object.
 fn nearest_example(tool: &ToolSpec, question: &str) -> Option<(Map<String, Value>, Vec<String>)> {
     let mut properties = tool.input_schema.get("properties")?.as_object()?.values();
     properties.find(|schema| schema["type"] == "object")?;
@@ -204,7 +204,7 @@ fn nearest_example(tool: &ToolSpec, question: &str) -> Option<(Map<String, Value
     Some((nearest.arguments.as_object()?.clone(), Vec::new()))
 }
 
-/// Fills the arguments in two rounds: what a word of the question announces, then what is required and left.
+/// Fills the arguments: first those that a word of the question announces, then the required rest.
 fn fill(tool: &ToolSpec, question: &str) -> (Map<String, Value>, Vec<String>) {
     let (mut found, mut missing) = (Map::new(), Vec::new());
     let plain = question.split_whitespace().map(|word| word.trim_matches([',', '.', '?', '!', ':', '"']));
@@ -235,7 +235,7 @@ fn fill(tool: &ToolSpec, question: &str) -> (Map<String, Value>, Vec<String>) {
             let fits = |value: &Value| value.is_i64() || (value.is_number() && kind.contains("number"));
             let number = |word: &str| serde_json::from_str(word).ok().filter(fits);
             let here = |word: &(String, &str)| (last || hints.contains(&word.0)) && number(word.1).is_some();
-            // Taken out, so that no other argument takes it too.
+            // A number is used for one argument only.
             words.iter().position(here).and_then(|at| number(words.remove(at).1))
         };
         if let Some(value) = value {
@@ -247,7 +247,7 @@ fn fill(tool: &ToolSpec, question: &str) -> (Map<String, Value>, Vec<String>) {
     (found, missing)
 }
 
-/// The words that announce an argument: those of its name, and what stands before it in the tool's examples.
+/// Returns the words that announce an argument: the words of its name, and the words before it in the examples.
 fn hints(tool: &ToolSpec, name: &str) -> HashSet<String> {
     let mut hints: HashSet<_> = name.split('_').map(stem).collect();
     for example in &tool.examples {

@@ -1,4 +1,4 @@
-//! Which model answers, and what the page and the log say of it.
+//! Chooses the model, and describes it for the page and the log.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,36 +9,36 @@ use omniassist_axum::{
 
 use reqwest::Url;
 
-use crate::api::Answering;
-use crate::config::{Api, ModelSource, Protocol};
-use crate::demo::{Demo, LABEL};
-use crate::discovery::{Found, discover, first_model};
+use super::config::{Api, ModelSource, Protocol};
+use super::demo::{Demo, LABEL};
+use super::discovery::{Found, discover, first_model};
 
-/// How long a server that the user named may take to list its models.
+/// The time that a server from the environment has to list its models.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Between two words of the demo.
+/// The pause between two words of the demo.
 const PACE: Duration = Duration::from_millis(25);
 
-/// The provider that answers, and its name for people.
+/// The provider and its description for people.
 pub(crate) struct Chosen {
     pub provider: Arc<dyn LlmProvider>,
-    pub answering: Answering,
+    /// The name of the model, for people.
+    pub model: String,
+    /// One sentence on where the model runs.
+    pub note: String,
 }
 
-/// Finds the model. Asks the given ports of this machine where the configuration leaves it open.
+/// Chooses the model. Looks for a model server on the given ports if the environment names none.
 ///
 /// # Errors
 ///
-/// When a server on this machine was named without a model, and lists none; when a provider refuses its settings.
+/// Fails if the environment names no model and the server lists none, or if a provider refuses its settings.
 pub(crate) async fn choose(source: ModelSource, ports: &[(&str, u16)]) -> Result<Chosen, Error> {
     match source {
-        ModelSource::Demo => {
-            Ok(demo("Rules answer here, no model. A key or a model server changes that (--help)."))
-        }
+        ModelSource::Demo => Ok(demo("Fixed rules answer, not a model. See --help for how to use a model.")),
         ModelSource::Api(api) => connect(api).await,
         ModelSource::Discover { model, constrained_tools } => match discover(ports).await.as_slice() {
             [] => Ok(demo(
-                "Rules answer here, no model: there is no key, and no model server was found on this machine.",
+                "Fixed rules answer, not a model: there is no API key, and this machine runs no model server.",
             )),
             [one] => connect(found(one, model, constrained_tools)).await,
             several => {
@@ -47,7 +47,7 @@ pub(crate) async fn choose(source: ModelSource, ports: &[(&str, u16)]) -> Result
                     .map(|server| format!("{} ({}, {})", server.name, server.base_url, server.model))
                     .collect();
                 Ok(demo(&format!(
-                    "Rules answer here, no model. Found {}: choose one by OPENAI_BASE_URL.",
+                    "Fixed rules answer, not a model. Found {}: set OPENAI_BASE_URL to choose one.",
                     list.join(" and ")
                 )))
             }
@@ -67,8 +67,7 @@ fn found(server: &Found, model: Option<String>, constrained_tools: bool) -> Api 
 }
 
 fn demo(note: &str) -> Chosen {
-    let answering = Answering { model: LABEL.to_owned(), note: note.to_owned() };
-    Chosen { provider: Arc::new(Demo { pace: PACE }), answering }
+    Chosen { provider: Arc::new(Demo { pace: PACE }), model: LABEL.to_owned(), note: note.to_owned() }
 }
 
 async fn connect(mut api: Api) -> Result<Chosen, Error> {
@@ -80,7 +79,7 @@ async fn connect(mut api: Api) -> Result<Chosen, Error> {
             || Error::configuration(format!("OMNIASSIST_MODEL: is not set, and {url} does not list a model"));
         api.model = Some(first.ok_or_else(unnamed)?);
     }
-    // Each provider has its own address and model by default, and reads the key only when there is one.
+    // Each provider has a default URL and a default model.
     macro_rules! provider {
         ($builder:expr) => {{
             let mut builder = $builder;
@@ -107,7 +106,7 @@ async fn connect(mut api: Api) -> Result<Chosen, Error> {
     };
     let host = api.base_url.as_ref().map_or(api.protocol.default_base_url(), Url::as_str);
     let model = provider.model().unwrap_or_default().to_owned();
-    Ok(Chosen { provider, answering: Answering { model, note: format!("{protocol} at {host}") } })
+    Ok(Chosen { provider, model, note: format!("{protocol} at {host}") })
 }
 
 #[cfg(test)]
@@ -116,8 +115,8 @@ mod tests {
     use axum::routing::get;
     use tokio::net::TcpListener;
 
+    use super::super::config::HELP;
     use super::*;
-    use crate::config::HELP;
 
     async fn server(model: &'static str) -> u16 {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
@@ -149,24 +148,24 @@ mod tests {
     async fn one_server_is_used_and_several_are_only_listed() {
         let (one, two) = (server("small").await, server("large").await);
         let chosen = discovered(None, &[("A", one)]).await;
-        assert_eq!((chosen.provider.model(), chosen.answering.model.as_str()), (Some("small"), "small"));
-        assert_eq!(chosen.answering.note, format!("Chat Completions at http://127.0.0.1:{one}/v1"));
-        assert_eq!(discovered(Some("mine"), &[("A", one)]).await.answering.model, "mine");
+        assert_eq!((chosen.provider.model(), chosen.model.as_str()), (Some("small"), "small"));
+        assert_eq!(chosen.note, format!("Chat Completions at http://127.0.0.1:{one}/v1"));
+        assert_eq!(discovered(Some("mine"), &[("A", one)]).await.model, "mine");
         let chosen = discovered(None, &[("A", one), ("B", two)]).await;
-        assert_eq!((chosen.provider.name(), chosen.answering.model.as_str()), ("demo", LABEL));
+        assert_eq!((chosen.provider.name(), chosen.model.as_str()), ("demo", LABEL));
         for part in ["A (http", "small", "B (http", "large", "OPENAI_BASE_URL"] {
-            assert!(chosen.answering.note.contains(part), "{part}: {}", chosen.answering.note);
+            assert!(chosen.note.contains(part), "{part}: {}", chosen.note);
         }
         let chosen = discovered(None, &[]).await;
         assert_eq!(chosen.provider.name(), "demo");
-        assert!(chosen.answering.note.contains("no model"));
+        assert!(chosen.note.contains("no model"));
     }
 
     #[tokio::test]
     async fn a_named_server_on_this_machine_gives_its_first_model() {
         let url = format!("http://127.0.0.1:{}/v1", server("first").await);
         let chosen = choose(api(Protocol::ChatCompletions, Some(&url), None), &[]).await.unwrap();
-        assert_eq!(chosen.answering.model, "first");
+        assert_eq!(chosen.model, "first");
         let closed = {
             let socket = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
             format!("http://127.0.0.1:{}/v1", socket.local_addr().unwrap().port())
@@ -181,8 +180,8 @@ mod tests {
             [Protocol::Responses, Protocol::ChatCompletions, Protocol::Anthropic, Protocol::Gemini]
         {
             let chosen = choose(api(protocol, None, Some("sk-test")), &[]).await.unwrap();
-            assert!(HELP.contains(&chosen.answering.model), "{}", chosen.answering.model);
-            assert!(!chosen.answering.note.contains("sk-test"));
+            assert!(HELP.contains(&chosen.model), "{}", chosen.model);
+            assert!(!chosen.note.contains("sk-test"));
         }
     }
 }

@@ -2,8 +2,7 @@ use std::fmt;
 
 use super::{Money, OrderStatus};
 
-/// Why the back office did not do it. Each rule of the business is its own variant, so that a caller can tell what
-/// its user may read from what only a log should see.
+/// An error of the back office. Users may read a broken business rule; other errors belong into the log.
 #[derive(Debug)]
 #[non_exhaustive]
 pub(crate) enum StoreError {
@@ -27,7 +26,7 @@ pub(crate) enum StoreError {
         amount: Money,
         limit: Money,
     },
-    /// The file was made by a version with other tables.
+    /// The file has the tables of another version.
     OtherVersion {
         found: i64,
     },
@@ -37,7 +36,7 @@ pub(crate) enum StoreError {
 }
 
 impl StoreError {
-    /// Whether a rule of the business refused it: the sentence is then for the user.
+    /// Returns `true` if a business rule refused the change. The text of the error is then meant for the user.
     pub(crate) const fn is_refusal(&self) -> bool {
         !matches!(self, Self::OtherVersion { .. } | Self::Database(_) | Self::Stopped)
     }

@@ -1,4 +1,4 @@
-//! The back office without its assistant: the page, its JSON API, and the headers that keep both safe.
+//! The page, its JSON API, and the headers that protect both.
 
 use std::fmt::Write as _;
 
@@ -11,26 +11,27 @@ use axum::routing::get;
 use axum::{Json, Router};
 use serde_json::json;
 
-use crate::store::{Customer, NewTicket, Order, OrderFilter, Store, StoreError, Ticket};
+use super::store::{Customer, NewTicket, Order, OrderFilter, Store, StoreError, Ticket};
 
-const INDEX: &str = include_str!("../page/index.html");
-const FILES: [(&str, &str, &str); 8] = [
-    ("/app.js", JAVASCRIPT, include_str!("../page/app.js")),
-    ("/chat.js", JAVASCRIPT, include_str!("../page/chat.js")),
-    ("/dom.js", JAVASCRIPT, include_str!("../page/dom.js")),
-    ("/form.js", JAVASCRIPT, include_str!("../page/form.js")),
-    ("/panel.js", JAVASCRIPT, include_str!("../page/panel.js")),
-    ("/tool.js", JAVASCRIPT, include_str!("../page/tool.js")),
-    ("/icon.svg", "image/svg+xml", include_str!("../page/icon.svg")),
-    ("/style.css", "text/css; charset=utf-8", include_str!("../page/style.css")),
+const INDEX: &str = include_str!("../../page/index.html");
+const FILES: [(&str, &str, &str); 9] = [
+    ("/app.js", JAVASCRIPT, include_str!("../../page/app.js")),
+    ("/chat.js", JAVASCRIPT, include_str!("../../page/chat.js")),
+    ("/dom.js", JAVASCRIPT, include_str!("../../page/dom.js")),
+    ("/form.js", JAVASCRIPT, include_str!("../../page/form.js")),
+    ("/markdown.js", JAVASCRIPT, include_str!("../../page/markdown.js")),
+    ("/panel.js", JAVASCRIPT, include_str!("../../page/panel.js")),
+    ("/tool.js", JAVASCRIPT, include_str!("../../page/tool.js")),
+    ("/icon.svg", "image/svg+xml", include_str!("../../page/icon.svg")),
+    ("/style.css", "text/css; charset=utf-8", include_str!("../../page/style.css")),
 ];
 const JAVASCRIPT: &str = "text/javascript; charset=utf-8";
 
-/// Scripts, styles, connections: all from here only, and no other site may show the page in a frame.
+/// Allows scripts, styles, images and connections of this origin only, and no frame of another site.
 const CONTENT_SECURITY_POLICY: &str =
     "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; object-src 'none'";
 
-/// The headers of every response.
+/// The security headers of every response.
 pub const HEADERS: [(&str, &str); 4] = [
     ("content-security-policy", CONTENT_SECURITY_POLICY),
     ("x-content-type-options", "nosniff"),
@@ -38,17 +39,9 @@ pub const HEADERS: [(&str, &str); 4] = [
     ("cross-origin-resource-policy", "same-origin"),
 ];
 
-/// What answers, in the words of the page: the model's name and a note on it.
-#[derive(Debug, Clone)]
-pub(crate) struct Answering {
-    pub model: String,
-    pub note: String,
-}
-
-/// The page and its API.
-pub(crate) fn router(store: Store, answering: &Answering) -> Router {
-    let page =
-        INDEX.replace("{{model}}", &escaped(&answering.model)).replace("{{note}}", &escaped(&answering.note));
+/// Returns the routes of the page and its API. The page shows the name of the model and a note about it.
+pub(crate) fn router(store: Store, model: &str, note: &str) -> Router {
+    let page = INDEX.replace("{{model}}", &escaped(model)).replace("{{note}}", &escaped(note));
     let mut router = Router::new()
         .route("/", get(move || async move { ([(header::CONTENT_TYPE, "text/html; charset=utf-8")], page) }))
         .route("/api/orders", get(orders))
@@ -62,16 +55,17 @@ pub(crate) fn router(store: Store, answering: &Answering) -> Router {
     router.with_state(store)
 }
 
-/// For [`axum::middleware::from_fn`]: refuses requests that name another host than this machine, and adds the
-/// headers. There is no login here, so a page of another site must not reach this server by pointing its own name
-/// at 127.0.0.1 (DNS rebinding).
+/// Middleware that refuses requests for another host than this machine, and adds [`HEADERS`] to each response.
+///
+/// This server has no login, so a page of another site must not reach it with a name that points at 127.0.0.1 (DNS
+/// rebinding).
 pub(crate) async fn guard(request: Request, next: Next) -> Response {
     let named = request.headers().get(header::HOST).and_then(|host| host.to_str().ok());
     let mut response = match named.or_else(|| request.uri().authority().map(|authority| authority.as_str())) {
         Some(host) if is_for_this_machine(host) => next.run(request).await,
         _ => Failure {
             status: StatusCode::MISDIRECTED_REQUEST,
-            text: "This server answers to 127.0.0.1 only.".into(),
+            text: "This server answers requests for 127.0.0.1 only.".into(),
         }
         .into_response(),
     };
@@ -81,7 +75,7 @@ pub(crate) async fn guard(request: Request, next: Next) -> Response {
     response
 }
 
-/// Whether this `Host` is a name of the machine that the server runs on.
+/// Returns `true` if the value of a `Host` header names this machine.
 #[must_use]
 pub fn is_for_this_machine(host: &str) -> bool {
     let name = match host.rsplit_once(':') {
@@ -129,7 +123,7 @@ async fn report(State(store): State<Store>) -> Result<impl IntoResponse, Failure
     Ok((headers, text))
 }
 
-/// An error of the API: `{"error": "…"}`.
+/// An error of the API, sent as `{"error": "…"}`.
 #[derive(Debug)]
 struct Failure {
     status: StatusCode,

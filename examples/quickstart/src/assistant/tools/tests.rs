@@ -7,14 +7,15 @@ use omniassist_axum::tool::{StateMap, ToolSnapshot, Tools};
 use serde_json::{Value, json};
 
 use super::*;
-use crate::demo::Demo;
+use crate::assistant::Demo;
 
-/// Registering checks names, schemas and that every example fits its tool's schema.
+/// Registers all tools, which checks their names, their schemas and their examples.
 fn registered() -> ToolSnapshot {
     let mut state = StateMap::new();
-    state.insert(Store::temporary());
+    let store = Store::temporary();
+    state.insert(store.clone());
     let tools = Tools::new(state, Limits::default());
-    for tool in all() {
+    for tool in all(&store) {
         tools.register(tool).unwrap();
     }
     tools.snapshot()
@@ -108,6 +109,15 @@ async fn the_demo_makes_several_calls_and_refuses_small_talk() {
 }
 
 #[test]
+fn a_refund_is_summarised_by_its_amount_and_its_customer() {
+    let store = Store::temporary();
+    let summary = |order_id, amount| refund_summary(&store, &RefundRequest { order_id, amount });
+    assert_eq!(summary(1001, None), "39.90 EUR to Ada Lovelace for order 1001 (1 × Desk lamp)");
+    assert_eq!(summary(1001, Some(10.0)), "10.00 EUR to Ada Lovelace for order 1001 (1 × Desk lamp)");
+    assert_eq!(summary(7, None), "Order 7");
+}
+
+#[test]
 fn schemas_are_plain_enough_for_weak_models() {
     for spec in registered().specs().iter() {
         let properties = spec.input_schema["properties"].as_object().cloned().unwrap_or_default();
@@ -123,9 +133,9 @@ fn schemas_are_plain_enough_for_weak_models() {
 }
 
 #[tokio::test]
-async fn only_refusals_are_told() {
+async fn only_refusals_reach_the_model() {
     let refused = Store::temporary().refund(1008, None).await.unwrap_err();
-    let told = refused.to_string();
-    assert_eq!(explain(refused).text(), told);
+    let text = refused.to_string();
+    assert_eq!(explain(refused).text(), text);
     assert_eq!(explain(StoreError::Stopped).text(), "The tool failed.");
 }

@@ -4,8 +4,7 @@ use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ValueRef};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 
-/// An amount in euro cents. In JSON it is text with its unit (`129.90 EUR`), which neither a reader nor a model can
-/// take for something else.
+/// An amount in euro cents. JSON holds it as text with its unit (`129.90 EUR`), which a model cannot misread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(crate) struct Money(i64);
 
@@ -14,7 +13,7 @@ impl Money {
         Self(cents)
     }
 
-    /// The nearest cent. Not a number and what is out of range become the nearest amount there is.
+    /// Rounds to the nearest cent. NaN becomes 0, and a number out of range becomes the nearest amount.
     #[expect(clippy::cast_possible_truncation, reason = "a float cast saturates, which is what is meant")]
     pub(crate) fn from_euros(euros: f64) -> Self {
         Self((euros * 100.0).round() as i64)
@@ -43,7 +42,7 @@ impl Serialize for Money {
     }
 }
 
-/// A closed set of words, spelled alike in JSON, in the database and in a tool's schema.
+/// Defines an enum whose variants have the same names in JSON, in the database and in the schemas of tools.
 macro_rules! words {
     ($(#[$doc:meta])* $name:ident { $($(#[$mark:meta])* $variant:ident = $word:literal),+ $(,)? }) => {
         $(#[$doc])*
@@ -76,7 +75,7 @@ macro_rules! words {
 }
 
 words! {
-    /// How far an order has come.
+    /// The state of an order.
     OrderStatus {
         Pending = "pending",
         Paid = "paid",
@@ -88,7 +87,7 @@ words! {
 }
 
 words! {
-    /// How urgent a ticket is.
+    /// The urgency of a ticket.
     #[derive(Default)]
     Priority { Low = "low", #[default] Normal = "normal", High = "high" }
 }
@@ -105,11 +104,11 @@ pub(crate) struct Order {
     pub ordered_on: String,
 }
 
-/// What to look for; `None` does not narrow.
+/// The conditions of a search; `None` matches every order.
 #[derive(Debug, Clone)]
 pub(crate) struct OrderFilter {
     pub status: Option<OrderStatus>,
-    /// Part of the customer's name, in any case.
+    /// A part of the customer's name; upper and lower case are equal.
     pub customer: Option<String>,
     pub min_total: Option<Money>,
     pub limit: u32,
@@ -151,12 +150,12 @@ pub(crate) struct NewTicket {
 pub(crate) struct Refund {
     pub order_id: i64,
     pub refunded: Money,
-    /// What could still be paid back.
+    /// The amount that can still be paid back.
     pub left: Money,
     pub status: OrderStatus,
 }
 
-/// What was sold in one month.
+/// The sales of one month.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Report {
     pub month: String,

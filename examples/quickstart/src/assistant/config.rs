@@ -1,4 +1,4 @@
-//! What the environment says, and nothing else: reading it touches no network and no file.
+//! The settings of the environment. Reading them uses no network and no file.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -6,46 +6,44 @@ use std::path::PathBuf;
 use omniassist_axum::seal::SealKeys;
 use reqwest::Url;
 
-/// Printed by `--help`.
+/// The text of `--help`.
 pub const HELP: &str = "\
 A small back office with an assistant in it, on http://127.0.0.1:3000.
 
 Usage: quickstart [--help]
 
 Environment:
-  PORT                  Port on 127.0.0.1; 0 takes a free one. Default: 3000.
+  PORT                  Port on 127.0.0.1; 0 selects a free one. Default: 3000.
   OMNIASSIST_PROVIDER   openai       OpenAI's Responses API
-                        openai-chat  Chat Completions, of OpenAI or any compatible server
+                        openai-chat  Chat Completions of OpenAI or a compatible server
                         anthropic    Anthropic's Messages API
                         gemini       Google's Gemini API
-                        demo         no model: rules that show what the page can do
-                        Default: openai, anthropic or gemini, the first that has a key; openai-chat for a server on
-                        this machine.
+                        demo         no model: fixed rules show what the page can do
+                        Default: the first of openai, anthropic and gemini that has a key; openai-chat for a server
+                        on this machine.
   OPENAI_API_KEY        The key. A server on this machine needs none.
-  OPENAI_BASE_URL       Where the API is, /v1 included. Default: https://api.openai.com/v1
+  OPENAI_BASE_URL       The URL of the API, with /v1. Default: https://api.openai.com/v1
   ANTHROPIC_API_KEY, GEMINI_API_KEY
-                        The keys of the other two.
+                        The keys of Anthropic and Gemini.
   ANTHROPIC_BASE_URL, GEMINI_BASE_URL
-                        Their hosts, without a path. Default: https://api.anthropic.com and
+                        Their URLs, without a path. Default: https://api.anthropic.com and
                         https://generativelanguage.googleapis.com
-  OMNIASSIST_MODEL      Default: gpt-5-mini (openai), gpt-4.1-mini (openai-chat), claude-sonnet-4-6
-                        (anthropic), gemini-flash-latest (gemini); of a server on this machine that speaks as OpenAI
-                        does, the first model it lists; none of other vendors that openai-chat knows.
+  OMNIASSIST_MODEL      The model. Default: gpt-5-mini (openai), gpt-4.1-mini (openai-chat), claude-sonnet-4-6
+                        (anthropic), gemini-flash-latest (gemini). A server on this machine: its first model.
   OMNIASSIST_CONSTRAINED_TOOLS
-                        1: openai-chat asks for tool calls by a JSON schema. For a model whose chat template knows no
+                        1: openai-chat requests tool calls with a JSON schema, for a model whose chat template has no
                         tools. Default: 0.
-  OMNIASSIST_DISCOVERY  off: without key and base URL, do not look for a model server on this machine
-                        (127.0.0.1, ports 11434 Ollama, 1234 LM Studio, 8080 llama.cpp).
-  OMNIASSIST_SHOW_WORK  1: OpenAI's clients (/assistant/v1) are told of reasoning and of the tools that ran here, too.
+  OMNIASSIST_DISCOVERY  off: without a key and a URL, do not look for a model server on this machine
+                        (127.0.0.1, ports 11434 Ollama, 1234 LM Studio, 8080 llama.cpp). Default: on.
+  OMNIASSIST_SHOW_WORK  1: clients of the OpenAI endpoint (/assistant/v1) also receive reasoning and server tool calls.
                         Default: 0.
-  OMNIASSIST_SEAL_KEY   What proves that history is this server's own when a client posts it back: NAME:SECRET, the
-                        secret 32 random bytes or more in hexadecimal or base64. Several, separated by commas: the
-                        first signs. Default: a key of this process; no other one, and none after a restart, then
-                        believes what it sealed.
-  QUICKSTART_DB         The SQLite file, made on first start. Default: quickstart.sqlite3
-  RUST_LOG              What is logged. Default: info
+  OMNIASSIST_SEAL_KEYS  The keys that sign tool results and approvals: NAME:SECRET, with 32 random bytes or more in
+                        hexadecimal or base64. Separate several keys by commas; the first one signs. Default: a key
+                        of this process. After a restart, approvals that still wait must then be asked again.
+  QUICKSTART_DB         The SQLite file; the first start creates it. Default: quickstart.sqlite3
+  RUST_LOG              The log filter. Default: info
 
-Without key, base URL and model server the demo answers, which is no model.
+Without a key, a URL and a model server, the demo answers.
 ";
 
 /// The settings of one start.
@@ -53,45 +51,45 @@ Without key, base URL and model server the demo answers, which is no model.
 pub(crate) struct Config {
     pub port: u16,
     pub database: PathBuf,
-    /// Whether OpenAI's clients see more than what the assistant says.
+    /// `true` if clients of the OpenAI endpoint also receive reasoning and tool calls.
     pub show_work: bool,
-    /// `None`: a key of this process.
+    /// `None`: the assistant makes a key for this process.
     pub seal_keys: Option<SealKeys>,
     pub source: ModelSource,
 }
 
-/// Where the model is.
+/// The place of the model.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum ModelSource {
-    /// A server that the environment names.
+    /// A server from the environment.
     Api(Api),
-    /// Whatever answers on this machine, else the demo.
+    /// A model server on this machine, or the demo if there is none.
     Discover { model: Option<String>, constrained_tools: bool },
-    /// No model.
+    /// The demo.
     Demo,
 }
 
-/// A server that speaks one of the protocols.
+/// A server with one of the protocols.
 #[derive(Clone, PartialEq)]
 pub(crate) struct Api {
     pub protocol: Protocol,
-    /// `None`: the provider's own.
+    /// `None`: the default URL of the provider.
     pub base_url: Option<Url>,
     pub key: Option<String>,
-    /// `None`: the provider's default, or the first one that a server on this machine lists.
+    /// `None`: the default of the provider, or the first model that a server on this machine lists.
     pub model: Option<String>,
-    /// Whether tool calls are asked for by JSON schema.
+    /// `true` if tool calls are requested with a JSON schema.
     pub constrained_tools: bool,
 }
 
 impl Api {
-    /// The base URL, if it is one of this machine.
+    /// Returns the base URL if it is on this machine.
     pub(crate) fn loopback(&self) -> Option<&Url> {
         self.base_url.as_ref().filter(|url| is_loopback(url))
     }
 }
 
-/// What models are spoken to in.
+/// The protocol of a model API.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Protocol {
     Responses,
@@ -101,10 +99,10 @@ pub(crate) enum Protocol {
 }
 
 impl Protocol {
-    /// In the order in which a key decides.
+    /// All protocols. The first one that has a key is the default.
     const ALL: [Self; 4] = [Self::Responses, Self::ChatCompletions, Self::Anthropic, Self::Gemini];
 
-    /// Its name in `OMNIASSIST_PROVIDER`.
+    /// Returns the name in `OMNIASSIST_PROVIDER`.
     fn name(self) -> &'static str {
         match self {
             Self::Responses => "openai",
@@ -130,7 +128,7 @@ impl Protocol {
         }
     }
 
-    /// Where the API is, unless told otherwise.
+    /// Returns the default URL of the API.
     pub(crate) fn default_base_url(self) -> &'static str {
         match self {
             Self::Responses | Self::ChatCompletions => "https://api.openai.com/v1",
@@ -139,7 +137,7 @@ impl Protocol {
         }
     }
 
-    /// Whether a base URL ends in `/v1`, as in OpenAI's SDKs; the others name the host only.
+    /// Returns `true` if the base URL ends in `/v1`, as in OpenAI's SDKs.
     fn has_version_in_url(self) -> bool {
         matches!(self, Self::Responses | Self::ChatCompletions)
     }
@@ -157,7 +155,7 @@ impl fmt::Debug for Api {
     }
 }
 
-/// A variable that cannot be used; the message names it.
+/// An error that occurs when a variable has an invalid value. The message names the variable.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ConfigError {
     variable: &'static str,
@@ -177,8 +175,7 @@ fn wrong(variable: &'static str, problem: impl Into<String>) -> ConfigError {
 }
 
 impl Config {
-    /// Reads the settings through `variable`, which gives the value of an environment variable. An empty value
-    /// counts as none.
+    /// Reads the settings. `variable` returns the value of an environment variable; an empty value means none.
     pub(crate) fn read(variable: impl Fn(&str) -> Option<String>) -> Result<Self, ConfigError> {
         let get = |name: &str| {
             variable(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty())
@@ -201,8 +198,8 @@ impl Config {
         };
         let constrained_tools = flag("OMNIASSIST_CONSTRAINED_TOOLS")?;
         let show_work = flag("OMNIASSIST_SHOW_WORK")?;
-        let seal_keys = get("OMNIASSIST_SEAL_KEY").map(|keys| SealKeys::parse(&keys)).transpose();
-        let seal_keys = seal_keys.map_err(|error| wrong("OMNIASSIST_SEAL_KEY", error.to_string()))?;
+        let seal_keys = get("OMNIASSIST_SEAL_KEYS").map(|keys| SealKeys::parse(&keys)).transpose();
+        let seal_keys = seal_keys.map_err(|error| wrong("OMNIASSIST_SEAL_KEYS", error.to_string()))?;
         let database = database(get("QUICKSTART_DB"));
         let model = get("OMNIASSIST_MODEL");
         let openai_url =
@@ -237,11 +234,12 @@ impl Config {
                 let (key_variable, url_variable) = (protocol.key_variable(), protocol.base_url_variable());
                 let key = get(key_variable);
                 if key.as_ref().is_some_and(|key| !key.bytes().all(|byte| byte.is_ascii_graphic())) {
-                    return Err(wrong(key_variable, "holds a character that no key has"));
+                    return Err(wrong(key_variable, "contains a character that keys cannot have"));
                 }
                 let base_url = get(url_variable).map(|text| base_url(protocol, &text)).transpose()?;
                 if key.is_none() && base_url.is_none() {
-                    let problem = format!("is not set; only a server named by {url_variable} may need none");
+                    let problem =
+                        format!("is not set; only a server of {url_variable} may work without a key");
                     return Err(wrong(key_variable, problem));
                 }
                 ModelSource::Api(Api { protocol, base_url, key, model, constrained_tools })
@@ -257,7 +255,7 @@ fn database(path: Option<String>) -> PathBuf {
 
 fn base_url(protocol: Protocol, text: &str) -> Result<Url, ConfigError> {
     let wrong = |problem: String| wrong(protocol.base_url_variable(), problem);
-    // The text is not repeated: people put keys into URLs.
+    // The message does not repeat the text: people put keys into URLs.
     let url =
         Url::parse(text.trim_end_matches('/')).map_err(|error| wrong(format!("is not a URL ({error})")))?;
     if !matches!(url.scheme(), "http" | "https") {
@@ -265,10 +263,12 @@ fn base_url(protocol: Protocol, text: &str) -> Result<Url, ConfigError> {
     }
     if !url.username().is_empty() || url.password().is_some() || url.query().is_some() {
         let key_variable = protocol.key_variable();
-        return Err(wrong(format!("must hold no user, password or query; the key is {key_variable}")));
+        return Err(wrong(format!(
+            "must not contain a user, a password or a query; the key belongs into {key_variable}"
+        )));
     }
     if protocol.has_version_in_url() && !url.path().ends_with("/v1") {
-        return Err(wrong("must end in /v1, as in http://127.0.0.1:11434/v1".to_owned()));
+        return Err(wrong("must end with /v1, as in http://127.0.0.1:11434/v1".to_owned()));
     }
     Ok(url)
 }
@@ -350,10 +350,10 @@ mod tests {
     fn seal_keys_are_read_and_not_shown() {
         let secret = "0123456789abcdef".repeat(4);
         let keys = format!("new:{secret},old:{secret}");
-        let config = read(&[("OMNIASSIST_SEAL_KEY", &keys)]).unwrap();
+        let config = read(&[("OMNIASSIST_SEAL_KEYS", &keys)]).unwrap();
         assert_eq!(config.seal_keys.as_ref().map(SealKeys::current_id), Some("new"));
         assert!(!format!("{config:?}").contains(&secret));
-        assert!(read(&[("OMNIASSIST_SEAL_KEY", "")]).unwrap().seal_keys.is_none());
+        assert!(read(&[("OMNIASSIST_SEAL_KEYS", "")]).unwrap().seal_keys.is_none());
     }
 
     #[test]
@@ -369,8 +369,8 @@ mod tests {
             ("OPENAI_BASE_URL", "http://127.0.0.1:11434"),
             ("OPENAI_BASE_URL", "http://me:hunter2@127.0.0.1/v1"),
             ("OPENAI_API_KEY", "sk 1"),
-            ("OMNIASSIST_SEAL_KEY", "hunter2"),
-            ("OMNIASSIST_SEAL_KEY", "k:hunter2"),
+            ("OMNIASSIST_SEAL_KEYS", "hunter2"),
+            ("OMNIASSIST_SEAL_KEYS", "k:hunter2"),
         ] {
             let text = read(&[(variable, value)]).unwrap_err().to_string();
             assert!(text.starts_with(variable), "{value}: {text}");
@@ -391,7 +391,7 @@ mod tests {
             "OMNIASSIST_MODEL",
             "OMNIASSIST_DISCOVERY",
             "OMNIASSIST_SHOW_WORK",
-            "OMNIASSIST_SEAL_KEY",
+            "OMNIASSIST_SEAL_KEYS",
             "QUICKSTART_DB",
         ] {
             assert!(HELP.contains(&format!("\n  {name} ")), "{name}");

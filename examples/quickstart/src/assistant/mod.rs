@@ -1,0 +1,49 @@
+//! The code that the back office got for its assistant.
+//!
+//! `tools.rs` turns functions of the back office into tools, and [`build`] registers them. The other files choose the
+//! model from the environment, so that the example runs with any provider and also without one; an application that
+//! has a provider needs `OpenAiProvider::from_env()?` instead of them.
+
+mod config;
+mod demo;
+mod discovery;
+mod model;
+mod tools;
+
+use std::sync::Arc;
+
+use omniassist_axum::seal::SealKeys;
+use omniassist_axum::{Assistant, LlmProvider, OpenAiEndpoint};
+
+use crate::back_office::Store;
+
+pub(crate) use config::Config;
+pub use config::HELP;
+#[cfg(test)]
+pub(crate) use demo::{Demo, LABEL};
+pub(crate) use discovery::USUAL_PORTS;
+pub(crate) use model::{Chosen, choose};
+
+const SYSTEM_PROMPT: &str = "You are the assistant in the back office of a small shop for office furniture. \
+     Use the tools for everything about orders, customers and tickets; never invent data. \
+     When a tool fails, say why. Answer briefly.";
+
+/// Builds the assistant from a model, a system prompt, the data of the back office and the tools that work on it.
+///
+/// With `show_work`, clients of the OpenAI endpoint also receive the reasoning and the calls of server tools. Without
+/// `seal_keys`, the assistant makes a key that lasts as long as this process.
+pub(crate) fn build(
+    provider: Arc<dyn LlmProvider>,
+    store: Store,
+    show_work: bool,
+    seal_keys: Option<SealKeys>,
+) -> omniassist_axum::Result<Assistant> {
+    let openai = OpenAiEndpoint::new().show_reasoning(show_work).show_server_tools(show_work);
+    let tools = tools::all(&store);
+    let builder = Assistant::builder(provider).allow_anonymous().system_prompt(SYSTEM_PROMPT).state(store);
+    let mut builder = builder.openai_endpoint(openai).object(tools::ticket_object());
+    if let Some(keys) = seal_keys {
+        builder = builder.seal_keys(keys);
+    }
+    tools.into_iter().fold(builder, |builder, tool| builder.tool(tool)).build()
+}
