@@ -41,6 +41,9 @@ pub struct Limits {
     pub max_id_bytes: usize,
     /// Front-end tools that one request may declare. Default 64.
     pub max_declared_tools: usize,
+    /// Bytes of the tool schemas of one request to a provider that does not follow `$ref`, with each reference replaced by
+    /// its target. Default 1 MiB; a request with more is not sent, and the run fails.
+    pub max_inlined_schema_bytes: usize,
     /// Model calls since the last user message, resubmissions included. Default 16.
     pub max_steps: u32,
     /// Turns in a row in which every tool call was unusable (unknown tool, arguments that do not parse or fit)
@@ -112,6 +115,7 @@ impl Default for Limits {
             max_extra_fields: 64,
             max_id_bytes: 256,
             max_declared_tools: 64,
+            max_inlined_schema_bytes: MIB,
             max_steps: 16,
             max_invalid_turns: 2,
             max_runs_per_principal: 4,

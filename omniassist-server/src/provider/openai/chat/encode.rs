@@ -15,7 +15,7 @@ use super::super::metadata;
 use super::compat::{Effort, Format, Quirks, Replay};
 use super::constrained;
 use super::ids::CallIds;
-use super::schema::normalise;
+use super::schema::{Budget, normalise};
 use crate::Result;
 use crate::provider::body::{self, Body, Fields};
 use crate::provider::body_text;
@@ -26,17 +26,39 @@ pub(super) struct Options {
     pub(super) model: Text,
     pub(super) quirks: Quirks,
     pub(super) constrained_tools: bool,
+    /// As in [`Limits`](omniassist_core::Limits).
+    pub(super) max_inlined_schema_bytes: usize,
 }
 
 pub(super) fn encode(payload: &LlmPayload, options: &Options) -> Result<Bytes> {
-    let constrained = options.constrained_tools.then(|| constrained::payload(payload));
+    let mut budget = Budget::new(options.max_inlined_schema_bytes);
+    let constrained =
+        options.constrained_tools.then(|| constrained::payload(payload, &mut budget)).transpose()?;
     let payload = constrained.as_ref().unwrap_or(payload);
-    body::encode(&Request { payload, options }, payload)
+    let tools = tools(payload, options.quirks, &mut budget)?;
+    body::encode(&Request { payload, options, tools }, payload)
+}
+
+fn tools<'a>(payload: &'a LlmPayload, quirks: Quirks, budget: &mut Budget) -> Result<Vec<Tool<'a>>> {
+    // Where a tool cannot be named, a call is required and only that tool is offered.
+    let only = match &payload.tool_choice {
+        ToolChoice::Tool(name) if !quirks.named_choice => Some(name),
+        _ => None,
+    };
+    let offered = payload.tools.iter().filter(|tool| only.is_none_or(|name| tool.name == *name));
+    offered
+        .map(|tool| {
+            let parameters = normalise(&tool.name, &tool.input_schema, quirks.schema, budget)?;
+            let description = tool.model_description();
+            Ok(Tool { kind: "function", function: Function { name: &tool.name, description, parameters } })
+        })
+        .collect()
 }
 
 struct Request<'a> {
     payload: &'a LlmPayload,
     options: &'a Options,
+    tools: Vec<Tool<'a>>,
 }
 
 impl Fields for Request<'_> {
@@ -74,28 +96,8 @@ impl Fields for Request<'_> {
             body.field("response_format", &ResponseFormat { kind, json_schema })?;
         }
         if !self.payload.tools.is_empty() {
-            let choice = &self.payload.tool_choice;
-            // Where a tool cannot be named, a call is required and only that tool is offered.
-            let only = match choice {
-                ToolChoice::Tool(name) if !quirks.named_choice => Some(name),
-                _ => None,
-            };
-            let tools: Vec<Tool<'_>> = self
-                .payload
-                .tools
-                .iter()
-                .filter(|tool| only.is_none_or(|name| tool.name == *name))
-                .map(|tool| Tool {
-                    kind: "function",
-                    function: Function {
-                        name: &tool.name,
-                        description: tool.model_description(),
-                        parameters: normalise(&tool.input_schema, quirks.schema),
-                    },
-                })
-                .collect();
-            body.field("tools", &tools)?;
-            body.optional("tool_choice", tool_choice(choice, quirks))?;
+            body.field("tools", &self.tools)?;
+            body.optional("tool_choice", tool_choice(&self.payload.tool_choice, quirks))?;
             body.optional(
                 "parallel_tool_calls",
                 options.parallel_tool_calls.filter(|_| quirks.parallel_calls),

@@ -217,7 +217,12 @@ impl OpenAiChatProviderBuilder {
         Ok(OpenAiChatProvider {
             name: vendor.filter(|vendor| *vendor != Vendor::OPENAI).map_or("openai-chat", Vendor::name),
             endpoint,
-            options: encode::Options { model, quirks, constrained_tools: self.constrained_tools },
+            options: encode::Options {
+                model,
+                quirks,
+                constrained_tools: self.constrained_tools,
+                max_inlined_schema_bytes: self.settings.limits.max_inlined_schema_bytes,
+            },
             limits: Arc::new(self.settings.limits),
         })
     }

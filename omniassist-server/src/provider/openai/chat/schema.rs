@@ -2,8 +2,11 @@
 //! schema that arguments are validated against is the tool's own.
 
 use std::borrow::Cow;
+use std::io;
 
 use serde_json::{Map, Value, json};
+
+use crate::Error;
 
 /// What a server does not take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,20 +28,74 @@ impl Rules {
     pub(super) const EMBEDDED: Self = Self { inline: true, grammar: true, flat_top: false };
 }
 
-/// Schemas inlined into one; what is beyond it may be anything. References can double a schema at every step.
-const MAX_NODES: usize = 5_000;
+/// Schemas within schemas, references followed.
+const MAX_DEPTH: usize = 128;
 
 /// Keywords that combine schemas.
 const COMBINING: &[&str] = &["anyOf", "oneOf", "allOf", "not", "if", "then", "else", "enum", "const"];
 
-/// The schema of a tool's arguments, changed as little as the rules demand.
-pub(super) fn normalise(schema: &Value, rules: Rules) -> Cow<'_, Value> {
+/// Bytes that the schemas of one request may still take. References can double a schema at every step, so a small one
+/// that is written out may be larger than memory.
+#[derive(Debug)]
+pub(super) struct Budget {
+    left: usize,
+    most: usize,
+}
+
+/// An error that occurs when a schema with its references written out is larger than the budget.
+#[derive(Debug)]
+struct TooLarge;
+
+impl Budget {
+    pub(super) fn new(bytes: usize) -> Self {
+        Self { left: bytes, most: bytes }
+    }
+
+    fn take(&mut self, bytes: usize) -> Result<(), TooLarge> {
+        self.left = self.left.checked_sub(bytes).ok_or(TooLarge)?;
+        Ok(())
+    }
+
+    /// Takes the length of a value's JSON.
+    fn take_value(&mut self, value: &Value) -> Result<(), TooLarge> {
+        struct Writer<'a>(&'a mut Budget);
+        impl io::Write for Writer<'_> {
+            fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+                self.0.take(bytes.len()).map_err(|TooLarge| io::ErrorKind::FileTooLarge)?;
+                Ok(bytes.len())
+            }
+            fn flush(&mut self) -> io::Result<()> {
+                Ok(())
+            }
+        }
+        serde_json::to_writer(Writer(self), value).map_err(|_| TooLarge)
+    }
+}
+
+/// Returns the schema of a tool's arguments, or of an answer, changed as little as the rules demand. `name` is that of
+/// the tool or the answer, for the error.
+///
+/// # Errors
+///
+/// When the references must be written out and the result is larger than the budget, or nests too deeply.
+pub(super) fn normalise<'a>(
+    name: &str,
+    schema: &'a Value,
+    rules: Rules,
+    budget: &mut Budget,
+) -> crate::Result<Cow<'a, Value>> {
     let has_properties = schema.get("properties").is_some_and(Value::is_object);
     if rules == Rules::NONE && has_properties {
-        return Cow::Borrowed(schema);
+        return Ok(Cow::Borrowed(schema));
     }
-    let mut walk = Walk { root: schema, rules, open: Vec::new(), nodes: 0 };
-    let mut schema = walk.schema(schema);
+    let most = budget.most;
+    let mut walk = Walk { root: schema, rules, open: Vec::new(), depth: 0, budget };
+    let mut schema = walk.schema(schema).map_err(|TooLarge| {
+        Error::configuration(format!(
+            "the schema {name:?} cannot be sent: this server does not follow `$ref`, and with each reference replaced \
+             by its target the request's schemas take more than {most} bytes, or nest more than {MAX_DEPTH} levels"
+        ))
+    })?;
     if let Value::Object(fields) = &mut schema {
         if rules.flat_top {
             fields.retain(|keyword, _| !COMBINING.contains(&keyword.as_str()));
@@ -47,71 +104,95 @@ pub(super) fn normalise(schema: &Value, rules: Rules) -> Cow<'_, Value> {
         fields.entry("properties").or_insert_with(|| json!({}));
         fields.entry("type").or_insert_with(|| json!("object"));
     }
-    Cow::Owned(schema)
+    Ok(Cow::Owned(schema))
 }
 
-struct Walk<'a> {
+struct Walk<'a, 'b> {
     root: &'a Value,
     rules: Rules,
     /// The references that are being followed.
     open: Vec<&'a str>,
-    nodes: usize,
+    depth: usize,
+    budget: &'b mut Budget,
 }
 
-impl<'a> Walk<'a> {
-    fn schema(&mut self, schema: &'a Value) -> Value {
-        let Value::Object(fields) = schema else { return schema.clone() };
-        self.nodes += 1;
-        if self.nodes > MAX_NODES {
-            return json!({});
+impl<'a> Walk<'a, '_> {
+    fn schema(&mut self, schema: &'a Value) -> Result<Value, TooLarge> {
+        let Value::Object(fields) = schema else { return self.copy(schema) };
+        if self.rules.inline && self.depth >= MAX_DEPTH {
+            return Err(TooLarge);
         }
-        if let (true, Some(Value::String(reference))) = (self.rules.inline, fields.get("$ref")) {
-            return self.referenced(reference, fields);
-        }
-        Value::Object(self.fields(fields))
+        self.depth += 1;
+        let schema = match fields.get("$ref") {
+            Some(Value::String(reference)) if self.rules.inline => self.referenced(reference, fields)?,
+            _ => Value::Object(self.fields(fields)?),
+        };
+        self.depth -= 1;
+        Ok(schema)
     }
 
-    fn fields(&mut self, fields: &'a Map<String, Value>) -> Map<String, Value> {
+    /// Copies a value as it is.
+    fn copy(&mut self, value: &Value) -> Result<Value, TooLarge> {
+        if self.rules.inline {
+            self.budget.take_value(value)?;
+        }
+        Ok(value.clone())
+    }
+
+    /// Takes the bytes of an object or a list that are not those of its values.
+    fn frame(&mut self, members: usize) -> Result<(), TooLarge> {
+        if self.rules.inline { self.budget.take(1 + members.max(1)) } else { Ok(()) }
+    }
+
+    fn fields(&mut self, fields: &'a Map<String, Value>) -> Result<Map<String, Value>, TooLarge> {
         let mut kept = Map::new();
         for (keyword, value) in fields {
             let value = match (keyword.as_str(), value) {
-                ("$ref", _) if self.rules.inline => continue,
-                ("$defs" | "definitions", _) if self.rules.inline => continue,
+                ("$ref" | "$defs" | "definitions", _) if self.rules.inline => continue,
                 ("pattern", Value::String(pattern)) if self.rules.grammar && !is_simple(pattern) => continue,
                 ("properties" | "$defs" | "definitions" | "patternProperties", Value::Object(named)) => {
-                    named.iter().map(|(name, schema)| (name.clone(), self.schema(schema))).collect()
+                    self.frame(names(named))?;
+                    let named = named.iter().map(|(name, schema)| Ok((name.clone(), self.schema(schema)?)));
+                    Value::Object(named.collect::<Result<_, _>>()?)
                 }
                 ("anyOf" | "oneOf" | "allOf" | "prefixItems", Value::Array(schemas)) => {
-                    schemas.iter().map(|schema| self.schema(schema)).collect()
+                    self.frame(schemas.len())?;
+                    schemas.iter().map(|schema| self.schema(schema)).collect::<Result<_, _>>()?
                 }
                 ("items" | "additionalProperties" | "contains" | "not" | "if" | "then" | "else", schema) => {
-                    self.schema(schema)
+                    self.schema(schema)?
                 }
-                (_, value) => value.clone(),
+                (_, value) => self.copy(value)?,
             };
             kept.insert(keyword.clone(), value);
         }
-        kept
+        self.frame(names(&kept))?;
+        Ok(kept)
     }
 
-    /// What a reference leads to, with what stands beside the reference. One that leads back to itself may be
-    /// anything.
-    fn referenced(&mut self, reference: &'a str, beside: &'a Map<String, Value>) -> Value {
+    /// Returns the target of a reference, with the keywords beside the reference. A reference that leads back to itself
+    /// allows anything.
+    fn referenced(&mut self, reference: &'a str, beside: &'a Map<String, Value>) -> Result<Value, TooLarge> {
         let target = reference.strip_prefix('#').and_then(|pointer| self.root.pointer(pointer));
         let mut schema = match target {
             Some(target) if !self.open.contains(&reference) => {
                 self.open.push(reference);
-                let schema = self.schema(target);
+                let schema = self.schema(target)?;
                 self.open.pop();
                 schema
             }
             _ => json!({}),
         };
-        if let Value::Object(fields) = &mut schema {
-            fields.extend(self.fields(beside));
+        if let (Value::Object(fields), 2..) = (&mut schema, beside.len()) {
+            fields.extend(self.fields(beside)?);
         }
-        schema
+        Ok(schema)
     }
+}
+
+/// Returns the bytes of the names in an object, with quotes, colons and commas.
+fn names(fields: &Map<String, Value>) -> usize {
+    fields.keys().map(|name| name.len() + 4).sum()
 }
 
 /// Whether a pattern can become a grammar: anchored, with no classes by letter and no look-around.
@@ -125,6 +206,10 @@ fn is_simple(pattern: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn normalise(schema: &Value, rules: Rules) -> Cow<'_, Value> {
+        super::normalise("t", schema, rules, &mut Budget::new(1 << 20)).unwrap()
+    }
 
     #[test]
     fn a_schema_that_fits_is_left_alone() {
@@ -162,15 +247,50 @@ mod tests {
         );
     }
 
-    #[test]
-    fn references_that_double_are_bounded() {
+    /// A schema in which each of these levels refers to the next one twice.
+    fn doubling(levels: usize, description: &str) -> Value {
         let mut defs = Map::new();
-        for depth in 0..40 {
-            let next = json!({"$ref": format!("#/$defs/d{}", depth + 1)});
-            defs.insert(format!("d{depth}"), json!({"properties": {"a": next, "b": next}}));
+        for level in 0..levels {
+            let next = json!({"$ref": format!("#/$defs/d{}", level + 1)});
+            defs.insert(format!("d{level}"), json!({"properties": {"a": next, "b": next}}));
         }
-        let schema = json!({"type": "object", "properties": {"x": {"$ref": "#/$defs/d0"}}, "$defs": defs});
-        assert!(normalise(&schema, Rules::INLINE).to_string().len() < 1_000_000);
+        defs.insert(format!("d{levels}"), json!({"description": description}));
+        json!({"type": "object", "properties": {"x": {"$ref": "#/$defs/d0"}}, "$defs": defs})
+    }
+
+    #[test]
+    fn the_bytes_of_a_schema_without_references_are_bounded() {
+        let schema = doubling(3, "a place");
+        let sized = |bytes| super::normalise("find", &schema, Rules::INLINE, &mut Budget::new(bytes));
+        let whole = normalise(&schema, Rules::INLINE).to_string().len();
+        assert!(sized(whole).is_ok());
+        let error = sized(whole - 1).unwrap_err();
+        assert!(error.is_configuration() && error.to_string().contains("\"find\""), "{error}");
+        // The budget is that of all schemas of a request.
+        let mut budget = Budget::new(2 * whole - 1);
+        assert!(super::normalise("first", &schema, Rules::INLINE, &mut budget).is_ok());
+        assert!(super::normalise("second", &schema, Rules::INLINE, &mut budget).is_err());
+    }
+
+    #[test]
+    fn a_long_description_that_is_referred_to_often_is_refused() {
+        let schema = doubling(10, &"x".repeat(230_000));
+        let error = super::normalise("t", &schema, Rules::INLINE, &mut Budget::new(1 << 20)).unwrap_err();
+        assert!(error.to_string().contains("more than 1048576 bytes"), "{error}");
+        assert!(super::normalise("t", &doubling(40, ""), Rules::INLINE, &mut Budget::new(1 << 20)).is_err());
+    }
+
+    #[test]
+    fn a_long_chain_of_references_is_refused() {
+        let chain = |length: usize| {
+            let links =
+                (0..length).map(|at| (format!("d{at}"), json!({"$ref": format!("#/$defs/d{}", at + 1)})));
+            json!({"properties": {}, "items": {"$ref": "#/$defs/d0"}, "$defs": links.collect::<Map<_, _>>()})
+        };
+        let sized =
+            |schema| super::normalise("t", &schema, Rules::INLINE, &mut Budget::new(1 << 20)).map(|_| ());
+        assert!(sized(chain(100)).is_ok());
+        assert!(sized(chain(20_000)).is_err());
     }
 
     #[test]

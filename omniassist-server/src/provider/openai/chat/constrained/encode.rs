@@ -7,25 +7,27 @@ use omniassist_core::transcript::{ToolCall, UserContent};
 use omniassist_core::{LlmPayload, Text, ToolChoice, ToolSpec, TranscriptItem};
 use serde_json::{Value, json};
 
-use super::super::schema::{Rules, normalise};
+use super::super::schema::{Budget, Rules, normalise};
 use super::{applies, offered, reply_name};
+use crate::Result;
 
 /// The same request for a server that knows no tools. One without tools to call keeps its answer free; the calls and
 /// results in its conversation are still put into words.
-pub(in super::super) fn payload(original: &LlmPayload) -> LlmPayload {
+pub(in super::super) fn payload(original: &LlmPayload, budget: &mut Budget) -> Result<LlmPayload> {
     let mut payload = original.clone();
     payload.tools = Arc::from([]);
     payload.tool_choice = ToolChoice::Auto;
     let reply = applies(original).then(|| reply_name(original));
     let mut conversation = Conversation::default();
     if let Some(reply) = &reply {
-        let tools: Vec<ToolForm<'_>> = offered(original).map(ToolForm::of).collect();
+        let tools: Vec<ToolForm<'_>> =
+            offered(original).map(|spec| ToolForm::of(spec, budget)).collect::<Result<_>>()?;
         // Where a call is required, words are no answer.
         let words = matches!(original.tool_choice, ToolChoice::Auto).then_some(reply.as_str());
         payload.system = Some(instructions(original.system.as_deref(), &tools, words).into());
         let answer = original.options.response_schema.as_ref().map(|(_, schema)| schema);
         let mut options = (*original.options).clone();
-        options.response_schema = Some((Text::from_static("turn"), schema(&tools, words, answer)));
+        options.response_schema = Some((Text::from_static("turn"), schema(&tools, words, answer, budget)?));
         payload.options = Arc::new(options);
         for tool in &tools {
             tool.examples(&mut conversation);
@@ -37,7 +39,7 @@ pub(in super::super) fn payload(original: &LlmPayload) -> LlmPayload {
     }
     conversation.follow(&original.transcript, reply.as_deref());
     payload.transcript = conversation.items.into();
-    payload
+    Ok(payload)
 }
 
 /// A tool with its schema in the form that can be part of another.
@@ -47,8 +49,9 @@ struct ToolForm<'a> {
 }
 
 impl<'a> ToolForm<'a> {
-    fn of(spec: &'a ToolSpec) -> Self {
-        Self { spec, schema: normalise(&spec.input_schema, Rules::EMBEDDED).into_owned() }
+    fn of(spec: &'a ToolSpec, budget: &mut Budget) -> Result<Self> {
+        let schema = normalise(&spec.name, &spec.input_schema, Rules::EMBEDDED, budget)?;
+        Ok(Self { spec, schema: schema.into_owned() })
     }
 
     /// One line: name, arguments, description.
@@ -94,7 +97,12 @@ fn instructions(system: Option<&str>, tools: &[ToolForm<'_>], words: Option<&str
 }
 
 /// The schema of an answer: a call of one of the tools, or words.
-fn schema(tools: &[ToolForm<'_>], words: Option<&str>, answer: Option<&Value>) -> Value {
+fn schema(
+    tools: &[ToolForm<'_>],
+    words: Option<&str>,
+    answer: Option<&Value>,
+    budget: &mut Budget,
+) -> Result<Value> {
     let form = |tool: &str, with: Value| {
         json!({
             "type": "object",
@@ -106,12 +114,12 @@ fn schema(tools: &[ToolForm<'_>], words: Option<&str>, answer: Option<&Value>) -
     let mut forms: Vec<Value> = tools.iter().map(|tool| form(&tool.spec.name, tool.schema.clone())).collect();
     if let Some(reply) = words {
         let with = match answer {
-            Some(schema) => normalise(schema, Rules::EMBEDDED).into_owned(),
+            Some(schema) => normalise(reply, schema, Rules::EMBEDDED, budget)?.into_owned(),
             None => json!({"type": "string", "minLength": 1}),
         };
         forms.push(form(reply, with));
     }
-    json!({"anyOf": forms})
+    Ok(json!({"anyOf": forms}))
 }
 
 /// An answer in the form that is asked for; `with` is JSON.
