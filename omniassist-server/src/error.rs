@@ -255,7 +255,8 @@ impl fmt::Display for Error {
             write!(f, " (status {status})")?;
         }
         if let Some(code) = &inner.code {
-            write!(f, " [{code}]")?;
+            // The provider's own word: a line break in it would forge a line of a log.
+            write!(f, " [{}]", code.escape_debug())?;
         }
         Ok(())
     }

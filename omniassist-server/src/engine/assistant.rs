@@ -271,7 +271,11 @@ fn prepare(assistant: Arc<Inner>, run: RunContext, due: Vec<DueApproval>) -> Pre
         let system = match &assistant.config.prompt {
             None => None,
             Some(prompt) => Some(prompt.resolve(&run).await.map_err(|error| {
-                tracing::error!(run_id = %run.run_id(), error = &*error as &(dyn std::error::Error + 'static), "the system prompt failed");
+                tracing::error!(
+                    run_id = run.run_id().as_str(),
+                    error = &*error as &(dyn std::error::Error + 'static),
+                    "the system prompt failed"
+                );
                 RunErrorCode::Internal
             })?),
         };
@@ -282,12 +286,16 @@ fn prepare(assistant: Arc<Inner>, run: RunContext, due: Vec<DueApproval>) -> Pre
             compressed = match summariser.summarise(request).await {
                 Ok(summary) => compressed.with_summary(summary),
                 Err(error) => {
-                    tracing::warn!(run_id = %run.run_id(), error = &*error as &(dyn std::error::Error + 'static), "the context summary failed");
+                    tracing::warn!(
+                        run_id = run.run_id().as_str(),
+                        error = &*error as &(dyn std::error::Error + 'static),
+                        "the context summary failed"
+                    );
                     compressed.with_failed_summary(error)
                 }
             };
         }
-        tracing::debug!(run_id = %run.run_id(), receipt = ?compressed.receipt(), "context compressed");
+        tracing::debug!(run_id = run.run_id().as_str(), receipt = ?compressed.receipt(), "context compressed");
         let context = compressed.into_block().map(|block| block.into_text());
         // Last, so that nothing that fails before uses an approval up.
         let spent_approvals = match &assistant.seals {

@@ -231,7 +231,7 @@ impl Driver {
             Some(Err(error)) => {
                 self.model = None;
                 tracing::warn!(
-                    run_id = %self.run.run_id(),
+                    run_id = self.run.run_id().as_str(),
                     provider = self.assistant.config.provider.name(),
                     detail = error.detail().unwrap_or_default(),
                     request_id = error.provider_request_id().unwrap_or_default(),

@@ -22,7 +22,10 @@ impl Seals {
                 None => false,
             };
             if !first {
-                tracing::warn!(call_id = %approval.call_id, "an approval was used before; the call does not run");
+                tracing::warn!(
+                    call_id = approval.call_id.as_str(),
+                    "an approval was used before; the call does not run"
+                );
                 spent.push(approval.call_id);
             }
         }

@@ -445,6 +445,13 @@ mod tests {
     }
 
     #[test]
+    fn a_code_with_a_line_break_does_not_forge_a_line_of_a_log() {
+        let error = error_from_response(400, br#"{"error":{"code":"x\nERROR forged\u001b[0m"}}"#);
+        assert_eq!(error.code(), Some("x\nERROR forged\u{1b}[0m"));
+        assert!(error.to_string().contains(r"[x\nERROR forged\u{1b}[0m]"), "{error}");
+    }
+
+    #[test]
     fn google_says_how_long_to_wait_in_the_details() {
         let wait = |delay: &str| {
             let body = format!(

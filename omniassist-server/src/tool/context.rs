@@ -136,8 +136,8 @@ impl ToolContext {
             Ok(value) => self.inner.updates.progress(value),
             Err(error) => {
                 tracing::warn!(
-                    tool = %self.inner.tool,
-                    call_id = %self.inner.call_id,
+                    tool = self.inner.tool.as_str(),
+                    call_id = self.inner.call_id.as_str(),
                     %error,
                     "progress without a JSON form"
                 );
@@ -174,7 +174,7 @@ impl ToolContext {
     pub fn activity(&self, id: &str, kind: &str, content: impl Serialize) {
         let Some(content) = self.to_json("activity", &content) else { return };
         if !content.is_object() {
-            tracing::warn!(tool = %self.inner.tool, "an activity's content is not an object");
+            tracing::warn!(tool = self.inner.tool.as_str(), "an activity's content is not an object");
             return;
         }
         self.send(RunEvent::ActivitySnapshot { id: id.into(), kind: kind.into(), content });
@@ -182,7 +182,7 @@ impl ToolContext {
 
     fn send_data(&self, name: &str, id: Option<&str>, value: &impl Serialize, transient: bool) {
         if check_tool_name(name).is_err() {
-            tracing::warn!(tool = %self.inner.tool, "data under a name that is not allowed");
+            tracing::warn!(tool = self.inner.tool.as_str(), "data under a name that is not allowed");
             return;
         }
         let Some(data) = self.to_json("data", value) else { return };
@@ -191,10 +191,10 @@ impl ToolContext {
 
     fn to_json(&self, what: &'static str, value: &impl Serialize) -> Option<JsonText> {
         let json = JsonText::from_serialize(value)
-            .map_err(|error| tracing::warn!(tool = %self.inner.tool, what, %error, "no JSON form"))
+            .map_err(|error| tracing::warn!(tool = self.inner.tool.as_str(), what, %error, "no JSON form"))
             .ok()?;
         if json.as_str().len() > self.inner.max_output_bytes {
-            tracing::warn!(tool = %self.inner.tool, what, "larger than the tool's output cap");
+            tracing::warn!(tool = self.inner.tool.as_str(), what, "larger than the tool's output cap");
             return None;
         }
         Some(json)
@@ -202,7 +202,10 @@ impl ToolContext {
 
     fn send(&self, event: RunEvent) {
         if !self.inner.updates.event(event) {
-            tracing::warn!(tool = %self.inner.tool, "too much that the client has not read; left out");
+            tracing::warn!(
+                tool = self.inner.tool.as_str(),
+                "too much that the client has not read; left out"
+            );
         }
     }
 

@@ -129,15 +129,22 @@ impl ToolError {
 
     /// Writes what nobody but the host may know to the log.
     pub(crate) fn log(&self, tool: &Text, call_id: &Text) {
+        // As strings, which a subscriber escapes: the provider chooses the id.
+        let (tool, call_id) = (tool.as_str(), call_id.as_str());
         match (self.inner.kind, &self.inner.source) {
             (Kind::Told | Kind::Cancelled, None) => {
-                tracing::debug!(%tool, %call_id, text = self.text(), "tool call failed");
+                tracing::debug!(tool, call_id, text = self.text(), "tool call failed");
             }
-            (Kind::TimedOut, _) => tracing::warn!(%tool, %call_id, text = self.text(), "tool call failed"),
+            (Kind::TimedOut, _) => tracing::warn!(tool, call_id, text = self.text(), "tool call failed"),
             (_, Some(source)) => {
-                tracing::error!(%tool, %call_id, error = %Chain(source.as_ref()), "tool call failed");
+                tracing::error!(
+                    tool,
+                    call_id,
+                    error = Chain(source.as_ref()).to_string(),
+                    "tool call failed"
+                );
             }
-            (_, None) => tracing::error!(%tool, %call_id, text = self.text(), "tool call failed"),
+            (_, None) => tracing::error!(tool, call_id, text = self.text(), "tool call failed"),
         }
     }
 }

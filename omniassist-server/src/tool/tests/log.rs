@@ -19,6 +19,13 @@ impl Write for Lines {
 
 /// What is logged while a tool is called.
 async fn log_of(tool: Tool) -> String {
+    logged(async {
+        let _ = Bench::new().call(tool, "{\"pin\": 1234}").await;
+    })
+    .await
+}
+
+async fn logged(work: impl Future<Output = ()>) -> String {
     let lines = Lines::default();
     let writer = lines.clone();
     let subscriber = tracing_subscriber::fmt()
@@ -28,7 +35,7 @@ async fn log_of(tool: Tool) -> String {
         .finish();
     // The test's runtime has one thread, so the tool's task logs here too.
     let _guard = tracing::subscriber::set_default(subscriber);
-    let _ = Bench::new().call(tool, "{\"pin\": 1234}").await;
+    work.await;
     let bytes = lines.0.lock().unwrap().clone();
     String::from_utf8(bytes).unwrap()
 }
@@ -52,8 +59,8 @@ impl std::error::Error for Link {
 async fn a_hidden_error_is_logged_with_its_sources() {
     let error = || Link("no row", Some(Box::new(Link("no disk", Some(Box::new(Link("no power", None)))))));
     let log = log_of(Tool::new("find", "d", move || async move { Err::<(), _>(error()) })).await;
-    assert!(log.contains("ERROR") && log.contains("error=no row: no disk: no power"), "{log}");
-    assert!(log.contains("tool=find") && log.contains("call_id=call-1"), "{log}");
+    assert!(log.contains("ERROR") && log.contains("error=\"no row: no disk: no power\""), "{log}");
+    assert!(log.contains("tool=\"find\"") && log.contains("call_id=\"call-1\""), "{log}");
     assert!(!log.contains("1234"), "arguments are not logged: {log}");
 }
 
@@ -68,4 +75,15 @@ async fn a_panic_is_logged() {
 async fn what_the_model_is_told_is_no_error_of_the_host() {
     let log = log_of(Tool::new("find", "d", async || Err::<(), _>(ToolError::new("no such order")))).await;
     assert_eq!(log, "");
+}
+
+#[tokio::test]
+async fn a_call_id_with_a_line_break_does_not_forge_a_line() {
+    let log = logged(async {
+        let id = "call\n2026-01-01T00:00:00Z ERROR forged \u{1b}[0m";
+        ToolError::internal(Link("no row", None)).log(&"find".into(), &id.into());
+    })
+    .await;
+    assert_eq!(log.lines().count(), 1, "{log}");
+    assert!(!log.contains('\u{1b}'), "{log}");
 }
