@@ -26,7 +26,7 @@ type Callback = Arc<dyn Fn(&Switch<'_>) + Send + Sync>;
 /// provider that fails takes them with it. After that the answer belongs to its provider: a failure ends the stream,
 /// and no other provider is asked.
 ///
-/// **When it switches.** Where [`Fallback::is_provider_trouble`] says so, unless [`switch_when`](Self::switch_when)
+/// **When it switches.** Where [`Fallback::is_provider_failure`] says so, unless [`switch_when`](Self::switch_when)
 /// says something else. Each provider makes its own repeats first: in a chain, providers with a low
 /// `Limits::max_retries` and a short `Limits::first_byte_timeout` switch sooner.
 ///
@@ -76,7 +76,7 @@ impl Fallback {
         Self {
             providers: Vec::new(),
             name: String::new(),
-            switch_when: Arc::new(Self::is_provider_trouble),
+            switch_when: Arc::new(Self::is_provider_failure),
             on_switch: None,
         }
         .or(primary)
@@ -94,7 +94,7 @@ impl Fallback {
     }
 
     /// Decides after which errors the next provider is asked. It is never consulted once something was shown. Default:
-    /// [`Fallback::is_provider_trouble`].
+    /// [`Fallback::is_provider_failure`].
     #[must_use]
     pub fn switch_when(mut self, predicate: impl Fn(&Error) -> bool + Send + Sync + 'static) -> Self {
         self.switch_when = Arc::new(predicate);
@@ -115,7 +115,7 @@ impl Fallback {
     /// Not a conversation that is too long, not any other 4xx status of the request itself, and not refused
     /// credentials: a wrong key is to be noticed, not worked around.
     #[must_use]
-    pub fn is_provider_trouble(error: &Error) -> bool {
+    pub fn is_provider_failure(error: &Error) -> bool {
         use ProviderErrorKind::{Connect, Interrupted, RateLimited, Response, Timeout, Unavailable};
         match error.provider_kind() {
             Some(Connect | Timeout | Interrupted | RateLimited | Unavailable) => true,
