@@ -4,8 +4,6 @@
 //! Depend on this crate directly to run an assistant without HTTP, to write a provider, or to write an adapter.
 
 pub mod access;
-#[cfg(any(feature = "anthropic", feature = "testing"))]
-mod base64;
 pub mod bridge;
 mod cancel;
 mod clock;

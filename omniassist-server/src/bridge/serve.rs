@@ -69,7 +69,11 @@ impl Bridge {
         match self.runtime.dispatch(&run, command) {
             Ok(()) => Ok(stream),
             Err(error) => {
-                tracing::error!(message_id = run.message_id.as_str(), error = &*error as &(dyn std::error::Error + 'static), "the agent runtime refused the message");
+                tracing::error!(
+                    message_id = run.message_id.as_str(),
+                    error = &*error as &(dyn std::error::Error + 'static),
+                    "the agent runtime refused the message"
+                );
                 Ok(stream.failed())
             }
         }

@@ -1,4 +1,3 @@
-use std::hash::{BuildHasher, RandomState};
 use std::time::Duration;
 
 use omniassist_core::Limits;
@@ -26,8 +25,8 @@ pub(super) fn delay(limits: &Limits, repeat: u32, asked: Option<Duration>) -> Op
     match asked {
         Some(asked) if asked > limits.max_retry_after => None,
         // Never less than asked; spread a little, so that callers told the same second do not come back as one.
-        Some(asked) => Some(asked.saturating_add(limits.retry_base_delay.mul_f64(random()))),
-        None => Some(ceiling(limits, repeat).mul_f64(random())),
+        Some(asked) => Some(asked.saturating_add(limits.retry_base_delay.mul_f64(fastrand::f64()))),
+        None => Some(ceiling(limits, repeat).mul_f64(fastrand::f64())),
     }
 }
 
@@ -35,14 +34,6 @@ pub(super) fn delay(limits: &Limits, repeat: u32, asked: Option<Duration>) -> Op
 fn ceiling(limits: &Limits, repeat: u32) -> Duration {
     let doubled = 1_u32.checked_shl(repeat).unwrap_or(u32::MAX);
     limits.retry_base_delay.saturating_mul(doubled).min(limits.retry_max_delay)
-}
-
-/// A number in 0..1. The standard library seeds each `RandomState` anew, which is random enough to spread load.
-fn random() -> f64 {
-    const MANTISSA: u32 = f64::MANTISSA_DIGITS;
-    let bits = RandomState::new().hash_one(0_u8) >> (u64::BITS - MANTISSA);
-    // Both sides fit the mantissa, so the conversion is exact.
-    bits as f64 / (1_u64 << MANTISSA) as f64
 }
 
 #[cfg(test)]
@@ -55,16 +46,6 @@ mod tests {
         let ceilings: Vec<_> = (0..6).map(|repeat| ceiling(&limits, repeat).as_millis()).collect();
         assert_eq!(ceilings, [500, 1_000, 2_000, 4_000, 8_000, 8_000]);
         assert_eq!(ceiling(&limits, u32::MAX), limits.retry_max_delay);
-    }
-
-    #[test]
-    fn the_jitter_fills_the_whole_range() {
-        let draws: Vec<_> = (0..1_000).map(|_| random()).collect();
-        assert!(draws.iter().all(|draw| (0.0..1.0).contains(draw)));
-        for decile in 0..10 {
-            let low = f64::from(decile) / 10.0;
-            assert!(draws.iter().any(|draw| (low..low + 0.1).contains(draw)), "nothing from {low}");
-        }
     }
 
     #[test]

@@ -1,9 +1,17 @@
 //! Files that the user sent, as content blocks.
 
+use base64::Engine;
+use base64::alphabet::STANDARD;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use omniassist_core::Text;
 
 use super::messages::{Content, Source};
-use crate::base64;
+
+/// Browsers and servers write data URLs with padding or without.
+const BASE64: GeneralPurpose = GeneralPurpose::new(
+    &STANDARD,
+    GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
+);
 
 /// An image or a document; a note where the API has no form for the file, so that the model at least knows of it.
 pub(super) fn content<'a>(media_type: &'a Text, url: &'a Text, filename: Option<&'a str>) -> Content<'a> {
@@ -20,15 +28,13 @@ pub(super) fn content<'a>(media_type: &'a Text, url: &'a Text, filename: Option<
         ("application/pdf", Some(data)) => {
             Content::Document { source: Source::Base64 { media_type, data }, title: filename }
         }
-        (kind, Some(data)) if is_text(kind) => {
-            match base64::decode(data).and_then(|bytes| String::from_utf8(bytes).ok()) {
-                Some(text) if !text.trim().is_empty() => {
-                    let source = Source::Text { media_type: "text/plain", data: text };
-                    Content::Document { source, title: filename }
-                }
-                _ => note(kind, filename),
+        (kind, Some(data)) if is_text(kind) => match decoded(data) {
+            Some(text) if !text.trim().is_empty() => {
+                let source = Source::Text { media_type: "text/plain", data: text };
+                Content::Document { source, title: filename }
             }
-        }
+            _ => note(kind, filename),
+        },
         (kind, None) if is_remote && kind.starts_with("image/") => {
             Content::Image { source: Source::Url { url } }
         }
@@ -37,6 +43,12 @@ pub(super) fn content<'a>(media_type: &'a Text, url: &'a Text, filename: Option<
         }
         (kind, _) => note(kind, filename),
     }
+}
+
+/// Decodes text in either of the two alphabets, that of RFC 4648 section 4 and that for URLs.
+fn decoded(data: &str) -> Option<String> {
+    let bytes = BASE64.decode(data.replace('-', "+").replace('_', "/")).ok()?;
+    String::from_utf8(bytes).ok()
 }
 
 fn note<'a>(media_type: &str, filename: Option<&str>) -> Content<'a> {
@@ -64,5 +76,15 @@ mod tests {
     fn data_urls_are_split() {
         assert_eq!(split_data_url("data:text/plain;charset=utf-8;base64,SGk="), Some(("text/plain", "SGk=")));
         assert_eq!(split_data_url("data:,plain"), None);
+    }
+
+    #[test]
+    fn text_is_decoded_in_both_alphabets_with_padding_or_without() {
+        for data in ["Pz4/Pg==", "Pz4/Pg", "Pz4_Pg==", "Pz4_Pg"] {
+            assert_eq!(decoded(data).as_deref(), Some("?>?>"), "{data}");
+        }
+        for wrong in ["Z", "Z===", "Zm9v!m9v", "Zm9v m9v", "====", "/w=="] {
+            assert_eq!(decoded(wrong), None, "{wrong}");
+        }
     }
 }

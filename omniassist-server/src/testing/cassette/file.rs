@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use bytes::{Bytes, BytesMut};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::VERSION;
 use super::error::CassetteError;
-use crate::base64;
 
 /// A request and its answer.
 #[derive(Debug, Clone, PartialEq)]
@@ -84,7 +85,7 @@ impl BodyFields {
             None => none,
             Some(Body::Json(json)) => Self { json: Some(json), ..none },
             Some(Body::Text(text)) => Self { text: Some(text), ..none },
-            Some(Body::Binary(bytes)) => Self { base64: Some(base64::encode(&bytes)), ..none },
+            Some(Body::Binary(bytes)) => Self { base64: Some(STANDARD.encode(&bytes)), ..none },
         }
     }
 
@@ -94,7 +95,7 @@ impl BodyFields {
             Self { json: Some(json), text: None, base64: None } => Ok(Some(Body::Json(json))),
             Self { json: None, text: Some(text), base64: None } => Ok(Some(Body::Text(text))),
             Self { json: None, text: None, base64: Some(text) } => {
-                let bytes = base64::decode(&text).ok_or("what should be base64 is not")?;
+                let bytes = STANDARD.decode(&text).map_err(|_| "the body is not base64")?;
                 Ok(Some(Body::Binary(bytes.into())))
             }
             _ => Err("a body in more than one form"),

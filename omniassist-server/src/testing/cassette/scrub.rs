@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use http::HeaderMap;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use serde_json::Value;
 
 use super::file::{Body, RequestLine};
@@ -17,6 +18,9 @@ const MIN_SECRET: usize = 6;
 const MIN_OTHER: usize = 12;
 /// Shortest key that is recognised by its prefix, without the prefix.
 const MIN_KEY: usize = 16;
+
+/// Characters that are escaped in a query.
+const UNRESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
 /// Headers without secrets.
 const PLAIN_HEADERS: [&str; 12] = [
@@ -91,7 +95,7 @@ impl Scrubber {
             header_secrets(&request.headers, &mut found);
             for (_, value) in parameters(&request.path).filter(|(name, _)| !PLAIN_PARAMETERS.contains(name)) {
                 push(&mut found, value, MIN_SECRET);
-                push(&mut found, &percent_decoded(value), MIN_SECRET);
+                push(&mut found, &percent_decode_str(value).decode_utf8_lossy(), MIN_SECRET);
             }
             field_secrets(&request.json(), &mut found);
         }
@@ -100,7 +104,7 @@ impl Scrubber {
             // A secret may come back inside a JSON string or a URL.
             let json = Value::from(secret.as_str()).to_string();
             secrets.push(json.trim_matches('"').to_owned());
-            secrets.push(percent_encoded(&secret));
+            secrets.push(utf8_percent_encode(&secret, UNRESERVED).to_string());
             secrets.push(secret);
         }
         secrets.sort_unstable_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
@@ -300,29 +304,6 @@ fn is_key(word: &[u8]) -> bool {
         rest.is_some_and(|rest| rest.len() >= MIN_KEY)
     });
     named || (word.starts_with(b"eyJ") && word.windows(4).any(|window| window == b".eyJ"))
-}
-
-fn percent_encoded(text: &str) -> String {
-    let mut encoded = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'~') {
-            encoded.push(char::from(byte));
-        } else {
-            encoded.push_str(&format!("%{byte:02X}"));
-        }
-    }
-    encoded
-}
-
-fn percent_decoded(text: &str) -> String {
-    let mut decoded = Vec::with_capacity(text.len());
-    let mut bytes = text.bytes();
-    while let Some(byte) = bytes.next() {
-        let digits: Option<[u8; 2]> = (byte == b'%').then(|| Some([bytes.next()?, bytes.next()?])).flatten();
-        let coded = digits.and_then(|digits| u8::from_str_radix(std::str::from_utf8(&digits).ok()?, 16).ok());
-        decoded.push(coded.unwrap_or(byte));
-    }
-    String::from_utf8_lossy(&decoded).into_owned()
 }
 
 #[cfg(test)]
