@@ -2,7 +2,7 @@ use std::error::Error as StdError;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use super::VERSION;
+use super::version::VERSION;
 
 /// An error that occurs when a cassette is recorded, written, read or played.
 ///

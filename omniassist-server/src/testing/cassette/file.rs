@@ -9,8 +9,8 @@ use bytes::{Bytes, BytesMut};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::VERSION;
 use super::error::CassetteError;
+use super::version::VERSION;
 
 /// A request and its answer.
 #[derive(Debug, Clone, PartialEq)]

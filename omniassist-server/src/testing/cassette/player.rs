@@ -1,17 +1,20 @@
 //! A server on loopback that plays a cassette to a provider.
 
 use std::io;
+use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
 use tokio::time::{Instant, sleep_until};
 
+use super::compare;
 use super::error::CassetteError;
 use super::file::{End, Interaction, joined};
+use super::recording::Cassette;
 use super::scrub::{Scrubber, scrubbed};
 use super::socket::{Answer, Client, Next, Server};
-use super::{Cassette, FakeRequest, compare};
+use crate::testing::FakeRequest;
 
 /// Largest piece of a body that is cut at random.
 const MAX_PIECE: u64 = 48;
@@ -33,6 +36,23 @@ enum Cutting {
     AsRecorded,
     Random(u64),
     Bytes,
+}
+
+impl Cassette {
+    /// Loads a cassette to play it. A relative path is relative to the working directory, which under `cargo
+    /// test` is the package's folder.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`load`](Self::load).
+    pub fn replay(path: impl AsRef<Path>) -> Result<Replay, CassetteError> {
+        Ok(Self::load(path)?.player())
+    }
+
+    /// Returns the settings for playing the cassette.
+    pub fn player(self) -> Replay {
+        Replay::new(self)
+    }
 }
 
 impl Replay {

@@ -12,9 +12,10 @@ use tokio::time::{Instant, timeout};
 
 use super::error::CassetteError;
 use super::file::{End, Interaction, joined};
+use super::recording::Cassette;
 use super::scrub::{Scrubber, scrubbed};
 use super::socket::{Answer, Client, Next, Server};
-use super::{Cassette, FakeRequest};
+use crate::testing::FakeRequest;
 
 /// Time that [`Recorder::finish`] waits for unfinished answers.
 const GRACE: Duration = Duration::from_secs(1);

@@ -1,6 +1,29 @@
+//! Bodies in the format of OpenAI's Responses API
+//! ([reference](https://platform.openai.com/docs/api-reference/responses-streaming)).
+
 use serde_json::{Value, json};
 
-use super::{Part, SseBody, deltas};
+use super::body::{Part, SseBody, deltas};
+
+/// Creates an answer without parts.
+pub fn empty() -> SseBody {
+    SseBody::new(render)
+}
+
+/// Creates an answer with `text`.
+pub fn text(text: impl Into<String>) -> SseBody {
+    empty().text(text)
+}
+
+/// Creates an answer that calls a tool.
+pub fn call(id: impl Into<String>, name: impl Into<String>, arguments: impl Into<Value>) -> SseBody {
+    empty().call(id, name, arguments)
+}
+
+/// Creates an error in place of an answer, under a good status.
+pub fn error(code: impl Into<String>, message: impl Into<String>) -> SseBody {
+    empty().error(code, message)
+}
 
 const MODEL: &str = "fake-model";
 
@@ -22,7 +45,7 @@ impl Events {
     }
 }
 
-pub(super) fn render(body: &SseBody) -> String {
+fn render(body: &SseBody) -> String {
     let mut events = Events::default();
     if let [Part::Error { code, message }] = body.parts.as_slice() {
         events.push("error", json!({ "code": code, "message": message, "param": null }));
@@ -36,7 +59,7 @@ pub(super) fn render(body: &SseBody) -> String {
         let item = match part {
             Part::Text(text) => message(&mut events, index, text, cut),
             Part::Reasoning(text) => reasoning(&mut events, index, text, cut),
-            Part::Call { id, name, arguments } => call(&mut events, index, (id, name, arguments), cut),
+            Part::Call { id, name, arguments } => push_call(&mut events, index, (id, name, arguments), cut),
             Part::Error { code, message } => {
                 events.push("error", json!({ "code": code, "message": message, "param": null }));
                 return events.out;
@@ -120,7 +143,7 @@ fn reasoning(events: &mut Events, index: usize, text: &str, cut: bool) -> Value 
     whole
 }
 
-fn call(
+fn push_call(
     events: &mut Events,
     index: usize,
     (call_id, name, arguments): (&str, &str, &str),
