@@ -35,6 +35,9 @@ pub struct Limits {
     pub max_parts: usize,
     /// Context messages in one request. Default 1,000; the compressor keeps the last of them.
     pub max_context_messages: usize,
+    /// Memory of the JSON values in a request body that are parsed (metadata, context data, schemas of tools), estimated,
+    /// all together. Default 32 MiB; more is answered 400.
+    pub max_tree_bytes: usize,
     /// Fields of a request body that its format does not define. Default 64; one more is answered 400.
     pub max_extra_fields: usize,
     /// Bytes of an id that a client chose (chat, message, tool call). Default 256.
@@ -99,6 +102,15 @@ pub struct Limits {
     pub keep_alive: Duration,
 }
 
+impl Limits {
+    /// Returns how deep a value inside a part of a message may be nested, so that the reader takes the message back: the
+    /// body, its `messages`, the message, its `parts` and the part are five levels.
+    #[must_use]
+    pub fn max_part_value_depth(&self) -> usize {
+        self.max_json_depth.saturating_sub(5)
+    }
+}
+
 impl Default for Limits {
     fn default() -> Self {
         const MIB: usize = 1 << 20;
@@ -112,6 +124,7 @@ impl Default for Limits {
             max_messages: 1_000,
             max_parts: 1_024,
             max_context_messages: 1_000,
+            max_tree_bytes: 32 * MIB,
             max_extra_fields: 64,
             max_id_bytes: 256,
             max_declared_tools: 64,

@@ -97,3 +97,25 @@ fn unknown_roles_do_not_end_a_chat() {
     .unwrap();
     assert_eq!((request.messages.len(), request.skipped_messages), (1, vec![0]));
 }
+
+#[test]
+fn every_reader_guards_itself() {
+    let deep = format!("{}{}", "[".repeat(65), "]".repeat(65));
+    for (key, value) in [("x", deep.as_str()), ("x", r#"{"a":1,"\u0061":2}"#)] {
+        let ai_sdk = format!(r#"{{"messages":[{{"role":"user","content":"Hi"}}],"{key}":{value}}}"#);
+        let ag_ui = format!(r#"{{"threadId":"t","runId":"r","messages":[],"{key}":{value}}}"#);
+        let chat =
+            format!(r#"{{"model":"m","messages":[{{"role":"user","content":"Hi"}}],"{key}":{value}}}"#);
+        let prompt = format!(r#"{{"prompt":"Hi","{key}":{value}}}"#);
+        let limits = Limits::default();
+        let errors = [
+            ai_sdk::read_request(Bytes::from(ai_sdk), &limits).unwrap_err(),
+            ai_sdk::read_prompt(Bytes::from(prompt), &limits).unwrap_err(),
+            ag_ui::read_request(Bytes::from(ag_ui), &limits).unwrap_err(),
+            chat_completions::read_request(Bytes::from(chat), &limits).unwrap_err(),
+        ];
+        for error in errors {
+            assert!(error.is_limit() || error.path() == Some("x.a"), "{error}");
+        }
+    }
+}

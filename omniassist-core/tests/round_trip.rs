@@ -1,6 +1,8 @@
 //! What is written as a `UIMessage` is read back equal.
 
-use omniassist_core::message::read;
+use bytes::Bytes;
+use omniassist_core::dialect::ai_sdk::read_request;
+use omniassist_core::message::{Message, MessageCollector, read};
 use omniassist_core::{Limits, Text};
 use proptest::prelude::*;
 
@@ -21,6 +23,18 @@ proptest! {
         let json = serde_json::to_string_pretty(&messages).unwrap();
         let again = read::messages(&Text::from(json), &Limits::default()).unwrap();
         prop_assert_eq!(&again, &messages);
+    }
+
+    /// The client builds the message of an answer from the events, and posts it with the next question.
+    #[test]
+    fn the_reader_takes_back_what_a_run_emits(events in strategies::run()) {
+        let mut collector = MessageCollector::new();
+        events.iter().for_each(|event| collector.apply(event));
+        let mut answer = collector.into_message();
+        answer.id = "msg_1".into();
+        let posted = serde_json::json!({ "messages": [Message::user("u1", "Hi"), answer, Message::user("u2", "So?")] });
+        let request = read_request(Bytes::from(posted.to_string()), &Limits::default());
+        prop_assert!(request.is_ok(), "{:?} of {}", request, posted);
     }
 
     #[test]
@@ -56,4 +70,44 @@ fn numbers_that_no_float_can_hold() {
         assert_eq!(written.matches(number).count(), 3, "{written}");
         assert_eq!(read::messages(&Text::from(written), &Limits::default()).unwrap(), messages);
     }
+}
+
+#[test]
+fn a_value_in_a_part_may_be_as_deep_as_the_limits_say() {
+    let limits = Limits::default();
+    let read = |depth: usize| {
+        let value = format!("{}{}", "[".repeat(depth), "]".repeat(depth));
+        let part = format!(
+            r#"{{"type":"tool-t","toolCallId":"c","state":"output-available","input":{value},"output":{value}}}"#
+        );
+        let body = format!(r#"{{"messages":[{{"id":"a","role":"assistant","parts":[{part}]}}]}}"#);
+        read_request(Bytes::from(body), &limits)
+    };
+    read(limits.max_part_value_depth()).unwrap();
+    assert_eq!(read(limits.max_part_value_depth() + 1).unwrap_err().limit(), Some(("max_json_depth", 64)));
+}
+
+#[test]
+fn trees_of_one_body_share_a_budget() {
+    let body = |messages: usize, metadata: &str| {
+        let message = |id| format!(r#"{{"id":"m{id}","role":"user","content":"x","metadata":{metadata}}}"#);
+        let messages: Vec<_> = (0..messages).map(message).collect();
+        Bytes::from(format!(r#"{{"messages":[{}]}}"#, messages.join(",")))
+    };
+    let mut limits = Limits::default();
+    // `[0]` is a vector with room for four values.
+    limits.max_tree_bytes = 3 * 4 * size_of::<serde_json::Value>();
+    read_request(body(3, "[0]"), &limits).unwrap();
+    let error = read_request(body(4, "[0]"), &limits).unwrap_err();
+    assert_eq!(error.limit().unwrap().0, "max_tree_bytes");
+    assert_eq!(error.path(), Some("messages[3].metadata"));
+
+    // 8 MiB of small maps would take more than 500 MiB.
+    let maps = format!("[{}0]", r#"{"a":0},"#.repeat(1 << 20));
+    let error = read_request(body(1, &maps), &Limits::default()).unwrap_err();
+    assert_eq!(error.limit().unwrap().0, "max_tree_bytes");
+    // An ordinary conversation is far below: seals, ids of items and times.
+    let ordinary =
+        r#"{"createdAt":1,"usage":{"input":1,"output":2},"omniassist":{"seals":{"c":"v1.k.0.aaaaaaaa"}}}"#;
+    read_request(body(1_000, ordinary), &Limits::default()).unwrap();
 }

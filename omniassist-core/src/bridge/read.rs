@@ -1,5 +1,6 @@
 use super::{AgentEvent, AgentRun, FlowStatus, SkipReason, Skipped, ToolReport};
 use crate::message::raw::{self, Body, Found, ObjectSeed, Raw, present, raw_record};
+use crate::message::tree::TreeBudget;
 use crate::{JsonText, Text, Usage};
 
 raw_record! {
@@ -32,7 +33,8 @@ pub(super) fn event(json: &Text) -> Result<AgentEvent, Skipped> {
         Ok(Found::Duplicate(_)) => return Err(Skipped::new(SkipReason::InvalidField)),
         _ => return Err(Skipped::new(SkipReason::NotAnEvent)),
     };
-    let mut event = Event { body: Body(json), fields, event_type: None };
+    let budget = TreeBudget::unlimited();
+    let mut event = Event { body: Body::new(json, &budget), fields, event_type: None };
     let event_type = event.required("type", event.fields.event_type)?;
     event.event_type = Some(event_type.clone());
     event.read(&event_type)

@@ -8,9 +8,11 @@ use std::borrow::Cow;
 use std::fmt;
 
 use serde::de::IgnoredAny;
+use serde_json::{Map, Value};
 
 use super::cursor::Checks;
 pub(crate) use super::cursor::{Cursor, Seed};
+use super::tree::{self, TreeBudget};
 use crate::json_scan::unescape;
 use crate::{Error, JsonText, Result, Text, json_guard};
 
@@ -221,11 +223,37 @@ pub(crate) fn present(raw: Option<Raw<'_>>) -> Option<Raw<'_>> {
     raw.filter(|raw| raw.get() != "null")
 }
 
-/// The text that posted JSON stands in: values are shared with it.
+/// The text that posted JSON stands in. Values are shared with it.
 #[derive(Clone, Copy)]
-pub(crate) struct Body<'a>(pub(crate) &'a Text);
+pub(crate) struct Body<'a> {
+    pub(crate) text: &'a Text,
+    /// The memory that trees of this body may still take.
+    budget: &'a TreeBudget,
+}
 
 impl<'a> Body<'a> {
+    pub(crate) fn new(text: &'a Text, budget: &'a TreeBudget) -> Self {
+        Self { text, budget }
+    }
+
+    /// Reads a value as a tree.
+    pub(crate) fn tree(self, raw: Raw<'_>, key: &str) -> Result<Value> {
+        tree::tree(raw, key, self.budget)
+    }
+
+    /// Reads an object as a tree; `None` where it is absent or null.
+    pub(crate) fn optional_object(
+        self,
+        raw: Option<Raw<'_>>,
+        key: &str,
+    ) -> Result<Option<Map<String, Value>>> {
+        let Some(raw) = present(raw) else { return Ok(None) };
+        match self.tree(raw, key)? {
+            Value::Object(object) => Ok(Some(object)),
+            _ => Err(Error::invalid_field(key, "an object", kind(raw))),
+        }
+    }
+
     /// A string that must be there, to compare with: nothing is shared for it.
     pub(crate) fn word(self, raw: Option<Raw<'a>>, key: &str) -> Result<Cow<'a, str>> {
         let content = raw.and_then(|raw| raw.get().strip_prefix('"')?.strip_suffix('"'));
@@ -257,7 +285,7 @@ impl<'a> Body<'a> {
         let quoted = raw.get();
         let content = quoted.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or_default();
         if memchr::memchr(b'\\', content.as_bytes()).is_none() {
-            return Ok(self.0.slice_ref(content));
+            return Ok(self.text.slice_ref(content));
         }
         // The only fault that the first walk lets pass inside a string is half of a surrogate pair.
         let text = unescape(content)
@@ -267,7 +295,7 @@ impl<'a> Body<'a> {
 
     /// A value as it was written.
     pub(crate) fn json(self, raw: Raw<'_>) -> JsonText {
-        JsonText::from_raw(self.0.slice_ref(raw.get()))
+        JsonText::from_raw(self.text.slice_ref(raw.get()))
     }
 }
 

@@ -1,41 +1,95 @@
 //! Posted JSON as a tree.
 
+use std::cell::Cell;
 use std::fmt;
 
-use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
-use super::raw::{self, Raw};
-use crate::{Error, Result};
+use super::raw::Raw;
+use crate::{Error, Limits, Result};
 
-/// A value as a tree. A key that stands twice in one object is an error: two readers would see two different things.
-pub(crate) fn tree(raw: Raw<'_>, key: &str) -> Result<Value> {
-    if let Ok(Unique(value)) = serde_json::from_str(raw.get()) {
+/// The memory that all trees of one body may take together.
+///
+/// A tree takes up to 80 times the bytes of its text: `{"a":0}` is a map with room for eleven entries. So the text alone
+/// is no bound. What a value takes is estimated from the layout of `serde_json`'s maps and vectors.
+pub(crate) struct TreeBudget {
+    limit: usize,
+    left: Cell<usize>,
+}
+
+impl TreeBudget {
+    pub(crate) fn new(limits: &Limits) -> Self {
+        Self { limit: limits.max_tree_bytes, left: Cell::new(limits.max_tree_bytes) }
+    }
+
+    /// A budget for text that the server trusts.
+    pub(crate) fn unlimited() -> Self {
+        Self { limit: usize::MAX, left: Cell::new(usize::MAX) }
+    }
+
+    /// Takes these bytes from the budget. Returns `false` where it is used up.
+    fn take(&self, bytes: usize) -> bool {
+        let left = self.left.get().checked_sub(bytes);
+        self.left.set(left.unwrap_or(0));
+        left.is_some()
+    }
+
+    fn charge<E: serde::de::Error>(&self, bytes: usize) -> Result<(), E> {
+        if self.take(bytes) { Ok(()) } else { Err(E::custom(USED_UP)) }
+    }
+}
+
+const USED_UP: &str = "the budget for trees is used up";
+
+/// A node of a map has room for eleven entries, and is at least half full.
+const NODE_BYTES: usize = 11 * (size_of::<String>() + size_of::<Value>()) + 16;
+const ENTRY_BYTES: usize = NODE_BYTES / 5;
+/// A vector begins with four elements and doubles.
+const ELEMENT_BYTES: usize = 2 * size_of::<Value>();
+/// An allocation of a string beside its text.
+const STRING_BYTES: usize = 16;
+
+/// Reads a value as a tree. A key that stands twice in one object is an error: two readers would see two values.
+pub(crate) fn tree(raw: Raw<'_>, key: &str, budget: &TreeBudget) -> Result<Value> {
+    let before = budget.left.get();
+    let mut deserializer = serde_json::Deserializer::from_str(raw.get());
+    if let Ok(value) = Tree(budget).deserialize(&mut deserializer) {
         return Ok(value);
     }
+    // The second walk, which keeps track of the path, has the same budget.
+    budget.left.set(before);
+    let mut track = serde_path_to_error::Track::new();
     let mut deserializer = serde_json::Deserializer::from_str(raw.get());
-    let path = match serde_path_to_error::deserialize::<_, Unique>(&mut deserializer) {
-        Ok(Unique(value)) => return Ok(value),
-        Err(error) => error.path().to_string(),
-    };
-    let error = |path| {
-        let expected = "JSON with distinct keys, whole characters and at most 127 levels";
-        Error::invalid_field(path, expected, "something else")
-    };
-    Err(if path.is_empty() || path == "." { error(key.to_owned()) } else { error(path).under(key) })
-}
-
-struct Unique(Value);
-
-impl<'de> Deserialize<'de> for Unique {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(UniqueVisitor).map(Self)
+    let found =
+        Tree(budget).deserialize(serde_path_to_error::Deserializer::new(&mut deserializer, &mut track));
+    match found {
+        Ok(value) => Ok(value),
+        Err(_) if budget.left.get() == 0 => {
+            Err(Error::limit_exceeded("max_tree_bytes", budget.limit, key.to_owned()))
+        }
+        Err(_) => {
+            let expected = "JSON with distinct keys, whole characters and at most 127 levels";
+            let error = |path| Error::invalid_field(path, expected, "something else");
+            let path = track.path().to_string();
+            Err(if path.is_empty() || path == "." { error(key.to_owned()) } else { error(path).under(key) })
+        }
     }
 }
 
-struct UniqueVisitor;
+/// Reads a value within a budget.
+#[derive(Clone, Copy)]
+struct Tree<'a>(&'a TreeBudget);
 
-impl<'de> Visitor<'de> for UniqueVisitor {
+impl<'de> DeserializeSeed<'de> for Tree<'_> {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Tree<'_> {
     type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -58,7 +112,8 @@ impl<'de> Visitor<'de> for UniqueVisitor {
         Ok(Value::from(value))
     }
 
-    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
+    fn visit_str<E: serde::de::Error>(self, value: &str) -> Result<Value, E> {
+        self.0.charge(STRING_BYTES + value.len())?;
         Ok(Value::from(value))
     }
 
@@ -68,7 +123,8 @@ impl<'de> Visitor<'de> for UniqueVisitor {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Value, A::Error> {
         let mut items = Vec::new();
-        while let Some(Unique(item)) = seq.next_element()? {
+        while let Some(item) = seq.next_element_seed(self)? {
+            self.0.charge(if items.is_empty() { 4 * size_of::<Value>() } else { ELEMENT_BYTES })?;
             items.push(item);
         }
         Ok(Value::Array(items))
@@ -76,25 +132,18 @@ impl<'de> Visitor<'de> for UniqueVisitor {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
         let mut object = Map::new();
-        while let Some((key, Unique(value))) = map.next_entry::<String, Unique>()? {
-            if object.insert(key, value).is_some() {
-                return Err(serde::de::Error::custom("a key stands twice"));
+        while let Some(key) = map.next_key::<String>()? {
+            let entry = if object.is_empty() { NODE_BYTES } else { ENTRY_BYTES };
+            self.0.charge(entry + STRING_BYTES + key.len())?;
+            if object.insert(key, map.next_value_seed(self)?).is_some() {
+                return Err(A::Error::custom("a key stands twice"));
             }
         }
         Ok(Value::Object(object))
     }
 }
 
-/// An object as a tree; `None` where it is absent or null.
-pub(crate) fn optional_object(raw: Option<Raw<'_>>, key: &str) -> Result<Option<Map<String, Value>>> {
-    let Some(raw) = raw::present(raw) else { return Ok(None) };
-    match tree(raw, key)? {
-        Value::Object(object) => Ok(Some(object)),
-        _ => Err(Error::invalid_field(key, "an object", raw::kind(raw))),
-    }
-}
-
-/// What kind of value this is.
+/// Returns the kind of a value, as errors name it.
 pub(crate) fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",

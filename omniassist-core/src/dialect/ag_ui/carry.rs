@@ -10,8 +10,9 @@ use std::borrow::Cow;
 use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 
+use crate::message::raw::{self, Body, raw_item};
 use crate::message::{ProviderMetadata, own_entries};
-use crate::{JsonText, Limits, Text, json_guard};
+use crate::{JsonText, Limits, Result, Text};
 
 /// In a call's `encryptedValue`: the id of the interrupt that asks for the call.
 pub(super) const INTERRUPT: &str = "interrupt";
@@ -88,11 +89,20 @@ pub(super) fn is_json(text: &str) -> bool {
     serde_json::from_str::<IgnoredAny>(text).is_ok()
 }
 
-/// Reads an `encryptedValue`. What is not a map in two levels was written by somebody else.
-pub(super) fn state(text: &str, limits: &Limits) -> Option<ProviderMetadata> {
-    json_guard::check_depth(text.as_bytes(), limits.max_json_depth).ok()?;
-    let map: Map<String, Value> = serde_json::from_str(text).ok()?;
-    (!map.is_empty() && map.values().all(Value::is_object)).then(|| map.into())
+/// Reads an `encryptedValue`. Returns `None` for what is not a map in two levels: another server wrote it.
+///
+/// # Errors
+///
+/// When the body has more trees than its budget allows.
+pub(super) fn state(body: Body<'_>, text: &str, limits: &Limits) -> Result<Option<ProviderMetadata>> {
+    let Ok(raw) = raw::read_guarded(text, limits.max_json_depth, raw_item) else { return Ok(None) };
+    match body.tree(raw, "encryptedValue") {
+        Ok(Value::Object(map)) if !map.is_empty() && map.values().all(Value::is_object) => {
+            Ok(Some(map.into()))
+        }
+        Err(error) if error.is_limit() => Err(error),
+        _ => Ok(None),
+    }
 }
 
 /// Takes what stands under `omniassist.<key>` out of a map.
@@ -119,6 +129,7 @@ pub(super) fn own(metadata: Option<&Map<String, Value>>) -> Option<&Map<String, 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::message::tree::TreeBudget;
 
     #[test]
     fn any_value_comes_back_from_its_text() {
@@ -153,10 +164,12 @@ mod tests {
     #[test]
     fn only_maps_in_two_levels_are_ours() {
         let limits = Limits::default();
-        assert!(state(r#"{"openai":{"itemId":"rs_1"}}"#, &limits).is_some());
+        let (posted, budget) = (Text::new(), TreeBudget::new(&limits));
+        let body = Body::new(&posted, &budget);
+        assert!(state(body, r#"{"openai":{"itemId":"rs_1"}}"#, &limits).unwrap().is_some());
         let deep = format!(r#"{{"a":{{"b":{}{}}}}}"#, "[".repeat(70), "]".repeat(70));
         for text in ["", "gAAAAAB", "{}", "[]", r#"{"a":1}"#, r#"{"a":{}"#, &deep] {
-            assert!(state(text, &limits).is_none(), "{text}");
+            assert!(state(body, text, &limits).unwrap().is_none(), "{text}");
         }
     }
 

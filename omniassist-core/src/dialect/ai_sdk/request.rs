@@ -7,7 +7,8 @@ use crate::message::raw::{
     self, ArraySeed, Body, Cursor, Found, ObjectSeed, Raw, Record, Seed, present, raw_item, raw_record,
 };
 use crate::message::read::ReadMessages;
-use crate::message::{Message, Role, read, tree};
+use crate::message::tree::TreeBudget;
+use crate::message::{Message, Role, read};
 use crate::run::{ClientAbilities, Trigger};
 use crate::{ContextMessage, Error, JsonText, Limits, Result, RunRequest, Text};
 
@@ -108,7 +109,8 @@ impl<'a> Extra<'a> {
 /// passed; and for a declared tool whose name or schema no provider would take.
 pub fn read_request(body: Bytes, limits: &Limits) -> Result<RunRequest> {
     let text = Text::from_utf8(body).map_err(Error::invalid_json)?;
-    let body = Body(&text);
+    let budget = TreeBudget::new(limits);
+    let body = Body::new(&text, &budget);
     let seed = || {
         ObjectSeed(RequestRecord {
             fields: RequestFields::default(),
@@ -127,7 +129,7 @@ pub fn read_request(body: Bytes, limits: &Limits) -> Result<RunRequest> {
     let expected = "an array with at least one message";
     let extra = record.extra.read(body)?;
     let read = match record.messages {
-        Some(messages) => read::from_records(&text, limits, messages)?,
+        Some(messages) => read::from_records(body, limits, messages)?,
         None => return Err(Error::invalid_field("messages", expected, "nothing")),
     };
     read.check_question()?;
@@ -190,7 +192,8 @@ impl<'a> Record<'a> for PromptRecord<'a> {
 /// passed.
 pub fn read_prompt(body: Bytes, limits: &Limits) -> Result<RunRequest> {
     let text = Text::from_utf8(body).map_err(Error::invalid_json)?;
-    let body = Body(&text);
+    let budget = TreeBudget::new(limits);
+    let body = Body::new(&text, &budget);
     let seed = || ObjectSeed(PromptRecord { fields: PromptFields::default(), extra: Extra::new(limits) });
     let PromptRecord { fields, extra } = match raw::read_guarded(&text, limits.max_json_depth, seed)? {
         Found::Duplicate(key) => return Err(Error::invalid_field(key, "a key once", "the key twice")),
@@ -251,6 +254,6 @@ fn context_message(
     Ok(ContextMessage {
         id: id.unwrap_or_else(|| format!("context-{index}").into()),
         kind: body.text(fields.kind, "type")?,
-        data: fields.data.map(|raw| tree::tree(raw, "data")).transpose()?.unwrap_or_default(),
+        data: fields.data.map(|raw| body.tree(raw, "data")).transpose()?.unwrap_or_default(),
     })
 }

@@ -5,7 +5,6 @@ use serde_json::{Value, json};
 use crate::message::raw::{
     self, ArraySeed, Body, Cursor, ObjectSeed, Raw, Record, present, raw_item, raw_record,
 };
-use crate::message::tree;
 use crate::{Error, Limits, Result, Text, ToolSpec, check_tool_name};
 
 raw_record! {
@@ -100,7 +99,7 @@ fn spec(body: Body<'_>, name: Option<String>, fields: &ToolFields<'_>) -> Result
         None => ("parameters", present(fields.parameters)),
     };
     let schema = match schema {
-        Some(raw) => tree::tree(raw, key)?,
+        Some(raw) => body.tree(raw, key)?,
         None => json!({"type": "object", "properties": {}}),
     };
     if schema.get("type") != Some(&Value::from("object")) {

@@ -4,10 +4,11 @@ use super::conversation::{self, MessageFields};
 use super::response_format;
 use super::settings::{self, ClientSettings};
 use super::tools::{self, CallerTools};
+use crate::message::Part;
 use crate::message::raw::{
     self, ArraySeed, Body, Cursor, Found, ObjectSeed, Raw, Record, Seed, present, raw_record,
 };
-use crate::message::{Part, tree};
+use crate::message::tree::TreeBudget;
 use crate::run::ClientAbilities;
 use crate::{Error, JsonText, Limits, Message, Result, RunRequest, Text};
 
@@ -95,19 +96,22 @@ pub struct ChatRequest {
 /// - More than one choice (`n`), audio output, custom tools and the deprecated `functions` are refused. Whatever else
 ///   a client sends (`stop`, `seed`, `user`, `logprobs`, …) is skipped.
 ///
-/// Nesting is not limited here: check the bytes first. The request shares the body's buffer and keeps it alive.
+/// The request shares the body's buffer and keeps it alive.
 ///
 /// # Errors
 ///
-/// When the body is not UTF-8 or not JSON; where a value is not what it should be, with its path; where a limit of
-/// `limits` is passed; and for a tool whose name or schema no provider would take. When the conversation ends with a
+/// When the body is not UTF-8 or not JSON; when a key stands twice in an object, or values are nested deeper than
+/// [`Limits::max_json_depth`]; where a value is not what it should be, with its path; where a limit of `limits` is
+/// passed; and for a tool whose name or schema no provider would take. When the conversation ends with a
 /// call that no `tool` message answers.
 pub fn read_request(body: Bytes, limits: &Limits) -> Result<ChatRequest> {
     let text = Text::from_utf8(body).map_err(Error::invalid_json)?;
-    let body = Body(&text);
+    let budget = TreeBudget::new(limits);
+    let body = Body::new(&text, &budget);
     let max_messages = limits.max_messages;
-    let seed = ObjectSeed(RequestRecord { fields: RequestFields::default(), messages: None, max_messages });
-    let record = match raw::read(&text, seed)? {
+    let seed =
+        || ObjectSeed(RequestRecord { fields: RequestFields::default(), messages: None, max_messages });
+    let record = match raw::read_guarded(&text, limits.max_json_depth, seed)? {
         Found::Duplicate(key) => return Err(Error::invalid_field(key, "a key once", "the key twice")),
         record => record.object_at("body", "an object")?,
     };
@@ -178,7 +182,7 @@ fn include_usage(raw: Option<Raw<'_>>) -> Result<bool> {
 
 fn metadata(body: Body<'_>, raw: Option<Raw<'_>>) -> Result<Option<JsonText>> {
     let Some(raw) = present(raw) else { return Ok(None) };
-    tree::optional_object(Some(raw), "metadata")?;
+    body.optional_object(Some(raw), "metadata")?;
     Ok(Some(body.json(raw)))
 }
 

@@ -1,7 +1,6 @@
 use serde_json::Value;
 
 use crate::message::raw::{self, Body, Raw, present, raw_record};
-use crate::message::tree;
 use crate::{Error, Result, Text, check_tool_name};
 
 raw_record! {
@@ -62,7 +61,7 @@ fn schema(body: Body<'_>, fields: &SchemaFields<'_>) -> Result<(Text, Value)> {
     let Some(raw) = present(fields.schema) else {
         return Err(Error::invalid_field("schema", "a JSON Schema", raw::kind_of(fields.schema)));
     };
-    let schema = tree::tree(raw, "schema")?;
+    let schema = body.tree(raw, "schema")?;
     if schema.get("type") != Some(&Value::from("object")) {
         return Err(Error::invalid_field("schema", "a JSON Schema of type \"object\"", "another value"));
     }

@@ -3,7 +3,6 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use crate::message::raw::{self, ArraySeed, Body, Raw, present, raw_item, raw_record};
-use crate::message::tree;
 use crate::run::ToolUse;
 use crate::{Error, Limits, Result, Text, ToolChoice, ToolSpec, check_tool_name};
 
@@ -182,7 +181,7 @@ fn function(body: Body<'_>, fields: &FunctionFields<'_>) -> Result<ToolSpec> {
     check_tool_name(&name).map_err(|error| Error::invalid_tool("name", error.to_string()))?;
     let description = body.optional_text(fields.description, "description")?.unwrap_or_default();
     let schema = match present(fields.parameters) {
-        Some(raw) => tree::tree(raw, "parameters")?,
+        Some(raw) => body.tree(raw, "parameters")?,
         None => json!({"type": "object", "properties": {}}),
     };
     if schema.get("type") != Some(&Value::from("object")) {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::record::{Words, parts_seed};
 use super::{MessageRecord, optional_id, tool};
 use crate::message::raw::{self, Body, present};
-use crate::message::{Message, Part, Role, ToolPart, ToolState, tree};
+use crate::message::{Message, Part, Role, ToolPart, ToolState};
 use crate::{Error, JsonText, Limits, Result, Text};
 
 /// The messages of a posted conversation.
@@ -123,7 +123,7 @@ impl<'a> Conversation<'a> {
             }
         }
         self.last_index = index;
-        let metadata = present(fields.metadata).map(|raw| tree::tree(raw, "metadata")).transpose()?;
+        let metadata = present(fields.metadata).map(|raw| self.body.tree(raw, "metadata")).transpose()?;
         let words = record.words();
         let parts = self.parts(&mut record)?;
         let position = begun.unwrap_or(self.messages.len());

@@ -54,6 +54,8 @@ pub use id::{check_chat_id, check_id};
 pub(crate) use id::{optional_chat_id, optional_id};
 pub(crate) use record::{MessageRecord, messages_seed};
 
+use super::raw::Body;
+use super::tree::TreeBudget;
 use super::{Message, raw};
 use crate::{Limits, Result, Text};
 
@@ -67,18 +69,20 @@ use crate::{Limits, Result, Text};
 /// messages or tool calls; when an output answers no call; when there are more than [`Limits::max_messages`]
 /// messages, more than [`Limits::max_parts`] parts in one, or an id is longer than [`Limits::max_id_bytes`].
 pub fn messages(json: &Text, limits: &Limits) -> Result<Vec<Message>> {
-    let records = raw::read(json, messages_seed(raw::Body(json), limits))?;
-    Ok(from_records(json, limits, records)?.messages)
+    let budget = TreeBudget::new(limits);
+    let body = Body::new(json, &budget);
+    let records = raw::read(json, messages_seed(body, limits))?;
+    Ok(from_records(body, limits, records)?.messages)
 }
 
 /// Makes messages of records that were read out of `body`.
 pub(crate) fn from_records<'a>(
-    body: &'a Text,
+    body: Body<'a>,
     limits: &'a Limits,
     records: raw::Found<Vec<raw::Found<MessageRecord<'a>>>>,
 ) -> Result<ReadMessages> {
     let records = records.at("messages", "an array of messages", ("max_messages", limits.max_messages))?;
-    let mut conversation = Conversation::new(raw::Body(body), limits);
+    let mut conversation = Conversation::new(body, limits);
     for (index, record) in records.into_iter().enumerate() {
         let record = record.object_at(format_args!("messages[{index}]"), "an object")?;
         conversation.add(index, record).map_err(|error| error.under(&format!("messages[{index}]")))?;

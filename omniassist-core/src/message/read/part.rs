@@ -3,7 +3,7 @@ use std::borrow::Cow;
 use super::tool;
 use crate::event::Source;
 use crate::message::raw::{Body, Cursor, Found, ObjectSeed, Raw, Seed, raw_record};
-use crate::message::{DataPart, FilePart, Part, ProviderMetadata, ReasoningPart, SourcePart, TextPart, tree};
+use crate::message::{DataPart, FilePart, Part, ProviderMetadata, ReasoningPart, SourcePart, TextPart};
 use crate::{JsonText, Limits, Result, Text};
 
 raw_record! {
@@ -52,11 +52,11 @@ impl<'a> Seed<'a> for PartSeed<'a> {
 fn of_fields<'a>(body: Body<'a>, limits: &Limits, raw: Raw<'a>, fields: &PartFields<'a>) -> Result<Part> {
     let kind = body.word(fields.kind, "type")?;
     let shared = |end: &str| match &kind {
-        Cow::Borrowed(_) => body.0.slice_ref(end),
+        Cow::Borrowed(_) => body.text.slice_ref(end),
         Cow::Owned(_) => Text::from(end),
     };
     let metadata = || {
-        tree::optional_object(fields.provider_metadata, "providerMetadata")
+        body.optional_object(fields.provider_metadata, "providerMetadata")
             .map(|map| map.map(ProviderMetadata::from))
     };
     Ok(match &*kind {

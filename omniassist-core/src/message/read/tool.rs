@@ -19,11 +19,13 @@ pub(super) fn tool<'a>(
     let call_id = body.text(fields.tool_call_id, "toolCallId")?;
     check_id(&call_id, "toolCallId", limits)?;
     let state = state(body, fields)?;
-    let mut metadata = tree::optional_object(fields.call_provider_metadata, "callProviderMetadata")?
+    let mut metadata = body
+        .optional_object(fields.call_provider_metadata, "callProviderMetadata")?
         .map(ProviderMetadata::from);
     // Clients of version 6 and 7 take the state of a call that could not be run for that of its result.
     if metadata.is_none() && matches!(state, ToolState::OutputError { .. }) {
-        metadata = tree::optional_object(fields.result_provider_metadata, "resultProviderMetadata")?
+        metadata = body
+            .optional_object(fields.result_provider_metadata, "resultProviderMetadata")?
             .map(ProviderMetadata::from);
     }
     let provider_executed = raw::flag(fields.provider_executed, "providerExecuted")?;
@@ -38,10 +40,10 @@ fn state<'a>(body: Body<'a>, fields: &PartFields<'a>) -> Result<ToolState> {
         "input-streaming" => ToolState::InputStreaming,
         "input-available" => ToolState::InputAvailable { input: input() },
         "approval-requested" => {
-            ToolState::ApprovalRequested { input: input(), approval: approval(fields, false)? }
+            ToolState::ApprovalRequested { input: input(), approval: approval(body, fields, false)? }
         }
         "approval-responded" => {
-            ToolState::ApprovalResponded { input: input(), approval: approval(fields, true)? }
+            ToolState::ApprovalResponded { input: input(), approval: approval(body, fields, true)? }
         }
         "output-available" => ToolState::OutputAvailable {
             input: input(),
@@ -56,13 +58,15 @@ fn state<'a>(body: Body<'a>, fields: &PartFields<'a>) -> Result<ToolState> {
                 .map(|raw| body.json(raw)),
             error_text: body.text(fields.error_text, "errorText")?,
         },
-        "output-denied" => ToolState::OutputDenied { input: input(), approval: approval(fields, true)? },
+        "output-denied" => {
+            ToolState::OutputDenied { input: input(), approval: approval(body, fields, true)? }
+        }
         _ => return Err(Error::invalid_field("state", STATES, "another string")),
     })
 }
 
-fn approval(fields: &PartFields<'_>, answered: bool) -> Result<Approval> {
-    let Some(object) = tree::optional_object(fields.approval, "approval")? else {
+fn approval(body: Body<'_>, fields: &PartFields<'_>, answered: bool) -> Result<Approval> {
+    let Some(object) = body.optional_object(fields.approval, "approval")? else {
         return Err(Error::invalid_field("approval", "an object", raw::kind_of(fields.approval)));
     };
     let found = |key: &str| object.get(key).map_or("nothing", tree::kind);
@@ -88,8 +92,8 @@ pub(super) fn call(body: Body<'_>, limits: &Limits, record: &MessageRecord<'_>) 
     let mut call =
         FunctionCall::new(call_id, body.text(fields.name, "name")?, arguments(body, fields.arguments)?);
     call.message_id = optional_id(body, fields.message_id, "messageId", limits)?;
-    let metadata = match tree::optional_object(fields.call_provider_metadata, "callProviderMetadata")? {
-        None => tree::optional_object(fields.provider_metadata, "providerMetadata")?,
+    let metadata = match body.optional_object(fields.call_provider_metadata, "callProviderMetadata")? {
+        None => body.optional_object(fields.provider_metadata, "providerMetadata")?,
         metadata => metadata,
     };
     call.metadata = metadata.map(ProviderMetadata::from);

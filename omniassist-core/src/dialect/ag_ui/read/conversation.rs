@@ -4,7 +4,7 @@ use super::content;
 use super::tool_calls::CallFields;
 use crate::dialect::ag_ui::{carry, ids};
 use crate::message::raw::{self, ArraySeed, Body, Raw, present, raw_item, raw_record};
-use crate::message::{Message, Part, ProviderMetadata, ReasoningPart, Role, TextPart, tree};
+use crate::message::{Message, Part, ProviderMetadata, ReasoningPart, Role, TextPart};
 use crate::{Error, JsonText, Limits, Result, Text};
 
 raw_record! {
@@ -171,7 +171,7 @@ impl<'a> Conversation<'a> {
     ) -> Result<()> {
         self.end_answer();
         let parts = content::parts(self.body, self.limits, fields.content)?;
-        let metadata = tree::optional_object(fields.metadata, "metadata")?.map(Into::into);
+        let metadata = self.body.optional_object(fields.metadata, "metadata")?.map(Into::into);
         self.last_index = index;
         self.names.push(Name { position: self.messages.len(), index, id: id.cloned(), is_answer: false });
         self.origins.push(vec![index; parts.len()]);
@@ -309,7 +309,7 @@ impl<'a> Conversation<'a> {
 
     pub(super) fn state(&self, raw: Option<Raw<'_>>) -> Result<Option<ProviderMetadata>> {
         let text = self.body.optional_text(raw, "encryptedValue")?;
-        Ok(text.and_then(|text| carry::state(&text, self.limits)))
+        text.map_or(Ok(None), |text| carry::state(self.body, &text, self.limits))
     }
 
     /// Names every message after what it was posted as, and an answer without what stands behind its id. Two answers

@@ -10,8 +10,9 @@ use crate::message::raw::{
     self, ArraySeed, Body, Cursor, Found, ObjectSeed, Raw, Record, Seed, present, raw_item, raw_record,
 };
 use crate::message::read::check_chat_id;
-use crate::message::{Message, Part, Role, tree};
-use crate::{ContextMessage, Error, ErrorCode, Limits, Result, RunRequest, Text, json_guard};
+use crate::message::tree::TreeBudget;
+use crate::message::{Message, Part, Role};
+use crate::{ContextMessage, Error, ErrorCode, Limits, Result, RunRequest, Text};
 
 raw_record! {
     /// The fields of a request, but for `messages`.
@@ -117,24 +118,23 @@ impl Posted {
 ///   somebody said something since: that then stands before the answer.
 ///
 /// The protocol answers a `resume` that leaves an interrupt open, or names one that is not, by `RUN_ERROR`; here it is
-/// an error of the request, before a run begins. Nesting is not limited here: check the bytes first.
+/// an error of the request, before a run begins.
 ///
 /// The request shares the body's buffer and keeps it alive.
 ///
 /// # Errors
 ///
-/// When the body is not UTF-8 or not JSON; where a value is not what it should be, with its path; where a limit of
-/// `limits` is passed; for a tool whose name or schema no provider would take; when one id stands for two things; and
+/// When the body is not UTF-8 or not JSON; when a key stands twice in an object, or values are nested deeper than
+/// [`Limits::max_json_depth`]; where a value is not what it should be, with its path; where a limit of `limits` is
+/// passed; for a tool whose name or schema no provider would take; when one id stands for two things; and
 /// for a result of no call.
 pub fn read_request(body: Bytes, limits: &Limits) -> Result<Posted> {
     let text = Text::from_utf8(body).map_err(Error::invalid_json)?;
-    let body = Body(&text);
-    let seed = ObjectSeed(InputRecord {
-        fields: InputFields::default(),
-        messages: None,
-        max_messages: limits.max_messages,
-    });
-    let record = match raw::read(&text, seed)? {
+    let budget = TreeBudget::new(limits);
+    let body = Body::new(&text, &budget);
+    let max_messages = limits.max_messages;
+    let seed = || ObjectSeed(InputRecord { fields: InputFields::default(), messages: None, max_messages });
+    let record = match raw::read_guarded(&text, limits.max_json_depth, seed)? {
         Found::Duplicate(key) => return Err(Error::invalid_field(key, "a key once", "the key twice")),
         record => record.object_at("body", "an object")?,
     };
@@ -212,9 +212,9 @@ fn context_entry(
     let data = match fields.value {
         Some(raw) if raw::kind(raw) == "a string" => {
             let text = body.text(Some(raw), "value")?;
-            json_in(&text, limits).unwrap_or_else(|| text.as_str().into())
+            json_in(body, &text, limits)?.unwrap_or_else(|| text.as_str().into())
         }
-        Some(raw) => tree::tree(raw, "value")?,
+        Some(raw) => body.tree(raw, "value")?,
         None => return Err(Error::invalid_field("value", "a string", "nothing")),
     };
     Ok(ContextMessage {
@@ -224,11 +224,12 @@ fn context_entry(
     })
 }
 
-/// The JSON that a text holds, where it holds some.
-fn json_in(text: &str, limits: &Limits) -> Option<Value> {
-    json_guard::check_depth(text.as_bytes(), limits.max_json_depth).ok()?;
-    let raw: Raw<'_> = raw::read(text, raw_item()).ok()?;
-    tree::tree(raw, "value").ok()
+/// Parses `text` as JSON; returns `None` where it is not.
+fn json_in(body: Body<'_>, text: &str, limits: &Limits) -> Result<Option<Value>> {
+    match raw::read_guarded(text, limits.max_json_depth, raw_item) {
+        Ok(raw) => body.tree(raw, "value").map(Some),
+        Err(_) => Ok(None),
+    }
 }
 
 /// What the encoder must know of the answer that the run goes on with.

@@ -6,7 +6,7 @@ use super::conversation::Read;
 use crate::dialect::ag_ui::carry;
 use crate::dialect::ag_ui::interrupt::{Interrupt, Settled, approval};
 use crate::message::raw::{self, ArraySeed, Body, Raw, present, raw_item, raw_record};
-use crate::message::{Approval, Decision, Message, Part, Role, ToolPart, ToolState, tree};
+use crate::message::{Approval, Decision, Message, Part, Role, ToolPart, ToolState};
 use crate::{Error, JsonText, Limits, Result, Text};
 
 raw_record! {
@@ -156,7 +156,7 @@ fn detailed(body: Body<'_>, fields: &DecisionFields<'_>, approval: &mut Approval
         Some(raw) => ("editedArgs", Some(raw)),
         None => ("arguments", present(fields.arguments)),
     };
-    if let Some(arguments) = tree::optional_object(arguments, key)?.filter(|_| approved) {
+    if let Some(arguments) = body.optional_object(arguments, key)?.filter(|_| approved) {
         approval.arguments = Some(JsonText::from_value(&arguments.into()));
     }
     Ok(Decision { approved, reason })

@@ -6,7 +6,7 @@ use crate::dialect::ag_ui::carry::{self, ResultKind};
 use crate::dialect::ag_ui::interrupt::{Interrupt, approval};
 use crate::message::raw::{self, present, raw_record};
 use crate::message::read::check_id;
-use crate::message::{Decision, Part, ToolPart, ToolState, merge_metadata, output_seal, tree};
+use crate::message::{Decision, Part, ToolPart, ToolState, merge_metadata, output_seal};
 use crate::{Error, JsonText, Result, Text};
 
 /// What CopilotKit's runtime writes as the result of a front-end tool that has none yet.
@@ -50,7 +50,7 @@ impl Conversation<'_> {
         let text =
             self.body.optional_text(function.arguments, "arguments").map_err(under)?.unwrap_or_default();
 
-        let notes = tree::optional_object(fields.metadata, "metadata")?;
+        let notes = self.body.optional_object(fields.metadata, "metadata")?;
         let notes = carry::own(notes.as_ref());
         let note = |key: &str| notes.and_then(|notes| notes.get(key));
         let mut metadata = self.state(fields.encrypted_value)?;
@@ -106,7 +106,7 @@ impl Conversation<'_> {
         check_id(&call_id, "toolCallId", self.limits)?;
         let text = content::tool_text(self.body, self.limits, fields.content)?;
         let error = self.body.optional_text(fields.error, "error")?.filter(|error| !error.is_empty());
-        let notes = tree::optional_object(fields.metadata, "metadata")?;
+        let notes = self.body.optional_object(fields.metadata, "metadata")?;
         let kind = carry::own(notes.as_ref())
             .and_then(|notes| notes.get(carry::RESULT)?.as_str())
             .and_then(ResultKind::parse);

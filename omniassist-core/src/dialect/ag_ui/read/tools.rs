@@ -3,7 +3,6 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 
 use crate::message::raw::{self, ArraySeed, Body, Raw, present, raw_item, raw_record};
-use crate::message::tree;
 use crate::{Error, Limits, Result, ToolSpec, check_tool_name};
 
 raw_record! {
@@ -38,7 +37,7 @@ fn spec(body: Body<'_>, fields: &ToolFields<'_>) -> Result<ToolSpec> {
     let name = body.text(fields.name, "name")?;
     check_tool_name(&name).map_err(|error| Error::invalid_tool("name", error.to_string()))?;
     let description = body.optional_text(fields.description, "description")?.unwrap_or_default();
-    let mut schema = tree::optional_object(fields.parameters, "parameters")?.unwrap_or_default();
+    let mut schema = body.optional_object(fields.parameters, "parameters")?.unwrap_or_default();
     if !is_object(&mut schema) {
         return Err(Error::invalid_tool("parameters", "a tool's schema is a JSON Schema of type \"object\""));
     }
