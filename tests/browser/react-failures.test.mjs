@@ -1,11 +1,12 @@
-// examples/react-chat with a scripted model: what the user sees of a failure, and what a stop reaches.
+// examples/react-chat with a scripted model: failures, stops, Markdown, phones and the colour scheme.
 
 import assert from 'node:assert/strict';
 
+import { tools } from '../lib/app.mjs';
 import { CANARY, startFakeOpenAi } from '../lib/fake-openai.mjs';
 import { openai, startQuickstart, until } from '../lib/quickstart.mjs';
 import { startBehind } from '../lib/vite.mjs';
-import { prose, suiteOn } from './page.mjs';
+import { MARKDOWN, PHONE, fitsPhone, followsColourScheme, prose, showsMarkdown, suiteOn } from './page.mjs';
 
 let model;
 
@@ -47,6 +48,63 @@ onPage('react: stop reaches the model', async (view) => {
   await view.page.click('#chat-stop');
   await view.settled();
   await until(() => model.requests[0].closedAt, 'the connection closes', 2_000);
+  assert.equal(await view.page.evaluate(() => document.activeElement.id), 'chat-input');
+  await view.answer().getByText('Stopped: this answer is incomplete.').waitFor();
   await view.type('Are you there?');
   await view.page.getByText('Here I am.').waitFor();
+});
+
+onPage('react: Markdown becomes elements, and no image is loaded', async (view) => {
+  model.script({ text: MARKDOWN });
+  await view.type('Show me everything');
+  await showsMarkdown(view, view.answer());
+  await view.screenshot('react-markdown');
+});
+
+onPage('react: a phone shows the chat, and scrolls to an approval', async (view) => {
+  model.script({ text: MARKDOWN.repeat(3) }, { calls: [{ id: 'call_r', ...tools.refund }] });
+  await view.page.setViewportSize(PHONE);
+  await fitsPhone(view, view.page.locator('#chat-send'));
+  await view.type('Show me everything');
+  await view.settled();
+  await view.type('Refund order 1002');
+  const approve = view.page.getByRole('button', { name: 'Approve' });
+  await approve.waitFor();
+  await fitsPhone(view, approve);
+  await view.screenshot('react-phone');
+  await view.page.click('#chat-toggle');
+  await fitsPhone(view, view.page.getByRole('button', { name: 'Orders' }));
+});
+
+onPage('react: the page follows the colour scheme of the system', followsColourScheme);
+
+onPage('react: a reload keeps the chat', async (view) => {
+  model.script({ text: 'The first answer.' }, { text: 'The second answer.' });
+  await view.type('One');
+  await view.page.getByText('The first answer.').waitFor();
+  await view.settled();
+  await view.page.reload();
+  await view.page.getByText('The first answer.').waitFor();
+  await view.type('Two');
+  await view.page.getByText('The second answer.').waitFor();
+  assert.equal(view.runs[1].id, view.runs[0].id);
+  assert.equal(view.runs[1].messages.length, 3);
+  await view.settled();
+  await view.page.click('#chat-clear');
+  await view.page.reload();
+  assert.equal(await view.answers.count(), 0);
+});
+
+onPage('react: behind Vite a dead server is noticed', async (view, app) => {
+  model.script({ text: 'This answer has no end', end: 'hang' });
+  await view.page.waitForSelector('#view tbody tr');
+  await view.type('Tell me everything');
+  await until(async () => (await prose(view.answers)).includes('no end'), 'the text is shown');
+  await app.server.stop();
+  await view.settled();
+  await view.page.click('#chat-retry');
+  await view.page.getByText('The server does not answer. Check').waitFor();
+  assert.equal(await view.page.locator('#view tbody tr').count(), 40);
+  await view.screenshot('react-dead-server');
+  view.problems.splice(0);
 });

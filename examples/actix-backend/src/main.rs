@@ -1,7 +1,7 @@
-//! A small actix-web backend to which an assistant was added. The lines that were added end in `+ assistant`; its
-//! tools are in [`assistant`].
+//! A small actix-web backend to which an assistant was added. The lines that were added end with `+ assistant`;
+//! its tools are in [`assistant`].
 //!
-//! `OPENAI_API_KEY=… TOKENS=ann=secret cargo run -p actix-backend`, and then:
+//! Run `OPENAI_API_KEY=… TOKENS=ann=secret cargo run -p actix-backend`, and then:
 //!
 //! ```sh
 //! curl -N http://127.0.0.1:3000/assistant -H 'authorization: Bearer secret' -H 'content-type: application/json' \
@@ -13,6 +13,7 @@ mod assistant; // + assistant
 
 use std::error::Error;
 use std::io::{Write, stdout};
+use std::time::Duration;
 
 use actix_web::{App, HttpServer, rt, web};
 use omniassist_actix::OpenAiProvider; // + assistant
@@ -30,15 +31,17 @@ async fn main() -> Result<(), Box<dyn Error>> {
             .app_data(tasks.clone())
             .configure(|app| app::routes(app, shared.clone())) // + assistant
     })
-    .h1_allow_half_closed(false) // + assistant: a client that leaves is noticed at once
-    .tcp_nodelay(true) // + assistant: a token does not wait for the one before it to be acknowledged
+    .client_request_timeout(Duration::from_secs(30))
+    .keep_alive(Duration::from_secs(30))
+    .h1_allow_half_closed(false) // + assistant: a client that disconnects ends its run at once
+    .tcp_nodelay(true) // + assistant: sends each token at once
     .shutdown_signal(stopped())
     .shutdown_timeout(settings.shutdown.as_secs() + 3)
     .bind(settings.listen)?;
     for address in server.addrs() {
         writeln!(stdout(), "listening on http://{address}")?;
     }
-    // + assistant, to the end of this block: its answers get a deadline, and who reads one that is cut is told
+    // + assistant, to the end of this block: running answers get a deadline, and clients learn that theirs was cut
     let draining = assistant.clone();
     rt::spawn(async move {
         stopped().await;

@@ -1,7 +1,7 @@
-//! A small axum backend to which an assistant was added. The lines that were added end in `+ assistant`; its tools are
+//! A small axum backend to which an assistant was added. The lines that were added end with `+ assistant`; its tools are
 //! in [`assistant`].
 //!
-//! `OPENAI_API_KEY=… TOKENS=ann=secret cargo run -p axum-backend`, and then:
+//! Run `OPENAI_API_KEY=… TOKENS=ann=secret cargo run -p axum-backend`, and then:
 //!
 //! ```sh
 //! curl -N http://127.0.0.1:3000/assistant -H 'authorization: Bearer secret' -H 'content-type: application/json' \
@@ -15,9 +15,9 @@ use std::error::Error;
 use std::io::{Write, stdout};
 use std::time::Duration; // + assistant
 
-use axum::serve::ListenerExt as _; // + assistant
-use omniassist_axum::{Assistant, OpenAiProvider}; // + assistant
-use tasks::{Settings, Tasks, stopped};
+use hyper_util::service::TowerToHyperService;
+use omniassist_axum::OpenAiProvider; // + assistant
+use tasks::{Settings, Tasks, serve};
 use tokio::net::TcpListener;
 use tokio::time::sleep; // + assistant
 
@@ -29,21 +29,17 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let app = app::router(tasks, settings.users, assistant.clone()); // + assistant
     let listener = TcpListener::bind(settings.listen).await?;
     writeln!(stdout(), "listening on http://{}", listener.local_addr()?)?;
-    // + assistant: else a token waits until the client has acknowledged the one before it
-    let listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
-    let server = axum::serve(listener, app).with_graceful_shutdown(stopped());
-    // + assistant, to the end of the file: its answers get a deadline, and who reads one that is cut is told
+    let connections = serve(listener, TowerToHyperService::new(app)).await?;
+    // + assistant, to the end of this block: running answers get a deadline, and clients learn that theirs was cut
+    let drained = async {
+        assistant.drain(settings.shutdown).await;
+        // This is the time to write the last events. A client that does not read gets no more.
+        sleep(Duration::from_secs(1)).await;
+    };
     tokio::select! {
-        ended = async { server.await } => ended?,
-        () = drained(&assistant, settings.shutdown) => {}
+        () = connections.shutdown() => {}
+        () = drained => {} // + assistant
     }
-    assistant.shutdown().await;
+    assistant.shutdown().await; // + assistant
     Ok(())
-}
-
-async fn drained(assistant: &Assistant, deadline: Duration) {
-    stopped().await;
-    assistant.drain(deadline).await;
-    // For the last words to be written; a client that does not read them is not waited for.
-    sleep(Duration::from_secs(1)).await;
 }

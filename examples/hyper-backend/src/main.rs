@@ -1,7 +1,7 @@
-//! A small backend that routes by hand, on hyper alone, to which an assistant was added. The lines that were added end
-//! in `+ assistant`; its tools are in [`assistant`].
+//! A small backend that routes by hand, on hyper alone, to which an assistant was added. The lines that were added end with `+ assistant`; its tools are
+//! in [`assistant`].
 //!
-//! `OPENAI_API_KEY=… TOKENS=ann=secret cargo run -p hyper-backend`, and then:
+//! Run `OPENAI_API_KEY=… TOKENS=ann=secret cargo run -p hyper-backend`, and then:
 //!
 //! ```sh
 //! curl -N http://127.0.0.1:3000/assistant -H 'authorization: Bearer secret' -H 'content-type: application/json' \
@@ -13,16 +13,12 @@ mod assistant; // + assistant
 
 use std::error::Error;
 use std::io::{Write, stdout};
-use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration; // + assistant
 
 use hyper::service::service_fn;
-use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
-use hyper_util::server::conn::auto;
-use hyper_util::server::graceful::GracefulShutdown;
 use omniassist_hyper::OpenAiProvider; // + assistant
-use tasks::{Settings, Tasks, stopped};
+use tasks::{Settings, Tasks, serve};
 use tokio::net::TcpListener;
 use tokio::time::sleep; // + assistant
 
@@ -33,14 +29,15 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let settings = Settings::from_env()?;
     let tasks = Tasks::new();
     let assistant = assistant::assistant(OpenAiProvider::from_env()?, tasks.clone())?; // + assistant
-    let backend = Backend::new(tasks, settings.users, assistant.clone()); // + assistant
+    let backend = Arc::new(Backend::new(tasks, settings.users, assistant.clone())); // + assistant
     let listener = TcpListener::bind(settings.listen).await?;
     writeln!(stdout(), "listening on http://{}", listener.local_addr()?)?;
-    let connections = serve(listener, backend).await?;
-    // + assistant, to the end of this block: its answers get a deadline, and who reads one that is cut is told
+    let app = service_fn(move |request| app::handle(Arc::clone(&backend), request));
+    let connections = serve(listener, app).await?;
+    // + assistant, to the end of this block: running answers get a deadline, and clients learn that theirs was cut
     let drained = async {
         assistant.drain(settings.shutdown).await;
-        // For the last words to be written; a client that does not read them is not waited for.
+        // This is the time to write the last events. A client that does not read gets no more.
         sleep(Duration::from_secs(1)).await;
     };
     tokio::select! {
@@ -49,27 +46,4 @@ async fn main() -> Result<(), Box<dyn Error>> {
     }
     assistant.shutdown().await; // + assistant
     Ok(())
-}
-
-/// Serves HTTP/1 and HTTP/2, one task for each connection, until told to stop; gives the connections that are left.
-async fn serve(listener: TcpListener, backend: Backend) -> std::io::Result<GracefulShutdown> {
-    let (backend, connections) = (Arc::new(backend), GracefulShutdown::new());
-    let mut stopped = pin!(stopped());
-    loop {
-        let socket = tokio::select! {
-            accepted = listener.accept() => accepted?.0,
-            () = &mut stopped => return Ok(connections),
-        };
-        socket.set_nodelay(true)?; // + assistant: else a token waits until the one before it is acknowledged
-        let backend = Arc::clone(&backend);
-        let service = service_fn(move |request| app::handle(Arc::clone(&backend), request));
-        let mut server = auto::Builder::new(TokioExecutor::new());
-        server.http1().timer(TokioTimer::new());
-        let connection = server.serve_connection(TokioIo::new(socket), service).into_owned();
-        let connection = connections.watch(connection);
-        tokio::spawn(async move {
-            // A client that leaves is an error here.
-            let _ = connection.await;
-        });
-    }
 }

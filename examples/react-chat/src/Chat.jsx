@@ -19,7 +19,7 @@ function sentence(error) {
     return JSON.parse(error.message).error.message;
   } catch {
     // `fetch` throws a TypeError if it reaches no server; a proxy before a dead server sends no body.
-    return error instanceof TypeError || error.message === '' ? NO_SERVER : error.message;
+    return error instanceof TypeError || /^(failed to fetch.*)?$/i.test(error.message) ? NO_SERVER : error.message;
   }
 }
 

@@ -1,12 +1,14 @@
-//! What the four backends `axum-backend`, `actix-backend`, `hyper-backend` and `tower-backend` are about: everybody
-//! who has a token keeps a list of tasks. Nothing here knows of a web framework, or of an assistant.
+//! The domain of the four backends `axum-backend`, `actix-backend`, `hyper-backend` and `tower-backend`: each user with
+//! a token has a list of tasks. It knows neither a web framework nor an assistant.
 
 mod error;
 mod list;
+mod serving;
 mod settings;
 mod users;
 
 pub use error::TaskError;
 pub use list::{Task, Tasks};
+pub use serving::serve;
 pub use settings::{Settings, stopped};
 pub use users::{User, Users};

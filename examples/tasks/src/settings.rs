@@ -38,7 +38,7 @@ impl Settings {
 pub async fn stopped() {
     let interrupted = async {
         if tokio::signal::ctrl_c().await.is_err() {
-            // Without a handler the system's own ends the process.
+            // Without a handler, the default handler ends the process.
             std::future::pending::<()>().await;
         }
     };

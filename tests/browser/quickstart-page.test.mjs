@@ -1,0 +1,115 @@
+// The page of the quickstart as a person uses it: on a phone, in the dark, after a reload, and when something fails. A
+// scripted model answers.
+
+import assert from 'node:assert/strict';
+
+import { startFakeOpenAi } from '../lib/fake-openai.mjs';
+import { openai, startQuickstart, until } from '../lib/quickstart.mjs';
+import { MARKDOWN, PHONE, fitsPhone, followsColourScheme, prose, showsMarkdown, suiteOn } from './page.mjs';
+
+let model;
+
+const onPage = suiteOn(async () => {
+  model = await startFakeOpenAi();
+  const app = await startQuickstart(openai('openai', model.baseUrl));
+  return { ...app, server: app, stop: () => app.stop().finally(model.stop) };
+});
+
+const focused = (view) => view.page.evaluate(() => document.activeElement.id);
+const HALF = { text: 'Half an answer', end: 'error' };
+
+onPage('Markdown becomes elements, and no image is loaded', async (view) => {
+  model.script({ text: MARKDOWN });
+  await view.ask('Show me everything');
+  await showsMarkdown(view, view.answer());
+  assert.equal(await view.answer().locator('p.heading').innerText(), 'A title');
+  const link = view.answer().getByRole('link', { name: 'A site' });
+  assert.deepEqual(
+    [await link.getAttribute('rel'), await link.getAttribute('target')],
+    ['noopener noreferrer', '_blank'],
+  );
+  await view.screenshot('markdown');
+});
+
+onPage('the chat is one tap away on a phone', async (view) => {
+  model.script({ text: MARKDOWN });
+  await view.page.setViewportSize(PHONE);
+  await view.page.waitForSelector('#view tbody tr');
+  await fitsPhone(view, view.page.locator('#chat-toggle'));
+  await view.screenshot('phone-page');
+  await view.page.click('#chat-toggle');
+  await fitsPhone(view, view.page.locator('#chat-input'));
+  await view.ask('Show me everything');
+  await fitsPhone(view, view.page.locator('#chat-send'));
+  await view.screenshot('phone-chat');
+});
+
+onPage('the page follows the colour scheme of the system', async (view) => {
+  await followsColourScheme(view);
+  await view.screenshot('dark');
+});
+
+onPage('a reload keeps the chat', async (view) => {
+  model.script({ text: 'The first answer.' }, { text: 'The second answer.' });
+  await view.ask('One');
+  await view.page.reload();
+  assert.equal(await prose(view.answers), 'The first answer.');
+  await view.ask('Two');
+  const [first, second] = view.runs;
+  assert.equal(second.id, first.id);
+  assert.deepEqual(second.messages.map((message) => message.role), ['user', 'assistant', 'user']);
+  await view.page.click('#chat-clear');
+  await view.page.reload();
+  assert.equal(await view.answers.count(), 0);
+});
+
+onPage('another try replaces the incomplete answer', async (view) => {
+  model.script(HALF, { text: 'Better.' });
+  await view.type('Tell me');
+  await view.settled();
+  assert.equal(await view.answer().locator('.mark').isVisible(), true);
+  await view.page.click('#chat-retry');
+  await view.settled();
+  assert.equal(await view.answers.count(), 1);
+  assert.equal(await prose(view.answers), 'Better.');
+  assert.equal(await view.answer().locator('.mark').isVisible(), false);
+  assert.equal(await focused(view), 'chat-input');
+});
+
+onPage('another try does not run a finished call again', async (view) => {
+  model.script({ calls: [{ id: 'call_t', name: 'create_ticket', args: { subject: 'Once' } }] }, HALF, { text: 'Better.' });
+  await view.type('Open a ticket');
+  await view.settled();
+  await view.page.click('#chat-retry');
+  await view.settled();
+  assert.equal(await prose(view.answers), 'Better.');
+  assert.equal(await view.tool('create_ticket').count(), 1);
+  const output = model.requests[2].body.input.find((item) => item.type === 'function_call_output');
+  assert.match(output.output, /Once/, 'the model receives the result of the call');
+});
+
+onPage('after a stop the input has the focus, and the answer a mark', async (view) => {
+  model.script({ text: 'This answer has no end', end: 'hang' });
+  await view.type('Tell me everything');
+  await until(async () => (await prose(view.answers)).includes('no end'), 'the text is shown');
+  await view.page.click('#chat-stop');
+  await view.settled();
+  assert.equal(await focused(view), 'chat-input');
+  assert.match(await view.answer().innerText(), /Stopped: this answer is incomplete\./);
+});
+
+onPage('a dead server is named, and the page keeps its table', async (view, app) => {
+  model.script({ text: 'This answer has no end', end: 'hang' });
+  await view.page.waitForSelector('#view tbody tr');
+  await view.type('Tell me everything');
+  await until(async () => (await prose(view.answers)).includes('no end'), 'the text is shown');
+  await app.server.stop();
+  await view.settled();
+  await view.page.click('#chat-retry');
+  await view.settled();
+  assert.match(await view.page.innerText('#chat-error'), /The server does not answer\./);
+  await view.page.waitForSelector('#view .failure');
+  assert.equal(await view.page.locator('#view tbody tr').count(), 40);
+  await view.screenshot('dead-server');
+  assert.ok(view.problems.splice(0).every((line) => /net::ERR/.test(line)), 'the browser logs failed requests');
+});
