@@ -32,8 +32,12 @@ fn rows(wanted: &[&str], folder: &std::path::Path) -> Result<(), Box<dyn Error>>
             for deltas in [deltas, 2 * deltas] {
                 let report = folder.join(format!("{}-{speed}-{deltas}", target.name()));
                 let path = report.display().to_string();
-                let bench =
-                    Bench::start_counted(target, Api::Responses, Streams { deltas, every_us }, &path)?;
+                let bench = Bench::start_counted(
+                    target,
+                    Api::Responses,
+                    Streams { deltas, every_us, token_writes: false },
+                    &path,
+                )?;
                 runtime.block_on(async {
                     let answers = bench.ask(connections, 1, Wish::Usual, Keep::default()).await?;
                     match answers.iter().find(|answer| answer.deltas != deltas) {

@@ -28,7 +28,8 @@ use server::Target;
 use wire::Api;
 
 /// Commands of this part, as the usage names them.
-pub(crate) const USAGE: &str = "omniassist-benches relay [full|paced|requests|memory]... [--repeat N]
+pub(crate) const USAGE: &str = "omniassist-benches relay [full|paced|requests|memory]... [relay|axum|actix|hyper|axum-traced]...
+                        [--writes token] [--pin] [--repeat N]
        omniassist-benches count [full|paced]
        omniassist-benches disconnects [axum|actix|hyper]... [--runs N]
        omniassist-benches streams [relay|axum|actix|hyper]... [--streams N] [--seconds N] [--stalled N] [--repeat N]
@@ -37,7 +38,8 @@ pub(crate) const USAGE: &str = "omniassist-benches relay [full|paced|requests|me
 /// Runs a command of this part; `None` when it is none.
 pub(crate) fn run(arguments: &[&str]) -> Option<Result<(), Box<dyn Error>>> {
     Some(match *arguments {
-        ["provide", api, deltas, every] => provide(api, deltas, every),
+        ["provide", api, deltas, every] => provide(api, deltas, every, false),
+        ["provide", api, deltas, every, "token"] => provide(api, deltas, every, true),
         ["serve", target, api, provider] => serve(target, api, provider, false),
         ["serve", target, api, provider, "tool"] => serve(target, api, provider, true),
         ["relay", ref wanted @ ..] => table::print(wanted),
@@ -49,9 +51,9 @@ pub(crate) fn run(arguments: &[&str]) -> Option<Result<(), Box<dyn Error>>> {
     })
 }
 
-fn provide(api: &str, deltas: &str, every: &str) -> Result<(), Box<dyn Error>> {
+fn provide(api: &str, deltas: &str, every: &str, token_writes: bool) -> Result<(), Box<dyn Error>> {
     let every = Duration::from_micros(every.parse()?);
-    let pace = Pace { deltas: deltas.parse()?, every: (!every.is_zero()).then_some(every) };
+    let pace = Pace { deltas: deltas.parse()?, every: (!every.is_zero()).then_some(every), token_writes };
     provider::serve(Api::named(api).ok_or("no such API")?, pace)
 }
 

@@ -22,6 +22,17 @@ pub(super) fn announce(address: SocketAddr) -> std::io::Result<()> {
     out.flush()
 }
 
+/// Leaves the first core to a pinned server: this process and what it starts from now on use the others.
+pub(super) fn leave_first_core() -> Result<(), Box<dyn Error>> {
+    let last = std::thread::available_parallelism()?.get() - 1;
+    if last == 0 {
+        return Err("--pin needs two cores".into());
+    }
+    let id = std::process::id().to_string();
+    let set = Command::new("taskset").args(["-a", "-p", "-c", &format!("1-{last}"), &id]).output()?;
+    if set.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&set.stderr).into()) }
+}
+
 /// A process of this program in another part. Ended when dropped.
 pub(super) struct Process {
     child: Child,
@@ -32,6 +43,11 @@ impl Process {
     /// Starts this program with other arguments and waits until it listens.
     pub(super) fn start(arguments: &[&str]) -> Result<Self, Box<dyn Error>> {
         Self::of(Command::new(env::current_exe()?).args(arguments))
+    }
+
+    /// The same on the first core alone.
+    pub(super) fn start_pinned(arguments: &[&str]) -> Result<Self, Box<dyn Error>> {
+        Self::of(Command::new("taskset").args(["-c", "0"]).arg(env::current_exe()?).args(arguments))
     }
 
     /// The same under callgrind, which writes its report when the process is ended.

@@ -28,6 +28,8 @@ pub(super) struct Pace {
     pub(super) deltas: usize,
     /// Time between two; none at full speed.
     pub(super) every: Option<Duration>,
+    /// At full speed: each delta is a write of its own, in place of one write for the answer.
+    pub(super) token_writes: bool,
 }
 
 /// Serves until the standard input is closed.
@@ -49,13 +51,19 @@ pub(super) fn serve(api: Api, pace: Pace) -> Result<(), Box<dyn Error>> {
 }
 
 async fn answer_all(mut stream: TcpStream, api: Api, pace: Pace) -> std::io::Result<()> {
-    let usual = pace.every.is_none().then(|| at_once(api, pace.deltas));
+    let usual = (pace.every.is_none() && !pace.token_writes).then(|| at_once(api, pace.deltas));
     let mut received = Vec::new();
     while let Some(request) = read_request(&mut stream, &mut received).await? {
         match (Wish::of_request(&request), &usual, pace.every) {
             (Wish::Usual, Some(usual), _) => stream.write_all(usual.as_bytes()).await?,
-            (Wish::Usual, None, every) => {
-                let every = every.unwrap_or_default();
+            (Wish::Usual, None, None) => {
+                stream.write_all((String::from(HEAD) + &api.opening()).as_bytes()).await?;
+                for number in 0..pace.deltas {
+                    stream.write_all(api.delta(now(), number).as_bytes()).await?;
+                }
+                stream.write_all(api.closing().as_bytes()).await?;
+            }
+            (Wish::Usual, None, Some(every)) => {
                 stream.write_all((String::from(HEAD) + &api.opening()).as_bytes()).await?;
                 // Spread, so that streams which begin together do not tick together.
                 let first = every.min(SPREAD).mul_f64(f64::from(stream.peer_addr()?.port() % 97) / 97.0);

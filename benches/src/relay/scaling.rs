@@ -88,7 +88,8 @@ struct Heard {
 async fn paced(target: Target, streams: usize, seconds: usize) -> Result<Measured, Box<dyn Error>> {
     let every_us = 1_000_000 * streams as u64 / TOTAL as u64;
     // More than anybody waits for.
-    let bench = Bench::start(target, Api::Responses, Streams { deltas: 100_000, every_us })?;
+    let bench =
+        Bench::start(target, Api::Responses, Streams { deltas: 100_000, every_us, token_writes: false })?;
     bench.ask_and_leave(64).await?;
     bench.settle().await?;
     let idle = bench.server.rss()?;
@@ -159,7 +160,11 @@ async fn listen(address: std::net::SocketAddr, heard: &Heard) -> Result<(), Box<
 
 /// The cost of two answers, of which one is longer. The pauses between them let nothing pile up.
 async fn lengths(target: Target, wishes: [(String, Wish, usize); 2]) -> Result<(), Box<dyn Error>> {
-    let bench = Bench::start_with_tool(target, Api::Responses, Streams { deltas: 1, every_us: 0 })?;
+    let bench = Bench::start_with_tool(
+        target,
+        Api::Responses,
+        Streams { deltas: 1, every_us: 0, token_writes: false },
+    )?;
     let mut costs: Vec<Vec<u64>> = vec![Vec::new(); 2];
     for repetition in 0..6 {
         for ((_, wish, size), costs) in wishes.iter().zip(&mut costs) {

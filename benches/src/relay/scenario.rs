@@ -40,6 +40,8 @@ pub(super) struct Cost {
 pub(super) struct Streams {
     pub(super) deltas: usize,
     pub(super) every_us: u64,
+    /// Each delta is a write of its own, at full speed too.
+    pub(super) token_writes: bool,
 }
 
 impl Bench {
@@ -54,6 +56,11 @@ impl Bench {
         streams: Streams,
     ) -> Result<Self, Box<dyn Error>> {
         Self::start_as(target, api, streams, &["tool"], Process::start)
+    }
+
+    /// As [`start`](Self::start), with the server on the first core alone.
+    pub(super) fn start_pinned(target: Target, api: Api, streams: Streams) -> Result<Self, Box<dyn Error>> {
+        Self::start_as(target, api, streams, &[], Process::start_pinned)
     }
 
     /// As [`start`](Self::start), with the server's instructions counted.
@@ -81,7 +88,8 @@ impl Bench {
 
     fn provider(api: Api, streams: Streams) -> Result<Process, Box<dyn Error>> {
         let (deltas, every) = (streams.deltas.to_string(), streams.every_us.to_string());
-        Process::start(&["provide", api.name(), &deltas, &every])
+        let writes: &[&str] = if streams.token_writes { &["token"] } else { &[] };
+        Process::start(&[&["provide", api.name(), &deltas, &every], writes].concat())
     }
 
     /// Ends both.

@@ -100,7 +100,7 @@ struct Load {
 
 impl Load {
     async fn measure(&self) -> Result<Measured, Box<dyn Error>> {
-        let streams = Streams { deltas: self.deltas, every_us: 1_000_000 / PACE as u64 };
+        let streams = Streams { deltas: self.deltas, every_us: 1_000_000 / PACE as u64, token_writes: false };
         let bench = Bench::start(self.target, Api::Responses, streams)?;
         bench.ask_and_leave(64).await?;
         let mut readers = Vec::new();

@@ -3,6 +3,7 @@
 use std::error::Error;
 use std::io::{Write, stdout};
 
+use super::process;
 use super::scenario::{Bench, Cost, Streams, as_f64, kilobytes};
 use super::server::Target;
 use super::wire::Api;
@@ -10,23 +11,50 @@ use super::wire::Api;
 /// What is measured when nothing is named.
 const ALL: [&str; 4] = ["full", "paced", "requests", "memory"];
 
+/// How the tables are measured.
+struct Setup {
+    repeat: usize,
+    /// The provider writes each delta by itself.
+    token_writes: bool,
+    /// The server has the first core alone, and all others run on the rest.
+    pin: bool,
+    /// The relay is the first.
+    targets: Vec<Target>,
+}
+
 /// Measures what is named, and prints a table of each.
 pub(super) fn print(arguments: &[&str]) -> Result<(), Box<dyn Error>> {
-    let (wanted, repeat) = match arguments {
-        [wanted @ .., "--repeat", number] => (wanted, number.parse()?),
-        wanted => (wanted, 5),
-    };
-    if let Some(unknown) = wanted.iter().find(|name| !ALL.contains(name)) {
-        return Err(format!("{unknown}: there are {ALL:?}").into());
+    let mut setup = Setup { repeat: 5, token_writes: false, pin: false, targets: vec![Target::Relay] };
+    let mut wanted = Vec::new();
+    let mut rest = arguments;
+    while let Some((argument, behind)) = rest.split_first() {
+        rest = behind;
+        match (*argument, behind) {
+            ("--repeat", [number, behind @ ..]) => (setup.repeat, rest) = (number.parse()?, behind),
+            ("--writes", ["token", behind @ ..]) => (setup.token_writes, rest) = (true, behind),
+            ("--pin", _) => setup.pin = true,
+            (name, _) if ALL.contains(&name) => wanted.push(name),
+            (name, _) => match Target::named(name) {
+                Some(Target::Relay) => {}
+                Some(target) => setup.targets.push(target),
+                None => return Err(format!("{name}: there are {ALL:?} and the names of servers").into()),
+            },
+        }
+    }
+    if let [Target::Relay] = *setup.targets {
+        setup.targets = Target::ALL.to_vec();
+    }
+    if setup.pin {
+        process::leave_first_core()?;
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     for name in ALL.iter().filter(|name| wanted.is_empty() || wanted.contains(name)) {
         runtime.block_on(async {
             match *name {
-                "full" => full(repeat).await,
-                "paced" => paced(repeat).await,
-                "requests" => requests(repeat).await,
-                _ => memory(repeat).await,
+                "full" => full(&setup).await,
+                "paced" => paced(&setup).await,
+                "requests" => requests(&setup).await,
+                _ => memory(&setup).await,
             }
         })?;
     }
@@ -68,17 +96,18 @@ pub(super) fn median(values: &mut [f64]) -> f64 {
 
 /// Every server once in each repetition, so that a ratio compares what ran at nearly the same time.
 async fn rounds(
-    repeat: usize,
+    setup: &Setup,
     api: Api,
     streams: Streams,
     connections: usize,
     requests: usize,
 ) -> Result<Vec<Vec<Cost>>, Box<dyn Error>> {
     let mut rounds = Vec::new();
-    for _ in 0..repeat {
+    let start = if setup.pin { Bench::start_pinned } else { Bench::start };
+    for _ in 0..setup.repeat {
         let mut round = Vec::new();
-        for target in Target::ALL {
-            let bench = Bench::start(target, api, streams)?;
+        for target in &setup.targets {
+            let bench = start(*target, api, streams)?;
             round.push(bench.cost(connections, requests, streams.deltas).await?);
             bench.end()?;
         }
@@ -87,13 +116,16 @@ async fn rounds(
     Ok(rounds)
 }
 
-async fn full(repeat: usize) -> Result<(), Box<dyn Error>> {
-    say("\nFull speed: 64 streams of 1000 deltas, three times each; median of the repetitions\n")?;
+async fn full(setup: &Setup) -> Result<(), Box<dyn Error>> {
+    let writes = if setup.token_writes { "a write for each delta" } else { "one write for an answer" };
+    say(&format!(
+        "\nFull speed: 64 streams of 1000 deltas, three times each, {writes}; median of the repetitions\n"
+    ))?;
     say("| server | API | CPU µs a delta | of the relay's (least–most) |\n|---|---|---|---|")?;
     for api in Api::ALL {
-        let streams = Streams { deltas: 1000, every_us: 0 };
-        let cpu = Column::of(&rounds(repeat, api, streams, 64, 3).await?, |cost| cost.cpu);
-        for (index, target) in Target::ALL.iter().enumerate() {
+        let streams = Streams { deltas: 1000, every_us: 0, token_writes: setup.token_writes };
+        let cpu = Column::of(&rounds(setup, api, streams, 64, 3).await?, |cost| cost.cpu);
+        for (index, target) in setup.targets.iter().enumerate() {
             let (name, api) = (target.name(), api.name());
             say(&format!("| {name} | {api} | {:.2} | {} |", cpu.median(index), cpu.ratio(index)))?;
         }
@@ -101,39 +133,42 @@ async fn full(repeat: usize) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-async fn paced(repeat: usize) -> Result<(), Box<dyn Error>> {
-    say("\nPaced: 500 streams of 50 deltas a second, 4 seconds; Responses\n")?;
+async fn paced(setup: &Setup) -> Result<(), Box<dyn Error>> {
+    say("\nPaced: streams of 50 deltas a second, 4 seconds; Responses\n")?;
     say(
-        "| server | CPU µs a delta | of the relay's | p50 µs | of the relay's | p99 µs |\n|---|---|---|---|---|---|",
+        "| streams | server | CPU µs a delta | of the relay's | p50 µs | of the relay's | p99 µs |\n|---|---|---|---|---|---|---|",
     )?;
-    let streams = Streams { deltas: 200, every_us: 20_000 };
-    let costs = rounds(repeat, Api::Responses, streams, 500, 1).await?;
-    let cpu = Column::of(&costs, |cost| cost.cpu);
-    let p50 = Column::of(&costs, |cost| cost.p50);
-    let p99 = Column::of(&costs, |cost| cost.p99);
-    for (index, target) in Target::ALL.iter().enumerate() {
-        say(&format!(
-            "| {} | {:.2} | {} | {:.0} | {} | {:.0} |",
-            target.name(),
-            cpu.median(index),
-            cpu.ratio(index),
-            p50.median(index),
-            p50.ratio(index),
-            p99.median(index)
-        ))?;
+    for connections in [1, 100, 500] {
+        let streams = Streams { deltas: 200, every_us: 20_000, token_writes: true };
+        let costs = rounds(setup, Api::Responses, streams, connections, 1).await?;
+        let cpu = Column::of(&costs, |cost| cost.cpu);
+        let p50 = Column::of(&costs, |cost| cost.p50);
+        let p99 = Column::of(&costs, |cost| cost.p99);
+        for (index, target) in setup.targets.iter().enumerate() {
+            say(&format!(
+                "| {connections} | {} | {:.2} | {} | {:.0} | {} | {:.0} |",
+                target.name(),
+                cpu.median(index),
+                cpu.ratio(index),
+                p50.median(index),
+                p50.ratio(index),
+                p99.median(index)
+            ))?;
+        }
     }
     Ok(())
 }
 
-async fn requests(repeat: usize) -> Result<(), Box<dyn Error>> {
+async fn requests(setup: &Setup) -> Result<(), Box<dyn Error>> {
     say("\nShort requests: 4 connections, 500 requests each, 3 deltas in an answer; Responses\n")?;
     say(
         "| server | CPU µs a request | of the relay's | first text, p50 µs | of the relay's |\n|---|---|---|---|---|",
     )?;
-    let costs = rounds(repeat, Api::Responses, Streams { deltas: 3, every_us: 0 }, 4, 500).await?;
+    let streams = Streams { deltas: 3, every_us: 0, token_writes: setup.token_writes };
+    let costs = rounds(setup, Api::Responses, streams, 4, 500).await?;
     let cpu = Column::of(&costs, |cost| cost.cpu_per_request);
     let first = Column::of(&costs, |cost| cost.first);
-    for (index, target) in Target::ALL.iter().enumerate() {
+    for (index, target) in setup.targets.iter().enumerate() {
         say(&format!(
             "| {} | {:.0} | {} | {:.0} | {} |",
             target.name(),
@@ -146,14 +181,15 @@ async fn requests(repeat: usize) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-async fn memory(repeat: usize) -> Result<(), Box<dyn Error>> {
+async fn memory(setup: &Setup) -> Result<(), Box<dyn Error>> {
     const STREAMS: [usize; 3] = [1000, 4000, 8000];
     say("\nMemory: open streams that say one delta a minute; KB for each, above what the idle server has\n")?;
+    let streams = Streams { deltas: 1000, every_us: 60_000_000, token_writes: true };
     say("| server | 1000 streams | 4000 | 8000 |\n|---|---|---|---|")?;
-    for target in Target::ALL {
+    for target in &setup.targets {
         let mut columns: Vec<Vec<f64>> = vec![Vec::new(); STREAMS.len()];
-        for _ in 0..repeat.min(3) {
-            let bench = Bench::start(target, Api::Responses, Streams { deltas: 1000, every_us: 60_000_000 })?;
+        for _ in 0..setup.repeat.min(3) {
+            let bench = Bench::start(*target, Api::Responses, streams)?;
             let points = bench.memory(&STREAMS).await?;
             let idle = points.first().map_or(0, |(_, bytes)| *bytes);
             for ((streams, bytes), column) in points.iter().skip(1).zip(&mut columns) {
