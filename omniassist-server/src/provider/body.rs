@@ -6,8 +6,6 @@ use omniassist_core::{LlmPayload, TranscriptItem};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Map, Value};
 
-use super::body_text::TextFormatter;
-pub(super) use super::body_text::text;
 use crate::{Error, Result};
 
 /// Bytes that an item of a conversation has around its text, about.
@@ -57,7 +55,7 @@ impl<F: Fields> Serialize for Whole<'_, F> {
 pub(super) fn encode<F: Fields>(fields: &F, payload: &LlmPayload) -> Result<Bytes> {
     let mut out = Vec::with_capacity(size_hint(&payload.transcript));
     Whole { fields, extra: &payload.options.extra }
-        .serialize(&mut serde_json::Serializer::with_formatter(&mut out, TextFormatter))
+        .serialize(&mut serde_json::Serializer::new(&mut out))
         .map_err(|source| {
             Error::configuration("the request cannot be written as JSON").with_source(source)
         })?;

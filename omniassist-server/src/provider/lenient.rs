@@ -24,14 +24,6 @@ impl<'a> Str<'a> {
         Self(Some(Cow::Owned(text)))
     }
 
-    /// Takes what was read, once: a field that comes twice is for serde to refuse.
-    #[inline]
-    pub(super) fn set(&mut self, read: Option<Cow<'a, str>>) -> Option<()> {
-        self.0.is_none().then_some(())?;
-        self.0 = Some(read?);
-        Some(())
-    }
-
     /// The string; empty if absent.
     pub(super) fn as_str(&self) -> &str {
         self.0.as_deref().unwrap_or_default()
@@ -116,16 +108,6 @@ impl<'de: 'a, 'a> Deserialize<'de> for Str<'a> {
 /// A count or an index. What is not a whole number reads as absent.
 #[derive(Debug, Default, Clone, Copy)]
 pub(super) struct Num(pub(super) Option<u64>);
-
-impl Num {
-    /// Takes what was read, once: a field that comes twice is for serde to refuse.
-    #[inline]
-    pub(super) fn set(&mut self, read: Option<u64>) -> Option<()> {
-        self.0.is_none().then_some(())?;
-        self.0 = Some(read?);
-        Some(())
-    }
-}
 
 impl<'de> Deserialize<'de> for Num {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

@@ -124,12 +124,6 @@ pub mod anthropic;
     allow(dead_code, reason = "each provider uses a part of what they share")
 )]
 mod body;
-#[cfg(feature = "__transport")]
-#[cfg_attr(
-    not(all(feature = "anthropic", feature = "gemini", feature = "openai")),
-    allow(dead_code, reason = "each provider uses a part of what they share")
-)]
-mod body_text;
 mod fallback;
 #[cfg(feature = "gemini")]
 pub mod gemini;
@@ -141,12 +135,6 @@ pub mod gemini;
 mod lenient;
 #[cfg(feature = "openai")]
 pub mod openai;
-#[cfg(feature = "__transport")]
-#[cfg_attr(
-    not(all(feature = "anthropic", feature = "gemini", feature = "openai")),
-    allow(dead_code, reason = "each provider uses a part of what they share")
-)]
-mod plain;
 #[cfg(feature = "__transport")]
 mod report;
 #[cfg(feature = "__transport")]

@@ -7,7 +7,6 @@ use omniassist_core::{EventBuf, FinishReason, JsonText, Limits, LlmEvent, Text};
 use serde_json::value::RawValue;
 
 use super::block::{Block, Kind, ProviderBlock, StoppedCall, number};
-use super::delta::BlockDelta;
 use super::usage::Counts;
 use super::wire::{Citation, ContentBlock, Delta, Event, Message};
 use crate::provider::lenient::string_or_json;
@@ -346,9 +345,14 @@ impl Reader {
         self.finished = true;
         Ok(())
     }
+}
 
-    /// Any event, as serde reads it.
-    pub(super) fn parsed(&mut self, name: &str, data: &Text, out: &mut Out) -> Result<()> {
+impl EventReader for Reader {
+    fn event(&mut self, name: &str, data: &Text, out: &mut Out) -> Result<()> {
+        // A gateway's keep-alive may come as data that is no JSON, and `[DONE]` says nothing here.
+        if self.finished || !is_object(data) {
+            return Ok(());
+        }
         let event: Event<'_> = serde_json::from_str(data).map_err(broken_json)?;
         match event.kind.non_empty().unwrap_or(name) {
             "content_block_delta" => {
@@ -382,20 +386,6 @@ impl Reader {
             },
         }
         Ok(())
-    }
-}
-
-impl EventReader for Reader {
-    fn event(&mut self, name: &str, data: &Text, out: &mut Out) -> Result<()> {
-        // A gateway's keep-alive may come as data that is no JSON, and `[DONE]` says nothing here.
-        if self.finished || !is_object(data) {
-            return Ok(());
-        }
-        let mut piece = BlockDelta::default();
-        if piece.read(data).is_some() {
-            return self.delta(piece.index.0, piece.delta, data, out);
-        }
-        self.parsed(name, data, out)
     }
 
     fn is_terminal(&self, name: &str, data: &Text) -> bool {

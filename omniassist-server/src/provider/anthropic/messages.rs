@@ -11,7 +11,6 @@ use serde::{Serialize, Serializer};
 
 use super::ran::Ran;
 use super::{file, metadata};
-use crate::provider::body;
 
 /// Stands where the API wants a message of the user and there is none.
 const OPENING: &str = "(The conversation begins.)";
@@ -64,7 +63,6 @@ pub(super) enum CacheControl {
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(super) enum Content<'a> {
     Text {
-        #[serde(serialize_with = "body::text")]
         text: Cow<'a, str>,
     },
     Image {
@@ -76,12 +74,10 @@ pub(super) enum Content<'a> {
         title: Option<&'a str>,
     },
     Thinking {
-        #[serde(serialize_with = "body::text")]
         thinking: &'a str,
         signature: &'a str,
     },
     RedactedThinking {
-        #[serde(serialize_with = "body::text")]
         data: &'a str,
     },
     ToolUse {
@@ -91,7 +87,7 @@ pub(super) enum Content<'a> {
     },
     ToolResult {
         tool_use_id: Cow<'a, str>,
-        #[serde(skip_serializing_if = "str::is_empty", serialize_with = "body::text")]
+        #[serde(skip_serializing_if = "str::is_empty")]
         content: Text,
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         is_error: bool,
@@ -104,19 +100,9 @@ pub(super) enum Content<'a> {
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(super) enum Source<'a> {
-    Base64 {
-        media_type: &'a str,
-        #[serde(serialize_with = "body::text")]
-        data: &'a str,
-    },
-    Url {
-        url: &'a Text,
-    },
-    Text {
-        media_type: &'static str,
-        #[serde(serialize_with = "body::text")]
-        data: String,
-    },
+    Base64 { media_type: &'a str, data: &'a str },
+    Url { url: &'a Text },
+    Text { media_type: &'static str, data: String },
 }
 
 impl Content<'_> {

@@ -16,7 +16,6 @@
 
 mod block;
 mod decode;
-mod delta;
 mod encode;
 mod file;
 mod messages;

@@ -11,7 +11,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::metadata;
-use crate::provider::{body, body_text};
 
 /// What Google documents to send where a call has no signature since another model made it; without any, models that
 /// sign their calls refuse the request.
@@ -27,7 +26,7 @@ pub(super) struct Content<'a> {
 #[derive(Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Part<'a> {
-    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "body_text::optional_text")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<Cow<'a, str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     thought: Option<bool>,
@@ -67,7 +66,6 @@ struct Ran<'a> {
 #[serde(rename_all = "camelCase")]
 struct Blob<'a> {
     mime_type: &'a Text,
-    #[serde(serialize_with = "body::text")]
     data: &'a str,
 }
 

@@ -7,7 +7,6 @@ use omniassist_core::{EventBuf, FinishReason, JsonText, Limits, LlmEvent, Text, 
 use serde_json::value::RawValue;
 
 use super::calls::Calls;
-use super::delta::Words;
 use super::metadata;
 use super::wire::{Candidate, Chunk, Cited, Part, WireUsage};
 use crate::provider::report;
@@ -62,11 +61,6 @@ impl Reader {
         }
     }
 
-    /// Any chunk, as serde reads it.
-    pub(super) fn parsed(&mut self, data: &Text, out: &mut Out) -> Result<()> {
-        self.chunk(serde_json::from_str(data).map_err(broken_json)?, data, out)
-    }
-
     fn chunk(&mut self, chunk: Chunk<'_>, data: &Text, out: &mut Out) -> Result<()> {
         if let Some(usage) = chunk.usage_metadata.as_ref().and_then(WireUsage::normalised) {
             self.usage = Some(usage);
@@ -85,14 +79,6 @@ impl Reader {
         // Further candidates are never asked for.
         let candidate = chunk.candidates.into_iter().find(|candidate| candidate.index.0.unwrap_or(0) == 0);
         candidate.map_or(Ok(()), |candidate| self.candidate(candidate, data, out))
-    }
-
-    fn words(&mut self, words: Words<'_>, data: &Text, out: &mut Out) {
-        if let Some(usage) = words.usage.normalised() {
-            self.usage = Some(usage);
-        }
-        let kind = if words.thought == Some(true) { BlockKind::Reasoning } else { BlockKind::Text };
-        self.say(kind, words.text.into_view(data), out);
     }
 
     fn candidate(&mut self, candidate: Candidate<'_>, data: &Text, out: &mut Out) -> Result<()> {
@@ -252,13 +238,8 @@ impl Reader {
 
 impl EventReader for Reader {
     fn event(&mut self, _name: &str, data: &Text, out: &mut Out) -> Result<()> {
-        let mut words = Words::default();
-        if self.started && words.read(data).is_some() {
-            self.words(words, data, out);
-            return Ok(());
-        }
         if is_object(data) {
-            return self.parsed(data, out);
+            return self.chunk(serde_json::from_str(data).map_err(broken_json)?, data, out);
         }
         // Errors come as a list, too: what the API sends without `alt=sse`.
         for chunk in list(data) {

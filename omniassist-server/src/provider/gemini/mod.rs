@@ -17,7 +17,6 @@
 mod calls;
 mod contents;
 mod decode;
-mod delta;
 mod encode;
 mod metadata;
 mod model;

@@ -6,7 +6,6 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::provider::lenient::{Few, Num, Str};
-use crate::provider::plain::Plain;
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -178,19 +177,6 @@ pub(super) struct WireUsage {
 }
 
 impl WireUsage {
-    /// Reads counts that are plain.
-    pub(super) fn read(&mut self, json: &mut Plain<'_>) -> Option<()> {
-        json.object(|key, json| match key {
-            b"promptTokenCount" => self.prompt_token_count.set(json.number()),
-            b"toolUsePromptTokenCount" => self.tool_use_prompt_token_count.set(json.number()),
-            b"candidatesTokenCount" => self.candidates_token_count.set(json.number()),
-            b"thoughtsTokenCount" => self.thoughts_token_count.set(json.number()),
-            b"totalTokenCount" => self.total_token_count.set(json.number()),
-            b"cachedContentTokenCount" => self.cached_content_token_count.set(json.number()),
-            _ => json.skip(),
-        })
-    }
-
     /// The counts in the common vocabulary; `None` if the object reports nothing. This API counts thoughts, and what
     /// its own tools read, apart from the rest.
     pub(super) fn normalised(&self) -> Option<Usage> {

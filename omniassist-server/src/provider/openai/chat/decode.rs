@@ -8,7 +8,6 @@ use serde_json::value::RawValue;
 
 use super::super::usage::WireUsage;
 use super::calls::{Calls, Verdict};
-use super::delta::Words;
 use super::details::Details;
 use super::wire::{
     Choice, Chunk, Content, ContentPart, Delta, ExecutedTool, ReasoningDetail, ToolDelta, UrlCitation,
@@ -75,11 +74,6 @@ impl Reader {
         self.calls.offer(names);
     }
 
-    /// Any chunk, as serde reads it.
-    pub(super) fn parsed(&mut self, data: &Text, out: &mut Out) -> Result<()> {
-        self.chunk(serde_json::from_str(data).map_err(broken_json)?, data, out)
-    }
-
     fn chunk(&mut self, chunk: Chunk<'_>, data: &Text, out: &mut Out) -> Result<()> {
         let groq_error = chunk.x_groq.as_ref().and_then(|groq| groq.error);
         let choice_error = chunk.choices.0.as_ref().and_then(|choice| choice.error);
@@ -137,18 +131,8 @@ impl Reader {
         Ok(())
     }
 
-    fn words(&mut self, words: Words<'_>, data: &Text, out: &mut Out) {
-        // The same reasoning may come under several names at once.
-        let mut reasoning = words.reasoning_content.into_view(data);
-        if reasoning.is_empty() {
-            reasoning = words.reasoning.into_view(data);
-        }
-        self.say(BlockKind::Reasoning, reasoning, out);
-        self.say(BlockKind::Text, words.content.into_view(data), out);
-        self.say(BlockKind::Refusal, words.refusal.into_view(data), out);
-    }
-
     fn delta(&mut self, delta: Delta<'_>, data: &Text, out: &mut Out) -> Result<()> {
+        // The same reasoning may come under several names at once.
         let mut reasoning = delta.reasoning_content.into_view(data);
         if reasoning.is_empty() {
             reasoning = delta.reasoning.into_view(data);
@@ -333,12 +317,7 @@ impl EventReader for Reader {
             // A keep-alive that came as data.
             return Ok(());
         }
-        let mut words = Words::default();
-        if self.started && words.read(data).is_some() {
-            self.words(words, data, out);
-            return Ok(());
-        }
-        self.parsed(data, out)
+        self.chunk(serde_json::from_str(data).map_err(broken_json)?, data, out)
     }
 
     fn is_terminal(&self, _name: &str, data: &Text) -> bool {

@@ -18,7 +18,6 @@ use super::ids::CallIds;
 use super::schema::{Budget, normalise};
 use crate::Result;
 use crate::provider::body::{self, Body, Fields};
-use crate::provider::body_text;
 
 /// What the provider's settings add to a payload.
 #[derive(Debug, Clone)]
@@ -195,26 +194,16 @@ fn tool_choice(choice: &ToolChoice, quirks: Quirks) -> Option<Choice<'_>> {
 #[derive(Serialize)]
 #[serde(tag = "role", rename_all = "snake_case")]
 enum Message<'a> {
-    System {
-        #[serde(serialize_with = "body::text")]
-        content: Cow<'a, str>,
-    },
-    User {
-        content: UserMessage<'a>,
-    },
+    System { content: Cow<'a, str> },
+    User { content: UserMessage<'a> },
     Assistant(Turn<'a>),
-    Tool {
-        tool_call_id: &'a str,
-        #[serde(serialize_with = "body::text")]
-        content: Text,
-    },
+    Tool { tool_call_id: &'a str, content: Text },
 }
 
 /// What the assistant said in one turn.
 #[derive(Default, Serialize)]
 struct Turn<'a> {
     /// Null where the turn is calls alone.
-    #[serde(serialize_with = "body_text::optional_text")]
     content: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     reasoning_content: Option<String>,
@@ -227,37 +216,26 @@ struct Turn<'a> {
 #[derive(Serialize)]
 #[serde(untagged)]
 enum UserMessage<'a> {
-    Text(#[serde(serialize_with = "body::text")] &'a Text),
+    Text(&'a Text),
     Parts(Vec<Part<'a>>),
 }
 
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Part<'a> {
-    Text {
-        #[serde(serialize_with = "body::text")]
-        text: Text,
-    },
-    ImageUrl {
-        image_url: Url<'a>,
-    },
-    InputAudio {
-        input_audio: Audio<'a>,
-    },
-    File {
-        file: File<'a>,
-    },
+    Text { text: Text },
+    ImageUrl { image_url: Url<'a> },
+    InputAudio { input_audio: Audio<'a> },
+    File { file: File<'a> },
 }
 
 #[derive(Serialize)]
 struct Url<'a> {
-    #[serde(serialize_with = "body::text")]
     url: &'a Text,
 }
 
 #[derive(Serialize)]
 struct Audio<'a> {
-    #[serde(serialize_with = "body::text")]
     data: &'a str,
     format: &'static str,
 }
@@ -265,7 +243,6 @@ struct Audio<'a> {
 #[derive(Serialize)]
 struct File<'a> {
     filename: &'a str,
-    #[serde(serialize_with = "body::text")]
     file_data: &'a Text,
 }
 
@@ -287,14 +264,12 @@ enum Call<'a> {
 #[derive(Serialize)]
 struct CalledFunction<'a> {
     name: &'a Text,
-    #[serde(serialize_with = "body::text")]
     arguments: &'a str,
 }
 
 #[derive(Serialize)]
 struct CalledCustom<'a> {
     name: &'a Text,
-    #[serde(serialize_with = "body::text")]
     input: String,
 }
 

@@ -6,7 +6,6 @@ mod calls;
 mod compat;
 mod constrained;
 mod decode;
-mod delta;
 mod details;
 mod encode;
 mod ids;

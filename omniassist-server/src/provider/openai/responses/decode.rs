@@ -6,9 +6,8 @@ use omniassist_core::event::{CallKind, Source};
 use omniassist_core::{EventBuf, FinishReason, Limits, LlmEvent, Text};
 use serde_json::value::RawValue;
 
-use super::delta::{Delta, DeltaOf};
 use super::end;
-use super::item::{Blocks, CallState, ItemKind, ItemState, Items, PartKey};
+use super::item::{Blocks, CallState, DeltaOf, ItemKind, ItemState, Items, PartKey};
 use super::wire::{Annotation, Event, Item, Response};
 use crate::provider::lenient::{Num, Str, is_complete_json, string_or_json};
 use crate::provider::report;
@@ -104,17 +103,17 @@ impl Reader {
         ItemKind::Call(CallState { number, kind, arguments: String::new(), given: None, ended: false })
     }
 
-    fn delta(&mut self, of: DeltaOf, delta: Delta<'_>, data: &Text, out: &mut Out) -> Result<()> {
-        let content = delta.content_index.0.unwrap_or(0);
+    fn delta(&mut self, of: DeltaOf, event: Event<'_>, data: &Text, out: &mut Out) -> Result<()> {
+        let content = event.content_index.0.unwrap_or(0);
         let key = match of {
             DeltaOf::Text | DeltaOf::Reasoning => PartKey::Content(content),
             DeltaOf::Refusal => PartKey::Refusal(content),
-            DeltaOf::Summary => PartKey::Summary(delta.summary_index.0.unwrap_or(0)),
-            DeltaOf::Arguments => return self.arguments_delta(delta, data, out),
+            DeltaOf::Summary => PartKey::Summary(event.summary_index.0.unwrap_or(0)),
+            DeltaOf::Arguments => return self.arguments_delta(event, data, out),
         };
         let reasoning = matches!(of, DeltaOf::Summary | DeltaOf::Reasoning);
-        let place = Place { index: delta.output_index.0, id: delta.item_id.as_str(), reasoning };
-        self.part_delta(place, key, delta.delta.into_view(data), out);
+        let place = Place { index: event.output_index.0, id: event.item_id.as_str(), reasoning };
+        self.part_delta(place, key, event.delta.into_view(data), out);
         Ok(())
     }
 
@@ -162,12 +161,12 @@ impl Reader {
         }
     }
 
-    fn arguments_delta(&mut self, delta: Delta<'_>, data: &Text, out: &mut Out) -> Result<()> {
-        let Some(call) = self.open_call_of(delta.output_index, &delta.item_id) else {
+    fn arguments_delta(&mut self, event: Event<'_>, data: &Text, out: &mut Out) -> Result<()> {
+        let Some(call) = self.open_call_of(event.output_index, &event.item_id) else {
             tracing::debug!("arguments for a call that is not open");
             return Ok(());
         };
-        let delta = delta.delta.into_view(data);
+        let delta = event.delta.into_view(data);
         if delta.is_empty() {
             return Ok(());
         }
@@ -334,14 +333,8 @@ impl Reader {
         Ok(())
     }
 
-    /// Any event, as serde reads it.
-    pub(super) fn parsed(&mut self, name: &str, data: &Text, out: &mut Out) -> Result<()> {
-        let mut event: Event<'_> = serde_json::from_str(data).map_err(broken_json)?;
-        let kind = mem::take(&mut event.kind);
-        let kind = kind.non_empty().unwrap_or(name);
-        if let Some(of) = DeltaOf::named(kind) {
-            return self.delta(of, Delta::of_event(event), data, out);
-        }
+    /// Any event that is no delta.
+    fn other(&mut self, kind: &str, event: Event<'_>, data: &Text, out: &mut Out) -> Result<()> {
         let content = event.content_index.0.unwrap_or(0);
         let summary = event.summary_index.0.unwrap_or(0);
         let index = event.output_index.0;
@@ -388,13 +381,13 @@ impl EventReader for Reader {
         if self.finished || !is_object(data) {
             return Ok(());
         }
-        let mut delta = Delta::default();
-        if delta.read(data).is_some()
-            && let Some(of) = delta.of
-        {
-            return self.delta(of, delta, data, out);
+        let mut event: Event<'_> = serde_json::from_str(data).map_err(broken_json)?;
+        let kind = mem::take(&mut event.kind);
+        let kind = kind.non_empty().unwrap_or(name);
+        match DeltaOf::named(kind) {
+            Some(of) => self.delta(of, event, data, out),
+            None => self.other(kind, event, data, out),
         }
-        self.parsed(name, data, out)
     }
 
     fn is_terminal(&self, name: &str, data: &Text) -> bool {

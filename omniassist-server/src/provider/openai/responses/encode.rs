@@ -167,7 +167,6 @@ enum InputItem<'a> {
         #[serde(skip_serializing_if = "Option::is_none")]
         id: Option<&'a str>,
         summary: Vec<Content<'a>>,
-        #[serde(serialize_with = "body::text")]
         encrypted_content: &'a str,
     },
     FunctionCall {
@@ -175,7 +174,6 @@ enum InputItem<'a> {
         id: Option<&'a str>,
         call_id: &'a Text,
         name: &'a Text,
-        #[serde(serialize_with = "body::text")]
         arguments: &'a str,
         status: &'static str,
     },
@@ -184,18 +182,15 @@ enum InputItem<'a> {
         id: Option<&'a str>,
         call_id: &'a Text,
         name: &'a Text,
-        #[serde(serialize_with = "body::text")]
         input: String,
     },
     FunctionCallOutput {
         call_id: &'a Text,
-        #[serde(serialize_with = "body::text")]
         output: Text,
         status: &'static str,
     },
     CustomToolCallOutput {
         call_id: &'a Text,
-        #[serde(serialize_with = "body::text")]
         output: Text,
     },
 }
@@ -204,11 +199,9 @@ enum InputItem<'a> {
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Content<'a> {
     InputText {
-        #[serde(serialize_with = "body::text")]
         text: &'a Text,
     },
     InputImage {
-        #[serde(serialize_with = "body::text")]
         image_url: &'a Text,
         detail: &'static str,
     },
@@ -221,12 +214,10 @@ enum Content<'a> {
         file_url: Option<&'a Text>,
     },
     OutputText {
-        #[serde(serialize_with = "body::text")]
         text: &'a Text,
         annotations: [(); 0],
     },
     SummaryText {
-        #[serde(serialize_with = "body::text")]
         text: &'a Text,
     },
 }

@@ -34,6 +34,33 @@ pub(super) struct Part {
     pub(super) block: u32,
 }
 
+/// The kind of content that a delta is a piece of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum DeltaOf {
+    Text,
+    Refusal,
+    Summary,
+    Reasoning,
+    /// The arguments of a function, or the input of a custom tool.
+    Arguments,
+}
+
+impl DeltaOf {
+    /// Reads the type of an event; `None` if the event is not a delta that the reader uses.
+    pub(super) fn named(kind: &str) -> Option<Self> {
+        Some(match kind {
+            "response.output_text.delta" => Self::Text,
+            "response.refusal.delta" => Self::Refusal,
+            "response.reasoning_summary_text.delta" => Self::Summary,
+            "response.reasoning_text.delta" => Self::Reasoning,
+            "response.function_call_arguments.delta" | "response.custom_tool_call_input.delta" => {
+                Self::Arguments
+            }
+            _ => return None,
+        })
+    }
+}
+
 /// Which part of its item a delta belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PartKey {

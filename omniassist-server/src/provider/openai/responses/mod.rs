@@ -3,7 +3,6 @@
 //! Protocol: <https://platform.openai.com/docs/api-reference/responses-streaming>.
 
 mod decode;
-mod delta;
 mod encode;
 mod end;
 mod item;
