@@ -5,25 +5,25 @@ use pin_project_lite::pin_project;
 use tokio::time::{Instant, Sleep, sleep_until};
 
 pin_project! {
-    /// One timer for every deadline of a stream. A deadline that moves on with each chunk costs no re-arming: the
-    /// timer is left to fire and then compared with the deadline as it is by then.
+    /// One timer for every deadline of a stream. A deadline that moves with each chunk does not re-arm the timer: the
+    /// timer fires early, and is then set to the deadline as it is by then.
     #[derive(Default)]
     pub(crate) struct Timer {
         // Made at the first poll: a `Sleep` can only be made inside a runtime.
         #[pin]
         sleep: Option<Sleep>,
-        // Who is woken when it fires.
+        // The task that it wakes.
         waker: Option<Waker>,
     }
 }
 
 impl Timer {
-    /// Whether it will wake whoever polled it last.
+    /// Returns `true` if it will wake the task that polled it last.
     pub(crate) fn is_armed(&self) -> bool {
         self.waker.is_some() && self.sleep.as_ref().is_some_and(|sleep| !sleep.is_elapsed())
     }
 
-    /// Ready once `deadline` is over.
+    /// Is ready once `deadline` is over.
     pub(crate) fn poll_deadline(self: Pin<&mut Self>, cx: &mut Context<'_>, deadline: Instant) -> Poll<()> {
         let this = self.project();
         let mut slot = this.sleep;

@@ -1,4 +1,6 @@
-//! What comes in a burst leaves in few frames, whichever way the server's tasks are scheduled.
+//! The events of a burst leave in few frames, whichever way the server's tasks are scheduled.
+
+use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::stream;
@@ -12,8 +14,11 @@ use tokio::task::{LocalSet, spawn_local};
 
 const DELTAS: usize = 1_000;
 
-/// A model whose words come one at a time from a task of the runtime's, as an HTTP client's chunks do.
-struct Fed;
+/// A model whose words come one at a time from a task of the runtime, as the chunks of an HTTP client do.
+struct Fed {
+    /// The time for which the server is busy before each word.
+    busy: Duration,
+}
 
 impl LlmProvider for Fed {
     fn name(&self) -> &str {
@@ -22,8 +27,10 @@ impl LlmProvider for Fed {
 
     fn stream(&self, _payload: LlmPayload) -> LlmStream {
         let (sender, mut events) = mpsc::channel(1);
+        let busy = self.busy;
         tokio::spawn(async move {
             for _ in 0..DELTAS {
+                std::thread::sleep(busy);
                 sender.send(LlmEvent::TextDelta { block: 0, delta: "word ".into() }).await.unwrap();
             }
             sender.send(LlmEvent::TextEnd { block: 0, metadata: None }).await.unwrap();
@@ -34,9 +41,9 @@ impl LlmProvider for Fed {
     }
 }
 
-/// The frames of an answer, none of which says everything.
-async fn frames() -> usize {
-    let service = AssistantService::new(Assistant::builder(Fed).allow_anonymous().build().unwrap());
+/// Returns the number of frames of an answer.
+async fn frames(busy: Duration) -> usize {
+    let service = AssistantService::new(Assistant::builder(Fed { busy }).allow_anonymous().build().unwrap());
     let body = r#"{"messages":[{"id":"m1","role":"user","content":"hi"}]}"#;
     let request = Request::post("/").header(header::CONTENT_TYPE, "application/json");
     let response = service.handle(request.body(Full::new(Bytes::from(body))).unwrap()).await;
@@ -50,17 +57,23 @@ async fn frames() -> usize {
     frames
 }
 
-// The clock stands still, so that every delta belongs to the burst.
 #[tokio::test(start_paused = true)]
 async fn in_a_task_of_the_runtime() {
-    let frames = tokio::spawn(frames()).await.unwrap();
+    let frames = tokio::spawn(frames(Duration::ZERO)).await.unwrap();
     assert!(frames < DELTAS / 10, "{frames} frames");
 }
 
-/// As actix's workers are.
+/// The workers of actix run their tasks like this.
 #[tokio::test(start_paused = true)]
 async fn in_a_local_task() {
     let local = LocalSet::new();
-    let frames = local.run_until(async { spawn_local(frames()).await.unwrap() }).await;
+    let frames = local.run_until(async { spawn_local(frames(Duration::ZERO)).await.unwrap() }).await;
     assert!(frames < DELTAS / 10, "{frames} frames");
+}
+
+/// One of many fast streams on a busy server: its words are far apart, but each turn of the scheduler brings one.
+#[tokio::test]
+async fn on_a_busy_server() {
+    let frames = tokio::spawn(frames(Duration::from_micros(400))).await.unwrap();
+    assert!(frames < DELTAS * 3 / 4, "{frames} frames");
 }

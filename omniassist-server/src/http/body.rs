@@ -10,33 +10,34 @@ use omniassist_core::dialect::DialectEncoder;
 use omniassist_core::{Limits, RunEvent, sse};
 use tokio::time::Instant;
 
-use super::burst::Burst;
-use super::source::{EventSource, Watched};
-use super::woken::Woken;
+use super::batch::Batch;
+use super::event_source::{EventSource, Watched};
+use super::wake_flag::WakeFlag;
 use crate::Run;
 use crate::bridge::BridgeStream;
 use crate::timer::Timer;
 
-/// What the buffer of a stream has room for at first: some frames of a token each, which then share one allocation.
+/// The initial capacity of a stream's buffer: a few frames of one token each, which then share one allocation.
 const BUFFER_BYTES: usize = 256;
 
-/// What one frame may hold before it is sent, though more events are ready.
+/// The length at which a frame is sent although more events are ready.
 const FRAME_BYTES: usize = 16 * 1024;
 
-/// How long what was said has to leave before the answer breaks off: a server drops what it has not written when a body
-/// fails. Over HTTP/2 another task than the one that polls the body writes it, the response's head included.
+/// The time between the last bytes and the error of a body that breaks off. A server drops what it has not written when
+/// a body fails, and over HTTP/2 another task than the one that polls the body writes it.
 const BEFORE_BREAK: Duration = Duration::from_millis(50);
 
 /// The body of a response of the assistant: whole, or a stream of events.
 ///
-/// Dropping the body of a run stops the run, and unsubscribes from a runtime. What goes wrong is told in the stream. Only plain text has no
-/// words for that: there the body [breaks off](CutAnswer). It is `Sync`, as some frameworks ask.
+/// Dropping the body of a run stops the run. Dropping the body of a runtime's stream unsubscribes from it. Failures are
+/// events of the stream; plain text has no events, so there the body [breaks off](CutAnswer). The body is `Sync`, as
+/// some frameworks require.
 #[must_use = "a body does nothing unless polled"]
 pub struct AssistantBody(Kind);
 
 enum Kind {
     Whole(Option<Bytes>),
-    /// What a GET would be answered is this long.
+    /// The answer to a HEAD request: the length that the answer to a GET has.
     Head(u64),
     Events(Box<EventBody>),
 }
@@ -46,8 +47,8 @@ impl AssistantBody {
         Self(Kind::Whole(Some(bytes.into())))
     }
 
-    /// The body of the answer to a HEAD request. Of the servers that this is for, some leave out the bytes themselves,
-    /// and hyper does not over HTTP/2.
+    /// Returns the body of the answer to a HEAD request. Some servers leave out the bytes themselves; hyper does not
+    /// over HTTP/2.
     pub(super) fn left_out(self) -> Self {
         let length = self.size_hint().exact().unwrap_or_default();
         Self(Kind::Head(length))
@@ -68,8 +69,8 @@ impl AssistantBody {
     }
 }
 
-/// A plain text answer broke off: its run failed or was stopped after it had said something. The connection is closed
-/// without the response's end, so that no client takes what it has for the whole.
+/// The error of a plain text answer that broke off, because its run failed or was stopped after its first words. The
+/// connection is closed without the end of the response, so that no client takes a part for the whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CutAnswer(());
 
@@ -124,7 +125,7 @@ impl fmt::Debug for AssistantBody {
     }
 }
 
-/// Polls a run, or a runtime, and encodes what it does: all events that are ready go into one frame.
+/// A stream of encoded events: all events that are ready go into one frame.
 pub(super) struct EventBody {
     source: EventSource,
     encoder: Box<dyn DialectEncoder>,
@@ -132,17 +133,17 @@ pub(super) struct EventBody {
     keep_alive: Duration,
     last_frame: Instant,
     timer: Pin<Box<Timer>>,
-    burst: Burst,
-    woken: Woken,
+    batch: Batch,
+    wake_flag: WakeFlag,
     state: State,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     Running,
-    /// The run has ended, and its end may not have been sent.
+    /// The run has ended; its last bytes may still be in the buffer.
     Ended,
-    /// The body is about to break off.
+    /// The body waits before it breaks off.
     Breaking,
     /// Everything was sent.
     Over,
@@ -162,13 +163,13 @@ impl EventBody {
             keep_alive,
             last_frame: Instant::now(),
             timer: Box::pin(Timer::default()),
-            burst: Burst::default(),
-            woken: Woken::new(),
+            batch: Batch::default(),
+            wake_flag: WakeFlag::new(),
             state: State::Running,
         }
     }
 
-    /// How long the provider that failed the run asks to wait.
+    /// Returns the time that the provider which failed the run asks clients to wait.
     pub(super) fn retry_after(&self) -> Option<Duration> {
         match &self.source {
             EventSource::Run(run) => run.retry_after(),
@@ -176,98 +177,123 @@ impl EventBody {
         }
     }
 
-    /// Whether there are bytes to send, or the end.
+    /// Returns `true` if there are bytes to send, or the end.
     pub(super) fn has_something_to_send(&self) -> bool {
         !self.buffer.is_empty() || self.state != State::Running
     }
 
-    /// Whether the response must not look complete.
+    /// Returns `true` if the response must not look complete.
     pub(super) fn is_cut(&self) -> bool {
         self.encoder.is_cut()
     }
 
-    /// Encodes the next event, and gives it; `None` when the run has ended.
+    /// Encodes and returns the next event; `None` when the run has ended.
     pub(super) fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Option<RunEvent>> {
         let event = ready!(self.source.poll_event(cx));
         match &event {
             Some(event) => self.encoder.encode(event, &mut self.buffer),
-            None => {
-                self.encoder.finish(&mut self.buffer);
-                self.state = State::Ended;
-            }
+            None => self.end(),
         }
         Poll::Ready(event)
+    }
+
+    /// Returns the next frame.
+    ///
+    /// A server polls a body more often than there are events: after each frame, after each write, and when the client
+    /// sends something. The source of the events is polled only if it woke this body, since a poll of it goes down to
+    /// the provider's socket. The order of the steps:
+    ///
+    /// 1. A frame that waits for more ([`Batch`]) is not looked at before the scheduler had its turn.
+    /// 2. What the source has is encoded into the buffer. A keep-alive is written if there is nothing for too long.
+    /// 3. An empty buffer means that there is nothing to send yet, or that the body ends.
+    /// 4. A frame that is neither full nor the last one may be held back, to leave together with what comes next.
+    /// 5. The buffer leaves as one frame.
+    fn poll_bytes(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, CutAnswer>>> {
+        if self.batch.refuses(self.wake_flag.is_set(), cx) {
+            return Poll::Pending;
+        }
+        if self.takes_more() {
+            self.read_source(cx);
+        }
+        if self.buffer.is_empty() {
+            return self.poll_end(cx);
+        }
+        if self.takes_more() && self.batch.holds(self.buffer.len(), cx) {
+            return Poll::Pending;
+        }
+        Poll::Ready(Some(Ok(self.take_frame())))
+    }
+
+    /// Returns `true` if more events can go into the frame.
+    fn takes_more(&self) -> bool {
+        self.state == State::Running && self.buffer.len() < FRAME_BYTES
+    }
+
+    /// Encodes what is ready, if the source or the timer has woken this body.
+    fn read_source(&mut self, cx: &mut Context<'_>) {
+        if self.wake_flag.take(cx) {
+            self.fill();
+        }
+        if self.buffer.is_empty() && self.state == State::Running && !self.timer.is_armed() {
+            self.poll_keep_alive();
+        }
     }
 
     /// Encodes all events that are ready, as long as the frame has room.
     fn fill(&mut self) {
         let (encoder, buffer) = (&mut self.encoder, &mut self.buffer);
-        let mut cx = Context::from_waker(self.woken.waker());
+        let mut cx = Context::from_waker(self.wake_flag.waker());
         let polled = self.source.poll_events(&mut cx, &mut |event| {
             encoder.encode(&event, buffer);
             if buffer.len() < FRAME_BYTES { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
         if self.buffer.len() >= FRAME_BYTES {
-            self.woken.set();
+            // The source has more, and will not wake anybody for it.
+            self.wake_flag.set();
         }
         if polled.is_ready() {
-            self.encoder.finish(&mut self.buffer);
-            self.state = State::Ended;
+            self.end();
         }
     }
 
-    fn poll_bytes(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, CutAnswer>>> {
-        if self.burst.refuses(self.woken.is_set(), cx) {
-            return Poll::Pending;
+    /// Encodes the end of the run.
+    fn end(&mut self) {
+        self.encoder.finish(&mut self.buffer);
+        self.state = State::Ended;
+    }
+
+    fn take_frame(&mut self) -> Bytes {
+        self.last_frame = Instant::now();
+        self.batch.sent(self.buffer.len());
+        if self.state == State::Ended && !self.encoder.is_cut() {
+            self.state = State::Over;
         }
-        if self.state == State::Running && self.buffer.len() < FRAME_BYTES {
-            let was_woken = self.woken.take(cx);
-            if !was_woken && self.buffer.is_empty() && self.timer.is_armed() {
-                return Poll::Pending;
-            }
-            self.fill();
-        }
-        if self.buffer.is_empty() && self.state == State::Running {
-            self.poll_keep_alive();
-        }
-        if !self.buffer.is_empty() {
-            let now = Instant::now();
-            let may_wait = self.state == State::Running && self.buffer.len() < FRAME_BYTES;
-            let since_last = now - self.last_frame;
-            if may_wait && self.burst.holds(self.buffer.len(), since_last, cx) {
-                return Poll::Pending;
-            }
-            self.last_frame = now;
-            self.burst.sent(since_last);
-            if self.state == State::Ended && !self.encoder.is_cut() {
-                self.state = State::Over;
-            }
-            return Poll::Ready(Some(Ok(self.buffer.split().freeze())));
-        }
+        self.buffer.split().freeze()
+    }
+
+    /// Ends the body if the run has ended, with an error if it must not look complete.
+    fn poll_end(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, CutAnswer>>> {
         match self.state {
-            State::Running => Poll::Pending,
-            State::Over => Poll::Ready(None),
-            State::Ended if self.encoder.is_cut() => {
-                self.state = State::Breaking;
-                self.last_frame = Instant::now();
-                self.poll_break(cx)
+            State::Running => return Poll::Pending,
+            State::Over => return Poll::Ready(None),
+            State::Ended if !self.encoder.is_cut() => {
+                self.state = State::Over;
+                return Poll::Ready(None);
             }
             State::Ended => {
-                self.state = State::Over;
-                Poll::Ready(None)
+                self.state = State::Breaking;
+                self.last_frame = Instant::now();
             }
-            State::Breaking => self.poll_break(cx),
+            State::Breaking => {}
         }
-    }
-
-    fn poll_break(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, CutAnswer>>> {
         ready!(self.timer.as_mut().poll_deadline(cx, self.last_frame + BEFORE_BREAK));
         self.state = State::Over;
         Poll::Ready(Some(Err(CutAnswer(()))))
     }
 
+    /// Writes a comment if nothing was sent for the keep-alive time.
     fn poll_keep_alive(&mut self) {
-        let mut cx = Context::from_waker(self.woken.waker());
+        let mut cx = Context::from_waker(self.wake_flag.waker());
         while self.timer.as_mut().poll_deadline(&mut cx, self.last_frame + self.keep_alive).is_ready() {
             if self.encoder.takes_comments() {
                 sse::encode::comment(&mut self.buffer, "keep-alive");

@@ -105,12 +105,13 @@
 //! ```
 
 mod ag_ui;
+mod batch;
 mod body;
 mod bridge;
-mod burst;
 mod completion;
 mod copilotkit;
 mod drain_body;
+mod event_source;
 mod first_event;
 mod manifest;
 mod mount;
@@ -124,9 +125,8 @@ mod rejection;
 mod reply;
 mod route;
 mod service;
-mod source;
 mod suggestions;
-mod woken;
+mod wake_flag;
 
 #[cfg(doc)]
 use omniassist_core::Limits;

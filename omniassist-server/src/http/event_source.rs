@@ -11,16 +11,16 @@ use tokio::time::Instant;
 use crate::Run;
 use crate::bridge::BridgeStream;
 
-/// Where the events of a response come from.
+/// The source of the events of a response.
 pub(super) enum EventSource {
     /// A run of the assistant.
     Run(Run),
-    /// A runtime of the host's.
+    /// An agent runtime of the host.
     Bridge(Watched),
 }
 
 impl EventSource {
-    /// Gives all events that are ready, until told to break. Pending when there are more to come, or ready.
+    /// Passes on all events that are ready, until `give` breaks. Pending while more events are to come.
     pub(super) fn poll_events(
         &mut self,
         cx: &mut Context<'_>,
@@ -47,8 +47,8 @@ impl EventSource {
     }
 }
 
-/// A stream that is dropped when nobody polls it for too long: a client that stops reading without leaving would hold
-/// its subscription for ever. Bodies are polled for their keep-alives at least.
+/// A stream that is dropped when it is not polled for too long. A client that stops reading without leaving would hold
+/// its subscription for ever. Bodies are polled at least for their keep-alives.
 pub(super) struct Watched {
     slot: Arc<Slot>,
     watch: Option<JoinHandle<()>>,
@@ -62,7 +62,7 @@ struct Slot {
 }
 
 impl Watched {
-    /// Must be called within a tokio runtime; without one, nobody watches.
+    /// Watches the stream. Outside of a tokio runtime the stream is kept until the body is dropped.
     pub(super) fn new(stream: BridgeStream, patience: Duration) -> Self {
         let started = Instant::now();
         let slot = Arc::new(Slot { stream: Mutex::new(Some(stream)), started, polled: AtomicU64::new(0) });
@@ -98,7 +98,7 @@ async fn watch(slot: Weak<Slot>, patience: Duration) {
         let unread = match slot.upgrade() {
             None => return,
             Some(slot) if slot.unread() > patience => {
-                tracing::debug!("nobody reads the response; its runtime is unsubscribed from");
+                tracing::debug!("the response is not read; its subscription to the runtime ends");
                 let stream = slot.stream.lock().unwrap_or_else(PoisonError::into_inner).take();
                 return drop(stream);
             }
