@@ -8,7 +8,7 @@ use crate::stages::Stage;
 /// The allocator's functions that give out memory.
 const ALLOCATING: [&str; 6] = ["malloc", "calloc", "realloc", "posix_memalign", "aligned_alloc", "memalign"];
 
-/// What one process did.
+/// The work of one process.
 #[derive(Clone, Copy)]
 pub(crate) struct Counts {
     /// Instructions executed in user space.
@@ -21,7 +21,7 @@ pub(crate) struct Counts {
 ///
 /// # Errors
 ///
-/// When valgrind is not installed, the stage fails, or callgrind's report cannot be read.
+/// Fails if valgrind is not installed, if the stage fails, or if callgrind's report cannot be read.
 pub(crate) fn count(stage: Stage, events: usize, folder: &Path) -> Result<Counts, Box<dyn Error>> {
     let report = folder.join(format!("{}.{events}.callgrind", stage.name));
     let output = Command::new("valgrind")
@@ -43,11 +43,11 @@ pub(crate) fn count(stage: Stage, events: usize, folder: &Path) -> Result<Counts
     read_file(&report)
 }
 
-/// Reads a report of callgrind's, and removes it.
+/// Reads and removes a report of callgrind.
 ///
 /// # Errors
 ///
-/// When there is none, or it is not understood.
+/// Fails if there is no report, or if its format is unknown.
 pub(crate) fn read_file(report: &Path) -> Result<Counts, Box<dyn Error>> {
     let text = fs::read_to_string(report)?;
     fs::remove_file(report)?;

@@ -1,4 +1,4 @@
-//! What a token costs on its way through the engine, in instructions and allocations.
+//! The cost of a token on its way through the engine, in instructions and allocations.
 //!
 //! `table` counts every stage, `times` times them; `stage` is what is run under callgrind. See the README of this folder.
 
@@ -26,7 +26,7 @@ fn main() -> ExitCode {
     match run(&arguments) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            #[expect(clippy::print_stderr, reason = "a command says why it failed")]
+            #[expect(clippy::print_stderr, reason = "a command reports its error")]
             {
                 eprintln!("{error}");
             }

@@ -9,7 +9,7 @@ use std::{env, fs, process, thread};
 use crate::callgrind::{self, Counts};
 use crate::stages::{CONTROL, STAGES, Stage};
 
-/// What one more event costs.
+/// The cost of one more event.
 struct Row {
     instructions: f64,
     allocations: f64,
@@ -68,7 +68,7 @@ fn each(tokens: usize, mut print: impl FnMut(Stage, Row) -> io::Result<()>) -> R
     printed
 }
 
-/// The next stage that nobody counts.
+/// Returns the next stage that no thread has taken.
 fn take(next: &AtomicUsize) -> Option<(usize, &'static Stage)> {
     let index = next.fetch_add(1, Ordering::Relaxed);
     STAGES.get(index).map(|stage| (index, stage))

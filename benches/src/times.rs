@@ -1,4 +1,4 @@
-//! What stages take, beside one another in one process.
+//! The processor time of stages, measured side by side in one process.
 //!
 //! Time is the processor's, so that what else the machine does is not counted. No stage waits for anything, and none has
 //! a second thread.
@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use crate::stages::{CONVERSATION, STAGES, Stage};
 
-/// How often each stage is timed. The stages take turns, so that other work on the machine meets all of them.
+/// The number of times that each stage is timed. The stages take turns, so that other work on the machine meets them all.
 const ROUNDS: usize = 9;
 
 /// Events of the smallest stages; fewer where each is more work.
@@ -60,7 +60,8 @@ fn rounds(stages: &[Stage]) -> Result<Vec<Vec<f64>>, Box<dyn Error>> {
     Ok(times)
 }
 
-/// What one more event takes: the time of twice as many, less that of once, so that making the input cancels out.
+/// Returns the time of one more event: the time of twice as many events less the time of once as many. The time that it
+/// takes to make the input cancels out.
 #[expect(clippy::cast_precision_loss, reason = "so many events are never measured")]
 fn per_event(stage: Stage) -> Result<f64, Box<dyn Error>> {
     let events = stage.size.events(TOKENS);
@@ -72,7 +73,7 @@ fn per_event(stage: Stage) -> Result<f64, Box<dyn Error>> {
     Ok((timed(2 * events)? - once) * 1e6 / events as f64)
 }
 
-/// What this thread has had of the processor.
+/// Returns the processor time of this thread.
 #[cfg(unix)]
 fn processor_time() -> Duration {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);

@@ -1,4 +1,4 @@
-//! Whether an answer is whole and right.
+//! The check that an answer is complete and correct.
 
 use serde_json::Value;
 
@@ -20,7 +20,7 @@ pub(super) fn check(target: Target, api: Api, body: &[u8], deltas: usize) -> Res
     }
 }
 
-/// What an answer says, with its times as zeros.
+/// The content of an answer, with zeros as its times.
 pub(super) struct Answer {
     pub(super) text: String,
     /// The pieces of the tools' input.

@@ -57,12 +57,12 @@ impl Chunked {
         }
     }
 
-    /// Whether the last chunk was there, and nothing behind it.
+    /// Returns `true` if the last chunk has arrived, and nothing behind it.
     pub(super) fn is_done(&self) -> bool {
         matches!(self.state, State::Done)
     }
 
-    /// Whether something was no chunk.
+    /// Returns `true` if the bytes were not chunks.
     pub(super) fn is_broken(&self) -> bool {
         matches!(self.state, State::Broken)
     }

@@ -17,11 +17,11 @@ static CHAT: AtomicU64 = AtomicU64::new(0);
 /// One connection to the server under load.
 pub(super) struct Connection {
     stream: TcpStream,
-    /// What was read and not understood yet.
+    /// Bytes that were read and not decoded yet.
     raw: Vec<u8>,
 }
 
-/// What came of one post.
+/// The answer to one post.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Answer {
     pub(super) deltas: usize,
@@ -35,7 +35,7 @@ pub(super) struct Answer {
     pub(super) body: Vec<u8>,
 }
 
-/// What of an answer is kept.
+/// The parts of an answer that are kept.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Keep {
     pub(super) latencies: bool,
@@ -74,7 +74,7 @@ impl Connection {
     ///
     /// # Errors
     ///
-    /// When the answer is no 200, the connection breaks, or a delta is missing or out of its turn.
+    /// Fails if the status is not 200, if the connection breaks, or if a delta is missing or out of order.
     pub(super) async fn ask(&mut self, wish: Wish, keep: Keep) -> Result<Answer, Box<dyn Error>> {
         let posted = now();
         let (mut answer, mut last) = (Answer::default(), None);
@@ -94,7 +94,7 @@ impl Connection {
         Ok(answer)
     }
 
-    /// Posts, and tells of each delta and the time of its arrival, to the end of the answer.
+    /// Posts, and reports each delta and the time of its arrival to the end of the answer.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! Whether a process may have as many sockets as a measurement needs.
+//! The check that a process may open as many sockets as a measurement needs.
 
 use std::error::Error;
 use std::fs;

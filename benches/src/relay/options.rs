@@ -1,6 +1,6 @@
 //! Arguments of a command: names, and numbers behind their options.
 
-/// What was given.
+/// The arguments of a command.
 pub(super) struct Options<'a> {
     pub(super) names: Vec<&'a str>,
     numbers: Vec<(&'a str, usize)>,

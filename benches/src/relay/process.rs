@@ -1,4 +1,4 @@
-//! Processes of a measurement, and what the kernel says of them.
+//! Processes of a measurement, and the figures that the kernel keeps of them.
 
 use std::error::Error;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _, stdin, stdout};
@@ -15,7 +15,7 @@ pub(super) fn end_with_input() {
     });
 }
 
-/// Tells the process that started this one where it listens.
+/// Prints the address on which this process listens, for the process that started it.
 pub(super) fn announce(address: SocketAddr) -> std::io::Result<()> {
     let mut out = stdout().lock();
     writeln!(out, "{address}")?;
@@ -45,12 +45,12 @@ impl Process {
         Self::of(Command::new(env::current_exe()?).args(arguments))
     }
 
-    /// The same on the first core alone.
+    /// Starts the program on the first core alone.
     pub(super) fn start_pinned(arguments: &[&str]) -> Result<Self, Box<dyn Error>> {
         Self::of(Command::new("taskset").args(["-c", "0"]).arg(env::current_exe()?).args(arguments))
     }
 
-    /// The same under callgrind, which writes its report when the process is ended.
+    /// Starts the program under callgrind, which writes its report when the process is ended.
     pub(super) fn start_counted(arguments: &[&str], report: &str) -> Result<Self, Box<dyn Error>> {
         let mut command = Command::new("valgrind");
         command.args(["--tool=callgrind", "--compress-strings=no", "-q"]);
@@ -67,7 +67,7 @@ impl Process {
         Ok(Self { child, address })
     }
 
-    /// Time on the processors so far, of all threads that live, in nanoseconds (proc(5), `schedstat`).
+    /// Returns the processor time so far, of all threads that live, in nanoseconds (proc(5), `schedstat`).
     pub(super) fn cpu(&self) -> Result<u64, Box<dyn Error>> {
         let mut sum = 0;
         for thread in fs::read_dir(format!("/proc/{}/task", self.child.id()))? {
@@ -77,14 +77,14 @@ impl Process {
         Ok(sum)
     }
 
-    /// Memory in use, in bytes.
+    /// Returns the memory in use, in bytes.
     pub(super) fn rss(&self) -> Result<u64, Box<dyn Error>> {
         let status = fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
         let line = status.lines().find(|line| line.starts_with("VmRSS:")).ok_or("no VmRSS")?;
         Ok(line.split_whitespace().nth(1).ok_or("no VmRSS")?.parse::<u64>()? * 1024)
     }
 
-    /// Has the process end by itself: its input is closed.
+    /// Closes the input of the process, on which it ends by itself.
     pub(super) fn end(mut self) -> Result<(), Box<dyn Error>> {
         drop(self.child.stdin.take());
         self.child.wait()?;

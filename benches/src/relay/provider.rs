@@ -14,14 +14,14 @@ use super::wish::Wish;
 
 const HEAD: &str = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
 
-/// How far apart the first deltas of streams may be.
+/// The largest distance between the first deltas of streams.
 const SPREAD: Duration = Duration::from_secs(1);
 
-/// Between two blocks of an endless answer. Without it, the system would grow its buffers to megabytes for every reader
+/// The pause between two blocks of an endless answer. Without it, the system would grow its buffers to megabytes for every reader
 /// that does not read, and be short of memory for the sockets of all others.
 const BREATH: Duration = Duration::from_millis(20);
 
-/// How a stream comes.
+/// The pace of a stream.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Pace {
     /// Deltas of a stream.
@@ -43,7 +43,7 @@ pub(super) fn serve(api: Api, pace: Pace) -> Result<(), Box<dyn Error>> {
             let (stream, _) = listener.accept().await?;
             stream.set_nodelay(true)?;
             tokio::spawn(async move {
-                // A connection that breaks is the other side's to report.
+                // The other side reports a connection that breaks.
                 let _ = answer_all(stream, api, pace).await;
             });
         }

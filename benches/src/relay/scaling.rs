@@ -75,7 +75,7 @@ struct Measured {
     wait: f64,
 }
 
-/// What the clients hear while it counts.
+/// The deltas that clients receive during the measurement.
 #[derive(Default)]
 struct Heard {
     counts: AtomicBool,

@@ -1,4 +1,4 @@
-//! What is done to a server, and what it costs.
+//! The load on a server, and its cost.
 
 use std::error::Error;
 use std::time::Duration;
@@ -21,7 +21,7 @@ pub(super) struct Bench {
     provider: Process,
 }
 
-/// What streams cost.
+/// The cost of streams.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Cost {
     /// Microseconds of processor time of the server for each delta.
@@ -35,7 +35,7 @@ pub(super) struct Cost {
     pub(super) first: f64,
 }
 
-/// How a provider paces its streams: deltas of each, and microseconds between two (0: at full speed).
+/// The streams of a provider: the deltas of each, and the microseconds between two (0: at full speed).
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Streams {
     pub(super) deltas: usize,
@@ -99,7 +99,7 @@ impl Bench {
         Ok(())
     }
 
-    /// Has `connections` clients ask `requests` times each.
+    /// Sends `requests` requests from each of `connections` clients.
     pub(super) async fn ask(
         &self,
         connections: usize,
@@ -128,7 +128,7 @@ impl Bench {
         Ok(answers)
     }
 
-    /// What the streams of `connections` clients cost, each asking `requests` times.
+    /// Measures the streams of `connections` clients that send `requests` requests each.
     pub(super) async fn cost(
         &self,
         connections: usize,
@@ -173,12 +173,12 @@ impl Bench {
         Ok(points)
     }
 
-    /// Has so many clients begin to read an answer and leave.
+    /// Lets this many clients begin to read an answer and leave.
     pub(super) async fn ask_and_leave(&self, streams: usize) -> Result<(), Box<dyn Error>> {
         self.begin(streams).await.map(drop)
     }
 
-    /// So many clients that have read the first delta of their answers.
+    /// Returns this many clients that have read the first delta of their answers.
     async fn begin(&self, streams: usize) -> Result<Vec<Connection>, Box<dyn Error>> {
         let address = self.server.address;
         let mut begun = JoinSet::new();
@@ -199,7 +199,7 @@ impl Bench {
     ///
     /// # Errors
     ///
-    /// When it goes on for two minutes.
+    /// Fails if it is busy for two minutes.
     pub(super) async fn settle(&self) -> Result<(), Box<dyn Error>> {
         for _ in 0..240 {
             let before = self.server.cpu()?;
@@ -228,7 +228,7 @@ pub(super) fn kilobytes(bytes: u64) -> f64 {
     bytes as f64 / 1024.0
 }
 
-/// The value that this many of a hundred are not above.
+/// Returns a percentile of the values.
 pub(super) fn at(values: &[u64], percent: usize) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_unstable();

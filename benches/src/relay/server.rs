@@ -23,10 +23,10 @@ use super::hosts::{self, Adapter};
 use super::process;
 use super::wire::Api;
 
-/// What is measured.
+/// A server that is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Target {
-    /// Hands the provider's bytes on, on hyper: what the others are compared with.
+    /// Passes on the provider's bytes, on hyper. The others are compared with it.
     Relay,
     /// The assistant.
     Assistant(Adapter),
@@ -117,7 +117,7 @@ async fn relay(listener: tokio::net::TcpListener, provider: SocketAddr) -> Resul
 fn assistant(api: Api, provider: SocketAddr, has_tool: bool) -> Result<Assistant, Box<dyn Error>> {
     let mut limits = Limits::default();
     limits.run_timeout = Duration::from_secs(3600);
-    // Who does not read stays for as long as the others are measured.
+    // Clients that do not read stay for as long as the others are measured.
     limits.write_timeout = Duration::from_secs(3600);
     let base = format!("http://{provider}/v1");
     let builder = match api {

@@ -22,7 +22,7 @@ const PACE: usize = 5;
 ///
 /// # Errors
 ///
-/// When an answer is not whole, or wrong.
+/// Fails if an answer is incomplete or wrong.
 pub(super) fn print(arguments: &[&str]) -> Result<(), Box<dyn Error>> {
     let options = Options::read(arguments, &["--streams", "--seconds", "--stalled", "--repeat"])?;
     let (streams, seconds) = (options.number("--streams", 2000), options.number("--seconds", 30));
@@ -78,10 +78,10 @@ pub(super) fn print(arguments: &[&str]) -> Result<(), Box<dyn Error>> {
     }
 }
 
-/// What one load showed.
+/// The result of one load.
 struct Measured {
     right: usize,
-    /// What was wrong with the others.
+    /// The errors of the other answers.
     wrong: Vec<String>,
     cpu: f64,
     cores: f64,

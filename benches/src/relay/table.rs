@@ -8,10 +8,10 @@ use super::scenario::{Bench, Cost, Streams, as_f64, kilobytes};
 use super::server::Target;
 use super::wire::Api;
 
-/// What is measured when nothing is named.
+/// The measurements that run if none is named.
 const ALL: [&str; 4] = ["full", "paced", "requests", "memory"];
 
-/// How the tables are measured.
+/// The conditions of the measurements.
 struct Setup {
     repeat: usize,
     /// The provider writes each delta by itself.
@@ -22,7 +22,7 @@ struct Setup {
     targets: Vec<Target>,
 }
 
-/// Measures what is named, and prints a table of each.
+/// Runs the named measurements, and prints a table of each.
 pub(super) fn print(arguments: &[&str]) -> Result<(), Box<dyn Error>> {
     let mut setup = Setup { repeat: 5, token_writes: false, pin: false, targets: vec![Target::Relay] };
     let mut wanted = Vec::new();
@@ -78,7 +78,7 @@ impl Column {
         median(&mut values)
     }
 
-    /// How much of the relay's in the same repetition: the median, the least and the most.
+    /// Returns the ratio to the relay in the same repetition: the median, the least and the most.
     fn ratio(&self, target: usize) -> String {
         let mut ratios: Vec<f64> =
             self.values.iter().filter_map(|round| Some(round.get(target)? / round.first()?)).collect();
@@ -88,7 +88,7 @@ impl Column {
     }
 }
 
-/// The middle of the values, which are sorted for it.
+/// Sorts the values and returns the middle one.
 pub(super) fn median(values: &mut [f64]) -> f64 {
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied().unwrap_or(f64::NAN)

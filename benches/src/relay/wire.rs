@@ -11,11 +11,11 @@ pub(super) const MARK: u8 = b'~';
 pub(super) const DIGITS: usize = TIME_DIGITS + NUMBER_DIGITS;
 const TIME_DIGITS: usize = 11;
 const NUMBER_DIGITS: usize = 5;
-/// What the time and the number of a delta are counted up to, and begin anew.
+/// The bounds at which the time and the number of a delta begin anew.
 const TIMES: u64 = 10_u64.pow(11);
 const NUMBERS: usize = 10_usize.pow(5);
 
-/// What a delta says of itself: when it was written, in microseconds, and the how many-th of its answer it is.
+/// The text of a delta: the time at which it was written, in microseconds, and its number within the answer.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Stamp {
     time: u64,
@@ -29,7 +29,7 @@ impl Stamp {
         Some(Self { time: time.parse().ok()?, number: number.parse().ok()? })
     }
 
-    /// Whether it is the delta of this number, counted from 0.
+    /// Returns `true` if it is the delta of this number, counted from 0.
     pub(super) fn is_number(self, number: usize) -> bool {
         self.number == number % NUMBERS
     }
@@ -58,7 +58,7 @@ pub(super) fn without_times(body: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Whose stream it is.
+/// The API of a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Api {
     Responses,
@@ -89,12 +89,12 @@ impl Api {
         }
     }
 
-    /// What comes before the deltas, framed.
+    /// Returns the chunks before the deltas.
     pub(super) fn opening(self) -> String {
         self.events().opening.iter().map(|event| chunk(event)).collect()
     }
 
-    /// What comes behind them, framed, the end of the body included.
+    /// Returns the chunks behind the deltas, with the end of the body.
     pub(super) fn closing(self) -> String {
         let mut out: String = self.events().closing.iter().map(|event| chunk(event)).collect();
         out.push_str("0\r\n\r\n");

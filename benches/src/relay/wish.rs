@@ -1,15 +1,15 @@
-//! What a client wants of the provider. It stands in the client's message, which every server hands on.
+//! The answer that a client asks the provider for. It stands in the client's message, which every server passes on.
 
-/// How the provider answers a request.
+/// The kind of answer that a client asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Wish {
-    /// As the provider was told when it was started.
+    /// The answer that the provider was started for.
     Usual,
-    /// With this many deltas, at full speed.
+    /// This many deltas at full speed.
     Deltas(usize),
-    /// At some 800 deltas a second, for as long as somebody takes it.
+    /// An endless answer of some 800 deltas a second.
     Endless,
-    /// With a call of the tool `take`, whose arguments have this many bytes; and with a short text to its output.
+    /// A call of the tool `take` with this many bytes of arguments, and then a short text.
     Arguments(usize),
 }
 
@@ -28,7 +28,7 @@ impl Wish {
         }
     }
 
-    /// What a request is about. A tool's output in it is answered as usual.
+    /// Reads the wish from a request. A request with the output of a tool is answered with one delta.
     pub(super) fn of_request(request: &[u8]) -> Self {
         let number = |behind: &str| {
             let at = memchr::memmem::find(request, behind.as_bytes())? + behind.len();

@@ -14,7 +14,7 @@ use super::Outcome;
 struct Order {
     /// The number of the order.
     id: u32,
-    /// Whether its lines are wanted.
+    /// Set if its lines are wanted.
     #[serde(default)]
     lines: bool,
 }

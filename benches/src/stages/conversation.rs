@@ -25,7 +25,7 @@ pub(super) const MESSAGES: usize = 1_000;
 
 const CHAT: &str = "chat-0123456789";
 
-/// What the user and the assistant write: with line breaks and quotes, as text has them.
+/// The text of the user and of the assistant, with line breaks and quotes.
 const ASKED: &str = "Where is my order of last week? It said \"two days\" when I paid.\n\n";
 const SAID: &str = "It was handed to the carrier on Monday, and is expected at your door by Thursday noon.\n\n\
                     - The lamp comes in a parcel of its own.\n- The invoice is in your mail.\n";
@@ -82,7 +82,7 @@ fn answer(turn: usize, keys: &SealKeys) -> Outcome<Message> {
     Ok(collector.into_message())
 }
 
-/// All that an assistant does of a posted conversation before the provider is asked, as it does it: the body's checks,
+/// All work on a posted conversation before the request to the provider, in its order: the checks of the body,
 /// reading, verifying, compressing the context, the run's own copy, the legal form, and the provider's request.
 pub(super) fn to_provider(events: usize) -> Outcome<usize> {
     let keys = seals::keys()?;
@@ -121,7 +121,7 @@ pub(super) fn to_provider(events: usize) -> Outcome<usize> {
     Ok(count)
 }
 
-/// The request as somebody would declare it who knows its form: flat, so that serde buffers nothing, and with the values
+/// The request as declared by hand for its form: flat, so that serde buffers nothing, and with the values
 /// of tools left as they are.
 #[derive(Deserialize)]
 #[expect(dead_code, reason = "the fields are read for their cost")]

@@ -12,7 +12,7 @@ use omniassist_server::provider::openai::{ChatDecoder, ResponsesDecoder};
 
 use super::Outcome;
 
-/// Whose stream it is.
+/// The API of a stream.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Api {
     Responses,
@@ -32,7 +32,7 @@ impl Api {
         }
     }
 
-    /// What the API sends before the first delta, as far as it tells anything.
+    /// Returns the events before the first delta that matter.
     pub(super) fn opening(self) -> &'static str {
         match self {
             Self::Responses => concat!(
@@ -99,7 +99,7 @@ impl Api {
         }
     }
 
-    /// What the API sends behind the last delta.
+    /// Returns the events behind the last delta.
     pub(super) fn closing(self) -> &'static str {
         match self {
             Self::Responses => concat!(

@@ -1,4 +1,4 @@
-//! The run machine, and the loop that gives it what the model says.
+//! The run machine, and the loop that feeds it the events of the model.
 
 use std::hint::black_box;
 

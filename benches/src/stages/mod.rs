@@ -16,7 +16,7 @@ use omniassist_core::{Text, dialect::ai_sdk::Framing};
 
 use decode::Api;
 
-/// What a stage, or one of its parts, gives.
+/// The result of a stage, or of one of its parts.
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
 /// The text of one delta.
@@ -31,12 +31,12 @@ pub(crate) const BURST: usize = 64;
 pub(crate) struct Stage {
     pub(crate) name: &'static str,
     pub(crate) about: &'static str,
-    /// How much work an event is.
+    /// The work of one event.
     pub(crate) size: Size,
     work: fn(usize) -> Outcome<usize>,
 }
 
-/// How much work one event of a stage is, and so how many are measured.
+/// The work of one event of a stage. It decides how many events are measured.
 #[derive(Clone, Copy)]
 pub(crate) enum Size {
     /// Microseconds, at most.
@@ -53,7 +53,7 @@ impl Size {
     /// Events to measure where `tokens` of the smallest are.
     pub(crate) fn events(self, tokens: usize) -> usize {
         match self {
-            // Whole bursts, so that each stage puts through exactly what it is told.
+            // Whole bursts, so that each stage puts through exactly the number of events that it was given.
             Self::Token => tokens.next_multiple_of(BURST),
             Self::Part => (tokens / 40).next_multiple_of(context::WINDOW),
             Self::Message => (tokens / 10).next_multiple_of(conversation::MESSAGES),
@@ -156,7 +156,7 @@ impl Stage {
     ///
     /// # Errors
     ///
-    /// When fewer or more came out than went in: then the figures would say nothing.
+    /// Fails if fewer or more events came out than went in, since the figures would then mean nothing.
     pub(crate) fn run(self, events: usize) -> Outcome<()> {
         let came_out = (self.work)(events)?;
         if came_out == events {

@@ -40,7 +40,7 @@ pub(super) fn parts(events: usize, api: Api) -> Outcome<usize> {
     Ok(count)
 }
 
-/// Whether what the assistant writes is sealed.
+/// The sealing of the assistant's messages.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum History {
     Sealed,
@@ -48,7 +48,7 @@ pub(super) enum History {
 }
 
 /// The engine as it serves a request: the run, its limits and its seals, the response body. In place of a connection
-/// there is a stream that has a chunk ready whenever it is asked, so the body gives large frames.
+/// there is a stream that has a chunk ready at every poll, so the body sends large frames.
 pub(super) fn assistant(events: usize, history: History) -> Outcome<usize> {
     let model = provider::from_fn("bench", move |_| stream::unfold(Answer::new(events), next));
     let builder = Assistant::builder(model).allow_anonymous();
@@ -76,7 +76,7 @@ pub(super) fn assistant(events: usize, history: History) -> Outcome<usize> {
     })
 }
 
-/// What a provider's connection is here: bytes at hand, decoded as they are asked for.
+/// The connection to the provider: bytes in memory, decoded on demand.
 struct Answer {
     decoder: Box<dyn WireDecoder>,
     events: EventBuf<LlmEvent>,

@@ -1,4 +1,4 @@
-//! What proving a conversation costs: a turn with 1 KB of text, and a call with 1 KB of arguments and output.
+//! The cost of proving a conversation: a turn with 1 KB of text, and a call with 1 KB of arguments and output.
 
 use std::hint::black_box;
 

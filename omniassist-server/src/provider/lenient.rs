@@ -1,5 +1,5 @@
-//! Reading JSON that is almost what its documentation says: a field may be null, absent or of another type, and the
-//! rest still counts. Strings without escapes are views of the input.
+//! Lenient reading of JSON: a field may be null, absent or of another type than documented, and the rest still counts.
+//! Strings without escapes are views of the input.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -24,22 +24,22 @@ impl<'a> Str<'a> {
         Self(Some(Cow::Owned(text)))
     }
 
-    /// The string; empty if absent.
+    /// Returns the string; empty if absent.
     pub(super) fn as_str(&self) -> &str {
         self.0.as_deref().unwrap_or_default()
     }
 
-    /// The string, unless it is absent or empty.
+    /// Returns the string, unless it is absent or empty.
     pub(super) fn non_empty(&self) -> Option<&str> {
         self.0.as_deref().filter(|text| !text.is_empty())
     }
 
-    /// The string as text of its own, unless it is absent or empty.
+    /// Returns a copy of the string, unless it is absent or empty.
     pub(super) fn to_text(&self) -> Option<Text> {
         self.non_empty().map(Text::from)
     }
 
-    /// The string as a view of `whole`, the text that it was read from; owned where it had escapes.
+    /// Returns the string as a view of `whole`, the text that it was read from. A string with escapes is owned.
     pub(super) fn into_view(self, whole: &Text) -> Text {
         match self.0 {
             Some(Cow::Borrowed(part)) => whole.slice_ref(part),
@@ -105,7 +105,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Str<'a> {
     }
 }
 
-/// A count or an index. What is not a whole number reads as absent.
+/// A count or an index. A value that is not a whole number reads as absent.
 #[derive(Debug, Default, Clone, Copy)]
 pub(super) struct Num(pub(super) Option<u64>);
 
@@ -159,8 +159,8 @@ impl<'de> Deserialize<'de> for Num {
     }
 }
 
-/// A list that mostly holds one element, which then costs no allocation. Null elements are dropped; what is no list
-/// reads as an empty one.
+/// A list that mostly holds one element. One element needs no allocation. Null elements are dropped, and a value of
+/// another type reads as an empty list.
 #[derive(Debug)]
 pub(super) struct Few<T> {
     first: Option<T>,
@@ -248,8 +248,8 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Few<T> {
     }
 }
 
-/// The text of a field that holds either a string or, against the documentation, the object that the string should
-/// spell: the string's content as a view of `whole`, or the JSON of anything else. Null reads as empty.
+/// Returns the text of a field that holds a string or, against the documentation, the object that the string should
+/// spell. A string gives its content as a view of `whole`, null gives an empty text, and anything else its JSON.
 pub(super) fn string_or_json(raw: Option<&RawValue>, whole: &Text) -> Text {
     let json = raw.map(RawValue::get).unwrap_or_default();
     match json.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
@@ -260,7 +260,7 @@ pub(super) fn string_or_json(raw: Option<&RawValue>, whole: &Text) -> Text {
     }
 }
 
-/// Whether the text is one complete JSON value.
+/// Returns `true` if the text is one complete JSON value.
 pub(super) fn is_complete_json(text: &str) -> bool {
     serde_json::from_str::<IgnoredAny>(text).is_ok()
 }

@@ -1,4 +1,4 @@
-//! What the decoders share: server-sent events under them, and answers that are no event stream at all.
+//! The common part of all decoders: server-sent events, and answers that are not an event stream.
 
 use std::fmt;
 
@@ -12,14 +12,14 @@ use crate::{Error, ProviderErrorKind, Result};
 
 /// Reads the events of one API.
 pub(super) trait EventReader: Send {
-    /// Takes an event. `name` is empty where the stream gave none.
+    /// Reads an event. `name` is empty if the stream gave none.
     fn event(&mut self, name: &str, data: &Text, out: &mut EventBuf<LlmEvent>) -> Result<()>;
 
-    /// Whether this event ends the answer. Asked about an event that the end of the body cut off, so `data` may be
-    /// anything.
+    /// Returns `true` if this event ends the answer. It is called for an event that the end of the body cut off, so
+    /// `data` may be anything.
     fn is_terminal(&self, name: &str, data: &Text) -> bool;
 
-    /// The body has ended.
+    /// Reads the end of the body.
     fn end(&mut self, out: &mut EventBuf<LlmEvent>) -> Result<()>;
 }
 
@@ -32,11 +32,11 @@ pub(super) struct SseWire<R> {
     failed: Option<ProviderErrorKind>,
 }
 
-/// What the body turned out to be by its first byte that is not white space.
+/// The kind of the body, by its first byte that is not white space.
 enum Body {
     Unknown,
     Events,
-    /// Not an event stream but one JSON value: an error under a status of 200.
+    /// One JSON value: an error under a status of 200.
     Json(BytesMut),
 }
 
@@ -60,8 +60,8 @@ impl<R: EventReader> SseWire<R> {
         if matches!(self.body, Body::Unknown) {
             let blank = chunk.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
             match chunk.get(blank) {
-                // A list is what Gemini answers with where it does not stream events. White space before it is left
-                // out, as it is where it came in a chunk of its own.
+                // Gemini answers with a list where it does not stream events. White space before it is dropped, as it
+                // is if it came in a chunk of its own.
                 Some(b'{' | b'[') => {
                     self.body = Body::Json(BytesMut::new());
                     chunk.advance(blank);
@@ -94,7 +94,7 @@ impl<R: EventReader> SseWire<R> {
             return Err(report::from_json_body(body));
         }
         while let Some(event) = self.sse.finish().map_err(broken_stream)? {
-            // A browser drops an event without its blank line. The one that ends the answer is worth keeping: some
+            // A browser drops an event without its blank line. The last event of the answer is kept, because some
             // servers close the connection right behind it.
             if event.terminated || self.reader.is_terminal(&event.event, &event.data) {
                 self.reader.event(&event.event, &event.data, out)?;
@@ -134,12 +134,12 @@ fn broken_stream(source: omniassist_core::Error) -> Error {
     Error::provider(kind).with_source(source)
 }
 
-/// The error for data that looks like JSON and is none.
+/// Returns the error for data that looks like JSON but is not.
 pub(super) fn broken_json(source: serde_json::Error) -> Error {
     Error::provider(ProviderErrorKind::Protocol).with_code("invalid_json").with_source(source)
 }
 
-/// Whether data is worth parsing: some servers send keep-alives as data, empty or as a text that is no JSON.
+/// Returns `true` if data may be an object. Some servers send keep-alives as data, empty or not JSON.
 pub(super) fn is_object(data: &str) -> bool {
     data.trim_ascii_start().starts_with('{')
 }

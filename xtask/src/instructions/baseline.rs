@@ -7,7 +7,7 @@ const HEAD: &str =
     "# Instructions and allocations for each event of a stage; benches/README.md says how to read them.
 # `cargo xtask instructions --accept` writes this file.";
 
-/// What one more event costs.
+/// The cost of one more event.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Cost {
     pub(crate) instructions: f64,
@@ -25,7 +25,7 @@ pub(crate) struct Baseline {
 }
 
 impl Baseline {
-    /// What the benches print.
+    /// Reads the output of the benches.
     pub(crate) fn of(with: String, counts: &str) -> Outcome<Self> {
         let stages = counts.lines().map(stage).collect::<Outcome<BTreeMap<_, _>>>()?;
         if stages.is_empty() {

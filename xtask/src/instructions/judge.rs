@@ -1,15 +1,15 @@
-//! What is too much.
+//! The rules by which a change of cost fails.
 
 use super::baseline::{Baseline, Cost};
 
-/// How far instructions may lie above the baseline, and how far below before it is worth writing anew.
+/// The share by which instructions may lie above the baseline, and below it before a new baseline is suggested.
 const TOLERANCE: f64 = 0.05;
 
 /// The same where another compiler, library or processor was used. What they change is not this repository's doing, and
 /// was seen to be less than this.
 const TOLERANCE_ELSEWHERE: f64 = 0.25;
 
-/// Allocations for each event that a buffer's doubling may add. Beyond it, an allocation is one that somebody wrote: they
+/// Allocations for each event that a buffer's doubling may add. A larger number comes from the sources: they
 /// are the same with every compiler.
 const SPARE_ALLOCATIONS: f64 = 0.02;
 
@@ -19,7 +19,7 @@ const SPARE_SHARE: f64 = 0.01;
 /// A new figure takes the place of an old one only where it differs by more, so that a new baseline shows what changed.
 const UNCHANGED: f64 = 0.01;
 
-/// What there is to say.
+/// The results of a comparison.
 #[derive(Debug, Default)]
 pub(crate) struct Judged {
     pub(crate) failures: Vec<String>,
@@ -60,7 +60,7 @@ fn compare(name: &str, before: Cost, now: Cost, tolerance: f64, same: bool, judg
     if now.instructions > before.instructions * (1.0 + tolerance) {
         judged.failures.push(said);
     } else if same && more < -tolerance {
-        judged.notes.push(format!("{said}: less; please take it over with {}", super::ACCEPT));
+        judged.notes.push(format!("{said}: less; update the baseline with {}", super::ACCEPT));
     }
     let spare = SPARE_ALLOCATIONS + SPARE_SHARE * before.allocations;
     if now.allocations > before.allocations + spare {
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn more_than_a_twentieth_fails_and_says_both_figures() {
+    fn more_than_a_twentieth_fails_and_names_both_figures() {
         assert!(failures(&[("pipe", 1000.0, 0.0)], &[("pipe", 1050.0, 0.0)]).is_empty());
         let failed = failures(&[("pipe", 1000.0, 0.0)], &[("pipe", 1051.0, 0.0)]);
         assert_eq!(failed, ["pipe: 1051.0 instructions, 1000.0 before (+5.1 %)"]);

@@ -1,4 +1,4 @@
-//! What instruction counts depend on beside the sources.
+//! The tools on which instruction counts depend, besides the sources.
 
 use std::process::Command;
 

@@ -1,6 +1,6 @@
-//! What the stages of `benches` cost, in instructions and allocations, against a baseline in the repository.
+//! Compares the cost of the stages of `benches`, in instructions and allocations, with a baseline in the repository.
 //!
-//! How the gate judges, and why, stands in `benches/README.md`.
+//! `benches/README.md` describes the rules of the comparison.
 
 mod baseline;
 mod judge;

@@ -26,7 +26,7 @@ const REPEAT: Duration = Duration::from_millis(2500);
 ///
 /// # Errors
 ///
-/// When a run outlives its client by ten seconds, or the provider is asked again after a run has ended.
+/// Fails if a run outlives its client by ten seconds, or if a request reaches the provider after a run has ended.
 pub(super) fn print(arguments: &[&str]) -> Result<(), Box<dyn Error>> {
     let options = Options::read(arguments, &["--runs"])?;
     let (adapters, runs) = (Adapter::named(&options.names)?, options.number("--runs", 200));
@@ -71,7 +71,7 @@ pub(super) fn print(arguments: &[&str]) -> Result<(), Box<dyn Error>> {
     if failures.is_empty() { Ok(()) } else { Err(failures.join("\n").into()) }
 }
 
-/// What the provider was asked after the runs had ended. A request that was under way when its client left counts as
+/// Returns the number of requests to the provider after the runs had ended. A request that was under way when its client left counts as
 /// long as its connection was closed as well.
 async fn asked_again(stage: &mut Stage, phase: Phase) -> Option<String> {
     sleep(REPEAT).await;

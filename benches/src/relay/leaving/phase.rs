@@ -1,6 +1,6 @@
 //! The phases in which a client leaves.
 
-/// What the run is doing when its client leaves.
+/// The activity of the run when its client leaves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Phase {
     /// The provider has the request and has not answered.
@@ -28,7 +28,7 @@ impl Phase {
         }
     }
 
-    /// What the client reads before it leaves.
+    /// Returns the text that the client reads before it leaves.
     pub(super) fn last_read(self) -> &'static str {
         match self {
             Self::FirstByte | Self::Retry => r#""type":"start""#,

@@ -1,4 +1,4 @@
-//! A provider that stays in one phase for as long as its client does, and says when the client is gone.
+//! A provider that stays in one phase for as long as its client does, and reports when the client is gone.
 
 use std::io;
 use std::net::SocketAddr;
@@ -15,7 +15,7 @@ use tokio::time::sleep;
 use super::phase::Phase;
 use crate::relay::provider::read_request;
 
-/// What the provider saw.
+/// The observations of the provider.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Seen {
     /// A request, body included; `again` where a tool's output is in it.

@@ -18,7 +18,7 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 /// Until the server has taken the answer that a provider has sent.
 const TAKEN: Duration = Duration::from_millis(20);
 
-/// When what was let go of, from the client's close.
+/// The times at which each part was released, counted from the client's close.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Left {
     /// The provider saw its connection end; `None` where none was open.
@@ -64,12 +64,12 @@ impl Stage {
                 let _ = tell.send(Told::ToolBegan);
                 token.cancelled().await;
                 let _ = tell.send(Told::TokenFired(Instant::now()));
-                Ok::<_, ToolError>("nobody waits for this")
+                Ok::<_, ToolError>("unused")
             }
         };
         let tell = self.tell.clone();
         Assistant::builder(model.build()?)
-            .tool(Tool::new("wait", "Waits until nobody wants it any more", wait))
+            .tool(Tool::new("wait", "Waits until it is cancelled", wait))
             .tool(Tool::new("look", "Looks", async || Ok::<_, ToolError>("seen")))
             .on_run_end(move |_| {
                 let _ = tell.send(Told::RunEnded(Instant::now()));
