@@ -24,6 +24,7 @@ mod caps;
 mod cassette;
 mod copilotkit;
 mod cost;
+mod costs;
 mod dialects;
 mod drain;
 mod engine;

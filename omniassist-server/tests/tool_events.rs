@@ -65,6 +65,56 @@ async fn what_nobody_reads_is_bounded() {
 }
 
 #[tokio::test]
+async fn what_nobody_reads_is_bounded_by_its_bytes() {
+    /// Sends values of 64 KiB: four fill the queue exactly, with their names.
+    async fn work(call: ToolContext) -> Result<(), ToolError> {
+        let bytes = 64 * 1024 - "n".len() - "\"\"".len();
+        for _ in 0..5 {
+            call.data("n", None, "x".repeat(bytes));
+            call.progress("x".repeat(64 * 1024 - 2));
+        }
+        Ok(())
+    }
+    let events = events_of(Tool::new("work", "Works", work), None).await;
+    assert_eq!(events.iter().filter(|event| matches!(event, RunEvent::Data { .. })).count(), 4);
+}
+
+#[tokio::test]
+async fn a_single_large_value_is_sent() {
+    async fn work(call: ToolContext) -> Result<(), ToolError> {
+        call.data("n", Some("1"), "x".repeat(300_000));
+        call.data("n", Some("1"), "x".repeat(400_000));
+        call.data("m", None, 1);
+        Ok(())
+    }
+    let events = events_of(Tool::new("work", "Works", work).max_output_bytes(500_000), None).await;
+    let [RunEvent::Data { data, .. }] =
+        events.iter().filter(|event| matches!(event, RunEvent::Data { .. })).collect::<Vec<_>>()[..]
+    else {
+        panic!("{events:?}")
+    };
+    assert_eq!(data.as_str().len(), 400_002);
+}
+
+#[tokio::test]
+async fn ids_that_a_client_could_not_post_back_are_left_out() {
+    async fn work(call: ToolContext) -> Result<(), ToolError> {
+        for id in ["", "a\nb", &"x".repeat(257)] {
+            call.data("n", Some(id), 1);
+            call.activity(id, "PLAN", json!({}));
+        }
+        call.data("n", Some(&"x".repeat(256)), 1);
+        call.activity("ü/1", "PLAN", json!({}));
+        Ok(())
+    }
+    let events = events_of(Tool::new("work", "Works", work), None).await;
+    let shown = events
+        .iter()
+        .filter(|event| matches!(event, RunEvent::Data { .. } | RunEvent::ActivitySnapshot { .. }));
+    assert_eq!(shown.count(), 2);
+}
+
+#[tokio::test]
 async fn a_tool_changes_the_shared_state() {
     async fn work(call: ToolContext) -> Result<(), ToolError> {
         assert_eq!(call.run().shared_state(), json!({ "cart": ["tea"], "open": true }));

@@ -1,27 +1,28 @@
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
-/// The names that are taken.
-pub(super) struct Names(BTreeSet<String>);
+/// The names that are taken, each with the number that the next type of this name may get.
+pub(super) struct Names(BTreeMap<String, u32>);
 
 impl Names {
     pub(super) fn reserving<'a>(names: impl IntoIterator<Item = &'a str>) -> Self {
-        Self(names.into_iter().map(str::to_owned).collect())
+        Self(names.into_iter().map(|name| (name.to_owned(), 2)).collect())
     }
 
     /// Takes the name, with a number behind it if it is taken already.
     pub(super) fn take(&mut self, name: &str) -> String {
         let mut free = name.to_owned();
-        let mut number = 2_u32;
-        while !self.0.insert(free.clone()) {
+        while self.0.contains_key(&free) {
+            let number = self.0.entry(name.to_owned()).or_insert(2);
             free = format!("{name}{number}");
-            number = number.saturating_add(1);
+            *number = number.saturating_add(1);
         }
+        self.0.insert(free.clone(), 2);
         free
     }
 }
 
-/// An identifier made of the ASCII letters and digits of `name`, each word with a capital: `OrderStatus` of
-/// `order_status`. `fallback` stands before a digit, and for nothing.
+/// Returns an identifier made of the ASCII letters and digits of `name`, each word with a capital: `OrderStatus` for
+/// `order_status`. It begins with `fallback` where the name has no letter first.
 pub(super) fn pascal_case(name: &str, fallback: &str) -> String {
     let mut out = String::new();
     for word in name.split(|char: char| !char.is_ascii_alphanumeric()) {

@@ -9,6 +9,10 @@ use super::write;
 /// Schemas nested deeper than this are `unknown`.
 const MAX_DEPTH: usize = 64;
 
+/// Schemas that the search for types which are made of themselves visits for one tool. Types that it does not reach are
+/// `unknown`.
+const MAX_SEARCHED: usize = 20_000;
+
 /// Writes one tool's JSON Schema (2020-12, and what earlier drafts spell otherwise) as types.
 pub(super) struct SchemaWriter<'a> {
     root: &'a Value,
@@ -18,6 +22,8 @@ pub(super) struct SchemaWriter<'a> {
     named: BTreeMap<String, String>,
     /// Pointers whose types are named and not declared yet.
     waiting: VecDeque<String>,
+    /// Schemas that the search for types which are made of themselves may still visit.
+    search: usize,
 }
 
 /// Where a type expression will stand.
@@ -45,7 +51,7 @@ impl<'a> SchemaWriter<'a> {
     /// `input` is the name of the whole schema's type; the types of its definitions begin with `stem`.
     pub(super) fn new(root: &'a Value, stem: &'a str, input: &str, names: &'a mut Names) -> Self {
         let named = BTreeMap::from([(String::new(), input.to_owned())]);
-        Self { root, stem, names, named, waiting: VecDeque::from([String::new()]) }
+        Self { root, stem, names, named, waiting: VecDeque::from([String::new()]), search: MAX_SEARCHED }
     }
 
     /// Declares the schema's type, and those of all definitions that it refers to.
@@ -230,7 +236,9 @@ impl<'a> SchemaWriter<'a> {
         else {
             return Type::unknown();
         };
-        if place.declaring.as_ref().is_some_and(|declaring| self.leads_to(&pointer, declaring)) {
+        if let Some(declaring) = &place.declaring
+            && self.leads_to(&pointer, declaring)
+        {
             return Type::unknown();
         }
         if let Some(name) = self.named.get(&pointer) {
@@ -243,18 +251,22 @@ impl<'a> SchemaWriter<'a> {
         Type::primary(name)
     }
 
-    /// Whether the type at `from` is, without an object or array between, made of the one at `to`.
-    fn leads_to(&self, from: &str, to: &str) -> bool {
+    /// Returns `true` if the type at `from` is, without an object or array between, made of the one at `to`, and where
+    /// the search has become too long.
+    fn leads_to(&mut self, from: &str, to: &str) -> bool {
         let mut seen = BTreeSet::new();
         let mut open = vec![from.to_owned()];
         while let Some(pointer) = open.pop() {
-            if pointer == to {
+            if pointer == to || self.search == 0 {
                 return true;
             }
+            self.search -= 1;
             if let Some(schema) = self.root.pointer(&pointer)
                 && seen.insert(pointer)
             {
+                let before = open.len();
                 direct_references(schema, 0, &mut open);
+                self.search = self.search.saturating_sub(open.len() - before);
             }
         }
         false

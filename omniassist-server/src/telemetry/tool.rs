@@ -3,8 +3,7 @@ use omniassist_core::transcript::ToolCall;
 use tracing::field::Empty;
 use tracing::{Span, info_span};
 
-use super::{CANCELLED, names};
-use crate::tool::ToolError;
+use super::names;
 
 /// The span of a tool call. It stays open until the call's task has ended, also when the run has ended before.
 #[derive(Debug, Clone)]
@@ -64,31 +63,9 @@ impl ToolTrace {
     }
 }
 
-/// What a span may tell of how a call ended.
+/// The end of a call, as its span records it.
 pub(crate) enum ToolEnd {
     Output(JsonText),
+    /// The kind of the error.
     Failure(&'static str),
-}
-
-impl ToolEnd {
-    pub(crate) fn of(result: &Result<JsonText, ToolError>) -> Self {
-        match result {
-            Ok(output) => Self::Output(output.clone()),
-            Err(error) => Self::Failure(error_type(error)),
-        }
-    }
-}
-
-fn error_type(error: &ToolError) -> &'static str {
-    if error.is_timeout() {
-        "timeout"
-    } else if error.is_cancelled() {
-        CANCELLED
-    } else if error.is_panic() {
-        "panic"
-    } else if error.source().is_some() {
-        "internal"
-    } else {
-        "tool_error"
-    }
 }

@@ -6,14 +6,17 @@ use omniassist_core::{JsonText, RunEvent, Text, check_tool_name};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::output;
+use super::output::{self, OutputLimits};
 use super::state::StateMap;
 use super::update::Updates;
 use crate::{CancellationToken, RunContext};
 
-/// One call of a tool: what every extractor is made from, and itself an extractor. Cloning is cheap.
+/// Bytes of the id of data and of an activity, as in [`Limits::max_id_bytes`](omniassist_core::Limits::max_id_bytes).
+const MAX_ID_BYTES: usize = 256;
+
+/// One call of a tool. It is an extractor, and all other extractors are made from it. Cloning is cheap.
 ///
-/// It owns all it gives access to, so a task that outlives the call may keep it.
+/// A task that outlives the call may keep it.
 ///
 /// ```
 /// use std::time::Duration;
@@ -45,11 +48,11 @@ struct Inner {
     state: Arc<StateMap>,
     cancel: CancellationToken,
     updates: Arc<Updates>,
-    max_output_bytes: usize,
+    limits: OutputLimits,
 }
 
 impl ToolContext {
-    #[expect(clippy::too_many_arguments, reason = "the one place where a call is put together")]
+    #[expect(clippy::too_many_arguments, reason = "the only caller has all of them")]
     pub(crate) fn new(
         call_id: Text,
         tool: Text,
@@ -58,120 +61,117 @@ impl ToolContext {
         state: Arc<StateMap>,
         cancel: CancellationToken,
         updates: Arc<Updates>,
-        max_output_bytes: usize,
+        limits: OutputLimits,
     ) -> Self {
-        Self {
-            inner: Arc::new(Inner {
-                call_id,
-                tool,
-                arguments,
-                run,
-                state,
-                cancel,
-                updates,
-                max_output_bytes,
-            }),
-        }
+        Self { inner: Arc::new(Inner { call_id, tool, arguments, run, state, cancel, updates, limits }) }
     }
 
-    /// Id of the call, unique within the conversation.
+    /// Returns the id of the call, unique within the conversation.
     ///
-    /// The provider chose it, and chooses another when the same question is asked again: it is no idempotency key.
+    /// It is not an idempotency key: the provider chooses another id when the same question is asked again.
     #[must_use]
     pub fn call_id(&self) -> &Text {
         &self.inner.call_id
     }
 
-    /// The tool's name.
+    /// Returns the tool's name.
     #[must_use]
     pub fn tool_name(&self) -> &Text {
         &self.inner.tool
     }
 
-    /// The arguments as the model wrote them. They fit the tool's schema.
+    /// Returns the arguments as the model wrote them. They fit the tool's schema.
     #[must_use]
     pub fn arguments(&self) -> &JsonText {
         &self.inner.arguments
     }
 
-    /// The run that the call belongs to.
+    /// Returns the run that the call belongs to.
     #[must_use]
     pub fn run(&self) -> &RunContext {
         &self.inner.run
     }
 
-    /// The host's value of this type, if it gave one.
+    /// Returns the value of this type that the host registered, if there is one.
     #[must_use]
     pub fn state<T: Clone + 'static>(&self) -> Option<T> {
         self.inner.state.get::<T>().cloned()
     }
 
-    /// Waits until the call is no longer wanted: the client left, somebody stopped the run, or the tool's time is up.
-    /// The task is aborted [`Limits::tool_cancel_grace`](omniassist_core::Limits::tool_cancel_grace) later. Dropping
+    /// Waits until the call is cancelled: the client left, the run was stopped, or the tool's time is up. The task is
+    /// aborted [`Limits::tool_cancel_grace`](omniassist_core::Limits::tool_cancel_grace) later. Dropping
     /// the future just stops waiting.
     pub fn cancelled(&self) -> impl Future<Output = ()> + Send + 'static {
         self.inner.cancel.cancelled()
     }
 
-    /// Whether the call is no longer wanted.
+    /// Returns `true` if the call is cancelled.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
         self.inner.cancel.is_cancelled()
     }
 
-    /// A token that fires when the call is no longer wanted, to hand to other work. Firing it does not end the call.
+    /// Returns a token for other work, which is cancelled with the call. Cancelling the token does not end the call.
     #[must_use]
     pub fn cancellation(&self) -> CancellationToken {
         self.inner.cancel.child()
     }
 
-    /// Shows how far the tool has come: the user sees the value as a preliminary output, which the next one and in
-    /// the end the real output replace. The model does not see it.
+    /// Shows the user a preliminary output. The next one replaces it, and in the end the real output. The model does not
+    /// see it.
     ///
-    /// Never waits. When the user's connection is slower than the tool, the oldest values are left out and the newest
-    /// is kept. Values larger than the tool's output cap are cut like outputs; a value that has no JSON form is
-    /// logged and left out; values after the end of the call are left out.
+    /// This method does not wait. When the user's connection is slower than the tool, the oldest values are left out:
+    /// at most 16 values and 256 KiB wait. A value larger than the tool's output cap is cut like an output. A value
+    /// without a JSON form is logged and left out, as is a value after the end of the call.
     pub fn progress(&self, value: impl Serialize) {
-        match output::to_json(&value, self.inner.max_output_bytes) {
+        match output::to_json(&value, self.inner.limits) {
             Ok(value) => self.inner.updates.progress(value),
             Err(error) => {
                 tracing::warn!(
                     tool = self.inner.tool.as_str(),
                     call_id = self.inner.call_id.as_str(),
                     %error,
-                    "progress without a JSON form"
+                    "progress is left out: no JSON form"
                 );
             }
         }
     }
 
-    /// Changes the state that the run shares with its client (AG-UI): the client is sent the difference, several
-    /// changes in one where it reads slowly. What the closure gives is given back; it should not block. Other formats
-    /// have no such state, and send nothing.
+    /// Changes the state that the run shares with its client (AG-UI), and returns the value of the closure. The closure
+    /// should not block.
+    ///
+    /// The client gets the difference; several changes become one when it reads slowly. Other formats have no shared
+    /// state and send nothing.
     pub fn update_shared_state<T>(&self, update: impl FnOnce(&mut Value) -> T) -> T {
         let given = self.inner.run.state().update(update);
         self.inner.updates.state_changed();
         given
     }
 
-    /// Gives the client data of the host's own, to be kept with the message: a `data-NAME` part in the AI SDK, a
-    /// `CUSTOM` event in AG-UI. With an `id`, later data of the same name and id replaces it. The model does not see it.
+    /// Sends the client data that it keeps with the message: a `data-NAME` part in the AI SDK, a `CUSTOM` event in AG-UI.
+    /// With an `id`, later data of the same name and id replaces it. The model does not see it.
     ///
-    /// Never waits. Data without a JSON form, data larger than the tool's output cap, data under a name that is not 1 to
-    /// 64 of `[A-Za-z0-9_-]`, and what comes after 1,024 values that nobody has read yet is logged and left out.
+    /// This method does not wait. Data is logged and left out in these cases:
+    ///
+    /// - It has no JSON form, is larger than the tool's output cap, or has too many levels to be posted back.
+    /// - Its name is not 1 to 64 of `[A-Za-z0-9_-]`, or its id is empty, longer than 256 bytes, or contains a control
+    ///   character.
+    /// - The client has not read the earlier data and activities of this call: 1,024 of them, or 256 KiB.
     pub fn data(&self, name: &str, id: Option<&str>, value: impl Serialize) {
         self.send_data(name, id, &value, false);
     }
 
-    /// Like [`data`](Self::data), but the client only hears of it and does not keep it.
+    /// Sends the client data that it does not keep. See [`data`](Self::data).
     pub fn transient_data(&self, name: &str, value: impl Serialize) {
         self.send_data(name, None, &value, true);
     }
 
-    /// Shows something that is under way, of a kind that the client knows how to show: an AG-UI activity; a later one
-    /// of the same id replaces it. `content` must be a JSON object. Other formats show nothing. The limits of
-    /// [`data`](Self::data) hold.
+    /// Shows an AG-UI activity of a kind that the client can display. A later one of the same id replaces it. `content`
+    /// must be a JSON object. Other formats show nothing. The limits of [`data`](Self::data) apply.
     pub fn activity(&self, id: &str, kind: &str, content: impl Serialize) {
+        if !self.accepts_id(id) {
+            return;
+        }
         let Some(content) = self.to_json("activity", &content) else { return };
         if !content.is_object() {
             tracing::warn!(tool = self.inner.tool.as_str(), "an activity's content is not an object");
@@ -182,19 +182,33 @@ impl ToolContext {
 
     fn send_data(&self, name: &str, id: Option<&str>, value: &impl Serialize, transient: bool) {
         if check_tool_name(name).is_err() {
-            tracing::warn!(tool = self.inner.tool.as_str(), "data under a name that is not allowed");
+            tracing::warn!(tool = self.inner.tool.as_str(), "data under a name that is not allowed is left out");
+            return;
+        }
+        if id.is_some_and(|id| !self.accepts_id(id)) {
             return;
         }
         let Some(data) = self.to_json("data", value) else { return };
         self.send(RunEvent::Data { name: name.into(), id: id.map(Text::from), data, transient });
     }
 
+    /// Checks the id of a part against what a client may post back.
+    fn accepts_id(&self, id: &str) -> bool {
+        let accepted = (1..=MAX_ID_BYTES).contains(&id.len()) && !id.chars().any(char::is_control);
+        if !accepted {
+            tracing::warn!(tool = self.inner.tool.as_str(), "data or an activity with an id that is not allowed is left out");
+        }
+        accepted
+    }
+
     fn to_json(&self, what: &'static str, value: &impl Serialize) -> Option<JsonText> {
-        let json = JsonText::from_serialize(value)
-            .map_err(|error| tracing::warn!(tool = self.inner.tool.as_str(), what, %error, "no JSON form"))
+        let OutputLimits { max_bytes, max_depth } = self.inner.limits;
+        // A value that is cut off would no longer be the data that the client expects.
+        let json = output::to_json(value, OutputLimits { max_bytes: usize::MAX, max_depth })
+            .map_err(|error| tracing::warn!(tool = self.inner.tool.as_str(), what, %error, "left out: no JSON form"))
             .ok()?;
-        if json.as_str().len() > self.inner.max_output_bytes {
-            tracing::warn!(tool = self.inner.tool.as_str(), what, "larger than the tool's output cap");
+        if json.as_str().len() > max_bytes {
+            tracing::warn!(tool = self.inner.tool.as_str(), what, "left out: larger than the tool's output cap");
             return None;
         }
         Some(json)
@@ -202,15 +216,12 @@ impl ToolContext {
 
     fn send(&self, event: RunEvent) {
         if !self.inner.updates.event(event) {
-            tracing::warn!(
-                tool = self.inner.tool.as_str(),
-                "too much that the client has not read; left out"
-            );
+            tracing::warn!(tool = self.inner.tool.as_str(), "left out: the client has not read the earlier data and activities");
         }
     }
 
-    pub(crate) fn max_output_bytes(&self) -> usize {
-        self.inner.max_output_bytes
+    pub(crate) fn output_limits(&self) -> OutputLimits {
+        self.inner.limits
     }
 }
 

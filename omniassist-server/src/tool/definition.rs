@@ -13,8 +13,8 @@ use super::label::Summary;
 use super::schema;
 use super::state::StateNeed;
 use super::{
-    Approval, IntoToolOutput, ToolContext, ToolDescription, ToolError, ToolFuture, ToolHandler,
-    ToolParameters,
+    Approval, IntoToolFuture, IntoToolOutput, ToolContext, ToolDescription, ToolError, ToolFuture,
+    ToolHandler, ToolParameters,
 };
 
 /// Something that a model can call: a function of the host, or of the client's page.
@@ -39,6 +39,7 @@ pub struct Tool {
     pub(super) max_output_bytes: Option<usize>,
     pub(super) approval: Option<Approval>,
     pub(super) summary: Option<Summary>,
+    pub(super) is_form: bool,
     pub(super) state: Vec<StateNeed>,
     pub(super) arguments: Vec<&'static str>,
 }
@@ -54,6 +55,7 @@ impl Tool {
             max_output_bytes: None,
             approval: None,
             summary: None,
+            is_form: false,
             state: Vec::new(),
             arguments: Vec::new(),
         }
@@ -68,7 +70,7 @@ impl Tool {
     where
         F: ToolHandler<P>,
         P: ToolParameters,
-        F::Future: Future<Output: IntoToolOutput> + Send + 'static,
+        F::Future: IntoToolFuture<Output: IntoToolOutput> + Send + 'static,
     {
         let mut needs = ToolDescription::default();
         P::describe(&mut needs);
@@ -151,7 +153,17 @@ impl Tool {
     /// [`Limits::approval_lifetime`](omniassist_core::Limits::approval_lifetime). A client that cannot show forms is
     /// not offered the tool.
     pub fn request_input() -> Self {
-        Self::front_end_with_schema(form::REQUEST_INPUT, form::DESCRIPTION, form::arguments_schema())
+        let mut tool =
+            Self::front_end_with_schema(form::REQUEST_INPUT, form::DESCRIPTION, form::arguments_schema());
+        tool.is_form = true;
+        tool
+    }
+
+    /// Changes the name. Use it for [`request_input`](Self::request_input), whose name a client may expect to be another
+    /// one, such as `requestInput`.
+    pub fn rename(mut self, name: impl Into<Text>) -> Self {
+        self.spec.name = name.into();
+        self
     }
 
     /// Which calls need somebody's approval before they run. A front-end tool asks for itself: for one, registration

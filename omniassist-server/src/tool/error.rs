@@ -119,7 +119,18 @@ impl ToolError {
         self.inner.kind == Kind::Panicked
     }
 
-    /// The same with a text of at most `max_bytes`.
+    /// Returns the name of the kind of error, for telemetry.
+    pub(crate) fn kind(&self) -> &'static str {
+        match self.inner.kind {
+            Kind::TimedOut => "timeout",
+            Kind::Cancelled => "cancelled",
+            Kind::Panicked => "panic",
+            _ if self.inner.source.is_some() => "internal",
+            _ => "tool_error",
+        }
+    }
+
+    /// Returns the error with a text of at most `max_bytes`.
     pub(crate) fn capped(mut self, max_bytes: usize) -> Self {
         if self.inner.text.len() > max_bytes {
             self.inner.text = output::cap_text(&self.inner.text, max_bytes).into();

@@ -7,15 +7,15 @@ use serde::Serialize;
 use super::output;
 use super::{FromToolCall, ToolContext, ToolDescription, ToolError};
 
-/// A tool call on its way. Dropping it stops the call where it awaits.
+/// The future of a tool call. Dropping it stops the call where it awaits.
 pub type ToolFuture = Pin<Box<dyn Future<Output = Result<JsonText, ToolError>> + Send>>;
 
-/// A function that can be a tool: of 0 to 12 parameters, each an extractor ([`FromToolCall`]), whose future gives a
-/// `Result<T, E>` with `T: Serialize` and `E: Into<ToolError>`. Async functions and closures that return a future are
+/// A function that can be a tool. It has 0 to 12 parameters, each an extractor ([`FromToolCall`]), and its future returns
+/// a `Result<T, E>` with `T: Serialize` and `E: Into<ToolError>`. Async functions and closures that return a future are
 /// such functions; there is nothing to implement.
 ///
-/// `P` is the tuple of the parameters' types, and is always inferred. What is asked of parameters and future stands at
-/// [`Tool::new`](super::Tool::new) and not here, so that the compiler names the one that does not fit.
+/// `P` is the tuple of the parameters' types, and is always inferred. The bounds of parameters and future are on
+/// [`Tool::new`](super::Tool::new), so that the compiler names the one that does not fit.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a tool function",
     label = "not a tool function",
@@ -24,7 +24,7 @@ pub type ToolFuture = Pin<Box<dyn Future<Output = Result<JsonText, ToolError>> +
             `move |parameter: Type| {{ … async move {{ … }} }}`"
 )]
 pub trait ToolHandler<P>: Send + Sync + 'static {
-    /// What the function returns when it is called.
+    /// The return type of the function.
     type Future;
 
     /// Calls the function.
@@ -33,22 +33,22 @@ pub trait ToolHandler<P>: Send + Sync + 'static {
 
 /// The parameters of a tool function: a tuple of 0 to 12 extractors.
 pub trait ToolParameters: Sized {
-    /// Makes them, in order.
+    /// Makes the parameters, in order.
     ///
     /// # Errors
     ///
-    /// That of the first which cannot be made.
+    /// The error of the first parameter that cannot be made.
     fn from_call(call: &ToolContext) -> Result<Self, ToolError>;
 
-    /// Says what they need.
+    /// Describes what the parameters need.
     fn describe(description: &mut ToolDescription);
 }
 
-/// What the future of a tool function may give: `Result<T, E>` with `T: Serialize` and `E: Into<ToolError>`.
+/// A result of a tool function: `Result<T, E>` with `T: Serialize` and `E: Into<ToolError>`.
 #[diagnostic::on_unimplemented(
     message = "a tool function returns `Result<T, E>`, not `{Self}`",
     label = "does not return a `Result`",
-    note = "`T: serde::Serialize` is the output; `E: Into<ToolError>` is why there is none",
+    note = "the output is `T: serde::Serialize`; the error is `E: IntoToolError`, such as `ToolError`",
     note = "a tool that cannot fail returns `Result<T, std::convert::Infallible>`"
 )]
 pub trait IntoToolOutput {
@@ -56,12 +56,12 @@ pub trait IntoToolOutput {
     ///
     /// # Errors
     ///
-    /// The function's own, or that its value has no JSON form.
+    /// The function's own error, or an error when its value has no JSON form or too many levels to be posted back.
     fn into_output(self, call: &ToolContext) -> Result<JsonText, ToolError>;
 }
 
-/// What can be the error of a tool function: all that converts [`Into`] a [`ToolError`]. There is nothing to implement
-/// here; the trait exists for the compiler's message.
+/// A type of a tool's error: every type that converts [`Into`] a [`ToolError`]. There is nothing to implement; the trait
+/// gives the compiler's message.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the error of a tool function",
     label = "its error does not convert into a `ToolError`",
@@ -81,18 +81,42 @@ impl<E: Into<ToolError>> IntoToolError for E {
     }
 }
 
+/// A type of a tool's output: every type that is [`Serialize`]. There is nothing to implement; the trait gives the
+/// compiler's message.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the output of a tool function",
+    label = "its output has no JSON form",
+    note = "add `#[derive(serde::Serialize)]` to the output's type"
+)]
+pub trait ToolOutput: Serialize {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Serialize> ToolOutput for T {}
+
 impl<T, E> IntoToolOutput for Result<T, E>
 where
-    T: Serialize,
+    T: ToolOutput,
     E: IntoToolError,
 {
     fn into_output(self, call: &ToolContext) -> Result<JsonText, ToolError> {
         let value = self.map_err(E::into_tool_error)?;
-        output::to_json(&value, call.max_output_bytes()).map_err(|error| {
+        output::to_json(&value, call.output_limits()).map_err(|error| {
             ToolError::new("The tool's output cannot be written as JSON.").with_source(error)
         })
     }
 }
+
+/// A future that a tool function returns: every [`Future`]. There is nothing to implement; the trait gives the compiler's
+/// message.
+#[diagnostic::on_unimplemented(
+    message = "a tool function must be async, and this one returns `{Self}`",
+    label = "not an async function",
+    note = "write `async fn`, or return a future"
+)]
+pub trait IntoToolFuture: Future {}
+
+#[diagnostic::do_not_recommend]
+impl<F: Future> IntoToolFuture for F {}
 
 macro_rules! impl_tool_handler {
     ($($param:ident),*) => {

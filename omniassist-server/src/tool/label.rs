@@ -8,7 +8,7 @@ use omniassist_core::run::{CallLabel, Gate};
 use omniassist_core::{JsonText, Text};
 use serde::de::DeserializeOwned;
 
-use super::output::floor_char_boundary;
+use super::output::cut_off;
 
 /// Bytes of a summary.
 const MAX_SUMMARY_BYTES: usize = 300;
@@ -74,9 +74,5 @@ fn one_line(text: &str) -> String {
         }
         line.push_str(word);
     }
-    if line.len() > MAX_SUMMARY_BYTES {
-        line.truncate(floor_char_boundary(&line, MAX_SUMMARY_BYTES - '…'.len_utf8()));
-        line.push('…');
-    }
-    line
+    cut_off(line, MAX_SUMMARY_BYTES)
 }

@@ -10,29 +10,40 @@ use omniassist_core::{
 
 use super::definition::Call;
 use super::label::{self, Summary};
+use super::output::OutputLimits;
 use super::schema::{self, ArgumentCheck};
 use super::state::StateMap;
 use super::{Approval, Tool, ToolContext, ToolError, ToolFuture, form};
 use crate::{Error, Principal};
 
-/// A tool that has passed its checks, as a [`ToolSnapshot`](super::ToolSnapshot) holds it.
+/// A tool in a [`ToolSnapshot`](super::ToolSnapshot). It has passed the checks of registration.
 pub struct RegisteredTool {
     spec: Arc<ToolSpec>,
     call: Option<Call>,
     check: ArgumentCheck,
     timeout: Duration,
-    max_output_bytes: usize,
+    output: OutputLimits,
+    is_form: bool,
     approval: Option<Approval>,
     summary: Option<Summary>,
 }
 
-/// Why no tool is called `constructor`.
+/// The reason why no tool has a name such as `constructor`.
 pub(super) const INHERITED: &str = "every object in JavaScript has something of this name already";
 
 impl RegisteredTool {
     pub(super) fn check(tool: Tool, state: &StateMap, limits: &Limits) -> Result<Self, Error> {
-        let Tool { mut spec, call, timeout, max_output_bytes, approval, summary, state: needs, arguments } =
-            tool;
+        let Tool {
+            mut spec,
+            call,
+            timeout,
+            max_output_bytes,
+            approval,
+            summary,
+            is_form,
+            state: needs,
+            arguments,
+        } = tool;
         let name = spec.name.clone();
         let refuse = |reason: Cow<'static, str>| Error::invalid_tool(name.clone(), reason);
 
@@ -55,8 +66,8 @@ impl RegisteredTool {
         if approval.is_some() && call.is_none() {
             return Err(refuse("the client runs it, so the client asks for approval".into()));
         }
-        if spec.name == form::REQUEST_INPUT && call.is_some() {
-            return Err(refuse("this is the name of the built-in form, which the client shows".into()));
+        if spec.name == form::REQUEST_INPUT && !is_form {
+            return Err(refuse("this is the name of the built-in form; give the tool another name".into()));
         }
         if let Some(need) = needs.iter().find(|need| !state.contains(need)) {
             let type_name = need.type_name;
@@ -82,18 +93,22 @@ impl RegisteredTool {
             call,
             check,
             timeout: timeout.unwrap_or(limits.tool_timeout),
-            max_output_bytes: max_output_bytes.unwrap_or(limits.max_tool_output_bytes),
+            output: OutputLimits::new(
+                max_output_bytes.unwrap_or(limits.max_tool_output_bytes),
+                limits.max_json_depth,
+            ),
+            is_form,
             approval,
             summary,
         })
     }
 
-    /// A front-end tool of a client's own.
+    /// Checks a front-end tool that a client declares.
     pub(super) fn declared(spec: &Arc<ToolSpec>) -> Result<Self, String> {
         let mut schema = spec.input_schema.clone();
         schema::normalise(&mut schema);
         schema::lint(&schema)?;
-        // The client says what it can do, and never that the server should do it.
+        // A client declares what it can do itself, never a tool of the server.
         let spec = if schema == spec.input_schema && spec.side == ToolSide::FrontEnd {
             Arc::clone(spec)
         } else {
@@ -101,28 +116,39 @@ impl RegisteredTool {
             spec.input_schema = schema;
             Arc::new(spec)
         };
-        let Limits { tool_timeout: timeout, max_tool_output_bytes: max_output_bytes, .. } = Limits::default();
-        let check = ArgumentCheck::lazy();
-        let (approval, summary) = (None, None);
-        Ok(Self { spec, call: None, check, timeout, max_output_bytes, approval, summary })
+        let limits = Limits::default();
+        Ok(Self {
+            spec,
+            call: None,
+            check: ArgumentCheck::lenient(),
+            timeout: limits.tool_timeout,
+            output: OutputLimits::new(limits.max_tool_output_bytes, limits.max_json_depth),
+            is_form: false,
+            approval: None,
+            summary: None,
+        })
     }
 
-    /// What models and clients are told of it.
+    /// Returns the description for models and clients.
     #[must_use]
     pub fn spec(&self) -> &Arc<ToolSpec> {
         &self.spec
     }
 
-    /// How long a call may take.
+    /// Returns the time that a call may take.
     #[must_use]
     pub fn timeout(&self) -> Duration {
         self.timeout
     }
 
-    /// Bytes of JSON that a call may give.
+    /// Returns the bytes of JSON that an output may have.
     #[must_use]
     pub fn max_output_bytes(&self) -> usize {
-        self.max_output_bytes
+        self.output.max_bytes
+    }
+
+    pub(super) fn output_limits(&self) -> OutputLimits {
+        self.output
     }
 
     pub(super) fn check_arguments(&self, arguments: &JsonText) -> Result<(), Text> {
@@ -154,9 +180,9 @@ impl RegisteredTool {
         }
     }
 
-    /// Whether it is the built-in form.
+    /// Returns `true` for the built-in form.
     pub(super) fn is_form(&self) -> bool {
-        self.call.is_none() && self.spec.name == form::REQUEST_INPUT
+        self.is_form
     }
 
     /// Calls the function. The part before its first await runs at once.
@@ -175,7 +201,7 @@ impl fmt::Debug for RegisteredTool {
         f.debug_struct("RegisteredTool")
             .field("spec", &self.spec)
             .field("timeout", &self.timeout)
-            .field("max_output_bytes", &self.max_output_bytes)
+            .field("output", &self.output)
             .finish_non_exhaustive()
     }
 }

@@ -15,6 +15,9 @@ use super::run::{self, RunningTool, ToolInvocation};
 use super::state::StateMap;
 use crate::{Error, Principal, Result};
 
+/// Bytes of the tools' names in the answer to a call of an unknown tool.
+const MAX_LISTED_BYTES: usize = 1_000;
+
 /// The tools of an assistant, which can change while it serves. Cloning gives another handle to the same tools.
 ///
 /// A run works with the [`snapshot`](Self::snapshot) that was current when it began: what is registered or removed
@@ -239,8 +242,33 @@ impl ToolSnapshot {
     pub fn check(&self, name: &str, arguments: &JsonText) -> Result<(), Text> {
         match self.get(name) {
             Some(tool) => tool.check_arguments(arguments),
-            None => Err("There is no tool of this name.".into()),
+            None => Err(self.no_such_tool()),
         }
+    }
+
+    /// Returns the text for a model that calls a tool which does not exist. It lists the names of the tools there are.
+    fn no_such_tool(&self) -> Text {
+        let mut text = "There is no tool of this name".to_owned();
+        let names: Vec<&str> = self.inner.specs.iter().map(|spec| spec.name.as_str()).collect();
+        if names.is_empty() {
+            text.push_str(", and there are no other tools.");
+            return text.into();
+        }
+        text.push_str(". The tools are: ");
+        let listed = names
+            .iter()
+            .scan(0, |bytes, name| {
+                *bytes += name.len() + 2;
+                (*bytes <= MAX_LISTED_BYTES).then_some(())
+            })
+            .count()
+            .max(1);
+        text.push_str(&names.get(..listed).unwrap_or_default().join(", "));
+        match names.len() - listed {
+            0 => text.push('.'),
+            more => text.push_str(&format!(" and {more} more.")),
+        }
+        text.into()
     }
 
     /// The same tools and those that a client declares for one run, all of which the client runs itself. A declared

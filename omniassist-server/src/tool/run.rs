@@ -164,16 +164,8 @@ pub(super) fn start(
     };
 
     let name = tool.spec().name.clone();
-    let context = ToolContext::new(
-        call_id,
-        name,
-        arguments,
-        run,
-        state,
-        cancel.clone(),
-        updates,
-        tool.max_output_bytes(),
-    );
+    let context =
+        ToolContext::new(call_id, name, arguments, run, state, cancel.clone(), updates, tool.output_limits());
     let work = {
         let tool = Arc::clone(tool);
         async move { tool.call(context).await }.instrument(span.clone())
@@ -246,7 +238,7 @@ impl End {
         if let Err(error) = &result {
             error.log(&self.tool.spec().name, &self.call_id);
         }
-        let end = ToolEnd::of(&result);
+        let end = end_of(&result);
         let max_bytes = self.tool.max_output_bytes();
         if self.updates.finish(result.map_err(|error| error.capped(max_bytes))) {
             self.trace.ended(&end);
@@ -254,10 +246,17 @@ impl End {
     }
 }
 
+fn end_of(result: &Result<JsonText, ToolError>) -> ToolEnd {
+    match result {
+        Ok(output) => ToolEnd::Output(output.clone()),
+        Err(error) => ToolEnd::Failure(error.kind()),
+    }
+}
+
 impl Drop for End {
     fn drop(&mut self) {
         let result = Err(ToolError::cancelled());
-        let end = ToolEnd::of(&result);
+        let end = end_of(&result);
         if self.updates.finish(result) {
             self.trace.ended(&end);
         }

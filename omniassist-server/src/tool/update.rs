@@ -6,42 +6,46 @@ use omniassist_core::{JsonText, RunEvent, Text};
 
 use super::ToolError;
 
-/// Progress values that wait for a slow reader; the oldest goes when another comes.
+/// Progress values that wait for a slow reader; a further one replaces the oldest.
 const MAX_WAITING: usize = 16;
 
-/// Events that wait for a slow reader; what comes beyond them is left out.
+/// Events that wait for a slow reader; later ones are left out.
 const MAX_EVENTS: usize = 1_024;
 
-/// What a [`RunningTool`](super::RunningTool) reports.
+/// Bytes of the events, and bytes of the progress values, that wait for a slow reader. A single larger one may wait too.
+/// With the default of eight tools at the same time, a stream that is not read holds 2 MiB of each.
+const MAX_WAITING_BYTES: usize = 256 * 1024;
+
+/// An update of a [`RunningTool`](super::RunningTool).
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ToolUpdate {
-    /// How far it has come: a preliminary output.
+    /// A preliminary output.
     Progress {
         /// The call.
         call_id: Text,
         /// The value; replaces earlier ones.
         output: JsonText,
     },
-    /// It shows the client something beside its output.
+    /// Data or an activity for the client, beside the output.
     Event(RunEvent),
-    /// It has changed the state that the run shares with its client.
+    /// The tool has changed the state that the run shares with its client.
     SharedStateChanged,
-    /// It has ended; the last update.
+    /// The end of the call; the last update.
     Done(ToolOutcome),
 }
 
-/// How a call ended.
+/// The end of a call.
 #[derive(Debug)]
 pub struct ToolOutcome {
     /// The call.
     pub call_id: Text,
-    /// Its output, or why there is none.
+    /// The output, or the error.
     pub result: Result<JsonText, ToolError>,
 }
 
-/// The way from a tool's task to whoever reads its updates. Holds a bounded number of values, so that neither side
-/// ever waits for the other.
+/// The queue from a tool's task to the reader of its updates. It holds a bounded number of values and bytes, and the
+/// tool never waits for the reader.
 #[derive(Debug, Default)]
 pub(crate) struct Updates {
     shared: Mutex<Shared>,
@@ -50,7 +54,9 @@ pub(crate) struct Updates {
 #[derive(Debug, Default)]
 struct Shared {
     progress: VecDeque<JsonText>,
+    progress_bytes: usize,
     events: VecDeque<RunEvent>,
+    event_bytes: usize,
     state_changed: bool,
     result: Option<Result<JsonText, ToolError>>,
     ended: bool,
@@ -75,24 +81,33 @@ impl Updates {
         if shared.ended {
             return;
         }
-        if shared.progress.len() == MAX_WAITING {
-            shared.progress.pop_front();
-        }
+        shared.progress_bytes += value.as_str().len();
         shared.progress.push_back(value);
+        while shared.progress.len() > MAX_WAITING
+            || shared.progress_bytes > MAX_WAITING_BYTES && shared.progress.len() > 1
+        {
+            shared.pop_progress();
+        }
         wake(shared);
     }
 
-    /// Adds an event for the client, unless the call has ended. One that replaces a waiting one takes its place. Says
-    /// whether there was room.
+    /// Adds an event for the client, unless the call has ended. An event that replaces a waiting one takes its place.
+    /// Returns `false` if there is no room.
     pub(crate) fn event(&self, event: RunEvent) -> bool {
         let mut shared = self.lock();
         if shared.ended {
             return true;
         }
-        let full = shared.events.len() == MAX_EVENTS;
-        match shared.events.iter_mut().find(|waiting| replaces(&event, waiting)) {
+        let waiting = shared.events.iter().position(|waiting| replaces(&event, waiting));
+        let freed = waiting.and_then(|index| shared.events.get(index)).map_or(0, bytes_of);
+        let bytes = shared.event_bytes - freed + bytes_of(&event);
+        let others = shared.events.len() - usize::from(waiting.is_some());
+        if others == MAX_EVENTS || bytes > MAX_WAITING_BYTES && others > 0 {
+            return false;
+        }
+        shared.event_bytes = bytes;
+        match waiting.and_then(|index| shared.events.get_mut(index)) {
             Some(waiting) => *waiting = event,
-            None if full => return false,
             None => shared.events.push_back(event),
         }
         wake(shared);
@@ -106,7 +121,7 @@ impl Updates {
         wake(shared);
     }
 
-    /// Ends the call. Only the first end counts; says whether this was it.
+    /// Ends the call. Returns `true` for the first end; later ones have no effect.
     pub(crate) fn finish(&self, result: Result<JsonText, ToolError>) -> bool {
         let mut shared = self.lock();
         if shared.ended {
@@ -124,9 +139,10 @@ impl Updates {
             return Poll::Ready(Update::StateChanged);
         }
         if let Some(event) = shared.events.pop_front() {
+            shared.event_bytes -= bytes_of(&event);
             return Poll::Ready(Update::Event(event));
         }
-        if let Some(value) = shared.progress.pop_front() {
+        if let Some(value) = shared.pop_progress() {
             return Poll::Ready(Update::Progress(value));
         }
         if let Some(result) = shared.result.take() {
@@ -140,7 +156,26 @@ impl Updates {
     }
 }
 
-/// Whether an event makes a waiting one pointless: data and activities of the same name and id.
+impl Shared {
+    fn pop_progress(&mut self) -> Option<JsonText> {
+        let value = self.progress.pop_front()?;
+        self.progress_bytes -= value.as_str().len();
+        Some(value)
+    }
+}
+
+/// Returns the bytes of the texts in an event for the client.
+fn bytes_of(event: &RunEvent) -> usize {
+    match event {
+        RunEvent::Data { name, id, data, .. } => {
+            name.len() + id.as_ref().map_or(0, |id| id.len()) + data.as_str().len()
+        }
+        RunEvent::ActivitySnapshot { id, kind, content } => id.len() + kind.len() + content.as_str().len(),
+        _ => 0,
+    }
+}
+
+/// Returns `true` if an event replaces a waiting one: data and activities of the same name and id.
 fn replaces(event: &RunEvent, waiting: &RunEvent) -> bool {
     match (event, waiting) {
         (

@@ -1,9 +1,13 @@
+use std::collections::HashMap;
+
 use serde_json::{Map, Value};
 
-/// Levels of schemas within schemas. Nothing that a model can fill comes near it.
+use super::{cut_off, resolve};
+
+/// Levels of schemas within schemas, references included.
 pub(super) const MAX_DEPTH: usize = 32;
 
-/// Keywords whose value is one schema.
+/// The keywords whose value is one schema.
 const ONE: [&str; 11] = [
     "items",
     "additionalItems",
@@ -17,22 +21,32 @@ const ONE: [&str; 11] = [
     "then",
     "else",
 ];
-/// Keywords whose value is a list of schemas.
+/// The keywords whose value is a list of schemas.
 const LIST: [&str; 4] = ["oneOf", "anyOf", "allOf", "prefixItems"];
-/// Keywords whose value maps names to schemas.
+/// The keywords whose value maps names to schemas.
 const MAP: [&str; 5] = ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"];
 
 const TYPES: [&str; 7] = ["object", "array", "string", "number", "integer", "boolean", "null"];
 
-/// What is worth a warning in an acceptable schema.
+/// Bytes of a schema when a copy stands in place of each reference, as several providers need it.
+pub(super) const MAX_BYTES: usize = 256 * 1024;
+
+/// Bytes of an error's text, which may repeat parts of the schema.
+const MAX_TEXT_BYTES: usize = 500;
+
+/// Properties of an acceptable schema that are worth a warning.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Findings {
-    /// It refers to itself, which not every provider can follow.
+    /// The schema refers to itself, which not every provider can follow.
     pub(crate) recursive: bool,
 }
 
-/// Checks a schema against what providers refuse. An error says what, where, and what to do about it.
+/// Checks a schema against what providers refuse. The error names the place, the reason and the remedy.
 pub(crate) fn lint(schema: &Value) -> Result<Findings, String> {
+    lint_root(schema).map_err(|reason| cut_off(reason, MAX_TEXT_BYTES))
+}
+
+fn lint_root(schema: &Value) -> Result<Findings, String> {
     let Value::Object(root) = schema else {
         return Err(format!("its schema is {}, and must be an object", kind(schema)));
     };
@@ -59,28 +73,67 @@ pub(crate) fn lint(schema: &Value) -> Result<Findings, String> {
         }
         None => return Err("its schema has no `type`; it must be \"object\"".to_owned()),
     }
-    let mut lint = Lint { root: schema, findings: Findings::default() };
-    lint.schema(root, &mut Vec::new(), &mut Vec::new())?;
+    let mut lint = Lint { root: schema, findings: Findings::default(), sizes: HashMap::new() };
+    lint.schema(root, &mut Vec::new())?;
     Ok(lint.findings)
 }
 
 struct Lint<'a> {
     root: &'a Value,
     findings: Findings,
+    /// The size of each schema by its address, so that each is walked once. `None` while it is being walked.
+    sizes: HashMap<usize, Option<Size>>,
+}
+
+/// The size of a schema with a copy in place of each reference.
+#[derive(Clone, Copy, Default)]
+struct Size {
+    bytes: usize,
+    /// Names on the longest path within it.
+    depth: usize,
+}
+
+impl Size {
+    fn add(&mut self, inner: Self, names: usize) {
+        self.bytes = self.bytes.saturating_add(inner.bytes);
+        self.depth = self.depth.max(inner.depth.saturating_add(names));
+    }
 }
 
 impl<'a> Lint<'a> {
-    /// `path` says where the schema stands; `open` holds the references that are being followed.
-    fn schema(
-        &mut self,
-        schema: &'a Map<String, Value>,
-        path: &mut Vec<&'a str>,
-        open: &mut Vec<&'a str>,
-    ) -> Result<(), String> {
-        if path.len() > 2 * MAX_DEPTH {
-            return Err(format!("its schema has more than {MAX_DEPTH} levels"));
+    /// Checks a schema that was not walked before. `path` leads to it, and names each reference on the way `$ref`.
+    fn schema(&mut self, schema: &'a Map<String, Value>, path: &mut Vec<&'a str>) -> Result<Size, String> {
+        let address = std::ptr::from_ref(schema).addr();
+        let size = match self.sizes.get(&address) {
+            Some(Some(size)) => *size,
+            Some(None) => {
+                self.findings.recursive = true;
+                return Ok(Size::default());
+            }
+            None => {
+                if path.len() > 2 * MAX_DEPTH {
+                    return Err(too_deep(path));
+                }
+                self.sizes.insert(address, None);
+                let size = self.walk(schema, path)?;
+                self.sizes.insert(address, Some(size));
+                size
+            }
+        };
+        if path.len().saturating_add(size.depth) > 2 * MAX_DEPTH {
+            return Err(too_deep(path));
         }
-        let fail = |what: String| Err(format!("its schema, at `{}`: {what}", at(path)));
+        if size.bytes > MAX_BYTES {
+            return Err(format!(
+                "its schema, at `{}`: with a copy in place of each `$ref` it takes more than {MAX_BYTES} bytes",
+                path_text(path)
+            ));
+        }
+        Ok(size)
+    }
+
+    fn walk(&mut self, schema: &'a Map<String, Value>, path: &mut Vec<&'a str>) -> Result<Size, String> {
+        let fail = |what: String| Err(format!("its schema, at `{}`: {what}", path_text(path)));
         if let Some(kinds) = schema.get("type") {
             let known = |kind: &Value| kind.as_str().is_some_and(|kind| TYPES.contains(&kind));
             let valid = known(kinds)
@@ -117,15 +170,16 @@ impl<'a> Lint<'a> {
         if schema.contains_key("$dynamicRef") || schema.contains_key("$recursiveRef") {
             return fail("dynamic references are refused by providers".into());
         }
-        if let Some(reference) = schema.get("$ref") {
-            self.reference(reference, path, open)?;
-        }
+        let mut size = Size { bytes: 2, depth: 0 };
         for (key, value) in schema {
-            if !["$defs", "definitions"].contains(&key.as_str()) {
-                self.keyword(key, value, path, open)?;
+            if key == "$ref" {
+                size.add(self.reference(value, path)?, 1);
+            } else if !["$defs", "definitions"].contains(&key.as_str()) {
+                size.bytes += key.len() + 4;
+                self.keyword(key, value, path, &mut size)?;
             }
         }
-        Ok(())
+        Ok(size)
     }
 
     fn keyword(
@@ -133,14 +187,14 @@ impl<'a> Lint<'a> {
         key: &'a str,
         value: &'a Value,
         path: &mut Vec<&'a str>,
-        open: &mut Vec<&'a str>,
+        size: &mut Size,
     ) -> Result<(), String> {
         path.push(key);
         match value {
-            Value::Object(schema) if ONE.contains(&key) => self.schema(schema, path, open)?,
+            Value::Object(schema) if ONE.contains(&key) => size.add(self.schema(schema, path)?, 1),
             Value::Array(schemas) if LIST.contains(&key) => {
                 for schema in schemas {
-                    self.subschema(schema, path, open)?;
+                    size.add(self.subschema(schema, path)?, 1);
                 }
             }
             Value::Object(schemas) if MAP.contains(&key) => {
@@ -149,61 +203,73 @@ impl<'a> Lint<'a> {
                         check_property_name(name, path)?;
                     }
                     path.push(name);
-                    self.subschema(schema, path, open)?;
+                    size.bytes += name.len() + 4;
+                    size.add(self.subschema(schema, path)?, 2);
                     path.pop();
                 }
             }
             Value::Bool(_) if ONE.contains(&key) => {}
             _ if ONE.contains(&key) || LIST.contains(&key) || MAP.contains(&key) => {
-                return Err(format!("its schema, at `{}`: {} is no schema", at(path), kind(value)));
+                return Err(format!("its schema, at `{}`: {} is no schema", path_text(path), kind(value)));
             }
-            _ => {}
+            other => size.bytes = size.bytes.saturating_add(json_len(other)),
         }
         path.pop();
         Ok(())
     }
 
-    fn subschema(
-        &mut self,
-        schema: &'a Value,
-        path: &mut Vec<&'a str>,
-        open: &mut Vec<&'a str>,
-    ) -> Result<(), String> {
+    fn subschema(&mut self, schema: &'a Value, path: &mut Vec<&'a str>) -> Result<Size, String> {
         match schema {
-            Value::Object(schema) => self.schema(schema, path, open),
+            Value::Object(schema) => self.schema(schema, path),
             Value::Bool(false) => Err(format!(
                 "its schema, at `{}`: `false` accepts nothing, and providers refuse it",
-                at(path)
+                path_text(path)
             )),
-            Value::Bool(true) => Ok(()),
-            other => Err(format!("its schema, at `{}`: {} is no schema", at(path), kind(other))),
+            Value::Bool(true) => Ok(Size { bytes: 4, depth: 0 }),
+            other => Err(format!("its schema, at `{}`: {} is no schema", path_text(path), kind(other))),
         }
     }
 
-    fn reference(
-        &mut self,
-        reference: &'a Value,
-        path: &mut Vec<&'a str>,
-        open: &mut Vec<&'a str>,
-    ) -> Result<(), String> {
-        let unresolved = || format!("its schema, at `{}`: `$ref` {reference} leads nowhere", at(path));
+    fn reference(&mut self, reference: &'a Value, path: &mut Vec<&'a str>) -> Result<Size, String> {
+        let unresolved = || format!("its schema, at `{}`: `$ref` {reference} leads nowhere", path_text(path));
         let target = reference.as_str().ok_or_else(unresolved)?;
-        let pointer = target.strip_prefix('#').ok_or_else(|| {
-            format!(
+        if !target.starts_with('#') {
+            return Err(format!(
                 "its schema, at `{}`: `$ref` {reference} leads out of the schema; \
                  it must be complete in itself",
-                at(path)
-            )
-        })?;
-        let schema = self.root.pointer(pointer).and_then(Value::as_object).ok_or_else(unresolved)?;
-        if pointer.is_empty() || open.contains(&target) {
-            self.findings.recursive = true;
-            return Ok(());
+                path_text(path)
+            ));
         }
-        open.push(target);
-        self.schema(schema, path, open)?;
-        open.pop();
-        Ok(())
+        let schema = resolve(self.root, target).and_then(Value::as_object).ok_or_else(unresolved)?;
+        path.push("$ref");
+        let size = self.schema(schema, path)?;
+        path.pop();
+        Ok(size)
+    }
+}
+
+/// Returns the schemas in the value of a keyword, with their names where they have some.
+pub(super) fn subschemas<'a>(key: &str, value: &'a Value) -> Vec<(Option<&'a str>, &'a Value)> {
+    match value {
+        Value::Array(schemas) if LIST.contains(&key) => schemas.iter().map(|schema| (None, schema)).collect(),
+        Value::Object(schemas) if MAP.contains(&key) => {
+            schemas.iter().map(|(name, schema)| (Some(name.as_str()), schema)).collect()
+        }
+        schema if ONE.contains(&key) => vec![(None, schema)],
+        _ => Vec::new(),
+    }
+}
+
+/// Returns the bytes of a value's JSON, without those of escapes.
+fn json_len(value: &Value) -> usize {
+    match value {
+        Value::Null | Value::Bool(_) => 4,
+        Value::Number(number) => number.to_string().len(),
+        Value::String(text) => text.len() + 2,
+        Value::Array(items) => items.iter().map(|item| json_len(item) + 1).sum::<usize>() + 2,
+        Value::Object(fields) => {
+            fields.iter().map(|(name, value)| name.len() + 4 + json_len(value)).sum::<usize>() + 2
+        }
     }
 }
 
@@ -225,7 +291,7 @@ fn check_property_name(name: &str, path: &[&str]) -> Result<(), String> {
     Err(format!(
         "its schema, at `{}`: providers refuse the property name {name:?}; \
          use 1 to 64 of letters, digits, '_', '-' and '.'",
-        at(path)
+        path_text(path)
     ))
 }
 
@@ -237,7 +303,12 @@ fn has_type(schema: &Map<String, Value>, name: &str) -> bool {
     }
 }
 
-fn at(path: &[&str]) -> String {
+fn too_deep(path: &[&str]) -> String {
+    format!("its schema, at `{}`: it has more than {MAX_DEPTH} levels", path_text(path))
+}
+
+/// Writes where a schema stands.
+pub(super) fn path_text(path: &[&str]) -> String {
     if path.is_empty() { "the root".to_owned() } else { path.join(".") }
 }
 

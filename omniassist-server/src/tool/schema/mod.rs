@@ -1,17 +1,26 @@
-//! The JSON Schemas of tool arguments and of answers: where they come from, what providers accept, and the check of a
-//! call against them.
+//! The JSON Schemas of tool arguments and of answers: their generation from types, the rules of providers, and the
+//! check of a call.
+//!
+//! Clients and models write schemas too, so every walk over one is bounded: it visits each node once, or it counts its
+//! steps.
 
 mod check;
 mod lint;
+mod pattern;
+mod validate;
+mod verify;
 
 pub(super) use check::ArgumentCheck;
 pub(super) use lint::lint;
+use percent_encoding::percent_decode_str;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
-/// The schema of a Rust type as it is deserialised (draft 2020-12). References are inlined, because several providers
-/// do not follow them; only a type that contains itself keeps them.
+use super::output::cut_off;
+
+/// Returns the schema of a Rust type as it is deserialised (draft 2020-12). References are inlined, because several
+/// providers do not follow them; only a type that contains itself keeps them.
 pub(crate) fn generate<T: JsonSchema>() -> Value {
     let settings = SchemaSettings::draft2020_12().with(|settings| {
         settings.inline_subschemas = true;
@@ -20,13 +29,14 @@ pub(crate) fn generate<T: JsonSchema>() -> Value {
     settings.into_generator().into_root_schema_for::<T>().to_value()
 }
 
-/// The schema of a tool that takes no arguments.
+/// Returns the schema of a tool that takes no arguments.
 pub(super) fn no_arguments() -> Value {
     json!({"type": "object", "properties": {}})
 }
 
-/// Rewrites a schema, without changing what it accepts of objects, into the form that all providers take: the root
-/// says `type` and `properties`, “anything” is written `{}` and not `true`, and what only Rust knows is left out.
+/// Rewrites a schema into the form that all providers take. It accepts the same objects as before.
+///
+/// The root gets `type` and `properties`, the schema `true` becomes `{}`, and formats that only Rust knows are removed.
 pub(super) fn normalise(schema: &mut Value) {
     if let Value::Object(root) = schema {
         // `$schema` and the type's name are no use to a model, and cost tokens in every request.
@@ -65,9 +75,15 @@ fn normalise_inner(schema: &mut Map<String, Value>, depth: usize) {
     }
 }
 
-/// The schema of an answer in the form that all providers take. An error says what they refuse in it.
+/// Returns the schema of an answer in the form that all providers take. The error names what they refuse in it.
 pub(crate) fn of_answer(mut schema: Value) -> Result<Value, String> {
     normalise(&mut schema);
     lint(&schema)?;
     Ok(schema)
+}
+
+/// Returns the schema that a reference (`#`, `#/$defs/Name`) leads to.
+fn resolve<'a>(root: &'a Value, reference: &str) -> Option<&'a Value> {
+    let pointer = reference.strip_prefix('#')?;
+    root.pointer(&percent_decode_str(pointer).decode_utf8().ok()?)
 }

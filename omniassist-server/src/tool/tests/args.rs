@@ -69,7 +69,7 @@ fn the_text_says_where_and_what() {
         (r#"{"title":"a","priority":"low","contact":{}}"#, "at `/contact`: \"mail\" is a required property"),
         (
             r#"{"title":"a","priority":"low","contact":7}"#,
-            "at `/contact`: 7 is not of types \"null\", \"object\"",
+            "at `/contact`: 7 is not of types \"object\", \"null\"",
         ),
     ] {
         let expected = if expected.is_empty() { Ok(()) } else { Err(format!("{head}{expected}")) };
@@ -108,7 +108,7 @@ fn only_exact_names_are_found() {
     for name in ["", "Create", "create ", "__proto__", "constructor", "toString"] {
         assert!(snapshot.get(name).is_none() && snapshot.side(name).is_none(), "{name}");
         let error = snapshot.check(name, &JsonText::EMPTY_OBJECT).unwrap_err();
-        assert_eq!(error, "There is no tool of this name.");
+        assert_eq!(error, "There is no tool of this name. The tools are: create.");
     }
     assert_eq!(snapshot.side("create"), Some(ToolSide::Server));
 }
@@ -126,5 +126,25 @@ fn a_pattern_runs_on_an_engine_of_linear_time() {
     // What needs backtracking has no such engine.
     let tools = crate::tool::Tools::new(crate::tool::StateMap::new(), Bench::new().limits);
     let error = tools.register(Tool::front_end_with_schema("t", "d", schema("^(?=a)"))).unwrap_err();
-    assert!(error.to_string().contains("is not valid JSON Schema"), "{error}");
+    let text = "at `properties.a`: the pattern \"^(?=a)\" cannot be used";
+    assert!(error.to_string().contains(text), "{error}");
+}
+
+#[test]
+fn a_call_of_an_unknown_tool_is_answered_with_the_tools_there_are() {
+    let tools = Bench::new().tools(Tool::new("create", "d", create));
+    let refusal = |tools: &crate::tool::Tools| {
+        tools.snapshot().check("refund", &JsonText::EMPTY_OBJECT).unwrap_err().to_string()
+    };
+    tools.register(Tool::new("list", "d", async || Ok::<_, ToolError>(()))).unwrap();
+    assert_eq!(refusal(&tools), "There is no tool of this name. The tools are: create, list.");
+    for number in 0..200 {
+        let tool = Tool::new(format!("tool_{number:03}"), "d", async || Ok::<_, ToolError>(()));
+        tools.register(tool).unwrap();
+    }
+    let text = refusal(&tools);
+    assert!(text.len() < 1_100 && text.ends_with(" more."), "{text}");
+
+    let none = crate::tool::Tools::new(crate::tool::StateMap::new(), Bench::new().limits);
+    assert_eq!(refusal(&none), "There is no tool of this name, and there are no other tools.");
 }

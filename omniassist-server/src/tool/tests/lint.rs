@@ -203,5 +203,73 @@ fn types_that_providers_refuse_fail_and_say_why() {
 fn a_schema_that_does_not_compile_is_refused() {
     let schema = json!({"type": "object", "properties": {"a": {"type": "string", "pattern": "("}}});
     let error = register(Tool::front_end_with_schema("t", "d", schema)).unwrap_err();
-    assert!(error.contains("is not valid JSON Schema"), "{error}");
+    assert!(error.contains("at `properties.a`: the pattern \"(\" cannot be used"), "{error}");
+    for (keyword, value) in [
+        ("minLength", json!("1")),
+        ("maxItems", json!(-1)),
+        ("minimum", json!("1")),
+        ("multipleOf", json!(0)),
+        ("uniqueItems", json!(1)),
+        ("pattern", json!(1)),
+        ("unevaluatedItems", json!(false)),
+    ] {
+        let schema = with_property(json!({ keyword: value }));
+        let error = register(Tool::front_end_with_schema("t", "d", schema)).unwrap_err();
+        assert!(error.contains(&format!("at `properties.p`: `{keyword}`")), "{error}");
+    }
+}
+
+/// A schema in which each of these levels refers to the next one this many times.
+fn diamond(levels: usize, times: usize) -> Value {
+    let next = |level: usize| {
+        let names = (0..times).map(|n| (format!("p{n}"), json!({ "$ref": format!("#/$defs/L{level}") })));
+        json!({ "type": "object", "properties": names.collect::<serde_json::Map<_, _>>() })
+    };
+    let mut schema = next(0);
+    let last = (format!("L{levels}"), json!({ "type": "string" }));
+    let levels = (0..levels).map(|level| (format!("L{level}"), next(level + 1))).chain([last]);
+    schema["$defs"] = levels.collect::<serde_json::Map<_, _>>().into();
+    schema
+}
+
+#[test]
+fn a_diamond_of_references_is_refused_and_not_walked() {
+    assert_eq!(refusal(diamond(5, 2)), "ok, recursive: false");
+    // The last level of many that refers back makes cycles of them all.
+    let mut cyclic = diamond(20, 2);
+    cyclic["$defs"]["L20"] = json!({ "$ref": "#/$defs/L0" });
+    for (schema, reason) in [
+        (diamond(16, 2), "it takes more than 262144 bytes"),
+        (cyclic, "it takes more than 262144 bytes"),
+        (diamond(28, 4), "more than 32 levels"),
+    ] {
+        let text = refusal(schema);
+        assert!(text.contains("at `properties.p0.$ref.properties.p0.$ref"), "{text}");
+        assert!(text.contains(reason), "{text}");
+    }
+}
+
+#[test]
+fn a_schema_may_take_256_kib_with_its_references_followed() {
+    let schema = |bytes: usize| {
+        let text = "x".repeat(bytes);
+        json!({
+            "type": "object",
+            "properties": { "a": { "$ref": "#/$defs/A" }, "b": { "$ref": "#/$defs/A" } },
+            "$defs": { "A": { "description": text } },
+        })
+    };
+    let most = (130_000..131_500).rev().find(|bytes| refusal(schema(*bytes)).starts_with("ok"));
+    let most = most.unwrap_or_else(|| panic!("{}", refusal(schema(130_000))));
+    assert!((131_000..=131_072).contains(&most), "{most}");
+}
+
+#[test]
+fn a_long_chain_of_references_is_refused() {
+    let names: serde_json::Map<_, _> = (0..20_000)
+        .map(|n| (format!("A{n}"), json!({ "$ref": format!("#/$defs/A{}", n + 1) })))
+        .chain([("A20000".to_owned(), json!({ "type": "string" }))])
+        .collect();
+    let schema = json!({ "type": "object", "properties": { "a": { "$ref": "#/$defs/A0" } }, "$defs": names });
+    assert!(refusal(schema).contains("more than 32 levels"));
 }

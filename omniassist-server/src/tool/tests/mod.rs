@@ -13,6 +13,7 @@ mod log;
 mod output;
 mod registry;
 mod run;
+mod validate;
 
 use std::sync::Arc;
 

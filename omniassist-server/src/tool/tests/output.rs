@@ -1,10 +1,16 @@
 use std::collections::HashMap;
 
-use serde_json::json;
+use omniassist_core::JsonText;
+use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::Bench;
-use crate::tool::output::{cap_text, to_json};
+use crate::tool::output::{OutputLimits, cap_text};
 use crate::tool::{Tool, ToolError};
+
+fn to_json<T: Serialize + ?Sized>(value: &T, max_bytes: usize) -> Result<JsonText, serde_json::Error> {
+    crate::tool::output::to_json(value, OutputLimits::new(max_bytes, 64))
+}
 
 const NOTE: &str = "… [cut off: the output is longer than 100 bytes]";
 
@@ -87,4 +93,36 @@ async fn what_has_no_json_form_is_an_error() {
 fn an_output_never_spans_lines() {
     let raw = serde_json::value::RawValue::from_string("{\n\"a\": 1\r\n}".to_owned()).unwrap();
     assert_eq!(to_json(&raw, 100).unwrap().as_str(), r#"{"a":1}"#);
+}
+
+#[test]
+fn a_string_is_cut_between_its_escapes() {
+    let raw = |text: &str| serde_json::value::RawValue::from_string(text.to_owned()).unwrap();
+    for fill in ["\\ud83d\\ude00", "\\u00e9", "\\\"", "\\n", "é", "😀"] {
+        let text = fill.repeat(100);
+        for limit in 70..100 {
+            let cut = to_json(&raw(&format!("\"{text}\"")), limit).unwrap();
+            let shown = cut.to_str_value().unwrap();
+            let (kept, _) = shown.split_once('…').unwrap();
+            let whole: String = serde_json::from_str(&format!("\"{text}\"")).unwrap();
+            assert!(whole.starts_with(kept) && !kept.is_empty(), "{fill} {limit}: {cut}");
+            assert!(cut.as_str().len() <= limit, "{fill} {limit}: {cut}");
+        }
+    }
+}
+
+/// A value of this many levels.
+fn nested(levels: usize) -> Value {
+    (0..levels)
+        .fold(json!(1), |inner, level| if level % 2 == 0 { json!([inner]) } else { json!({ "[": inner }) })
+}
+
+#[tokio::test]
+async fn an_output_too_deep_to_be_posted_back_is_a_tool_error() {
+    let tool = |levels: usize| Tool::new("t", "d", move || async move { Ok::<_, ToolError>(nested(levels)) });
+    // 64 levels of a request's body less those around an output.
+    assert!(Bench::new().call(tool(57), "{}").await.is_ok());
+    let error = Bench::new().call(tool(58), "{}").await.unwrap_err();
+    assert_eq!(error.text(), "The tool's output cannot be written as JSON.");
+    assert!(error.source().unwrap().to_string().contains("more than 57 levels"), "{error:?}");
 }

@@ -1,5 +1,6 @@
 use std::sync::Arc;
 
+use omniassist_core::run::{Gate, ToolCatalog};
 use omniassist_core::{ErrorCode, JsonText, Limits, ToolSide, ToolSpec};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -199,11 +200,31 @@ fn declared_tools_are_checked() {
 }
 
 #[test]
-fn a_declared_schema_that_does_not_compile_fails_the_call_only() {
-    let schema = json!({"type": "object", "properties": {"a": {"type": "string", "pattern": "("}}});
+fn a_declared_pattern_that_cannot_be_read_is_left_to_the_client() {
+    let schema = json!({"type": "object", "properties": {"a": {"type": "string", "pattern": "(?=x)", "minLength": 2}}});
     let run = tools().snapshot().with_declared(&[Arc::new(ToolSpec::new("a", "", schema))]).unwrap();
-    let error = run.check("a", &JsonText::EMPTY_OBJECT).unwrap_err();
-    assert!(error.starts_with("The tool cannot be called: "), "{error}");
+    let check = |text: &str| run.check("a", &JsonText::from_value(&json!({"a": text})));
+    assert_eq!(check("yy"), Ok(()));
+    assert!(check("y").unwrap_err().contains("is shorter than 2 characters"));
+}
+
+#[test]
+fn the_form_has_the_name_that_the_host_gives_it() {
+    let tools = tools();
+    tools.register(Tool::request_input().rename("requestInput")).unwrap();
+    let snapshot = tools.snapshot();
+    assert!(snapshot.get("request_input").is_none());
+    let arguments = json!({"message": "Who are you?", "schema": {"type": "object", "properties": {"name": {"type": "string"}}}});
+    let arguments = JsonText::from_value(&arguments);
+    assert_eq!(snapshot.check("requestInput", &arguments), Ok(()));
+    let gate = ToolCatalog::gate(&snapshot, "requestInput", &arguments);
+    assert!(matches!(gate, Gate::Form { .. }), "{gate:?}");
+    let answer = JsonText::from_value(&json!({"name": 7}));
+    let refused = ToolCatalog::check_output(&snapshot, "requestInput", &arguments, &answer).unwrap_err();
+    assert!(refused.contains("at `/name`: 7 is not of type"), "{refused}");
+
+    let other = Tool::front_end_with_schema("request_input", "d", json!({"type": "object"}));
+    assert!(tools.register(other).unwrap_err().to_string().contains("name of the built-in form"));
 }
 
 #[tokio::test]

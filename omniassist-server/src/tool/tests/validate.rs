@@ -1,0 +1,230 @@
+//! The check of arguments against `jsonschema`, and its bounds.
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use crate::tool::schema::ArgumentCheck;
+
+fn check(schema: &Value, value: &Value) -> Result<(), String> {
+    ArgumentCheck::lenient().check_value(schema, value).map_err(|text| text.to_string())
+}
+
+fn value() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(json!(null)),
+        any::<bool>().prop_map(Value::from),
+        (-3_i64..4).prop_map(Value::from),
+        Just(json!(1.0)),
+        Just(json!(0.5)),
+        Just(json!(u64::MAX)),
+        Just(json!(9007199254740993_i64)),
+        "[ab]{0,3}".prop_map(Value::from),
+        Just(json!("é")),
+    ];
+    leaf.prop_recursive(3, 24, 4, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+            prop::collection::btree_map("[abc]", inner, 0..4)
+                .prop_map(|m| Value::Object(m.into_iter().collect())),
+        ]
+    })
+}
+
+fn schema() -> impl Strategy<Value = Value> {
+    let number = || {
+        prop_oneof![
+            (-2_i64..4).prop_map(Value::from),
+            Just(json!(0.5)),
+            Just(json!(1.0)),
+            Just(json!(9007199254740993_i64)),
+            Just(json!(u64::MAX))
+        ]
+    };
+    let types =
+        || prop::sample::select(vec!["object", "array", "string", "number", "integer", "boolean", "null"]);
+    let leaf = prop_oneof![
+        Just(json!({})),
+        Just(json!(true)),
+        Just(json!(false)),
+        types().prop_map(|t| json!({"type": t})),
+        prop::collection::hash_set(types(), 1..3)
+            .prop_map(|t| json!({"type": t.into_iter().collect::<Vec<_>>()})),
+        value().prop_map(|v| json!({"const": v})),
+        prop::collection::vec(value(), 1..4).prop_map(|v| json!({"enum": v})),
+        (prop::sample::select(vec!["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"]), number())
+            .prop_map(|(k, n)| json!({k: n})),
+        prop::sample::select(vec![json!(1), json!(2), json!(0.5), json!(0.25)])
+            .prop_map(|n| json!({"multipleOf": n})),
+        (
+            prop::sample::select(vec![
+                "minLength",
+                "maxLength",
+                "minItems",
+                "maxItems",
+                "minProperties",
+                "maxProperties"
+            ]),
+            0_u64..3
+        )
+            .prop_map(|(k, n)| json!({k: n})),
+        Just(json!({"uniqueItems": true})),
+        prop::sample::select(vec!["^a", "b$", "^[ab]{2}$", "a|b", "^(a+)+$"])
+            .prop_map(|p| json!({"pattern": p})),
+        prop::collection::vec("[abc]", 0..3).prop_map(|r| {
+            let mut r = r;
+            r.sort();
+            r.dedup();
+            json!({"required": r})
+        }),
+        prop::sample::select(vec!["#/$defs/A", "#/$defs/B", "#"]).prop_map(|r| json!({"$ref": r})),
+        ("[abc]", "[abc]").prop_map(|(a, b)| json!({"dependentRequired": {a: [b]}})),
+    ];
+    leaf.prop_recursive(4, 32, 4, |inner| {
+        let list = prop::collection::vec(inner.clone(), 1..4);
+        let part = prop_oneof![
+            prop::collection::btree_map("[abc]", inner.clone(), 0..3).prop_map(|m| json!({"properties": m})),
+            prop::collection::btree_map("[ab]", inner.clone(), 0..3)
+                .prop_map(|m| json!({"patternProperties": m})),
+            inner.clone().prop_map(|s| json!({"additionalProperties": s})),
+            Just(json!({"additionalProperties": false})),
+            Just(json!({"unevaluatedProperties": false})),
+            inner.clone().prop_map(|s| json!({"unevaluatedProperties": s})),
+            inner.clone().prop_map(|s| json!({"items": s})),
+            list.clone().prop_map(|l| json!({"prefixItems": l})),
+            inner.clone().prop_map(|s| json!({"contains": s})),
+            (inner.clone(), 0_u64..3)
+                .prop_map(|(s, n)| json!({"contains": s, "minContains": n, "maxContains": n + 1})),
+            inner.clone().prop_map(|s| json!({"propertyNames": s})),
+            ("[abc]", inner.clone()).prop_map(|(k, s)| json!({"dependentSchemas": {k: s}})),
+            (prop::sample::select(vec!["anyOf", "oneOf", "allOf"]), list).prop_map(|(k, l)| json!({k: l})),
+            inner.clone().prop_map(|s| json!({"not": s})),
+            (inner.clone(), inner.clone(), inner.clone())
+                .prop_map(|(a, b, c)| json!({"if": a, "then": b, "else": c})),
+            inner.clone(),
+        ];
+        prop::collection::vec(part, 1..4).prop_map(|parts| {
+            let mut all = serde_json::Map::new();
+            for part in parts {
+                if let Value::Object(part) = part {
+                    all.extend(part);
+                }
+            }
+            Value::Object(all)
+        })
+    })
+}
+
+/// Returns `true` if a reference leads back to itself for the same value, which has no meaning.
+fn has_loop(root: &Value) -> bool {
+    fn direct<'a>(root: &'a Value, s: &'a Value, seen: &mut Vec<*const Value>) -> bool {
+        if seen.contains(&std::ptr::from_ref(s)) {
+            return true;
+        }
+        seen.push(s);
+        let Value::Object(k) = s else {
+            seen.pop();
+            return false;
+        };
+        let mut found = false;
+        if let Some(Value::String(r)) = k.get("$ref") {
+            found |= root.pointer(&r[1..]).is_some_and(|t| direct(root, t, seen));
+        }
+        for key in ["anyOf", "oneOf", "allOf"] {
+            for s in k.get(key).and_then(Value::as_array).into_iter().flatten() {
+                found |= direct(root, s, seen);
+            }
+        }
+        for key in ["not", "if", "then", "else"] {
+            if let Some(s) = k.get(key) {
+                found |= direct(root, s, seen);
+            }
+        }
+        for s in k.get("dependentSchemas").and_then(Value::as_object).into_iter().flat_map(|m| m.values()) {
+            found |= direct(root, s, seen);
+        }
+        seen.pop();
+        found
+    }
+    fn all(root: &Value, s: &Value) -> bool {
+        direct(root, s, &mut Vec::new())
+            || match s {
+                Value::Array(a) => a.iter().any(|s| all(root, s)),
+                Value::Object(m) => m.values().any(|s| all(root, s)),
+                _ => false,
+            }
+    }
+    all(root, root)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() })]
+    #[test]
+    fn a_value_fits_exactly_when_jsonschema_accepts_it(root in schema(), a in schema(), b in schema(), values in prop::collection::vec(value(), 1..6)) {
+        let mut root = root;
+        if let Value::Object(r) = &mut root { r.insert("$defs".into(), json!({"A": a, "B": b})); }
+        prop_assume!(!has_loop(&root));
+        let Ok(v) = jsonschema::options().with_pattern_options(jsonschema::PatternOptions::regex()).build(&root) else { return Ok(()) };
+        for value in values {
+            let ours = check(&root, &value);
+            let theirs: Vec<String> = v.iter_errors(&value).map(|e| format!("at {}: {e}", e.instance_path())).collect();
+            prop_assert_eq!(ours.is_ok(), theirs.is_empty(), "{} {} ours {:?} theirs {:?}", root, value, ours, theirs);
+        }
+    }
+}
+
+/// A type of which every list holds more of the same, and the ways to fail double with each level.
+fn doubling() -> Value {
+    let list = json!({ "type": "array", "items": { "$ref": "#/$defs/T" } });
+    json!({
+        "type": "object",
+        "properties": { "a": { "$ref": "#/$defs/T" } },
+        "$defs": { "T": { "anyOf": [{ "allOf": [list] , "minItems": 2 }, list, { "type": "string" }] } },
+    })
+}
+
+fn nested(levels: usize) -> Value {
+    json!({ "a": (0..levels).fold(json!(1), |inner, _| json!([inner])) })
+}
+
+#[test]
+fn alternatives_that_double_with_each_level_are_checked_at_once() {
+    for levels in [10, 40, 60] {
+        let text = check(&doubling(), &nested(levels)).unwrap_err();
+        assert!(text.starts_with("The arguments do not fit the tool's schema: at "), "{text}");
+    }
+    assert_eq!(check(&doubling(), &json!({ "a": [["x"], "y"] })), Ok(()));
+}
+
+#[test]
+fn arguments_that_take_too_many_steps_are_refused() {
+    let too_complex =
+        "The arguments are too complex to check against the tool's schema. Send smaller or simpler ones.";
+    // Nested too deeply to be checked on the stack.
+    assert_eq!(check(&doubling(), &nested(120)), Err(too_complex.to_owned()));
+    // Each item is compared with each value.
+    let choices = |count: usize| json!({ "items": { "enum": (0..count).collect::<Vec<_>>() } });
+    let items = |count: usize| Value::from(vec![0; count]);
+    let last = |count: usize| Value::from(vec![count - 1; 500]);
+    assert_eq!(check(&choices(100_000), &items(500)), Ok(()));
+    assert_eq!(check(&choices(500), &last(500)), Ok(()));
+    assert_eq!(check(&choices(1_000), &last(1_000)), Err(too_complex.to_owned()));
+    // A pattern of many states reads a long text.
+    let pattern = json!({ "pattern": "(a?b?c?d?e?f?g?h?){20}z" });
+    assert_eq!(check(&pattern, &"a".repeat(100_000).into()), Err(too_complex.to_owned()));
+}
+
+#[test]
+fn a_large_value_has_steps_for_its_size() {
+    assert_eq!(check(&json!({ "items": { "type": "integer" } }), &Value::from(vec![1; 500_000])), Ok(()));
+}
+
+#[test]
+fn references_that_lead_to_themselves_end() {
+    let own = json!({ "$ref": "#/$defs/A", "$defs": { "A": { "$ref": "#/$defs/A" } } });
+    assert_eq!(check(&own, &json!(1)), Ok(()));
+    let mutual = json!({
+        "$ref": "#/$defs/A",
+        "$defs": { "A": { "allOf": [{ "$ref": "#/$defs/B" }] }, "B": { "$ref": "#/$defs/A", "type": "string" } },
+    });
+    assert!(check(&mutual, &json!(1)).unwrap_err().contains("1 is not of type \"string\""));
+}
