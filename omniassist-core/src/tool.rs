@@ -5,51 +5,51 @@ use serde_json::Value;
 
 use crate::Text;
 
-/// What a model and a client are told about a tool: its name, purpose and the JSON Schema of its arguments.
+/// The description of a tool for models and clients: its name, its purpose and the JSON Schema of its arguments.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 #[serde(rename_all = "camelCase")]
 pub struct ToolSpec {
-    /// 1 to 64 of `[A-Za-z0-9_-]`: what every provider accepts.
+    /// The name: 1 to 64 of `[A-Za-z0-9_-]`, which every provider accepts.
     pub name: Text,
-    /// When to use it and what it gives, written for the model.
+    /// The purpose and the result, written for the model.
     pub description: Text,
-    /// JSON Schema of the arguments; always of type `object`.
+    /// The JSON Schema of the arguments, always of type `object`.
     pub input_schema: Value,
-    /// Who runs it. Default: the server.
+    /// The side that runs the tool. Default: the server.
     #[serde(default)]
     pub side: ToolSide,
-    /// Requests and the arguments they should lead to. They follow the description on the way to the model, and
-    /// help weak models most.
+    /// Requests and the arguments they should lead to. The model reads them after the description; they help weak models
+    /// most.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub examples: Vec<ToolExample>,
-    /// A short human name for the client's UI.
+    /// A short name for people, which clients show.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<Text>,
 }
 
-/// Who runs a tool.
+/// The side that runs a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ToolSide {
     /// A function of the host application, in this process.
     #[default]
     Server,
-    /// The client: the call is handed over and its output posted back.
+    /// The client: it gets the call and posts the output.
     FrontEnd,
 }
 
-/// A request, as a user would put it, and the arguments that the tool should then be called with.
+/// A request in the words of a user, and the arguments of the call that should follow.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ToolExample {
-    /// What a user says.
+    /// The request.
     pub request: Text,
-    /// The arguments of the call that should follow.
+    /// The arguments of the call.
     pub arguments: Value,
 }
 
 impl ToolSpec {
-    /// A server tool.
+    /// Creates the description of a server tool.
     #[must_use]
     pub fn new(name: impl Into<Text>, description: impl Into<Text>, input_schema: Value) -> Self {
         Self {
@@ -62,14 +62,14 @@ impl ToolSpec {
         }
     }
 
-    /// The same tool, run by the client.
+    /// Makes it a tool that the client runs.
     #[must_use]
     pub fn front_end(mut self) -> Self {
         self.side = ToolSide::FrontEnd;
         self
     }
 
-    /// The description followed by the examples, as a model is given it.
+    /// Returns the description and the examples, as the model reads them.
     #[must_use]
     pub fn model_description(&self) -> String {
         let mut text = self.description.as_str().to_owned();
@@ -82,7 +82,7 @@ impl ToolSpec {
     }
 }
 
-/// A tool's name is not 1 to 64 of `[A-Za-z0-9_-]`.
+/// An error that occurs when a tool's name is not 1 to 64 of `[A-Za-z0-9_-]`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct InvalidToolName(());
 
@@ -98,7 +98,7 @@ impl std::error::Error for InvalidToolName {}
 ///
 /// # Errors
 ///
-/// When the name is empty, longer than 64 bytes, or holds anything but `[A-Za-z0-9_-]`.
+/// Returns an error if the name is empty, longer than 64 bytes, or has a character other than `[A-Za-z0-9_-]`.
 pub fn check_tool_name(name: &str) -> Result<(), InvalidToolName> {
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
     if (1..=64).contains(&name.len()) && name.bytes().all(allowed) {
@@ -108,7 +108,7 @@ pub fn check_tool_name(name: &str) -> Result<(), InvalidToolName> {
     }
 }
 
-/// What every object in JavaScript has by inheritance.
+/// The names that every object in JavaScript inherits.
 const INHERITED: [&str; 13] = [
     "__defineGetter__",
     "__defineSetter__",
@@ -125,8 +125,8 @@ const INHERITED: [&str; 13] = [
     "valueOf",
 ];
 
-/// Whether every object in JavaScript has something of this name. A client that keeps its tools in an object would find
-/// that in the place of a tool, so no tool may be called so. A model may well call one that does not exist.
+/// Returns `true` if every object in JavaScript inherits a member of this name. A client that keeps its tools in an
+/// object would find that member instead of a tool, so no tool may have such a name. A model may still call one.
 #[must_use]
 pub fn is_inherited_in_javascript(name: &str) -> bool {
     INHERITED.contains(&name)

@@ -6,7 +6,7 @@ pub(super) struct Type {
     pub(super) kind: Kind,
 }
 
-/// How tightly an expression holds together, from loose to tight.
+/// The precedence of an expression, from low to high.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Kind {
     Union,
@@ -27,12 +27,12 @@ impl Type {
         self.text == "unknown"
     }
 
-    /// The text, in parentheses if it binds less than `kind`.
+    /// Returns the text, in parentheses if its precedence is lower than `kind`.
     pub(super) fn within(self, kind: Kind) -> String {
         if self.kind < kind { format!("({})", self.text) } else { self.text }
     }
 
-    /// The text behind `name:` or `=`.
+    /// Returns the text for the place after `name:` or `=`.
     pub(super) fn after_sign(&self) -> String {
         if self.text.starts_with('\n') { self.text.clone() } else { format!(" {}", self.text) }
     }

@@ -1,8 +1,7 @@
-//! TypeScript declarations of what a front end exchanges with an assistant: messages, the request, the error, and the
-//! arguments of every tool.
+//! TypeScript declarations for a front end: messages, the request, the error, and the arguments of every tool.
 //!
 //! A front-end team saves the text as a `.d.ts` file and imports from it, so that a renamed tool or argument is a
-//! compile error in the browser's code too. For the JSON Schemas themselves take [`ToolSpec::input_schema`].
+//! compile error in the browser's code too. The JSON Schemas themselves are in [`ToolSpec::input_schema`].
 //!
 //! ```
 //! use std::sync::Arc;
@@ -38,18 +37,18 @@ const HEADER: &str = "// The types of this assistant's messages and tools. Gener
 /// The messages, the request and the error: the same for every assistant.
 const MESSAGES: &str = include_str!("messages.d.ts");
 
-/// Writes the declarations of these tools and of all that does not depend on tools.
+/// Writes the declarations of these tools, and those that do not depend on tools.
 ///
 /// - `ChatMessage`, `PartsMessage`, `FunctionCall`, `FunctionCallOutput`, `ContextMessage`, `DeclaredTool`,
-///   `RunRequestBody` and `ErrorBody`: what goes over the wire.
-/// - One type per tool for its arguments, named after the tool: `OrderStatusInput`. What its schema defines under
-///   `$defs` becomes types of their own, named after tool and definition: `OrderStatusPriority`.
+///   `RunRequestBody` and `ErrorBody`: the types of the wire format.
+/// - One type per tool for its arguments, named after the tool: `OrderStatusInput`. Definitions under
+///   `$defs` become types named after tool and definition: `OrderStatusPriority`.
 /// - `ToolInputs`, the arguments by tool; `ToolName`, `ServerToolName` and `FrontEndToolName`, unions of the names;
 ///   `AssistantTools`, the tools as the AI SDK's `UITools`. Outputs are `unknown`: a tool has no schema of them.
 ///
-/// The text is the same for the same tools in any order. Of two tools with one name, the first is taken. What
-/// TypeScript cannot say (patterns, ranges, `not`) is left out, so a declared type may take more than the schema does;
-/// what cannot be read is `unknown`. An object takes only the properties that its schema names, unless it says
+/// The text is the same for the same tools in any order. Of two tools with one name, the first is taken. Patterns,
+/// ranges and `not` have no form in TypeScript, so a declared type may accept more than the schema does. A schema that
+/// cannot be read, or that is too large, becomes `unknown`. An object takes only the properties that its schema names, unless it says
 /// `additionalProperties`. No name or description can be more than a name or a comment.
 #[must_use]
 pub fn declarations(specs: &[Arc<ToolSpec>]) -> String {
@@ -95,10 +94,10 @@ pub fn declarations(specs: &[Arc<ToolSpec>]) -> String {
     out
 }
 
-/// Names that the declarations after the tools take.
+/// The names of the declarations after the tools.
 const BY_TOOL: [&str; 5] = ["ToolInputs", "ToolName", "ServerToolName", "FrontEndToolName", "AssistantTools"];
 
-/// The name that a line declares.
+/// Returns the name that a line declares.
 fn declared(line: &str) -> Option<&str> {
     line.strip_prefix("export type ")?.split(' ').next()
 }

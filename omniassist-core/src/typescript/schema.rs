@@ -13,27 +13,27 @@ const MAX_DEPTH: usize = 64;
 /// `unknown`.
 const MAX_SEARCHED: usize = 20_000;
 
-/// Writes one tool's JSON Schema (2020-12, and what earlier drafts spell otherwise) as types.
+/// A writer of one tool's JSON Schema (2020-12 and earlier drafts) as types.
 pub(super) struct SchemaWriter<'a> {
     root: &'a Value,
     stem: &'a str,
     names: &'a mut Names,
-    /// The type of each schema that is referred to, by JSON pointer.
+    /// The type of each schema that a reference leads to, by JSON pointer.
     named: BTreeMap<String, String>,
-    /// Pointers whose types are named and not declared yet.
+    /// Pointers whose types have a name and no declaration yet.
     waiting: VecDeque<String>,
     /// Schemas that the search for types which are made of themselves may still visit.
     search: usize,
 }
 
-/// Where a type expression will stand.
+/// The place of a type expression.
 #[derive(Clone)]
 struct Place {
     /// The level of indentation.
     level: usize,
     depth: usize,
-    /// The declaration (by pointer) that the expression is resolved together with. `None` inside an object or array,
-    /// whose contents TypeScript resolves later: there a type may refer to itself.
+    /// The declaration (by pointer) that the expression is part of. `None` inside an object or array, where a type may
+    /// refer to itself because TypeScript resolves the contents later.
     declaring: Option<String>,
 }
 
@@ -116,7 +116,7 @@ impl<'a> SchemaWriter<'a> {
         Type { text, kind: Kind::Union }
     }
 
-    /// The type that the keywords beside `$ref` and the combining ones describe.
+    /// Returns the type of the keywords other than `$ref` and the combining ones.
     fn own(&mut self, keywords: &Map<String, Value>, is_refined: bool, place: &Place) -> Type {
         if let Some(value) = keywords.get("const") {
             return Type::primary(write::literal(value));
@@ -170,7 +170,7 @@ impl<'a> SchemaWriter<'a> {
             .chain(unnamed.map(|name| (*name, &Value::Bool(true))))
             .collect();
         if fields.is_empty() {
-            // "An object" beside what says which one adds nothing.
+            // "An object" adds nothing to a more precise type.
             return if is_refined { Type::unknown() } else { self.map(keywords, place) };
         }
         let inside = place.inside(1);
@@ -182,7 +182,7 @@ impl<'a> SchemaWriter<'a> {
             let value = self.schema(schema, &inside).after_sign();
             text.push_str(&format!("{indent}{}{sign}{value};\n", write::property_name(name)));
         }
-        // An index signature covers the named properties too, so nothing narrower can be said of the others.
+        // An index signature covers the named properties too, so it cannot be narrower than `unknown`.
         let is_open = keywords.get("additionalProperties").is_some_and(|other| other != &Value::Bool(false));
         if is_open || keywords.contains_key("patternProperties") {
             text.push_str(&format!("{indent}[key: string]: unknown;\n"));
@@ -191,7 +191,7 @@ impl<'a> SchemaWriter<'a> {
         Type::primary(text)
     }
 
-    /// An object without named properties.
+    /// Returns the type of an object without named properties.
     fn map(&mut self, keywords: &Map<String, Value>, place: &Place) -> Type {
         let patterns = keywords.get("patternProperties").and_then(Value::as_object);
         let mut values: Vec<&Value> = patterns.into_iter().flat_map(Map::values).collect();
@@ -207,7 +207,7 @@ impl<'a> SchemaWriter<'a> {
 
     fn array(&mut self, keywords: &Map<String, Value>, place: &Place) -> Type {
         let inside = place.inside(0);
-        // Up to draft 2019-09 a list of `items` is what `prefixItems` is now, and `additionalItems` what `items` is.
+        // Up to draft 2019-09, `prefixItems` is a list in `items`, and `items` is `additionalItems`.
         let (first, rest) = match keywords.get("items") {
             Some(Value::Array(first)) => (first.as_slice(), keywords.get("additionalItems")),
             rest => (list(keywords, "prefixItems"), rest),
@@ -283,7 +283,7 @@ fn direct_references(schema: &Value, depth: usize, out: &mut Vec<String>) {
     }
 }
 
-/// The JSON pointer of a reference into the same document, in which `%` escapes are resolved.
+/// Returns the JSON pointer of a reference into the same document, with `%` escapes resolved.
 fn pointer_of(reference: &str) -> Option<String> {
     let mut rest = reference.strip_prefix('#').filter(|rest| rest.is_empty() || rest.starts_with('/'))?;
     let mut bytes = Vec::with_capacity(rest.len());

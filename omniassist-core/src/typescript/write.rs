@@ -1,13 +1,13 @@
 use serde_json::Value;
 
-/// The indentation of a level.
+/// Returns the indentation of a level.
 pub(super) fn indent(level: usize) -> String {
     "  ".repeat(level)
 }
 
-/// Writes a doc comment on lines of its own, or nothing for text that shows nothing. The text cannot end it early.
+/// Writes a doc comment on its own lines, or nothing for a blank text. The text cannot end the comment early.
 pub(super) fn comment(out: &mut String, level: usize, text: &str) {
-    // Removing comes before escaping, or it could put an end of comment together.
+    // Characters are removed before escaping: a removal could otherwise join `*` and `/`.
     let text: String = text.trim().chars().filter(|char| !is_hidden(*char) || is_break(*char)).collect();
     let text = text.replace("\r\n", "\n").replace("*/", "*\\/");
     let lines: Vec<&str> = text.split(is_break).map(str::trim_end).collect();
@@ -26,7 +26,7 @@ pub(super) fn comment(out: &mut String, level: usize, text: &str) {
     }
 }
 
-/// The type that takes exactly this value.
+/// Returns the type that accepts exactly this value.
 pub(super) fn literal(value: &Value) -> String {
     match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => value.to_string(),
@@ -45,7 +45,7 @@ pub(super) fn literal(value: &Value) -> String {
     }
 }
 
-/// The name of a property, in quotes unless it is plainly an identifier. Keywords need none there.
+/// Returns the name of a property, in quotes unless it is an identifier. Keywords need no quotes there.
 pub(super) fn property_name(name: &str) -> String {
     let mut bytes = name.bytes();
     let starts = bytes.next().is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_' || byte == b'$');
@@ -56,7 +56,7 @@ pub(super) fn property_name(name: &str) -> String {
     }
 }
 
-/// A string literal. JSON's escapes are among those of TypeScript.
+/// Returns a string literal. JSON's escapes are valid in TypeScript.
 fn string(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     for char in Value::from(text).to_string().chars() {
@@ -69,8 +69,8 @@ fn string(text: &str) -> String {
     out
 }
 
-/// What an editor does not show, or shows in another order than it stands: control characters, line and paragraph
-/// separators, marks of text direction. All of them are in the basic plane.
+/// Returns `true` for characters that an editor hides or reorders: control characters, line and paragraph separators,
+/// marks of text direction. All of them are in the basic plane.
 fn is_hidden(char: char) -> bool {
     matches!(char, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
         || char.is_control()

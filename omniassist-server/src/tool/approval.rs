@@ -8,14 +8,14 @@ use serde::de::DeserializeOwned;
 
 use crate::Principal;
 
-/// When a call of a tool needs somebody's approval, and what that somebody is asked.
+/// A policy that decides which calls of a tool need an approval, with the question for the user.
 ///
-/// The user is shown the arguments; what they approve is what runs. An answer counts only with this server's proof
-/// that it asked, for [`Limits::approval_lifetime`](omniassist_core::Limits::approval_lifetime), and once. A client
-/// that cannot ask is never waited for: the model is told so, and the call does not run.
+/// The user sees the arguments, and an approved call runs with exactly these. An answer counts only with this server's
+/// proof that it asked, for [`Limits::approval_lifetime`](omniassist_core::Limits::approval_lifetime), and once. If the
+/// client cannot ask, the call does not run, and the model reads the reason.
 ///
-/// The policy is asked when the model makes the call, and again before an approved call runs: then it can still refuse,
-/// but no longer ask.
+/// The policy decides when the model makes the call, and again before an approved call runs. The second time it can still
+/// refuse the call, but it can no longer ask.
 ///
 /// ```
 /// use omniassist_server::tool::{Approval, ApprovalDecision, Args, Tool, ToolError};
@@ -53,15 +53,15 @@ pub struct Approval {
 
 type Decide = dyn Fn(&JsonText, &Principal) -> ApprovalDecision + Send + Sync;
 
-/// What a policy says of one call.
+/// The decision of a policy about one call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ApprovalDecision {
-    /// It may run.
+    /// The call runs.
     Allow,
-    /// Somebody is to be asked.
+    /// The user is asked.
     Ask,
-    /// It must not run, for this reason, which the user and the model read.
+    /// The call does not run. The user and the model read the reason.
     Refuse(Text),
 }
 
@@ -70,12 +70,13 @@ impl Approval {
         Self { decide: Arc::new(decide), message: None, editable: false }
     }
 
-    /// Every call needs an approval.
+    /// Creates a policy that asks for every call.
     pub fn always() -> Self {
         Self::new(|_, _| ApprovalDecision::Ask)
     }
 
-    /// Calls for which this is true need an approval, the others run. Arguments that are no `T` need one too.
+    /// Creates a policy that asks for the calls for which the closure returns `true`. The others run. Arguments that are
+    /// not a `T` need an approval too.
     pub fn when<T: DeserializeOwned>(
         needed: impl Fn(&T, &Principal) -> bool + Send + Sync + 'static,
     ) -> Self {
@@ -84,7 +85,8 @@ impl Approval {
         })
     }
 
-    /// Decides call by call. For arguments that are no `T` somebody is asked. A policy that panics refuses the call.
+    /// Creates a policy that decides each call. For arguments that are not a `T` the user is asked. A policy that panics
+    /// refuses the call.
     pub fn decide<T: DeserializeOwned>(
         decide: impl Fn(&T, &Principal) -> ApprovalDecision + Send + Sync + 'static,
     ) -> Self {
@@ -94,15 +96,16 @@ impl Approval {
         })
     }
 
-    /// A question for the user. AG-UI and CopilotKit show it by themselves; pages of the AI SDK find it in the message's
-    /// `metadata.omniassist.approvals[toolCallId].message`. Default: none; clients show the tool and its arguments.
+    /// Sets the question for the user. The tool's [`summary`](super::Tool::summary) follows it. AG-UI and CopilotKit show it by themselves; pages of the AI SDK find it in the message's
+    /// `metadata.omniassist.approvals[toolCallId].message`. Default: the tool's title and
+    /// summary, or nothing where it has no summary; clients then show the tool and its arguments.
     pub fn message(mut self, message: impl Into<Text>) -> Self {
         self.message = Some(message.into());
         self
     }
 
-    /// Lets whoever approves change the arguments, in clients that can (AG-UI, CopilotKit). They are checked against
-    /// the schema, and the policy can refuse them. Default: what was shown is run.
+    /// Lets the user change the arguments before approving, in clients that support it (AG-UI, CopilotKit). Changed
+    /// arguments are checked against the schema, and the policy can refuse them. Default: the call runs as shown.
     pub fn editable(mut self) -> Self {
         self.editable = true;
         self

@@ -182,7 +182,10 @@ impl ToolContext {
 
     fn send_data(&self, name: &str, id: Option<&str>, value: &impl Serialize, transient: bool) {
         if check_tool_name(name).is_err() {
-            tracing::warn!(tool = self.inner.tool.as_str(), "data under a name that is not allowed is left out");
+            tracing::warn!(
+                tool = self.inner.tool.as_str(),
+                "data under a name that is not allowed is left out"
+            );
             return;
         }
         if id.is_some_and(|id| !self.accepts_id(id)) {
@@ -196,7 +199,10 @@ impl ToolContext {
     fn accepts_id(&self, id: &str) -> bool {
         let accepted = (1..=MAX_ID_BYTES).contains(&id.len()) && !id.chars().any(char::is_control);
         if !accepted {
-            tracing::warn!(tool = self.inner.tool.as_str(), "data or an activity with an id that is not allowed is left out");
+            tracing::warn!(
+                tool = self.inner.tool.as_str(),
+                "data or an activity with an id that is not allowed is left out"
+            );
         }
         accepted
     }
@@ -208,7 +214,11 @@ impl ToolContext {
             .map_err(|error| tracing::warn!(tool = self.inner.tool.as_str(), what, %error, "left out: no JSON form"))
             .ok()?;
         if json.as_str().len() > max_bytes {
-            tracing::warn!(tool = self.inner.tool.as_str(), what, "left out: larger than the tool's output cap");
+            tracing::warn!(
+                tool = self.inner.tool.as_str(),
+                what,
+                "left out: larger than the tool's output cap"
+            );
             return None;
         }
         Some(json)
@@ -216,7 +226,10 @@ impl ToolContext {
 
     fn send(&self, event: RunEvent) {
         if !self.inner.updates.event(event) {
-            tracing::warn!(tool = self.inner.tool.as_str(), "left out: the client has not read the earlier data and activities");
+            tracing::warn!(
+                tool = self.inner.tool.as_str(),
+                "left out: the client has not read the earlier data and activities"
+            );
         }
     }
 

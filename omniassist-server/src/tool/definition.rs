@@ -17,7 +17,7 @@ use super::{
     ToolHandler, ToolParameters,
 };
 
-/// Something that a model can call: a function of the host, or of the client's page.
+/// A tool that a model can call: a function of the host, or of the client's page.
 ///
 /// The name (1 to 64 of `[A-Za-z0-9_-]`), the description and the schema are checked when the tool is registered.
 /// Cloning is cheap; the clones share the function.
@@ -25,7 +25,7 @@ use super::{
 /// ```
 /// use omniassist_server::tool::{Tool, ToolError};
 ///
-/// let tool = Tool::new("ping", "Whether the warehouse answers", async || Ok::<_, ToolError>("pong"))
+/// let tool = Tool::new("ping", "Asks the warehouse for a sign of life", async || Ok::<_, ToolError>("pong"))
 ///     .title("Ask the warehouse")
 ///     .example("Is the warehouse there?", serde_json::json!({}));
 /// assert_eq!(tool.name(), "ping");
@@ -61,11 +61,12 @@ impl Tool {
         }
     }
 
-    /// A tool that runs here: an async function whose parameters are extractors. Its schema is that of its
+    /// Creates a tool from an async function whose parameters are extractors. Its schema is that of its
     /// [`Args`](super::Args) parameter; without one it takes no arguments.
     ///
-    /// A closure serves too. One that captures something is best written `move |parameter| { … async move { … } }`:
-    /// an `async move |parameter| { … }` that captures is no [`Fn`], because its future borrows from it.
+    /// A closure is accepted too. Its parameters need types. A closure that captures a value is best written
+    /// `move |parameter: Type| { … async move { … } }`: an `async move |parameter| { … }` that captures is not a [`Fn`],
+    /// because its future borrows from it.
     pub fn new<F, P>(name: impl Into<Text>, description: impl Into<Text>, function: F) -> Self
     where
         F: ToolHandler<P>,
@@ -88,9 +89,8 @@ impl Tool {
         tool
     }
 
-    /// A tool that runs here and whose schema is only known at run time. The function gets the arguments, which fit
-    /// the schema, as a tree. It finds the host's values by [`ToolContext::state`], and nothing checks beforehand
-    /// that they are there.
+    /// Creates a tool whose schema is only known at run time. The function gets the arguments, which fit the schema, as a
+    /// [`Value`]. It finds the host's values with [`ToolContext::state`]; registration does not check that they exist.
     ///
     /// ```
     /// use omniassist_server::tool::{Tool, ToolContext, ToolError};
@@ -121,14 +121,17 @@ impl Tool {
         Self::from_spec(ToolSpec::new(name, description, schema), Some(call))
     }
 
-    /// A tool that the client runs: the call is handed over with its arguments, of type `T`, and the client posts the
-    /// output. The settings [`timeout`](Self::timeout) and [`max_output_bytes`](Self::max_output_bytes) do not matter
-    /// to it.
+    /// Creates a tool that the client runs. The client gets the call with arguments of type `T`, and posts the output.
+    /// [`timeout`](Self::timeout) and [`max_output_bytes`](Self::max_output_bytes) do not apply.
+    ///
+    /// Only the schema of `T` is used. Derive [`Serialize`](serde::Serialize) too, which reads the fields, or mark the
+    /// type `#[expect(dead_code)]`; the compiler otherwise warns that the fields are never read.
     ///
     /// ```
     /// use omniassist_server::tool::Tool;
     ///
     /// #[derive(schemars::JsonSchema)]
+    /// #[expect(dead_code, reason = "only the schema counts")]
     /// struct Navigate {
     ///     /// Path of the page.
     ///     path: String,
@@ -140,18 +143,18 @@ impl Tool {
         Self::front_end_with_schema(name, description, schema::generate::<T>())
     }
 
-    /// A tool that the client runs, with a JSON Schema made elsewhere. It must be of type `object`.
+    /// Creates a tool that the client runs, with this JSON Schema. It must be of type `object`.
     pub fn front_end_with_schema(name: impl Into<Text>, description: impl Into<Text>, schema: Value) -> Self {
         Self::from_spec(ToolSpec::new(name, description, schema).front_end(), None)
     }
 
-    /// The built-in tool `request_input`: the model writes a question and the JSON Schema of a form, the run waits
-    /// while the client shows it, and what the user enters is checked against the schema before the model reads it.
+    /// Creates the built-in tool `request_input`. The model writes a question and the JSON Schema of a form, and the run
+    /// waits while the client shows it. The answer of the user is checked against the schema before the model reads it.
     ///
-    /// The client gets the call with `{"message", "schema"}` and gives back the entered object as its output (AG-UI
-    /// clients get an interrupt with a `responseSchema`). A form lapses after
-    /// [`Limits::approval_lifetime`](omniassist_core::Limits::approval_lifetime). A client that cannot show forms is
-    /// not offered the tool.
+    /// The client gets the call with `{"message", "schema"}` and posts the entered object as its output (AG-UI clients get
+    /// an interrupt with a `responseSchema`). A form expires after
+    /// [`Limits::approval_lifetime`](omniassist_core::Limits::approval_lifetime). The model is not offered the tool when
+    /// the client cannot show forms.
     pub fn request_input() -> Self {
         let mut tool =
             Self::front_end_with_schema(form::REQUEST_INPUT, form::DESCRIPTION, form::arguments_schema());
@@ -166,21 +169,24 @@ impl Tool {
         self
     }
 
-    /// Which calls need somebody's approval before they run. A front-end tool asks for itself: for one, registration
-    /// fails. Default: none.
+    /// Sets the policy that decides which calls need an approval. Registration fails for a front-end tool, whose client
+    /// asks by itself. Default: none.
     pub fn requires_approval(mut self, approval: Approval) -> Self {
         self.approval = Some(approval);
         self
     }
 
-    /// A short name for people, which clients show while the tool runs. Default: none; clients show the name.
+    /// Sets a short name for people, such as “Refund order”. Clients get it with each call, as
+    /// `metadata.omniassist.tools[toolCallId].title` of the message in the AI SDK, and in `/manifest.json`. Default: none;
+    /// clients show the name.
     pub fn title(mut self, title: impl Into<Text>) -> Self {
         self.spec.title = Some(title.into());
         self
     }
 
-    /// Sets what people read of a call's arguments: one line, such as the amount and the customer of a refund. Clients
-    /// show it in place of the arguments, and an approval's question ends with it. The model does not see it.
+    /// Sets the summary of a call's arguments for people: one line, such as the amount and the customer of a refund. An
+    /// approval's question ends with it, and clients get it with each call, as
+    /// `metadata.omniassist.tools[toolCallId].summary` of the message in the AI SDK. The model does not see it.
     ///
     /// `T` is usually the type of the tool's [`Args`](super::Args). Arguments that are not a `T` have no summary. Line
     /// breaks and invisible characters are replaced, and a text of more than 300 bytes is cut off. Default: none.
@@ -214,15 +220,15 @@ impl Tool {
         self
     }
 
-    /// Adds a request, as a user would put it, and the arguments it should lead to. Examples follow the description
-    /// on the way to the model and help weak models most; each costs tokens in every request. Registration fails when
-    /// the arguments do not fit the schema. Default: none.
+    /// Adds a request, in the words of a user, and the arguments it should lead to. The model reads the examples after the
+    /// description. They help weak models most, and each costs tokens in every request. Registration fails when the
+    /// arguments do not fit the schema. Default: none.
     pub fn example(mut self, request: impl Into<Text>, arguments: Value) -> Self {
         self.spec.examples.push(ToolExample { request: request.into(), arguments });
         self
     }
 
-    /// How long a call may take. When the time is up the model is told so, the call's token fires, and
+    /// Sets the time that a call may take. After it the model reads an error, the call's token is cancelled, and
     /// [`Limits::tool_cancel_grace`](omniassist_core::Limits::tool_cancel_grace) later the task is aborted. Default:
     /// [`Limits::tool_timeout`](omniassist_core::Limits::tool_timeout) (60 s).
     pub fn timeout(mut self, timeout: Duration) -> Self {
@@ -230,20 +236,20 @@ impl Tool {
         self
     }
 
-    /// Bytes of JSON that a call may give; more is cut off with a note. Large outputs fill the model's context.
-    /// Default: [`Limits::max_tool_output_bytes`](omniassist_core::Limits::max_tool_output_bytes) (256 KiB).
+    /// Sets the bytes of JSON that an output may have. A longer one is cut off with a note. Large outputs fill the model's
+    /// context. Default: [`Limits::max_tool_output_bytes`](omniassist_core::Limits::max_tool_output_bytes) (256 KiB).
     pub fn max_output_bytes(mut self, bytes: usize) -> Self {
         self.max_output_bytes = Some(bytes);
         self
     }
 
-    /// The name by which models call it.
+    /// Returns the name by which models call the tool.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.spec.name
     }
 
-    /// Who runs it.
+    /// Returns the side that runs the tool.
     #[must_use]
     pub fn side(&self) -> ToolSide {
         self.spec.side

@@ -7,18 +7,16 @@ use omniassist_core::Text;
 
 use super::output;
 
-/// What the model and the user read when a tool fails for a reason that is not theirs.
+/// The text for the model and the user when the reason of a failure is only for the log.
 const SAFE_TEXT: &str = "The tool failed.";
 
-/// Why a tool call failed.
-///
-/// Two kinds of failure, told apart by how the error is made:
+/// An error of a tool call. There are two kinds:
 ///
 /// - [`ToolError::new`]: a sentence for the model and the user (“There is no order A-17.”). Both see it as it is.
-/// - `?` on any [`std::error::Error`], or [`ToolError::internal`]: both see only “The tool failed.”; the error and its
+/// - `?` on any [`std::error::Error`], or [`ToolError::internal`]: both see only “The tool failed.”. The error and its
 ///   sources go to `tracing` with the tool's name and the call's id.
 ///
-/// For that `?` to work, `ToolError` is itself no [`std::error::Error`].
+/// `ToolError` itself does not implement [`std::error::Error`], so that `?` converts every type that does.
 ///
 /// ```
 /// use omniassist_server::tool::ToolError;
@@ -44,9 +42,9 @@ struct Inner {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    /// The text was written for the reader.
-    Told,
-    /// The text is a fixed sentence; the reason is for the log.
+    /// The text was written for the model and the user.
+    Message,
+    /// The text is a fixed sentence. The reason is only for the log.
     Internal,
     Panicked,
     TimedOut,
@@ -58,19 +56,20 @@ impl ToolError {
         Self { inner: Box::new(Inner { kind, text: text.into(), source: None }) }
     }
 
-    /// A failure that the model and the user are told of in these words.
+    /// Creates an error with this text for the model and the user.
     #[must_use]
     pub fn new(text: impl Into<Cow<'static, str>>) -> Self {
-        Self::of(Kind::Told, text)
+        Self::of(Kind::Message, text)
     }
 
-    /// A failure whose reason only the log sees. Takes what `?` does not: `anyhow::Error`, a boxed error, a string.
+    /// Creates an error whose reason goes only to the log. It accepts types that `?` does not convert: `anyhow::Error`, a
+    /// boxed error, a string.
     #[must_use]
     pub fn internal(source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
         Self::of(Kind::Internal, SAFE_TEXT).with_source(source)
     }
 
-    /// Adds the reason, for the log only.
+    /// Sets the reason, for the log only.
     #[must_use]
     pub fn with_source(mut self, source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
         self.inner.source = Some(source.into());
@@ -89,31 +88,31 @@ impl ToolError {
         Self::of(Kind::Cancelled, "The tool was cancelled.")
     }
 
-    /// What the model and the user read.
+    /// Returns the text for the model and the user.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.inner.text
     }
 
-    /// The reason, as it is logged.
+    /// Returns the reason for the log.
     #[must_use]
     pub fn source(&self) -> Option<&(dyn StdError + Send + Sync + 'static)> {
         self.inner.source.as_deref()
     }
 
-    /// Whether the tool ran longer than it may.
+    /// Returns `true` if the tool ran longer than allowed.
     #[must_use]
     pub fn is_timeout(&self) -> bool {
         self.inner.kind == Kind::TimedOut
     }
 
-    /// Whether the run was stopped before the tool was done.
+    /// Returns `true` if the run was stopped before the tool ended.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
         self.inner.kind == Kind::Cancelled
     }
 
-    /// Whether the tool panicked.
+    /// Returns `true` if the tool panicked.
     #[must_use]
     pub fn is_panic(&self) -> bool {
         self.inner.kind == Kind::Panicked
@@ -138,12 +137,12 @@ impl ToolError {
         self
     }
 
-    /// Writes what nobody but the host may know to the log.
+    /// Logs the error with its reason.
     pub(crate) fn log(&self, tool: &Text, call_id: &Text) {
         // As strings, which a subscriber escapes: the provider chooses the id.
         let (tool, call_id) = (tool.as_str(), call_id.as_str());
         match (self.inner.kind, &self.inner.source) {
-            (Kind::Told | Kind::Cancelled, None) => {
+            (Kind::Message | Kind::Cancelled, None) => {
                 tracing::debug!(tool, call_id, text = self.text(), "tool call failed");
             }
             (Kind::TimedOut, _) => tracing::warn!(tool, call_id, text = self.text(), "tool call failed"),
@@ -183,7 +182,7 @@ impl fmt::Debug for ToolError {
     }
 }
 
-/// `60 s`, `1.5 s`.
+/// Formats a time as `60 s` or `1.5 s`.
 struct Seconds(Duration);
 
 impl fmt::Display for Seconds {
@@ -192,7 +191,7 @@ impl fmt::Display for Seconds {
     }
 }
 
-/// An error and what caused it, on one line.
+/// Formats an error and its sources on one line.
 struct Chain<'a>(&'a (dyn StdError + 'static));
 
 impl fmt::Display for Chain<'_> {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::schema::{self, ArgumentCheck};
 
-/// Name of the built-in tool.
+/// The default name of the tool.
 pub(crate) const REQUEST_INPUT: &str = "request_input";
 
 pub(super) const DESCRIPTION: &str = "Asks the user to fill in a form, and gives what was entered. Use it when \
@@ -19,7 +19,7 @@ struct Form {
     schema: Value,
 }
 
-/// Schema of the tool's arguments.
+/// Returns the schema of the tool's arguments.
 pub(super) fn arguments_schema() -> Value {
     json!({
         "type": "object",
@@ -41,7 +41,7 @@ pub(super) fn arguments_schema() -> Value {
     })
 }
 
-/// What the call asks for. Arguments that are no form leave the gate as it is for every front-end tool.
+/// Returns the form of a call. Arguments that are not a form have none, as with every other front-end tool.
 pub(super) fn gate(arguments: &JsonText) -> Gate {
     match arguments.to::<Form>() {
         Ok(form) => Gate::Form { message: Some(form.message), schema: JsonText::from_value(&form.schema) },
@@ -49,15 +49,16 @@ pub(super) fn gate(arguments: &JsonText) -> Gate {
     }
 }
 
-/// Whether the model wrote a form that can be shown and checked.
+/// Checks that the model wrote a form that can be shown and checked.
 pub(super) fn check_arguments(arguments: &JsonText) -> Result<(), Text> {
-    let form: Form = arguments.to().map_err(|error| Text::from(format!("This is no form: {error}.")))?;
+    let form: Form =
+        arguments.to().map_err(|error| Text::from(format!("These arguments are not a form: {error}.")))?;
     schema::lint(&form.schema)
         .and_then(|_| ArgumentCheck::new(&form.schema).map(drop))
         .map_err(|reason| Text::from(format!("The form's schema cannot be used: {reason}.")))
 }
 
-/// Whether what the user entered fits the form.
+/// Checks that the answer of the user fits the form.
 pub(super) fn check_output(arguments: &JsonText, output: &JsonText) -> Result<(), Text> {
     let Ok(form) = arguments.to::<Form>() else { return Ok(()) };
     let check = ArgumentCheck::new(&form.schema).map_err(Text::from)?;

@@ -1,6 +1,7 @@
 use serde::{Serialize, Serializer};
 
-/// A tool's output, said to be JSON. It serialises as the value inside: `Ok(Json(order))` and `Ok(order)` are the same.
+/// A wrapper that marks a tool's output as JSON. It serialises as the value inside: `Ok(Json(order))` and `Ok(order)` are
+/// the same.
 ///
 /// ```
 /// use omniassist_server::tool::Json;

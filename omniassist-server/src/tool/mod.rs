@@ -1,8 +1,8 @@
 //! Tools: plain async functions of the host that a model can call.
 //!
 //! A [`Tool`] is a name, a description for the model and an async function. The function's parameters are extractors
-//! ([`FromToolCall`]): [`Args<T>`] is what the model gives, and its type is where the JSON Schema comes from; the other
-//! parameters come from the host. It returns `Result<T, E>` with a `T` that serialises. No macro is needed.
+//! ([`FromToolCall`]). [`Args<T>`] holds the arguments of the model, and the JSON Schema is generated from `T`. The other
+//! parameters come from the host. The function returns `Result<T, E>` with a `T` that serialises. No macro is needed.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -45,32 +45,32 @@
 //!     .example("Where is A-17?", serde_json::json!({ "number": "A-17" }));
 //! ```
 //!
-//! | Parameter | What it is | When there is none |
+//! | Parameter | Value | If it is missing |
 //! |---|---|---|
-//! | [`Args<T>`] | the model's arguments | the model is told what does not fit |
+//! | [`Args<T>`] | the model's arguments | a tool error that names what does not fit |
 //! | [`State<T>`] | the host's value of this type | registration fails |
 //! | [`Extension<T>`] | a value of the request's extensions | a tool error that names the type |
 //! | `Option<Extension<T>>` | the same | `None` |
-//! | [`Principal`](crate::Principal) | who the run is for | anonymous |
+//! | [`Principal`](crate::Principal) | the user of the run | anonymous |
 //! | [`ToolContext`] | the call: id, cancellation, progress, run | |
 //! | [`RunContext`](crate::RunContext) | the run: chat, messages, app context, extensions | |
-//! | [`CancellationToken`](crate::CancellationToken) | fires when the call is no longer wanted | |
+//! | [`CancellationToken`](crate::CancellationToken) | is cancelled with the call | |
 //! | [`CallId`] | id of the call | |
 //! | [`ChatId`] | id of the chat | a tool error |
 //! | `Option<ChatId>` | the same | `None` |
 //!
 //! A front-end tool ([`Tool::front_end`]) has a schema and no function: the client runs it.
 //!
-//! # What a tool must expect
+//! # Requirements for a tool
 //!
-//! - Tools of one step run at the same time, each in its own task; so do calls of the same tool.
-//! - It is cancelled when the client leaves: its future is dropped at an await, at the latest
-//!   [`Limits::tool_cancel_grace`](omniassist_core::Limits::tool_cancel_grace) after its token fired. What must not be
-//!   left half done belongs into a task of its own (`tokio::spawn`).
-//! - Work that blocks a thread belongs into `tokio::task::spawn_blocking`: a blocked thread cannot be aborted, and the
-//!   runtime has few of them.
-//! - The model writes the arguments, and whoever writes to the model can make it write them: check that the
-//!   [`Principal`](crate::Principal) may do what is asked.
+//! - Tools of one step run at the same time, each in its own task. So do several calls of one tool.
+//! - A call is cancelled when the client leaves. Its future is dropped at an await, at the latest
+//!   [`Limits::tool_cancel_grace`](omniassist_core::Limits::tool_cancel_grace) after its token was cancelled. Work that
+//!   must not stop half way needs a task of its own (`tokio::spawn`).
+//! - Work that blocks a thread needs `tokio::task::spawn_blocking`: a blocked thread cannot be aborted, and the runtime
+//!   has few threads.
+//! - The model writes the arguments, and every text that the model reads can influence them. Check that the
+//!   [`Principal`](crate::Principal) is allowed to do the work.
 
 mod approval;
 mod context;

@@ -20,8 +20,8 @@ const MAX_LISTED_BYTES: usize = 1_000;
 
 /// The tools of an assistant, which can change while it serves. Cloning gives another handle to the same tools.
 ///
-/// A run works with the [`snapshot`](Self::snapshot) that was current when it began: what is registered or removed
-/// later, the next run sees.
+/// A run works with the [`snapshot`](Self::snapshot) that was current when it began. Later registrations and removals
+/// apply to the next run.
 ///
 /// ```
 /// use omniassist_server::core::Limits;
@@ -29,7 +29,7 @@ const MAX_LISTED_BYTES: usize = 1_000;
 ///
 /// let tools = Tools::new(StateMap::new(), Limits::default());
 /// let before = tools.snapshot();
-/// tools.register(Tool::new("ping", "Whether the warehouse answers", async || Ok::<_, ToolError>("pong")))?;
+/// tools.register(Tool::new("ping", "Asks the warehouse for a sign of life", async || Ok::<_, ToolError>("pong")))?;
 ///
 /// assert!(before.get("ping").is_none());
 /// assert!(tools.snapshot().get("ping").is_some());
@@ -48,7 +48,7 @@ struct Inner {
 }
 
 impl Tools {
-    /// No tools yet; those that come find their [`State`](super::State) in `state`.
+    /// Creates an empty registry. Its tools find their [`State`](super::State) in `state`.
     #[must_use]
     pub fn new(state: impl Into<Arc<StateMap>>, limits: Limits) -> Self {
         Self {
@@ -65,9 +65,11 @@ impl Tools {
     ///
     /// # Errors
     ///
-    /// When the name is taken or not allowed, the description is empty, the function has two
-    /// [`Args`](super::Args), the host gave no value for a [`State`](super::State), an example does not fit the
-    /// schema, or a provider would refuse the schema. The error names the tool and says what to do.
+    /// Returns an error that names the tool and the remedy in these cases:
+    ///
+    /// - The name is taken or not allowed, or the description is empty.
+    /// - The function has two [`Args`](super::Args), or the host gave no value for a [`State`](super::State).
+    /// - A provider would refuse the schema, or an example does not fit it.
     pub fn register(&self, tool: Tool) -> Result<()> {
         let tool = RegisteredTool::check(tool, &self.inner.state, &self.inner.limits)?;
         let mut current = self.inner.current.write().unwrap_or_else(PoisonError::into_inner);
@@ -81,7 +83,7 @@ impl Tools {
         Ok(())
     }
 
-    /// Removes a tool; says whether there was one. Runs that have begun keep it.
+    /// Removes a tool. Returns `true` if it existed. Runs that have begun keep it.
     pub fn unregister(&self, name: &str) -> bool {
         let mut current = self.inner.current.write().unwrap_or_else(PoisonError::into_inner);
         if current.get(name).is_none() {
@@ -93,20 +95,20 @@ impl Tools {
         true
     }
 
-    /// The names of all tools, sorted.
+    /// Returns the names of all tools, sorted.
     #[must_use]
     pub fn names(&self) -> Vec<Text> {
         self.snapshot().inner.tools.keys().cloned().collect()
     }
 
-    /// The tools as they are now. Costs a reference count.
+    /// Returns the current tools. This costs a reference count.
     #[must_use]
     pub fn snapshot(&self) -> ToolSnapshot {
         self.inner.current.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Starts a call on the current tokio runtime. It runs whether or not the handle is polled; dropping the handle
-    /// cancels it. See [`RunningTool`].
+    /// Starts a call on the current tokio runtime. The call runs even if the handle is not polled; dropping the handle
+    /// cancels the call. See [`RunningTool`].
     ///
     /// The arguments must have passed [`ToolSnapshot::check`]. Outside a tokio runtime, and for a front-end tool, the
     /// call fails at once.
@@ -115,7 +117,7 @@ impl Tools {
         run::start(tool, invocation, Arc::clone(&self.inner.state), grace, &self.inner.tasks)
     }
 
-    /// Waits until no tool call runs, cancelled ones included. Does not cancel any. Dropping the future just stops
+    /// Waits until no tool call runs, cancelled ones included. It does not cancel calls. Dropping the future only stops the
     /// waiting.
     pub fn idle(&self) -> impl Future<Output = ()> + Send + 'static {
         let tasks = self.inner.tasks.clone();
@@ -146,7 +148,7 @@ pub struct ToolSnapshot {
 struct Snapshot {
     tools: BTreeMap<Text, Arc<RegisteredTool>>,
     specs: Arc<[Arc<ToolSpec>]>,
-    /// Tools that the conversation may speak of and that cannot be called.
+    /// Tools that the conversation may contain calls of, and that cannot be called.
     withheld: BTreeMap<Text, ToolSide>,
 }
 
@@ -157,7 +159,7 @@ impl Default for Snapshot {
 }
 
 impl ToolSnapshot {
-    /// Sorted by name, so that the same tools make the same provider request on every instance.
+    /// Creates a snapshot. The tools are sorted by name, so that every instance sends providers the same request.
     fn of(tools: BTreeMap<Text, Arc<RegisteredTool>>) -> Self {
         let specs = tools.values().map(|tool| Arc::clone(tool.spec())).collect();
         Self {
@@ -166,7 +168,7 @@ impl ToolSnapshot {
         }
     }
 
-    /// Other tools for the same principal.
+    /// Returns a snapshot of other tools for the same principal.
     fn holding(
         &self,
         tools: BTreeMap<Text, Arc<RegisteredTool>>,
@@ -177,15 +179,15 @@ impl ToolSnapshot {
         Self { inner, principal: self.principal.clone() }
     }
 
-    /// The same tools for a run of this principal, whom approval policies look at.
+    /// Sets the principal of the run, which approval policies see.
     #[must_use]
     pub fn for_principal(mut self, principal: Principal) -> Self {
         self.principal = principal;
         self
     }
 
-    /// The tools that can be offered to a client: without the registered front-end tools, or without forms, where it
-    /// has no use for them.
+    /// Returns the tools that a client supports: without the registered front-end tools, or without forms, if the client
+    /// cannot run them.
     pub(crate) fn for_abilities(&self, abilities: ClientAbilities) -> Self {
         let keeps = |tool: &RegisteredTool| match tool.spec().side {
             ToolSide::Server => true,
@@ -200,31 +202,33 @@ impl ToolSnapshot {
         Self::of(tools).for_principal(self.principal.clone())
     }
 
-    /// The tool with exactly this name.
+    /// Returns the tool with exactly this name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Arc<RegisteredTool>> {
         self.inner.tools.get(name)
     }
 
-    /// What the model is told: the registered tools by name, then those that the client declared, in its order.
+    /// Returns the descriptions for the model: the registered tools by name, then those that the client declared, in the
+    /// client's order.
     #[must_use]
     pub fn specs(&self) -> Arc<[Arc<ToolSpec>]> {
         Arc::clone(&self.inner.specs)
     }
 
-    /// How many tools there are.
+    /// Returns the number of tools.
     #[must_use]
     pub fn len(&self) -> usize {
         self.inner.tools.len()
     }
 
-    /// Whether there are none.
+    /// Returns `true` if there are no tools.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.inner.tools.is_empty()
     }
 
-    /// Who runs the tool with exactly this name, or ran it where it is withheld; `None` when there is no such tool.
+    /// Returns the side that runs the tool with exactly this name, or that ran it earlier. Returns `None` when there is no
+    /// such tool.
     #[must_use]
     pub fn side(&self, name: &str) -> Option<ToolSide> {
         match self.get(name) {
@@ -237,8 +241,8 @@ impl ToolSnapshot {
     ///
     /// # Errors
     ///
-    /// With a text of at most some 500 bytes for the model: which part of the arguments (as a JSON pointer) does not
-    /// fit, and what is expected there.
+    /// Returns a text for the model. For arguments it names the place (as a JSON pointer) and the rule, in at most 500
+    /// bytes; for an unknown tool it lists the tools that exist, in about 1,000 bytes.
     pub fn check(&self, name: &str, arguments: &JsonText) -> Result<(), Text> {
         match self.get(name) {
             Some(tool) => tool.check_arguments(arguments),
@@ -271,13 +275,15 @@ impl ToolSnapshot {
         text.into()
     }
 
-    /// The same tools and those that a client declares for one run, all of which the client runs itself. A declared
-    /// tool that repeats a registered front-end tool is left out: the host's word counts.
+    /// Returns the same tools and those that a client declares for one run, which the client runs itself. A declared tool
+    /// with the name of a registered front-end tool is left out.
     ///
     /// # Errors
     ///
-    /// When a declared tool has the name of a server tool, the name of another declared one or a name that is not
-    /// allowed, or when a provider would refuse its schema. The path says which: `tools[2]`.
+    /// Returns an error with the path of the tool (`tools[2]`) in these cases:
+    ///
+    /// - It has the name of a server tool, of another declared tool, or one that is not allowed.
+    /// - A provider would refuse its schema, or the schema is too large with its references followed.
     pub fn with_declared(&self, declared: &[Arc<ToolSpec>]) -> Result<Self, omniassist_core::Error> {
         if declared.is_empty() {
             return Ok(self.clone());
@@ -311,8 +317,8 @@ impl ToolSnapshot {
         Ok(self.holding(tools, specs.into(), self.inner.withheld.clone()))
     }
 
-    /// The same tools, and these names as tools that the client ran earlier: the conversation may hold calls of them,
-    /// the model is not told of them, and a call of one is refused. Names that tools have are left out.
+    /// Returns the same tools, with the names of tools that the client ran earlier. The conversation may contain calls of
+    /// those, the model does not learn of them, and a new call of one is refused. Names of existing tools are left out.
     #[must_use]
     pub fn with_past(&self, names: &[Text]) -> Self {
         if names.is_empty() {
@@ -326,8 +332,8 @@ impl ToolSnapshot {
         self.holding(tools, specs, withheld)
     }
 
-    /// The same tools without those that the server runs. Their names stay known as the server's, and a call of one
-    /// is refused.
+    /// Returns the same tools without those that the server runs. Their names stay reserved for the server, and a call of
+    /// one is refused.
     #[must_use]
     pub fn without_server_tools(&self) -> Self {
         let is_ours = |side: ToolSide| side == ToolSide::Server;

@@ -19,23 +19,23 @@ use super::{ToolContext, ToolError};
 use crate::telemetry::{ToolEnd, ToolTrace};
 use crate::{CancellationToken, RunContext};
 
-/// A call that is to be made. A test gets the run from [`RunContext::for_request`].
+/// A tool call to start. A test gets the run from [`RunContext::for_request`].
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ToolInvocation {
-    /// The call.
+    /// The id of the call.
     pub call_id: Text,
-    /// Its arguments, which fit the tool's schema.
+    /// The arguments, which fit the tool's schema.
     pub arguments: JsonText,
-    /// The run it belongs to.
+    /// The run that the call belongs to.
     pub run: RunContext,
-    /// Fires when the run is over; the call's own token fires with it.
+    /// The token of the run. The call's own token is cancelled with it.
     pub cancel: CancellationToken,
     trace: ToolTrace,
 }
 
 impl ToolInvocation {
-    /// A call that nothing cancels but the drop of its [`RunningTool`].
+    /// Creates a call that is only cancelled when its [`RunningTool`] is dropped.
     #[must_use]
     pub fn new(call_id: impl Into<Text>, arguments: JsonText, run: RunContext) -> Self {
         Self {
@@ -47,7 +47,7 @@ impl ToolInvocation {
         }
     }
 
-    /// The token that the call's own token follows. Default: a fresh one.
+    /// Sets the token that cancels the call. Default: a new one.
     #[must_use]
     pub fn cancel(mut self, token: CancellationToken) -> Self {
         self.cancel = token;
@@ -60,13 +60,12 @@ impl ToolInvocation {
     }
 }
 
-/// A tool call that runs in a task of its own: a stream of progress that ends with [`ToolUpdate::Done`].
+/// A running tool call: a stream of updates that ends with [`ToolUpdate::Done`]. The call runs in its own task.
 ///
-/// The call goes on whether or not the stream is polled, and another tool that blocks its thread does not hold it up.
-/// A panic, a timeout and an output that is too large all end it with an outcome that carries its call id. (Built with
-/// `panic = "abort"`, a panic ends the process.)
+/// The call continues even if the stream is not polled. A panic, a timeout and an invalid output end it with an outcome
+/// that has its call id. (In a build with `panic = "abort"`, a panic ends the process.)
 ///
-/// Dropping it before the end fires the call's [`CancellationToken`] at once; a task that has not ended
+/// Dropping it before the end cancels the call's [`CancellationToken`] at once; a task that has not ended
 /// [`Limits::tool_cancel_grace`](omniassist_core::Limits::tool_cancel_grace) later is aborted where it awaits.
 #[must_use = "dropping a running tool cancels it"]
 pub struct RunningTool {
@@ -77,13 +76,13 @@ pub struct RunningTool {
 }
 
 impl RunningTool {
-    /// The call.
+    /// Returns the id of the call.
     #[must_use]
     pub fn call_id(&self) -> &Text {
         &self.call_id
     }
 
-    /// Waits for the end, passing over progress. Dropping the future cancels the call.
+    /// Waits for the end and skips other updates. Dropping the future cancels the call.
     pub async fn outcome(mut self) -> ToolOutcome {
         loop {
             match std::future::poll_fn(|cx| self.poll_update(cx)).await {
@@ -171,7 +170,7 @@ pub(super) fn start(
         async move { tool.call(context).await }.instrument(span.clone())
     };
     let work = runtime.spawn(tasks.track_future(work));
-    // A second task keeps the time, so that a tool that blocks its thread is still answered for.
+    // A second task watches the time, so that a tool which blocks its thread still has an outcome.
     runtime.spawn(tasks.track_future(supervise(work, end, cancel, grace).instrument(span)));
     running
 }
@@ -220,8 +219,7 @@ fn panic_text(payload: &(dyn Any + Send)) -> String {
     format!("panicked: {text}")
 }
 
-/// Ends a call exactly once: with its outcome, or, when the supervising task itself is lost with its runtime, with an
-/// error.
+/// A guard that ends a call exactly once: with its outcome, or with an error when the runtime drops the supervising task.
 struct End {
     call_id: Text,
     tool: Arc<RegisteredTool>,

@@ -3,7 +3,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
-/// The host's values that tools take with [`State<T>`](super::State), one per type.
+/// The host's values for [`State<T>`](super::State), one per type.
 ///
 /// ```
 /// use omniassist_server::tool::StateMap;
@@ -25,19 +25,19 @@ struct Value {
 }
 
 impl StateMap {
-    /// An empty map.
+    /// Creates an empty map.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds a value, in place of an earlier one of the same type.
+    /// Inserts a value. It replaces an earlier one of the same type.
     pub fn insert<T: Send + Sync + 'static>(&mut self, value: T) {
         let value = Value { type_name: type_name::<T>(), value: Arc::new(value) };
         self.values.insert(TypeId::of::<T>(), value);
     }
 
-    /// The value of a type.
+    /// Returns the value of a type.
     #[must_use]
     pub fn get<T: 'static>(&self) -> Option<&T> {
         self.values.get(&TypeId::of::<T>())?.value.downcast_ref()
@@ -56,7 +56,7 @@ impl fmt::Debug for StateMap {
     }
 }
 
-/// A type that a tool needs to find in the [`StateMap`].
+/// A type that a tool requires in the [`StateMap`].
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct StateNeed {
     type_id: TypeId,

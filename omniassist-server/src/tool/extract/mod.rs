@@ -1,4 +1,4 @@
-//! What a tool function can take as parameters.
+//! The parameters of a tool function.
 
 mod args;
 mod request;
@@ -18,7 +18,7 @@ use super::{ToolContext, ToolError};
 
 /// A parameter of a tool function, made from the call.
 ///
-/// Implement it to give tools something of the host's own:
+/// Implement it for a type of the host:
 ///
 /// ```
 /// use omniassist_server::tool::{Extension, FromToolCall, Tool, ToolContext, ToolError};
@@ -35,7 +35,7 @@ use super::{ToolContext, ToolError};
 /// async fn stock(tenant: Tenant) -> Result<String, ToolError> {
 ///     Ok(format!("{} has 3 left", tenant.0))
 /// }
-/// let tool = Tool::new("stock", "How many are left", stock);
+/// let tool = Tool::new("stock", "Counts what is left", stock);
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a parameter of a tool function",
@@ -50,14 +50,14 @@ pub trait FromToolCall: Sized + Send {
     ///
     /// # Errors
     ///
-    /// What the model and the user are told when it cannot be made; the tool is then not called.
+    /// Returns the error for the model and the user when the parameter cannot be made. The tool is then not called.
     fn from_call(call: &ToolContext) -> Result<Self, ToolError>;
 
-    /// Says what the tool has to have for this parameter. Default: nothing.
+    /// Describes what this parameter needs of the tool. Default: nothing.
     fn describe(_description: &mut ToolDescription) {}
 }
 
-/// What a tool function's parameters say about the tool.
+/// A description of the needs of a tool function's parameters.
 #[derive(Debug, Default)]
 pub struct ToolDescription {
     pub(super) schema: Option<Value>,
@@ -66,13 +66,13 @@ pub struct ToolDescription {
 }
 
 impl ToolDescription {
-    /// The model's arguments are of this type. A tool has at most one such type.
+    /// Sets the type of the model's arguments. A tool has at most one such type.
     pub fn arguments<T: JsonSchema>(&mut self) {
         self.schema = Some(schema::generate::<T>());
         self.arguments.push(type_name::<T>());
     }
 
-    /// The host has to give a value of this type with `.state(value)`.
+    /// Adds a type that the host must provide with `.state(value)`.
     pub fn needs_state<T: 'static>(&mut self) {
         self.state.push(StateNeed::of::<T>());
     }

@@ -8,8 +8,8 @@ use crate::tool::{ToolContext, ToolError};
 /// A clone of a value that the host's middleware put into the HTTP request's extensions: the user who is logged in,
 /// the tenant, a database transaction.
 ///
-/// When the request has none, the tool is not called: the log says which type is missing, and the model and the user are
-/// told that the tool failed. Take `Option<Extension<T>>` where it may be absent.
+/// When the request has no such value, the tool is not called. The log names the missing type, and the model and the user
+/// read that the tool failed. Use `Option<Extension<T>>` where the value may be absent.
 ///
 /// ```
 /// use omniassist_server::tool::{Extension, Tool, ToolError};
@@ -34,9 +34,7 @@ where
     fn from_call(call: &ToolContext) -> Result<Self, ToolError> {
         find(call).ok_or_else(|| {
             let name = type_name::<T>();
-            ToolError::internal(format!(
-                "no `{name}` in the request's extensions; a layer has to put it there"
-            ))
+            ToolError::internal(format!("no `{name}` in the request's extensions; a layer must insert it"))
         })
     }
 }
@@ -54,7 +52,7 @@ fn find<T: Clone + Send + Sync + 'static>(call: &ToolContext) -> Option<Extensio
     call.run().extensions().get().cloned().map(Extension)
 }
 
-/// Id of the tool call; see [`ToolContext::call_id`].
+/// The id of the tool call; see [`ToolContext::call_id`].
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct CallId(pub Text);
 
@@ -64,9 +62,9 @@ impl FromToolCall for CallId {
     }
 }
 
-/// The chat that the run belongs to, as the client names it: an address, not a credential.
+/// The id of the chat that the run belongs to. The client chooses it: it is not a credential.
 ///
-/// A request need not name one; then the tool is not called, and the model and the user are told so. Take
+/// When the request names no chat, the tool is not called, and the model and the user read the reason. Use
 /// `Option<ChatId>` where it may be absent.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ChatId(pub Text);

@@ -3,8 +3,9 @@ use std::any::type_name;
 use super::{FromToolCall, ToolDescription};
 use crate::tool::{ToolContext, ToolError};
 
-/// A clone of the host's value of this type, given to the assistant's builder with `.state(value)`: a connection pool,
-/// a client, configuration. Registering a tool whose state is not there fails and names the tool and the type.
+/// A clone of the host's value of this type, such as a connection pool or a client. The host provides it with
+/// `.state(value)` of the assistant's builder. Registration of a tool fails when a value is missing, and the error names
+/// the tool and the type.
 ///
 /// ```
 /// use std::sync::Arc;

@@ -242,7 +242,7 @@ impl<'s, 'v> Walk<'s, 'v> {
                 holds = self.fail(|| format!("{} has equal items", show(value)));
             }
         }
-        // Up to draft 2019-09 a list of `items` is what `prefixItems` is now, and `additionalItems` what `items` is.
+        // Up to draft 2019-09, `prefixItems` is a list in `items`, and `items` is `additionalItems`.
         let (first, rest) = match keywords.get("items") {
             Some(Value::Array(first)) => (first.as_slice(), keywords.get("additionalItems")),
             rest => (list(keywords, "prefixItems"), rest),
