@@ -8,7 +8,7 @@ use omniassist_server::core::message::{
 use omniassist_server::core::verify::{self, Poster};
 use omniassist_server::core::{Error, JsonText, Limits, RunEvent, RunRequest, Text};
 use omniassist_server::seal::{SealVerifier, Sealer};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::chat::{LIFETIME_MS, Shop};
 use super::keys;
