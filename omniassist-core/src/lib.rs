@@ -1,28 +1,28 @@
-//! The part of OmniAssist that needs no operating system: the data model, the run loop as a state machine, the
-//! context compressor, transcript repair, the SSE and JSON codecs, and the wire dialects as pure functions.
+//! The part of OmniAssist without I/O: the data model, the run loop as a state machine, the context compressor, transcript
+//! repair, codecs, and the wire dialects as pure functions.
 //!
-//! Depend on this crate to write a dialect, a store or a test that must not pull in a runtime. To put an assistant
-//! into a backend, depend on one of the adapters (`omniassist-axum`), which re-exports what that needs.
+//! Depend on this crate to write a dialect, a store or a test without an async runtime. To add an assistant to a backend,
+//! depend on one of the adapters (`omniassist-axum`), which re-exports what it needs.
 //!
-//! Nothing here reads a clock, opens a socket, spawns a thread or draws a random number: time and ids come in as
-//! parameters. That is what lets every path of a run be tested without waiting for anything.
+//! This crate reads no clock, opens no socket, spawns no thread and generates no random number: time and ids are
+//! parameters. Every path of a run can therefore be tested without waiting.
 //!
-//! # The way of a run
+//! # Path of a run
 //!
 //! ```text
 //! request bytes → dialect decode → RunRequest → machine (LlmEvent in, RunEvent out) → dialect encode → bytes
 //! ```
 //!
-//! - [`message`]: what a conversation is made of, and the lenient reader of posted messages.
-//! - [`transcript`]: the legal form of a conversation that a model provider accepts, and its repair.
-//! - [`run`]: the run loop. It is fed model events and tool results and says what to do next.
-//! - [`event`]: the only two event types: [`LlmEvent`] (what a model says) and [`RunEvent`] (what a run does).
+//! - [`message`]: the parts of a conversation, and the lenient reader of posted messages.
+//! - [`transcript`]: the form of a conversation that model providers accept, and its repair.
+//! - [`run`]: the run loop. It takes model events and tool results, and returns the next action.
+//! - [`event`]: the two event types: [`LlmEvent`], from a model, and [`RunEvent`], from a run.
 //! - [`context`]: application context compressed into a bounded, delimited block.
-//! - [`sse`]: server-sent events in both directions.
+//! - [`sse`]: the reader of server-sent events.
 //! - [`dialect`]: the wire formats that chat clients speak.
 //! - [`bridge`]: the events of another agent runtime, turned into those of a run.
-//! - [`verify`]: what only the server can have written, judged before a run begins.
-//! - [`canonical`]: one text for every JSON value, however it was spelled.
+//! - [`verify`]: verification of the parts of a conversation that only the server can have written.
+//! - [`canonical`]: the canonical text of a JSON value.
 //! - [`typescript`]: declarations of messages and tools for a front end's compiler.
 
 pub mod bridge;

@@ -1,8 +1,8 @@
-//! Reads JSON that is still growing, such as the arguments of a tool call while the model writes them.
+//! A reader of incomplete JSON, such as the arguments of a tool call while the model writes them.
 //!
-//! Use it to show what is there so far. It is off the path of the relay: each call reads the text from its start, so
-//! calling it for every delta of a long value takes quadratic time. For JSON that is complete use
-//! [`JsonText::parse`](crate::JsonText::parse), which also refuses what is wrong.
+//! Use it to display a value before it is complete. Each call reads the text from its start, so calling it for every
+//! delta of a long value takes quadratic time. For complete JSON, use [`JsonText::parse`](crate::JsonText::parse), which
+//! reports every error.
 //!
 //! ```
 //! use omniassist_core::partial_json::parse_partial;
@@ -20,17 +20,17 @@ use serde_json::{Number, Value};
 use crate::json_guard::after_string;
 use crate::{Error, Result};
 
-/// The value as far as `text` tells it, or `None` while there is nothing to show.
+/// Returns the value of an incomplete text, or `None` if there is nothing to show yet.
 ///
-/// The value only grows with the text: objects and arrays gain members, strings gain characters, and nothing else
-/// changes, as long as no object repeats a key (the last value counts then). What could still become something else
-/// is left out: keys without a value, unfinished escapes and words, and a number that ends the text. So a text that
-/// is a mere number is never shown.
+/// The value only grows with the text: objects and arrays gain members, and strings gain characters. The exception is an
+/// object that repeats a key, in which the last value counts. Tokens that can still change are omitted: keys without a
+/// value, unfinished escapes and words, and a number at the end. A text that consists of a number is therefore never
+/// shown.
 ///
 /// # Errors
 ///
-/// When the text cannot become JSON. Not every fault is noticed: after a wrong token between the members of an array
-/// or object, and after the end of the value, the rest of the text is ignored.
+/// When the text cannot become JSON. Some errors are not detected: the text after an invalid token between members, and
+/// after the end of the value, is ignored.
 pub fn parse_partial(text: &str) -> Result<Option<Value>> {
     let settled = without_open_number(text.as_bytes());
     match JsonValue::parse_with_config(settled, false, PartialMode::TrailingStrings) {
@@ -40,7 +40,7 @@ pub fn parse_partial(text: &str) -> Result<Option<Value>> {
     }
 }
 
-/// The text without a number at its very end, whose next digit may be still to come.
+/// Returns the text without a number at its end, which may be incomplete.
 fn without_open_number(text: &[u8]) -> &[u8] {
     let mut outside = text;
     while let Some(quote) = memchr::memchr(b'"', outside) {

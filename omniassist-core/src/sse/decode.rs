@@ -9,9 +9,9 @@ use super::event::{Data, SseEvent};
 use super::field::{self, Field};
 use crate::{Error, Result, Text};
 
-/// Reads an event stream from chunks cut anywhere: the same bytes give the same events in every chunking.
+/// A decoder of event streams. The same bytes give the same events, in whatever chunks they arrive.
 ///
-/// Feed a chunk, then pull events until there are none:
+/// Feed a chunk, then take events until there are none:
 ///
 /// ```
 /// use bytes::Bytes;
@@ -29,56 +29,56 @@ use crate::{Error, Result, Text};
 /// # Ok::<(), omniassist_core::Error>(())
 /// ```
 ///
-/// A value whose line lies within one chunk is a view of that chunk: nothing is copied or allocated for it, and the
-/// chunk's memory lives as long as the view. A line that straddles chunks is copied once, and data of several lines
-/// is joined in a buffer of its own. Each byte is looked at once, however small the chunks are.
+/// A value whose line lies within one chunk is a view of that chunk. It is not copied, and keeps the chunk's memory
+/// alive. A line that spans chunks is copied once, and data of several lines is joined in a separate buffer. Each byte is
+/// scanned once, whatever the size of the chunks.
 ///
-/// Memory is bounded: data, event name, id and reconnection time of one event, together with the line in progress,
-/// may hold as many bytes as [`new`](Self::new) is told. Comments and unknown fields are not kept at all.
+/// Memory is bounded: data, event name, id and reconnection time of one event, together with the line in progress, hold
+/// at most the bytes given to [`new`](Self::new). Comments and unknown fields are not stored.
 ///
 /// # Departures from the WHATWG rules
 ///
-/// Bytes of a known field that are not UTF-8 are an error, not U+FFFD: a replaced character could change a tool call's
-/// arguments unseen. In comments and unknown fields any bytes are passed over. An event cut off by the end of the
-/// stream is handed out by [`finish`](Self::finish), marked, where a browser drops it.
+/// Invalid UTF-8 in a known field is an error and does not become U+FFFD, because a replaced character could silently
+/// change the arguments of a tool call. Comments and unknown fields may contain any bytes. [`finish`](Self::finish)
+/// returns an event that the end of the stream cut off, marked as such; a browser drops it.
 ///
 /// # Errors
 ///
-/// After an error the decoder holds nothing, ignores what it is fed, and answers each call with the same error.
+/// After an error, the decoder is empty, ignores further chunks, and returns the same error from each call.
 pub struct SseDecoder {
     max_event_bytes: usize,
-    /// What is still to be read of the chunk in hand.
+    /// The unread part of the current chunk.
     chunk: Bytes,
-    /// Chunks fed before the one in hand was read to its end.
+    /// The chunks that were fed before the current one was read.
     waiting: VecDeque<Bytes>,
-    /// Where in the stream `chunk` begins.
+    /// The offset of `chunk` in the stream.
     offset: u64,
-    /// How much of a byte order mark was seen at the start of the stream; `BOM.len()` once that is settled.
+    /// The bytes of a byte order mark that were read at the start of the stream; `BOM.len()` once that is decided.
     bom_seen: usize,
-    /// Whether the last line ended in a carriage return, so that a line feed now belongs to its end.
+    /// `true` if the last line ended in a carriage return, so that a line feed now belongs to it.
     after_cr: bool,
     line: Line,
     kept: BytesMut,
-    /// Where in the stream the line in progress begins.
+    /// The offset of the line in progress in the stream.
     line_start: u64,
     event: Text,
     data: Data,
-    /// The bytes that count against the limit: those of all values of the event in progress.
+    /// The bytes of all values of the event in progress, which count towards the limit.
     event_bytes: usize,
     last_id: Text,
     retry: Option<Duration>,
     failure: Option<Failure>,
-    /// Bytes scanned and bytes copied, for the proof that work is linear.
+    /// The bytes scanned and copied, for the test that the work is linear.
     #[cfg(test)]
     work: usize,
 }
 
-/// The line that earlier chunks left unfinished.
+/// The unfinished line of earlier chunks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Line {
-    /// None: the next byte begins a line.
+    /// There is none; the next byte begins a line.
     None,
-    /// Its bytes are in `kept`, as yet too few to tell the field.
+    /// Its bytes are in `kept`, and are too few to determine the field.
     Short,
     /// A known field; its bytes are in `kept`.
     Known,
@@ -98,11 +98,11 @@ enum Failure {
 
 const BOM: [u8; 3] = [0xef, 0xbb, 0xbf];
 
-/// A line buffer that grew beyond this is not kept for the next line.
+/// A line buffer that grew beyond this is not reused.
 const MAX_RETAINED: usize = 64 * 1024;
 
 impl SseDecoder {
-    /// A decoder at the start of a stream, whose events may hold `max_event_bytes` bytes each
+    /// Creates a decoder for a stream whose events hold at most `max_event_bytes` bytes each
     /// ([`Limits::max_sse_event_bytes`](crate::Limits::max_sse_event_bytes)).
     #[must_use]
     pub fn new(max_event_bytes: usize) -> Self {
@@ -127,8 +127,8 @@ impl SseDecoder {
         }
     }
 
-    /// Takes the next bytes of the stream. Events come from [`next_event`](Self::next_event), which is best called
-    /// until it has no more before the next chunk is fed; else the chunks wait in memory.
+    /// Adds the next bytes of the stream. Call [`next_event`](Self::next_event) until it returns `None` before feeding the
+    /// next chunk; otherwise chunks accumulate in memory.
     pub fn feed(&mut self, chunk: Bytes) {
         if self.failure.is_some() || chunk.is_empty() {
             return;
@@ -140,21 +140,22 @@ impl SseDecoder {
         }
     }
 
-    /// The next complete event, or `None` when more bytes are needed.
+    /// Returns the next complete event, or `None` if it needs more bytes.
     ///
     /// # Errors
     ///
-    /// When an event passes the limit (`max_sse_event_bytes`), or when a field is not UTF-8; the error then names the
-    /// offset of the first wrong byte in the stream. Events complete before that point are handed out first.
+    /// When an event exceeds the limit (`max_sse_event_bytes`), or a field is not UTF-8. The error then names the offset of
+    /// the first invalid byte in the stream. Events that were complete before that point are returned first.
     pub fn next_event(&mut self) -> Result<Option<SseEvent>> {
         self.guarded(Self::read_event)
     }
 
-    /// The event that the end of the stream cut off, with its [`terminated`](SseEvent::terminated) unset; `None` if the
-    /// stream ended properly. Its data may be incomplete: a caller should use it only if it parses and is the event
-    /// that ends the exchange. Events that were fed but not yet pulled come first, so call this until it gives `None`.
+    /// Returns the event that the end of the stream cut off, or `None` if the stream ended properly. Its
+    /// [`terminated`](SseEvent::terminated) is `false`, and its data can be incomplete: use it only if it parses and is the
+    /// last event of the protocol. Complete events that were not taken yet come first, so call this until it returns
+    /// `None`.
     ///
-    /// An event that ends within a character is dropped. A stream that is opened anew needs a new decoder.
+    /// An event that ends within a character is dropped. A new stream needs a new decoder.
     ///
     /// # Errors
     ///
@@ -175,7 +176,7 @@ impl SseDecoder {
         })
     }
 
-    /// The reconnection time that the stream last asked for with a `retry` field.
+    /// Returns the reconnection time of the last `retry` field.
     #[must_use]
     pub fn retry(&self) -> Option<Duration> {
         self.retry
@@ -282,7 +283,7 @@ impl SseDecoder {
         }
     }
 
-    /// Keeps a piece of a line whose end is not in sight, or ends with it. `offset` still stands at the piece.
+    /// Stores a part of a line without its end, or its last part. `offset` is that of the part.
     fn keep(&mut self, part: &[u8]) -> Result<(), Failure> {
         let mut part = part;
         if self.line == Line::None {
@@ -334,7 +335,7 @@ impl SseDecoder {
         Ok(())
     }
 
-    /// The bytes of the event with a value of this length added.
+    /// Adds the length of a value to the bytes of the event.
     fn check_limit(&self, field: Field, value: usize) -> Result<usize, Failure> {
         let joint = usize::from(field == Field::Data && !matches!(self.data, Data::None));
         let bytes = self.event_bytes.saturating_add(value).saturating_add(joint);
@@ -348,8 +349,8 @@ impl SseDecoder {
         Some(SseEvent { event, data, id: self.last_id.clone(), terminated })
     }
 
-    /// Takes one byte that may belong to a byte order mark. One that breaks off leaves a line that begins with its
-    /// bytes, which no known field does.
+    /// Reads one byte of a possible byte order mark. An incomplete mark becomes the start of a line, which then is an
+    /// unknown field.
     fn settle_bom(&mut self, first: u8) {
         if BOM.get(self.bom_seen) == Some(&first) {
             self.bom_seen += 1;

@@ -10,14 +10,14 @@ pub struct SseEvent {
     pub event: Text,
     /// The values of its `data` fields, joined by line feeds.
     pub data: Text,
-    /// The last id that the stream gave, in this event or an earlier one; empty if none.
+    /// The last id of the stream, from this event or an earlier one; empty if there was none.
     pub id: Text,
-    /// Whether the blank line that ends an event was seen. Only [`SseDecoder::finish`](super::SseDecoder::finish)
-    /// hands out an event without.
+    /// `true` if the event ended with a blank line. Only [`SseDecoder::finish`](super::SseDecoder::finish) returns an
+    /// event without one.
     pub terminated: bool,
 }
 
-/// The `data` lines of the event in progress. Most events have one, which stays the view that it came as.
+/// The `data` lines of the event in progress. A single line, the usual case, stays a view into its chunk.
 #[derive(Default)]
 pub(super) enum Data {
     #[default]
@@ -45,7 +45,7 @@ impl Data {
         };
     }
 
-    /// The data of the whole event, or `None` if it had no `data` line.
+    /// Returns the data of the whole event, or `None` if it had no `data` line.
     pub(super) fn into_text(self) -> Option<Text> {
         match self {
             Self::None => None,

@@ -1,4 +1,4 @@
-/// A field that an event stream's reader knows.
+/// A known field of an event stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Field {
     Data,
@@ -7,10 +7,10 @@ pub(super) enum Field {
     Retry,
 }
 
-/// The bytes after which a line shows whether it is a known field and where its value begins: those of `event: `.
+/// The bytes that suffice to determine a known field and the start of its value: those of `event: `.
 pub(super) const LONGEST_PREFIX: usize = 7;
 
-/// The field of a complete line, and where its value begins. `None` for a comment or an unknown field.
+/// Returns the field of a complete line and the start of its value. `None` for a comment or an unknown field.
 pub(super) fn of_line(line: &[u8]) -> Option<(Field, usize)> {
     match line {
         b"data" | b"event" | b"id" | b"retry" => {
@@ -26,7 +26,7 @@ pub(super) fn of_line(line: &[u8]) -> Option<(Field, usize)> {
     }
 }
 
-/// The same for a line that may go on, which holds at least [`LONGEST_PREFIX`] bytes.
+/// Returns the same for an incomplete line of at least [`LONGEST_PREFIX`] bytes.
 pub(super) fn of_prefix(line: &[u8]) -> Option<(Field, usize)> {
     let (field, name) = match line {
         [b'd', b'a', b't', b'a', b':', ..] => (Field::Data, 5),

@@ -1,24 +1,20 @@
-//! Server-sent events, in both directions and without I/O.
+//! A reader of server-sent events, without I/O.
 //!
-//! [`SseDecoder`] reads what a model provider sends, in whatever pieces the network delivers it; [`encode`] writes
-//! what a chat client reads. Both keep the [WHATWG rules] for event streams. Use these rather than the types of a web
-//! framework or HTTP client where the bytes must be the same under every framework, and where an event per token
-//! must not cost an allocation.
+//! [`SseDecoder`] reads the stream of a model provider, in any pieces that the network delivers. It follows the
+//! [WHATWG rules] for event streams, bounds what it buffers, and does not allocate for a plain event. The dialects write
+//! their events themselves.
 //!
 //! [WHATWG rules]: https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation
 //!
 //! ```
-//! use bytes::{Bytes, BytesMut};
-//! use omniassist_core::sse::{self, SseDecoder};
+//! use bytes::Bytes;
+//! use omniassist_core::sse::SseDecoder;
 //!
-//! let mut wire = BytesMut::new();
-//! sse::encode::event(&mut wire, Some(7), br#"{"delta":"Hi"}"#);
-//! sse::encode::done(&mut wire);
-//!
+//! let wire = b"id: 7\ndata: {\"delta\":\"Hi\"}\n\ndata: [DONE]\n\n";
 //! let mut decoder = SseDecoder::new(8 << 20);
 //! let mut seen = Vec::new();
 //! for byte in wire {
-//!     decoder.feed(Bytes::from(vec![byte]));
+//!     decoder.feed(Bytes::copy_from_slice(&[*byte]));
 //!     while let Some(event) = decoder.next_event()? {
 //!         seen.push(event.data);
 //!     }
@@ -28,9 +24,11 @@
 //! ```
 
 mod decode;
-pub mod encode;
 mod event;
 mod field;
 
 pub use decode::SseDecoder;
 pub use event::SseEvent;
+
+/// A comment, which readers ignore. It keeps an idle connection open.
+pub const KEEP_ALIVE: &[u8] = b": keep-alive\n\n";

@@ -1,7 +1,6 @@
 //! The event stream codec: framing rules, chunk boundaries, limits, and the writer read back.
 
 mod chunking;
-mod encode;
 mod fixtures;
 mod framing;
 mod limits;

@@ -296,7 +296,7 @@ impl EventBody {
         let mut cx = Context::from_waker(self.wake_flag.waker());
         while self.timer.as_mut().poll_deadline(&mut cx, self.last_frame + self.keep_alive).is_ready() {
             if self.encoder.takes_comments() {
-                sse::encode::comment(&mut self.buffer, "keep-alive");
+                self.buffer.extend_from_slice(sse::KEEP_ALIVE);
             }
             self.last_frame = Instant::now();
         }
