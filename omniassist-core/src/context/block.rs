@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::{SummaryRequest, write};
+use super::{ContextSummariser, Summary, SummaryRequest, SummaryUsage, write};
 use crate::Text;
 
 const OPEN: &str = "<app_context>\n\
@@ -12,32 +12,31 @@ const OPEN: &str = "<app_context>\n\
 const CLOSE: &str = "</app_context>";
 const SUMMARY: &str = "Summary:\n";
 
-/// Application context as a model reads it: delimited, and said to be data.
+/// Application context in the form that a model reads.
 ///
-/// It begins with `<app_context>` and ends with `</app_context>`; between them no `<` occurs.
+/// It begins with `<app_context>` and ends with `</app_context>`, with no `<` between them. Its first line declares it
+/// as data, not instructions.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ContextBlock(Text);
 
 impl ContextBlock {
-    /// An open block; lines are appended to it, then it is closed by [`close`](Self::close).
-    pub(super) fn open(capacity: usize) -> String {
-        let mut out = String::with_capacity(OPEN.len() + capacity + CLOSE.len());
+    /// Creates a block from complete lines.
+    fn of(parts: &[&str]) -> Self {
+        let length: usize = parts.iter().map(|part| part.len()).sum();
+        let mut out = String::with_capacity(OPEN.len() + length + CLOSE.len());
         out.push_str(OPEN);
-        out
+        parts.iter().for_each(|part| out.push_str(part));
+        out.push_str(CLOSE);
+        Self(out.into())
     }
 
-    pub(super) fn close(mut open: String) -> Self {
-        open.push_str(CLOSE);
-        Self(open.into())
-    }
-
-    /// The block with its delimiters.
+    /// Returns the block with its delimiters.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The block as a text, without copying it.
+    /// Converts the block into a text, without copying it.
     #[must_use]
     pub fn into_text(self) -> Text {
         self.0
@@ -56,38 +55,38 @@ impl fmt::Display for ContextBlock {
     }
 }
 
-/// What the compressor did, for logs and for the curious user. It holds numbers only, nothing of the context.
+/// The numbers of a compression, for logs, metrics and users. It contains nothing of the context itself.
 ///
-/// `received = kept + merged + dropped`.
+/// They count the context of the host and of the client together: `received = kept + merged + dropped`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ContextReceipt {
-    /// Messages that came in.
+    /// The number of messages before compression.
     pub received: usize,
-    /// Bullets in the block, before a summary.
+    /// The number of bullets, before a summary.
     pub kept: usize,
-    /// Messages that went into the bullet of another one.
+    /// The number of messages that were merged into another's bullet.
     pub merged: usize,
-    /// Messages older than the window, and those that their template left out.
+    /// The number of messages outside the windows, and of those that their template left out.
     pub dropped: usize,
-    /// Values of messages in the window that were replaced because they are secret.
+    /// The number of secret values that were replaced.
     pub redacted: usize,
-    /// Bytes of the received messages as compact JSON.
+    /// The size of the received messages as compact JSON, in bytes.
     pub bytes_before: usize,
-    /// Bytes of the block, delimiters included; 0 where there is none.
+    /// The size of the block including its delimiters, in bytes; 0 if there is no block.
     pub bytes_after: usize,
-    /// Whether the block holds a summary in place of the bullets.
+    /// `true` if a summary replaces the bullets of the client's context.
     pub summarised: bool,
-    /// Whether a summary was asked for in vain, so that the block holds the bullets.
+    /// `true` if a summary was needed and could not be made, so that the block holds the bullets.
     pub summary_failed: bool,
 }
 
-/// A digest of a block, the same on every machine and in every version: a key for caching summaries.
+/// A digest of a block, as a key for caching summaries. It is the same on every machine and in every version.
 ///
-/// 128 bits of FNV-1a ([draft-eastlake-fnv](https://datatracker.ietf.org/doc/draft-eastlake-fnv/)). It is not
-/// cryptographic: blocks that collide can be made on purpose. Where clients do not trust each other, keep a cache per
-/// principal.
+/// The digest is 128-bit FNV-1a ([draft-eastlake-fnv](https://datatracker.ietf.org/doc/draft-eastlake-fnv/)), which is
+/// not cryptographic: an attacker can construct blocks that collide. If clients do not trust each other, keep one cache
+/// per principal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ContextDigest(u128);
 
@@ -98,7 +97,7 @@ impl ContextDigest {
         Self(bytes.iter().fold(OFFSET_BASIS, |hash, byte| (hash ^ u128::from(*byte)).wrapping_mul(PRIME)))
     }
 
-    /// The digest as a number.
+    /// Returns the digest as a number.
     #[must_use]
     pub fn as_u128(self) -> u128 {
         self.0
@@ -111,107 +110,125 @@ impl fmt::Display for ContextDigest {
     }
 }
 
-/// What came out of [`ContextCompressor::compress`](super::ContextCompressor::compress).
+/// The result of [`ContextCompressor::compress`](super::ContextCompressor::compress).
 #[derive(Debug, Clone)]
 #[must_use]
 pub struct Compressed {
+    /// The bullets of the host's context, each a line. A summary does not replace them.
+    host: Text,
+    /// The block of the client's context alone.
+    client: Option<ContextBlock>,
     block: Option<ContextBlock>,
     receipt: ContextReceipt,
     max_bytes: usize,
-    /// Of the block that the rules made, where a summary has replaced it.
-    replaced: Option<ContextDigest>,
+    used: Option<SummaryUsage>,
     error: Option<Arc<dyn StdError + Send + Sync>>,
 }
 
 impl Compressed {
-    pub(super) fn new(block: Option<ContextBlock>, receipt: ContextReceipt, max_bytes: usize) -> Self {
+    pub(super) fn new(host: String, client: &str, receipt: ContextReceipt, max_bytes: usize) -> Self {
+        let own = (!client.is_empty()).then(|| ContextBlock::of(&[client]));
+        let block = match &own {
+            _ if !host.is_empty() => Some(ContextBlock::of(&[&host, client])),
+            own => own.clone(),
+        };
         let bytes_after = block.as_ref().map_or(0, |block| block.as_str().len());
         Self {
+            host: host.into(),
+            client: own,
             block,
             receipt: ContextReceipt { bytes_after, ..receipt },
             max_bytes,
-            replaced: None,
+            used: None,
             error: None,
         }
     }
 
-    /// The block; `None` where there is nothing to say.
+    /// Returns the block, or `None` if there is no context.
     #[must_use]
     pub fn block(&self) -> Option<&ContextBlock> {
         self.block.as_ref()
     }
 
-    /// The block, taken out.
+    /// Converts the result into its block, or `None` if there is no context.
     #[must_use]
     pub fn into_block(self) -> Option<ContextBlock> {
         self.block
     }
 
-    /// What was done.
+    /// Returns the numbers of the compression.
     #[must_use]
     pub fn receipt(&self) -> &ContextReceipt {
         &self.receipt
     }
 
-    /// Whether the block is longer than the threshold and no summary was tried yet.
+    /// Returns `true` if the client's context is over the size limit and no summary was tried yet.
     #[must_use]
     pub fn needs_summary(&self) -> bool {
-        self.receipt.bytes_after > self.max_bytes && !self.receipt.summarised && !self.receipt.summary_failed
+        let bytes = self.client.as_ref().map_or(0, |block| block.as_str().len());
+        bytes > self.max_bytes && !self.receipt.summarised && !self.receipt.summary_failed
     }
 
-    /// What to ask a summariser; `None` unless [`needs_summary`](Self::needs_summary).
+    /// Returns the request for a summariser, if the block [needs a summary](Self::needs_summary).
     #[must_use]
     pub fn summary_request(&self) -> Option<SummaryRequest<'_>> {
-        let block = self.block.as_ref().filter(|_| self.needs_summary())?;
+        let block = self.client.as_ref().filter(|_| self.needs_summary())?;
         Some(SummaryRequest { compressed: self, block })
     }
 
-    /// The digest of the block that the rules made, also after a summary has replaced it. Computed on each call
-    /// until then, in time linear in the block.
+    /// Returns the digest of the client's block before a summary. The time is linear in the size of the block.
     #[must_use]
     pub fn digest(&self) -> ContextDigest {
-        self.replaced.unwrap_or_else(|| {
-            ContextDigest::of(self.block.as_ref().map_or(&[], |block| block.as_str().as_bytes()))
-        })
+        ContextDigest::of(self.client.as_ref().map_or(&[], |block| block.as_str().as_bytes()))
     }
 
     pub(super) fn max_bytes(&self) -> usize {
         self.max_bytes
     }
 
-    /// Puts a summary in place of the bullets, escaped and delimited as they were; its lines stay lines.
+    /// Calls the summariser if the block [needs a summary](Self::needs_summary).
     ///
-    /// Where none [is needed](Self::needs_summary), nothing changes. A summary that is blank, or that would make the
-    /// block longer, counts as failed.
-    pub fn with_summary(mut self, summary: impl AsRef<str>) -> Self {
+    /// If the summariser fails, the block stays unchanged; [`summary_error`](Self::summary_error) returns the error.
+    /// Dropping the future cancels the summary.
+    pub async fn summarise_with(self, summariser: &dyn ContextSummariser) -> Self {
+        let Some(request) = self.summary_request() else { return self };
+        match summariser.summarise(request).await {
+            Ok(summary) => self.with_summary(summary),
+            Err(error) => self.with_failed_summary(error),
+        }
+    }
+
+    /// Replaces the bullets of the client's context by a summary, which is escaped and delimited in the same way. Its
+    /// lines stay lines.
+    ///
+    /// Does nothing if the block [needs no summary](Self::needs_summary). A summary that is blank, or that would make
+    /// the block longer, counts as failed.
+    pub fn with_summary(mut self, summary: impl Into<Summary>) -> Self {
         if !self.needs_summary() {
             return self;
         }
-        let digest = self.digest();
-        let summary = summary.as_ref();
-        let mut out = ContextBlock::open(SUMMARY.len() + summary.len().min(self.receipt.bytes_after));
-        out.push_str(SUMMARY);
-        let empty = out.len();
-        // Escaping makes a text longer, never shorter: what is too long here need not be read.
-        if summary.trim().len() <= self.receipt.bytes_after {
-            for text in summary.lines().map(str::trim_end).filter(|line| !line.is_empty()) {
-                write::line(&mut out, text);
-                out.push('\n');
+        let Summary { text, used } = summary.into();
+        self.used = used;
+        let mut lines = String::new();
+        // Escaping never makes a text shorter, so a text over the limit need not be read.
+        if text.trim().len() <= self.receipt.bytes_after {
+            for line in text.lines().map(str::trim_end).filter(|line| !line.is_empty()) {
+                write::line(&mut lines, line);
+                lines.push('\n');
             }
         }
-        if out.len() == empty || out.len() + CLOSE.len() > self.receipt.bytes_after {
+        let block = ContextBlock::of(&[&self.host, SUMMARY, &lines]);
+        if lines.is_empty() || block.as_str().len() > self.receipt.bytes_after {
             self.receipt.summary_failed = true;
             return self;
         }
-        let block = ContextBlock::close(out);
         self.receipt.bytes_after = block.as_str().len();
         self.receipt.summarised = true;
-        self.replaced = Some(digest);
         self.block = Some(block);
         self
     }
 
-    /// Records that no summary could be had; the block of the rules stays.
+    /// Records that there is no summary. The block stays unchanged.
     pub fn with_failed_summary(mut self, error: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
         if self.needs_summary() {
             self.receipt.summary_failed = true;
@@ -220,10 +237,16 @@ impl Compressed {
         self
     }
 
-    /// Why there is no summary, where the summariser returned an error.
+    /// Returns the error of the summariser, if it failed.
     #[must_use]
     pub fn summary_error(&self) -> Option<&(dyn StdError + 'static)> {
         self.error.as_deref().map(|error| error as &(dyn StdError + 'static))
+    }
+
+    /// Returns the tokens that the summary used, if its summariser reported them.
+    #[must_use]
+    pub fn summary_usage(&self) -> Option<&SummaryUsage> {
+        self.used.as_ref()
     }
 }
 

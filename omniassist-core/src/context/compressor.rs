@@ -8,24 +8,25 @@ use super::form::Form;
 use super::navigation::Navigation;
 use super::redact::Redactor;
 use super::write::{self, Caps};
-use super::{Compressed, ContextBlock, ContextReceipt, ContextSummariser, ContextTemplate, generic, name};
+use super::{Compressed, ContextReceipt, ContextTemplate, generic, name};
 use crate::{ContextMessage, Text};
 
-/// How many context messages are kept.
+/// The default number of client messages that are kept.
 pub const DEFAULT_WINDOW: usize = 20;
-/// Bytes of a block, delimiters included, above which a summary is asked for.
+/// The default number of host messages that are kept.
+pub const DEFAULT_HOST_WINDOW: usize = 20;
+/// The default size limit of the client's block including its delimiters, in bytes.
 pub const DEFAULT_MAX_BYTES: usize = 4096;
-/// Bytes of one value that are shown.
+/// The default size limit of one value, in bytes.
 pub const DEFAULT_MAX_VALUE_BYTES: usize = 512;
-/// Bytes of one bullet that are shown.
+/// The default size limit of one bullet, in bytes.
 pub const DEFAULT_MAX_ENTRY_BYTES: usize = 2048;
-/// Fields of one form, or keys of one object, that are shown.
+/// The default number of fields of one form, or keys of one object, that are shown.
 pub const DEFAULT_MAX_FIELDS: usize = 64;
 
 /// Compresses application context by rules; see the [module](super) for the rules.
 ///
-/// A compressor is its own builder: each method takes it and gives it back. Cloning shares everything, so one is made
-/// at start-up and used by every request.
+/// A compressor is its own builder. Cloning is cheap: create one at start-up, and use it for every request.
 ///
 /// ```
 /// use omniassist_core::ContextMessage;
@@ -48,6 +49,7 @@ pub struct ContextCompressor {
 #[derive(Clone)]
 struct Config {
     window: usize,
+    host_window: usize,
     max_bytes: usize,
     caps: Caps,
     redact: BTreeSet<String>,
@@ -55,10 +57,11 @@ struct Config {
 }
 
 impl ContextCompressor {
-    /// A compressor with the defaults of this module.
+    /// Creates a compressor with the defaults of this module.
     pub fn new() -> Self {
         let config = Config {
             window: DEFAULT_WINDOW,
+            host_window: DEFAULT_HOST_WINDOW,
             max_bytes: DEFAULT_MAX_BYTES,
             caps: Caps {
                 value: DEFAULT_MAX_VALUE_BYTES,
@@ -71,34 +74,41 @@ impl ContextCompressor {
         Self { config: Arc::new(config) }
     }
 
-    /// How many messages are kept, counted from the last. Default 20; with 0 there is never a block.
+    /// Sets how many of the client's messages are kept, counted from the last. Default: 20. With 0, the client's context
+    /// is dropped.
     pub fn window(self, messages: usize) -> Self {
         self.set(|config| config.window = messages)
     }
 
-    /// The length of a block in bytes, delimiters included, above which a summary is asked for. Default 4096: a block
-    /// of 4096 bytes is left alone, one of 4097 is not.
+    /// Sets how many of the host's messages are kept, counted from the last. They do not count towards
+    /// [`window`](Self::window). Default: 20.
+    pub fn host_window(self, messages: usize) -> Self {
+        self.set(|config| config.host_window = messages)
+    }
+
+    /// Sets the size limit of the client's block including its delimiters, in bytes. A longer block needs a summary.
+    /// Default: 4096.
     pub fn max_bytes(self, bytes: usize) -> Self {
         self.set(|config| config.max_bytes = bytes)
     }
 
-    /// How many bytes of one value are shown; the rest is counted behind it. Default 512.
+    /// Sets how many bytes of one value are shown. The number of omitted bytes follows. Default: 512.
     pub fn max_value_bytes(self, bytes: usize) -> Self {
         self.set(|config| config.caps.value = bytes)
     }
 
-    /// How many bytes of one bullet are shown; the rest is counted behind it. Default 2048.
+    /// Sets how many bytes of one bullet are shown. The number of omitted bytes follows. Default: 2048.
     pub fn max_entry_bytes(self, bytes: usize) -> Self {
         self.set(|config| config.caps.entry = bytes)
     }
 
-    /// How many fields of a form, or keys of an object, are shown; the rest is counted behind them. Default 64.
+    /// Sets how many fields of a form, or keys of an object, are shown. The number of omitted ones follows. Default: 64.
     pub fn max_fields(self, fields: usize) -> Self {
         self.set(|config| config.caps.fields = fields)
     }
 
-    /// Renders messages of this `type` by the template; replaces an earlier one, and the built-in one of `navigation`
-    /// or `form`.
+    /// Sets the template for messages of this `type`. It replaces an earlier template, and the built-in ones of
+    /// `navigation` and `form`.
     pub fn template(self, kind: impl Into<Text>, template: impl ContextTemplate + 'static) -> Self {
         let kind = kind.into();
         let template = Arc::new(template);
@@ -108,7 +118,7 @@ impl ContextCompressor {
     }
 
     /// Adds names of fields and keys whose values are secret, at any depth and in query strings. Case, `-`, `_` and
-    /// spaces make no difference; of a path such as `user[email]` the last part counts as well.
+    /// spaces are ignored. In a path such as `user[email]`, the last part counts too.
     pub fn redact(self, names: impl IntoIterator<Item = impl AsRef<str>>) -> Self {
         self.set(|config| {
             for listed in names {
@@ -126,55 +136,55 @@ impl ContextCompressor {
         self
     }
 
-    /// Compresses messages, oldest first, in time linear in their size. The same messages give the same bytes.
+    /// Compresses the messages of a client, oldest first. The same messages give the same bytes. The time is linear in
+    /// their size.
     pub fn compress(&self, messages: &[ContextMessage]) -> Compressed {
-        let config = &*self.config;
-        let dropped = messages.len().saturating_sub(config.window);
-        let window = messages.get(dropped..).unwrap_or_default();
-        let mut redactor = Redactor::new(&config.redact);
-        window.iter().for_each(|message| redactor.learn(&message.data));
-        let clean: Vec<_> = window.iter().map(|message| redactor.clean(message)).collect();
+        self.compress_with_host(&[], messages)
+    }
 
-        let mut entries = Entries::default();
+    /// Compresses the messages of the host and of a client.
+    ///
+    /// The host's bullets come first. They have a window of their own, are not merged with the client's, and stay when
+    /// a summary replaces the client's, so a client cannot displace them.
+    pub fn compress_with_host(&self, host: &[ContextMessage], client: &[ContextMessage]) -> Compressed {
+        let config = &*self.config;
+        let windows = [last(host, config.host_window), last(client, config.window)];
+        let mut redactor = Redactor::new(&config.redact);
+        windows.iter().copied().flatten().for_each(|message| redactor.learn(&message.data));
+        let mut kept = 0;
         let mut left_out = 0;
-        for (message, clean) in window.iter().zip(&clean) {
-            match config.entry(clean.as_ref().unwrap_or(message)) {
-                Some(entry) => entries.push(entry),
-                None => left_out += 1,
+        let [host_lines, client_lines] = windows.map(|window| {
+            let clean: Vec<_> = window.iter().map(|message| redactor.clean(message)).collect();
+            let mut entries = Entries::default();
+            for (message, clean) in window.iter().zip(&clean) {
+                match config.entry(clean.as_ref().unwrap_or(message)) {
+                    Some(entry) => entries.push(entry),
+                    None => left_out += 1,
+                }
             }
-        }
+            kept += entries.kept();
+            let mut lines = String::with_capacity(128 * entries.kept());
+            entries.write(&mut lines, config.caps);
+            lines
+        });
+        let received = host.len() + client.len();
+        let shown = windows.iter().map(|window| window.len()).sum::<usize>() - left_out;
         let receipt = ContextReceipt {
-            received: messages.len(),
-            kept: entries.kept(),
-            merged: window.len() - left_out - entries.kept(),
-            dropped: dropped + left_out,
+            received,
+            kept,
+            merged: shown - kept,
+            dropped: received - shown,
             redacted: redactor.count(),
-            bytes_before: messages.iter().map(json_bytes).sum(),
+            bytes_before: host.iter().chain(client).map(json_bytes).sum(),
             ..ContextReceipt::default()
         };
-        let block = (entries.kept() > 0).then(|| {
-            let mut out = ContextBlock::open(128 * entries.kept());
-            entries.write(&mut out, config.caps);
-            ContextBlock::close(out)
-        });
-        Compressed::new(block, receipt, config.max_bytes)
+        Compressed::new(host_lines, &client_lines, receipt, config.max_bytes)
     }
+}
 
-    /// Compresses messages and, where the block is too long, asks the summariser once. It cannot fail: without a
-    /// summary the block of the rules stays, and [`Compressed::summary_error`] says why. Dropping the future gives up
-    /// both.
-    pub async fn compress_with(
-        &self,
-        messages: &[ContextMessage],
-        summariser: &dyn ContextSummariser,
-    ) -> Compressed {
-        let compressed = self.compress(messages);
-        let Some(request) = compressed.summary_request() else { return compressed };
-        match summariser.summarise(request).await {
-            Ok(summary) => compressed.with_summary(summary),
-            Err(error) => compressed.with_failed_summary(error),
-        }
-    }
+/// Returns the last `count` messages.
+fn last(messages: &[ContextMessage], count: usize) -> &[ContextMessage] {
+    messages.get(messages.len().saturating_sub(count)..).unwrap_or_default()
 }
 
 impl Config {
@@ -195,7 +205,7 @@ impl Config {
 }
 
 impl Redactor<'_> {
-    /// The message without its secrets; `None` where it has none.
+    /// Returns the message without its secrets, or `None` if it has none.
     fn clean(&mut self, message: &ContextMessage) -> Option<ContextMessage> {
         let kind = self.label(&message.kind);
         let data = self.value(&message.data, message.kind == "navigation");
@@ -220,6 +230,7 @@ impl fmt::Debug for ContextCompressor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ContextCompressor")
             .field("window", &self.config.window)
+            .field("host_window", &self.config.host_window)
             .field("max_bytes", &self.config.max_bytes)
             .field("caps", &self.config.caps)
             .field("redact", &self.config.redact)
@@ -228,7 +239,7 @@ impl fmt::Debug for ContextCompressor {
     }
 }
 
-/// Counts what is written to it.
+/// Counts the bytes that are written to it.
 struct Counter(usize);
 
 impl Write for Counter {
@@ -244,7 +255,7 @@ impl Write for Counter {
 
 fn json_bytes(message: &ContextMessage) -> usize {
     let mut counter = Counter(0);
-    // Neither the counter nor a `Value` can fail to be written.
+    // Neither the counter nor a `Value` can fail.
     let _ = serde_json::to_writer(&mut counter, message);
     counter.0
 }

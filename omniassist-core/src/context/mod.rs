@@ -1,9 +1,8 @@
 //! Application context, compressed into a bounded, delimited block without calling a model.
 //!
-//! An application tells the assistant what happens in it as [`ContextMessage`](crate::ContextMessage)s: a page was
-//! opened, a form was filled, a flag was set. A [`ContextCompressor`] turns the last of them into a short bullet list
-//! for the model. Use it where a request to a model is put together; a host that calls the engine does not need to
-//! call it, only to configure it.
+//! An application describes its state as [`ContextMessage`](crate::ContextMessage)s: a page was opened, a form was
+//! filled in, a flag was set. A [`ContextCompressor`] turns the latest ones into a short bullet list for the model. The
+//! engine calls it for every run; a host only configures it.
 //!
 //! ```
 //! use omniassist_core::ContextMessage;
@@ -34,44 +33,46 @@
 //!
 //! # The three steps
 //!
-//! 1. **Window.** The last [`DEFAULT_WINDOW`] messages are kept, in their order.
-//! 2. **Rules.** Secrets are taken out, every message becomes one line by the template of its kind, and repeats are
+//! 1. **Window.** The last [`DEFAULT_WINDOW`] messages of the client and the last [`DEFAULT_HOST_WINDOW`] of the host
+//!    are kept, in their order. The host's come first, and a client cannot displace them.
+//! 2. **Rules.** Secrets are removed, each message becomes one line by the template of its kind, and repetitions are
 //!    merged. No model is called. The same messages give the same bytes, whatever the order of keys in their objects.
-//! 3. **Summary.** Only a block of more than [`DEFAULT_MAX_BYTES`] bytes (bytes of UTF-8, the delimiters included)
-//!    asks for a summary, and only a host that has a [`ContextSummariser`] gives one. Nothing here does I/O:
-//!    [`Compressed::summary_request`] says what to ask, [`Compressed::with_summary`] takes the answer.
+//! 3. **Summary.** If the client's block is longer than [`DEFAULT_MAX_BYTES`] bytes of UTF-8, including its delimiters,
+//!    it needs a summary, which only a host with a [`ContextSummariser`] has. The compressor does no I/O:
+//!    [`Compressed::summarise_with`] calls the summariser, or [`Compressed::summary_request`] and
+//!    [`Compressed::with_summary`] do it in two steps.
 //!
 //! # What is merged
 //!
-//! - Messages that give the same line are one bullet at the place of the last, with a count (`×3`).
-//! - Navigations in a row to one path are one bullet; the query, title and parameters are those of the last.
-//! - Messages of one form are one bullet at the place of the last: each field with its latest value, event and errors
-//!   of the last message. A form without a name is the same form until the next navigation.
+//! - Messages with the same line become one bullet at the place of the last, with a count (`×3`).
+//! - Consecutive navigations to the same path become one bullet with the query, title and parameters of the last.
+//! - Messages of the same form become one bullet at the place of the last, with the latest value of each field, and the
+//!   event and errors of the last message. A form without a name is the same form until the next navigation.
+//! - Messages of the host are not merged with those of the client.
 //!
 //! # What is redacted
 //!
-//! A secret is shown as `[redacted]`. Secret is the value
+//! A secret is shown as `[redacted]`. A value is secret if it belongs to
 //!
-//! - of a key, or of a field whose name or label, says so: passwords, pass phrases, secrets, tokens, API keys,
+//! - a key, or a field with a name or label, that denotes a secret: passwords, pass phrases, secrets, tokens, API keys,
 //!   authorization, cookies and session ids, one-time codes, PINs, card numbers and codes (`cc-*`, CVV, CVC), social
-//!   security numbers, and what the host adds by [`ContextCompressor::redact`]; case and `-`, `_` make no difference;
-//! - of a field that is declared as `type: "password"`, by an `autocomplete` of `cc-*`, `current-password`,
+//!   security numbers, and names added with [`ContextCompressor::redact`]; case, `-` and `_` are ignored;
+//! - a field that is declared as `type: "password"`, by an `autocomplete` of `cc-*`, `current-password`,
 //!   `new-password` or `one-time-code`, or as `sensitive: true`, also where another message of the window carries the
 //!   value;
-//! - of `name=value` in any text, which covers query strings, and there also `code`, `key` and `signature`; the user
+//! - `name=value` in any text, which covers query strings, and there also `code`, `key` and `signature`; the user
 //!   and password in a URL; both also percent-encoded inside another URL;
-//! - of a secret key in JSON that is carried as text.
+//! - a secret key in JSON that is carried as text.
 //!
-//! Booleans, nulls and empty texts are kept: they tell that a field is filled, not with what. Other free text is not
-//! searched, nor are path segments of URLs.
+//! Booleans, nulls and empty texts are kept, because they reveal only that a field is filled. Other free text and the
+//! path segments of URLs are not searched.
 //!
 //! # What an attacker can do
 //!
-//! What an application shows may come from a stranger, so nothing in it can leave its place: every value is on one
-//! line, and line breaks, control characters, characters that change the direction of text or cannot be seen, and
-//! every `<` are written as JSON escapes. A value can therefore start neither a bullet nor a tag, and so cannot close
-//! the block. What a model makes of the words is its own affair; the block belongs into a user message, never into
-//! the system prompt.
+//! Context can contain text of strangers. Every value is on one line. Line breaks, control characters, invisible
+//! characters, characters that change the direction of text, and every `<` are written as JSON escapes. A value can
+//! therefore start neither a bullet nor a tag, and cannot close the block. A model can still follow instructions in the
+//! text, so the block belongs in a user message, never in the system prompt.
 
 mod block;
 mod compressor;
@@ -89,8 +90,8 @@ mod write;
 
 pub use block::{Compressed, ContextBlock, ContextDigest, ContextReceipt};
 pub use compressor::{
-    ContextCompressor, DEFAULT_MAX_BYTES, DEFAULT_MAX_ENTRY_BYTES, DEFAULT_MAX_FIELDS,
+    ContextCompressor, DEFAULT_HOST_WINDOW, DEFAULT_MAX_BYTES, DEFAULT_MAX_ENTRY_BYTES, DEFAULT_MAX_FIELDS,
     DEFAULT_MAX_VALUE_BYTES, DEFAULT_WINDOW,
 };
-pub use summary::{ContextSummariser, SummaryFuture, SummaryRequest};
+pub use summary::{ContextSummariser, Summary, SummaryFuture, SummaryRequest, SummaryUsage};
 pub use template::ContextTemplate;

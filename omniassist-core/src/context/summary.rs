@@ -3,21 +3,20 @@ use std::future::Future;
 use std::pin::Pin;
 
 use super::{Compressed, ContextBlock, ContextDigest};
-use crate::Text;
+use crate::{Text, Usage};
 
-/// What a [`ContextSummariser`] returns: the summary, or why there is none. Dropping it gives up the summary.
+/// The result of a [`ContextSummariser`]. Dropping the future cancels the summary.
 pub type SummaryFuture<'a> =
-    Pin<Box<dyn Future<Output = Result<Text, Box<dyn StdError + Send + Sync>>> + Send + 'a>>;
+    Pin<Box<dyn Future<Output = Result<Summary, Box<dyn StdError + Send + Sync>>> + Send + 'a>>;
 
-/// Shortens a block that the rules alone could not make short enough, usually by asking a small model.
+/// Shortens a block that is still too long after the compressor's rules, usually with a small model.
 ///
-/// It is asked only for blocks above [`ContextCompressor::max_bytes`](super::ContextCompressor::max_bytes). What it
-/// returns is escaped and delimited as the block is. Where it fails, or returns nothing or more than it was given,
-/// the block of the rules is used, so a failure costs length and not the run.
+/// It is called only for blocks longer than [`ContextCompressor::max_bytes`](super::ContextCompressor::max_bytes). The
+/// summary is escaped and delimited like the block. If the summariser fails, or its summary is empty or longer than the
+/// block, the block is used unchanged, so a failure never fails the run.
 ///
 /// ```
-/// use omniassist_core::Text;
-/// use omniassist_core::context::{ContextSummariser, SummaryFuture, SummaryRequest};
+/// use omniassist_core::context::{ContextSummariser, Summary, SummaryFuture, SummaryRequest};
 ///
 /// struct FirstLines;
 ///
@@ -25,7 +24,7 @@ pub type SummaryFuture<'a> =
 ///     fn summarise<'a>(&'a self, request: SummaryRequest<'a>) -> SummaryFuture<'a> {
 ///         Box::pin(async move {
 ///             let lines: Vec<_> = request.block().as_str().lines().skip(2).take(5).collect();
-///             Ok(Text::from(lines.join("\n")))
+///             Ok(Summary::new(lines.join("\n")))
 ///         })
 ///     }
 /// }
@@ -35,11 +34,11 @@ pub type SummaryFuture<'a> =
     note = "implement `ContextSummariser`; its method returns `Box::pin(async move {{ … }})`"
 )]
 pub trait ContextSummariser: Send + Sync {
-    /// A shorter text that says what the block says.
+    /// Returns a shorter text with the content of the block.
     fn summarise<'a>(&'a self, request: SummaryRequest<'a>) -> SummaryFuture<'a>;
 }
 
-/// What a summariser is asked to shorten.
+/// A block to summarise.
 #[derive(Debug, Clone, Copy)]
 pub struct SummaryRequest<'a> {
     pub(super) compressed: &'a Compressed,
@@ -47,21 +46,64 @@ pub struct SummaryRequest<'a> {
 }
 
 impl<'a> SummaryRequest<'a> {
-    /// The block that the rules made: already redacted, escaped and delimited.
+    /// Returns the block: redacted, escaped and delimited. It does not contain the context of the host.
     #[must_use]
     pub fn block(&self) -> &'a ContextBlock {
         self.block
     }
 
-    /// The key under which a summary of this block can be cached.
+    /// Returns the key under which a summary of this block can be cached.
     #[must_use]
     pub fn digest(&self) -> ContextDigest {
         self.compressed.digest()
     }
 
-    /// The length in bytes that the block should have stayed within; what to aim at.
+    /// Returns the size limit of the block in bytes, which the summary should meet.
     #[must_use]
     pub fn max_bytes(&self) -> usize {
         self.compressed.max_bytes()
+    }
+}
+
+/// A summary of a context block.
+#[derive(Debug, Clone)]
+#[must_use]
+pub struct Summary {
+    pub(super) text: Text,
+    pub(super) used: Option<SummaryUsage>,
+}
+
+/// The tokens that a summary used.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct SummaryUsage {
+    /// The model that wrote the summary, if it is known.
+    pub model: Option<Text>,
+    /// The tokens of the model call.
+    pub usage: Usage,
+}
+
+impl Summary {
+    /// Creates a summary that used no tokens.
+    pub fn new(text: impl Into<Text>) -> Self {
+        Self { text: text.into(), used: None }
+    }
+
+    /// Returns the text.
+    #[must_use]
+    pub fn text(&self) -> &Text {
+        &self.text
+    }
+
+    /// Adds the tokens that the summary used. A run counts them in its usage, its cost and its token budget.
+    pub fn with_usage(mut self, model: Option<Text>, usage: Usage) -> Self {
+        self.used = Some(SummaryUsage { model, usage });
+        self
+    }
+}
+
+impl<T: Into<Text>> From<T> for Summary {
+    fn from(text: T) -> Self {
+        Self::new(text)
     }
 }

@@ -10,6 +10,7 @@ mod bounds;
 mod forging;
 mod forms;
 mod generic;
+mod host;
 mod navigation;
 mod redaction;
 mod stability;

@@ -4,10 +4,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, Waker};
 
 use super::{bullets, message, messages};
+use omniassist_core::ContextMessage;
 use omniassist_core::context::{
-    Compressed, ContextCompressor, ContextSummariser, SummaryFuture, SummaryRequest,
+    Compressed, ContextCompressor, ContextSummariser, Summary, SummaryFuture, SummaryRequest,
 };
-use omniassist_core::{ContextMessage, Text};
 use serde_json::json;
 
 /// Messages whose block has exactly this many bytes, most of them in characters of several bytes.
@@ -41,7 +41,7 @@ impl ContextSummariser for Summariser {
         Box::pin(async move {
             self.asked.fetch_add(1, Ordering::Relaxed);
             assert!(request.block().as_str().len() > request.max_bytes());
-            self.answer.map(Text::from).ok_or_else(|| "no model".into())
+            self.answer.map(Summary::new).ok_or_else(|| "no model".into())
         })
     }
 }
@@ -69,7 +69,7 @@ fn a_summary_is_asked_for_above_4096_bytes() {
         assert_eq!(compressed.summary_request().is_some(), needed, "{bytes}");
 
         let summariser = Summariser { answer: Some("short"), ..Summariser::default() };
-        let summarised = now(ContextCompressor::new().compress_with(&given, &summariser));
+        let summarised = now(ContextCompressor::new().compress(&given).summarise_with(&summariser));
         assert_eq!(summariser.asked.into_inner(), usize::from(needed), "{bytes}");
         assert_eq!(summarised.receipt().summarised, needed, "{bytes}");
     }
@@ -119,7 +119,7 @@ fn without_a_usable_summary_the_bullets_stay() {
 #[test]
 fn a_failure_is_recorded_and_costs_nothing_else() {
     let summariser = Summariser::default();
-    let compressed = now(ContextCompressor::new().compress_with(&context_of(5_000), &summariser));
+    let compressed = now(too_long().summarise_with(&summariser));
     assert_eq!(compressed.summary_error().map(ToString::to_string).as_deref(), Some("no model"));
     assert!(compressed.receipt().summary_failed && !compressed.receipt().summarised);
     assert_eq!(compressed.into_block(), too_long().into_block());
