@@ -1,4 +1,4 @@
-//! What runs cost: the host's price table, and exact sums.
+//! The cost of runs: the host's price table, and exact sums.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -10,15 +10,16 @@ use serde::{Serialize, Serializer};
 
 use crate::{Error, Result};
 
-/// A price is kept in millionths of the currency per million tokens, so a token costs a whole number of these.
+/// The units of a `Cost` in one unit of the currency. A price is stored in millionths of the currency per million tokens,
+/// so the cost of a token is a whole number of these units.
 const PER_UNIT: u128 = 1_000_000_000_000;
 
-/// What models cost, as the host knows it: prices are in one currency of its choice. See
+/// A table of model prices, in one currency of the host's choice. See
 /// [`AssistantBuilder::prices`](crate::AssistantBuilder::prices).
 ///
-/// A model is looked up under the name that its answer gives, or, where the answer gives none, under the name that was
-/// asked for. A release date at the end of that name (`-2025-08-07`, `-20250929`, `@20250929`) need not be in the table:
-/// `gpt-5-mini` also prices `gpt-5-mini-2025-08-07`, but not `gpt-5-mini-high`.
+/// A model is looked up by the name in its answer, or by the requested name if the answer has none. The table may omit a
+/// release date at the end of the name (`-2025-08-07`, `-20250929`, `@20250929`): `gpt-5-mini` is also the price of
+/// `gpt-5-mini-2025-08-07`, but not of `gpt-5-mini-high`.
 ///
 /// ```
 /// use omniassist_server::{Price, Prices};
@@ -36,30 +37,30 @@ pub struct Prices {
 }
 
 impl Prices {
-    /// A table without prices.
+    /// Creates a table without prices.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Sets the price of a model. The same name again replaces it.
+    /// Sets the price of a model. It replaces an earlier price of the same name.
     pub fn model(mut self, name: impl Into<String>, price: Price) -> Self {
         self.models.insert(name.into(), price);
         self
     }
 
-    /// The price of the model of this name.
+    /// Returns the price of the model with this name.
     #[must_use]
     pub fn price(&self, model: &str) -> Option<&Price> {
         self.models.get(model).or_else(|| self.models.get(without_date(model)?))
     }
 
-    /// What one model call cost. `None` when the model has no price, or the input or output was not counted.
+    /// Returns the cost of one model call. `None` if the model has no price, or the input or output was not counted.
     #[must_use]
     pub fn cost(&self, model: &str, usage: &Usage) -> Option<Cost> {
         self.price(model)?.cost(usage)
     }
 
-    /// Whether every price is one.
+    /// Checks that every price is valid.
     pub(crate) fn check(&self) -> Result<()> {
         match self.models.iter().find(|(_, price)| !price.is_valid()) {
             Some((model, _)) => Err(Error::configuration(format!(
@@ -70,7 +71,7 @@ impl Prices {
     }
 }
 
-/// The name without the date at its end, if it has one: eight digits, with or without hyphens between them.
+/// Returns the name without the date at its end, if it has one: eight digits, with or without hyphens between them.
 fn without_date(model: &str) -> Option<&str> {
     let is_date = |digits: &str| digits.len() == 8 && digits.bytes().all(|byte| byte.is_ascii_digit());
     if let Some((name, end)) = model.rsplit_once(['-', '@'])
@@ -88,7 +89,7 @@ fn without_date(model: &str) -> Option<&str> {
 /// The highest price per million tokens, in the currency of the table.
 const MAX_PRICE: u32 = 1_000_000_000;
 
-/// What a million tokens of one model cost.
+/// The price of a million tokens of one model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
 pub struct Price {
@@ -98,34 +99,33 @@ pub struct Price {
     output: Amount,
 }
 
-/// Millionths of the currency per million tokens; `None` where what was given is no price.
+/// Millionths of the currency per million tokens; `None` if the value is not a valid price.
 type Amount = Option<u64>;
 
 impl Price {
-    /// The price of a million tokens read and of a million written, reasoning included, in the currency of the table.
-    /// Each is rounded once to six decimals; from there on all sums are exact. Input that is read from a cache or
-    /// written to one costs the same unless [`cached_input`](Self::cached_input) and [`cache_write`](Self::cache_write)
-    /// say otherwise.
+    /// Creates a price from that of a million input tokens and that of a million output tokens, reasoning included.
     ///
-    /// An assistant cannot be built with a price that is negative, not a number or over 1,000,000,000.
+    /// Each is rounded once to six decimals; all sums are exact after that. Cached input has the price of other input
+    /// unless [`cached_input`](Self::cached_input) or [`cache_write`](Self::cache_write) is set. An assistant cannot be
+    /// built with a price that is negative, not a number or over 1,000,000,000.
     pub fn per_million_tokens(input: f64, output: f64) -> Self {
         Self { input: amount(input), cached_input: None, cache_write: None, output: amount(output) }
     }
 
-    /// The price of a million tokens that were read from a cache.
+    /// Sets the price of a million input tokens that were read from a cache.
     pub fn cached_input(mut self, price: f64) -> Self {
         self.cached_input = Some(amount(price));
         self
     }
 
-    /// The price of a million tokens that were read and written to a cache, as Anthropic charges them apart: a quarter
-    /// more than other input for a cache of five minutes.
+    /// Sets the price of a million input tokens that were written to a cache. Anthropic charges a quarter more for them
+    /// than for other input, if the cache lives for five minutes.
     pub fn cache_write(mut self, price: f64) -> Self {
         self.cache_write = Some(amount(price));
         self
     }
 
-    /// What this usage costs. `None` when the input or the output was not counted.
+    /// Returns the cost of this usage. `None` if the input or the output was not counted.
     #[must_use]
     pub fn cost(&self, usage: &Usage) -> Option<Cost> {
         let (input, output) = (usage.input_tokens?, usage.output_tokens?);
@@ -155,8 +155,8 @@ fn amount(price: f64) -> Amount {
     (0.0..=f64::from(MAX_PRICE)).contains(&price).then(|| (price * 1_000_000.0).round() as u64)
 }
 
-/// What something cost, exactly, in the currency of the [`Prices`]. Prints as a decimal number (`0.000425`), which is
-/// also its JSON form, as a string: a JSON number would be rounded by many readers.
+/// An exact cost, in the currency of the [`Prices`]. It is displayed as a decimal number (`0.000425`). Its JSON form is
+/// that number as a string, because many readers round JSON numbers.
 ///
 /// ```
 /// use omniassist_server::Price;
@@ -172,7 +172,7 @@ fn amount(price: f64) -> Amount {
 pub struct Cost(u128);
 
 impl Cost {
-    /// The cost in millionths of the currency, rounded up: what a budget should count.
+    /// Returns the cost in millionths of the currency, rounded up. Use it for budgets.
     #[must_use]
     pub fn micros(self) -> u128 {
         self.0.div_ceil(PER_UNIT / 1_000_000)

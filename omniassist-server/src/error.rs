@@ -8,9 +8,9 @@ use omniassist_core::event::RunErrorCode;
 /// A result with this crate's [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why a provider, a tool registration or an assistant's set-up failed.
+/// An error of a provider, a tool registration or an assistant's configuration.
 ///
-/// Opaque: ask it with its predicates. What [`Display`](fmt::Display) prints holds no secret and no provider body;
+/// It is opaque; use its predicates. Its [`Display`](fmt::Display) output contains no secret and no provider body;
 /// [`detail`](Self::detail) is for logs.
 pub struct Error {
     inner: Box<Inner>,
@@ -33,29 +33,29 @@ enum Kind {
     InvalidTool { name: String, reason: Cow<'static, str> },
 }
 
-/// What went wrong between here and a model.
+/// The kind of a provider error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ProviderErrorKind {
-    /// No connection could be made.
+    /// The connection failed.
     Connect,
-    /// A deadline passed: connecting, the first byte, or silence in the stream.
+    /// A deadline passed: for the connection, the first byte, or silence in the stream.
     Timeout,
     /// The stream ended before the answer did.
     Interrupted,
-    /// The provider answered with an error status, or with an error inside its stream.
+    /// The provider answered with an error status, or an error in its stream.
     Response,
     /// The provider refused the credentials.
     Auth,
-    /// Rate limit or quota.
+    /// A rate limit or quota was reached.
     RateLimited,
-    /// Overloaded, or down for now.
+    /// The provider is overloaded or down.
     Unavailable,
     /// The conversation is longer than the model can read.
     ContextOverflow,
-    /// The answer is not what the protocol says: not an event stream, not JSON, not UTF-8.
+    /// The answer violates the protocol: it is not an event stream, not JSON or not UTF-8.
     Protocol,
-    /// A limit on event, body or arguments was passed.
+    /// An event, a body or arguments exceeded a limit.
     TooLarge,
 }
 
@@ -74,19 +74,19 @@ impl Error {
         }
     }
 
-    /// A failure between here and a model. For those who write a provider.
+    /// Creates a provider error. It is for implementations of a provider.
     #[must_use]
     pub fn provider(kind: ProviderErrorKind) -> Self {
         Self::new(Kind::Provider(kind))
     }
 
-    /// The assistant, or a provider, was set up wrongly; `what` names the setting.
+    /// Creates an error for an invalid setting of an assistant or a provider; `what` names the setting.
     #[must_use]
     pub fn configuration(what: impl Into<Cow<'static, str>>) -> Self {
         Self::new(Kind::Configuration(what.into()))
     }
 
-    /// A tool cannot be registered.
+    /// Creates an error for a tool that cannot be registered.
     #[must_use]
     pub fn invalid_tool(name: impl Into<String>, reason: impl Into<Cow<'static, str>>) -> Self {
         Self::new(Kind::InvalidTool { name: name.into(), reason: reason.into() })
@@ -106,7 +106,7 @@ impl Error {
         self
     }
 
-    /// Adds how long the provider asks to wait.
+    /// Adds the delay that the provider asks for.
     #[must_use]
     pub fn with_retry_after(mut self, delay: Duration) -> Self {
         self.inner.retry_after = Some(delay);
@@ -120,7 +120,7 @@ impl Error {
         self
     }
 
-    /// Adds what only a log should see, such as the start of a provider's error body.
+    /// Adds a detail for logs only, such as the start of a provider's error body.
     #[must_use]
     pub fn with_detail(mut self, detail: impl Into<String>) -> Self {
         self.inner.detail = Some(detail.into());
@@ -134,7 +134,7 @@ impl Error {
         self
     }
 
-    /// Puts an error between this one and its source.
+    /// Inserts an error between this one and its source.
     pub(crate) fn map_source<E: StdError + Send + Sync + 'static>(
         mut self,
         wrap: impl FnOnce(Option<Box<dyn StdError + Send + Sync>>) -> Box<E>,
@@ -143,7 +143,7 @@ impl Error {
         self
     }
 
-    /// What went wrong between here and a model, if that is where it went wrong.
+    /// Returns the kind of a provider error, or `None` for other errors.
     #[must_use]
     pub fn provider_kind(&self) -> Option<ProviderErrorKind> {
         match self.inner.kind {
@@ -152,32 +152,31 @@ impl Error {
         }
     }
 
-    /// Whether a tool could not be registered.
+    /// Returns `true` if a tool could not be registered.
     #[must_use]
     pub fn is_invalid_tool(&self) -> bool {
         matches!(self.inner.kind, Kind::InvalidTool { .. })
     }
 
-    /// Whether the assistant or a provider was set up wrongly.
+    /// Returns `true` if a setting of the assistant or a provider is invalid.
     #[must_use]
     pub fn is_configuration(&self) -> bool {
         matches!(self.inner.kind, Kind::Configuration(_))
     }
 
-    /// Whether a deadline passed.
+    /// Returns `true` if a deadline passed.
     #[must_use]
     pub fn is_timeout(&self) -> bool {
         self.provider_kind() == Some(ProviderErrorKind::Timeout)
     }
 
-    /// Whether the conversation is longer than the model can read.
+    /// Returns `true` if the conversation is longer than the model can read.
     #[must_use]
     pub fn is_context_overflow(&self) -> bool {
         self.provider_kind() == Some(ProviderErrorKind::ContextOverflow)
     }
 
-    /// Whether the same request may succeed later. Says nothing about whether repeating it is safe: that depends on
-    /// what was already received.
+    /// Returns `true` if the same request can succeed later. Repeating it is safe only if nothing was received yet.
     #[must_use]
     pub fn is_retryable(&self) -> bool {
         use ProviderErrorKind::{Connect, Interrupted, RateLimited, Timeout, Unavailable};
@@ -185,37 +184,37 @@ impl Error {
             && self.code() != Some("insufficient_quota")
     }
 
-    /// The HTTP status of the provider's answer.
+    /// Returns the HTTP status of the provider's answer.
     #[must_use]
     pub fn status(&self) -> Option<u16> {
         self.inner.status
     }
 
-    /// The provider's own error code.
+    /// Returns the provider's own error code.
     #[must_use]
     pub fn code(&self) -> Option<&str> {
         self.inner.code.as_deref()
     }
 
-    /// How long the provider asks to wait.
+    /// Returns the delay that the provider asks for.
     #[must_use]
     pub fn retry_after(&self) -> Option<Duration> {
         self.inner.retry_after
     }
 
-    /// The provider's id of the request, for its support.
+    /// Returns the provider's id of the request, for its support.
     #[must_use]
     pub fn provider_request_id(&self) -> Option<&str> {
         self.inner.request_id.as_deref()
     }
 
-    /// What only a log should see.
+    /// Returns the detail for logs.
     #[must_use]
     pub fn detail(&self) -> Option<&str> {
         self.inner.detail.as_deref()
     }
 
-    /// The stable code under which a client hears of this.
+    /// Returns the stable code that clients get for this error.
     #[must_use]
     pub fn run_code(&self) -> RunErrorCode {
         let Some(kind) = self.provider_kind() else { return RunErrorCode::Internal };

@@ -1,17 +1,26 @@
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use http::Extensions;
-use omniassist_core::{ContextMessage, JsonText, Message, RunRequest, Text};
+use omniassist_core::{ContextMessage, JsonText, Message, RunEvent, RunRequest, Text, check_tool_name};
+use serde::Serialize;
 use serde_json::Value;
 use uuid::Uuid;
 
 use crate::Principal;
 use crate::shared_state::SharedState;
 
-/// What a system prompt, a tool or a hook may know of the run it works for. Cloning is cheap.
+/// Receives the events that host code sends to the client of a run.
+pub(crate) trait ClientEvents: fmt::Debug + Send + Sync {
+    /// Queues an event. Returns `false` if the queue is full.
+    fn send(&self, event: RunEvent) -> bool;
+}
+
+/// The run that a system prompt, a tool or a hook works for. Cloning is cheap.
 ///
-/// An assistant makes one for each run. A test of a tool or a prompt makes its own:
+/// An assistant creates one for each run. A test of a tool or a prompt creates its own:
 ///
 /// ```
 /// use http::Extensions;
@@ -46,91 +55,109 @@ struct Inner {
     principal: Principal,
     extensions: Extensions,
     messages: Arc<[Message]>,
+    /// The context of the host, then that of the client.
     context: Arc<[ContextMessage]>,
+    host_context: usize,
     shared_state: SharedState,
     forwarded: Option<JsonText>,
+    extra: BTreeMap<Text, JsonText>,
+    client: Option<Client>,
+}
+
+/// The way to the client of a run.
+struct Client {
+    events: Arc<dyn ClientEvents>,
+    max_data_bytes: usize,
+    /// Lets the run skip the queue, and its lock, as long as nothing was sent.
+    was_used: AtomicBool,
 }
 
 impl RunContext {
+    /// Creates the context of a run for a request. `host` is the context that the assistant adds.
     pub(crate) fn new(
         run_id: Text,
-        chat_id: Option<Text>,
+        request: &RunRequest,
         extensions: Extensions,
-        messages: Arc<[Message]>,
-        context: Arc<[ContextMessage]>,
+        host: Vec<ContextMessage>,
     ) -> Self {
         let principal = extensions.get::<Principal>().cloned().unwrap_or_default();
+        let host_context = host.len();
+        let mut context = host;
+        context.extend_from_slice(&request.context);
         Self {
             inner: Arc::new(Inner {
                 run_id,
-                chat_id,
+                chat_id: request.chat_id.clone(),
                 principal,
                 extensions,
-                messages,
-                context,
-                shared_state: SharedState::new(None),
-                forwarded: None,
+                messages: request.messages.as_slice().into(),
+                context: context.into(),
+                host_context,
+                shared_state: SharedState::new(request.state.as_ref()),
+                forwarded: request.forwarded.clone(),
+                extra: request.extra.clone(),
+                client: None,
             }),
         }
     }
 
-    /// With what else the client sent: the shared state, and what its application passes on.
-    pub(crate) fn with_posted(mut self, state: Option<&JsonText>, forwarded: Option<JsonText>) -> Self {
+    /// Connects the context to the client of its run.
+    pub(crate) fn with_client(mut self, events: Arc<dyn ClientEvents>, max_data_bytes: usize) -> Self {
         if let Some(inner) = Arc::get_mut(&mut self.inner) {
-            inner.shared_state = SharedState::new(state);
-            inner.forwarded = forwarded;
+            inner.client = Some(Client { events, max_data_bytes, was_used: AtomicBool::new(false) });
         }
         self
     }
 
-    /// The context that a run of this request would have, under a new id: for tests, and for hosts that run tools
-    /// without an assistant. What an assistant adds of its own
-    /// ([`add_context`](crate::Assistant::add_context)) is not in it, and the request is not checked.
+    /// Creates the context that a run of this request would have, under a new id: for tests, and for hosts that run
+    /// tools without an assistant.
+    ///
+    /// It does not contain the context that an assistant adds ([`add_context`](crate::Assistant::add_context)), and
+    /// the request is not checked. [`data`](Self::data) is dropped, because there is no client.
     #[must_use]
     pub fn for_request(request: RunRequest, extensions: Extensions) -> Self {
         let run_id = format!("run_{}", Uuid::now_v7().simple()).into();
-        Self::new(run_id, request.chat_id, extensions, request.messages.into(), request.context.into())
-            .with_posted(request.state.as_ref(), request.forwarded)
+        Self::new(run_id, &request, extensions, Vec::new())
     }
 
-    /// Id of the run, made by the server.
+    /// Returns the id of the run, which the server generates.
     #[must_use]
     pub fn run_id(&self) -> &Text {
         &self.inner.run_id
     }
 
-    /// The chat, as the client names it. An address, not a credential.
+    /// Returns the client's id of the chat. It is an address, not a credential.
     #[must_use]
     pub fn chat_id(&self) -> Option<&Text> {
         self.inner.chat_id.as_ref()
     }
 
-    /// Who the run is for.
+    /// Returns the principal that the run is for.
     #[must_use]
     pub fn principal(&self) -> &Principal {
         &self.inner.principal
     }
 
-    /// The extensions of the HTTP request: what the host's layers put there.
+    /// Returns the extensions of the HTTP request, which the host's middleware can set.
     #[must_use]
     pub fn extensions(&self) -> &Extensions {
         &self.inner.extensions
     }
 
-    /// The conversation as it was posted.
+    /// Returns the conversation as it was posted.
     #[must_use]
     pub fn messages(&self) -> &[Message] {
         &self.inner.messages
     }
 
-    /// What happened in the application: what the client sent and what the host added.
+    /// Returns the context messages of the host, followed by those of the client.
     #[must_use]
     pub fn context(&self) -> &[ContextMessage] {
         &self.inner.context
     }
 
-    /// The state that client and server share, as it is now; null while there is none. AG-UI clients keep such a
-    /// state. The model does not see it unless the host puts it into the prompt, and it is the client's word.
+    /// Returns the state that client and server share (AG-UI), or null if there is none. The client sets its first value,
+    /// so do not trust it. The model sees it only if the host puts it into the prompt.
     #[must_use]
     pub fn shared_state(&self) -> Value {
         self.inner.shared_state.get()
@@ -140,11 +167,89 @@ impl RunContext {
         &self.inner.shared_state
     }
 
-    /// What the client's application sent past the conversation (AG-UI's `forwardedProps`). Not meant for the model,
-    /// and not to be trusted.
+    /// Returns the data that the client sent beside the conversation (AG-UI's `forwardedProps`). Do not trust it. The
+    /// model does not see it.
     #[must_use]
     pub fn forwarded(&self) -> Option<&JsonText> {
         self.inner.forwarded.as_ref()
+    }
+
+    /// Returns the additional fields of the request's body, by name, such as those that a page adds with the `body` option
+    /// of `useChat`. Do not trust them. The model does not see them.
+    #[must_use]
+    pub fn extra(&self) -> &BTreeMap<Text, JsonText> {
+        &self.inner.extra
+    }
+
+    /// Returns one of the [additional fields](Self::extra) of the request's body.
+    #[must_use]
+    pub fn body_field(&self, name: &str) -> Option<&JsonText> {
+        self.inner.extra.get(name)
+    }
+
+    /// Returns the context messages of the host.
+    pub(crate) fn host_context(&self) -> &[ContextMessage] {
+        self.inner.context.get(..self.inner.host_context).unwrap_or_default()
+    }
+
+    /// Returns the context messages of the client.
+    pub(crate) fn client_context(&self) -> &[ContextMessage] {
+        self.inner.context.get(self.inner.host_context..).unwrap_or_default()
+    }
+
+    /// Sends data to the client, which keeps it with the message: a `data-NAME` part in the AI SDK, a `CUSTOM` event in
+    /// AG-UI. With an `id`, later data of the same name and id replaces it. The model does not see it.
+    ///
+    /// It works in prompts, hooks and tools, and never waits. Data that is sent before the answer begins follows its
+    /// start. Data is dropped, with a warning in the log, if it
+    ///
+    /// - has no JSON form, or is larger than
+    ///   [`max_tool_output_bytes`](omniassist_core::Limits::max_tool_output_bytes),
+    /// - has a name that is not 1 to 64 of `[A-Za-z0-9_-]`,
+    /// - comes while too much data waits for a slow client.
+    ///
+    /// ```
+    /// use omniassist_server::{Assistant, RunContext};
+    /// # use omniassist_server::testing::ScriptedProvider;
+    ///
+    /// let assistant = Assistant::builder(ScriptedProvider::new())
+    ///     .system_prompt(|run: &RunContext| {
+    ///         run.data("plan", None, "free");
+    ///         "You help."
+    ///     })
+    ///     .build()?;
+    /// # Ok::<(), omniassist_server::Error>(())
+    /// ```
+    pub fn data(&self, name: &str, id: Option<&str>, value: impl Serialize) {
+        self.send_data(name, id, &value, false);
+    }
+
+    /// Sends data to the client like [`data`](Self::data), but the client does not keep it.
+    pub fn transient_data(&self, name: &str, value: impl Serialize) {
+        self.send_data(name, None, &value, true);
+    }
+
+    fn send_data(&self, name: &str, id: Option<&str>, value: &impl Serialize, transient: bool) {
+        let Some(client) = &self.inner.client else { return };
+        let dropped =
+            |reason: &str| tracing::warn!(run_id = self.inner.run_id.as_str(), reason, "data was dropped");
+        if check_tool_name(name).is_err() {
+            return dropped("its name is not valid");
+        }
+        let Ok(data) = JsonText::from_serialize(value) else { return dropped("it has no JSON form") };
+        if data.as_str().len() > client.max_data_bytes {
+            return dropped("it is too large");
+        }
+        client.was_used.store(true, Ordering::Release);
+        let event = RunEvent::Data { name: name.into(), id: id.map(Text::from), data, transient };
+        if !client.events.send(event) {
+            dropped("too much data waits for the client");
+        }
+    }
+
+    /// Returns `true` if data was sent to the client.
+    pub(crate) fn has_sent_data(&self) -> bool {
+        self.inner.client.as_ref().is_some_and(|client| client.was_used.load(Ordering::Acquire))
     }
 }
 

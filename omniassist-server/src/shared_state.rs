@@ -6,16 +6,16 @@ use serde_json::Value;
 
 use crate::sync::lock;
 
-/// The state that a run shares with its client: what the client has of it, and what it has become since.
+/// The state that a run shares with its client: the client's version, and the current one.
 ///
-/// Changes are not queued. Whoever sends them compares the two, so that a slow client gets one larger change in place
-/// of many small ones.
+/// Changes are not queued. The sender compares the two versions, so a slow client gets one large change instead of many
+/// small ones.
 #[derive(Debug)]
 pub(crate) struct SharedState(Mutex<Versions>);
 
 #[derive(Debug)]
 struct Versions {
-    /// As the client has it, but for keys that clients refuse; `None` while it has none.
+    /// The client's version without the keys that clients refuse; `None` if it has none.
     sent: Option<Value>,
     current: Value,
 }
@@ -39,7 +39,7 @@ impl SharedState {
         update(&mut self.lock().current)
     }
 
-    /// What the client is to be told: the whole state where it has none, else the difference to what it has.
+    /// Returns the change to send: the whole state if the client has none, or else the difference to its version.
     pub(crate) fn take_change(&self) -> Option<RunEvent> {
         let mut versions = self.lock();
         let Versions { sent, current } = &mut *versions;
@@ -64,7 +64,7 @@ impl SharedState {
     }
 }
 
-/// Clients refuse a patch that has such a key in a path, and would have another state from then on.
+/// Removes the keys that clients refuse in the path of a patch. The two states would differ from then on.
 fn without_refused(mut state: Value) -> Value {
     canonical::remove_refused(&mut state);
     state

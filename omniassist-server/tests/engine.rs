@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use futures_util::StreamExt;
 use http::Extensions;
-use omniassist_server::core::context::{ContextSummariser, SummaryFuture, SummaryRequest};
+use omniassist_server::core::context::{ContextSummariser, Summary, SummaryFuture, SummaryRequest};
 use omniassist_server::core::event::RunErrorCode;
 use omniassist_server::core::message::{Part, ReasoningPart, Role, ToolPart, ToolState};
 use omniassist_server::core::transcript::{TranscriptItem, UserContent};
 use omniassist_server::core::{
-    ContextMessage, HistoryPart, JsonText, Limits, LlmEvent, LlmPayload, Message, RunEvent, RunRequest, Text,
+    ContextMessage, HistoryPart, JsonText, Limits, LlmEvent, LlmPayload, Message, RunEvent, RunRequest,
     ToolSide, ToolSpec, Verdict, Verifier,
 };
 use omniassist_server::testing::{ScriptedProvider, Turn, call, text};
@@ -113,7 +113,7 @@ struct Short(Arc<AtomicUsize>);
 impl ContextSummariser for Short {
     fn summarise<'a>(&'a self, _: SummaryRequest<'a>) -> SummaryFuture<'a> {
         self.0.fetch_add(1, Ordering::SeqCst);
-        Box::pin(async { Ok(Text::from("much happened")) })
+        Box::pin(async { Ok(Summary::new("much happened")) })
     }
 }
 

@@ -22,6 +22,7 @@ mod calm;
 mod canary;
 mod caps;
 mod cassette;
+mod context;
 mod copilotkit;
 mod cost;
 mod costs;

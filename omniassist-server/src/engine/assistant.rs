@@ -10,10 +10,12 @@ use omniassist_core::{ContextMessage, Limits, ModelOptions, RunRequest, Text, Ve
 use uuid::Uuid;
 
 use super::builder::AssistantBuilder;
+use super::client_queue::ClientQueue;
 use super::config::Config;
-use super::driver::{Driver, Preparation, Prepared};
+use super::driver::Driver;
 use super::live::{ChatKey, LiveRuns, Post, Wanted};
 use super::meter::Meter;
+use super::preparation::{Preparation, prepare};
 use super::run::Run;
 use super::seals::Seals;
 use super::verification;
@@ -22,9 +24,13 @@ use crate::provider::LlmProvider;
 use crate::seal::Sealer;
 use crate::throttle::{self, RunAttempt};
 use crate::tool::{ToolSnapshot, Tools};
-use crate::{Principal, RunContext, panics, sync};
+use crate::{Principal, RunContext, sync};
 
-/// An assistant: a model, its tools and its settings. Cloning gives another handle to the same assistant.
+/// An assistant: a model, its tools and its settings. A clone is another handle to the same assistant.
+///
+/// Runs in progress, used approvals, rates and token budgets are kept in this process, unless the builder got shared
+/// implementations for them. With several instances, send the requests of a chat to the same one: another instance
+/// cannot stop its run, detect a repeated post, or limit the rate of its user.
 ///
 /// ```
 /// use omniassist_server::core::RunRequest;
@@ -56,7 +62,7 @@ pub(crate) struct Inner {
 }
 
 impl Assistant {
-    /// Begins an assistant on this model provider.
+    /// Creates a builder for an assistant on this model provider.
     pub fn builder(provider: impl LlmProvider) -> AssistantBuilder {
         AssistantBuilder::new(Arc::new(provider))
     }
@@ -120,11 +126,10 @@ impl Assistant {
         context.push(message);
     }
 
-    /// Starts a run outside HTTP, for nobody in particular. It is the host's own: the limits on how many runs there may
-    /// be neither count nor stop it.
+    /// Starts a run of the host, without a client and a principal. The limits on the number of runs do not apply.
     ///
-    /// A request that is not acceptable gives a run that fails with [`RunErrorCode::InvalidRequest`];
-    /// [`try_run`](Self::try_run) tells why. After [`drain`](Self::drain) it fails with
+    /// If the request is not valid, the run fails with [`RunErrorCode::InvalidRequest`]; [`try_run`](Self::try_run)
+    /// returns the reason. After [`drain`](Self::drain) it fails with
     /// [`RunErrorCode::ServerShutdown`].
     ///
     /// Must be called, and the run polled, within a tokio runtime.
@@ -135,7 +140,7 @@ impl Assistant {
             Err(error) => {
                 tracing::warn!(
                     error = &error as &(dyn std::error::Error + 'static),
-                    "the request is not acceptable"
+                    "the request is not valid"
                 );
                 let refused: Prepare =
                     |_, _, _| Box::pin(std::future::ready(Err(RunErrorCode::InvalidRequest)));
@@ -147,19 +152,21 @@ impl Assistant {
         Run::new(Arc::clone(inner), live, continued, message_id)
     }
 
-    /// Starts a run for a client, with the extensions of its HTTP request, where tools find the [`Principal`] and the
-    /// host's data. What the client posts as the server's own words is verified, and what the run writes is sealed.
+    /// Starts a run for a client. `extensions` are those of its HTTP request, in which tools find the [`Principal`] and
+    /// the host's data. The posted history is verified, and the events of the run are sealed.
     ///
-    /// A run of the same chat that is under way is stopped first, or as the builder's
-    /// [`when_busy`](super::AssistantBuilder::when_busy) says. A chat belongs to its principal; anonymous callers
-    /// share theirs.
+    /// A run in progress of the same chat is stopped first, unless the builder's
+    /// [`when_busy`](super::AssistantBuilder::when_busy) says otherwise. A chat belongs to its principal; anonymous
+    /// clients share theirs.
     ///
     /// # Errors
     ///
-    /// When the request declares a tool that it may not declare, or its history is refused. When the same message is
-    /// being answered right now ([`is_conflict`](omniassist_core::Error::is_conflict)), the principal has as many runs
-    /// under way as it may, begins them too often or has no tokens left ([`is_throttled`](omniassist_core::Error::is_throttled)), or all have, or the assistant is
-    /// [draining](Self::drain) ([`is_unavailable`](omniassist_core::Error::is_unavailable)).
+    /// - The request declares a tool that it may not declare, or its history is refused.
+    /// - The same message is being answered ([`is_conflict`](omniassist_core::Error::is_conflict)).
+    /// - The principal has reached its limit of runs, its rate limit or its token budget
+    ///   ([`is_throttled`](omniassist_core::Error::is_throttled)).
+    /// - The server has reached its limit of runs, or the assistant is [draining](Self::drain)
+    ///   ([`is_unavailable`](omniassist_core::Error::is_unavailable)).
     pub fn try_run(
         &self,
         request: RunRequest,
@@ -206,15 +213,23 @@ impl Assistant {
         Ok(Run::new(Arc::clone(inner), live, continued, message_id))
     }
 
-    /// Stops the run of a chat, as its client asks for: the run ends with an abort. Says whether there was one. Only
-    /// runs begun with [`try_run`](Self::try_run), by this principal, are found.
+    /// Stops the run of a chat for its client: the run ends with an abort. Returns `true` if there was one. It finds only
+    /// runs that [`try_run`](Self::try_run) began for this principal, in this process.
     #[expect(clippy::must_use_candidate, reason = "what counts is that it stops")]
     pub fn stop(&self, principal: &Principal, chat_id: &str) -> bool {
         let chat = ChatKey { principal: principal.clone(), chat_id: chat_id.into() };
-        self.inner.live.stop(&chat, Text::from_static("The user stopped the run."))
+        let stopped = self.inner.live.stop(&chat, Text::from_static("The user stopped the run."));
+        if !stopped {
+            tracing::info!(
+                chat_id,
+                "a client asked to stop a run that is not in progress in this process; with several instances, send the \
+                 requests of a chat to the same instance"
+            );
+        }
+        stopped
     }
 
-    /// The tools that there are for a request.
+    /// Returns the tools that a request can use.
     fn tools_for(&self, request: &RunRequest) -> Result<ToolSnapshot, omniassist_core::Error> {
         let tools = self.inner.tools.snapshot().for_abilities(request.abilities);
         let tools = tools.with_declared(&request.tools)?.with_past(&request.past_tools);
@@ -229,23 +244,17 @@ impl Assistant {
         prepare: Prepare,
     ) -> (Driver, Option<Message>, Text) {
         let inner = Arc::clone(&self.inner);
-        let mut context = sync::read(&inner.context).clone();
-        context.extend(request.context.iter().cloned());
-        let run = RunContext::new(
-            id("run"),
-            request.chat_id.clone(),
-            extensions,
-            request.messages.as_slice().into(),
-            context.into(),
-        )
-        .with_posted(request.state.as_ref(), request.forwarded.clone());
+        let host = sync::read(&inner.context).clone();
+        let queue = ClientQueue::default();
+        let run = RunContext::new(id("run"), &request, extensions, host)
+            .with_client(queue.sender(), inner.config.limits.max_tool_output_bytes);
         let continued = request.messages.last().filter(|message| message.role == Role::Assistant).cloned();
         let new_id = id("msg");
         let message_id = continued.as_ref().map_or_else(|| new_id.clone(), |message| message.id.clone());
         let config = RunConfig::with_limits(new_id, &inner.config.limits);
         let due = due_approvals(&request, &tools);
         let preparation = prepare(Arc::clone(&inner), run.clone(), due);
-        let driver = Driver::new(inner, run, tools, request, config, preparation);
+        let driver = Driver::new(inner, run, queue, tools, request, config, preparation);
         (driver, continued, message_id)
     }
 }
@@ -254,7 +263,7 @@ fn id(prefix: &str) -> Text {
     format!("{prefix}_{}", Uuid::now_v7().simple()).into()
 }
 
-/// Tells posts of one chat apart: what was done, and the message that it is about.
+/// Returns a digest that distinguishes the posts of one chat: the trigger, and the last message.
 fn post_digest(request: &RunRequest) -> u64 {
     let mut hasher = DefaultHasher::new();
     (request.trigger, &request.message_id, request.messages.len()).hash(&mut hasher);
@@ -265,48 +274,6 @@ fn post_digest(request: &RunRequest) -> u64 {
 }
 
 type Prepare = fn(Arc<Inner>, RunContext, Vec<DueApproval>) -> Preparation;
-
-fn prepare(assistant: Arc<Inner>, run: RunContext, due: Vec<DueApproval>) -> Preparation {
-    let preparation = async move {
-        let system = match &assistant.config.prompt {
-            None => None,
-            Some(prompt) => Some(prompt.resolve(&run).await.map_err(|error| {
-                tracing::error!(
-                    run_id = run.run_id().as_str(),
-                    error = &*error as &(dyn std::error::Error + 'static),
-                    "the system prompt failed"
-                );
-                RunErrorCode::Internal
-            })?),
-        };
-        let mut compressed = assistant.config.compressor.compress(run.context());
-        if let (Some(summariser), Some(request)) =
-            (&assistant.config.summariser, compressed.summary_request())
-        {
-            compressed = match summariser.summarise(request).await {
-                Ok(summary) => compressed.with_summary(summary),
-                Err(error) => {
-                    tracing::warn!(
-                        run_id = run.run_id().as_str(),
-                        error = &*error as &(dyn std::error::Error + 'static),
-                        "the context summary failed"
-                    );
-                    compressed.with_failed_summary(error)
-                }
-            };
-        }
-        tracing::debug!(run_id = run.run_id().as_str(), receipt = ?compressed.receipt(), "context compressed");
-        let context = compressed.into_block().map(|block| block.into_text());
-        // Last, so that nothing that fails before uses an approval up.
-        let spent_approvals = match &assistant.seals {
-            Some(seals) => seals.claim(due).await,
-            None => Vec::new(),
-        };
-        Ok(Prepared { system, context, spent_approvals })
-    };
-    let prepared = panics::catch_async("the preparation of a run", preparation);
-    Box::pin(async { prepared.await.unwrap_or(Err(RunErrorCode::Internal)) })
-}
 
 impl fmt::Debug for Assistant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

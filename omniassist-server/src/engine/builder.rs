@@ -1,11 +1,14 @@
 use std::fmt;
+use std::future::Future;
 use std::sync::{Arc, RwLock};
 
 use omniassist_core::context::{ContextCompressor, ContextSummariser};
 use omniassist_core::{ContextMessage, Limits, ModelOptions, Text, TrustHistory, Verifier};
+use serde_json::Value;
 
 use super::assistant::{Assistant, Inner};
 use super::config::Config;
+use super::hook::{BoxError, RunHook};
 use super::live::WhenBusy;
 use super::meter::Budget;
 use super::prompt::IntoSystemPrompt;
@@ -18,7 +21,7 @@ use crate::provider::LlmProvider;
 use crate::seal::{InMemoryReplayGuard, ReplayGuard, SealKeys, SealVerifier};
 use crate::throttle::{RateLimit, TokenBudget};
 use crate::tool::{StateMap, Tool, Tools};
-use crate::{Error, Result};
+use crate::{Error, Result, RunContext};
 
 /// Builds an [`Assistant`]. Every setting has a default; only the provider is required.
 #[must_use = "a builder does nothing until built"]
@@ -29,7 +32,7 @@ pub struct AssistantBuilder {
     context: Vec<ContextMessage>,
     verifier: Option<Arc<dyn Verifier>>,
     seal_keys: Result<Option<SealKeys>>,
-    replay_guard: Arc<dyn ReplayGuard>,
+    replay_guard: Option<Arc<dyn ReplayGuard>>,
     refuses_unsealed_text: bool,
 }
 
@@ -42,7 +45,7 @@ impl AssistantBuilder {
             context: Vec::new(),
             verifier: None,
             seal_keys: Ok(None),
-            replay_guard: Arc::new(InMemoryReplayGuard::new()),
+            replay_guard: None,
             refuses_unsealed_text: false,
         }
     }
@@ -67,9 +70,40 @@ impl AssistantBuilder {
         self
     }
 
-    /// Adds a context message to every run. It comes before the client's context. Default: none.
+    /// Adds a context message to every run. It comes before the client's context, and does not count towards its window,
+    /// so clients cannot displace it. Default: none.
     pub fn context(mut self, message: ContextMessage) -> Self {
         self.context.push(message);
+        self
+    }
+
+    /// Adds an async function that returns context messages for a run, such as data of its user. They come after the
+    /// assistant's own. An error fails the run, and is logged. Default: none.
+    ///
+    /// The last [`host_window`](ContextCompressor::host_window) messages of the host are kept, those of this function
+    /// included.
+    ///
+    /// ```
+    /// use omniassist_server::core::ContextMessage;
+    /// use omniassist_server::{Assistant, RunContext};
+    /// # use omniassist_server::testing::ScriptedProvider;
+    ///
+    /// async fn account(run: RunContext) -> Result<Vec<ContextMessage>, std::io::Error> {
+    ///     // Read it from a database, by `run.principal()`.
+    ///     let data = serde_json::json!({ "user": run.principal().id(), "plan": "free" });
+    ///     Ok(vec![ContextMessage::new("account", "account", data)])
+    /// }
+    ///
+    /// let assistant = Assistant::builder(ScriptedProvider::new()).context_for(account).build()?;
+    /// # Ok::<(), omniassist_server::Error>(())
+    /// ```
+    pub fn context_for<F, Fut, E>(mut self, hook: F) -> Self
+    where
+        F: Fn(RunContext) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<Vec<ContextMessage>, E>> + Send + 'static,
+        E: Into<BoxError>,
+    {
+        self.config.context_hooks.push(RunHook::new(hook));
         self
     }
 
@@ -144,7 +178,7 @@ impl AssistantBuilder {
     /// Sets the record of used approvals, which lets each approval run its call once. Default: an
     /// [`InMemoryReplayGuard`]. Instances that share chats need a shared one.
     pub fn replay_guard(mut self, guard: impl ReplayGuard) -> Self {
-        self.replay_guard = Arc::new(guard);
+        self.replay_guard = Some(Arc::new(guard));
         self
     }
 
@@ -183,9 +217,40 @@ impl AssistantBuilder {
         self
     }
 
+    /// Sets whether the metadata of a message holds the numbers of its context: `context`, a
+    /// [`ContextReceipt`](omniassist_core::context::ContextReceipt) with `received`, `kept`, `merged`, `dropped`,
+    /// `redacted`, `bytesBefore` and `bytesAfter`. Default: `false`.
+    pub fn report_context(mut self, report: bool) -> Self {
+        self.config.reports.context = report;
+        self
+    }
+
+    /// Sets a function that returns metadata of a message, as a JSON object. The client gets it with the start of the
+    /// message and keeps it, also if the run fails. Default: none.
+    ///
+    /// The function is called once for each run, after its prompt and context are ready. Keys of the SDK (`context`,
+    /// `cost`, `error`, `model`, `omniassist`, `timing`, `usage`) are dropped, with a warning in the log.
+    ///
+    /// ```
+    /// use omniassist_server::{Assistant, RunContext};
+    /// # use omniassist_server::testing::ScriptedProvider;
+    ///
+    /// let assistant = Assistant::builder(ScriptedProvider::new())
+    ///     .on_message_metadata(|run: &RunContext| serde_json::json!({ "runId": run.run_id() }))
+    ///     .build()?;
+    /// # Ok::<(), omniassist_server::Error>(())
+    /// ```
+    pub fn on_message_metadata(
+        mut self,
+        hook: impl Fn(&RunContext) -> Value + Send + Sync + 'static,
+    ) -> Self {
+        self.config.metadata_hook = Some(Arc::new(hook));
+        self
+    }
+
     /// Sets the prices of models. Default: none.
     ///
-    /// The cost of a run that succeeds is then in [`RunOutcome::cost`](super::RunOutcome::cost), in its span, and in
+    /// The cost of a run that succeeds, summaries of its context included, is then in [`RunOutcome::cost`](super::RunOutcome::cost), in its span, and in
     /// the metadata of the message as `cost`. Clients can read that metadata: set no prices if users must not see
     /// them.
     pub fn prices(mut self, prices: Prices) -> Self {
@@ -317,17 +382,31 @@ impl AssistantBuilder {
             Some(verifier) => (verifier, None),
             None => {
                 let keys = match self.seal_keys? {
-                    Some(keys) => keys,
+                    Some(keys) => {
+                        if self.replay_guard.is_none() {
+                            report_local_approvals();
+                        }
+                        keys
+                    }
                     None => process_keys()?,
                 };
+                let guard = self.replay_guard.unwrap_or_else(|| Arc::new(InMemoryReplayGuard::new()));
                 let verifier =
                     SealVerifier::new(keys.clone()).refuse_unsealed_text(self.refuses_unsealed_text);
-                (Arc::new(verifier), Some(Seals { keys, guard: self.replay_guard }))
+                (Arc::new(verifier), Some(Seals { keys, guard }))
             }
         };
         let context = RwLock::new(self.context);
         Ok(Assistant::from_inner(Inner { config, tools, context, verifier, seals, live: Arc::default() }))
     }
+}
+
+/// Logs what instances with the same keys do not share.
+fn report_local_approvals() {
+    tracing::info!(
+        "used approvals are kept in this process: another instance, or this one after a restart, can run an approved \
+         call again until the approval expires; share them with `AssistantBuilder::replay_guard`"
+    );
 }
 
 fn process_keys() -> Result<SealKeys> {

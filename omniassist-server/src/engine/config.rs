@@ -1,17 +1,23 @@
 use std::sync::Arc;
 
 use omniassist_core::context::{ContextCompressor, ContextSummariser};
-use omniassist_core::{Limits, ModelOptions, Text};
+use omniassist_core::{ContextMessage, Limits, ModelOptions, Text};
+use serde_json::Value;
 
+use super::hook::RunHook;
 use super::live::WhenBusy;
 use super::meter::Budget;
 use super::prompt::SystemPrompt;
 use super::run_metadata::Reports;
+use crate::RunContext;
 use crate::cost::Prices;
 use crate::http_options::HttpOptions;
 use crate::observe::Observers;
 use crate::provider::LlmProvider;
 use crate::throttle::RateLimit;
+
+/// A function of the host that returns the metadata of a message.
+pub(super) type MetadataHook = Arc<dyn Fn(&RunContext) -> Value + Send + Sync>;
 
 /// The settings of an assistant. A builder fills them in, and they do not change afterwards.
 pub(super) struct Config {
@@ -19,6 +25,7 @@ pub(super) struct Config {
     pub(super) model: Option<Text>,
     pub(super) options: Arc<ModelOptions>,
     pub(super) prompt: Option<SystemPrompt>,
+    pub(super) context_hooks: Vec<RunHook<Vec<ContextMessage>>>,
     pub(super) compressor: ContextCompressor,
     pub(super) summariser: Option<Arc<dyn ContextSummariser>>,
     pub(super) limits: Arc<Limits>,
@@ -27,6 +34,7 @@ pub(super) struct Config {
     pub(super) budget: Option<Arc<Budget>>,
     pub(super) prices: Option<Prices>,
     pub(super) reports: Reports,
+    pub(super) metadata_hook: Option<MetadataHook>,
     pub(super) records_content: bool,
     pub(super) observers: Observers,
     /// Carried for the HTTP service. The engine does not read it.
@@ -40,6 +48,7 @@ impl Config {
             model: None,
             options: Arc::default(),
             prompt: None,
+            context_hooks: Vec::new(),
             compressor: ContextCompressor::new(),
             summariser: None,
             limits: Arc::default(),
@@ -48,6 +57,7 @@ impl Config {
             budget: None,
             prices: None,
             reports: Reports::default(),
+            metadata_hook: None,
             records_content: false,
             observers: Observers::default(),
             http: HttpOptions::default(),

@@ -6,37 +6,37 @@ use tokio::time::{Instant, timeout, timeout_at};
 use super::Assistant;
 use super::live::{End, LiveRun};
 
-/// How long a tool that was aborted may take to let go, beyond its grace. Only one that blocks its thread takes longer.
+/// The time that an aborted tool may take to end, after its grace. Only a tool that blocks its thread takes longer.
 const ABORT: Duration = Duration::from_secs(1);
 
-/// What became of the runs that were under way when [`Assistant::drain`] began.
+/// The outcome of the runs that were in progress when [`Assistant::drain`] began.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Drained {
-    /// Runs that ended by themselves. A client that left ends its run too.
+    /// The runs that ended by themselves, including those whose client disconnected.
     pub finished: usize,
-    /// Runs that the deadline ended.
+    /// The runs that were ended at the deadline.
     pub ended: usize,
 }
 
 impl Assistant {
-    /// Begins no run any more, gives those under way until the deadline, and then ends them.
+    /// Refuses new runs, lets those in progress continue until the deadline, and then ends them.
     ///
-    /// From the first poll on, clients that post are refused with 503 `shutting_down` and a `Retry-After`, over HTTP/1
-    /// also with `Connection: close`; nothing is lost, since they hold the conversation and another instance can take it
-    /// up. At the deadline each run that is left ends with the terminal error
-    /// [`ServerShutdown`](omniassist_core::event::RunErrorCode::ServerShutdown), whose sentence asks the user to send the
-    /// message again; the connection to its provider closes and the tokens of its tools fire. A run whose response
-    /// nobody reads is dropped without that word.
+    /// From the first poll on, a client that posts gets 503 `shutting_down` with a `Retry-After`, and over HTTP/1 with
+    /// `Connection: close`. The client still holds the conversation, so another instance can continue it. At the
+    /// deadline, each remaining run ends with the terminal error
+    /// [`ServerShutdown`](omniassist_core::event::RunErrorCode::ServerShutdown), which asks the user to send the message
+    /// again. Its provider connection closes, and the cancellation tokens of its tools fire. A run whose response is not
+    /// read is dropped without that error.
     ///
-    /// Returns when no run is under way and no tool is running: at the latest
-    /// [`Limits::tool_cancel_grace`](omniassist_core::Limits::tool_cancel_grace) and a second after the deadline. A tool
-    /// that blocks its thread longer than that is not waited for. The last words of a response are then handed to the
-    /// server, and it needs a moment to write them.
+    /// Returns when no run is in progress and no tool is running, at the latest
+    /// [`Limits::tool_cancel_grace`](omniassist_core::Limits::tool_cancel_grace) and one second after the deadline. A
+    /// tool that blocks its thread for longer is not awaited. The HTTP server then needs a moment to write the last
+    /// events.
     ///
-    /// Draining cannot be taken back. Called twice, the earlier deadline counts. Dropping the future leaves the runs
-    /// alone, and new ones refused. Streams of a [runtime](crate::bridge) of the host's own are not runs, and are the
-    /// host's to end. Must be called within a tokio runtime.
+    /// Draining cannot be undone. If it is called twice, the earlier deadline applies. Dropping the future does not end
+    /// the runs, and new ones stay refused. The host must end the streams of a [bridge](crate::bridge), which are not
+    /// runs. Must be called within a tokio runtime.
     ///
     /// ```
     /// use std::time::Duration;
@@ -70,7 +70,7 @@ impl Assistant {
             run.wind_up(until).await;
         }
         if timeout_at(until + ABORT, self.inner.tools.idle()).await.is_err() {
-            tracing::warn!("a tool blocks its thread and is not waited for");
+            tracing::warn!("a tool blocks its thread and is not awaited");
         }
         if !live.is_empty() {
             tracing::info!(finished = drained.finished, ended = drained.ended, "drained");
@@ -78,12 +78,13 @@ impl Assistant {
         drained
     }
 
-    /// [Drains](Self::drain) without patience: ends every run now, and waits until no tool is running any more.
+    /// [Drains](Self::drain) with a deadline of zero: ends every run, and waits until no tool is running.
     pub async fn shutdown(&self) {
         self.drain(Duration::ZERO).await;
     }
 
-    /// Whether [`drain`](Self::drain) has begun. A health check that says so keeps a load balancer from sending more.
+    /// Returns `true` if [`drain`](Self::drain) has begun. Report it in a health check, so that a load balancer stops
+    /// sending requests.
     #[must_use]
     pub fn is_draining(&self) -> bool {
         self.inner.live.is_closed()

@@ -7,17 +7,21 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use futures_core::Stream as _;
+use omniassist_core::context::{ContextReceipt, SummaryUsage};
 use omniassist_core::event::RunErrorCode;
 use omniassist_core::message::Message;
 use omniassist_core::run::{Action, Input, RunConfig, RunMachine};
 use omniassist_core::transcript::ToolCall;
 use omniassist_core::{
-    EventBuf, LlmPayload, ModelOptions, RunEvent, RunRequest, Text, ToolChoice, TranscriptItem,
+    EventBuf, LlmPayload, ModelOptions, RunEvent, RunRequest, Text, ToolChoice, TranscriptItem, Usage,
 };
+use serde_json::{Map, Value};
 
 use super::assistant::Inner;
+use super::client_queue::ClientQueue;
 use super::live::{End, RETRY_ELSEWHERE};
 use super::meter::{Meter, Stop};
+use super::preparation::{Preparation, Prepared};
 use super::run_metadata::RunMetadata;
 use crate::clock::now_ms;
 use crate::provider::LlmStream;
@@ -26,27 +30,18 @@ use crate::telemetry::RunTrace;
 use crate::tool::{RunningTool, ToolInvocation, ToolSnapshot, ToolUpdate};
 use crate::{Cost, RunContext};
 
-/// What is made for a run before its first model call: the system prompt and the context block.
-pub(super) type Preparation = Pin<Box<dyn Future<Output = Result<Prepared, RunErrorCode>> + Send>>;
-
-#[derive(Default)]
-pub(super) struct Prepared {
-    pub(super) system: Option<Text>,
-    pub(super) context: Option<Text>,
-    /// Calls whose approval was used before.
-    pub(super) spent_approvals: Vec<Text>,
-}
-
-/// Drives one run's machine: owns its model stream and its tools. Dropping it closes the one and cancels the others.
+/// Drives the state machine of one run. It owns the model stream and the tools: dropping it closes the stream and cancels
+/// the tools.
 pub(super) struct Driver {
     assistant: Arc<Inner>,
     run: RunContext,
+    queue: ClientQueue,
     tools: ToolSnapshot,
     options: Option<Arc<ModelOptions>>,
     stage: Stage,
     events: EventBuf<RunEvent>,
     sealer: Option<Box<Sealer>>,
-    /// The seal of the event that was given out last. Boxed: few events have one, and every run has the field.
+    /// The seal of the last event. Boxed, because few events have one and every run has the field.
     follow_up: Option<Box<RunEvent>>,
     model: Option<LlmStream>,
     queued: VecDeque<ToolCall>,
@@ -55,11 +50,13 @@ pub(super) struct Driver {
     metadata: RunMetadata,
     meter: Option<Box<Meter>>,
     tool_choice: ToolChoice,
+    /// The tokens that a summary of the context used.
+    summary_usage: Usage,
     retry_after: Option<Duration>,
 }
 
 enum Stage {
-    /// Boxed: a run goes on for long after it has begun, and what it began with is given back.
+    /// Boxed, because a run outlives its preparation by far.
     Preparing(Box<Beginning>),
     Running {
         machine: Box<RunMachine>,
@@ -68,7 +65,7 @@ enum Stage {
     Done,
 }
 
-/// What a run begins with.
+/// The state of a run before its first model call.
 struct Beginning {
     request: RunRequest,
     config: RunConfig,
@@ -79,6 +76,7 @@ impl Driver {
     pub(super) fn new(
         assistant: Arc<Inner>,
         run: RunContext,
+        queue: ClientQueue,
         tools: ToolSnapshot,
         request: RunRequest,
         config: RunConfig,
@@ -97,10 +95,11 @@ impl Driver {
         Self {
             assistant,
             run,
+            queue,
             tools,
             options,
             stage: Stage::Preparing(Box::new(Beginning { request, config, preparation })),
-            // What a run begins with; hardly ever do more wait.
+            // Rarely do more events wait.
             events: EventBuf::with_capacity(2),
             sealer: None,
             follow_up: None,
@@ -111,11 +110,12 @@ impl Driver {
             metadata: RunMetadata::begin(),
             meter: None,
             tool_choice,
+            summary_usage: Usage::default(),
             retry_after: None,
         }
     }
 
-    /// Holds the run's preparation back until something else is over.
+    /// Delays the preparation of the run until `first` is complete.
     pub(super) fn wait_for(&mut self, first: Pin<Box<dyn Future<Output = ()> + Send>>) {
         if let Stage::Preparing(beginning) = &mut self.stage {
             let then = mem::replace(&mut beginning.preparation, Box::pin(std::future::pending()));
@@ -126,7 +126,7 @@ impl Driver {
         }
     }
 
-    /// Seals what the run writes, for its client to send back with the next request.
+    /// Seals the events of the run. The client sends the seals back with its next request.
     pub(super) fn seal_with(&mut self, sealer: Sealer, continued: Option<&Message>, message_id: &Text) {
         let mut sealer = sealer.message(message_id.clone());
         if let Some(message) = continued {
@@ -135,12 +135,12 @@ impl Driver {
         self.sealer = Some(Box::new(sealer));
     }
 
-    /// Counts what the run uses, and ends it when that is too much.
+    /// Counts the tokens of the run, and ends it if they exceed the budget.
     pub(super) fn meter_with(&mut self, meter: Meter) {
         self.meter = Some(Box::new(meter));
     }
 
-    /// The next event; `None` after the terminal one.
+    /// Polls for the next event. Returns `None` after the terminal one.
     pub(super) fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Option<RunEvent>> {
         if let Some(seal) = self.follow_up.take() {
             return Poll::Ready(Some(*seal));
@@ -159,7 +159,7 @@ impl Driver {
         }
     }
 
-    /// Ends the run for a reason from outside of its machine.
+    /// Ends the run for a reason outside its state machine.
     pub(super) fn end(&mut self, end: End) {
         if let Stage::Preparing(_) = self.stage {
             self.begin(Prepared::default());
@@ -187,6 +187,8 @@ impl Driver {
                     self.step(Input::Fail(code));
                 }
             }
+        } else if self.run.has_sent_data() && self.take_data() {
+            return Poll::Ready(());
         } else if self.model.is_some() {
             ready!(self.poll_model(cx));
         } else if !self.running.is_empty() {
@@ -200,10 +202,46 @@ impl Driver {
     fn begin(&mut self, prepared: Prepared) {
         let Stage::Preparing(beginning) = mem::replace(&mut self.stage, Stage::Done) else { return };
         let Beginning { request, mut config, preparation: _ } = *beginning;
+        self.metadata.context(prepared.receipt);
+        self.trace.context_prepared(prepared.receipt);
+        if let Some(used) = prepared.summary {
+            self.count_summary(&used, &prepared.receipt);
+        }
         config.context = prepared.context;
         config.spent_approvals = prepared.spent_approvals;
         let machine = RunMachine::start(&request, config, &self.tools, &mut self.events);
         self.stage = Stage::Running { machine: Box::new(machine), system: prepared.system };
+        if !prepared.metadata.is_empty() {
+            self.start_with(prepared.metadata);
+        }
+    }
+
+    /// Counts the tokens that a summary of the context used.
+    fn count_summary(&mut self, used: &SummaryUsage, receipt: &ContextReceipt) {
+        self.summary_usage = used.usage;
+        self.trace.count(used.model.as_deref(), &used.usage, self.assistant.config.prices.as_ref());
+        if let Some(meter) = &self.meter {
+            meter.count_summary(used.usage, receipt);
+        }
+    }
+
+    /// Adds metadata to the start event, which is among the events that wait.
+    fn start_with(&mut self, host: Map<String, Value>) {
+        let mut events: Vec<_> = self.events.drain().collect();
+        if let Some(RunEvent::Start { metadata, .. }) = events.first_mut() {
+            metadata.get_or_insert_default().extend(host);
+        }
+        events.into_iter().for_each(|event| self.events.push(event));
+    }
+
+    /// Takes the events that host code has sent. Returns `true` if there were any.
+    fn take_data(&mut self) -> bool {
+        let mut any = false;
+        while let Some(event) = self.queue.pop() {
+            self.events.push(event);
+            any = true;
+        }
+        any
     }
 
     fn step(&mut self, input: Input) {
@@ -212,7 +250,7 @@ impl Driver {
         }
     }
 
-    /// Takes the one thing that is ready from the model.
+    /// Takes one event from the model.
     fn poll_model(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let Some(model) = &mut self.model else { return Poll::Ready(()) };
         let polled = self.trace.enter_scope(|| model.as_mut().poll_next(cx));
@@ -263,8 +301,12 @@ impl Driver {
         Poll::Ready(())
     }
 
-    /// Takes one update of whichever tool has one.
+    /// Takes one update from the tools.
     fn poll_tools(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        if let Poll::Ready(event) = self.queue.poll(cx) {
+            self.events.push(event);
+            return Poll::Ready(());
+        }
         for index in 0..self.running.len() {
             let Some(tool) = self.running.get_mut(index) else { break };
             let Poll::Ready(update) = Pin::new(tool).poll_next(cx) else { continue };
@@ -287,14 +329,14 @@ impl Driver {
         Poll::Pending
     }
 
-    /// Tells the client what has changed of the state that it shares.
+    /// Sends the changes of the shared state to the client.
     fn share_state(&mut self) {
         if let Some(change) = self.run.state().take_change() {
             self.events.push(change);
         }
     }
 
-    /// Does what the machine says is due.
+    /// Performs the next action of the state machine.
     fn act(&mut self) {
         let Stage::Running { machine, system } = &mut self.stage else { return };
         match machine.next_action() {
@@ -321,7 +363,7 @@ impl Driver {
         }
     }
 
-    /// Starts queued tools up to the limit of tools that run at the same time.
+    /// Starts queued tools, up to the limit of parallel tools.
     fn fill_tools(&mut self) {
         while self.running.len() < self.assistant.config.limits.max_parallel_tools.max(1) {
             let Some(call) = self.queued.pop_front() else { return };
@@ -332,13 +374,13 @@ impl Driver {
         }
     }
 
-    /// Ends the run because of what it uses.
+    /// Ends the run because it exceeds its token budget.
     fn stop(&mut self, stop: Stop) {
         self.retry_after = stop.retry_after;
         self.step(Input::Fail(stop.code));
     }
 
-    /// Lets go of everything once the terminal event is written.
+    /// Releases everything once the terminal event is written.
     fn settle(&mut self) {
         if matches!(&self.stage, Stage::Running { machine, .. } if machine.is_done()) {
             self.stage = Stage::Done;
@@ -350,9 +392,16 @@ impl Driver {
         }
     }
 
-    /// Ends the trace, and puts what is told of the run ahead of its terminal event.
+    /// Ends the trace, and inserts data and metadata before the terminal event.
     fn close(&mut self) {
         let mut events: Vec<_> = self.events.drain().collect();
+        if self.run.has_sent_data() {
+            let end = events.len().saturating_sub(1);
+            events.splice(end..end, std::iter::from_fn(|| self.queue.pop()));
+        }
+        if let Some(RunEvent::Finish { usage, .. }) = events.last_mut() {
+            usage.add(&self.summary_usage);
+        }
         if let Some(terminal) = events.last() {
             self.trace.end(terminal, self.assistant.config.prices.as_ref());
             if let RunEvent::Finish { .. } = terminal {
@@ -367,13 +416,13 @@ impl Driver {
         }
     }
 
-    /// What the run has cost so far, where that is known.
+    /// Returns the cost of the run so far, if it is known.
     pub(super) fn cost(&self) -> Option<Cost> {
         self.trace.cost()
     }
 
-    /// How long to wait before the run is asked for again: as the provider that failed it says, until another server may
-    /// be there, or until there are tokens again.
+    /// Returns the delay before a repeated request can succeed: as a failed provider asks for, until another server may be
+    /// available, or until the budget has tokens again.
     pub(super) fn retry_after(&self) -> Option<Duration> {
         self.retry_after
     }

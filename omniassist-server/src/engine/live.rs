@@ -14,10 +14,10 @@ use super::slots::{Slot, Slots};
 use crate::sync::lock;
 use crate::{CancellationToken, Principal};
 
-/// The runs of one assistant that are under way.
+/// The runs of one assistant that are in progress.
 ///
-/// A run is driven by whoever polls its body. A body that nobody polls cannot notice a deadline, so one task per
-/// assistant looks at this table once a second while it is not empty.
+/// A run makes progress when its body is polled. A body that is not polled cannot detect a deadline, so one task per
+/// assistant checks this table once a second while it is not empty.
 #[derive(Debug, Default)]
 pub(super) struct LiveRuns {
     table: Mutex<Table>,
@@ -27,32 +27,32 @@ pub(super) struct LiveRuns {
 #[derive(Debug, Default)]
 struct Table {
     runs: HashMap<u64, Arc<LiveRun>>,
-    /// The latest run of each chat that has one.
+    /// The latest run of each chat.
     chats: HashMap<ChatKey, u64>,
     next: u64,
-    /// Whether no run may begin any more.
+    /// `true` if no further run may begin.
     closed: bool,
     sweeper: Option<JoinHandle<()>>,
 }
 
-/// Whose chat it is, and which.
+/// The key of a chat: its principal, and the client's id of it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct ChatKey {
     pub(super) principal: Principal,
     pub(super) chat_id: Text,
 }
 
-/// What a run answers: a second post of the same is a repetition.
+/// The post that a run answers. An equal post is a repetition.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Post {
     pub(super) chat: ChatKey,
     pub(super) digest: u64,
 }
 
-/// A run that a client wants.
+/// A client's request for a run.
 pub(super) struct Wanted {
     pub(super) principal: Principal,
-    /// `None` where the run belongs to no chat.
+    /// `None` if the run belongs to no chat.
     pub(super) post: Option<Post>,
     pub(super) when_busy: WhenBusy,
 }
@@ -63,52 +63,54 @@ pub(super) struct Admitted {
     slot: Option<Slot>,
 }
 
-/// What happens to a post to a chat that has a run under way.
+/// The treatment of a post to a chat that has a run in progress.
+///
+/// Each process knows its own runs only. With several instances, send the requests of a chat to the same instance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum WhenBusy {
-    /// The run under way is stopped, and the new one begins when it has ended, or after
+    /// Stops the run in progress. The new one begins when it has ended, or after
     /// [`Limits::supersede_grace`](omniassist_core::Limits::supersede_grace).
     #[default]
     Supersede,
-    /// The post is refused with 409 `chat_busy`.
+    /// Refuses the post with 409 `chat_busy`.
     Reject,
 }
 
-/// One run under way.
+/// A run in progress.
 pub(super) struct LiveRun {
     post: Option<Post>,
-    /// What a client's run takes up while it goes on.
+    /// The slot that a client's run occupies.
     slot: Mutex<Option<Slot>>,
-    /// Fires when the terminal event was given out, or the run was dropped.
+    /// Fires when the terminal event was returned, or the run was dropped.
     ended: CancellationToken,
     driver: Mutex<Option<Box<Driver>>>,
     started: Instant,
-    /// How often it was polled; a clock would cost each token more.
+    /// The number of polls. It is cheaper for each token than reading a clock.
     polls: AtomicU64,
-    /// The number of polls that was seen last, and when first.
+    /// The number of polls at the last check, and the time when that number was first seen.
     seen: Mutex<(u64, Instant)>,
-    /// Whether an unread body ends the run: so for HTTP responses, not for runs in process.
+    /// `true` if an unread body ends the run, as for HTTP responses.
     ends_when_unread: AtomicBool,
     order: Mutex<Order>,
 }
 
-/// What somebody outside wants of a run, and whom to wake for it.
+/// A request to end a run, and the task to wake for it.
 #[derive(Default)]
 struct Order {
     end: Option<End>,
     waker: Option<Waker>,
 }
 
-/// When another server may have taken the place of one that shuts down.
+/// The delay after which another server may have replaced one that shuts down.
 pub(super) const RETRY_ELSEWHERE: Duration = Duration::from_secs(2);
 
-/// Why a run is ended from outside.
+/// The reason for ending a run from outside.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum End {
     Deadline,
     Shutdown,
-    /// Something in it panicked.
+    /// Host code panicked.
     Panic,
     Abort(Text),
 }
@@ -128,15 +130,15 @@ impl LiveRun {
         }
     }
 
-    /// Runs `poll` with the driver, unless the run was taken away.
+    /// Calls `poll` with the driver, unless the run was dropped.
     pub(super) fn with<T>(&self, poll: impl FnOnce(&mut Driver) -> T) -> Option<T> {
         let mut driver = lock(&self.driver);
-        // Nobody else counts as long as the driver is locked.
+        // Only the holder of the driver's lock counts, so load and store suffice.
         self.polls.store(self.polls.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
         driver.as_deref_mut().map(poll)
     }
 
-    /// What somebody outside wants; registers whom to wake when that changes.
+    /// Returns a request to end the run, or registers the task to wake for one.
     pub(super) fn take_order(&self, cx: &Context<'_>) -> Option<End> {
         let mut order = lock(&self.order);
         if let Some(end) = order.end.take() {
@@ -169,42 +171,42 @@ impl LiveRun {
         let driver = match self.driver.try_lock() {
             Ok(mut driver) => driver.take(),
             Err(TryLockError::Poisoned(driver)) => driver.into_inner().take(),
-            // Somebody polls it right now.
+            // The run is being polled.
             Err(TryLockError::WouldBlock) => None,
         };
         drop(driver);
         self.has_ended();
     }
 
-    /// Notes that the terminal event was given out, or that there will be none.
+    /// Records that the terminal event was returned, or that there will be none.
     pub(super) fn has_ended(&self) {
         drop(self.give_slot());
         self.ended.cancel();
     }
 
-    /// Gives up what the run takes up.
+    /// Releases the slot of the run.
     fn give_slot(&self) -> Option<Slot> {
         lock(&self.slot).take()
     }
 
-    /// Whether the terminal event was given out, or the run was dropped.
+    /// Returns `true` if the terminal event was returned, or the run was dropped.
     pub(super) fn is_over(&self) -> bool {
         self.ended.is_cancelled()
     }
 
-    /// Waits until the terminal event was given out, or the run was dropped.
+    /// Waits until the terminal event was returned, or the run was dropped.
     pub(super) async fn over(&self) {
         self.ended.cancelled().await;
     }
 
-    /// Waits until the run has ended; one that does not in time is dropped.
+    /// Waits until the run has ended, and drops it if it does not end in time.
     pub(super) async fn wind_up(&self, until: Instant) {
         if tokio::time::timeout_at(until, self.over()).await.is_err() {
             self.take();
         }
     }
 
-    /// How long it is known that nobody polled.
+    /// Returns the time since the last known poll.
     fn unread(&self) -> Duration {
         let polls = self.polls.load(Ordering::Relaxed);
         let mut seen = lock(&self.seen);
@@ -218,7 +220,7 @@ impl LiveRun {
         let age = self.started.elapsed();
         let unread = self.unread();
         if unread > limits.write_timeout && self.ends_when_unread.load(Ordering::Relaxed) {
-            tracing::debug!(?unread, "nobody reads the response; the run is dropped");
+            tracing::debug!(?unread, "the response is not read; the run is dropped");
             self.take();
         } else if age > limits.run_timeout + limits.write_timeout {
             self.take();
@@ -235,7 +237,7 @@ impl fmt::Debug for LiveRun {
 }
 
 impl LiveRuns {
-    /// Takes up a run of the host's own. After [`close`](Self::close) it is ended at once.
+    /// Adds a run of the host. It ends at once after [`close`](Self::close).
     pub(super) fn insert(self: &Arc<Self>, driver: Driver, limits: &Arc<Limits>) -> (u64, Arc<LiveRun>) {
         let run = Arc::new(LiveRun::new(driver, None, None));
         let mut table = lock(&self.table);
@@ -245,15 +247,15 @@ impl LiveRuns {
         (self.put(&mut table, &run, limits), run)
     }
 
-    /// Whether a client may begin a run now. Costs next to nothing where it may not.
+    /// Admits a client's run. It is called before the expensive part of a request, such as verification.
     ///
     /// # Errors
     ///
-    /// When no run may begin any more, the chat's run answers the same message, posts to a busy chat are refused, or as
-    /// many runs are under way as may be.
+    /// When the assistant is draining, the chat's run answers the same message, posts to a busy chat are refused, or the
+    /// limit of runs is reached.
     pub(super) fn admit(&self, wanted: Wanted, limits: &Limits) -> Result<Admitted, Error> {
         let before = lock(&self.table).before(&wanted)?;
-        // It takes the slot of the run whose place it takes.
+        // A run that supersedes another takes over its slot.
         let slot = match before {
             Some(_) => None,
             None => Some(self.slots.take(&wanted.principal, limits)?),
@@ -261,11 +263,11 @@ impl LiveRuns {
         Ok(Admitted { wanted, slot })
     }
 
-    /// Takes up a client's run: where it belongs to a chat, in the place of the chat's run under way.
+    /// Adds a client's run, which supersedes the run in progress of its chat.
     ///
     /// # Errors
     ///
-    /// As [`admit`](Self::admit), for what has changed since.
+    /// As [`admit`](Self::admit), if the situation has changed since.
     pub(super) fn insert_posted(
         self: &Arc<Self>,
         driver: Driver,
@@ -293,12 +295,12 @@ impl LiveRuns {
         Ok((key, run))
     }
 
-    /// Puts a run into the table; the sweeper starts with the first one.
+    /// Inserts a run into the table. The first one starts the sweeper.
     fn put(self: &Arc<Self>, table: &mut Table, run: &Arc<LiveRun>, limits: &Arc<Limits>) -> u64 {
         let key = table.next;
         table.next += 1;
         table.runs.insert(key, Arc::clone(run));
-        // A sweeper whose runtime is gone counts as finished.
+        // A sweeper whose tokio runtime was shut down counts as finished.
         if table.sweeper.as_ref().is_none_or(JoinHandle::is_finished)
             && let Ok(runtime) = tokio::runtime::Handle::try_current()
         {
@@ -319,7 +321,7 @@ impl LiveRuns {
         drop(run);
     }
 
-    /// Stops the run of a chat; says whether there was one.
+    /// Stops the run of a chat. Returns `true` if there was one.
     pub(super) fn stop(&self, chat: &ChatKey, reason: Text) -> bool {
         let run = lock(&self.table).of_chat(chat);
         let Some(run) = run else { return false };
@@ -331,7 +333,7 @@ impl LiveRuns {
         lock(&self.table).runs.len()
     }
 
-    /// Lets no run begin any more, and gives those that are under way.
+    /// Refuses further runs, and returns those in progress.
     pub(super) fn close(&self) -> Vec<Arc<LiveRun>> {
         let mut table = lock(&self.table);
         table.closed = true;
@@ -344,11 +346,11 @@ impl LiveRuns {
 }
 
 impl Table {
-    /// The run whose place a new one takes.
+    /// Returns the run that a new one supersedes.
     ///
     /// # Errors
     ///
-    /// When no run may begin any more, or that one is not to be disturbed.
+    /// When the assistant is draining, or the run in progress takes precedence.
     fn before(&self, wanted: &Wanted) -> Result<Option<Arc<LiveRun>>, Error> {
         if self.closed {
             return Err(Error::shutting_down(RETRY_ELSEWHERE));
@@ -362,14 +364,14 @@ impl Table {
         }
     }
 
-    /// The run of a chat that has not ended.
+    /// Returns the run in progress of a chat.
     fn of_chat(&self, chat: &ChatKey) -> Option<Arc<LiveRun>> {
         let run = self.runs.get(self.chats.get(chat)?)?;
         (!run.is_over()).then(|| Arc::clone(run))
     }
 }
 
-/// Looks at the live runs once a second, and ends when there are none.
+/// Checks the live runs once a second, and ends when there are none.
 async fn sweep(runs: Weak<LiveRuns>, limits: Arc<Limits>) {
     let mut tick = tokio::time::interval(Duration::from_secs(1));
     tick.set_missed_tick_behavior(MissedTickBehavior::Delay);

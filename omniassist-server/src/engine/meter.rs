@@ -1,10 +1,11 @@
-//! What a run uses, against the budget of its principal.
+//! Token budgets: what a run uses, against the budget of its principal.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use omniassist_core::context::ContextReceipt;
 use omniassist_core::event::RunErrorCode;
 use omniassist_core::transcript::UserContent;
 use omniassist_core::{Error, LlmEvent, Text, TranscriptItem, Usage};
@@ -13,19 +14,19 @@ use crate::sync::lock;
 use crate::throttle::{Spent, TokenBudget, TokensLeft};
 use crate::{Principal, panics};
 
-/// Bytes of text that count as a token where the provider has not reported any.
+/// The bytes of text that count as one token until the provider reports its count.
 const BYTES_PER_TOKEN: u64 = 4;
 
-/// Tokens of a turn after which the budget is asked again at the latest: other runs may have used it up.
+/// The number of tokens after which the budget is checked again, because other runs may have used it up.
 const LOOK_EVERY: u64 = 64;
 
-/// A budget, and what the runs under way have used of it without having reported it yet.
+/// A budget, and the tokens that runs in progress have used but not yet spent.
 pub(super) struct Budget {
     tokens: Arc<dyn TokenBudget>,
     in_flight: Mutex<HashMap<Principal, u64>>,
 }
 
-/// Why a run has to stop.
+/// The reason for stopping a run.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Stop {
     pub(super) code: RunErrorCode,
@@ -37,7 +38,7 @@ impl Budget {
         Self { tokens, in_flight: Mutex::default() }
     }
 
-    /// Whether a run may begin.
+    /// Checks that a run may begin.
     ///
     /// # Errors
     ///
@@ -51,7 +52,7 @@ impl Budget {
         })
     }
 
-    /// What is left for a call that is about to begin: at least one token.
+    /// Returns the tokens that are left for a new call: at least one.
     fn headroom(&self, principal: &Principal) -> Result<u64, Stop> {
         let in_flight = self.fly(principal, 0, 0);
         let left = self.left(principal)?;
@@ -72,7 +73,7 @@ impl Budget {
         }
     }
 
-    /// Changes what one turn has in flight; gives what all turns of the principal have.
+    /// Changes the tokens that one turn has in flight. Returns those of all turns of the principal.
     fn fly(&self, principal: &Principal, before: u64, now: u64) -> u64 {
         let mut in_flight = lock(&self.in_flight);
         match in_flight.entry(principal.clone()) {
@@ -95,21 +96,21 @@ fn exceeded(left: TokensLeft) -> Stop {
     Stop { code: RunErrorCode::TokenBudgetExceeded, retry_after: Some(left.resets_in) }
 }
 
-/// Counts what one run uses. What a turn used so far is spent also when the meter is dropped.
+/// Counts the tokens of one run. Dropping it spends those of the turn in progress.
 pub(super) struct Meter {
     budget: Arc<Budget>,
     principal: Principal,
     turn: Option<Turn>,
 }
 
-/// A model call under way.
+/// A model call in progress.
 struct Turn {
     transcript: Arc<[TranscriptItem]>,
-    /// Bytes of all deltas.
+    /// The bytes of all deltas.
     bytes: u64,
-    /// The budget is asked again when there are more bytes than this.
+    /// The number of bytes after which the budget is checked again.
     look_at: u64,
-    /// Tokens that others are told to be in flight.
+    /// The tokens in flight that other runs see.
     in_flight: u64,
     usage: Option<Usage>,
     begun: bool,
@@ -122,7 +123,7 @@ impl Meter {
         Self { budget, principal, turn: None }
     }
 
-    /// Takes note that the model is about to be called.
+    /// Begins a model call.
     ///
     /// # Errors
     ///
@@ -186,16 +187,25 @@ impl Meter {
         Ok(())
     }
 
-    /// Spends what the call used. `failed`: the provider refused it or broke off.
+    /// Spends the tokens that a summary of the context used. They are estimated if its provider did not report them.
+    pub(super) fn count_summary(&self, mut usage: Usage, receipt: &ContextReceipt) {
+        let is_estimated = usage.input_tokens.is_none() || usage.output_tokens.is_none();
+        let tokens = |bytes: usize| (bytes as u64).div_ceil(BYTES_PER_TOKEN);
+        usage.input_tokens.get_or_insert(tokens(receipt.bytes_before));
+        usage.output_tokens.get_or_insert(tokens(receipt.bytes_after));
+        self.budget.spend(&self.principal, &Spent::new(usage, is_estimated));
+    }
+
+    /// Spends the tokens of the call. `failed` is `true` if the provider refused the call or its stream broke.
     ///
     /// # Errors
     ///
-    /// When the call asked for tools, and there is nothing left to tell the model what came of them.
+    /// When the model called tools, and no tokens are left to send it their results.
     pub(super) fn end(&mut self, failed: bool) -> Result<(), Stop> {
         let Some(turn) = self.turn.take() else { return Ok(()) };
         let failed = failed && !turn.finished;
         self.budget.fly(&self.principal, turn.in_flight, 0);
-        // A call that was refused before it began used nothing.
+        // A call that was refused before its first event used nothing.
         if turn.begun || !failed {
             self.budget.spend(&self.principal, &turn.spent());
         }
@@ -213,19 +223,19 @@ impl Drop for Meter {
 }
 
 impl Turn {
-    /// Tokens that the model has written, by their bytes.
+    /// Returns the tokens that the model has written, estimated from bytes.
     fn written(&self) -> u64 {
         self.bytes.div_ceil(BYTES_PER_TOKEN)
     }
 
-    /// Tokens that the call has used so far: what was reported of it, and what was written.
+    /// Returns the tokens that the call has used so far: those reported, and those written.
     fn estimate(&self) -> u64 {
         let reported = self.usage.unwrap_or_default();
         let output = self.written().max(reported.output_tokens.unwrap_or(0));
         reported.input_tokens.unwrap_or(0).saturating_add(output)
     }
 
-    /// What the call used: as reported where it came to its end, and estimated where it did not.
+    /// Returns the tokens of the call: as reported if it finished, and estimated otherwise.
     fn spent(&self) -> Spent {
         let mut usage = self.usage.unwrap_or_default();
         let is_counted =
@@ -241,7 +251,7 @@ impl Turn {
     }
 }
 
-/// Bytes of what a model reads of an item, but for files: what those cost has nothing to do with their size.
+/// Returns the bytes of text in an item. Files do not count, because their cost does not depend on their size.
 fn text_size(item: &TranscriptItem) -> u64 {
     let bytes = match item {
         TranscriptItem::User { content } => {

@@ -2,23 +2,26 @@
 
 mod assistant;
 mod builder;
+mod client_queue;
 mod config;
 mod drain;
 mod driver;
+mod hook;
 mod live;
+mod llm_summariser;
 mod meter;
+mod preparation;
 mod prompt;
 mod run;
 mod run_metadata;
 mod seals;
 mod slots;
-mod summary;
 mod verification;
 
 pub use assistant::Assistant;
 pub use builder::AssistantBuilder;
 pub use drain::Drained;
 pub use live::WhenBusy;
+pub use llm_summariser::LlmSummariser;
 pub use prompt::{IntoSystemPrompt, PromptText, prompt_kind};
 pub use run::{Run, RunFailure, RunHandle, RunOutcome};
-pub use summary::LlmSummariser;

@@ -14,7 +14,7 @@ type PromptFuture = Pin<Box<dyn Future<Output = Result<Text, BoxError>> + Send>>
 type MakeSync = dyn Fn(&RunContext) -> Result<Text, BoxError> + Send + Sync;
 type MakeAsync = dyn Fn(RunContext) -> PromptFuture + Send + Sync;
 
-/// A system prompt as the assistant keeps it: a value, or a way to make one for each run.
+/// A stored system prompt: a text, or a function that returns one for each run.
 #[derive(Clone)]
 pub(crate) enum SystemPrompt {
     Value(Text),
@@ -32,10 +32,10 @@ impl fmt::Debug for SystemPrompt {
     }
 }
 
-/// What can serve as a system prompt: text, a closure that makes text from the run's context, or an async function
-/// that takes the context by value.
+/// A type that can serve as a system prompt: text, a closure over the run's context, or an async function that takes the
+/// context by value.
 ///
-/// `Kind` only keeps the three apart; it is inferred.
+/// `Kind` distinguishes the three, and is inferred.
 ///
 /// ```
 /// use omniassist_server::{Assistant, RunContext};
@@ -63,7 +63,7 @@ pub trait IntoSystemPrompt<Kind> {
     fn into_system_prompt(self) -> Prompt;
 }
 
-/// A system prompt in its stored form; see [`IntoSystemPrompt`].
+/// A stored system prompt; see [`IntoSystemPrompt`].
 #[derive(Debug, Clone)]
 pub struct Prompt(pub(crate) SystemPrompt);
 
@@ -109,7 +109,7 @@ where
     }
 }
 
-/// What a system prompt's closure or function may give: text, or a result of text.
+/// A result of a system prompt's function: text, or a `Result` of text.
 pub trait PromptText {
     #[doc(hidden)]
     fn into_prompt_text(self) -> Result<Text, BoxError>;
@@ -140,7 +140,7 @@ impl<T: PromptText, E: Into<BoxError>> PromptText for Result<T, E> {
 }
 
 impl SystemPrompt {
-    /// The prompt for one run.
+    /// Returns the prompt for one run.
     pub(crate) async fn resolve(&self, run: &RunContext) -> Result<Text, BoxError> {
         match self {
             Self::Value(text) => Ok(text.clone()),

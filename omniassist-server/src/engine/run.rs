@@ -19,10 +19,10 @@ use crate::{Cost, panics};
 /// Receives events, and decides after each one if more are wanted.
 pub(crate) type EventSink<'a> = &'a mut dyn FnMut(RunEvent) -> ControlFlow<()>;
 
-/// A run: a stream of what it does, driven by being polled.
+/// A run, as a stream of its events. It makes progress only while it is polled.
 ///
-/// The stream ends after exactly one of [`RunEvent::Finish`], [`RunEvent::Error`] and [`RunEvent::Abort`]. A run that
-/// its reader left unread for too long ends without one.
+/// The stream ends after exactly one of [`RunEvent::Finish`], [`RunEvent::Error`] and [`RunEvent::Abort`]. A run that is
+/// not read for too long ends without one.
 ///
 /// Dropping it stops the run: the connection to the provider closes and every tool's cancellation token fires.
 #[must_use = "a run does nothing unless polled"]
@@ -44,30 +44,30 @@ impl Run {
         Self { assistant, key, live, continued, message_id }
     }
 
-    /// Id of the assistant message that the run writes.
+    /// Returns the id of the assistant message that the run writes.
     #[must_use]
     pub fn message_id(&self) -> &Text {
         &self.message_id
     }
 
-    /// A way to stop the run from elsewhere.
+    /// Returns a handle that stops the run from elsewhere.
     #[must_use]
     pub fn handle(&self) -> RunHandle {
         RunHandle(Arc::downgrade(&self.live))
     }
 
-    /// How long the provider that failed this run asks to wait before it is asked again.
+    /// Returns the delay that a failed provider asks for before the next request.
     pub(crate) fn retry_after(&self) -> Option<Duration> {
         self.live.with(|driver| driver.retry_after()).flatten()
     }
 
-    /// Lets the run end when its events are left unread for longer than
-    /// [`write_timeout`](omniassist_core::Limits::write_timeout). HTTP responses do this.
+    /// Ends the run if its events are not read for [`write_timeout`](omniassist_core::Limits::write_timeout). HTTP
+    /// responses use it.
     pub(crate) fn end_when_unread(&self) {
         self.live.end_when_unread();
     }
 
-    /// The next event; `None` after the terminal one.
+    /// Polls for the next event. Returns `None` after the terminal one.
     pub(crate) fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Option<RunEvent>> {
         let mut next = None;
         let polled = self.poll_events(cx, &mut |event| {
@@ -80,7 +80,7 @@ impl Run {
         }
     }
 
-    /// Gives all events that are ready, until told to break. Pending when there are more to come, or ready.
+    /// Passes the events that are ready to `sink`, until it breaks. Returns `Pending` if there are or will be more events.
     pub(crate) fn poll_events(&mut self, cx: &mut Context<'_>, sink: EventSink<'_>) -> Poll<()> {
         let order = self.live.take_order(cx);
         let live = &self.live;
@@ -104,7 +104,7 @@ impl Run {
         poll_fn(|cx| self.poll_event(cx)).await
     }
 
-    /// Runs to the end and gives the visible text.
+    /// Runs to the end and returns the visible text.
     ///
     /// # Errors
     ///
@@ -113,7 +113,7 @@ impl Run {
         Ok(self.outcome().await?.written_text())
     }
 
-    /// Runs to the end and gives the assistant message: with the parts it had before, if one was continued.
+    /// Runs to the end and returns the assistant message. A continued message includes its earlier parts.
     ///
     /// # Errors
     ///
@@ -122,7 +122,7 @@ impl Run {
         Ok(self.outcome().await?.message)
     }
 
-    /// Runs to the end and gives the message with all that is known of the run.
+    /// Runs to the end and returns the message, its usage and its cost.
     ///
     /// # Errors
     ///
@@ -156,8 +156,8 @@ impl Run {
     }
 }
 
-/// Polls a run in which code of the host's own may panic: a provider above all. A run that panics fails, and ends as any
-/// that does; `None` for one that is beyond that.
+/// Polls a run whose host code, such as a provider, can panic. A run that panics fails like any other. Returns `None` if
+/// it panics again while it ends.
 fn poll_contained(
     driver: &mut Driver,
     live: &LiveRun,
@@ -213,16 +213,16 @@ impl fmt::Debug for Run {
     }
 }
 
-/// What came of a run that went well.
+/// The result of a run that succeeded.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct RunOutcome {
     /// The assistant message.
     pub message: Message,
-    /// Tokens of all steps.
+    /// The tokens of all steps, and of a summary of the context.
     pub usage: Usage,
-    /// What all steps cost. `None` unless the host gave the assistant [prices](super::AssistantBuilder::prices), every
-    /// model that answered has one, and every step reported its tokens.
+    /// The cost of all steps. `None` unless the assistant has [prices](super::AssistantBuilder::prices), every model that
+    /// answered has one, and every step reported its tokens.
     pub cost: Option<Cost>,
     continued_parts: usize,
 }
@@ -234,7 +234,7 @@ impl RunOutcome {
     }
 }
 
-/// Why a run did not go well, with what it had written by then.
+/// An error that occurs when a run fails or is stopped. It holds the message written so far.
 #[derive(Debug, Clone)]
 pub struct RunFailure {
     code: Option<RunErrorCode>,
@@ -243,25 +243,25 @@ pub struct RunFailure {
 }
 
 impl RunFailure {
-    /// The stable code; `None` for a run that was stopped.
+    /// Returns the stable code, or `None` if the run was stopped.
     #[must_use]
     pub fn code(&self) -> Option<RunErrorCode> {
         self.code
     }
 
-    /// Whether the run was stopped, and did not fail.
+    /// Returns `true` if the run was stopped and did not fail.
     #[must_use]
     pub fn is_aborted(&self) -> bool {
         self.code.is_none()
     }
 
-    /// How long the provider asks to wait before it is asked again, where it said so.
+    /// Returns the delay that the provider asks for before the next request, if it does.
     #[must_use]
     pub fn retry_after(&self) -> Option<Duration> {
         self.retry_after
     }
 
-    /// The assistant message as far as it came.
+    /// Returns the assistant message written so far.
     #[must_use]
     pub fn into_partial(self) -> Message {
         *self.partial
@@ -276,12 +276,12 @@ impl fmt::Display for RunFailure {
 
 impl std::error::Error for RunFailure {}
 
-/// Stops a run from elsewhere. Does not keep it alive.
+/// A handle that stops a run from elsewhere. It does not keep the run alive.
 #[derive(Debug, Clone)]
 pub struct RunHandle(Weak<LiveRun>);
 
 impl RunHandle {
-    /// Stops the run: it ends with [`RunEvent::Abort`] and this reason. Nothing happens if it has ended.
+    /// Stops the run, which ends with [`RunEvent::Abort`] and this reason. Does nothing if the run has ended.
     pub fn abort(&self, reason: impl Into<Text>) {
         if let Some(run) = self.0.upgrade() {
             run.end(End::Abort(reason.into()));

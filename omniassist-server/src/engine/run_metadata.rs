@@ -1,3 +1,4 @@
+use omniassist_core::context::ContextReceipt;
 use omniassist_core::{LlmEvent, Text};
 use serde_json::{Map, Value};
 use tokio::time::Instant;
@@ -10,6 +11,24 @@ use crate::clock::now_ms;
 pub(super) struct Reports {
     pub(super) model: bool,
     pub(super) timing: bool,
+    pub(super) context: bool,
+}
+
+/// The keys of a message's metadata that belong to the SDK.
+const RESERVED: [&str; 7] = ["context", "cost", "error", "model", "omniassist", "timing", "usage"];
+
+/// Returns the host's metadata of a message without the keys of the SDK.
+pub(super) fn of_host(metadata: Value) -> Map<String, Value> {
+    let Value::Object(mut metadata) = metadata else {
+        tracing::warn!("the metadata of a message was dropped: it is not a JSON object");
+        return Map::new();
+    };
+    for key in RESERVED {
+        if metadata.remove(key).is_some() {
+            tracing::warn!(key, "metadata of a message was dropped: the key belongs to the SDK");
+        }
+    }
+    metadata
 }
 
 /// Collects what the metadata of the message reports about its run.
@@ -18,11 +37,18 @@ pub(super) struct RunMetadata {
     started_at_ms: u64,
     first_text: Option<Instant>,
     model: Option<Text>,
+    receipt: ContextReceipt,
 }
 
 impl RunMetadata {
     pub(super) fn begin() -> Self {
-        Self { started: Instant::now(), started_at_ms: now_ms(), first_text: None, model: None }
+        Self {
+            started: Instant::now(),
+            started_at_ms: now_ms(),
+            first_text: None,
+            model: None,
+            receipt: ContextReceipt::default(),
+        }
     }
 
     /// Takes note of an event of the model.
@@ -34,6 +60,11 @@ impl RunMetadata {
         }
     }
 
+    /// Takes note of the numbers of the context.
+    pub(super) fn context(&mut self, receipt: ContextReceipt) {
+        self.receipt = receipt;
+    }
+
     /// Returns the metadata to send at the end of the run.
     pub(super) fn to_map(&self, reports: Reports, cost: Option<Cost>) -> Map<String, Value> {
         let mut metadata = Map::new();
@@ -42,6 +73,11 @@ impl RunMetadata {
         }
         if let (true, Some(model)) = (reports.model, &self.model) {
             metadata.insert("model".to_owned(), model.as_str().into());
+        }
+        if reports.context
+            && let Ok(receipt) = serde_json::to_value(self.receipt)
+        {
+            metadata.insert("context".to_owned(), receipt);
         }
         if reports.timing {
             let mut timing = Map::new();

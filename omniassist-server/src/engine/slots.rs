@@ -8,13 +8,13 @@ use omniassist_core::{Error, Limits};
 use crate::Principal;
 use crate::sync::lock;
 
-/// When a run of a principal's own may have ended.
+/// The delay after which one of a principal's runs may have ended.
 const RETRY_OWN: Duration = Duration::from_secs(1);
 
-/// When one of all runs may have ended.
+/// The delay after which one of all runs may have ended.
 const RETRY_ANY: Duration = Duration::from_secs(2);
 
-/// How many runs of clients are under way, of whom.
+/// Counts the runs of clients in progress, in total and for each principal.
 #[derive(Debug, Default)]
 pub(super) struct Slots {
     taken: Mutex<Taken>,
@@ -23,11 +23,11 @@ pub(super) struct Slots {
 #[derive(Debug, Default)]
 struct Taken {
     total: usize,
-    /// Named principals with a run under way.
+    /// The named principals with a run in progress.
     by_principal: HashMap<Principal, usize>,
 }
 
-/// The right to one run. Dropping it gives it back.
+/// The right to one run. Dropping it releases the right.
 #[derive(Debug)]
 pub(super) struct Slot {
     slots: Arc<Slots>,
@@ -39,8 +39,8 @@ impl Slots {
     ///
     /// # Errors
     ///
-    /// When the principal, or all together, have as many runs as the limits allow. Who has too many learns that, also
-    /// where the server is full.
+    /// When the principal, or the server, has as many runs as the limits allow. The principal's limit is checked first, so
+    /// that its error is precise even if the server is full.
     pub(super) fn take(self: &Arc<Self>, principal: &Principal, limits: &Limits) -> Result<Slot, Error> {
         let mut taken = lock(&self.taken);
         let named = !principal.is_anonymous();

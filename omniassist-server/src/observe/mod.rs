@@ -1,9 +1,9 @@
-//! What became of runs, for the host's metrics.
+//! Observers of runs, for metrics of the host.
 //!
-//! An [`Observe`]r is told when a run begins, writes its first word, ends, and when one is refused; without an observer
-//! nothing is measured. For one thing done at the end of each run there is [`AssistantBuilder::on_run_end`]. How many
-//! runs are under way, [`Assistant::live_runs`] says: a gauge to be read whenever metrics are collected. What happens
-//! within a run is in its spans, which go through `tracing`.
+//! An [`Observe`]r is notified when a run begins, writes its first token or ends, and when one is refused. Without an
+//! observer, nothing is measured. [`AssistantBuilder::on_run_end`] adds a closure for the end of each run.
+//! [`Assistant::live_runs`] is a gauge to read whenever metrics are collected. Details of a run are in its `tracing`
+//! spans.
 //!
 //! ```
 //! use omniassist_server::core::RunRequest;
@@ -11,7 +11,7 @@
 //! use omniassist_server::Assistant;
 //! # use std::sync::Mutex;
 //! # static SEEN: Mutex<Vec<String>> = Mutex::new(Vec::new());
-//! # /// What `metrics::counter!` and `metrics::histogram!` do, or another crate like it.
+//! # /// Stands for `metrics::counter!` and `metrics::histogram!`.
 //! # fn count(name: &str, outcome: &str, by: u64) {
 //! #     SEEN.lock().unwrap().push(format!("{name}{{outcome={outcome}}} {by}"));
 //! # }
@@ -21,7 +21,7 @@
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let assistant = Assistant::builder(ScriptedProvider::new().turn(text("Hello")))
 //!     .on_run_end(|run| {
-//!         // A label must have few values: an outcome is one, a user or a chat is none.
+//!         // A label must have few values, so use the outcome and not the user or the chat.
 //!         let outcome = run.outcome.as_str();
 //!         count("assistant_runs_total", outcome, 1);
 //!         count("assistant_output_tokens_total", outcome, run.usage.output_tokens.unwrap_or(0));

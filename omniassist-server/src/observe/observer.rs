@@ -6,10 +6,10 @@ use omniassist_core::Error;
 use super::{RunInfo, RunReport};
 use crate::{Principal, panics};
 
-/// Is told what becomes of runs. Every method does nothing by default.
+/// An observer of runs. Every method does nothing by default.
 ///
-/// All are called within the request's task, the end of a run whose client left within whatever drops it, and must
-/// return at once: count, record, send into a channel. A panic in one is logged and changes nothing.
+/// The methods are called in the request's task; if the client disconnects, `run_ended` is called where the run is
+/// dropped. They must return at once: count, record, or send into a channel. A panic is logged and has no other effect.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an observer",
     note = "an observer implements `Observe`; for a closure there is `AssistantBuilder::on_run_end`"
@@ -20,24 +20,24 @@ pub trait Observe: Send + Sync + 'static {
         let _ = run;
     }
 
-    /// The model wrote its first piece of text, reasoning or a tool call, so long after the run began.
+    /// The model writes its first text, reasoning or tool call; `after` is the time since the run began.
     fn first_token(&self, run: &RunInfo, after: Duration) {
         let _ = (run, after);
     }
 
-    /// A run is over. Called once for each that began.
+    /// A run ends. Called once for each run that began.
     fn run_ended(&self, report: &RunReport) {
         let _ = report;
     }
 
-    /// A run that a client wanted did not begin: there are too many, the principal asks too often, its history is
-    /// refused. Requests that cannot be read are not told of.
+    /// A client's run is refused: a limit is reached, or its history is refused. It is not called for requests that cannot
+    /// be read.
     fn run_refused(&self, principal: &Principal, refusal: &Error) {
         let _ = (principal, refusal);
     }
 }
 
-/// A function that looks at the end of each run.
+/// An observer that calls a function at the end of each run.
 pub(crate) struct AtEnd<F>(pub(crate) F);
 
 impl<F: Fn(&RunReport) + Send + Sync + 'static> Observe for AtEnd<F> {
@@ -63,7 +63,7 @@ impl Observers {
         self.tell(|observer| observer.run_refused(principal, refusal));
     }
 
-    /// Calls something of each observer.
+    /// Calls a method of each observer.
     pub(super) fn tell(&self, tell: impl Fn(&dyn Observe)) {
         for observer in &self.0 {
             panics::catch("an observer of runs", || tell(&**observer));

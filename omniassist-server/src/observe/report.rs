@@ -1,64 +1,67 @@
 use std::time::Duration;
 
+use omniassist_core::context::ContextReceipt;
 use omniassist_core::event::RunErrorCode;
 use omniassist_core::{FinishReason, Text, Usage};
 
 use crate::{Cost, Principal};
 
-/// Which run it is.
+/// The identity of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RunInfo {
-    /// Its id, made by the server: `omniassist.run.id` of its span.
+    /// The id of the run, which is `omniassist.run.id` of its span.
     pub run_id: Text,
-    /// The chat, as the client names it.
+    /// The client's id of the chat.
     pub chat_id: Option<Text>,
-    /// Who it is for. Anonymous for a run that the host started itself.
+    /// The principal. It is anonymous for a run of the host.
     pub principal: Principal,
     /// The name of the provider.
     pub provider: Text,
-    /// The model that is asked for, where it has a name.
+    /// The requested model, if it is known.
     pub model: Option<Text>,
 }
 
-/// What became of a run.
+/// The report of a run that ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RunReport {
-    /// Which run it was.
+    /// The identity of the run.
     pub run: RunInfo,
-    /// How it ended.
+    /// The outcome.
     pub outcome: RunEnd,
-    /// From its beginning to its last event. What the client takes to read that is not in it.
+    /// The time from the beginning to the last event. It does not include the time in which the client reads that event.
     pub duration: Duration,
-    /// From its beginning to the first piece of text, reasoning or a tool call. `None` where the model wrote nothing.
+    /// The time from the beginning to the first text, reasoning or tool call. `None` if the model wrote nothing.
     pub time_to_first_token: Option<Duration>,
-    /// Model calls.
+    /// The number of model calls. A summary of the context does not count.
     pub steps: u32,
-    /// Calls of the server's tools that were begun.
+    /// The number of server tool calls that began.
     pub tool_calls: u32,
-    /// Tokens of all model calls, as far as the provider reported them.
+    /// The tokens of all model calls, as reported by the providers. A summary of the context counts.
     pub usage: Usage,
-    /// What they cost. `None` without [prices](crate::AssistantBuilder::prices), or where a call cannot be priced.
+    /// The cost of these tokens. `None` without [prices](crate::AssistantBuilder::prices), or if a call has no price.
     pub cost: Option<Cost>,
+    /// The numbers of the context that the run began with.
+    pub context: ContextReceipt,
 }
 
-/// How a run ended.
+/// The outcome of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RunEnd {
-    /// Well, or it waits for its client.
+    /// The run finished, or waits for its client.
     Finished(FinishReason),
-    /// It failed.
+    /// The run failed.
     Failed(RunErrorCode),
-    /// Somebody stopped it, or another post took its place.
+    /// The run was stopped, or superseded by another post.
     Stopped,
-    /// Its client left, or nobody read it.
+    /// The client disconnected, or did not read the response.
     Dropped,
 }
 
 impl RunEnd {
-    /// A word for a label: `finish`, `abort`, `dropped`, or the stable code of a failure, such as `provider_error`.
+    /// Returns a value for a label: `finish`, `abort`, `dropped`, or the code of a failure, such as `provider_error`.
     #[must_use]
     pub fn as_str(&self) -> &'static str {
         match self {

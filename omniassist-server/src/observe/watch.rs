@@ -1,5 +1,6 @@
 use std::time::Duration;
 
+use omniassist_core::context::ContextReceipt;
 use omniassist_core::{LlmEvent, Usage};
 use tokio::time::Instant;
 
@@ -16,7 +17,7 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// Tells that a run begins. `None` where nobody wants to know.
+    /// Notifies the observers that a run begins. Returns `None` if there are none.
     pub(crate) fn begin(
         observers: &Observers,
         run: &RunContext,
@@ -60,7 +61,14 @@ impl Watch {
         self.tool_calls = self.tool_calls.saturating_add(1);
     }
 
-    pub(crate) fn end(self, outcome: RunEnd, steps: u32, usage: Usage, cost: Option<Cost>) {
+    pub(crate) fn end(
+        self,
+        outcome: RunEnd,
+        steps: u32,
+        usage: Usage,
+        cost: Option<Cost>,
+        context: ContextReceipt,
+    ) {
         let report = RunReport {
             run: self.run,
             outcome,
@@ -70,6 +78,7 @@ impl Watch {
             tool_calls: self.tool_calls,
             usage,
             cost,
+            context,
         };
         self.observers.tell(|observer| observer.run_ended(&report));
     }

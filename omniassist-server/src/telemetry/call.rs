@@ -6,8 +6,8 @@ use tracing::{Span, info_span};
 use super::content::{self, Said};
 use super::{finish_reasons, names, record_usage};
 
-/// The span of a model call, and what the model says of the call.
-pub(super) struct ModelCall {
+/// The span of a model call, and what the model reports about the call.
+pub(crate) struct ModelCall {
     span: Span,
     requested: Option<Text>,
     answered: Option<Text>,
@@ -17,15 +17,15 @@ pub(super) struct ModelCall {
     said: Option<Said>,
 }
 
-/// What a model call used.
-pub(super) struct Used {
-    /// The model that answered, as it calls itself; else the one that was asked for.
-    pub(super) model: Option<Text>,
-    pub(super) usage: Usage,
+/// The model and the tokens of a call.
+pub(crate) struct Used {
+    /// The name in the model's answer, or else the requested one.
+    pub(crate) model: Option<Text>,
+    pub(crate) usage: Usage,
 }
 
 impl ModelCall {
-    pub(super) fn begin(
+    pub(crate) fn begin(
         step: &Span,
         payload: &LlmPayload,
         provider: &str,
@@ -82,11 +82,11 @@ impl ModelCall {
         }
     }
 
-    pub(super) fn span(&self) -> &Span {
+    pub(crate) fn span(&self) -> &Span {
         &self.span
     }
 
-    pub(super) fn take(&mut self, event: &LlmEvent) {
+    pub(crate) fn take(&mut self, event: &LlmEvent) {
         self.begun = true;
         match event {
             LlmEvent::Start { id, model, .. } => {
@@ -107,8 +107,8 @@ impl ModelCall {
         }
     }
 
-    /// Closes the span. `None` for a call that was refused before it began: it used nothing.
-    pub(super) fn end(self, error_type: Option<&str>) -> Option<Used> {
+    /// Closes the span. Returns `None` if the call was refused before its first event, because it used nothing.
+    pub(crate) fn end(self, error_type: Option<&str>) -> Option<Used> {
         let usage = self.usage.unwrap_or_default();
         if !self.span.is_disabled() {
             record_usage(&self.span, &usage);
@@ -118,7 +118,7 @@ impl ModelCall {
             if let Some(said) = &self.said {
                 self.span.record(names::OUTPUT_MESSAGES, said.to_json(self.finish.as_ref()));
             }
-            // What comes after a complete answer does not spoil it.
+            // An error after a complete answer does not count.
             if let Some(error_type) = error_type.filter(|_| self.finish.is_none()) {
                 self.span.record(names::ERROR_TYPE, error_type);
                 self.span.record(names::SPAN_STATUS, "ERROR");

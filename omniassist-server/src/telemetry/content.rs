@@ -1,4 +1,4 @@
-//! What was said, in the JSON form of the conventions. Written only where the host asks for content:
+//! The content of messages, in the JSON form of the conventions. It is recorded only if the host enables it:
 //! <https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans/#capturing-instructions-inputs-and-outputs>.
 
 use omniassist_core::event::FinishReason;
@@ -52,7 +52,7 @@ fn call_part(id: &str, name: &str, arguments: &str) -> Value {
     json!({ "type": "tool_call", "id": id, "name": name, "arguments": arguments })
 }
 
-/// A file is named, never copied: a `data:` URL is left out.
+/// Returns the part for a user's content. A file is named, never copied, so a `data:` URL is omitted.
 fn user_part(content: &UserContent) -> Option<Value> {
     match content {
         UserContent::Text { text } => Some(text_part(text)),
@@ -70,7 +70,7 @@ fn value(json: &JsonText) -> Value {
     serde_json::from_str(json.as_str()).unwrap_or_default()
 }
 
-/// What the model says in one call.
+/// The output of the model in one call.
 #[derive(Default)]
 pub(super) struct Said {
     reasoning: String,

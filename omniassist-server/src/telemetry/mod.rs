@@ -1,15 +1,15 @@
-//! Spans of runs, in the words of OpenTelemetry's conventions for generative AI, over `tracing` alone: exporting them
-//! is the host's.
+//! Spans of runs, with the names of OpenTelemetry's conventions for generative AI. They use `tracing` only; the host
+//! exports them.
 //!
 //! ```text
 //! invoke_agent                the run
-//! └─ step                     a model call and the tools that it asked for
+//! └─ step                     a model call and the tools that it calls
 //!    ├─ chat {model}          the model call
 //!    └─ execute_tool {name}   one tool call, in its own task
 //! ```
 //!
-//! A span is entered only while the thing it stands for is polled, so it never rests in a suspended task. Nothing is
-//! created or recorded for a delta; without a subscriber that wants spans, a run makes none.
+//! The summary of a long context has a `chat` span under the run. A span is entered only while its work is polled. Nothing
+//! is recorded for a delta, and no span is created without a subscriber that enables it.
 
 mod call;
 mod content;
@@ -17,6 +17,7 @@ mod names;
 mod provider;
 mod tool;
 
+use omniassist_core::context::ContextReceipt;
 use omniassist_core::event::FinishReason;
 use omniassist_core::transcript::ToolCall;
 use omniassist_core::{LlmEvent, LlmPayload, RunEvent, Usage};
@@ -24,13 +25,13 @@ pub(crate) use tool::{ToolEnd, ToolTrace};
 use tracing::field::Empty;
 use tracing::{Span, info_span};
 
-use self::call::ModelCall;
-use self::provider::provider_name;
+pub(crate) use self::call::ModelCall;
+pub(crate) use self::provider::provider_name;
 use crate::cost::{Cost, Prices};
 use crate::observe::{Observers, RunEnd, Watch};
 use crate::{Error, RunContext};
 
-/// The spans of one run, what its model calls used and cost, and who is told of it.
+/// The spans of one run, its usage and cost, and its observers.
 pub(crate) struct RunTrace {
     run: Span,
     step: Span,
@@ -39,22 +40,23 @@ pub(crate) struct RunTrace {
     records_content: bool,
     usage: Usage,
     cost: RunCost,
+    context: ContextReceipt,
     watch: Option<Box<Watch>>,
     ended: bool,
 }
 
-/// What the model calls of a run cost together.
+/// The cost of the model calls of a run.
 #[derive(Clone, Copy)]
 enum RunCost {
     /// No call has ended yet.
     Nothing,
     Known(Cost),
-    /// One call had no price, or did not report what it used.
+    /// One call had no price, or did not report its tokens.
     Unknown,
 }
 
 impl RunTrace {
-    /// Opens the run's span, as a child of the span that is current.
+    /// Opens the span of the run, as a child of the current span.
     pub(crate) fn begin(
         run: &RunContext,
         provider: &str,
@@ -89,19 +91,20 @@ impl RunTrace {
             records_content,
             usage: Usage::default(),
             cost: RunCost::Nothing,
+            context: ContextReceipt::default(),
             watch: Watch::begin(observers, run, provider, model),
             ended: false,
         }
     }
 
-    /// Does something, such as one poll, within the innermost span that is open.
+    /// Calls `poll` within the innermost open span.
     pub(crate) fn enter_scope<T>(&self, poll: impl FnOnce() -> T) -> T {
         let span = match &self.call {
             Some(call) => call.span(),
             None if self.steps == 0 => &self.run,
             None => &self.step,
         };
-        // A span that nobody sees would still be looked for twice a poll.
+        // Entering a disabled span would still cost two lookups for each poll.
         if span.is_disabled() { poll() } else { span.in_scope(poll) }
     }
 
@@ -118,7 +121,7 @@ impl RunTrace {
         )));
     }
 
-    /// Keeps what an event says of the call itself. Deltas pass by.
+    /// Records an event of the model.
     pub(crate) fn model_said(&mut self, event: &LlmEvent) {
         if let Some(call) = &mut self.call {
             call.take(event);
@@ -136,9 +139,19 @@ impl RunTrace {
     fn close_call(&mut self, error_type: Option<&str>, prices: Option<&Prices>) {
         let Some(call) = self.call.take() else { return };
         let Some(used) = call.end(error_type) else { return };
-        self.usage.add(&used.usage);
+        self.count(used.model.as_deref(), &used.usage, prices);
+    }
+
+    /// Takes note of the numbers of the context.
+    pub(crate) fn context_prepared(&mut self, receipt: ContextReceipt) {
+        self.context = receipt;
+    }
+
+    /// Adds the tokens of one model call to the usage and the cost of the run.
+    pub(crate) fn count(&mut self, model: Option<&str>, usage: &Usage, prices: Option<&Prices>) {
+        self.usage.add(usage);
         if let Some(prices) = prices {
-            let cost = used.model.as_deref().and_then(|model| prices.cost(model, &used.usage));
+            let cost = model.and_then(|model| prices.cost(model, usage));
             self.cost = match (self.cost, cost) {
                 (RunCost::Nothing, Some(cost)) => RunCost::Known(cost),
                 (RunCost::Known(sum), Some(cost)) => RunCost::Known(sum + cost),
@@ -155,7 +168,7 @@ impl RunTrace {
         ToolTrace::begin(&self.step, call, self.records_content)
     }
 
-    /// What the run has cost so far. `None` without prices, and when one of its model calls cannot be priced.
+    /// Returns the cost of the run so far. `None` without prices, or if a model call has no price.
     pub(crate) fn cost(&self) -> Option<Cost> {
         match self.cost {
             RunCost::Known(cost) => Some(cost),
@@ -163,7 +176,7 @@ impl RunTrace {
         }
     }
 
-    /// Closes the spans with what the terminal event says.
+    /// Closes the spans with the outcome of the terminal event.
     pub(crate) fn end(&mut self, event: &RunEvent, prices: Option<&Prices>) {
         if self.ended {
             return;
@@ -192,7 +205,7 @@ impl RunTrace {
         self.ended = true;
         let cost = self.cost();
         if let Some(watch) = self.watch.take() {
-            watch.end(end, self.steps, self.usage, cost);
+            watch.end(end, self.steps, self.usage, cost, self.context);
         }
         self.step = Span::none();
         let run = std::mem::replace(&mut self.run, Span::none());
@@ -207,7 +220,7 @@ impl RunTrace {
     }
 }
 
-/// A run that nobody waits for any more closes its spans as what they are: cancelled.
+/// Closes the spans of a dropped run as cancelled.
 impl Drop for RunTrace {
     fn drop(&mut self) {
         if !self.ended {
@@ -217,7 +230,7 @@ impl Drop for RunTrace {
     }
 }
 
-/// The `error.type` of what was given up before it was done.
+/// The `error.type` of work that was cancelled.
 const CANCELLED: &str = "cancelled";
 
 fn record_usage(span: &Span, usage: &Usage) {
@@ -229,14 +242,14 @@ fn record_usage(span: &Span, usage: &Usage) {
         (names::REASONING_TOKENS, usage.reasoning_tokens),
     ];
     for (name, tokens) in fields {
-        // Subscribers that export to OpenTelemetry know signed numbers only, and print others as text.
+        // Subscribers that export to OpenTelemetry support signed numbers only, and print others as text.
         if let Some(tokens) = tokens.and_then(|tokens| i64::try_from(tokens).ok()) {
             span.record(name, tokens);
         }
     }
 }
 
-/// The words that the conventions have for how an answer ended, as a JSON list.
+/// Returns the conventions' name of a finish reason, as a JSON list.
 fn finish_reasons(reason: &FinishReason) -> String {
     serde_json::json!([finish_reason(reason)]).to_string()
 }
@@ -249,7 +262,7 @@ fn finish_reason(reason: &FinishReason) -> &str {
         FinishReason::ContentFilter | FinishReason::Refusal => "content_filter",
         FinishReason::Pause => "pause",
         FinishReason::Other(word) => word,
-        // Also a reason that later versions know.
+        // Includes reasons of later versions.
         _ => "error",
     }
 }

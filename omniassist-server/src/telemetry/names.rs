@@ -1,10 +1,10 @@
 //! Names of span attributes.
 //!
-//! `gen_ai.*` and `error.type` are those of OpenTelemetry's semantic conventions for generative AI, which are still
-//! marked "development": <https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans/> and
-//! <https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-agent-spans/>. `otel.*` are those that
-//! `tracing-opentelemetry` takes out of a span: <https://docs.rs/tracing-opentelemetry>. The conventions have no words
-//! for what is under `omniassist.*`.
+//! `gen_ai.*` and `error.type` come from OpenTelemetry's semantic conventions for generative AI, which have the status
+//! "development": <https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans/> and
+//! <https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-agent-spans/>. `otel.*` are
+//! interpreted by `tracing-opentelemetry`: <https://docs.rs/tracing-opentelemetry>. The conventions have no equivalent of
+//! `omniassist.*`.
 
 pub(super) const SPAN_NAME: &str = "otel.name";
 pub(super) const SPAN_KIND: &str = "otel.kind";
@@ -23,7 +23,7 @@ pub(super) const REQUEST_MAX_TOKENS: &str = "gen_ai.request.max_tokens";
 
 pub(super) const RESPONSE_ID: &str = "gen_ai.response.id";
 pub(super) const RESPONSE_MODEL: &str = "gen_ai.response.model";
-/// A list in the conventions. `tracing` has no lists: it is written as a JSON list.
+/// The conventions define a list. `tracing` has no lists, so the value is a JSON list.
 pub(super) const FINISH_REASONS: &str = "gen_ai.response.finish_reasons";
 
 pub(super) const INPUT_TOKENS: &str = "gen_ai.usage.input_tokens";
@@ -36,7 +36,7 @@ pub(super) const TOOL_NAME: &str = "gen_ai.tool.name";
 pub(super) const TOOL_TYPE: &str = "gen_ai.tool.type";
 pub(super) const TOOL_CALL_ID: &str = "gen_ai.tool.call.id";
 
-// Content: recorded only where the host asks for it.
+// Content: recorded only if the host enables it.
 pub(super) const SYSTEM_INSTRUCTIONS: &str = "gen_ai.system_instructions";
 pub(super) const INPUT_MESSAGES: &str = "gen_ai.input.messages";
 pub(super) const OUTPUT_MESSAGES: &str = "gen_ai.output.messages";
@@ -44,9 +44,9 @@ pub(super) const TOOL_ARGUMENTS: &str = "gen_ai.tool.call.arguments";
 pub(super) const TOOL_RESULT: &str = "gen_ai.tool.call.result";
 
 pub(super) const RUN_ID: &str = "omniassist.run.id";
-/// How a run ended: `finish`, `error` or `abort`. Absent where nobody waited for the end.
+/// The outcome of a run: `finish`, `error`, `abort` or `dropped`.
 pub(super) const RUN_OUTCOME: &str = "omniassist.run.outcome";
-/// What a run cost, as a decimal number.
+/// The cost of a run, as a decimal number.
 pub(super) const RUN_COST: &str = "omniassist.run.cost";
 /// The number of a step within its run, from 1.
 pub(super) const STEP: &str = "omniassist.step";

@@ -1,10 +1,10 @@
-//! What the conventions call a provider.
+//! The conventions' names of providers.
 
 use std::borrow::Cow;
 
-/// The conventions' name of a provider, where they have one; otherwise its own. In a chain, that of each.
+/// Returns the conventions' name of a provider, or its own name if they have none. A chain has the names of its members.
 /// <https://opentelemetry.io/docs/specs/semconv/registry/attributes/gen-ai/#gen-ai-provider-name>
-pub(super) fn provider_name(name: &str) -> Cow<'_, str> {
+pub(crate) fn provider_name(name: &str) -> Cow<'_, str> {
     if name.contains('|') {
         let names: Vec<&str> = name.split('|').map(known_name).collect();
         return names.join("|").into();
@@ -23,7 +23,7 @@ fn known_name(name: &str) -> &str {
         "moonshot" => "moonshot_ai",
 
         "xai" => "x_ai",
-        // `anthropic`, `cohere`, `deepseek`, `groq`, `openai` and `perplexity` are the conventions' own words.
+        // `anthropic`, `cohere`, `deepseek`, `groq`, `openai` and `perplexity` are the conventions' names.
         name => name,
     }
 }
@@ -35,7 +35,7 @@ mod tests {
     use crate::provider::{Fallback, LlmProvider};
     use crate::{OpenAiChatProvider, OpenAiProvider};
 
-    /// What the conventions list. Others may be of a provider's own.
+    /// The names in the conventions. Other values are allowed.
     const KNOWN: &[&str] = &[
         "anthropic",
         "aws.bedrock",

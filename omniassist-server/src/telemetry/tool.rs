@@ -5,7 +5,7 @@ use tracing::{Span, info_span};
 
 use super::names;
 
-/// The span of a tool call. It stays open until the call's task has ended, also when the run has ended before.
+/// The span of a tool call. It stays open until the task of the call has ended, even if the run ends first.
 #[derive(Debug, Clone)]
 pub(crate) struct ToolTrace {
     span: Span,
@@ -13,7 +13,7 @@ pub(crate) struct ToolTrace {
 }
 
 impl ToolTrace {
-    /// No span of its own: the call belongs to whatever span is current.
+    /// Returns a trace without a span. The call belongs to the current span.
     pub(crate) fn none() -> Self {
         Self { span: Span::none(), records_content: false }
     }
@@ -42,12 +42,12 @@ impl ToolTrace {
         Self { span, records_content }
     }
 
-    /// The span that the call's task runs in.
+    /// Returns the span in which the task of the call runs.
     pub(crate) fn span(&self) -> Span {
         if self.span.is_disabled() { Span::current() } else { self.span.clone() }
     }
 
-    /// Records how the call ended.
+    /// Records the end of the call.
     pub(crate) fn ended(&self, end: &ToolEnd) {
         match end {
             ToolEnd::Output(output) => {

@@ -105,3 +105,4 @@ pub use registry::{ToolSnapshot, Tools};
 pub use run::{RunningTool, ToolInvocation};
 pub use state::StateMap;
 pub use update::{ToolOutcome, ToolUpdate};
+pub(crate) use update::{Update, Updates};

@@ -18,13 +18,15 @@ mod validate;
 use std::sync::Arc;
 
 use http::Extensions;
-use omniassist_core::{JsonText, Limits, Text};
+use omniassist_core::{JsonText, Limits, RunRequest, Text};
 
 use super::{RunningTool, StateMap, Tool, ToolError, ToolInvocation, Tools};
 use crate::{Principal, RunContext};
 
 fn run_context(chat_id: Option<&str>, extensions: Extensions) -> RunContext {
-    RunContext::new("run-1".into(), chat_id.map(Text::from), extensions, Arc::from([]), Arc::from([]))
+    let mut request = RunRequest::new(Vec::new());
+    request.chat_id = chat_id.map(Text::from);
+    RunContext::new("run-1".into(), &request, extensions, Vec::new())
 }
 
 /// Everything that a test may want to set about one call.

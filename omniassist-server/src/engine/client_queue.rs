@@ -1,0 +1,39 @@
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+
+use omniassist_core::RunEvent;
+
+use crate::run_context::ClientEvents;
+use crate::tool::{Update, Updates};
+
+/// The events that host code sends to the client of a run, with the bounds of a tool's events.
+#[derive(Clone, Default)]
+pub(super) struct ClientQueue(Arc<Updates>);
+
+impl ClientEvents for Updates {
+    fn send(&self, event: RunEvent) -> bool {
+        self.event(event)
+    }
+}
+
+impl ClientQueue {
+    pub(super) fn sender(&self) -> Arc<dyn ClientEvents> {
+        Arc::<Updates>::clone(&self.0)
+    }
+
+    /// Returns the next event, and registers the task to wake for it if there is none.
+    pub(super) fn poll(&self, cx: &Context<'_>) -> Poll<RunEvent> {
+        match self.0.poll(cx) {
+            Poll::Ready(Update::Event(event)) => Poll::Ready(event),
+            _ => Poll::Pending,
+        }
+    }
+
+    /// Returns the next event, if there is one.
+    pub(super) fn pop(&self) -> Option<RunEvent> {
+        match self.poll(&Context::from_waker(Waker::noop())) {
+            Poll::Ready(event) => Some(event),
+            Poll::Pending => None,
+        }
+    }
+}
