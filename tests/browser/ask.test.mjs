@@ -1,4 +1,4 @@
-// What the user is asked for: approvals of calls, and forms. The demo model answers.
+// Questions for the user: approvals of calls, and forms. The demo model answers.
 
 import assert from 'node:assert/strict';
 
@@ -11,7 +11,7 @@ const onPage = suiteOn(() => startQuickstart(DEMO));
 const statusOf = async (app, order) => (await (await fetch(`${app.origin}/api/orders/${order}`)).json()).status;
 const stateOf = (view, tool) => view.tool(tool).getAttribute('data-tool-state');
 
-onPage('an approved refund happens, and the model goes on', async (view, app) => {
+onPage('an approved refund runs, and the model continues', async (view, app) => {
   const refund = demo.refund(1002);
   await view.ask(refund.question);
   assert.equal(await stateOf(view, refund.tool), 'approval-requested');
@@ -31,7 +31,7 @@ onPage('an approved refund happens, and the model goes on', async (view, app) =>
   assert.equal(await view.page.evaluate(() => document.activeElement.id), 'chat-input');
   await view.screenshot('approved');
 
-  // What was sealed comes back whole: the history is accepted, and no output has lost its proof.
+  // The server accepts the history, because all seals come back.
   await view.ask(demo.lookUp.question);
   assert.equal(await stateOf(view, demo.lookUp.tool), 'output-available');
   const part = view.runs[2].messages[1].parts.find((each) => each.type === `tool-${refund.tool}`);
@@ -39,7 +39,7 @@ onPage('an approved refund happens, and the model goes on', async (view, app) =>
   assert.ok(view.runs[2].messages[1].metadata.omniassist.seals[part.toolCallId]);
 });
 
-onPage('a denied refund does not happen, and the reason is told', async (view, app) => {
+onPage('a denied refund does not run, and the model reads the reason', async (view, app) => {
   const refund = demo.refund(1004);
   await view.ask(refund.question);
   const tool = view.tool(refund.tool);
@@ -57,7 +57,7 @@ onPage('a denied refund does not happen, and the reason is told', async (view, a
   await view.screenshot('denied');
 });
 
-onPage('an approval that is left behind can no longer be given', async (view, app) => {
+onPage('after a later message, an approval can no longer be given', async (view, app) => {
   const refund = demo.refund(1006);
   await view.ask(refund.question);
   await view.ask(demo.lookUp.question);
@@ -72,7 +72,7 @@ onPage('of two refunds one is approved and one denied, and both go in one post',
   await view.ask('Refund order 1009 and refund order 1010');
   const [first, second] = await view.tool('refund_order').all();
   await first.getByRole('button', { name: 'Approve' }).click();
-  assert.equal(view.runs.length, 1, 'the other one is still waited for');
+  assert.equal(view.runs.length, 1, 'the other one is still open');
   await second.getByRole('button', { name: 'Deny' }).click();
   await view.settled();
   assert.equal(view.runs.length, 2);
@@ -82,7 +82,7 @@ onPage('of two refunds one is approved and one denied, and both go in one post',
   assert.equal(await statusOf(app, 1010), 'delivered');
 });
 
-onPage('the proofs of all calls of a message come back', async (view) => {
+onPage('the seals of all calls of a message come back', async (view) => {
   await view.ask('Where is order 1011 and refund order 1012');
   await view.tool('refund_order').getByRole('button', { name: 'Approve' }).click();
   await view.settled();
@@ -101,7 +101,7 @@ onPage('a form is filled in, and its answer reaches the model', async (view) => 
 
   const send = form.getByRole('button', { name: 'Send' });
   await send.click();
-  assert.equal(view.runs.length, 1, 'what is required is asked for in the page');
+  assert.equal(view.runs.length, 1, 'the page checks required fields');
   const order = form.getByLabel('Order');
   assert.equal(await order.evaluate((field) => field.validity.valueMissing), true);
   const hint = await order.getAttribute('aria-describedby');
@@ -140,4 +140,24 @@ onPage('a form may be declined', async (view) => {
   await view.settled();
   assert.equal(await form.getAttribute('data-tool-state'), 'output-error');
   assert.match(await prose(view.answer()), /declined/);
+});
+
+onPage('after a restart without keys, an approval does not count, and the page does not show it', async (view, app) => {
+  const refund = demo.refund(1018);
+  await view.ask(refund.question);
+  const chat = await view.page.evaluate(() => sessionStorage.getItem('chat'));
+  const restarted = await startQuickstart(DEMO);
+  try {
+    const page = await view.page.context().newPage();
+    await page.addInitScript((saved) => sessionStorage.setItem('chat', saved), chat);
+    await page.goto(restarted.origin);
+    await page.getByRole('button', { name: 'Approve' }).click();
+    await page.waitForSelector('#chat[data-status=ready] [data-role=assistant] [data-part=text]');
+    const box = page.locator(`[data-tool-name=${refund.tool}]`).first();
+    assert.doesNotMatch(await box.innerText(), /Approved by you/);
+    assert.equal(await statusOf(restarted, 1018), await statusOf(app, 1018), 'nothing was paid');
+    await page.close();
+  } finally {
+    await restarted.stop();
+  }
 });

@@ -1,15 +1,15 @@
-// How CopilotKit's own chat in examples/copilotkit-chat is used and read.
+// Uses and reads CopilotKit's chat in examples/copilotkit-chat.
 
 export const isOver = (view) => view.page.locator('[data-copilot-running=false]').first().waitFor();
 
-/** Says something, as soon as the runtime has told of its agent. */
+/** Sends a message as soon as the runtime has sent its agent. */
 export async function say(view, text) {
   await view.page.waitForSelector('#chat[aria-busy=false]');
   await view.page.getByTestId('copilot-chat-textarea').fill(text);
   await view.page.getByTestId('copilot-send-button').click();
 }
 
-/** The button that sends is the one that stops, while there is something to stop. */
+/** Stops the run. During a run, the send button is the stop button. */
 export async function stop(view) {
   await view.page.getByTestId('copilot-send-button').click();
   await isOver(view);
@@ -24,15 +24,15 @@ export async function says(view, text, end = text) {
   await isOver(view);
 }
 
-/** What the page shows of the last call of a tool. */
+/** The last call of a tool on the page. */
 export const call = (view, tool) => view.page.locator(`[data-tool-name=${tool}]`).last();
 /** Waits for a state of the last call of a tool. */
 export const inState = (view, tool, state) =>
   view.page.locator(`[data-tool-name=${tool}][data-tool-state=${state}]`).last().waitFor();
 export const outputOf = (view, tool) => call(view, tool).locator('.tool-output');
 
-/** What is asked of the user: approvals and forms. */
+/** The open questions: approvals and forms. */
 export const asked = (view) => view.page.locator('[data-tool-state=asked]');
 
-/** What the page says of a run that failed. */
+/** The error of a run that failed. */
 export const failure = (view) => view.page.locator('#chat-error');

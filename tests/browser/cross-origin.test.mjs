@@ -1,5 +1,5 @@
-// Pages of other origins that try to use the assistant of whoever looks at them: to have it run, to stop it, and to read
-// what it tells. The server is shared-cart, which has no guard of its own and serves everybody who gets in.
+// Pages of other origins that try to run, stop and read the assistant of their visitor. The server is shared-cart, which
+// has no guard of its own and serves everybody.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';

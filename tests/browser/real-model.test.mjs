@@ -1,5 +1,5 @@
-// A real model behind a real HTTP API, from the page. The model may be very small: what is asserted is what the parts
-// do with its choices, and which tool it chooses for questions that even a small one gets right; never its wording.
+// The page with a real model behind a real HTTP API. The model may be very small, so the tests check the tool calls for
+// simple questions and the results on the page, but not the wording.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';

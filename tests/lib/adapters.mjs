@@ -1,5 +1,5 @@
-// Which adapter serves the hosts: the examples are served by axum; by another one (tests/served) where
-// `OMNIASSIST_ADAPTER` names it.
+// The adapter that serves the hosts. Default: axum, as in the examples. `OMNIASSIST_ADAPTER` names another one
+// (tests/served).
 
 import { basename } from 'node:path';
 

@@ -1,4 +1,4 @@
-// What the suites know of the quickstart: its tools, arguments that fit them, and questions that lead to them.
+// The tools of the quickstart for the suites: arguments that fit them, and questions that lead to them.
 
 export const tools = {
   lookUp: { name: 'order_status', args: { order_id: 1001 } },

@@ -38,7 +38,7 @@ export async function startLedger(model, settings = {}) {
     OPENAI_BASE_URL: model.baseUrl,
     OPENAI_API_KEY: 'sk-canary-of-the-suite',
     OMNIASSIST_MODEL: 'scripted-model',
-    LEDGER_SEAL_KEYS: SEAL_KEY,
+    OMNIASSIST_SEAL_KEYS: SEAL_KEY,
     ...settings,
   });
   const journal = async (from = 0) => (await fetch(`${server.origin}/journal?from=${from}`)).json();

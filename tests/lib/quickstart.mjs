@@ -1,4 +1,4 @@
-// Starts the quickstart binary on a free port with a database of its own, and stops it again.
+// Starts the quickstart on a free port with its own database, and stops it.
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -6,7 +6,7 @@ import { join } from 'node:path';
 
 import { startServer } from './server.mjs';
 
-/** What the quickstart must not inherit: a developer's own key or model would change what is tested. */
+/** The variables that the quickstart must not inherit: the key or the model of a developer would change the tests. */
 const OWN_SETTINGS = /^(OMNIASSIST_|OPENAI_|QUICKSTART_|PORT$|HTTP_PROXY$|HTTPS_PROXY$|ALL_PROXY$)/i;
 
 /** The settings that make the demo model answer. */
@@ -42,7 +42,7 @@ export async function startQuickstart(settings) {
   }
 }
 
-/** Waits until `test` gives something truthy and returns it. */
+/** Waits until `test` returns a truthy value, and returns it. */
 export async function until(test, what, ms = 10_000) {
   const end = Date.now() + ms;
   for (;;) {

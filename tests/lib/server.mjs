@@ -1,4 +1,4 @@
-// Starts a built server on a free port and stops it again.
+// Starts a built server on a free port, and stops it.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -7,17 +7,17 @@ import { commandFor } from './adapters.mjs';
 
 const START_MS = 20_000;
 
-// A file of a suite goes with the runner, also where that had no time to end it.
+// A test file ends with its runner, even if the runner was killed.
 if (process.env.NODE_TEST_CONTEXT) {
   const runner = process.ppid;
   setInterval(() => process.ppid !== runner && process.exit(1), 500).unref();
 }
 
-/** Kills the process that it is given as soon as nothing is left that could write to it. */
+/** Kills a process as soon as no process can write to the guard any more. */
 const GUARD = "trap '' INT TERM HUP; read _; kill -9 \"$1\" 2>/dev/null";
 
 /**
- * Sees to it that a process goes with this one, whatever ends this one: also a signal that it cannot answer.
+ * Ends a process together with this one, even if a signal kills this one.
  * @returns {() => void} ends the watch
  */
 function guard({ pid }) {
@@ -29,8 +29,7 @@ function guard({ pid }) {
 }
 
 /**
- * Starts the binary that the variable names, or the same host over another adapter, and waits until it says where it
- * listens.
+ * Starts the binary of the variable, or the same host with another adapter, and waits until it prints its address.
  * @returns {Promise<{origin: string, log: () => string, stop: () => Promise<void>}>}
  */
 export async function startServer(variable, env) {

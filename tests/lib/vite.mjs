@@ -1,4 +1,4 @@
-// Serves a page of `examples/` as `npm run build` has made it, before a server that answers its requests.
+// Serves a built page of `examples/` in front of a server.
 
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -29,7 +29,7 @@ export async function startPreview(example, server) {
   };
 }
 
-/** A server and a page before it, as one app: the page's origin, and `server`. */
+/** A server with a page in front of it, as one app: the origin of the page, and `server`. */
 export async function startBehind(example, start) {
   const server = await start();
   try {

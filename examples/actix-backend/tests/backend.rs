@@ -3,11 +3,11 @@
 const BINARY: &str = env!("CARGO_BIN_EXE_actix-backend");
 
 #[test]
-fn it_does_what_it_did_and_has_an_assistant() {
+fn the_backend_still_works_and_serves_an_assistant() {
     omniassist_backend_suite::behaves(BINARY);
 }
 
 #[test]
-fn a_backend_that_is_stopped_tells_every_client() {
+fn every_client_of_a_stopped_backend_gets_an_error() {
     omniassist_backend_suite::tells_every_client(BINARY);
 }

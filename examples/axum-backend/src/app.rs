@@ -1,4 +1,4 @@
-//! The backend: its routes, who is signed in, and what its errors look like.
+//! The backend: its routes, its login and its errors.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The backend: its routes, who is signed in, and what its errors look like.
+//! The backend: its routes, its login and its errors.
 
 use std::convert::Infallible;
 use std::error::Error;
@@ -14,7 +14,7 @@ use omniassist_hyper::{Assistant, Principal}; // + assistant
 use serde::{Deserialize, Serialize};
 use tasks::{TaskError, Tasks, User, Users};
 
-/// Bytes of a request that the backend's own routes read.
+/// The largest request body of the backend's own routes, in bytes.
 const LONGEST_BODY: usize = 64 * 1024;
 
 pub(crate) type Body = BoxBody<Bytes, Box<dyn Error + Send + Sync>>;
@@ -37,7 +37,7 @@ impl Backend {
     }
 }
 
-/// Answers a request, whatever becomes of it.
+/// Answers a request. Errors become responses.
 pub(crate) async fn handle(
     backend: Arc<Backend>,
     request: Request<Incoming>,
@@ -98,7 +98,7 @@ fn full(bytes: impl Into<Bytes>) -> Body {
     Full::new(bytes.into()).map_err(|never| match never {}).boxed()
 }
 
-/// Why there is no other answer.
+/// An error as a response.
 #[derive(Debug)]
 enum Refused {
     Task(TaskError),

@@ -1,4 +1,4 @@
-//! How the assistant is set up, and whose request it is.
+//! Builds the assistant and finds the user of a request.
 
 use std::error::Error;
 use std::time::Duration;
@@ -15,10 +15,10 @@ use serde::Deserialize;
 use crate::book::{Book, Entry};
 use crate::tools;
 
-/// The header in which clients say who they are.
+/// The header with the name of the user.
 pub const USER: &str = "x-user";
 
-/// What the environment says of how posted history is treated.
+/// The settings for the check of posted history.
 #[derive(Debug, Default)]
 pub struct Settings {
     seal_keys: Option<SealKeys>,
@@ -31,23 +31,23 @@ impl Settings {
     ///
     /// # Errors
     ///
-    /// When one of them has a value that it cannot have.
+    /// Fails if a variable has an invalid value.
     pub fn from_env() -> Result<Self, Box<dyn Error>> {
         let seconds = std::env::var("LEDGER_APPROVAL_SECONDS").ok();
         let seconds = seconds.map(|seconds| seconds.parse()).transpose()?;
         Ok(Self {
-            seal_keys: SealKeys::from_env("LEDGER_SEAL_KEYS")?,
+            seal_keys: SealKeys::from_env("OMNIASSIST_SEAL_KEYS")?,
             approval_lifetime: seconds.map(Duration::from_secs),
             trusting: std::env::var("LEDGER_TRUSTING").is_ok_and(|word| word == "yes"),
         })
     }
 }
 
-/// The assistant, which works on this book.
+/// Builds the assistant on this book.
 ///
 /// # Errors
 ///
-/// When a tool is not one that a model can be told of.
+/// Fails if a tool cannot be registered.
 pub fn assistant(
     model: impl LlmProvider,
     settings: &Settings,
@@ -71,19 +71,19 @@ pub fn assistant(
     tools::all().into_iter().fold(builder, |builder, tool| builder.tool(tool)).build()
 }
 
-/// The ledger that was there before, and the assistant mounted in it.
+/// Mounts the assistant in the ledger.
 pub fn router(assistant: &Assistant, book: Book) -> Router {
     journal(book)
         .nest_service("/assistant", omniassist_axum::router(assistant.clone()))
         .layer(middleware::from_fn(who))
 }
 
-/// The ledger's own route.
+/// Returns the route of the ledger without an assistant.
 pub fn journal(book: Book) -> Router {
     Router::new().route("/journal", get(entries)).with_state(book)
 }
 
-/// Who asks, by the value of [`USER`]: it is believed, in the place of a login.
+/// Returns the user from the value of [`USER`]. A real application checks a login instead.
 #[must_use]
 pub fn principal(user: Option<&str>) -> Option<Principal> {
     user.map(Principal::new)
@@ -99,7 +99,7 @@ async fn who(mut request: Request, next: Next) -> Response {
 
 #[derive(Deserialize)]
 struct Page {
-    /// Entries to skip; those are the oldest.
+    /// The number of the oldest entries to skip.
     #[serde(default)]
     from: usize,
 }

@@ -1,4 +1,4 @@
-//! The accounts, and the journal of all that was done with them.
+//! The accounts and the journal of all tools that ran.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,10 +8,10 @@ use omniassist_axum::tool::ToolContext;
 use serde::Serialize;
 use serde_json::Value;
 
-/// What an account holds on the first day, in cents.
+/// The first balance of an account in cents.
 const OPENING: i64 = 100_000_000;
 
-/// Accounts in memory. Cloning is cheap; the clones are one book.
+/// Accounts in memory. Clones share them.
 #[derive(Debug, Clone)]
 pub struct Book(Arc<Mutex<Pages>>);
 
@@ -31,14 +31,14 @@ pub(crate) struct Entry {
     arguments: Value,
 }
 
-/// Why something cannot be done.
+/// An error of the ledger.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Refusal {
     NoAccount(String),
     Overdrawn(String),
 }
 
-/// The book of the first day.
+/// Creates the accounts with their first balance.
 impl Default for Book {
     fn default() -> Self {
         let accounts = ["rent", "savings", "travel"].map(|name| (name.to_owned(), OPENING));
@@ -51,7 +51,7 @@ impl Book {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes that a tool runs. Every tool does so first.
+    /// Records that a tool runs. Each tool calls this first.
     pub(crate) fn note(&self, call: &ToolContext) {
         let entry = Entry {
             by: call.run().principal().id().to_owned(),
@@ -63,7 +63,7 @@ impl Book {
         self.lock().journal.push(entry);
     }
 
-    /// What ran, without the first `from` entries.
+    /// Returns the tools that ran, without the first `from` entries.
     pub(crate) fn journal(&self, from: usize) -> Vec<Entry> {
         self.lock().journal.iter().skip(from).cloned().collect()
     }
@@ -72,7 +72,7 @@ impl Book {
         self.lock().balance(account)
     }
 
-    /// Moves money and gives what is left where it came from.
+    /// Moves money and returns the new balance of the first account.
     pub(crate) fn transfer(&self, from: &str, to: &str, cents: i64) -> Result<i64, Refusal> {
         let mut pages = self.lock();
         pages.balance(to)?;
@@ -86,7 +86,7 @@ impl Book {
         pages.balance(from)
     }
 
-    /// Closes an account for good and gives what was on it.
+    /// Closes an account and returns its balance.
     pub(crate) fn close(&self, account: &str) -> Result<i64, Refusal> {
         self.lock().accounts.remove(account).ok_or_else(|| Refusal::NoAccount(account.to_owned()))
     }

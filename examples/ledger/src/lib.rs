@@ -1,8 +1,8 @@
-//! A ledger with an assistant that moves money, and may not do everything on its own: small transfers run, larger ones
-//! and the closing of an account wait for somebody's approval, and the largest are refused.
+//! A ledger with an assistant that moves money. Small transfers run at once. Larger transfers, and closing an account,
+//! wait for an approval. The largest transfers are refused.
 //!
-//! Read `tools.rs` for the approvals, `app.rs` for whose request it is, and `book.rs` for the journal in which every
-//! tool that ran stands. `main.rs` serves it.
+//! `tools.rs` has the approvals, `app.rs` finds the user, and `book.rs` keeps the journal of all tools that ran.
+//! `main.rs` serves the application.
 
 mod app;
 mod book;

@@ -1,12 +1,12 @@
-//! Serves the ledger (see `lib.rs`) with axum. `OPENAI_API_KEY=… cargo run -p ledger`; further settings:
+//! Serves the ledger of `lib.rs` with axum: `OPENAI_API_KEY=… cargo run -p ledger`. Further settings:
 //!
 //! | variable | what | default |
 //! |---|---|---|
 //! | `OPENAI_BASE_URL`, `OMNIASSIST_MODEL` | the model | OpenAI's |
-//! | `LEDGER_SEAL_KEYS` | keys as `SealKeys::parse` reads them | a key of this process |
-//! | `LEDGER_APPROVAL_SECONDS` | how long an approval or a form may be answered | 900 |
-//! | `LEDGER_TRUSTING` | `yes`: what clients post is believed as it is. For comparison only | no |
-//! | `PORT` | where to listen on 127.0.0.1 | 3000 |
+//! | `OMNIASSIST_SEAL_KEYS` | keys as `SealKeys::parse` reads them | a key of this process |
+//! | `LEDGER_APPROVAL_SECONDS` | seconds in which an approval or a form can be answered | 900 |
+//! | `LEDGER_TRUSTING` | `yes`: accepts the history of clients without a check, for comparison only | no |
+//! | `PORT` | the port on 127.0.0.1 | 3000 |
 
 use std::error::Error;
 use std::io::{self, Write};
@@ -25,10 +25,10 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let port = std::env::var("PORT").map_or(Ok(3000), |port| port.parse())?;
     let book = Book::default();
     let assistant = ledger::assistant(OpenAiProvider::from_env()?, &Settings::from_env()?, book.clone())?;
-    // Never on a public address: there is no login here.
+    // This server has no login, so it must not listen on a public address.
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
     writeln!(io::stdout(), "listening on http://{}", listener.local_addr()?)?;
-    // Else a token waits until the client has acknowledged the one before it.
+    // Without this, a token waits until the client has acknowledged the token before it.
     let listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
     let app = ledger::router(&assistant, book).into_make_service_with_connect_info::<SocketAddr>();
     let serving = axum::serve(listener, app);

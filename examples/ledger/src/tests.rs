@@ -1,4 +1,4 @@
-//! What runs, what waits and what is refused. The whole round of an approval, with the official clients, is in
+//! Tests which calls run, wait or are refused. The round trip of an approval with the official clients is in
 //! `tests/clients/ledger-*.test.mjs`.
 
 use axum::Router;

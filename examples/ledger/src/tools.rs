@@ -1,4 +1,4 @@
-//! What the assistant can do with the book.
+//! The tools of the ledger.
 
 use std::time::Duration;
 
@@ -10,10 +10,10 @@ use serde_json::json;
 
 use crate::book::{Book, Refusal};
 
-/// Up to this, in cents, nobody is asked.
+/// The largest transfer without an approval, in cents.
 const SMALL: i64 = 10_000;
 
-/// Above this nobody may approve it here.
+/// The largest transfer with an approval, in cents.
 const LARGE: i64 = 1_000_000;
 
 const PAGES: u32 = 4;
@@ -31,7 +31,7 @@ struct Transfer {
     from: String,
     /// Account to give to.
     to: String,
-    /// How much, in cents.
+    /// The amount in cents.
     #[schemars(range(min = 1))]
     cents: i64,
 }
@@ -91,8 +91,8 @@ async fn close_account(
     Ok(format!("`{}` is closed; {cents} cents were on it.", query.account))
 }
 
-/// Takes its time, and shows what it has: progress as preliminary outputs, the pages as data that stays with the message
-/// (one part, replaced as it grows), a notice per page that does not, and the state that AG-UI clients share.
+/// Writes a statement slowly and shows every kind of progress: preliminary outputs, data that stays with the message,
+/// transient data for each page, and the state that AG-UI clients share.
 async fn statement(
     Args(query): Args<Account>,
     State(book): State<Book>,

@@ -1,16 +1,14 @@
-//! How a host tests its assistant with the network off.
+//! Tests of an assistant without a network.
 //!
-//! This crate is the host: a tool over some orders, and the assistant that has it. Its tests stand in
-//! `tests/offline.rs` and ask the same questions in two ways.
+//! This crate is an application with a tool and an assistant. Its tests in `tests/offline.rs` ask the same questions in
+//! two ways.
 //!
-//! - **A script.** `ScriptedProvider` says what the test tells it to. Most tests of tools and prompts need no more: what
-//!   did the tool do, what was the model told, what happens when the tool fails.
-//! - **A cassette.** The real `OpenAiProvider`, with its request, its connection and its decoder, is pointed at a
-//!   `Player`, which sends what stands in `tests/cassettes/order_status.jsonl`. Use it to keep what a real model once
-//!   said: an odd call, a long answer, an error.
+//! - **A script.** `ScriptedProvider` answers with the turns of the test. Most tests of tools and prompts need no more.
+//! - **A cassette.** The real `OpenAiProvider` sends its request to a `Player`, which answers with
+//!   `tests/cassettes/order_status.jsonl`. Use it to keep an answer of a real model, such as a strange call or an error.
 //!
-//! That cassette is written by hand, to be read, and leaves the requests' bodies out, so that any are accepted. One that
-//! a `Recorder` wrote also holds the requests, and the test then fails when the prompt or a tool's schema has changed:
+//! This cassette is written by hand. It has no bodies of requests, so it accepts any. A cassette from a `Recorder` also
+//! has the requests, and the test fails if the prompt or the schema of a tool has changed:
 //!
 //! ```no_run
 //! # async fn record() -> Result<(), Box<dyn std::error::Error>> {
@@ -37,26 +35,26 @@ use omniassist_server::{Args, Assistant, Json, LlmProvider, Result, State, Tool,
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The host's data.
+/// The data of the application.
 #[derive(Debug, Clone, Default)]
 pub struct Orders(Arc<BTreeMap<u32, &'static str>>);
 
 impl Orders {
-    /// Two orders.
+    /// Creates two orders.
     #[must_use]
     pub fn sample() -> Self {
         Self(Arc::new(BTreeMap::from([(7, "shipped"), (8, "pending")])))
     }
 }
 
-/// What the tool is asked.
+/// The arguments of the tool.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct OrderQuery {
     /// Number of the order.
     pub number: u32,
 }
 
-/// What the tool answers.
+/// The output of the tool.
 #[derive(Debug, Serialize)]
 pub struct Order {
     number: u32,
@@ -74,11 +72,11 @@ async fn order_status(
     }
 }
 
-/// The host's assistant. The model is a parameter, so that a test can bring its own.
+/// Builds the assistant. The model is a parameter, so that tests can use their own.
 ///
 /// # Errors
 ///
-/// Those of [`AssistantBuilder::build`](omniassist_server::AssistantBuilder::build).
+/// Returns the errors of [`AssistantBuilder::build`](omniassist_server::AssistantBuilder::build).
 pub fn assistant(model: impl LlmProvider, orders: Orders) -> Result<Assistant> {
     Assistant::builder(model)
         .system_prompt("You help with orders.")

@@ -1,4 +1,4 @@
-//! The assistant's tests: no key, no network, no chance.
+//! Tests of the assistant without a key and a network.
 
 #![allow(
     clippy::unwrap_used,
@@ -14,7 +14,7 @@ use omniassist_server::core::{Message, RunRequest};
 use omniassist_server::testing::{Cassette, Replay, ScriptedProvider, call, text};
 use serde_json::{Value, json};
 
-/// The output of the only tool call, or why it failed.
+/// Returns the output or the error of the only tool call.
 fn outcome(message: &Message) -> Result<Value, String> {
     let tools: Vec<_> = message.tools().collect();
     assert_eq!(tools.len(), 1);
@@ -51,7 +51,7 @@ async fn an_order_that_is_not_there_is_no_failure_of_the_run() {
     assert_eq!(message.text(), "I cannot find that order.");
 }
 
-/// What a real provider sends, through the real decoder: as recorded, and in other pieces.
+/// Reads the recorded stream of a real provider with the real decoder, as recorded and in other pieces.
 #[tokio::test]
 async fn a_recorded_answer_calls_the_tool() {
     let cuttings: [fn(Replay) -> Replay; 3] =

@@ -18,7 +18,7 @@ async fn order_status(Args(query): Args<OrderQuery>) -> Result<String, ToolError
     Ok(format!("Order {} is on its way.", query.number))
 }
 
-/// The assistant below `/assistant`. What was said stays out of the traces: `record_content` is left off.
+/// Mounts the assistant at `/assistant`. The traces contain no messages, because `record_content` is off by default.
 pub(crate) fn router(model: impl LlmProvider) -> Result<Router, Error> {
     let assistant = Assistant::builder(model)
         .allow_anonymous()
@@ -29,7 +29,7 @@ pub(crate) fn router(model: impl LlmProvider) -> Result<Router, Error> {
     Ok(Router::new().nest_service("/assistant", omniassist_axum::router(assistant)))
 }
 
-/// A model for trying this out: whatever is asked, it looks up order 7.
+/// Returns a scripted model that looks up order 7 for every question.
 pub(crate) fn scripted() -> ScriptedProvider {
     ScriptedProvider::new().with_model("gpt-5-mini").otherwise(|payload| {
         let looked_up = payload

@@ -1,9 +1,9 @@
 //! A backend with an assistant whose runs appear in OpenTelemetry: every run, step, model call and tool call is a span,
 //! exported by OTLP over HTTP.
 //!
-//! The library only opens `tracing` spans; [`telemetry`] shows all that a host adds. `OTEL_EXPORTER_OTLP_ENDPOINT` says
-//! where the collector is (default `http://localhost:4318`), `OTEL_SERVICE_NAME` what the service is called. With
-//! `OPENAI_API_KEY` set the model is OpenAI's; without it a scripted one answers, which needs no network.
+//! The library only opens `tracing` spans; [`telemetry`] is the code that a host adds. `OTEL_EXPORTER_OTLP_ENDPOINT` is
+//! the URL of the collector (default `http://localhost:4318`), and `OTEL_SERVICE_NAME` the name of the service. With
+//! `OPENAI_API_KEY` the model is OpenAI's. Without it, a scripted model answers without a network.
 
 mod app;
 mod telemetry;
@@ -40,7 +40,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
             let _ = tokio::signal::ctrl_c().await;
         })
         .await?;
-    // What was not sent yet is sent now; it blocks, so it gets a thread of its own.
+    // Sending the rest blocks, so it runs on another thread.
     tokio::task::spawn_blocking(move || traces.shutdown()).await??;
     Ok(())
 }

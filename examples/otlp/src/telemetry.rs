@@ -1,4 +1,4 @@
-//! From `tracing` spans to an OTLP collector.
+//! Exports `tracing` spans to an OTLP collector.
 
 use std::error::Error;
 
@@ -11,13 +11,13 @@ use tracing::level_filters::LevelFilter;
 use tracing_subscriber::Layer;
 use tracing_subscriber::registry::LookupSpan;
 
-/// The way of spans to the collector. Spans are collected and sent from a thread of the exporter's own.
+/// The exporter of spans. It collects and sends them on its own thread.
 pub(crate) struct Traces {
     provider: SdkTracerProvider,
 }
 
 impl Traces {
-    /// Sends to this URL, or to where the `OTEL_EXPORTER_OTLP_*` variables say.
+    /// Sends to this URL, or to the URL of the `OTEL_EXPORTER_OTLP_*` variables.
     pub(crate) fn new(url: Option<&str>) -> Result<Self, Box<dyn Error>> {
         let mut exporter = SpanExporter::builder().with_http().with_protocol(Protocol::HttpBinary);
         if let Some(url) = url {
@@ -27,8 +27,8 @@ impl Traces {
         Ok(Self { provider })
     }
 
-    /// The layer that turns spans of `tracing` into spans of OpenTelemetry. The exporter's own HTTP client is kept
-    /// out: its spans would be exported, by requests that make spans.
+    /// Returns the layer that turns spans of `tracing` into spans of OpenTelemetry. It ignores the HTTP client of the
+    /// exporter: exporting its spans would create new spans.
     pub(crate) fn layer<S>(&self) -> impl Layer<S> + use<S>
     where
         S: Subscriber + for<'a> LookupSpan<'a>,
@@ -41,7 +41,7 @@ impl Traces {
         tracing_opentelemetry::layer().with_tracer(self.provider.tracer("otlp-example")).with_filter(targets)
     }
 
-    /// Sends what is left. Blocks until the collector has it.
+    /// Sends the remaining spans. Blocks until the collector has them.
     pub(crate) fn shutdown(&self) -> OTelSdkResult {
         self.provider.shutdown()
     }

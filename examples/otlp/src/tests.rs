@@ -1,4 +1,4 @@
-//! Runs the backend against a collector in this process and looks at what arrives there.
+//! Runs the backend with a collector in this process and checks the spans that it receives.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -24,7 +24,7 @@ use crate::telemetry::Traces;
 
 type Received = Arc<Mutex<Vec<Span>>>;
 
-/// An OTLP collector, as far as traces go: <https://opentelemetry.io/docs/specs/otlp/#otlphttp-request>.
+/// An OTLP collector for traces: <https://opentelemetry.io/docs/specs/otlp/#otlphttp-request>.
 async fn collect(State(received): State<Received>, headers: HeaderMap, body: Bytes) -> (StatusCode, Vec<u8>) {
     assert_eq!(headers["content-type"], "application/x-protobuf");
     let request = ExportTraceServiceRequest::decode(body).unwrap();
@@ -61,7 +61,7 @@ async fn spans_of_a_run_reach_the_collector() {
         .unwrap();
     let body = axum::body::to_bytes(response.into_body(), usize::MAX).await.unwrap();
     assert!(String::from_utf8_lossy(&body).contains(r#""cost":"0.000169""#), "{body:?}");
-    // The task of a tool ends a little after its output is known.
+    // The task of a tool ends shortly after its output is known.
     tokio::time::sleep(Duration::from_millis(50)).await;
     drop(guard);
     tokio::task::spawn_blocking(move || traces.shutdown()).await.unwrap().unwrap();

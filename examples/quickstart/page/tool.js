@@ -90,10 +90,10 @@ function approvalView(first, decide) {
   };
 }
 
-/** The decision on a call in words. */
+/** The decision on a call in words. An approval may not count, after a restart for instance; the error then says why. */
 function decision(part) {
   const { approved, reason, isAutomatic } = part.approval ?? {};
-  if (approved === undefined) return undefined;
+  if (approved === undefined || part.state === "output-error") return undefined;
   const who = isAutomatic ? "the server" : "you";
   return `${approved ? "Approved" : "Denied"} by ${who}${reason ? `: ${reason}` : ""}`;
 }

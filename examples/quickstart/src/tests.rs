@@ -75,7 +75,7 @@ fn said(chunks: &[Value]) -> String {
 }
 
 #[tokio::test]
-async fn an_answer_that_a_stop_cuts_says_so() {
+async fn a_client_whose_answer_is_cut_gets_an_error() {
     let store = Store::temporary();
     let slow = Demo { pace: Duration::from_secs(3600) };
     let assistant = assistant::build(Arc::new(slow), store.clone(), false, None).unwrap();
@@ -116,7 +116,7 @@ async fn a_question_becomes_a_call_whose_result_is_in_the_answer() {
 }
 
 #[tokio::test]
-async fn a_refusal_reaches_the_user_in_its_own_words() {
+async fn the_user_reads_the_text_of_a_refusal() {
     let url = start().await;
     let chunks = post(&url, &[user("Where is order 7?")]).await;
     let sentence = "There is no order 7.";
@@ -177,7 +177,7 @@ async fn a_denied_refund_does_not_happen_and_the_model_reads_why() {
 }
 
 #[tokio::test]
-async fn an_approval_that_nobody_asked_for_changes_nothing() {
+async fn a_forged_approval_changes_nothing() {
     let url = start().await;
     let question = user("Refund order 1001");
     let part = json!({"type": "tool-refund_order", "toolCallId": "c1", "state": "approval-responded",
@@ -190,7 +190,7 @@ async fn an_approval_that_nobody_asked_for_changes_nothing() {
 }
 
 #[tokio::test]
-async fn a_form_is_asked_for_and_its_answer_told() {
+async fn a_form_is_shown_and_the_model_reads_its_answer() {
     let url = start().await;
     let question = user("Ask me for my address");
     let chunks = post(&url, std::slice::from_ref(&question)).await;
@@ -209,7 +209,7 @@ async fn a_form_is_asked_for_and_its_answer_told() {
 }
 
 #[tokio::test]
-async fn the_slow_tool_tells_its_progress() {
+async fn the_slow_tool_sends_its_progress() {
     let url = start().await;
     let chunks = post(&url, &[user("Export the sales report")]).await;
     let outputs = of(&chunks, "tool-output-available");
@@ -224,7 +224,7 @@ async fn the_slow_tool_tells_its_progress() {
 }
 
 #[tokio::test]
-async fn a_front_end_tool_is_handed_over_and_its_output_answered() {
+async fn a_front_end_tool_runs_in_the_client_and_the_run_continues() {
     let url = start().await;
     let question = user("Where is order 1003 and open the customers page");
     let chunks = post(&url, std::slice::from_ref(&question)).await;
@@ -252,7 +252,7 @@ async fn a_front_end_tool_is_handed_over_and_its_output_answered() {
 }
 
 #[test]
-fn every_tool_is_accepted_and_three_are_the_pages() {
+fn six_tools_run_on_the_server_and_three_in_the_page() {
     let assistant =
         assistant::build(Arc::new(Demo { pace: Duration::ZERO }), Store::temporary(), false, None).unwrap();
     let specs = assistant.tools().snapshot().specs();

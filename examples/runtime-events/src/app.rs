@@ -1,5 +1,5 @@
-//! The runtime over HTTP: once with the defaults, once with everything of a flow, once for clients with another name for
-//! the start of a step.
+//! The runtime over HTTP, with three settings: the defaults, all events of a flow, and another name for the start of a
+//! step.
 
 use axum::extract::{Path, Request, State};
 use axum::response::{IntoResponse, Response};
@@ -11,13 +11,13 @@ use omniassist_axum::http::PostedRun;
 
 use crate::player::Player;
 
-/// The runtime, below the path of each of its transports, and how much it has to do.
+/// Mounts each transport of the runtime at its path, and a route with the number of runs.
 pub fn router(player: &Player) -> Router {
     let chats = transports(player).map(|(path, transport)| (path, chat(transport)));
     chats.into_iter().fold(runs(player), |router, (path, chat)| router.nest(path, chat))
 }
 
-/// What carries messages to the runtime, by the path that it is mounted at.
+/// Returns the transports of the runtime with their paths.
 #[must_use]
 pub fn transports(player: &Player) -> [(&'static str, Bridge); 4] {
     let whole_flow =
@@ -28,7 +28,7 @@ pub fn transports(player: &Player) -> [(&'static str, Bridge); 4] {
         .map(|(path, options)| (path, Bridge::new(player.clone(), options)))
 }
 
-/// `GET /runs`: how many logs are being played.
+/// Returns the route `GET /runs` with the number of logs that are being played.
 pub fn runs(player: &Player) -> Router {
     Router::new().route("/runs", get(playing)).with_state(player.clone())
 }
@@ -37,7 +37,7 @@ fn chat(transport: Bridge) -> Router {
     Router::new().route("/", post(post_message)).route("/{chat_id}/stream", get(resume)).with_state(transport)
 }
 
-/// What `DefaultChatTransport` posts.
+/// Runs the request that `DefaultChatTransport` posts.
 async fn post_message(State(transport): State<Bridge>, request: Request) -> Response {
     match PostedRun::read(request, transport.limits()).await {
         Ok(posted) => transport.respond(posted).into_response(),
@@ -45,7 +45,7 @@ async fn post_message(State(transport): State<Bridge>, request: Request) -> Resp
     }
 }
 
-/// What `useChat` asks for with `resume: true`.
+/// Answers the request that `useChat` sends with `resume: true`.
 async fn resume(State(transport): State<Bridge>, Path(chat_id): Path<String>, request: Request) -> Response {
     transport.respond_reconnect(&chat_id, request.extensions()).into_response()
 }

@@ -1,7 +1,6 @@
-//! A backend whose agents are run by a runtime of its own, served to `useChat` as it is.
+//! A backend with its own agent runtime, for an unchanged `useChat`.
 //!
-//! `player.rs` stands for the runtime: it implements the one trait that is needed. `app.rs` mounts it, `main.rs` serves
-//! it.
+//! `player.rs` plays the part of the runtime and implements its trait. `app.rs` mounts it, and `main.rs` serves it.
 
 mod app;
 mod player;

@@ -1,14 +1,14 @@
-//! A backend whose agents are run by a runtime of its own, served to `useChat` as it is.
+//! A backend with its own agent runtime, for an unchanged `useChat`.
 //!
-//! `cargo run -p runtime-events`, and post the name of a log to it:
+//! Run `cargo run -p runtime-events`, and post the name of a log:
 //!
 //! ```sh
 //! curl -N http://127.0.0.1:3000/chat -H 'content-type: application/json' \
 //!   -d '{"messages":[{"id":"m1","role":"user","content":"tool"}]}'
 //! ```
 //!
-//! `player.rs` stands for the runtime: it implements the one trait that is needed. `app.rs` mounts it. `PORT` says where
-//! to listen (default 3000).
+//! `player.rs` plays the part of the runtime and implements its trait. `app.rs` mounts it. `PORT` is the port on
+//! 127.0.0.1 (default 3000).
 
 use std::error::Error;
 use std::io::{self, Write};
@@ -26,7 +26,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let port = std::env::var("PORT").map_or(Ok(3000), |port| port.parse())?;
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
     writeln!(io::stdout(), "listening on http://{}", listener.local_addr()?)?;
-    // Else a token waits until the client has acknowledged the one before it.
+    // Without this, a token waits until the client has acknowledged the token before it.
     let listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
     let serving = axum::serve(listener, runtime_events::router(&Player::default()));
     tokio::select! {

@@ -1,4 +1,4 @@
-//! The runtime: it plays logs of events. A message names the log, or is one.
+//! A runtime that plays logs of events. A message is a log or the name of a log.
 
 use std::collections::HashMap;
 use std::pin::Pin;
@@ -24,10 +24,10 @@ const LOGS: [(&str, &str); 9] = [
     ("spoilt", include_str!("../logs/spoilt.jsonl")),
 ];
 
-/// Between two events of a log that is named.
+/// The pause between two events of a named log.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// A log that goes on until nobody listens any more.
+/// A log that ends only when the client disconnects.
 const ENDLESS: &str =
     r#"{"type": "agent:text:delta", "runId": "r1", "nodeId": "writer", "content": "and on "}"#;
 
@@ -37,13 +37,13 @@ pub struct Player(Arc<Mutex<Runs>>);
 
 #[derive(Debug, Default)]
 struct Runs {
-    /// Whom to tell what happens in a run that is not begun yet.
+    /// The receivers of runs that have not started yet.
     listeners: HashMap<Text, mpsc::Sender<Text>>,
     playing: usize,
 }
 
 impl Player {
-    /// How many logs are being played.
+    /// Returns the number of logs that are being played.
     pub(crate) fn runs(&self) -> usize {
         self.lock().playing
     }
@@ -55,7 +55,7 @@ impl Player {
     async fn play(self, log: Log, listener: mpsc::Sender<Text>) {
         self.lock().playing += 1;
         for (event, pause) in log {
-            // An error says that nobody listens any more: a real runtime stops its agents then.
+            // An error means that the client has disconnected. A real runtime then stops its agents.
             if listener.send(event).await.is_err() {
                 break;
             }

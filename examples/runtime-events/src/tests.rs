@@ -1,4 +1,4 @@
-//! Each log through the whole backend; what the official clients make of it is in `tests/clients/runtime.test.mjs`.
+//! Plays each log through the whole backend. `tests/clients/runtime.test.mjs` does it with the official clients.
 
 use axum::body::Body;
 use axum::http::{Request, StatusCode};

@@ -1,4 +1,4 @@
-//! The assistant, and the model behind it.
+//! The assistant and its model.
 
 use omniassist_axum::{Assistant, LlmProvider, OpenAiProvider};
 
@@ -7,11 +7,11 @@ use crate::tools;
 const SYSTEM_PROMPT: &str =
     "You help in a small tea shop. The cart is on the user's page; change it with your tools.";
 
-/// The model that the environment names.
+/// Returns the model of the environment.
 ///
 /// # Errors
 ///
-/// When a provider cannot be built of it.
+/// Fails if the environment has no valid settings for a provider.
 pub fn model() -> omniassist_axum::Result<OpenAiProvider> {
     let mut provider = OpenAiProvider::builder().api_key(std::env::var("OPENAI_API_KEY").unwrap_or_default());
     if let Ok(url) = std::env::var("OPENAI_BASE_URL") {
@@ -23,11 +23,11 @@ pub fn model() -> omniassist_axum::Result<OpenAiProvider> {
     provider.build()
 }
 
-/// The assistant of the shop. Whose cart it is, the posted state says; nothing is kept here.
+/// Builds the assistant of the shop. The posted state holds the cart; the server keeps nothing.
 ///
 /// # Errors
 ///
-/// When a tool is not one that a model can be told of.
+/// Fails if a tool cannot be registered.
 pub fn assistant(provider: impl LlmProvider) -> omniassist_axum::Result<Assistant> {
     let builder = Assistant::builder(provider).allow_anonymous().system_prompt(SYSTEM_PROMPT);
     tools::all().into_iter().fold(builder, |builder, tool| builder.tool(tool)).build()

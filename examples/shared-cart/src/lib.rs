@@ -1,8 +1,8 @@
-//! A shop whose page and assistant share one cart. For pages that speak AG-UI or CopilotKit: the page shows the cart,
-//! the assistant fills it (`tools.rs`), both see each change at once; paying waits for the user's approval, and the
-//! assistant asks for what it does not know with a form.
+//! A shop whose page and assistant share one cart, for pages with AG-UI or CopilotKit. The page shows the cart, and the
+//! assistant fills it (`tools.rs`); both see each change at once. Paying waits for the user's approval. The assistant asks
+//! for missing details with a form.
 //!
-//! `main.rs` serves it.
+//! `main.rs` serves the application.
 
 mod app;
 #[cfg(test)]

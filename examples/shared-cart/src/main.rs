@@ -1,5 +1,5 @@
-//! `OPENAI_API_KEY=… cargo run -p shared-cart` serves the tea shop (see `lib.rs`) on `http://127.0.0.1:3000`: AG-UI on
-//! `/ag-ui`, CopilotKit's runtime on `/copilotkit`. `PORT`, `OPENAI_BASE_URL` and `OMNIASSIST_MODEL` set what they say.
+//! `OPENAI_API_KEY=… cargo run -p shared-cart` serves the tea shop of `lib.rs` on `http://127.0.0.1:3000`: AG-UI on
+//! `/ag-ui`, CopilotKit's runtime on `/copilotkit`. `PORT`, `OPENAI_BASE_URL` and `OMNIASSIST_MODEL` change the defaults.
 
 use std::error::Error;
 use std::io::{self, Write};
@@ -20,7 +20,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let port = std::env::var("PORT").map_or(Ok(3000), |port| port.parse())?;
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
     writeln!(io::stdout(), "listening on http://{}", listener.local_addr()?)?;
-    // Else a token waits until the client has acknowledged the one before it.
+    // Without this, a token waits until the client has acknowledged the token before it.
     let listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
     tokio::select! {
         ended = async { axum::serve(listener, app).await } => ended?,

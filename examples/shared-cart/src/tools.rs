@@ -1,4 +1,4 @@
-//! What the assistant can do with the cart.
+//! The tools of the shop.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-/// Between the steps of paying, so that they can be seen.
+/// The pause between the steps of paying. It makes the steps visible.
 const PACE: Duration = Duration::from_millis(20);
 
 pub(crate) fn all() -> Vec<Tool> {
@@ -21,16 +21,16 @@ pub(crate) fn all() -> Vec<Tool> {
     ]
 }
 
-/// What is put into the cart.
+/// The arguments of `add_to_cart`.
 #[derive(Debug, Deserialize, Serialize, JsonSchema)]
 struct Item {
     /// Name of the tea
     tea: String,
-    /// How many packs
+    /// Number of packs
     packs: u32,
 }
 
-/// Changes the cart that the page shows. The page sees the change before the model has said a word about it.
+/// Changes the cart. The page shows the change before the model writes about it.
 async fn add_to_cart(Args(item): Args<Item>, call: ToolContext) -> Result<String, ToolError> {
     let said = format!("{} packs of {} are in the cart.", item.packs, item.tea);
     call.update_shared_state(|state| {
@@ -44,7 +44,7 @@ async fn add_to_cart(Args(item): Args<Item>, call: ToolContext) -> Result<String
     Ok(said)
 }
 
-/// What is paid.
+/// The arguments of a payment.
 #[derive(Debug, Deserialize, JsonSchema)]
 struct Payment {
     /// The sum, in cents
@@ -56,7 +56,7 @@ struct Receipt {
     paid: u32,
 }
 
-/// Runs only once the user has approved this very sum, or another that they put in its place.
+/// Runs after the user has approved the sum. The user may change the sum.
 async fn pay(Args(payment): Args<Payment>, call: ToolContext) -> Result<Json<Receipt>, ToolError> {
     for step in ["Asking the bank", "Printing the receipt"] {
         call.activity("payment", "payment", json!({ "step": step }));

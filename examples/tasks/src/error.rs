@@ -1,19 +1,19 @@
 use std::fmt;
 
-/// Why a request of a user is not carried out.
+/// An error of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TaskError {
-    /// Nobody is signed in.
+    /// The request has no valid token.
     SignedOut,
-    /// The title is empty or longer than this.
+    /// The title is empty or has more characters than this.
     Title(usize),
-    /// The user has no task of this number.
+    /// The user has no task with this number.
     Unknown(u32),
 }
 
 impl TaskError {
-    /// The HTTP status that says so.
+    /// Returns the HTTP status of the error.
     #[must_use]
     pub fn status(self) -> u16 {
         match self {

@@ -5,17 +5,17 @@ use serde::Serialize;
 
 use crate::{TaskError, User};
 
-/// Characters of a title.
+/// The most characters of a title.
 const LONGEST_TITLE: usize = 200;
 
-/// Something that is to be done.
+/// A task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Task {
-    /// Its number, among the tasks of its user.
+    /// Number of the task in the list of its user.
     pub id: u32,
-    /// What is to be done.
+    /// Description of the task.
     pub title: String,
-    /// Whether it is.
+    /// `true` after the task is done.
     pub done: bool,
 }
 
@@ -24,23 +24,23 @@ pub struct Task {
 pub struct Tasks(Arc<Mutex<HashMap<User, Vec<Task>>>>);
 
 impl Tasks {
-    /// Nobody has anything to do.
+    /// Creates empty lists.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A user's tasks, oldest first.
+    /// Returns the tasks of a user, oldest first.
     #[must_use]
     pub fn of(&self, user: &User) -> Vec<Task> {
         self.lock().get(user).cloned().unwrap_or_default()
     }
 
-    /// Gives a user something to do.
+    /// Adds a task to the list of a user.
     ///
     /// # Errors
     ///
-    /// [`TaskError::Title`] where the title is empty or has more than 200 characters.
+    /// Returns [`TaskError::Title`] if the title is empty or has more than 200 characters.
     pub fn add(&self, user: &User, title: &str) -> Result<Task, TaskError> {
         if title.is_empty() || title.chars().count() > LONGEST_TITLE {
             return Err(TaskError::Title(LONGEST_TITLE));
@@ -53,11 +53,11 @@ impl Tasks {
         Ok(task)
     }
 
-    /// Notes that a task is done.
+    /// Marks a task as done.
     ///
     /// # Errors
     ///
-    /// [`TaskError::Unknown`] where the user has no such task.
+    /// Returns [`TaskError::Unknown`] if the user has no such task.
     pub fn finish(&self, user: &User, id: u32) -> Result<Task, TaskError> {
         let mut all = self.lock();
         let mut tasks = all.get_mut(user).into_iter().flatten();

@@ -3,14 +3,14 @@ use std::time::Duration;
 
 use crate::Users;
 
-/// How a backend is run, as its environment says.
+/// The settings of a backend from its environment.
 #[derive(Debug)]
 pub struct Settings {
-    /// `TOKENS`: who may sign in, `ann=token,bo=another`. Default: nobody.
+    /// `TOKENS`: the tokens of the users, as in `ann=token,bo=another`. Default: none.
     pub users: Users,
-    /// `LISTEN`: where it listens. Default 127.0.0.1:3000.
+    /// `LISTEN`: the address of the server. Default: 127.0.0.1:3000.
     pub listen: SocketAddr,
-    /// `SHUTDOWN_SECONDS`: how long the answers that are under way may take when it is stopped. Default 25.
+    /// `SHUTDOWN_SECONDS`: the time that running answers get after a stop. Default: 25.
     pub shutdown: Duration,
 }
 
@@ -19,7 +19,7 @@ impl Settings {
     ///
     /// # Errors
     ///
-    /// Where a variable is not what it should be.
+    /// Fails if a variable has an invalid value.
     pub fn from_env() -> Result<Self, &'static str> {
         Self::read(|name| std::env::var(name).ok())
     }
@@ -34,7 +34,7 @@ impl Settings {
     }
 }
 
-/// Waits until the process is told to stop: by Ctrl-C, or by SIGTERM where there is one.
+/// Waits for Ctrl-C or, on Unix, for the signal `SIGTERM`.
 pub async fn stopped() {
     let interrupted = async {
         if tokio::signal::ctrl_c().await.is_err() {

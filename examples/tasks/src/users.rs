@@ -3,19 +3,19 @@ use std::fmt;
 
 use crate::TaskError;
 
-/// Somebody who is signed in.
+/// A user.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct User(String);
 
 impl User {
-    /// The user's name, of which there is one.
+    /// The unique name of the user.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.0
     }
 }
 
-/// Who may sign in, by their tokens.
+/// The users by their tokens.
 pub struct Users(HashMap<String, User>);
 
 impl Users {

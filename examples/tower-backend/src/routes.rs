@@ -45,7 +45,7 @@ async fn route(tasks: &Tasks, request: Request<Incoming>) -> Result<Response<Bod
     }
 }
 
-/// Who is signed in.
+/// The user who is signed in.
 fn user(request: &Request<Incoming>) -> Result<&User, Refused> {
     request.extensions().get().ok_or(Refused::Task(TaskError::SignedOut))
 }
@@ -69,7 +69,7 @@ fn full(bytes: impl Into<Bytes>) -> Body {
     Full::new(bytes.into()).map_err(|never| match never {}).boxed()
 }
 
-/// Why there is no other answer.
+/// An error as a response.
 #[derive(Debug)]
 pub(crate) enum Refused {
     Task(TaskError),

@@ -27,8 +27,8 @@ const model = await startFakeOpenAi({ answer });
 const apps = {
   ours: await startLedger(model),
   trusting: await startLedger(model, { LEDGER_TRUSTING: 'yes' }),
-  gone: await startLedger(model, { LEDGER_SEAL_KEYS: `2025-01:${OTHER_SECRET}` }),
-  wrong: await startLedger(model, { LEDGER_SEAL_KEYS: `2026-11:${OTHER_SECRET}` }),
+  gone: await startLedger(model, { OMNIASSIST_SEAL_KEYS: `2025-01:${OTHER_SECRET}` }),
+  wrong: await startLedger(model, { OMNIASSIST_SEAL_KEYS: `2026-11:${OTHER_SECRET}` }),
   brief: await startLedger(model, { LEDGER_APPROVAL_SECONDS: '1' }),
 };
 const bases = { settled: [], approved: [], used: [], stale: [], expired: [] };

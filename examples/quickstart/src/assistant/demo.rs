@@ -21,7 +21,7 @@ use omniassist_axum::core::{FinishReason, LlmEvent, LlmPayload, ToolChoice, Tool
 use omniassist_axum::{LlmProvider, LlmStream};
 use serde_json::{Map, Value};
 
-/// What the page and the log call it.
+/// The name of the demo on the page and in the log.
 pub(crate) const LABEL: &str = "demo (rules, no model)";
 /// The lowest score of a tool that fits a question.
 const ENOUGH: f32 = 1.5;

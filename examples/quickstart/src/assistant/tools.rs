@@ -193,16 +193,16 @@ async fn list_customers(
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(transform = plain)]
 struct TicketDraft {
-    /// What it is about, in a few words
+    /// Subject in a few words
     #[schemars(length(min = 1, max = 200))]
     subject: String,
-    /// More about it
+    /// Further details
     #[serde(default)]
     details: String,
-    /// How urgent it is
+    /// Urgency
     #[serde(default)]
     priority: Priority,
-    /// Number of the order it is about
+    /// Number of the order that it concerns
     order_id: Option<i64>,
 }
 
@@ -315,15 +315,15 @@ impl Navigate {
 #[schemars(transform = plain)]
 #[expect(dead_code, reason = "the page reads the arguments")]
 struct FillForm {
-    /// What it is about, in a few words
+    /// Subject in a few words
     subject: String,
-    /// More about it
+    /// Further details
     #[serde(default)]
     details: String,
-    /// How urgent it is
+    /// Urgency
     #[serde(default)]
     priority: Priority,
-    /// Number of the order it is about
+    /// Number of the order that it concerns
     order_id: Option<i64>,
 }
 
