@@ -315,6 +315,26 @@ fn done_without_a_finish_is_an_interruption_and_a_finish_without_done_is_none() 
     assert_eq!(whole(Api::Chat, bytes.trim_ascii_end()).events.len(), 0);
 }
 
+/// Groq's Llama models send these for tools without parameters. The run reads them as `{}`.
+#[test]
+fn calls_without_arguments_are_carried() {
+    for (sent, carried) in [(json!(null), ""), (json!("null"), "null"), (json!(""), ""), (json!({}), "{}")] {
+        let call = tool(
+            json!({"index": 0, "id": "a", "type": "function", "function": {"name": "now", "arguments": sent}}),
+        );
+        assert_eq!(calls(&of_chunks(&[call, finish("tool_calls")])), [("a", "now", Some(carried))], "{sent}");
+    }
+    let call = tool(json!({"index": 0, "id": "a", "type": "function", "function": {"name": "now"}}));
+    assert_eq!(calls(&of_chunks(&[call, finish("tool_calls")])), [("a", "now", Some(""))]);
+}
+
+#[test]
+fn free_text_calls_are_carried() {
+    let call =
+        tool(json!({"index": 0, "id": "a", "type": "custom", "custom": {"name": "sh", "input": "ls {"}}));
+    assert_eq!(calls(&of_chunks(&[call, finish("tool_calls")])), [("a", "sh", Some("ls {"))]);
+}
+
 #[test]
 fn arguments_are_bounded() {
     use omniassist_server::core::{EventBuf, Limits};
