@@ -116,32 +116,27 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 
-#[cfg(feature = "anthropic")]
-pub mod anthropic;
-#[cfg(feature = "__transport")]
-#[cfg_attr(
+#![cfg_attr(
     not(all(feature = "anthropic", feature = "gemini", feature = "openai")),
     allow(dead_code, reason = "each provider uses a part of what they share")
 )]
+
+#[cfg(feature = "anthropic")]
+pub mod anthropic;
+#[cfg(feature = "__transport")]
+mod api;
+#[cfg(feature = "__transport")]
 mod body;
 mod fallback;
 #[cfg(feature = "gemini")]
 pub mod gemini;
 #[cfg(feature = "__transport")]
-#[cfg_attr(
-    not(all(feature = "anthropic", feature = "gemini", feature = "openai")),
-    allow(dead_code, reason = "each provider uses a part of what they share")
-)]
 mod lenient;
 #[cfg(feature = "openai")]
 pub mod openai;
 #[cfg(feature = "__transport")]
 mod report;
 #[cfg(feature = "__transport")]
-#[cfg_attr(
-    not(all(feature = "anthropic", feature = "gemini", feature = "openai")),
-    allow(dead_code, reason = "each provider uses a part of what they share")
-)]
 mod settings;
 #[cfg(feature = "__transport")]
 mod wire;
@@ -152,6 +147,8 @@ use std::sync::Arc;
 
 #[cfg(feature = "anthropic")]
 pub use anthropic::AnthropicProvider;
+#[cfg(feature = "__transport")]
+pub use api::{ApiDecoder, ApiProvider, ApiProviderBuilder};
 use bytes::Bytes;
 pub use fallback::{Fallback, Switch};
 use futures_core::Stream;

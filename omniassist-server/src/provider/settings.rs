@@ -1,10 +1,9 @@
-//! What every provider is set up with: where the API is, the key, headers, limits.
+//! The settings that every provider has: address, key, headers, model, limits.
 
 use std::fmt;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use futures_util::stream;
 use http::Uri;
 use http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use omniassist_core::{Limits, Text};
@@ -15,36 +14,34 @@ use crate::provider::{LlmStream, WireDecoder};
 use crate::transport::{ProviderRequest, Transport, is_loopback};
 use crate::{Error, Result};
 
-/// What is particular to one provider's API.
+/// The address of an API, the variables of the environment for it, and the header of its key.
 #[derive(Debug)]
-pub(super) struct Api {
-    /// Where it is, unless told otherwise.
+pub struct Location {
     pub(super) base_url: &'static str,
-    /// The environment variable that tells otherwise.
     pub(super) base_url_variable: &'static str,
-    /// The environment variable that holds the key.
-    pub(super) key_variable: &'static str,
+    /// Variables for the key. The first that is set counts.
+    pub(super) key_variables: &'static [&'static str],
     pub(super) key_header: KeyHeader,
 }
 
-/// How a key is sent. Never in the URL, which ends up in logs.
+/// The header of a key. A key is never sent in the URL, which ends up in logs.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum KeyHeader {
     /// `Authorization: Bearer KEY`.
     Bearer,
-    /// A header of the provider's own.
+    /// The provider's own header.
     Named(&'static str),
 }
 
-/// The settings of a provider in the making.
+/// The settings of a provider before they are checked.
 #[derive(Clone)]
-pub(super) struct Settings {
-    pub(super) api: &'static Api,
+pub struct Settings {
+    pub(super) location: &'static Location,
     pub(super) base_url: String,
     pub(super) key_header: KeyHeader,
     pub(super) api_key: Option<SecretString>,
     pub(super) headers: Vec<(String, SecretString)>,
-    /// Headers that the API itself wants, none of them a secret.
+    /// Headers of the API itself. None is a secret.
     pub(super) own_headers: Vec<(&'static str, String)>,
     /// PEM texts.
     pub(super) root_certificates: Vec<Vec<u8>>,
@@ -53,11 +50,11 @@ pub(super) struct Settings {
 }
 
 impl Settings {
-    pub(super) fn new(api: &'static Api) -> Self {
+    pub(super) fn new(location: &'static Location) -> Self {
         Self {
-            api,
-            base_url: api.base_url.to_owned(),
-            key_header: api.key_header,
+            location,
+            base_url: location.base_url.to_owned(),
+            key_header: location.key_header,
             api_key: None,
             headers: Vec::new(),
             own_headers: Vec::new(),
@@ -67,14 +64,15 @@ impl Settings {
         }
     }
 
-    /// Settings from variables as `read` gives them; an empty one counts as unset.
-    pub(super) fn from_vars(api: &'static Api, read: impl Fn(&str) -> Option<String>) -> Self {
+    /// Reads settings from variables. An empty variable counts as unset.
+    pub(super) fn from_vars(location: &'static Location, read: impl Fn(&str) -> Option<String>) -> Self {
         let read = |name| read(name).filter(|value| !value.trim().is_empty());
-        let mut settings = Self::new(api);
-        if let Some(base_url) = read(api.base_url_variable) {
+        let mut settings = Self::new(location);
+        if let Some(base_url) = read(location.base_url_variable) {
             settings.base_url = base_url;
         }
-        settings.api_key = read(api.key_variable).map(|key| SecretString::from(key.trim().to_owned()));
+        let key = location.key_variables.iter().find_map(|name| read(name));
+        settings.api_key = key.map(|key| SecretString::from(key.trim().to_owned()));
         settings.model = read("OMNIASSIST_MODEL").map(Text::from);
         settings
     }
@@ -100,7 +98,7 @@ impl Settings {
             }
             None if has_credential || is_loopback(&host) => {}
             None => {
-                let variable = self.api.key_variable;
+                let variable = self.location.key_variables.first().copied().unwrap_or_default();
                 return Err(Error::configuration(format!("no API key: set {variable}, or call `api_key`")));
             }
         }
@@ -141,42 +139,24 @@ impl fmt::Debug for Settings {
     }
 }
 
-/// Where requests go.
+/// The destination of requests.
 #[derive(Clone)]
-pub(super) struct Endpoint {
+pub struct Endpoint {
     url: String,
     headers: Arc<HeaderMap>,
     transport: Transport,
 }
 
 impl Endpoint {
-    /// Sends a request, or gives the error of its encoder as the stream's only item.
-    pub(super) fn ask<D>(&self, body: Result<Bytes>, decoder: D) -> LlmStream
-    where
-        D: Fn() -> Box<dyn WireDecoder> + Send + Sync + 'static,
-    {
-        match body {
-            Ok(body) => self.send(body, decoder),
-            Err(error) => Box::pin(stream::iter([Err(error)])),
-        }
-    }
-
-    pub(super) fn send<D>(&self, body: Bytes, decoder: D) -> LlmStream
-    where
-        D: Fn() -> Box<dyn WireDecoder> + Send + Sync + 'static,
-    {
-        self.send_below("", body, decoder)
-    }
-
-    /// Sends to a path below the endpoint's own, for an API whose path depends on the request. The caller has checked
-    /// that nothing in `path` can lead elsewhere.
-    pub(super) fn send_below<D>(&self, path: &str, body: Bytes, decoder: D) -> LlmStream
+    /// Sends a request to a path below the endpoint's own. The caller has checked that nothing in `path` can lead
+    /// elsewhere.
+    pub(super) fn send<D>(&self, path: &str, body: Bytes, decoder: D) -> LlmStream
     where
         D: Fn() -> Box<dyn WireDecoder> + Send + Sync + 'static,
     {
         let url = format!("{}{path}", self.url);
         let request = ProviderRequest { url, headers: Arc::clone(&self.headers), body };
-        // The transport takes the values of sensitive headers out of what the provider writes back.
+        // The transport removes the values of sensitive headers from the provider's texts.
         self.transport.stream(request, decoder, error_from_response)
     }
 }
@@ -187,10 +167,10 @@ impl fmt::Debug for Endpoint {
     }
 }
 
-/// Checks a base URL and gives its host.
+/// Checks a base URL and returns its host.
 fn check_base_url(url: &str) -> Result<String> {
     let wrong = |why: &'static str| Error::configuration(why);
-    // `Uri` drops a fragment without a word.
+    // `Uri` drops a fragment silently.
     if url.contains('#') {
         return Err(wrong("`base_url` must not have a fragment"));
     }
@@ -220,133 +200,6 @@ fn secret_value(what: &'static str, value: &str) -> Result<HeaderValue> {
     value.set_sensitive(true);
     Ok(value)
 }
-
-/// The setters that all builders have, with what differs from API to API in their documentation.
-macro_rules! common_setters {
-    (key: $key:literal, base_url: $base_url:literal $(,)?) => {
-        #[doc = concat!("The API key, sent as ", $key, ". It is kept as a secret: neither `Debug` nor an error shows it.")]
-        ///
-        /// Default: none, which only a loopback server or a key in a [`header`](Self::header) makes do with.
-        pub fn api_key(mut self, key: impl Into<String>) -> Self {
-            let key: String = key.into();
-            self.settings.api_key = (!key.is_empty()).then(|| secrecy::SecretString::from(key));
-            self
-        }
-
-        #[doc = concat!("Where the API is. ", $base_url)]
-        ///
-        /// Over plain `http` the key travels unprotected: use that on loopback only.
-        pub fn base_url(mut self, url: impl Into<String>) -> Self {
-            self.settings.base_url = url.into();
-            self
-        }
-
-        /// The model that answers where a run names none.
-        pub fn model(mut self, model: impl Into<omniassist_core::Text>) -> Self {
-            self.settings.model = Some(model.into());
-            self
-        }
-
-        /// A further header of every request; the same name again replaces it, also the provider's own. Its value is
-        /// treated as a secret.
-        pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
-            let value: String = value.into();
-            self.settings.headers.push((name.into(), value.into()));
-            self
-        }
-
-        /// Trusts, beside the authorities that the system trusts, the certificates of this PEM text, as a server of
-        /// one's own or a corporate proxy that reads TLS needs it. May be called more than once. Default: none.
-        pub fn root_certificate(mut self, pem: impl Into<Vec<u8>>) -> Self {
-            self.settings.root_certificates.push(pem.into());
-            self
-        }
-
-        /// Timeouts, retries and caps of requests and answers. Default: [`Limits::default`](omniassist_core::Limits).
-        pub fn limits(mut self, limits: omniassist_core::Limits) -> Self {
-            self.settings.limits = limits;
-            self
-        }
-    };
-}
-pub(super) use common_setters;
-
-/// What the providers have in common but for their types: how they are made, and how they are shown. A provider has
-/// an `endpoint` and `options`, its builder has `settings`, and beside both stands a function `encode::encode`.
-#[cfg(feature = "openai")]
-macro_rules! provider {
-    ($provider:ident, $builder:ident, $api:expr, $default_model:literal) => {
-        impl $provider {
-            #[doc = concat!("The API with this key and the [default model](", $default_model, ").")]
-            ///
-            /// # Errors
-            ///
-            /// When the key is empty or cannot stand in a header.
-            pub fn new(api_key: impl Into<String>) -> crate::Result<Self> {
-                Self::builder().api_key(api_key).build()
-            }
-
-            /// A provider set up by the environment: the key and the base URL from the API's own variables, the model
-            /// from `OMNIASSIST_MODEL`. Those that are unset or empty keep their defaults; a loopback base URL needs
-            /// no key.
-            ///
-            /// # Errors
-            ///
-            /// When the key is missing, or a value is not usable.
-            pub fn from_env() -> crate::Result<Self> {
-                let settings =
-                    crate::provider::settings::Settings::from_vars($api, |name| std::env::var(name).ok());
-                $builder { settings, ..Self::builder() }.build()
-            }
-
-            /// The body of the request that [`stream`](crate::LlmProvider::stream) would send: for tests and for
-            /// finding faults. The same payload gives the same bytes.
-            ///
-            /// # Errors
-            ///
-            /// When the payload has no JSON form.
-            pub fn request_body(&self, payload: &omniassist_core::LlmPayload) -> crate::Result<bytes::Bytes> {
-                encode::encode(payload, &self.options)
-            }
-        }
-
-        impl std::fmt::Debug for $provider {
-            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.debug_struct(stringify!($provider))
-                    .field("endpoint", &self.endpoint)
-                    .field("options", &self.options)
-                    .finish_non_exhaustive()
-            }
-        }
-    };
-}
-#[cfg(feature = "openai")]
-pub(super) use provider;
-
-/// A public decoder that is a `wire` and nothing else.
-#[cfg(feature = "openai")]
-macro_rules! wire_decoder {
-    ($decoder:ident) => {
-        impl crate::provider::WireDecoder for $decoder {
-            fn feed(
-                &mut self,
-                chunk: bytes::Bytes,
-                events: &mut omniassist_core::EventBuf<omniassist_core::LlmEvent>,
-            ) -> crate::Result<()> {
-                self.wire.feed(chunk, events)
-            }
-
-            fn finish(
-                &mut self,
-                events: &mut omniassist_core::EventBuf<omniassist_core::LlmEvent>,
-            ) -> crate::Result<()> {
-                self.wire.finish(events)
-            }
-        }
-    };
-}
-#[cfg(feature = "openai")]
-pub(super) use wire_decoder;
 
 #[cfg(all(test, feature = "openai"))]
 mod tests {

@@ -11,7 +11,7 @@ use crate::provider::WireDecoder;
 use crate::{Error, ProviderErrorKind, Result};
 
 /// Reads the events of one API.
-pub(super) trait EventReader: Send {
+pub trait EventReader: Send {
     /// Reads an event. `name` is empty if the stream gave none.
     fn event(&mut self, name: &str, data: &Text, out: &mut EventBuf<LlmEvent>) -> Result<()>;
 

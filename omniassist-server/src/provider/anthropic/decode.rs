@@ -21,7 +21,7 @@ type Out = EventBuf<LlmEvent>;
 /// The finish is held back until `message_stop` or the end of the body, and the end of a call until the model has gone
 /// on or the word why it stopped has come: a call that the token limit cut gets a `content_block_stop` too.
 #[derive(Debug)]
-pub(super) struct Reader {
+pub struct Reader {
     max_arguments: usize,
     message_id: Option<Text>,
     started: bool,

@@ -16,7 +16,7 @@ use crate::provider::body::{self, Body, Fields};
 
 /// What the provider's settings add to a payload.
 #[derive(Debug, Clone)]
-pub(super) struct Options {
+pub struct MessagesApi {
     pub(super) model: Text,
     pub(super) max_tokens: u32,
     pub(super) prompt_caching: bool,
@@ -24,7 +24,7 @@ pub(super) struct Options {
     pub(super) adaptive_thinking: Option<bool>,
 }
 
-pub(super) fn encode(payload: &LlmPayload, options: &Options) -> Result<Bytes> {
+pub(super) fn encode(payload: &LlmPayload, options: &MessagesApi) -> Result<Bytes> {
     let model = payload.model.as_ref().unwrap_or(&options.model);
     let messages = messages::messages(&payload.transcript);
     let plan = Plan::new(payload, options, model, &messages);

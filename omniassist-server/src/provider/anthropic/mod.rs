@@ -26,17 +26,15 @@ mod thinking;
 mod usage;
 mod wire;
 
-use std::fmt;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use futures_util::stream;
-use omniassist_core::{EventBuf, Limits, LlmEvent, LlmPayload, Text};
+use omniassist_core::{Limits, LlmPayload, Text};
 
-use super::settings::{Api, Endpoint, KeyHeader, Settings, common_setters};
-use super::wire::SseWire;
+use super::WireDecoder;
+use super::api::{Api, ApiDecoder, ApiProvider, ApiProviderBuilder};
+use super::settings::{Endpoint, KeyHeader, Location, Settings};
 use crate::Result;
-use crate::provider::{LlmProvider, LlmStream, WireDecoder};
 
 /// The model that [`AnthropicProvider`] asks unless told otherwise.
 pub const DEFAULT_ANTHROPIC_MODEL: &str = "claude-sonnet-4-6";
@@ -48,11 +46,10 @@ pub const DEFAULT_ANTHROPIC_MAX_TOKENS: u32 = 16_000;
 /// The version of the API that this provider speaks.
 const VERSION: &str = "2023-06-01";
 
-/// Anthropic's own API, and how it is set up from the environment.
-static ANTHROPIC: Api = Api {
+static ANTHROPIC: Location = Location {
     base_url: "https://api.anthropic.com",
     base_url_variable: "ANTHROPIC_BASE_URL",
-    key_variable: "ANTHROPIC_API_KEY",
+    key_variables: &["ANTHROPIC_API_KEY"],
     key_header: KeyHeader::Named("x-api-key"),
 };
 
@@ -76,155 +73,105 @@ static ANTHROPIC: Api = Api {
 ///   both: `temperature` goes first.
 /// - `response_schema` as `output_config.format`, which models know since Claude 4.5. What the API does not accept in
 ///   such a schema (bounds of numbers and lengths, some formats) is left out, and objects are closed.
-#[derive(Clone)]
-pub struct AnthropicProvider {
-    endpoint: Endpoint,
-    options: encode::Options,
-    limits: Arc<Limits>,
-}
-
-impl AnthropicProvider {
-    /// Anthropic's API with this key and the [default model](DEFAULT_ANTHROPIC_MODEL).
-    ///
-    /// # Errors
-    ///
-    /// When the key is empty or cannot stand in a header.
-    pub fn new(api_key: impl Into<String>) -> Result<Self> {
-        Self::builder().api_key(api_key).build()
-    }
-
-    /// A provider set up by `ANTHROPIC_API_KEY`, `ANTHROPIC_BASE_URL` (the host only: `/v1/messages` is appended) and
-    /// `OMNIASSIST_MODEL`. Those that are unset or empty keep their defaults; a loopback base URL needs no key.
-    ///
-    /// # Errors
-    ///
-    /// When the key is missing, or a value is not usable.
-    pub fn from_env() -> Result<Self> {
-        let settings = Settings::from_vars(&ANTHROPIC, |name| std::env::var(name).ok());
-        AnthropicProviderBuilder { settings, ..Self::builder() }.build()
-    }
-
-    /// Sets up a provider step by step.
-    pub fn builder() -> AnthropicProviderBuilder {
-        AnthropicProviderBuilder {
-            settings: Settings::new(&ANTHROPIC),
-            betas: Vec::new(),
-            max_tokens: DEFAULT_ANTHROPIC_MAX_TOKENS,
-            prompt_caching: true,
-            adaptive_thinking: None,
-        }
-    }
-
-    /// The body of the request that [`stream`](LlmProvider::stream) would send: for tests and for finding faults. The
-    /// same payload gives the same bytes.
-    ///
-    /// # Errors
-    ///
-    /// When the payload has no JSON form.
-    pub fn request_body(&self, payload: &LlmPayload) -> Result<Bytes> {
-        encode::encode(payload, &self.options)
-    }
-}
-
-impl LlmProvider for AnthropicProvider {
-    fn name(&self) -> &str {
-        "anthropic"
-    }
-
-    fn model(&self) -> Option<&str> {
-        Some(&self.options.model)
-    }
-
-    fn stream(&self, payload: LlmPayload) -> LlmStream {
-        match self.request_body(&payload) {
-            Ok(body) => {
-                let limits = Arc::clone(&self.limits);
-                self.endpoint.send(body, move || Box::new(AnthropicDecoder::new(&limits)))
-            }
-            Err(error) => Box::pin(stream::iter([Err(error)])),
-        }
-    }
-}
-
-impl fmt::Debug for AnthropicProvider {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AnthropicProvider")
-            .field("endpoint", &self.endpoint)
-            .field("options", &self.options)
-            .finish_non_exhaustive()
-    }
-}
+///
+/// A base URL names the host only: `/v1/messages` is appended, as in Anthropic's own SDKs, and a `/v1` at its end is not
+/// doubled. The key is sent in `x-api-key`.
+pub type AnthropicProvider = ApiProvider<encode::MessagesApi>;
 
 /// Sets up an [`AnthropicProvider`].
+pub type AnthropicProviderBuilder = ApiProviderBuilder<encode::MessagesApi>;
+
+/// The settings that only Anthropic has.
 #[derive(Debug, Clone)]
-#[must_use]
-pub struct AnthropicProviderBuilder {
-    settings: Settings,
+pub struct Setup {
     betas: Vec<String>,
     max_tokens: u32,
     prompt_caching: bool,
     adaptive_thinking: Option<bool>,
 }
 
-impl AnthropicProviderBuilder {
-    common_setters! {
-        key: "`x-api-key`",
-        base_url: "The host only: `/v1/messages` is appended, as in Anthropic's own SDKs; a `/v1` at its end is not \
-                   doubled. Default: `https://api.anthropic.com`.",
+impl Default for Setup {
+    fn default() -> Self {
+        Self {
+            betas: Vec::new(),
+            max_tokens: DEFAULT_ANTHROPIC_MAX_TOKENS,
+            prompt_caching: true,
+            adaptive_thinking: None,
+        }
     }
+}
 
-    /// Asks for a beta feature (`anthropic-beta`), which may be called more than once. Default: none.
+impl AnthropicProviderBuilder {
+    /// Asks for a beta feature (`anthropic-beta`). May be called more than once. Default: none.
     pub fn beta(mut self, feature: impl Into<String>) -> Self {
-        self.betas.push(feature.into());
+        self.setup.betas.push(feature.into());
         self
     }
 
-    /// The tokens that one answer may have where a run sets no `max_output_tokens`. Default:
+    /// Sets the tokens that one answer may have when a run sets no `max_output_tokens`. Default:
     /// [`DEFAULT_ANTHROPIC_MAX_TOKENS`]; Claude 3 and other vendors' models may allow less.
     pub fn max_tokens(mut self, tokens: u32) -> Self {
-        self.max_tokens = tokens;
+        self.setup.max_tokens = tokens;
         self
     }
 
-    /// Whether to mark the parts of a request that later ones begin with, so that the provider caches them for five
-    /// minutes: the tools, the system prompt, the conversation before the last user message and, while tools are
-    /// called, the conversation so far. Default: yes. Text read from the cache costs a tenth, text written to it a
-    /// quarter more.
+    /// Sets the marks for the provider's cache of five minutes: behind the tools, the system prompt, the conversation
+    /// before the last user message and, while tools are called, the conversation so far. Default: `true`. Text read
+    /// from the cache costs a tenth; text written to it costs a quarter more.
     pub fn prompt_caching(mut self, mark: bool) -> Self {
-        self.prompt_caching = mark;
+        self.setup.prompt_caching = mark;
         self
     }
 
-    /// Whether the model decides itself how much to think, as Claude does since 4.6, or is given a budget. Default: by
-    /// the model's name.
+    /// Sets the kind of thinking: `true` when the model decides itself how much to think, as Claude does since 4.6,
+    /// `false` for a budget of tokens. Default: by the model's name.
     pub fn adaptive_thinking(mut self, adaptive: bool) -> Self {
-        self.adaptive_thinking = Some(adaptive);
+        self.setup.adaptive_thinking = Some(adaptive);
         self
     }
+}
 
-    /// Checks the settings.
-    ///
-    /// # Errors
-    ///
-    /// When the base URL, the key, a header or a root certificate is not usable, or there is no key for a server that is
-    /// not on loopback.
-    pub fn build(mut self) -> Result<AnthropicProvider> {
-        let host = self.settings.base_url.trim().trim_end_matches('/');
-        self.settings.base_url = host.strip_suffix("/v1").unwrap_or(host).to_owned();
-        self.settings.own_headers.push(("anthropic-version", VERSION.to_owned()));
-        if !self.betas.is_empty() {
-            self.settings.own_headers.push(("anthropic-beta", self.betas.join(",")));
+impl Api for encode::MessagesApi {
+    type Setup = Setup;
+
+    fn location() -> &'static Location {
+        &ANTHROPIC
+    }
+
+    fn bind(setup: Setup, settings: &mut Settings) -> Result<(Self, Endpoint)> {
+        let host = settings.base_url.trim().trim_end_matches('/');
+        settings.base_url = host.strip_suffix("/v1").unwrap_or(host).to_owned();
+        settings.own_headers.push(("anthropic-version", VERSION.to_owned()));
+        if !setup.betas.is_empty() {
+            settings.own_headers.push(("anthropic-beta", setup.betas.join(",")));
         }
-        Ok(AnthropicProvider {
-            endpoint: self.settings.bind("/v1/messages")?,
-            options: encode::Options {
-                model: self.settings.model.unwrap_or(Text::from_static(DEFAULT_ANTHROPIC_MODEL)),
-                max_tokens: self.max_tokens,
-                prompt_caching: self.prompt_caching,
-                adaptive_thinking: self.adaptive_thinking,
-            },
-            limits: Arc::new(self.settings.limits),
-        })
+        let api = Self {
+            model: settings.model.clone().unwrap_or(Text::from_static(DEFAULT_ANTHROPIC_MODEL)),
+            max_tokens: setup.max_tokens,
+            prompt_caching: setup.prompt_caching,
+            adaptive_thinking: setup.adaptive_thinking,
+        };
+        Ok((api, settings.bind("/v1/messages")?))
+    }
+
+    fn name(&self) -> &'static str {
+        "anthropic"
+    }
+
+    fn model(&self) -> &Text {
+        &self.model
+    }
+
+    fn encode(&self, payload: &LlmPayload) -> Result<Bytes> {
+        encode::encode(payload, self)
+    }
+
+    fn decoder(
+        _api: Arc<Self>,
+        _payload: LlmPayload,
+        limits: Arc<Limits>,
+    ) -> impl Fn() -> Box<dyn WireDecoder> + Send + Sync + 'static {
+        move || -> Box<dyn WireDecoder> { Box::new(AnthropicDecoder::new(&limits)) }
     }
 }
 
@@ -248,25 +195,12 @@ impl AnthropicProviderBuilder {
 /// assert_eq!(events.pop(), Some(LlmEvent::TextDelta { block: 0, delta: "Hi".into() }));
 /// # Ok::<(), omniassist_server::Error>(())
 /// ```
-#[derive(Debug)]
-pub struct AnthropicDecoder {
-    wire: SseWire<decode::Reader>,
-}
+pub type AnthropicDecoder = ApiDecoder<decode::Reader>;
 
 impl AnthropicDecoder {
-    /// A decoder for one answer.
+    /// Creates a decoder for one answer.
     #[must_use]
     pub fn new(limits: &Limits) -> Self {
-        Self { wire: SseWire::new(decode::Reader::new(limits), limits) }
-    }
-}
-
-impl WireDecoder for AnthropicDecoder {
-    fn feed(&mut self, chunk: Bytes, events: &mut EventBuf<LlmEvent>) -> Result<()> {
-        self.wire.feed(chunk, events)
-    }
-
-    fn finish(&mut self, events: &mut EventBuf<LlmEvent>) -> Result<()> {
-        self.wire.finish(events)
+        Self::of(decode::Reader::new(limits), limits)
     }
 }

@@ -3,7 +3,7 @@
 use omniassist_core::{LlmPayload, ReasoningEffort, ToolChoice};
 use serde::Serialize;
 
-use super::encode::Options;
+use super::encode::MessagesApi;
 use super::messages::Messages;
 
 /// The smallest budget that the API takes.
@@ -56,7 +56,7 @@ pub(super) enum Thinking {
 impl<'a> Plan<'a> {
     pub(super) fn new(
         payload: &'a LlmPayload,
-        options: &Options,
+        options: &MessagesApi,
         model: &str,
         messages: &Messages<'_>,
     ) -> Self {

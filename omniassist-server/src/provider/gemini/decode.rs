@@ -20,7 +20,7 @@ type Out = EventBuf<LlmEvent>;
 /// This API has no event that ends an answer. A `finishReason` may be followed by more content and by another
 /// `finishReason`, so the end of the body decides, and the last word counts.
 #[derive(Debug)]
-pub(super) struct Reader {
+pub struct Reader {
     started: bool,
     mint: String,
     answer_id: Option<Text>,

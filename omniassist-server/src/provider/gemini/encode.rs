@@ -14,19 +14,19 @@ use crate::provider::body::{self, Body, Fields};
 
 /// What the provider's settings add to a payload.
 #[derive(Debug, Clone)]
-pub(super) struct Options {
+pub struct GeminiApi {
     pub(super) model: Text,
     pub(super) include_thoughts: bool,
 }
 
-pub(super) fn encode(payload: &LlmPayload, options: &Options) -> Result<Bytes> {
+pub(super) fn encode(payload: &LlmPayload, options: &GeminiApi) -> Result<Bytes> {
     let model = payload.model.as_ref().unwrap_or(&options.model);
     body::encode(&Request { payload, options, model }, payload)
 }
 
 struct Request<'a> {
     payload: &'a LlmPayload,
-    options: &'a Options,
+    options: &'a GeminiApi,
     model: &'a Text,
 }
 

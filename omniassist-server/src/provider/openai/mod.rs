@@ -20,26 +20,6 @@
 //! # Ok::<(), omniassist_server::Error>(())
 //! ```
 
-/// The setters that the builders of OpenAI's two APIs have.
-macro_rules! openai_setters {
-    () => {
-        common_setters! {
-            key: "`Authorization: Bearer`",
-            base_url: "`/v1` included, as in OpenAI's own SDKs. Default: `https://api.openai.com/v1`.",
-        }
-
-        /// The organization that usage is counted for. Default: the key's own.
-        pub fn organization(self, id: impl Into<String>) -> Self {
-            self.header("openai-organization", id)
-        }
-
-        /// The project that usage is counted for. Default: the key's own.
-        pub fn project(self, id: impl Into<String>) -> Self {
-            self.header("openai-project", id)
-        }
-    };
-}
-
 mod chat;
 mod metadata;
 mod responses;
@@ -51,12 +31,31 @@ pub use chat::{
 };
 pub use responses::{DEFAULT_RESPONSES_MODEL, OpenAiProvider, OpenAiProviderBuilder, ResponsesDecoder};
 
-use super::settings::{Api, KeyHeader};
+use super::api::{Api, ApiProviderBuilder};
+use super::settings::{KeyHeader, Location};
 
-/// OpenAI's own API, and how it is set up from the environment.
-pub(in crate::provider) static OPENAI: Api = Api {
+/// OpenAI's own API.
+pub(in crate::provider) static OPENAI: Location = Location {
     base_url: "https://api.openai.com/v1",
     base_url_variable: "OPENAI_BASE_URL",
-    key_variable: "OPENAI_API_KEY",
+    key_variables: &["OPENAI_API_KEY"],
     key_header: KeyHeader::Bearer,
 };
+
+/// An API of OpenAI's.
+pub trait OpenAiApi: Api {}
+
+impl OpenAiApi for chat::ChatApi {}
+impl OpenAiApi for responses::ResponsesApi {}
+
+impl<A: OpenAiApi> ApiProviderBuilder<A> {
+    /// Sets the organization that usage is counted for. Default: that of the key.
+    pub fn organization(self, id: impl Into<String>) -> Self {
+        self.header("openai-organization", id)
+    }
+
+    /// Sets the project that usage is counted for. Default: that of the key.
+    pub fn project(self, id: impl Into<String>) -> Self {
+        self.header("openai-project", id)
+    }
+}

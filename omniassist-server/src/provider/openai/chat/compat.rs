@@ -7,7 +7,7 @@ use omniassist_core::Text;
 
 use super::DEFAULT_CHAT_MODEL;
 use super::schema::Rules;
-use crate::provider::settings::{Api, KeyHeader};
+use crate::provider::settings::{KeyHeader, Location};
 use crate::transport::is_loopback;
 
 /// A server that speaks Chat Completions in its own way.
@@ -46,7 +46,7 @@ pub struct Vendor(&'static Row);
 /// One server.
 struct Row {
     name: &'static str,
-    api: Api,
+    location: Location,
     /// Hosts that are this server's; one that begins with a dot stands for all below it.
     hosts: &'static [&'static str],
     /// The port that the server takes on one's own machine unless told otherwise.
@@ -146,10 +146,10 @@ macro_rules! vendors {
                 #[doc = concat!("\n\n`", $url, "`, or `", $url_variable, "`; the key is in `", $key, "`.")]
                 pub const $constant: Self = Self(&Row {
                     name: $name,
-                    api: Api {
+                    location: Location {
                         base_url: $url,
                         base_url_variable: $url_variable,
-                        key_variable: $key,
+                        key_variables: &[$key],
                         key_header: or!(KeyHeader::Bearer $(, $key_header)?),
                     },
                     hosts: or!(&[] $(, $hosts)?),
@@ -333,8 +333,8 @@ impl Vendor {
         self.0.name
     }
 
-    pub(super) fn api(self) -> &'static Api {
-        &self.0.api
+    pub(super) fn location(self) -> &'static Location {
+        &self.0.location
     }
 
     /// The model that is asked where none is named. A vendor has none whose models come and go or are the user's own.
@@ -374,8 +374,8 @@ mod tests {
     fn every_vendor_is_found_by_its_name_and_its_address() {
         for vendor in Vendor::ALL {
             assert_eq!(Vendor::named(vendor.name()), Some(*vendor));
-            if !vendor.0.api.base_url.is_empty() {
-                assert_eq!(Vendor::of_base_url(vendor.0.api.base_url), Some(*vendor), "{vendor:?}");
+            if !vendor.0.location.base_url.is_empty() {
+                assert_eq!(Vendor::of_base_url(vendor.0.location.base_url), Some(*vendor), "{vendor:?}");
             }
         }
         assert_eq!(Vendor::of_base_url("https://x.openai.azure.com/openai/v1"), Some(Vendor::AZURE));

@@ -24,7 +24,7 @@ type Out = EventBuf<LlmEvent>;
 /// The finish is held back until `[DONE]` or the end of the body: the word that an answer was cut, and its usage, may
 /// come after a `finish_reason` that sounds healthy.
 #[derive(Debug)]
-pub(super) struct Reader {
+pub struct Reader {
     started: bool,
     finished: bool,
     answer_id: Option<Text>,

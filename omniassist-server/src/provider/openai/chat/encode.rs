@@ -21,7 +21,8 @@ use crate::provider::body::{self, Body, Fields};
 
 /// What the provider's settings add to a payload.
 #[derive(Debug, Clone)]
-pub(super) struct Options {
+pub struct ChatApi {
+    pub(super) name: &'static str,
     pub(super) model: Text,
     pub(super) quirks: Quirks,
     pub(super) constrained_tools: bool,
@@ -29,7 +30,7 @@ pub(super) struct Options {
     pub(super) max_inlined_schema_bytes: usize,
 }
 
-pub(super) fn encode(payload: &LlmPayload, options: &Options) -> Result<Bytes> {
+pub(super) fn encode(payload: &LlmPayload, options: &ChatApi) -> Result<Bytes> {
     let mut budget = Budget::new(options.max_inlined_schema_bytes);
     let constrained =
         options.constrained_tools.then(|| constrained::payload(payload, &mut budget)).transpose()?;
@@ -56,7 +57,7 @@ fn tools<'a>(payload: &'a LlmPayload, quirks: Quirks, budget: &mut Budget) -> Re
 
 struct Request<'a> {
     payload: &'a LlmPayload,
-    options: &'a Options,
+    options: &'a ChatApi,
     tools: Vec<Tool<'a>>,
 }
 

@@ -12,18 +12,20 @@ mod ids;
 mod schema;
 mod wire;
 
-pub use compat::Vendor;
 use std::sync::Arc;
 
+use bytes::Bytes;
+pub use compat::Vendor;
 use compat::{PLAIN, Replay};
 pub use constrained::ConstrainedDecoder;
+pub(super) use encode::ChatApi;
 use omniassist_core::{Limits, LlmPayload, Text};
 use uuid::Uuid;
 
 use super::OPENAI;
-use crate::provider::settings::{Endpoint, Settings, common_setters, provider, wire_decoder};
-use crate::provider::wire::SseWire;
-use crate::provider::{LlmProvider, LlmStream};
+use crate::provider::WireDecoder;
+use crate::provider::api::{Api, ApiDecoder, ApiProvider, ApiProviderBuilder};
+use crate::provider::settings::{Endpoint, Location, Settings};
 use crate::{Error, Result};
 
 /// The model that [`OpenAiChatProvider`] asks OpenAI, or a server of no known [`Vendor`], for unless told otherwise: one
@@ -44,72 +46,17 @@ pub const DEFAULT_CHAT_MODEL: &str = "gpt-4.1-mini";
 ///     OpenAiChatProvider::builder().base_url("http://127.0.0.1:11434/v1").model("qwen3").build()?;
 /// # Ok::<(), omniassist_server::Error>(())
 /// ```
-#[derive(Clone)]
-pub struct OpenAiChatProvider {
-    name: &'static str,
-    endpoint: Endpoint,
-    options: encode::Options,
-    limits: Arc<Limits>,
-}
-
-provider!(OpenAiChatProvider, OpenAiChatProviderBuilder, &OPENAI, "DEFAULT_CHAT_MODEL");
-
-impl OpenAiChatProvider {
-    /// A provider of this vendor, set up by the vendor's own variables (`GROQ_API_KEY`, `GROQ_BASE_URL`) and
-    /// `OMNIASSIST_MODEL`.
-    ///
-    /// # Errors
-    ///
-    /// As [`from_env`](Self::from_env), and when `OMNIASSIST_MODEL` is unset: no vendor but OpenAI has a default model.
-    pub fn vendor_from_env(vendor: Vendor) -> Result<Self> {
-        let settings = Settings::from_vars(vendor.api(), |name| std::env::var(name).ok());
-        OpenAiChatProviderBuilder { settings, vendor: Some(vendor), ..Self::builder() }.build()
-    }
-
-    /// Sets up a provider step by step.
-    pub fn builder() -> OpenAiChatProviderBuilder {
-        OpenAiChatProviderBuilder {
-            settings: Settings::new(&OPENAI),
-            vendor: None,
-            api_version: None,
-            max_completion_tokens: None,
-            include_usage: None,
-            replay_reasoning: None,
-            constrained_tools: false,
-        }
-    }
-}
-
-impl LlmProvider for OpenAiChatProvider {
-    /// `openai-chat`, or the name of the [`Vendor`] where it is another one.
-    fn name(&self) -> &str {
-        self.name
-    }
-
-    fn model(&self) -> Option<&str> {
-        Some(&self.options.model)
-    }
-
-    fn stream(&self, payload: LlmPayload) -> LlmStream {
-        let limits = Arc::clone(&self.limits);
-        let constrained = self.options.constrained_tools;
-        self.endpoint.ask(self.request_body(&payload), move || {
-            let mint = Uuid::now_v7().simple().to_string();
-            if constrained && constrained::applies(&payload) {
-                Box::new(ConstrainedDecoder::new(&limits, mint, &payload))
-            } else {
-                let tools = payload.tools.iter().map(|tool| tool.name.clone());
-                Box::new(ChatDecoder::new(&limits, mint).tools(tools))
-            }
-        })
-    }
-}
+///
+/// A base URL includes `/v1`, as in OpenAI's own SDKs. The key is sent as `Authorization: Bearer`, unless the vendor
+/// wants another header.
+pub type OpenAiChatProvider = ApiProvider<ChatApi>;
 
 /// Sets up an [`OpenAiChatProvider`].
-#[derive(Debug, Clone)]
-#[must_use]
-pub struct OpenAiChatProviderBuilder {
-    settings: Settings,
+pub type OpenAiChatProviderBuilder = ApiProviderBuilder<ChatApi>;
+
+/// The settings that only Chat Completions has.
+#[derive(Debug, Clone, Default)]
+pub struct Setup {
     vendor: Option<Vendor>,
     api_version: Option<String>,
     max_completion_tokens: Option<bool>,
@@ -118,112 +65,152 @@ pub struct OpenAiChatProviderBuilder {
     constrained_tools: bool,
 }
 
-impl OpenAiChatProviderBuilder {
-    openai_setters!();
-
-    /// Speaks to this vendor: sets its base URL and the form of its requests. A base URL set after this is kept; the
-    /// key is not read from the environment, for which see
-    /// [`vendor_from_env`](OpenAiChatProvider::vendor_from_env). But for OpenAI a [`model`](Self::model) must be named.
-    /// Default: the vendor that the base URL belongs to, or none in particular.
-    pub fn vendor(mut self, vendor: Vendor) -> Self {
-        self.vendor = Some(vendor);
-        self.settings.api = vendor.api();
-        self.settings.base_url = vendor.api().base_url.to_owned();
-        self
-    }
-
-    /// The date of the API, sent as `api-version` in the query: what Azure wants where the base URL names a deployment
-    /// (`https://NAME.openai.azure.com/openai/deployments/DEPLOYMENT`). Default: none.
-    pub fn api_version(mut self, date: impl Into<String>) -> Self {
-        self.api_version = Some(date.into());
-        self
-    }
-
-    /// Whether the cap of an answer is sent as `max_completion_tokens`, OpenAI's newer name, or as `max_tokens`.
-    /// Default: by the [`Vendor`]; the older one, which more servers know, where there is none.
-    pub fn max_completion_tokens(mut self, newer: bool) -> Self {
-        self.max_completion_tokens = Some(newer);
-        self
-    }
-
-    /// Whether to ask for token counts (`stream_options`). Default: yes, unless the [`Vendor`] refuses the field, as a
-    /// few old servers do, too.
-    pub fn include_usage(mut self, ask: bool) -> Self {
-        self.include_usage = Some(ask);
-        self
-    }
-
-    /// Whether reasoning goes back to the server, as `reasoning_content` where the [`Vendor`] wants no other form.
-    /// Default: by the vendor; otherwise no, because many servers refuse the field.
-    pub fn replay_reasoning(mut self, replay: bool) -> Self {
-        self.replay_reasoning = Some(replay);
-        self
-    }
-
-    /// Asks for tool calls by a JSON schema (`response_format`) in place of `tools`. Default: no.
-    ///
-    /// For models whose chat template has no place for tools: their server drops `tools` without a word, but holds an
-    /// answer to a schema (llama.cpp, vLLM, LM Studio, Ollama). The tools are described in the system prompt, their
-    /// [examples](omniassist_core::ToolSpec::examples) become turns before the conversation, and the model answers
-    /// with one call or with words. Give each tool examples: a small model needs them more than anything else. At most
-    /// one call comes in a turn. Where a run offers no tools, nothing changes.
-    pub fn constrained_tools(mut self, constrained: bool) -> Self {
-        self.constrained_tools = constrained;
-        self
-    }
-
-    /// Checks the settings.
+impl OpenAiChatProvider {
+    /// Creates a provider of this vendor from the vendor's own variables (`GROQ_API_KEY`, `GROQ_BASE_URL`) and
+    /// `OMNIASSIST_MODEL`.
     ///
     /// # Errors
     ///
-    /// When the base URL, the key, a header or a root certificate is not usable, or there is no key for a server that is
-    /// not on loopback; when no model is named for a vendor without a default one.
-    pub fn build(mut self) -> Result<OpenAiChatProvider> {
-        let vendor = self.vendor.or_else(|| Vendor::of_base_url(&self.settings.base_url));
-        let model = self.settings.model.take().or_else(|| match vendor {
-            Some(vendor) => vendor.default_model(&self.settings.base_url),
+    /// As [`from_env`](Self::from_env), and when `OMNIASSIST_MODEL` is unset: no vendor but OpenAI has a default model.
+    pub fn vendor_from_env(vendor: Vendor) -> Result<Self> {
+        let mut builder = OpenAiChatProviderBuilder::from_env(vendor.location());
+        builder.setup.vendor = Some(vendor);
+        builder.build()
+    }
+}
+
+impl OpenAiChatProviderBuilder {
+    /// Sets the vendor: its base URL and the form of its requests. A base URL that is set after this is kept. The key is
+    /// not read from the environment; [`vendor_from_env`](OpenAiChatProvider::vendor_from_env) reads it. A
+    /// [`model`](Self::model) must be named, except for OpenAI. Default: the vendor that the base URL belongs to, or
+    /// none.
+    pub fn vendor(mut self, vendor: Vendor) -> Self {
+        self.setup.vendor = Some(vendor);
+        self.settings.location = vendor.location();
+        self.settings.base_url = vendor.location().base_url.to_owned();
+        self
+    }
+
+    /// Sets the date of the API, sent as `api-version` in the query. Azure needs it when the base URL names a deployment
+    /// (`https://NAME.openai.azure.com/openai/deployments/DEPLOYMENT`). Default: none.
+    pub fn api_version(mut self, date: impl Into<String>) -> Self {
+        self.setup.api_version = Some(date.into());
+        self
+    }
+
+    /// Sets the name of the field that caps an answer: `max_completion_tokens`, OpenAI's newer name, or `max_tokens`.
+    /// Default: by the [`Vendor`]; without one the older name, which more servers know.
+    pub fn max_completion_tokens(mut self, newer: bool) -> Self {
+        self.setup.max_completion_tokens = Some(newer);
+        self
+    }
+
+    /// Asks for token counts (`stream_options`). Default: `true`, unless the [`Vendor`] refuses the field. A few old
+    /// servers refuse it, too.
+    pub fn include_usage(mut self, ask: bool) -> Self {
+        self.setup.include_usage = Some(ask);
+        self
+    }
+
+    /// Sends reasoning back to the server, as `reasoning_content` unless the [`Vendor`] wants another form. Default: by
+    /// the vendor; without one `false`, because many servers refuse the field.
+    pub fn replay_reasoning(mut self, replay: bool) -> Self {
+        self.setup.replay_reasoning = Some(replay);
+        self
+    }
+
+    /// Asks for tool calls by a JSON schema (`response_format`) in place of `tools`. Default: `false`.
+    ///
+    /// For models whose chat template has no place for tools: their server drops `tools` silently, but holds an answer
+    /// to a schema (llama.cpp, vLLM, LM Studio, Ollama). The tools are described in the system prompt, their
+    /// [examples](omniassist_core::ToolSpec::examples) become turns before the conversation, and the model answers
+    /// with one call or with words. Give each tool examples: a small model needs them more than anything else. At most
+    /// one call comes in a turn. A run that offers no tools is not changed.
+    pub fn constrained_tools(mut self, constrained: bool) -> Self {
+        self.setup.constrained_tools = constrained;
+        self
+    }
+}
+
+impl Api for ChatApi {
+    type Setup = Setup;
+
+    fn location() -> &'static Location {
+        &OPENAI
+    }
+
+    fn bind(setup: Setup, settings: &mut Settings) -> Result<(Self, Endpoint)> {
+        let vendor = setup.vendor.or_else(|| Vendor::of_base_url(&settings.base_url));
+        let model = settings.model.clone().or_else(|| match vendor {
+            Some(vendor) => vendor.default_model(&settings.base_url),
             None => Some(Text::from_static(DEFAULT_CHAT_MODEL)),
         });
         let mut quirks = vendor.map_or(PLAIN, Vendor::quirks);
-        match self.max_completion_tokens {
+        match setup.max_completion_tokens {
             Some(true) => quirks.max_tokens = "max_completion_tokens",
             Some(false) => quirks.max_tokens = "max_tokens",
             None => {}
         }
-        quirks.usage = self.include_usage.unwrap_or(quirks.usage);
-        match self.replay_reasoning {
+        quirks.usage = setup.include_usage.unwrap_or(quirks.usage);
+        match setup.replay_reasoning {
             Some(true) if quirks.replay == Replay::Nothing => quirks.replay = Replay::Text,
             Some(false) => quirks.replay = Replay::Nothing,
             _ => {}
         }
         if let Some(vendor) = vendor {
-            self.settings.key_header = vendor.api().key_header;
+            settings.key_header = vendor.location().key_header;
         }
-        let query = match &self.api_version {
+        let query = match &setup.api_version {
             Some(date) if date.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-".contains(&byte)) => {
                 format!("?api-version={date}")
             }
             Some(_) => return Err(Error::configuration("`api_version` is not a version")),
             None => String::new(),
         };
-        let endpoint = self.settings.bind(&format!("/chat/completions{query}"))?;
+        let endpoint = settings.bind(&format!("/chat/completions{query}"))?;
         let Some(model) = model else {
             let vendor = vendor.map_or("the server", Vendor::name);
             let what =
                 format!("no model: {vendor} has no default one; call `model`, or set OMNIASSIST_MODEL");
             return Err(Error::configuration(what));
         };
-        Ok(OpenAiChatProvider {
+        let api = Self {
             name: vendor.filter(|vendor| *vendor != Vendor::OPENAI).map_or("openai-chat", Vendor::name),
-            endpoint,
-            options: encode::Options {
-                model,
-                quirks,
-                constrained_tools: self.constrained_tools,
-                max_inlined_schema_bytes: self.settings.limits.max_inlined_schema_bytes,
-            },
-            limits: Arc::new(self.settings.limits),
-        })
+            model,
+            quirks,
+            constrained_tools: setup.constrained_tools,
+            max_inlined_schema_bytes: settings.limits.max_inlined_schema_bytes,
+        };
+        Ok((api, endpoint))
+    }
+
+    /// Returns `openai-chat`, or the name of a [`Vendor`] other than OpenAI.
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn model(&self) -> &Text {
+        &self.model
+    }
+
+    fn encode(&self, payload: &LlmPayload) -> Result<Bytes> {
+        encode::encode(payload, self)
+    }
+
+    fn decoder(
+        api: Arc<Self>,
+        payload: LlmPayload,
+        limits: Arc<Limits>,
+    ) -> impl Fn() -> Box<dyn WireDecoder> + Send + Sync + 'static {
+        let constrained = api.constrained_tools && constrained::applies(&payload);
+        move || -> Box<dyn WireDecoder> {
+            let mint = Uuid::now_v7().simple().to_string();
+            if constrained {
+                return Box::new(ConstrainedDecoder::new(&limits, mint, &payload));
+            }
+            let tools = payload.tools.iter().map(|tool| tool.name.clone());
+            Box::new(ChatDecoder::new(&limits, mint).tools(tools))
+        }
     }
 }
 
@@ -245,20 +232,17 @@ impl OpenAiChatProviderBuilder {
 /// assert_eq!(events.pop(), Some(LlmEvent::TextDelta { block: 0, delta: "Hi".into() }));
 /// # Ok::<(), omniassist_server::Error>(())
 /// ```
-#[derive(Debug)]
-pub struct ChatDecoder {
-    wire: SseWire<decode::Reader>,
-}
+pub type ChatDecoder = ApiDecoder<decode::Reader>;
 
 impl ChatDecoder {
-    /// A decoder for one answer. `mint` goes into the ids of tool calls that the server gives none: it must differ
-    /// from answer to answer, because call ids are unique within a conversation.
+    /// Creates a decoder for one answer. `mint` becomes part of the ids of tool calls that the server gives none. It
+    /// must differ from answer to answer, because call ids are unique within a conversation.
     #[must_use]
     pub fn new(limits: &Limits, mint: impl Into<String>) -> Self {
-        Self { wire: SseWire::new(decode::Reader::new(limits, mint.into()), limits) }
+        Self::of(decode::Reader::new(limits, mint.into()), limits)
     }
 
-    /// The tools that the request offered. With them, a name that comes in pieces is put together before the call is
+    /// Names the tools that the request offered. With them, a name that comes in pieces is joined before the call is
     /// announced; without, the first piece is taken for the name.
     #[must_use]
     pub fn tools(mut self, names: impl IntoIterator<Item = Text>) -> Self {
@@ -266,5 +250,3 @@ impl ChatDecoder {
         self
     }
 }
-
-wire_decoder!(ChatDecoder);

@@ -18,7 +18,7 @@ type Out = EventBuf<LlmEvent>;
 
 /// Reads one answer of the Responses API.
 #[derive(Debug)]
-pub(super) struct Reader {
+pub struct Reader {
     max_arguments: usize,
     response_id: Option<Text>,
     started: bool,

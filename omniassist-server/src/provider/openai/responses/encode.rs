@@ -17,7 +17,8 @@ use crate::provider::body::{self, Body, Fields};
 
 /// What the provider's settings add to a payload.
 #[derive(Debug, Clone)]
-pub(super) struct Options {
+pub struct ResponsesApi {
+    pub(super) name: &'static str,
     pub(super) model: Text,
     /// `None`: by the model's name.
     pub(super) encrypted_reasoning: Option<bool>,
@@ -25,14 +26,14 @@ pub(super) struct Options {
     pub(super) replay_item_ids: bool,
 }
 
-pub(super) fn encode(payload: &LlmPayload, options: &Options) -> Result<Bytes> {
+pub(super) fn encode(payload: &LlmPayload, options: &ResponsesApi) -> Result<Bytes> {
     let model = payload.model.as_ref().unwrap_or(&options.model);
     body::encode(&Request { payload, options, model }, payload)
 }
 
 struct Request<'a> {
     payload: &'a LlmPayload,
-    options: &'a Options,
+    options: &'a ResponsesApi,
     model: &'a Text,
 }
 

@@ -1,0 +1,236 @@
+//! One provider for every API. An [`Api`] adds its requests, its decoder and its own settings.
+
+use std::fmt;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use futures_util::stream;
+use omniassist_core::{EventBuf, Limits, LlmEvent, LlmPayload, Text};
+use secrecy::SecretString;
+
+use super::settings::{Endpoint, Location, Settings};
+use super::wire::{EventReader, SseWire};
+use super::{LlmProvider, LlmStream, WireDecoder};
+use crate::Result;
+
+/// The particulars of one API: how requests are written and how answers are read.
+pub trait Api: fmt::Debug + Clone + Send + Sync + Sized + 'static {
+    /// The settings of a builder that only this API has.
+    type Setup: fmt::Debug + Clone + Default;
+
+    /// Returns where the API is, and how it is set up from the environment.
+    fn location() -> &'static Location;
+
+    /// Checks the settings and binds them to the API's path. May change the common settings.
+    ///
+    /// # Errors
+    ///
+    /// When a setting is not usable.
+    fn bind(setup: Self::Setup, settings: &mut Settings) -> Result<(Self, Endpoint)>;
+
+    /// Returns the name of the provider in logs.
+    fn name(&self) -> &'static str;
+
+    /// Returns the model that answers when a payload names none.
+    fn model(&self) -> &Text;
+
+    /// Returns the path of a request below the endpoint's own. Default: none.
+    ///
+    /// # Errors
+    ///
+    /// When the payload's model cannot be part of a path.
+    fn path(&self, _payload: &LlmPayload) -> Result<String> {
+        Ok(String::new())
+    }
+
+    /// Writes the body of a request.
+    ///
+    /// # Errors
+    ///
+    /// When the payload has no form that the API takes.
+    fn encode(&self, payload: &LlmPayload) -> Result<Bytes>;
+
+    /// Returns a function that makes the decoder of one answer to this payload. It should keep nothing of the payload
+    /// that it does not need: it lives as long as the answer.
+    fn decoder(
+        api: Arc<Self>,
+        payload: LlmPayload,
+        limits: Arc<Limits>,
+    ) -> impl Fn() -> Box<dyn WireDecoder> + Send + Sync + 'static;
+}
+
+/// A provider of one API. The types of the providers are its aliases: `AnthropicProvider`, `GeminiProvider`,
+/// `OpenAiProvider`, `OpenAiChatProvider`.
+#[derive(Clone)]
+pub struct ApiProvider<A> {
+    endpoint: Endpoint,
+    api: Arc<A>,
+    limits: Arc<Limits>,
+}
+
+impl<A: Api> ApiProvider<A> {
+    /// Creates a provider with this key, the API's public address and the API's default model.
+    ///
+    /// # Errors
+    ///
+    /// When the key is empty or cannot stand in a header.
+    pub fn new(api_key: impl Into<String>) -> Result<Self> {
+        Self::builder().api_key(api_key).build()
+    }
+
+    /// Creates a provider from the environment: the key and the base URL from the API's own variables
+    /// (`ANTHROPIC_API_KEY`, `ANTHROPIC_BASE_URL`; `GEMINI_…`, with `GOOGLE_API_KEY` as another name of the key;
+    /// `OPENAI_…`), the model from `OMNIASSIST_MODEL`. Variables that are unset or empty keep their defaults. A loopback
+    /// base URL needs no key.
+    ///
+    /// # Errors
+    ///
+    /// When the key is missing, or a value is not usable.
+    pub fn from_env() -> Result<Self> {
+        ApiProviderBuilder::<A>::from_env(A::location()).build()
+    }
+
+    /// Creates a builder with the defaults of the API.
+    pub fn builder() -> ApiProviderBuilder<A> {
+        ApiProviderBuilder { settings: Settings::new(A::location()), setup: A::Setup::default() }
+    }
+
+    /// Returns the body of the request that [`stream`](LlmProvider::stream) would send, for tests and for finding
+    /// faults. The same payload gives the same bytes.
+    ///
+    /// # Errors
+    ///
+    /// When the payload has no form that the API takes.
+    pub fn request_body(&self, payload: &LlmPayload) -> Result<Bytes> {
+        self.api.encode(payload)
+    }
+
+    #[cfg(test)]
+    pub(super) fn limits(&self) -> &Limits {
+        &self.limits
+    }
+}
+
+impl<A: Api> LlmProvider for ApiProvider<A> {
+    fn name(&self) -> &str {
+        self.api.name()
+    }
+
+    fn model(&self) -> Option<&str> {
+        Some(self.api.model())
+    }
+
+    fn stream(&self, payload: LlmPayload) -> LlmStream {
+        let request = self.api.path(&payload).and_then(|path| Ok((path, self.api.encode(&payload)?)));
+        match request {
+            Ok((path, body)) => {
+                let decoder = A::decoder(Arc::clone(&self.api), payload, Arc::clone(&self.limits));
+                self.endpoint.send(&path, body, decoder)
+            }
+            Err(error) => Box::pin(stream::iter([Err(error)])),
+        }
+    }
+}
+
+impl<A: fmt::Debug> fmt::Debug for ApiProvider<A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ApiProvider")
+            .field("endpoint", &self.endpoint)
+            .field("api", &self.api)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Sets up an [`ApiProvider`].
+#[derive(Debug, Clone)]
+#[must_use]
+pub struct ApiProviderBuilder<A: Api> {
+    pub(super) settings: Settings,
+    pub(super) setup: A::Setup,
+}
+
+impl<A: Api> ApiProviderBuilder<A> {
+    pub(super) fn from_env(location: &'static Location) -> Self {
+        let settings = Settings::from_vars(location, |name| std::env::var(name).ok());
+        Self { settings, setup: A::Setup::default() }
+    }
+
+    /// Sets the API key. It is sent in a header, never in the URL, and kept as a secret: neither `Debug` nor an error
+    /// shows it.
+    ///
+    /// Default: none, which suffices for a loopback server and beside a key in a [`header`](Self::header).
+    pub fn api_key(mut self, key: impl Into<String>) -> Self {
+        let key: String = key.into();
+        self.settings.api_key = (!key.is_empty()).then(|| SecretString::from(key));
+        self
+    }
+
+    /// Sets the address of the API, in the form that the vendor's own SDKs take: with `/v1` for OpenAI and compatible
+    /// servers, without a path for Anthropic and Gemini. Default: the vendor's public address.
+    ///
+    /// Over plain `http` the key travels unprotected: use that on loopback only.
+    pub fn base_url(mut self, url: impl Into<String>) -> Self {
+        self.settings.base_url = url.into();
+        self
+    }
+
+    /// Sets the model that answers when a run names none. Default: the API's default model.
+    pub fn model(mut self, model: impl Into<Text>) -> Self {
+        self.settings.model = Some(model.into());
+        self
+    }
+
+    /// Adds a header to every request. The same name again replaces it, also the provider's own. The value is treated as
+    /// a secret. Default: none.
+    pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        let value: String = value.into();
+        self.settings.headers.push((name.into(), value.into()));
+        self
+    }
+
+    /// Trusts the certificates of this PEM text, in addition to the authorities that the system trusts. A private server
+    /// or a corporate proxy that reads TLS needs it. May be called more than once. Default: none.
+    pub fn root_certificate(mut self, pem: impl Into<Vec<u8>>) -> Self {
+        self.settings.root_certificates.push(pem.into());
+        self
+    }
+
+    /// Sets timeouts, retries and caps of requests and answers. Default: [`Limits::default`].
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.settings.limits = limits;
+        self
+    }
+
+    /// Checks the settings and creates the provider.
+    ///
+    /// # Errors
+    ///
+    /// When the base URL, the key, a header, a root certificate or the model's name is not usable; when there is no key
+    /// for a server that is not on loopback; when no model is named for a vendor without a default one.
+    pub fn build(mut self) -> Result<ApiProvider<A>> {
+        let (api, endpoint) = A::bind(self.setup, &mut self.settings)?;
+        Ok(ApiProvider { endpoint, api: Arc::new(api), limits: Arc::new(self.settings.limits) })
+    }
+}
+
+/// A decoder of one API's event stream. The types of the decoders are its aliases.
+#[derive(Debug)]
+pub struct ApiDecoder<R> {
+    pub(super) wire: SseWire<R>,
+}
+
+impl<R: EventReader> ApiDecoder<R> {
+    pub(super) fn of(reader: R, limits: &Limits) -> Self {
+        Self { wire: SseWire::new(reader, limits) }
+    }
+}
+
+impl<R: EventReader> WireDecoder for ApiDecoder<R> {
+    fn feed(&mut self, chunk: Bytes, events: &mut EventBuf<LlmEvent>) -> Result<()> {
+        self.wire.feed(chunk, events)
+    }
+
+    fn finish(&mut self, events: &mut EventBuf<LlmEvent>) -> Result<()> {
+        self.wire.finish(events)
+    }
+}
