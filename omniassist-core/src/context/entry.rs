@@ -1,4 +1,4 @@
-//! The bullets of a block, in the making: messages go in one by one and are merged.
+//! The bullets of a block. Messages are added one by one, and merged.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hasher};
@@ -7,7 +7,7 @@ use super::form::Form;
 use super::navigation::Navigation;
 use super::write::{self, Caps};
 
-/// What becomes one bullet.
+/// The content of one bullet.
 #[derive(Debug)]
 pub(super) enum Entry<'a> {
     Navigation(Navigation<'a>),
@@ -21,17 +21,17 @@ struct Slot<'a> {
     count: usize,
 }
 
-/// What a bullet is looked up by when a later message may belong to it. Never iterated, so its order does not show.
+/// The key under which a later message finds its bullet. The map is never iterated, so its order has no effect.
 #[derive(Debug, PartialEq, Eq, Hash)]
 enum Key<'a> {
     Form(&'a str),
     /// A form without a name, since the navigation with this number.
     Anonymous(usize),
-    /// The hash of a line; whether the lines are equal is checked besides.
+    /// The hash of a line. The lines are compared too.
     Line(u64),
 }
 
-/// The bullets, oldest first. One that was merged into a later place leaves a gap.
+/// The bullets, oldest first. A bullet that moved to a later place leaves a gap.
 #[derive(Debug, Default)]
 pub(super) struct Entries<'a> {
     slots: Vec<Option<Slot<'a>>>,
@@ -80,7 +80,7 @@ impl<'a> Entries<'a> {
         Slot { entry, count: 1 }
     }
 
-    /// Takes out the bullet under the key, which from now on stands for the place of the next one.
+    /// Removes the bullet with this key, and sets the key to the place of the next bullet.
     fn take(&mut self, key: Key<'a>) -> Option<Slot<'a>> {
         let next = self.slots.len();
         let place = self.places.insert(key, next)?;

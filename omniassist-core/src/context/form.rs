@@ -1,4 +1,4 @@
-//! The template of `form`: what a form holds, and what happened to it.
+//! The template of `form`: the fields of a form, and its last event.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -17,7 +17,7 @@ pub(super) struct Form<'a> {
     name: Option<&'a str>,
     event: Option<&'a str>,
     fields: Vec<Field<'a>>,
-    /// Where each field stands, by name and occurrence; built when a second message of the form comes.
+    /// The index of each field, by name and occurrence. It is built for the second message of the form.
     places: HashMap<(&'a str, usize), usize>,
     errors: Vec<&'a Value>,
 }
@@ -30,10 +30,10 @@ struct Field<'a> {
 }
 
 impl<'a> Form<'a> {
-    /// `None` where the data is nothing that a form could be.
+    /// Reads the data of a form. Returns `None` if it is none.
     pub(super) fn read(data: &'a Value) -> Option<Self> {
         let Value::Object(map) = data else { return None };
-        // With a value beside it, `name` is that of the field.
+        // A `name` beside a value is the name of a field.
         let single = map.contains_key("value");
         let name = NAMES
             .iter()
@@ -65,7 +65,7 @@ impl<'a> Form<'a> {
         self.name
     }
 
-    /// Takes a later state of the same form: its fields one by one, its event and errors as they are.
+    /// Applies a later state of the same form: merges its fields, and replaces the event and errors.
     pub(super) fn update(&mut self, later: Self) {
         if self.places.is_empty() {
             self.places = places(&self.fields);
@@ -125,7 +125,7 @@ fn places<'a>(fields: &[Field<'a>]) -> HashMap<(&'a str, usize), usize> {
 }
 
 impl<'a> Field<'a> {
-    /// A field of a map; its value may be the description of a field.
+    /// Reads a field of a map, whose value can be the description of a field.
     fn named(name: &'a str, value: &'a Value) -> Option<Self> {
         match value {
             Value::Object(map) if map.contains_key("value") || map.contains_key("checked") => {
@@ -136,7 +136,7 @@ impl<'a> Field<'a> {
         }
     }
 
-    /// A field of a list: an object with name and value, or a pair of them.
+    /// Reads a field of a list: an object with name and value, or a pair of them.
     fn read(item: &'a Value) -> Option<Self> {
         match item {
             Value::Object(map) => {
@@ -165,8 +165,8 @@ impl<'a> Field<'a> {
     }
 }
 
-/// The value of a described field. A box says whether it is ticked; a radio button that is not chosen says nothing,
-/// nor does a description without a value.
+/// Returns the value of a described field. The value of a checkbox is its state. A radio button that is not selected, and
+/// a description without a value, have none.
 fn value_of(map: &Map<String, Value>) -> Option<Cow<'_, Value>> {
     let kind = text(map, "type").unwrap_or_default();
     match map.get("checked") {

@@ -1,11 +1,11 @@
-//! The template for kinds that have none of their own.
+//! The template for kinds without one.
 
 use serde_json::Value;
 
 use super::sort;
 use super::write::{self, Caps};
 
-/// `kind: key = value, …`; the kind alone where there is no data.
+/// Returns `kind: key = value, …`, or only the kind if there is no data.
 pub(super) fn line(kind: &str, data: &Value, caps: Caps) -> String {
     let mut out = String::with_capacity(64);
     write::name(&mut out, kind, caps);
@@ -24,7 +24,7 @@ pub(super) fn line(kind: &str, data: &Value, caps: Caps) -> String {
     out
 }
 
-/// Appends `key = value, …`, the first `caps.fields` of them.
+/// Appends `key = value, …` for the first `caps.fields` entries.
 pub(super) fn pairs<'a>(
     out: &mut String,
     entries: impl Iterator<Item = (&'a String, &'a Value)>,
@@ -42,7 +42,7 @@ pub(super) fn pairs<'a>(
     more(out, length, caps);
 }
 
-/// Says how many of `length` were left out.
+/// Appends how many of `length` entries were omitted.
 pub(super) fn more(out: &mut String, length: usize, caps: Caps) {
     if length > caps.fields {
         out.push_str(", +");

@@ -1,26 +1,26 @@
-//! Which names belong to secrets.
+//! The names of secrets.
 
 use std::collections::BTreeSet;
 
-/// Names that are secret as a whole in a query string, where they carry credentials, though elsewhere they do not.
+/// Whole names that are secret only in a query string, where they carry credentials.
 const QUERY_NAMES: [&str; 6] = ["code", "key", "sig", "signature", "ticket", "xamzsignature"];
 
-/// Last parts of a name, written together: `githubtoken`, `appsecret`.
+/// Suffixes of names without separators: `githubtoken`, `appsecret`.
 const SUFFIXES: [&str; 4] = ["token", "tokens", "secret", "secrets"];
 
-/// Decides by name, on names in a normal form: lower case, letters and digits only.
+/// Decides by name. Names are normalised to lower case, letters and digits.
 #[derive(Debug, Default)]
 pub(super) struct Names {
     squashed: String,
-    /// The same with a space between the words that case, digits and punctuation tell apart.
+    /// The same name, with a space between the words that case, digits and punctuation separate.
     words: String,
     tail: String,
 }
 
 impl Names {
-    /// Whether the value of this name is secret; `query` is set for parameters of a URL.
+    /// Returns `true` if the value of this name is secret. `query` is `true` for parameters of a URL.
     pub(super) fn is_secret(&mut self, name: &str, listed: [&BTreeSet<String>; 2], query: bool) -> bool {
-        // Most names are one word already in normal form.
+        // Most names are one word and already normalised.
         if name.bytes().all(|byte| byte.is_ascii_lowercase()) {
             return !name.is_empty()
                 && (is_secret(name, name, query) || listed.iter().any(|names| names.contains(name)));
@@ -30,7 +30,7 @@ impl Names {
             && (is_secret(&self.squashed, &self.words, query) || self.is_listed(name, listed))
     }
 
-    /// A list holds whole names; of a path such as `user[email]` or `user.email` the last part counts as well.
+    /// Returns `true` if the list contains the whole name, or the last part of a path such as `user[email]` or `user.email`.
     fn is_listed(&mut self, name: &str, listed: [&BTreeSet<String>; 2]) -> bool {
         if listed.iter().all(|names| names.is_empty()) {
             return false;
@@ -73,7 +73,7 @@ impl Names {
     }
 }
 
-/// The normal form of a name.
+/// Normalises a name.
 pub(super) fn squash(name: &str, out: &mut String) {
     name.chars().filter(|char| char.is_alphanumeric()).for_each(|char| push_lowercase(char, out));
 }
@@ -93,7 +93,7 @@ fn is_secret(squashed: &str, words: &str, query: bool) -> bool {
         || (query && QUERY_NAMES.contains(&squashed))
 }
 
-/// Short names count only as words of their own: `pin` is in `card_pin`, not in `shopping`.
+/// Returns `true` for short names, which must be whole words: `pin` is in `card_pin`, and not in `shopping`.
 fn has_secret_word(words: &str) -> bool {
     let is_secret = |word: &str| match word.as_bytes().first() {
         Some(b'a') => matches!(word, "auth" | "authorization" | "authorisation"),
@@ -113,11 +113,11 @@ fn has_secret_word(words: &str) -> bool {
     words.split(' ').any(is_secret)
         || words == "pass"
         || words.ends_with(" pass")
-        // `cc` alone is the copy of a letter; `cc-number` and its kin are cards.
+        // `cc` alone is a copy of a letter; `cc-number` and similar names denote cards.
         || words.starts_with("cc ")
 }
 
-/// Long names count wherever they stand, since they are often written together with others.
+/// Returns `true` for long names at any position, because they are often joined with others.
 fn has_stem(squashed: &str) -> bool {
     squashed.as_bytes().windows(2).enumerate().any(|(at, pair)| {
         let stems: &[&str] = match pair {
@@ -152,7 +152,7 @@ fn has_stem(squashed: &str) -> bool {
     }) || is_card_name(squashed)
 }
 
-/// `ccnumber`, `cccsc`: the autofill names of cards, written together.
+/// Returns `true` for the autofill names of cards without separators: `ccnumber`, `cccsc`.
 fn is_card_name(squashed: &str) -> bool {
     squashed.strip_prefix("cc").is_some_and(|rest| {
         ["num", "no", "exp", "csc", "cvc", "cvv", "name", "type", "givenname", "familyname", "additionalname"]
@@ -161,7 +161,7 @@ fn is_card_name(squashed: &str) -> bool {
     })
 }
 
-/// Whether a field's kind (`type`, `format`) says that its value is secret.
+/// Returns `true` if the kind of a field (`type`, `format`) denotes a secret.
 pub(super) fn is_secret_kind(kind: &str) -> bool {
     let mut squashed = String::new();
     squash(kind, &mut squashed);
@@ -181,7 +181,7 @@ pub(super) fn is_secret_kind(kind: &str) -> bool {
     )
 }
 
-/// Whether an `autocomplete` attribute says so; it is a list of tokens (HTML, "Autofill").
+/// Returns `true` if an `autocomplete` attribute denotes a secret. It is a list of tokens (HTML, "Autofill").
 pub(super) fn is_secret_autocomplete(tokens: &str) -> bool {
     tokens.split_ascii_whitespace().any(|token| {
         token.get(..3).is_some_and(|start| start.eq_ignore_ascii_case("cc-"))

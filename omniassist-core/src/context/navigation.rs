@@ -1,4 +1,4 @@
-//! The template of `navigation`: which page was opened, from where.
+//! The template of `navigation`: the page that was opened, and the previous page.
 
 use serde_json::{Map, Value};
 
@@ -19,7 +19,7 @@ pub(super) struct Navigation<'a> {
     params: Vec<&'a Value>,
 }
 
-/// An address as it was given: a text, or the parts of a location object.
+/// An address: a text, or the parts of a location object.
 #[derive(Debug, Clone, Copy)]
 struct Address<'a> {
     path: &'a str,
@@ -44,7 +44,8 @@ impl<'a> Address<'a> {
         }
     }
 
-    /// What two addresses of one page have in common: all but the query, and the fragment unless it is a path.
+    /// Returns the part that all addresses of one page share: everything but the query, and the fragment unless it is a
+    /// path.
     fn page(&self) -> (&'a str, &'a str) {
         let (path, fragment) =
             self.path.split_once('#').unwrap_or((self.path, self.hash.trim_start_matches('#')));
@@ -64,7 +65,7 @@ impl<'a> Address<'a> {
 }
 
 impl<'a> Navigation<'a> {
-    /// `None` where the data does not say what was opened.
+    /// Reads the data of a navigation. Returns `None` if it names no page.
     pub(super) fn read(data: &'a Value) -> Option<Self> {
         let Value::Object(map) = data else {
             return Address::read(data).map(|to| Self { to, from: None, title: None, params: Vec::new() });
@@ -91,7 +92,7 @@ impl<'a> Navigation<'a> {
         self.to.page() == other.to.page()
     }
 
-    /// Takes over where a row of navigations to one page came from.
+    /// Keeps the origin of consecutive navigations to one page.
     pub(super) fn follow(&mut self, earlier: &Self) {
         self.from = earlier.from;
     }
@@ -104,7 +105,7 @@ impl<'a> Navigation<'a> {
             write::quoted(out, title, caps);
             out.push(')');
         }
-        // The bullet before says it already where the user came from there.
+        // The previous bullet already names the page that the user came from.
         let known = |from: &Address<'_>| previous.is_some_and(|previous| previous.to.page() == from.page());
         if let Some(from) = self.from.filter(|from| from.page() != self.to.page() && !known(from)) {
             out.push_str(" from ");

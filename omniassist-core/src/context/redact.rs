@@ -1,4 +1,4 @@
-//! Replaces the secrets of a message, before anything else looks at it.
+//! Replacement of the secrets of a message, before any other processing.
 
 use std::collections::BTreeSet;
 
@@ -8,14 +8,14 @@ use super::name::{Names, is_secret_autocomplete, is_secret_kind, squash};
 use super::write::REDACTED;
 use super::{scrub, sort};
 
-/// What nests deeper is replaced as a whole; it is above the depth that a request may have.
+/// The depth below which a value is replaced as a whole. It is above the limit of a request.
 const MAX_DEPTH: usize = 128;
 
-/// Takes the secrets out of the messages of one window.
+/// Removes the secrets from the messages of one compression.
 pub(super) struct Redactor<'a> {
-    /// What the host lists, in normal form.
+    /// The names that the host lists, normalised.
     listed: &'a BTreeSet<String>,
-    /// Fields that a message of the window declares as secret, in normal form.
+    /// The fields that a message declares as secret, normalised.
     declared: BTreeSet<String>,
     names: Names,
     count: usize,
@@ -26,12 +26,12 @@ impl<'a> Redactor<'a> {
         Self { listed, declared: BTreeSet::new(), names: Names::default(), count: 0 }
     }
 
-    /// How many values were replaced.
+    /// Returns the number of values that were replaced.
     pub(super) fn count(&self) -> usize {
         self.count
     }
 
-    /// Learns which fields a message declares as secret; their values may come apart from the declaration.
+    /// Collects the fields that a message declares as secret, because another message may hold their values.
     pub(super) fn learn(&mut self, value: &Value) {
         self.learn_at(None, value, 0);
     }
@@ -74,8 +74,8 @@ impl<'a> Redactor<'a> {
         }
     }
 
-    /// The value without its secrets; `None` where it has none. `query` is set for the data of navigations, whose
-    /// keys may be those of a query string.
+    /// Returns the value without its secrets, or `None` if it has none. `query` is `true` for the data of navigations,
+    /// whose keys can be those of a query string.
     pub(super) fn value(&mut self, value: &Value, query: bool) -> Option<Value> {
         self.value_at(value, query, 0)
     }
@@ -99,7 +99,7 @@ impl<'a> Redactor<'a> {
         self.names.is_secret(name, [self.listed, &self.declared], query)
     }
 
-    /// Whatever is the name or kind of a message, which are shown as well.
+    /// Returns a name or kind of a message without its secrets, because these are shown too.
     pub(super) fn label(&mut self, text: &str) -> Option<String> {
         self.scrub(text, true)
     }
@@ -109,7 +109,7 @@ impl<'a> Redactor<'a> {
             return None;
         }
         let Self { names, listed, declared, .. } = self;
-        // What stands before `=` in a text is most often a query parameter, so the stricter rule holds in a URL.
+        // A name before `=` in a text is usually a query parameter, so the stricter rule of URLs applies.
         let query = query || text.contains("://") || text.starts_with(['/', '?', '#']);
         let (clean, found) = scrub::text(text, &mut |name| names.is_secret(name, [listed, declared], query))?;
         self.count += found;
@@ -131,7 +131,7 @@ impl<'a> Redactor<'a> {
     }
 
     fn array(&mut self, items: &[Value], query: bool, depth: usize) -> Option<Vec<Value>> {
-        // Entries of a form or an object may come as pairs: `["password", "…"]`.
+        // Entries of a form or an object can be pairs: `["password", "…"]`.
         if let [Value::String(name), secret] = items
             && !is_blank(secret)
             && self.is_secret(name, query)
@@ -154,7 +154,7 @@ impl<'a> Redactor<'a> {
     }
 
     fn object(&mut self, map: &Map<String, Value>, query: bool, depth: usize) -> Option<Map<String, Value>> {
-        // A page may be called `reset-password`; it is no field.
+        // A page can be named `reset-password`, and is not a field.
         let hides = if query && depth == 0 { declares_secret(map) } else { self.is_secret_field(map) };
         let mut out: Option<Map<String, Value>> = None;
         for (index, (key, item)) in sort::entries(map).enumerate() {
@@ -173,7 +173,7 @@ impl<'a> Redactor<'a> {
         out
     }
 
-    /// Whether the object is a field, with its name beside its value, and the value is secret.
+    /// Returns `true` if the object is a field, with its name beside its value, and the value is secret.
     fn is_secret_field(&mut self, map: &Map<String, Value>) -> bool {
         if holds_fields(map) {
             return false;
@@ -194,7 +194,7 @@ impl<'a> Redactor<'a> {
     }
 }
 
-/// A form is no field, whatever it is called: `{name: "change-password", fields: {…}}`.
+/// Returns `true` for a form, which is not a field, whatever its name: `{name: "change-password", fields: {…}}`.
 fn holds_fields(map: &Map<String, Value>) -> bool {
     map.iter().any(|(key, item)| {
         is_any(key, &["fields", "values", "elements", "inputs", "controls", "children"])
@@ -206,7 +206,7 @@ fn holds_fields(map: &Map<String, Value>) -> bool {
     })
 }
 
-/// Whether the attributes of a field say that its value is secret.
+/// Returns `true` if the attributes of a field declare its value as secret.
 fn declares_secret(map: &Map<String, Value>) -> bool {
     map.iter().any(|(key, item)| match item {
         Value::String(text) => {
@@ -221,7 +221,7 @@ fn declares_secret(map: &Map<String, Value>) -> bool {
     })
 }
 
-/// Whether an entry of a secret field describes the field and does not carry its value.
+/// Returns `true` if an entry of a secret field describes the field and does not hold its value.
 fn describes_field(key: &str, item: &Value) -> bool {
     let known = is_any(
         key,
@@ -254,7 +254,7 @@ fn describes_field(key: &str, item: &Value) -> bool {
     known && item.is_string()
 }
 
-/// Whether an entry beside a name may be the value of what is named.
+/// Returns `true` if an entry beside a name can be the value of that name.
 fn carries_value((key, item): (&String, &Value)) -> bool {
     let ends_with = |end: &str| {
         key.len()
@@ -268,11 +268,11 @@ fn carries_value((key, item): (&String, &Value)) -> bool {
             key,
             &["val", "old", "new", "previous", "prev", "current", "before", "after", "answer", "input", "raw", "default"],
         )
-        // An event is often `{name, data: {…}}`.
+        // Events often have the form `{name, data: {…}}`.
         || (!item.is_object() && is_any(key, &["content", "text", "data", "result"]))
 }
 
-/// Compares without regard to case, `-` and `_`; `names` are letters only and begin with a small one.
+/// Compares a key with names, ignoring case, `-` and `_`. The names consist of letters and begin in lower case.
 fn is_any(key: &str, names: &[&str]) -> bool {
     let letters =
         || key.bytes().filter(|byte| !matches!(byte, b'-' | b'_')).map(|byte| byte.to_ascii_lowercase());
@@ -284,7 +284,7 @@ fn is_any(key: &str, names: &[&str]) -> bool {
     })
 }
 
-/// What tells nothing about a secret but whether there is one.
+/// Returns `true` for a value that reveals only that there is a secret.
 fn is_blank(value: &Value) -> bool {
     match value {
         Value::Null | Value::Bool(_) => true,

@@ -1,23 +1,23 @@
-//! Takes secrets out of texts: `name=value`, the user and password of a URL, and both percent-encoded inside another.
+//! Removal of secrets from texts: `name=value`, the user and password of a URL, and both percent-encoded in another URL.
 
 use std::borrow::Cow;
 
 use super::write::REDACTED;
 
-/// How many layers of percent-encoding are looked into; what has more is replaced as a whole.
+/// The number of layers of percent-encoding that are decoded. A value with more is replaced as a whole.
 const MAX_LAYERS: usize = 4;
 
-/// Bytes that a parameter's name cannot span.
+/// The bytes that end the name of a parameter.
 fn before_name(byte: u8) -> bool {
     byte.is_ascii_whitespace() || b"?&#;/=\"'`(){},<>|\\".contains(&byte)
 }
 
-/// Whether a text holds any sign that a secret in it would need.
+/// Returns `true` if a text contains a character that every supported secret has.
 pub(super) fn may_hold_secret(text: &str) -> bool {
     text.bytes().any(|byte| matches!(byte, b'=' | b'@' | b'%'))
 }
 
-/// The text without its secrets, and how many there were; `None` where there are none.
+/// Returns the text without its secrets and their number, or `None` if there are none.
 pub(super) fn text(text: &str, is_secret: &mut dyn FnMut(&str) -> bool) -> Option<(String, usize)> {
     let mut found = 0;
     let mut clean = Cow::Borrowed(text);
@@ -33,12 +33,12 @@ pub(super) fn text(text: &str, is_secret: &mut dyn FnMut(&str) -> bool) -> Optio
     (found > 0).then(|| (clean.into_owned(), found))
 }
 
-/// `scheme://user:password@host` without user and password.
+/// Removes user and password from `scheme://user:password@host`.
 fn userinfo(text: &str, found: &mut usize) -> Option<String> {
     let mut out = String::new();
     let mut done = 0;
     let mut at = 0;
-    // Up to here no `@` stands in a word, which keeps the search linear.
+    // No word before this position contains `@`, which keeps the search linear.
     let mut clear = 0;
     while let Some(slashes) = text.get(at..).and_then(|rest| rest.find("//")) {
         at += slashes + 2;
@@ -68,8 +68,8 @@ fn userinfo(text: &str, found: &mut usize) -> Option<String> {
     Some(out)
 }
 
-/// Whether an authority without `@` is a host. A port is a number: anything else behind the colon is a password
-/// with characters that belong encoded.
+/// Returns `true` if an authority without `@` is a host. A port is a number; anything else after the colon is a password
+/// with characters that should have been encoded.
 fn ends_in_port(authority: &str) -> bool {
     match authority.rsplit_once(':') {
         Some((_, port)) => authority.ends_with(']') || port.bytes().all(|byte| byte.is_ascii_digit()),
@@ -77,8 +77,8 @@ fn ends_in_port(authority: &str) -> bool {
     }
 }
 
-/// `name=value` without the values of secret names. A value runs to the next `&` or the end of its line: where it
-/// holds characters that belong encoded, rather too much goes than too little.
+/// Removes the values of secret names from `name=value`. A value ends at the next `&` or the end of its line. If it has
+/// characters that should have been encoded, too much is removed rather than too little.
 fn parameters(text: &str, is_secret: &mut dyn FnMut(&str) -> bool, found: &mut usize) -> Option<String> {
     let bytes = text.as_bytes();
     let mut out = String::new();
@@ -108,7 +108,7 @@ fn parameters(text: &str, is_secret: &mut dyn FnMut(&str) -> bool, found: &mut u
     Some(out)
 }
 
-/// Parameters whose value is an encoded address with a secret in it: the whole value goes.
+/// Removes the whole value of a parameter that is an encoded address with a secret.
 fn encoded(text: &str, is_secret: &mut dyn FnMut(&str) -> bool, found: &mut usize) -> Option<String> {
     memchr::memchr(b'%', text.as_bytes())?;
     let mut out = String::new();
@@ -143,7 +143,7 @@ fn hides_secret(run: &str, is_secret: &mut dyn FnMut(&str) -> bool) -> bool {
     decode(&layer) != layer
 }
 
-/// Percent-decoded; bytes that are no UTF-8 become replacement characters.
+/// Decodes percent-encoding. Invalid UTF-8 becomes replacement characters.
 fn decode(text: &str) -> Cow<'_, str> {
     if memchr::memchr(b'%', text.as_bytes()).is_none() {
         return Cow::Borrowed(text);
@@ -167,7 +167,7 @@ fn hex(digits: &[u8; 2]) -> Option<u8> {
     u8::try_from(high? * 16 + low?).ok()
 }
 
-/// Whether a text that looks like JSON but is not (it was cut, perhaps) names a secret.
+/// Returns `true` if a text that resembles JSON, such as truncated JSON, names a secret.
 pub(super) fn names_secret_key(text: &str, is_secret: &mut dyn FnMut(&str) -> bool) -> bool {
     let mut parts = text.split('"').peekable();
     while let Some(part) = parts.next() {

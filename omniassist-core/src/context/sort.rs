@@ -1,11 +1,11 @@
-//! Objects in the order of their keys, whichever map `serde_json` is built with.
+//! Objects in the order of their keys, independent of the features of `serde_json`.
 
 use serde_json::{Map, Value};
 
-/// The entries of an object, sorted by key.
+/// Returns the entries of an object, sorted by key.
 ///
-/// A host may build `serde_json` with `preserve_order`, which turns its map into one that iterates in the order of
-/// insertion; the bytes of the block must not depend on that.
+/// A host can enable `preserve_order` of `serde_json`, which makes its map iterate in the order of insertion. The bytes of
+/// the block must not depend on it.
 pub(super) fn entries(map: &Map<String, Value>) -> impl Iterator<Item = (&String, &Value)> {
     sorted(|| map.iter())
 }

@@ -1,14 +1,13 @@
 use crate::ContextMessage;
 
-/// Turns the messages of one kind into a line of the block.
+/// A template that renders the messages of one kind as a line of the block.
 ///
-/// Register one with [`ContextCompressor::template`](super::ContextCompressor::template). A closure from
-/// `&ContextMessage` to `String` or `Option<String>` is one; its parameter needs the type written out.
+/// Register it with [`ContextCompressor::template`](super::ContextCompressor::template). A closure from
+/// `&ContextMessage` to `String` or `Option<String>` is a template; the type of its parameter must be written out.
 ///
-/// The message comes with its secrets already replaced, and what the template returns is escaped and cut before it
-/// goes into the block: a template need not care for either. Equal lines are merged with a count. A template should
-/// depend on nothing but the message, else the block is not the same for the same context. It must not panic:
-/// a panic goes to whoever compresses.
+/// Secrets of the message are already replaced. The returned line is escaped and truncated before it is added to the
+/// block. Equal lines are merged with a count. The line should depend on the message only, so that the same context gives
+/// the same block. A template must not panic; the caller of the compressor gets the panic.
 ///
 /// ```
 /// use omniassist_core::ContextMessage;
@@ -32,7 +31,7 @@ use crate::ContextMessage;
     note = "or implement `ContextTemplate` for a type of your own"
 )]
 pub trait ContextTemplate: Send + Sync {
-    /// The line for this message, without a bullet; `None` leaves the message out.
+    /// Returns the line for this message without a bullet, or `None` to omit the message.
     fn render(&self, message: &ContextMessage) -> Option<String>;
 }
 

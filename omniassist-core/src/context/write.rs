@@ -1,4 +1,4 @@
-//! Writes untrusted values so that none can leave its line or open a tag.
+//! Writers for untrusted values, which can neither break their line nor open a tag.
 
 use std::fmt::Write as _;
 
@@ -6,13 +6,13 @@ use serde_json::Value;
 
 use super::sort;
 
-/// What stands for a secret.
+/// The replacement of a secret.
 pub(super) const REDACTED: &str = "[redacted]";
 
-/// Objects and arrays that nest deeper are shown as `…`.
+/// The depth below which objects and arrays are shown as `…`.
 const MAX_SHOWN_DEPTH: usize = 16;
 
-/// How much of one message is shown.
+/// The limits of what is shown of one message.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Caps {
     pub(super) value: usize,
@@ -20,7 +20,7 @@ pub(super) struct Caps {
     pub(super) fields: usize,
 }
 
-/// Appends a value: a quoted text, a number, or compact JSON, cut at the cap.
+/// Appends a value, truncated at the cap: a quoted text, a number, or compact JSON.
 pub(super) fn value(out: &mut String, value: &Value, caps: Caps) {
     match value {
         Value::String(text) if text == REDACTED => out.push_str(REDACTED),
@@ -37,7 +37,7 @@ pub(super) fn value(out: &mut String, value: &Value, caps: Caps) {
     }
 }
 
-/// Appends compact JSON with sorted keys, and stops soon after the cap is passed.
+/// Appends compact JSON with sorted keys, and stops soon after the cap is exceeded.
 fn json(out: &mut String, value: &Value, caps: Caps, start: usize, depth: usize) {
     if out.len() - start > caps.value {
         return;
@@ -86,13 +86,13 @@ fn scalar(out: &mut String, value: &Value) {
     }
 }
 
-/// Appends a name: bare where it is a plain identifier, else quoted.
+/// Appends a name, in quotes unless it is a plain identifier.
 pub(super) fn name(out: &mut String, text: &str, caps: Caps) {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.$[]".contains(&byte);
     bare_or_quoted(out, text, caps, plain);
 }
 
-/// Appends an address: bare where it holds only what a URL may hold, else quoted.
+/// Appends an address, in quotes unless all its characters are valid in a URL.
 pub(super) fn address(out: &mut String, text: &str, caps: Caps) {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~:/?#[]@!$&*+;=%".contains(&byte);
     bare_or_quoted(out, text, caps, plain);
@@ -106,7 +106,7 @@ fn bare_or_quoted(out: &mut String, text: &str, caps: Caps, plain: impl Fn(u8) -
     }
 }
 
-/// Appends a text in quotes; what is cut off is counted behind them, where a value cannot write.
+/// Appends a text in quotes. The number of omitted bytes follows the quotes, where a value cannot forge it.
 pub(super) fn quoted(out: &mut String, text: &str, caps: Caps) {
     let shown = prefix(text, caps.value);
     out.push('"');
@@ -117,12 +117,12 @@ pub(super) fn quoted(out: &mut String, text: &str, caps: Caps) {
     }
 }
 
-/// Appends a line that a host's template wrote.
+/// Appends a line of a template.
 pub(super) fn line(out: &mut String, text: &str) {
     escape(out, text, false);
 }
 
-/// Cuts what was written since `start` to `max` bytes and says how much is missing.
+/// Truncates the text since `start` to `max` bytes, and appends the number of omitted bytes.
 pub(super) fn cap_since(out: &mut String, start: usize, max: usize) {
     let length = out.len() - start;
     if length > max {
@@ -146,12 +146,12 @@ fn cut_off(out: &mut String, bytes: usize) {
     out.push_str(" bytes)");
 }
 
-/// Appends what a `Display` writes; writing to a `String` does not fail.
+/// Appends a `Display` value. Writing to a `String` does not fail.
 pub(super) fn push_display(out: &mut String, value: impl std::fmt::Display) {
     let _ = write!(out, "{value}");
 }
 
-/// The longest prefix of at most `max` bytes that ends between characters.
+/// Returns the longest prefix of at most `max` bytes that ends at a character boundary.
 pub(super) fn prefix(text: &str, max: usize) -> &str {
     if text.len() <= max {
         return text;
@@ -188,10 +188,10 @@ fn escape(out: &mut String, text: &str, quoted: bool) {
     out.push_str(text.get(done..).unwrap_or_default());
 }
 
-/// Whether a character breaks a line, cannot be seen, changes the direction of what follows, or looks like `<`.
+/// Returns `true` if a character breaks a line, is invisible, changes the direction of text, or resembles `<`.
 ///
-/// The joiners U+200C and U+200D stay: scripts and emoji need them. Tag characters (U+E0000 and up) spell text that
-/// a model reads and a person does not see.
+/// The joiners U+200C and U+200D are kept, because scripts and emoji need them. Tag characters (U+E0000 and up) spell text
+/// that a model reads and a person does not see.
 fn hides(char: char) -> bool {
     char.is_control()
         || matches!(

@@ -1,9 +1,7 @@
 use std::fmt;
-use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use futures_util::FutureExt;
 use http::request::Parts;
 use http::{Extensions, HeaderMap, header};
 
@@ -11,7 +9,7 @@ use super::cors::{Cors, Rules, Visitor, is_preflight};
 use super::hosts::Hosts;
 use super::uploads::{Upload, Uploads};
 use super::{AuthError, Authenticate, Refused};
-use crate::{Principal, Result};
+use crate::{Principal, Result, panics};
 
 /// The application's rules for access to the assistant over HTTP.
 #[derive(Clone, Default)]
@@ -84,11 +82,9 @@ impl AccessPolicy {
     /// When the hook refuses the request or panics, or no principal is known and anonymous requests are not allowed.
     pub(crate) async fn identify(&self, parts: &mut Parts) -> Result<(), AuthError> {
         if let Some(hook) = &self.hook {
-            let answer = AssertUnwindSafe(async { hook.authenticate(parts).await }).catch_unwind().await;
-            let answer = answer.unwrap_or_else(|_| {
-                tracing::error!("the authentication hook panicked; the request is refused");
-                Err(AuthError::internal())
-            });
+            let answer =
+                panics::catch_async("the authentication hook", async { hook.authenticate(parts).await });
+            let answer = answer.await.unwrap_or_else(|| Err(AuthError::internal()));
             if let Some(principal) = answer.inspect_err(report)? {
                 parts.extensions.insert(principal);
             }

@@ -1,6 +1,6 @@
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
@@ -74,7 +74,7 @@ impl Watched {
     fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Option<RunEvent>> {
         let elapsed = u64::try_from(self.slot.started.elapsed().as_millis()).unwrap_or(u64::MAX);
         self.slot.polled.store(elapsed, Ordering::Relaxed);
-        let mut stream = self.slot.stream.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut stream = crate::sync::lock(&self.slot.stream);
         stream.as_mut().map_or(Poll::Ready(None), |stream| stream.poll_event(cx))
     }
 }
@@ -99,7 +99,7 @@ async fn watch(slot: Weak<Slot>, patience: Duration) {
             None => return,
             Some(slot) if slot.unread() > patience => {
                 tracing::debug!("the response is not read; its subscription to the runtime ends");
-                let stream = slot.stream.lock().unwrap_or_else(PoisonError::into_inner).take();
+                let stream = crate::sync::lock(&slot.stream).take();
                 return drop(stream);
             }
             Some(slot) => slot.unread(),

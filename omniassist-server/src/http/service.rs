@@ -2,11 +2,9 @@ use std::convert::Infallible;
 use std::fmt;
 use std::future::Future;
 use std::net::SocketAddr;
-use std::panic::AssertUnwindSafe;
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
 
-use futures_util::FutureExt;
 use http::{Method, Request, Response, StatusCode, header};
 use http_body::Body;
 use omniassist_core::{Error, typescript};
@@ -20,7 +18,7 @@ use super::{
     AssistantBody, PostedRun, Rejection, ag_ui, completion, copilotkit, manifest, object, openai, reply,
 };
 use crate::access::{PeerAddr, Visitor};
-use crate::{Assistant, Principal};
+use crate::{Assistant, Principal, panics};
 
 /// The assistant as a service over [`http`] types; see the [module](super). Cloning is cheap.
 #[derive(Clone)]
@@ -72,9 +70,7 @@ impl AssistantService {
             }
             response
         };
-        let answer = AssertUnwindSafe(answer).catch_unwind().await;
-        let mut response = answer.unwrap_or_else(|_| {
-            tracing::error!("answering a request panicked");
+        let mut response = panics::catch_async("answering a request", answer).await.unwrap_or_else(|| {
             // A client learns more from this than from a connection that closes.
             self.finished(Rejection::from(Error::internal()).into_response(format), &Visitor::Plain)
         });

@@ -1,7 +1,7 @@
 use std::collections::VecDeque;
 use std::future::pending;
 use std::io;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use bytes::{BufMut, Bytes, BytesMut};
@@ -47,7 +47,7 @@ impl Replies {
     }
 
     fn lock(&self) -> MutexGuard<'_, Queue> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        crate::sync::lock(&self.0)
     }
 }
 

@@ -1,5 +1,5 @@
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 use std::time::Instant;
 
 use tokio::sync::watch;
@@ -54,7 +54,7 @@ pub(super) struct Entries {
 
 impl Log {
     pub(super) fn lock(&self) -> MutexGuard<'_, Entries> {
-        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
+        crate::sync::lock(&self.entries)
     }
 
     pub(super) fn event(&self, connection: usize, kind: FakeEventKind) {

@@ -2,7 +2,7 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
@@ -120,7 +120,7 @@ impl ScriptedProvider {
     }
 
     fn lock(&self) -> MutexGuard<'_, Script> {
-        self.script.lock().unwrap_or_else(PoisonError::into_inner)
+        crate::sync::lock(&self.script)
     }
 
     fn next_turn(&self, payload: &LlmPayload) -> (usize, Turn) {

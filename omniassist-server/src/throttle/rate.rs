@@ -1,4 +1,3 @@
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use omniassist_core::Error;
@@ -35,17 +34,12 @@ where
     }
 }
 
-/// Asks a rate limit, as a refusal where it refuses.
+/// Checks a rate limit.
 ///
 /// # Errors
 ///
 /// When the limit refuses the run, or panics.
 pub(crate) fn asked(limit: &dyn RateLimit, attempt: &RunAttempt<'_>) -> Result<(), Error> {
-    match catch_unwind(AssertUnwindSafe(|| limit.check(attempt))) {
-        Ok(checked) => checked.map_err(Error::rate_limited),
-        Err(_) => {
-            tracing::error!("the rate limit panicked; the run is refused");
-            Err(Error::internal())
-        }
-    }
+    let checked = crate::panics::catch("the rate limit", || limit.check(attempt));
+    checked.ok_or_else(Error::internal)?.map_err(Error::rate_limited)
 }

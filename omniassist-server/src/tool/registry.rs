@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::future::Future;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, RwLock};
 
 use omniassist_core::run::{CallLabel, ClientAbilities, Gate, ToolCatalog};
 use omniassist_core::{
@@ -72,7 +72,7 @@ impl Tools {
     /// - A provider would refuse the schema, or an example does not fit it.
     pub fn register(&self, tool: Tool) -> Result<()> {
         let tool = RegisteredTool::check(tool, &self.inner.state, &self.inner.limits)?;
-        let mut current = self.inner.current.write().unwrap_or_else(PoisonError::into_inner);
+        let mut current = crate::sync::write(&self.inner.current);
         let name = tool.spec().name.clone();
         if current.get(&name).is_some() {
             return Err(Error::invalid_tool(name, "a tool of this name is already registered"));
@@ -85,7 +85,7 @@ impl Tools {
 
     /// Removes a tool. Returns `true` if it existed. Runs that have begun keep it.
     pub fn unregister(&self, name: &str) -> bool {
-        let mut current = self.inner.current.write().unwrap_or_else(PoisonError::into_inner);
+        let mut current = crate::sync::write(&self.inner.current);
         if current.get(name).is_none() {
             return false;
         }
@@ -104,7 +104,7 @@ impl Tools {
     /// Returns the current tools. This costs a reference count.
     #[must_use]
     pub fn snapshot(&self) -> ToolSnapshot {
-        self.inner.current.read().unwrap_or_else(PoisonError::into_inner).clone()
+        crate::sync::read(&self.inner.current).clone()
     }
 
     /// Starts a call on the current tokio runtime. The call runs even if the handle is not polled; dropping the handle

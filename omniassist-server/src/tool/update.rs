@@ -1,5 +1,5 @@
 use std::collections::VecDeque;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 use std::task::{Context, Poll, Waker};
 
 use omniassist_core::{JsonText, RunEvent, Text};
@@ -72,7 +72,7 @@ pub(crate) enum Update {
 
 impl Updates {
     fn lock(&self) -> MutexGuard<'_, Shared> {
-        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
+        crate::sync::lock(&self.shared)
     }
 
     /// Adds a preliminary output, unless the call has ended.

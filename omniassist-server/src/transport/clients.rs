@@ -1,6 +1,6 @@
 use std::convert::Infallible;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, Weak};
+use std::sync::{Arc, RwLock, RwLockReadGuard, RwLockWriteGuard, Weak};
 
 use tokio::runtime::{Handle, Id};
 use tokio::sync::oneshot;
@@ -89,11 +89,11 @@ impl Clients {
 
 impl Table {
     fn read(&self) -> RwLockReadGuard<'_, Vec<Row>> {
-        self.0.read().unwrap_or_else(PoisonError::into_inner)
+        crate::sync::read(&self.0)
     }
 
     fn write(&self) -> RwLockWriteGuard<'_, Vec<Row>> {
-        self.0.write().unwrap_or_else(PoisonError::into_inner)
+        crate::sync::write(&self.0)
     }
 }
 

@@ -15,8 +15,6 @@ mod registry;
 mod run;
 mod validate;
 
-use std::sync::Arc;
-
 use http::Extensions;
 use omniassist_core::{JsonText, Limits, RunRequest, Text};
 
