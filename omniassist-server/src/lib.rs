@@ -8,6 +8,7 @@ pub mod bridge;
 mod cancel;
 mod clock;
 mod cost;
+mod decoder;
 pub mod endpoint;
 mod engine;
 mod error;

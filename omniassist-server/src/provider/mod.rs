@@ -142,29 +142,25 @@ mod settings;
 mod wire;
 
 use std::fmt;
-use std::pin::Pin;
 use std::sync::Arc;
 
 #[cfg(feature = "anthropic")]
 pub use anthropic::AnthropicProvider;
 #[cfg(feature = "__transport")]
 pub use api::{ApiDecoder, ApiProvider, ApiProviderBuilder};
-use bytes::Bytes;
 pub use fallback::{Fallback, Switch};
 use futures_core::Stream;
 #[cfg(feature = "gemini")]
 pub use gemini::GeminiProvider;
 use omniassist_core::transcript::ToolResult;
-use omniassist_core::{EventBuf, LlmEvent, LlmPayload};
+use omniassist_core::{LlmEvent, LlmPayload};
 #[cfg(feature = "openai")]
 pub use openai::{OpenAiChatProvider, OpenAiProvider};
 #[cfg(feature = "__transport")]
 pub use report::error_from_response;
 
+pub use crate::decoder::{LlmStream, WireDecoder};
 use crate::{Error, Result};
-
-/// What a model says, as it says it. Dropping the stream closes the connection to the provider.
-pub type LlmStream = Pin<Box<dyn Stream<Item = Result<LlmEvent>> + Send>>;
 
 /// A model that answers with a stream of events.
 #[diagnostic::on_unimplemented(
@@ -210,24 +206,6 @@ impl<P: LlmProvider + ?Sized> LlmProvider for Arc<P> {
     fn tool_submit(&self, payload: LlmPayload, results: Vec<ToolResult>) -> LlmStream {
         (**self).tool_submit(payload, results)
     }
-}
-
-/// Reads one provider answer: bytes in, events out, no I/O. Any chunking of the same bytes gives the same events.
-pub trait WireDecoder: Send {
-    /// Takes the next bytes.
-    ///
-    /// # Errors
-    ///
-    /// When the bytes are not what the protocol says, or carry an error of the provider's. Events pushed before the
-    /// error are valid. A decoder that has failed stays failed.
-    fn feed(&mut self, chunk: Bytes, events: &mut EventBuf<LlmEvent>) -> Result<()>;
-
-    /// The body has ended.
-    ///
-    /// # Errors
-    ///
-    /// When the answer was not complete ([`Interrupted`](crate::ProviderErrorKind::Interrupted)).
-    fn finish(&mut self, events: &mut EventBuf<LlmEvent>) -> Result<()>;
 }
 
 /// A provider made of a closure that gives a stream. See the [module's example](self).

@@ -17,7 +17,7 @@ use tokio::time::Instant;
 use super::failure::FailedAnswer;
 use super::response::{BodyKind, Origin};
 use super::{ProviderRequest, ReadError, Shared, retry};
-use crate::provider::WireDecoder;
+use crate::decoder::WireDecoder;
 use crate::timer::Timer;
 use crate::{Error, ProviderErrorKind, Result};
 

@@ -30,7 +30,7 @@ use http::header::ACCEPT_ENCODING;
 use http::{HeaderMap, HeaderValue};
 use omniassist_core::Limits;
 
-use crate::provider::{LlmStream, WireDecoder};
+use crate::decoder::{LlmStream, WireDecoder};
 use crate::{Error, Result};
 use answer::Answer;
 use clients::Clients;

@@ -19,7 +19,7 @@ use http::{HeaderMap, HeaderValue};
 use omniassist_core::{EventBuf, FinishReason, Limits, LlmEvent, Text};
 
 use super::{ProviderRequest, Transport};
-use crate::provider::{LlmStream, WireDecoder};
+use crate::decoder::{LlmStream, WireDecoder};
 use crate::testing::{FakeProvider, Reply};
 use crate::{Error, ProviderErrorKind, Result};
 

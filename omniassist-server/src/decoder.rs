@@ -1,0 +1,31 @@
+//! The stream of a model's answer and the decoder behind it, below both providers and transport.
+
+use std::pin::Pin;
+
+use bytes::Bytes;
+use futures_core::Stream;
+use omniassist_core::{EventBuf, LlmEvent};
+
+use crate::Result;
+
+/// The events of a model's answer, while the model writes it. Dropping the stream closes the connection to the
+/// provider.
+pub type LlmStream = Pin<Box<dyn Stream<Item = Result<LlmEvent>> + Send>>;
+
+/// Reads one provider answer: bytes in, events out, no I/O. Any chunking of the same bytes gives the same events.
+pub trait WireDecoder: Send {
+    /// Reads the next bytes.
+    ///
+    /// # Errors
+    ///
+    /// When the bytes do not follow the protocol, or carry an error of the provider. Events pushed before the error are
+    /// valid. A decoder that has failed stays failed.
+    fn feed(&mut self, chunk: Bytes, events: &mut EventBuf<LlmEvent>) -> Result<()>;
+
+    /// Ends the body.
+    ///
+    /// # Errors
+    ///
+    /// When the answer was not complete ([`Interrupted`](crate::ProviderErrorKind::Interrupted)).
+    fn finish(&mut self, events: &mut EventBuf<LlmEvent>) -> Result<()>;
+}
