@@ -25,7 +25,7 @@ pub trait Api: fmt::Debug + Clone + Send + Sync + Sized + 'static {
     ///
     /// # Errors
     ///
-    /// When a setting is not usable.
+    /// Returns an error if a setting is not usable.
     fn bind(setup: Self::Setup, settings: &mut Settings) -> Result<(Self, Endpoint)>;
 
     /// Returns the name of the provider in logs.
@@ -38,7 +38,7 @@ pub trait Api: fmt::Debug + Clone + Send + Sync + Sized + 'static {
     ///
     /// # Errors
     ///
-    /// When the payload's model cannot be part of a path.
+    /// Returns an error if the payload's model cannot be part of a path.
     fn path(&self, _payload: &LlmPayload) -> Result<String> {
         Ok(String::new())
     }
@@ -47,7 +47,7 @@ pub trait Api: fmt::Debug + Clone + Send + Sync + Sized + 'static {
     ///
     /// # Errors
     ///
-    /// When the payload has no form that the API takes.
+    /// Returns an error if the payload has no form that the API takes.
     fn encode(&self, payload: &LlmPayload) -> Result<Bytes>;
 
     /// Returns a function that makes the decoder of one answer to this payload. It should keep nothing of the payload
@@ -73,19 +73,19 @@ impl<A: Api> ApiProvider<A> {
     ///
     /// # Errors
     ///
-    /// When the key is empty or cannot stand in a header.
+    /// Returns an error if the key is empty or cannot stand in a header.
     pub fn new(api_key: impl Into<String>) -> Result<Self> {
         Self::builder().api_key(api_key).build()
     }
 
     /// Creates a provider from the environment: the key and the base URL from the API's own variables
     /// (`ANTHROPIC_API_KEY`, `ANTHROPIC_BASE_URL`; `GEMINI_…`, with `GOOGLE_API_KEY` as another name of the key;
-    /// `OPENAI_…`), the model from `OMNIASSIST_MODEL`. Variables that are unset or empty keep their defaults. A loopback
-    /// base URL needs no key.
+    /// `OPENAI_…`), the model from `OMNIASSIST_MODEL`. Variables that are unset or empty keep their defaults. A
+    /// loopback base URL needs no key.
     ///
     /// # Errors
     ///
-    /// When the key is missing, or a value is not usable.
+    /// Returns an error if the key is missing, or a value is not usable.
     pub fn from_env() -> Result<Self> {
         ApiProviderBuilder::<A>::from_env(A::location()).build()
     }
@@ -100,7 +100,7 @@ impl<A: Api> ApiProvider<A> {
     ///
     /// # Errors
     ///
-    /// When the payload has no form that the API takes.
+    /// Returns an error if the payload has no form that the API takes.
     pub fn request_body(&self, payload: &LlmPayload) -> Result<Bytes> {
         self.api.encode(payload)
     }
@@ -180,16 +180,16 @@ impl<A: Api> ApiProviderBuilder<A> {
         self
     }
 
-    /// Adds a header to every request. The same name again replaces it, also the provider's own. The value is treated as
-    /// a secret. Default: none.
+    /// Adds a header to every request. The same name again replaces it, also the provider's own. The value is treated
+    /// as a secret. Default: none.
     pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         let value: String = value.into();
         self.settings.headers.push((name.into(), value.into()));
         self
     }
 
-    /// Trusts the certificates of this PEM text, in addition to the authorities that the system trusts. A private server
-    /// or a corporate proxy that reads TLS needs it. May be called more than once. Default: none.
+    /// Trusts the certificates of this PEM text, in addition to the authorities that the system trusts. A private
+    /// server or a corporate proxy that reads TLS needs it. May be called more than once. Default: none.
     pub fn root_certificate(mut self, pem: impl Into<Vec<u8>>) -> Self {
         self.settings.root_certificates.push(pem.into());
         self
@@ -205,8 +205,8 @@ impl<A: Api> ApiProviderBuilder<A> {
     ///
     /// # Errors
     ///
-    /// When the base URL, the key, a header, a root certificate or the model's name is not usable; when there is no key
-    /// for a server that is not on loopback; when no model is named for a vendor without a default one.
+    /// Returns an error if the base URL, the key, a header, a root certificate or the model's name is not usable; if
+    /// there is no key for a server that is not on loopback; if no model is named for a vendor without a default one.
     pub fn build(mut self) -> Result<ApiProvider<A>> {
         let (api, endpoint) = A::bind(self.setup, &mut self.settings)?;
         Ok(ApiProvider { endpoint, api: Arc::new(api), limits: Arc::new(self.settings.limits) })

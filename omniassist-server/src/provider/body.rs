@@ -62,7 +62,7 @@ pub(super) fn encode<F: Fields>(fields: &F, payload: &LlmPayload) -> Result<Byte
     Ok(out.into())
 }
 
-/// How long a request with this conversation is, about: a buffer that grows is copied each time.
+/// Returns about the length of a request with this conversation. A buffer that grows is copied each time.
 fn size_hint(transcript: &[TranscriptItem]) -> usize {
     let content = |content: &UserContent| match content {
         UserContent::Text { text } => text.len(),
@@ -82,8 +82,8 @@ fn size_hint(transcript: &[TranscriptItem]) -> usize {
     text + text / 8 + (transcript.len() + 4) * FRAME
 }
 
-/// Whether a schema keeps the rules of OpenAI's strict mode, under which the answer is certain to follow it: every
-/// object closed, with all its properties required.
+/// Returns `true` if a schema keeps the rules of OpenAI's strict mode, under which the answer is certain to follow it:
+/// every object closed, with all its properties required.
 /// <https://platform.openai.com/docs/guides/structured-outputs#supported-schemas>
 pub(super) fn is_strict(schema: &Value) -> bool {
     match schema {

@@ -26,17 +26,17 @@ type Callback = Arc<dyn Fn(&Switch<'_>) + Send + Sync>;
 /// provider that fails takes them with it. After that the answer belongs to its provider: a failure ends the stream,
 /// and no other provider is asked.
 ///
-/// **When it switches.** Where [`Fallback::is_provider_failure`] says so, unless [`switch_when`](Self::switch_when)
-/// says something else. Each provider makes its own repeats first: in a chain, providers with a low
+/// **When it switches.** If [`Fallback::is_provider_failure`] is `true`, unless [`switch_when`](Self::switch_when)
+/// sets another rule. Each provider makes its own repeats first: in a chain, providers with a low
 /// `Limits::max_retries` and a short `Limits::first_byte_timeout` switch sooner.
 ///
-/// **What each is asked.** The same payload. A model that the payload names is asked of every provider in the chain, so
-/// leave it to the providers where they do not share one name. State that one provider attached to the conversation
+/// **The payload** is the same for all. A model that the payload names goes to every provider in the chain, so leave it
+/// out if the providers do not share one name. State that one provider attached to the conversation
 /// stays in it, and the others leave it out of their requests.
 ///
-/// **Who answered.** [`LlmEvent::Start`] names the model (the chain fills it in where the provider does not say), a
+/// **The model.** [`LlmEvent::Start`] names the model (the chain fills it in where the provider does not say), a
 /// `tracing` event at level INFO names provider and model when another than the first answers, and
-/// [`on_switch`](Self::on_switch) hears of every switch. [`name`](LlmProvider::name) lists the whole chain.
+/// [`on_switch`](Self::on_switch) is called at every switch. [`name`](LlmProvider::name) lists the whole chain.
 ///
 /// **When all fail,** the error is that of the provider that was asked last. Its
 /// [`source`](std::error::Error::source) tells of those before it and goes on to its own source.
@@ -70,7 +70,7 @@ pub struct Fallback {
 }
 
 impl Fallback {
-    /// A chain of one: what is asked first.
+    /// Creates a chain of one provider.
     #[must_use]
     pub fn new(primary: impl LlmProvider) -> Self {
         Self {
@@ -82,7 +82,7 @@ impl Fallback {
         .or(primary)
     }
 
-    /// Adds what is asked when all before have failed.
+    /// Adds the provider that is asked when all before have failed.
     #[must_use]
     pub fn or(mut self, next: impl LlmProvider) -> Self {
         if !self.name.is_empty() {
@@ -109,11 +109,12 @@ impl Fallback {
         self
     }
 
-    /// Whether an error is the provider's trouble, which another provider does not share: no connection, a deadline
-    /// that passed, a connection that broke, a rate limit or quota, a provider that is not available, a 5xx status.
+    /// Returns `true` if an error is a failure of the provider, which another provider does not share: no connection, a
+    /// deadline that passed, a connection that broke, a rate limit or quota, a provider that is not available, a 5xx
+    /// status.
     ///
     /// Not a conversation that is too long, not any other 4xx status of the request itself, and not refused
-    /// credentials: a wrong key is to be noticed, not worked around.
+    /// credentials: a wrong key must be noticed.
     #[must_use]
     pub fn is_provider_failure(error: &Error) -> bool {
         use ProviderErrorKind::{Connect, Interrupted, RateLimited, Response, Timeout, Unavailable};
@@ -165,19 +166,19 @@ pub struct Switch<'a> {
 }
 
 impl Switch<'_> {
-    /// The name of the provider that failed.
+    /// Returns the name of the provider that failed.
     #[must_use]
     pub fn from(&self) -> &str {
         self.from
     }
 
-    /// The name of the provider that is asked now.
+    /// Returns the name of the provider that is asked now.
     #[must_use]
     pub fn to(&self) -> &str {
         self.to
     }
 
-    /// Why.
+    /// Returns the error of the provider that failed.
     #[must_use]
     pub fn error(&self) -> &Error {
         self.error
@@ -191,10 +192,10 @@ struct Chain {
     at: usize,
     current: Option<LlmStream>,
     held: VecDeque<LlmEvent>,
-    /// Whether the consumer is given events. Until then they are held back.
+    /// `true` if the consumer is given events. Until then they are held back.
     visible: bool,
     earlier: Vec<(String, Error)>,
-    /// What ends the stream once the held events are gone: an error, or nothing.
+    /// The end of the stream after the held events: an error, or nothing.
     last: Option<Option<Error>>,
 }
 

@@ -9,10 +9,10 @@ use serde_json::value::RawValue;
 use super::lenient::Str;
 use crate::{Error, ProviderErrorKind};
 
-/// Bytes of a provider's own words that an error keeps for the log.
+/// Bytes of a provider's message that an error keeps for the log.
 const MAX_DETAIL: usize = 2048;
 
-/// What quota errors are called; [`Error::is_retryable`] knows this code.
+/// The code of quota errors; [`Error::is_retryable`] knows this code.
 const QUOTA: &str = "insufficient_quota";
 
 /// Reads the answer to a request that failed: its status and the start of its body.
@@ -20,7 +20,7 @@ const QUOTA: &str = "insufficient_quota";
 /// The body may be OpenAI's `{"error": {"message", "type", "code"}}` or one of the forms that compatible servers
 /// send: `error` as a string, the fields at the top, `detail`, a number for `code`, or no JSON at all; or Google's
 /// `{"error": {"code", "status", "message", "details"}}`, also in a list. The message
-/// goes into [`Error::detail`], at most 2 KiB of it, with anything that looks like an API key blotted out.
+/// goes into [`Error::detail`], at most 2 KiB of it, without anything that looks like an API key.
 ///
 /// ```
 /// use omniassist_server::provider;
@@ -94,7 +94,8 @@ struct Fields<'a> {
     status: Str<'a>,
 }
 
-/// What Google adds to an error, as far as it is read: `google.rpc.RetryInfo` and `google.rpc.ErrorInfo`.
+/// The details that Google adds to an error, as far as they are read: `google.rpc.RetryInfo` and
+/// `google.rpc.ErrorInfo`.
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase")]
 struct Detail<'a> {
@@ -104,7 +105,7 @@ struct Detail<'a> {
     reason: Str<'a>,
 }
 
-/// What an error says of itself.
+/// The content of an error.
 #[derive(Default)]
 struct Report {
     status: Option<u16>,
@@ -281,7 +282,7 @@ fn seconds(text: &str) -> Option<Duration> {
     Duration::try_from_secs_f64(text.strip_suffix('s')?.parse().ok()?).ok()
 }
 
-/// Blots out what looks like a key of OpenAI's or Google's: servers quote the key that they refuse.
+/// Removes what looks like a key of OpenAI's or Google's: servers quote the key that they refuse.
 fn redact(text: &str) -> String {
     let mut clean = String::with_capacity(text.len());
     let mut rest = text;

@@ -21,7 +21,7 @@ use crate::decoder::WireDecoder;
 use crate::timer::Timer;
 use crate::{Error, ProviderErrorKind, Result};
 
-/// Stands for "never" where a deadline would not fit the clock.
+/// A deadline that stands for "never" if the real one does not fit the clock.
 const FAR: Duration = Duration::from_secs(60 * 60 * 24 * 365);
 
 /// Silence after the model's own end of the answer that is taken as the end of the body. Only the token counts of
@@ -52,15 +52,15 @@ struct Core<D> {
     state: State,
     /// Events that the consumer has not taken.
     events: EventBuf<LlmEvent>,
-    /// Whether an event was seen that a repeated request would show twice. Until then events are held back.
+    /// `true` if an event was seen that a repeated request would show twice. Until then events are held back.
     visible: bool,
-    /// Whether the consumer was given the answer's finish.
+    /// `true` if the consumer was given the answer's finish.
     finished: bool,
-    /// Whether the request was sent again because a pooled connection had died. That costs no repeat.
+    /// `true` if the request was sent again because a pooled connection had died. That costs no repeat.
     reconnected: bool,
     /// Repeats made.
     repeats: u32,
-    /// What to say once `events` is empty.
+    /// The failure that follows the last of `events`.
     failed: Option<Error>,
 }
 
@@ -77,15 +77,15 @@ struct Streaming {
     body: reqwest::Body,
     decoder: Box<dyn WireDecoder>,
     origin: Origin,
-    /// When the first byte of the body must be here; `None` once it is.
+    /// The deadline of the first byte of the body; `None` once it is here.
     first_byte: Option<Instant>,
-    /// Since when a read is pending. A consumer that does not poll lets no idle time pass.
+    /// The time since which a read is pending. A consumer that does not poll lets no idle time pass.
     pending_since: Option<Instant>,
     /// Bytes that may still come.
     room: usize,
 }
 
-/// What one look at the provider led to.
+/// The result of one poll of the provider.
 enum Progress {
     /// A state has changed, or events may be ready.
     Changed,
@@ -149,7 +149,7 @@ impl<D> Core<D>
 where
     D: Fn() -> Box<dyn WireDecoder>,
 {
-    /// What can be said without asking the provider: an event, the failure after the last event, or the end.
+    /// Returns what needs no poll of the provider: an event, the failure after the last event, or the end.
     fn next_item(&mut self) -> Option<Option<Result<LlmEvent>>> {
         let done = matches!(self.state, State::Done);
         if (self.visible || done)
@@ -364,7 +364,7 @@ fn after(start: Instant, delay: Duration) -> Instant {
     start.checked_add(delay).unwrap_or_else(|| start + FAR)
 }
 
-/// Whether a consumer would show this event, so that it must not come twice.
+/// Returns `true` if a consumer would show this event, so that it must not come twice.
 fn is_visible(event: &LlmEvent) -> bool {
     !matches!(event, LlmEvent::Start { .. } | LlmEvent::Usage(_) | LlmEvent::Unknown { .. })
 }
@@ -386,7 +386,7 @@ fn request_error(error: reqwest::Error) -> Error {
     Error::provider(kind).with_source(error)
 }
 
-/// Whether what came back was no answer in HTTP: from a port that wants TLS, or from another kind of server.
+/// Returns `true` if the answer was not HTTP: from a port that wants TLS, or from another kind of server.
 fn is_no_http(error: &reqwest::Error) -> bool {
     std::iter::successors(std::error::Error::source(error), |error| error.source())
         .any(|error| error.downcast_ref::<hyper::Error>().is_some_and(hyper::Error::is_parse))

@@ -7,7 +7,7 @@ use tokio::sync::oneshot;
 
 use crate::{Error, Result};
 
-/// How a client is made, the same way each time.
+/// Makes a client, the same way each time.
 type Recipe = Box<dyn Fn() -> reqwest::ClientBuilder + Send + Sync>;
 
 /// One pooled client for each tokio runtime that asks the provider.
@@ -16,17 +16,18 @@ type Recipe = Box<dyn Fn() -> reqwest::ClientBuilder + Send + Sync>;
 /// therefore given connections whose every chunk has to wake another thread first, and one that ends takes connections
 /// along that others wait for. A runtime of many threads has one client: its pool is worth sharing.
 ///
-/// A client takes about 3 ms to make and 110 KB, nearly all for the system's root certificates; it goes with its runtime.
+/// A client takes about 3 ms to make and 110 KB, nearly all for the system's root certificates; it goes with its
+/// runtime.
 pub(super) struct Clients {
     recipe: Recipe,
-    /// Made at once, so that what cannot work is refused at once. The first runtime's, and that of a runtime for which no
-    /// other can be made, as in a process that may not read files any more.
+    /// Made at once, so that what cannot work is refused at once. The first runtime's, and that of a runtime for which
+    /// no other can be made, as in a process that may not read files any more.
     first: reqwest::Client,
     first_is_taken: AtomicBool,
     table: Arc<Table>,
 }
 
-/// Whose client is whose. There are as many rows as runtimes that have asked and have not ended.
+/// The clients by runtime. There are as many rows as live runtimes that have sent a request.
 #[derive(Default)]
 struct Table(RwLock<Vec<Row>>);
 

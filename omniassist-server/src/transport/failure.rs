@@ -10,9 +10,9 @@ use super::ReadError;
 use super::response::BodyKind;
 use crate::{Error, ProviderErrorKind};
 
-/// How much of an error's body is read.
+/// Bytes of an error's body that are read.
 const MAX_BODY: usize = 64 << 10;
-/// How much of it goes into a log.
+/// Bytes of it that go into a log.
 const MAX_DETAIL: usize = 2 << 10;
 
 /// An answer that is no stream of events, while its body is read to learn why.
@@ -29,7 +29,7 @@ impl FailedAnswer {
         Self { kind, status, body, read: BytesMut::new(), deadline }
     }
 
-    /// When to go on with what was read so far: the status alone says enough.
+    /// Returns the time after which the bytes read so far have to do: the status alone is enough.
     pub(super) fn deadline(&self) -> Instant {
         self.deadline
     }

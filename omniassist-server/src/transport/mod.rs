@@ -1,11 +1,12 @@
-//! How provider requests travel: one pooled client for each runtime, deadlines, repeats before anything was received, and caps.
+//! The transport of provider requests: one pooled client for each runtime, deadlines, repeats before the first byte,
+//! and caps.
 //!
 //! ```text
 //! Transport::stream → Answer (a pull `Stream`): connect → read bytes → WireDecoder → LlmEvents
 //! ```
 //!
-//! No task and no channel of ours sits on the way of a token: whoever polls the stream polls the body, so a slow
-//! reader holds the provider back, and dropping the stream drops the body, on which hyper closes the connection.
+//! No task and no channel is on the way of a token: a poll of the stream polls the body, so a slow reader holds the
+//! provider back, and dropping the stream drops the body, on which hyper closes the connection.
 
 mod answer;
 mod clients;
@@ -69,23 +70,24 @@ pub(crate) struct Transport {
     shared: Arc<Shared>,
 }
 
-/// What all requests of one transport have in common.
+/// The state that all requests of one transport share.
 struct Shared {
     clients: Clients,
     limits: Limits,
     first_byte: Duration,
-    /// Whether the provider has ever answered, so that a connection may have come from the pool.
+    /// `true` if the provider has ever answered, so that a connection may have come from the pool.
     answered: AtomicBool,
 }
 
 impl Transport {
-    /// A transport for one base URL, whose loopback-ness decides the first-byte deadline and whether the system's
-    /// proxy is asked. Servers are trusted that the system or one of these root certificates (PEM) vouches for.
+    /// Creates a transport for one base URL. A loopback URL has a longer first-byte deadline and does not use the
+    /// system's proxy. Servers are trusted with a certificate of the system's authorities or of these (PEM).
     ///
     /// # Errors
     ///
-    /// [`Error::is_configuration`] when the base URL is not an absolute `http:` or `https:` URL, when a root certificate
-    /// is none, when the system's certificates cannot be loaded, or when the URL needs TLS and the build has none.
+    /// [`Error::is_configuration`] when the base URL is not an absolute `http:` or `https:` URL, when a root
+    /// certificate is none, when the system's certificates cannot be loaded, or when the URL needs TLS and the build
+    /// has none.
     pub(crate) fn new(limits: Limits, base_url: &str, root_certificates: &[Vec<u8>]) -> Result<Self> {
         let url = reqwest::Url::parse(base_url).map_err(|error| {
             Error::configuration("the base URL is not an absolute URL").with_source(error)
@@ -103,7 +105,7 @@ impl Transport {
         Self::with_clients(limits, recipe, loopback)
     }
 
-    /// A transport over clients that are made so.
+    /// Creates a transport over clients of this recipe.
     fn with_clients(
         limits: Limits,
         recipe: impl Fn() -> reqwest::ClientBuilder + Send + Sync + 'static,
@@ -156,7 +158,7 @@ fn client(limits: &Limits) -> reqwest::ClientBuilder {
         .pool_idle_timeout(limits.pool_idle_timeout)
 }
 
-/// Whether a URL's host names this machine. An IPv6 host comes in brackets.
+/// Returns `true` if a URL's host names this machine. An IPv6 host comes in brackets.
 pub(crate) fn is_loopback(host: &str) -> bool {
     let host = host.trim_start_matches('[').trim_end_matches(']');
     host == "localhost"

@@ -6,7 +6,7 @@ use http::{HeaderMap, StatusCode};
 use super::{redact, retry_after};
 use crate::Error;
 
-/// What an answer's status and headers say its body is.
+/// The kind of an answer's body, by status and headers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum BodyKind {
     /// The stream of events that was asked for.
@@ -19,7 +19,8 @@ pub(super) enum BodyKind {
     Json,
     /// A page, as captive portals and gateways send.
     Page,
-    /// Compressed in a way that is not understood. Nothing compressed was asked for; gzip was undone before.
+    /// Compressed in a way that is not understood. Nothing compressed was asked for; the feature `gzip` decodes gzip
+    /// before.
     Encoded,
 }
 
@@ -46,7 +47,7 @@ impl BodyKind {
     }
 }
 
-/// What the headers of an answer add to any error of that answer.
+/// The headers of an answer that are added to any error of that answer.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Origin {
     retry_after: Option<Duration>,
@@ -62,7 +63,7 @@ impl Origin {
         }
     }
 
-    /// Completes an error, and takes our own credentials out of what the provider wrote.
+    /// Completes an error, and removes the request's credentials from the provider's texts.
     pub(super) fn complete(&self, mut error: Error, request_headers: &HeaderMap) -> Error {
         if let (None, Some(delay)) = (error.retry_after(), self.retry_after) {
             error = error.with_retry_after(delay);

@@ -4,7 +4,7 @@ use omniassist_core::Limits;
 
 use crate::{Error, ProviderErrorKind};
 
-/// Whether the same request may be sent once more after `error`, given that nothing of the answer was shown yet.
+/// Returns `true` if the same request may be sent once more after `error`. Nothing of the answer was shown yet.
 pub(super) fn is_worth_repeating(error: &Error) -> bool {
     match error.status() {
         Some(400 | 401 | 403 | 404) => false,
@@ -19,8 +19,8 @@ pub(super) fn is_worth_repeating(error: &Error) -> bool {
     }
 }
 
-/// How long to wait before repeat number `repeat` (from 0), or `None` when the provider asks for more than may be
-/// waited.
+/// Returns the time to wait before repeat number `repeat` (from 0), or `None` if the provider asks for more than the
+/// limit.
 pub(super) fn delay(limits: &Limits, repeat: u32, asked: Option<Duration>) -> Option<Duration> {
     match asked {
         Some(asked) if asked > limits.max_retry_after => None,

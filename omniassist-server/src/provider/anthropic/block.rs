@@ -37,7 +37,7 @@ pub(super) enum Kind {
     },
     /// A tool that the provider runs, or what came of it.
     Provider(ProviderBlock),
-    /// Of a type that this version does not know.
+    /// A block of a type that this version does not know.
     Other,
 }
 

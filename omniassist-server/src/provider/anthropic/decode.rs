@@ -33,7 +33,7 @@ pub struct Reader {
     next_block: u32,
     next_call: u32,
     next_source: u32,
-    /// Whether the call begun last has ended.
+    /// `true` if the call begun last has ended.
     last_ended: bool,
     counts: Counts,
     stop_reason: Option<Text>,
@@ -409,17 +409,18 @@ enum Piece {
     Thinking(Text),
 }
 
-/// Whether this word says that the answer was cut. A refusal may come from a classifier in the middle of a call.
+/// Returns `true` if this word means that the answer was cut. A refusal may come from a classifier in the middle of a
+/// call.
 fn is_cut(reason: &str) -> bool {
     matches!(reason, "max_tokens" | "model_context_window_exceeded" | "refusal")
 }
 
-/// Whether a block belongs to a tool that the provider runs itself.
+/// Returns `true` if a block belongs to a tool that the provider runs itself.
 fn is_provider_block(kind: &str) -> bool {
     kind == "server_tool_use" || kind == "mcp_tool_use" || kind.ends_with("_tool_result")
 }
 
-/// Whether a block of `message_start` is the one that is streamed now.
+/// Returns `true` if a block of `message_start` is the one that is streamed now.
 fn is_same_block(given: &Text, block: &ContentBlock<'_>) -> bool {
     serde_json::from_str::<ContentBlock<'_>>(given).is_ok_and(|given| {
         given.kind.as_str() == block.kind.as_str()

@@ -14,7 +14,7 @@ use super::thinking::Plan;
 use crate::Result;
 use crate::provider::body::{self, Body, Fields};
 
-/// What the provider's settings add to a payload.
+/// The provider's settings, beside a payload.
 #[derive(Debug, Clone)]
 pub struct MessagesApi {
     pub(super) model: Text,

@@ -110,7 +110,7 @@ impl Content<'_> {
         matches!(self, Self::Thinking { .. } | Self::RedactedThinking { .. })
     }
 
-    /// Whether the block may say that all up to it is to be cached.
+    /// `true` if the block may mark all up to it for the cache.
     fn takes_mark(&self) -> bool {
         !self.is_thinking() && !matches!(self, Self::Provider(_))
     }
@@ -195,8 +195,8 @@ impl<'a> Messages<'a> {
         }
     }
 
-    /// Thinking goes back only as the model's own, under its signature; text that merely was shown, or came from another
-    /// provider, would be refused.
+    /// Thinking goes back only as the model's own, under its signature; text that merely was shown, or came from
+    /// another provider, would be refused.
     fn reasoning(&mut self, text: &'a Text, state: Option<&'a ProviderMetadata>) {
         if let Some(signature) = metadata::text(state, metadata::SIGNATURE) {
             self.add(Role::Assistant, Content::Thinking { thinking: text, signature });
@@ -223,7 +223,7 @@ impl<'a> Messages<'a> {
         self.add(Role::User, Content::ToolResult { tool_use_id, content, is_error });
     }
 
-    /// Whether the turn that the model goes on with, if it does, began with thinking: the API wants that of a turn
+    /// `true` if the turn that the model goes on with, if it does, began with thinking: the API wants that of a turn
     /// that thinks by budget.
     pub(super) fn may_think_by_budget(&self) -> bool {
         let turn = self.messages.iter().skip(self.last_user.map_or(0, |at| at + 1));

@@ -5,9 +5,9 @@ use serde_json::{Map, Value};
 
 /// The first level: whose state it is.
 pub(super) const NAMESPACE: &str = "anthropic";
-/// What proves that a thinking block is the model's own.
+/// The proof that a thinking block is the model's own.
 pub(super) const SIGNATURE: &str = "signature";
-/// What the model thought, readable to the provider only.
+/// The model's thoughts, readable to the provider only.
 pub(super) const REDACTED_DATA: &str = "redactedData";
 
 /// A field of our own state, unless it is absent or empty.

@@ -36,10 +36,10 @@ use super::api::{Api, ApiDecoder, ApiProvider, ApiProviderBuilder};
 use super::settings::{Endpoint, KeyHeader, Location, Settings};
 use crate::Result;
 
-/// The model that [`AnthropicProvider`] asks unless told otherwise.
+/// The model that [`AnthropicProvider`] asks by default.
 pub const DEFAULT_ANTHROPIC_MODEL: &str = "claude-sonnet-4-6";
 
-/// The tokens that one answer may have unless told otherwise; with thinking by budget, the budget comes on top. The API
+/// The tokens that one answer may have by default; with thinking by budget, the budget comes on top. The API
 /// wants a number in each request. All models since Claude 4 can write this much.
 pub const DEFAULT_ANTHROPIC_MAX_TOKENS: u32 = 16_000;
 
@@ -56,11 +56,12 @@ static ANTHROPIC: Location = Location {
 /// Anthropic's models over the [Messages API](https://platform.claude.com/docs/en/api/messages).
 ///
 /// Nothing is kept at the provider: the whole conversation goes out with each request. Thinking goes back under its
-/// signature, byte for byte; thinking of other providers has none and is left out. What the API runs itself (web search,
-/// code, MCP) goes back within a run, as it came, and a turn that it pauses (`pause_turn`) is asked for again. The
+/// signature, byte for byte; thinking of other providers has none and is left out. What the API runs itself (web
+/// search, code, MCP) goes back within a run, as it came, and a turn that it pauses (`pause_turn`) is asked for again.
+/// The
 /// downside of keeping nothing: code that needs the container of an earlier request does not find it.
 ///
-/// How [`ModelOptions`](omniassist_core::ModelOptions) are sent:
+/// [`ModelOptions`](omniassist_core::ModelOptions) are sent as follows:
 ///
 /// - `max_output_tokens` as `max_tokens`, by default [`DEFAULT_ANTHROPIC_MAX_TOKENS`].
 /// - `reasoning_effort` to models since Claude 4.6 as adaptive thinking with that effort (`minimal` as `low`; other
@@ -74,8 +75,8 @@ static ANTHROPIC: Location = Location {
 /// - `response_schema` as `output_config.format`, which models know since Claude 4.5. What the API does not accept in
 ///   such a schema (bounds of numbers and lengths, some formats) is left out, and objects are closed.
 ///
-/// A base URL names the host only: `/v1/messages` is appended, as in Anthropic's own SDKs, and a `/v1` at its end is not
-/// doubled. The key is sent in `x-api-key`.
+/// A base URL names the host only: `/v1/messages` is appended, as in Anthropic's own SDKs, and a `/v1` at its end is
+/// not doubled. The key is sent in `x-api-key`.
 pub type AnthropicProvider = ApiProvider<encode::MessagesApi>;
 
 /// Sets up an [`AnthropicProvider`].
@@ -175,8 +176,7 @@ impl Api for encode::MessagesApi {
     }
 }
 
-/// Reads the event stream of the Messages API. For those who bring the bytes themselves: a gateway, a test, a
-/// benchmark.
+/// Reads the event stream of the Messages API. For programs that have the bytes: a gateway, a test, a benchmark.
 ///
 /// ```
 /// use bytes::Bytes;

@@ -1,4 +1,4 @@
-//! Whether and how much the model is asked to think, and what that allows beside it.
+//! The thinking that a request asks of the model, and the settings that go with it.
 
 use omniassist_core::{LlmPayload, ReasoningEffort, ToolChoice};
 use serde::Serialize;
@@ -28,7 +28,7 @@ const BY_BUDGET: &[&str] = &[
     "claude-haiku-4-5",
 ];
 
-/// What a request says about thinking, and what follows from it.
+/// The thinking of a request, and its consequences.
 #[derive(Debug)]
 pub(super) struct Plan<'a> {
     pub(super) thinking: Option<Thinking>,
@@ -36,7 +36,7 @@ pub(super) struct Plan<'a> {
     pub(super) max_tokens: u32,
     pub(super) temperature: Option<f64>,
     pub(super) top_p: Option<f64>,
-    /// Whether the model writes on behind an assistant message that ends the conversation.
+    /// `true` if the model continues behind an assistant message that ends the conversation.
     pub(super) takes_prefill: bool,
 }
 

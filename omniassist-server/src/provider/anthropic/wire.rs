@@ -84,7 +84,7 @@ pub(super) struct ContentBlock<'a> {
     pub(super) data: Str<'a>,
 }
 
-/// What a piece of text rests on.
+/// The source of a piece of text.
 #[derive(Debug, Deserialize)]
 pub(super) struct Citation<'a> {
     #[serde(borrow, default, rename = "type")]

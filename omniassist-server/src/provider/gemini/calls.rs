@@ -16,7 +16,7 @@ type Out = EventBuf<LlmEvent>;
 pub(super) struct Calls {
     calls: Vec<Call>,
     max_arguments: usize,
-    /// What sets the minted ids of this answer apart from those of others.
+    /// The part of minted ids that differs from answer to answer.
     mint: String,
 }
 
@@ -28,7 +28,7 @@ struct Call {
     arguments: Text,
     pieces: Option<PartialArgs>,
     signature: Option<Text>,
-    /// Whether the API has said that more will come.
+    /// `true` if the API has announced more.
     open: bool,
     complete: bool,
 }

@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 
 use super::metadata;
 
-/// What Google documents to send where a call has no signature since another model made it; without any, models that
+/// The signature that Google documents for a call without one, which another model made; without any, models that
 /// sign their calls refuse the request.
 /// <https://ai.google.dev/gemini-api/docs/thought-signatures#faqs>
 const UNSIGNED: &str = "skip_thought_signature_validator";

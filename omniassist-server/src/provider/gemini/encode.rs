@@ -12,7 +12,7 @@ use super::schema;
 use crate::Result;
 use crate::provider::body::{self, Body, Fields};
 
-/// What the provider's settings add to a payload.
+/// The provider's settings, beside a payload.
 #[derive(Debug, Clone)]
 pub struct GeminiApi {
     pub(super) model: Text,

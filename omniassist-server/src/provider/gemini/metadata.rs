@@ -6,9 +6,9 @@ use serde_json::Map;
 
 /// The first level: whose state it is. Vertex AI and the Gemini API read each other's signatures.
 pub(super) const NAMESPACE: &str = "google";
-/// What the model thought, readable to the provider only.
+/// The model's thoughts, readable to the provider only.
 const THOUGHT_SIGNATURE: &str = "thoughtSignature";
-/// What the ids of calls begin with that the API gave no id. Such an id is not sent back.
+/// The beginning of the ids of calls that the API gave no id. Such an id is not sent back.
 const MINTED: &str = "gemini_";
 
 /// The signature that belongs to a piece of the conversation.

@@ -1,7 +1,8 @@
 //! Google's Gemini models, over the Gemini API's own protocol.
 //!
 //! Protocol: <https://ai.google.dev/api/generate-content#method:-models.streamgeneratecontent>. What the model thought
-//! comes signed (`thoughtSignature`) and goes back signed, byte for byte, so that it keeps its thread across tool calls.
+//! comes signed (`thoughtSignature`) and goes back signed, byte for byte, so that it keeps its thread across tool
+//! calls.
 //!
 //! ```
 //! use omniassist_server::GeminiProvider;
@@ -126,7 +127,7 @@ impl Api for encode::GeminiApi {
 /// Reads the event stream of `streamGenerateContent`. For those who bring the bytes themselves: a gateway, a test, a
 /// benchmark.
 ///
-/// Of several candidates only the first is read. The protocol has no last event: the answer ends with the body, and
+/// Only the first of several candidates is read. The protocol has no last event: the answer ends with the body, and
 /// the finish is told by [`finish`](WireDecoder::finish).
 ///
 /// ```
@@ -149,8 +150,8 @@ impl Api for encode::GeminiApi {
 pub type GeminiDecoder = ApiDecoder<decode::Reader>;
 
 impl GeminiDecoder {
-    /// Creates a decoder for one answer. `mint` becomes part of the ids of calls that the API gives none. It must differ
-    /// from answer to answer, because call ids are unique within a conversation.
+    /// Creates a decoder for one answer. `mint` becomes part of the ids of calls that the API gives none. It must
+    /// differ from answer to answer, because call ids are unique within a conversation.
     #[must_use]
     pub fn new(limits: &Limits, mint: impl Into<String>) -> Self {
         Self::of(decode::Reader::new(limits, mint.into()), limits)

@@ -1,4 +1,4 @@
-//! What a model's name tells: where its endpoint is, and how it is told how much to think.
+//! The properties of a model that its name tells: its endpoint, and its setting for thinking.
 
 use omniassist_core::ReasoningEffort;
 use serde::Serialize;
@@ -72,7 +72,7 @@ pub(super) struct Thinking<'a> {
 }
 
 impl<'a> Thinking<'a> {
-    /// What to tell `model`, after the table of Google's OpenAI compatibility:
+    /// Returns the setting for `model`, after the table of Google's OpenAI compatibility:
     /// <https://ai.google.dev/gemini-api/docs/openai#thinking>. `None` if nothing.
     pub(super) fn of(model: &str, effort: Option<&'a ReasoningEffort>, include: bool) -> Option<Self> {
         let (thinking_budget, thinking_level) = match Generation::of(model) {

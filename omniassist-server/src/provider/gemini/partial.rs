@@ -18,7 +18,7 @@ pub(super) struct PartialArgs {
     bytes: usize,
     /// Paths whose value was to be continued.
     open: HashSet<String>,
-    /// Whether a piece could not be placed.
+    /// `true` if a piece could not be placed.
     broken: bool,
 }
 

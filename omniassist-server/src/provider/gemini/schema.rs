@@ -77,7 +77,7 @@ pub(super) fn normalised(schema: &Value) -> Value {
     Value::Object(out)
 }
 
-/// Whether an object schema asks for nothing. The API refuses one as the parameters of a function.
+/// Returns `true` if an object schema asks for nothing. The API refuses one as the parameters of a function.
 pub(super) fn is_empty(schema: &Value) -> bool {
     let has = |keyword: &str| match schema.get(keyword) {
         Some(Value::Object(fields)) => !fields.is_empty(),

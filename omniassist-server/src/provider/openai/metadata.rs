@@ -7,16 +7,16 @@ use serde_json::{Map, Value};
 pub(super) const NAMESPACE: &str = "openai";
 /// Id of the output item.
 pub(super) const ITEM_ID: &str = "itemId";
-/// What the model thought, readable to the provider only.
+/// The model's thoughts, readable to the provider only.
 pub(super) const ENCRYPTED_CONTENT: &str = "reasoningEncryptedContent";
-/// Whether a reasoning block is raw reasoning and no summary.
+/// `true` if a reasoning block is raw reasoning and no summary.
 pub(super) const RAW_REASONING: &str = "rawReasoning";
-/// Whether a message is commentary or the final answer.
+/// The phase of a message: commentary or the final answer.
 pub(super) const PHASE: &str = "phase";
-/// What a Chat Completions server wants back with a tool call (Gemini's thought signature).
+/// The state that a Chat Completions server wants back with a tool call (Gemini's thought signature).
 pub(super) const EXTRA_CONTENT: &str = "extraContent";
 
-/// What OpenRouter wants back of the reasoning: signatures and encrypted data among it.
+/// The reasoning that OpenRouter wants back: signatures and encrypted data among it.
 pub(super) const REASONING_DETAILS: &str = "reasoningDetails";
 
 /// A field of our own state, if it is there.

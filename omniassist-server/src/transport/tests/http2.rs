@@ -33,7 +33,7 @@ const ENHANCE_YOUR_CALM: u32 = 0xb;
 /// `:status: 200` and `content-type: text/event-stream`, in HPACK.
 const HEAD: &[u8] = b"\x88\x0f\x10\x11text/event-stream";
 
-/// What the server does when a request is complete.
+/// The server's reaction to a complete request.
 #[derive(Clone, Copy)]
 enum Step {
     Head,

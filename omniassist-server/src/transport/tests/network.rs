@@ -1,4 +1,4 @@
-//! What lies between here and a provider: names, proxies, redirects, heads that are too long.
+//! The network on the way to a provider: names, proxies, redirects, heads that are too long.
 
 use std::sync::Arc;
 

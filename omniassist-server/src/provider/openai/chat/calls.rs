@@ -19,9 +19,9 @@ pub(super) struct Calls {
     calls: Vec<Call>,
     started: u32,
     max_arguments: usize,
-    /// What a minted id begins with.
+    /// The beginning of minted ids.
     mint: String,
-    /// The tools that were offered, if the decoder was told.
+    /// The tools that were offered, if the decoder knows them.
     offered: Vec<Text>,
 }
 
@@ -40,7 +40,7 @@ struct Call {
     details: Option<Value>,
 }
 
-/// What the end of an answer says about its calls.
+/// The state of the calls at the end of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verdict {
     /// The provider finished them all.
@@ -213,7 +213,7 @@ impl Calls {
     }
 }
 
-/// What a delta says about the call it belongs to.
+/// The fields of a delta that tell its call.
 #[derive(Clone, Copy)]
 struct Head<'a> {
     index: Option<u64>,
@@ -233,8 +233,8 @@ impl Call {
         self.number.is_none() && self.id.is_empty()
     }
 
-    /// Whether the arguments are a complete object. Looks at the last byte first, so that a server that repeats the
-    /// name in every delta does not make this quadratic.
+    /// Returns `true` if the arguments are a complete object. Looks at the last byte first, so that a server that
+    /// repeats the name in every delta does not make this quadratic.
     fn is_whole(&self) -> bool {
         self.arguments.ends_with('}') && is_complete_json(&self.arguments)
     }

@@ -17,7 +17,7 @@ use crate::transport::is_loopback;
 /// fields that most servers know, and each difference can be set by hand on the
 /// [builder](super::OpenAiChatProviderBuilder).
 ///
-/// What a row can say:
+/// A row can state these differences:
 ///
 /// - the cap of an answer is `max_completion_tokens` and not `max_tokens`;
 /// - `stream_options` is refused;
@@ -54,28 +54,28 @@ struct Row {
     quirks: Quirks,
 }
 
-/// How requests differ.
+/// The differences of requests.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Quirks {
     /// The name of the field that caps the answer.
     pub(super) max_tokens: &'static str,
-    /// Whether `stream_options` is known, by which token counts are asked for.
+    /// `true` if `stream_options` is known, which asks for token counts.
     pub(super) usage: bool,
     pub(super) effort: Effort,
     pub(super) parallel_calls: bool,
     /// The word for "call some tool".
     pub(super) required: &'static str,
-    /// Whether `tool_choice` may name a tool. Where not, only that tool is offered and a call required.
+    /// `true` if `tool_choice` may name a tool. Otherwise only that tool is offered and a call is required.
     pub(super) named_choice: bool,
     pub(super) ids: Ids,
     pub(super) format: Format,
-    /// Whether every model takes `strict: true` in a `json_schema` format.
+    /// `true` if every model takes `strict: true` in a `json_schema` format.
     pub(super) strict: bool,
     pub(super) replay: Replay,
     pub(super) schema: Rules,
 }
 
-/// How the reasoning effort is said.
+/// The form of the reasoning effort.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Effort {
     /// `reasoning_effort`.
@@ -88,7 +88,7 @@ pub(super) enum Effort {
     Switch(&'static str),
 }
 
-/// What ids of tool calls must look like.
+/// The form of the ids of tool calls.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Ids {
     Any,
@@ -98,7 +98,7 @@ pub(super) enum Ids {
     Nine,
 }
 
-/// What `response_format` can say.
+/// The abilities of `response_format`.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Format {
     JsonSchema,
@@ -106,7 +106,7 @@ pub(super) enum Format {
     JsonObject,
 }
 
-/// What of the reasoning goes back with the conversation.
+/// The reasoning that goes back with the conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Replay {
     Nothing,
@@ -118,7 +118,7 @@ pub(super) enum Replay {
     Details,
 }
 
-/// What most servers understand.
+/// The fields that most servers know.
 pub(super) const PLAIN: Quirks = Quirks {
     max_tokens: "max_tokens",
     usage: true,
@@ -158,7 +158,7 @@ macro_rules! vendors {
                 });
             )*
 
-            /// All of them.
+            /// All vendors.
             pub const ALL: &[Self] = &[$(Self::$constant),*];
         }
     };
@@ -183,8 +183,8 @@ vendors! {
         quirks: { max_tokens: "max_completion_tokens", ids: Ids::AtMost(40), schema: Rules::FLAT_TOP },
     }
     /// [Azure OpenAI](https://learn.microsoft.com/azure/ai-foundry/openai/api-version-lifecycle). The base URL is one's
-    /// own, `https://NAME.openai.azure.com/openai/v1`, and the model the name of a deployment; the older API by dates is
-    /// reached with [`api_version`](super::OpenAiChatProviderBuilder::api_version). The key goes as `api-key`; for a
+    /// own, `https://NAME.openai.azure.com/openai/v1`, and the model the name of a deployment; the older API by dates
+    /// is reached with [`api_version`](super::OpenAiChatProviderBuilder::api_version). The key goes as `api-key`; for a
     /// token of Entra ID set the header `authorization` instead.
     AZURE = "azure" {
         url: "", variable: "AZURE_OPENAI_BASE_URL", key: "AZURE_OPENAI_API_KEY",
@@ -199,22 +199,22 @@ vendors! {
         hosts: &["openrouter.ai"],
         quirks: { effort: Effort::Object, replay: Replay::Details },
     }
-    /// [Mistral](https://docs.mistral.ai/api/endpoint/chat). Fields that it does not know are an error, `stream_options`
-    /// among them (counts come anyway); ids of calls are nine letters and digits; `tool_choice: any`.
+    /// [Mistral](https://docs.mistral.ai/api/endpoint/chat). Fields that it does not know are an error,
+    /// `stream_options` among them (counts come anyway); ids of calls are nine letters and digits; `tool_choice: any`.
     MISTRAL = "mistral" {
         url: "https://api.mistral.ai/v1", variable: "MISTRAL_BASE_URL", key: "MISTRAL_API_KEY",
         hosts: &["api.mistral.ai"],
         quirks: { usage: false, required: "any", ids: Ids::Nine },
     }
-    /// [Groq](https://console.groq.com/docs/openai). Only [some models](https://console.groq.com/docs/structured-outputs)
-    /// take `strict` schemas.
+    /// [Groq](https://console.groq.com/docs/openai). Only [some
+    /// models](https://console.groq.com/docs/structured-outputs) take `strict` schemas.
     GROQ = "groq" {
         url: "https://api.groq.com/openai/v1", variable: "GROQ_BASE_URL", key: "GROQ_API_KEY",
         hosts: &["api.groq.com"],
         quirks: { max_tokens: "max_completion_tokens", strict: false },
     }
-    /// [DeepSeek](https://api-docs.deepseek.com/api/create-chat-completion). No `json_schema`; while it thinks, turns with
-    /// tool calls must [carry their reasoning](https://api-docs.deepseek.com/guides/thinking_mode).
+    /// [DeepSeek](https://api-docs.deepseek.com/api/create-chat-completion). No `json_schema`; while it thinks, turns
+    /// with tool calls must [carry their reasoning](https://api-docs.deepseek.com/guides/thinking_mode).
     DEEPSEEK = "deepseek" {
         url: "https://api.deepseek.com", variable: "DEEPSEEK_BASE_URL", key: "DEEPSEEK_API_KEY",
         hosts: &["api.deepseek.com"],
@@ -226,8 +226,8 @@ vendors! {
         hosts: &["api.moonshot.ai", "api.moonshot.cn"],
         quirks: { parallel_calls: false, replay: Replay::TextWithCalls },
     }
-    /// [Alibaba's Model Studio](https://www.alibabacloud.com/help/en/model-studio/deep-thinking) (Qwen), where thinking is
-    /// on or off.
+    /// [Alibaba's Model Studio](https://www.alibabacloud.com/help/en/model-studio/deep-thinking) (Qwen), where thinking
+    /// is on or off.
     DASHSCOPE = "dashscope" {
         url: "https://dashscope-intl.aliyuncs.com/compatible-mode/v1", variable: "DASHSCOPE_BASE_URL",
         key: "DASHSCOPE_API_KEY",
@@ -270,8 +270,8 @@ vendors! {
         hosts: &["models.github.ai", "models.inference.ai.azure.com"],
         quirks: { ids: Ids::AtMost(40), schema: Rules::FLAT_TOP },
     }
-    /// [GitHub Copilot](https://docs.github.com/copilot). It also wants headers that name the editor, which the host sets
-    /// with [`header`](super::OpenAiChatProviderBuilder::header).
+    /// [GitHub Copilot](https://docs.github.com/copilot). It also wants headers that name the editor, which the host
+    /// sets with [`header`](super::OpenAiChatProviderBuilder::header).
     GITHUB_COPILOT = "github-copilot" {
         url: "https://api.githubcopilot.com", variable: "GITHUB_COPILOT_BASE_URL", key: "GITHUB_COPILOT_TOKEN",
         hosts: &["api.githubcopilot.com", ".githubcopilot.com"],
@@ -309,13 +309,14 @@ vendors! {
 }
 
 impl Vendor {
-    /// The vendor of this name: `groq`, `llama.cpp`.
+    /// Returns the vendor of this name: `groq`, `llama.cpp`.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|vendor| vendor.0.name == name)
     }
 
-    /// The vendor whose API is at this address: by its host or, on one's own machine, by the port it usually takes.
+    /// Returns the vendor whose API is at this address: by its host or, on one's own machine, by the port it usually
+    /// takes.
     #[must_use]
     pub fn of_base_url(url: &str) -> Option<Self> {
         let uri: Uri = url.trim().parse().ok()?;
@@ -327,7 +328,7 @@ impl Vendor {
         })
     }
 
-    /// Its name.
+    /// Returns the name.
     #[must_use]
     pub fn name(self) -> &'static str {
         self.0.name
@@ -383,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stranger_is_nobody() {
+    fn an_unknown_address_belongs_to_no_vendor() {
         for url in [
             "https://example.com/v1",
             "https://example.com:11434/v1",

@@ -356,7 +356,7 @@ fn reason(word: &str) -> FinishReason {
     }
 }
 
-/// Whether a finish word of any provider says that the output was cut.
+/// Returns `true` if a finish word of any provider means that the output was cut.
 fn is_cut(word: &str) -> bool {
     const CUT: &[&str] = &[
         "length",

@@ -12,7 +12,8 @@ use omniassist_core::message::ProviderMetadata;
 #[derive(Debug, Default)]
 pub(super) struct Details {
     entries: Vec<Map<String, Value>>,
-    /// Whether an entry holds what only its provider can read. Without, the text says it all and nothing goes back.
+    /// `true` if an entry holds data that only its provider can read. Otherwise the text is enough and nothing goes
+    /// back.
     opaque: bool,
 }
 
@@ -27,7 +28,7 @@ impl Details {
         }
     }
 
-    /// What has come so far, if it must go back.
+    /// Returns the entries so far, if they must go back.
     pub(super) fn take(&mut self) -> Option<Value> {
         if !std::mem::take(&mut self.opaque) {
             return None;
@@ -41,7 +42,7 @@ impl Details {
     }
 }
 
-/// Whether an entry is the next piece of the one before. Encrypted data comes whole.
+/// Returns `true` if an entry is the next piece of the one before. Encrypted data comes whole.
 fn continues(last: &Map<String, Value>, next: &Map<String, Value>) -> bool {
     let same = |name| last.get(name) == next.get(name);
     same("type") && same("index") && !next.contains_key("data")

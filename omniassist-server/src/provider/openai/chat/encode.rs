@@ -19,7 +19,7 @@ use super::schema::{Budget, normalise};
 use crate::Result;
 use crate::provider::body::{self, Body, Fields};
 
-/// What the provider's settings add to a payload.
+/// The provider's settings, beside a payload.
 #[derive(Debug, Clone)]
 pub struct ChatApi {
     pub(super) name: &'static str,
@@ -201,7 +201,7 @@ enum Message<'a> {
     Tool { tool_call_id: &'a str, content: Text },
 }
 
-/// What the assistant said in one turn.
+/// The text and the calls of the assistant in one turn.
 #[derive(Default, Serialize)]
 struct Turn<'a> {
     /// Null where the turn is calls alone.
@@ -327,7 +327,7 @@ impl<'a> Turn<'a> {
         self.reasoning_details.extend(details.into_iter().flatten());
     }
 
-    /// Whether there is anything to send: a turn whose reasoning does not go back may be empty.
+    /// Returns `true` if there is anything to send: a turn whose reasoning does not go back may be empty.
     fn says(&self) -> bool {
         self.content.is_some()
             || self.reasoning_content.is_some()

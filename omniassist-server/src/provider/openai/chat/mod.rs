@@ -28,16 +28,16 @@ use crate::provider::api::{Api, ApiDecoder, ApiProvider, ApiProviderBuilder};
 use crate::provider::settings::{Endpoint, Location, Settings};
 use crate::{Error, Result};
 
-/// The model that [`OpenAiChatProvider`] asks OpenAI, or a server of no known [`Vendor`], for unless told otherwise: one
-/// that does not reason, since this API has no way to send reasoning back.
+/// The model that [`OpenAiChatProvider`] asks OpenAI, or a server of no known [`Vendor`], for unless told otherwise:
+/// one that does not reason, since this API has no way to send reasoning back.
 pub const DEFAULT_CHAT_MODEL: &str = "gpt-4.1-mini";
 
 /// Any server that speaks [Chat Completions](https://platform.openai.com/docs/api-reference/chat): Ollama, LM Studio,
 /// llama.cpp, vLLM, OpenRouter, Groq, Mistral, DeepSeek, Azure, and OpenAI itself.
 ///
 /// One driver serves them all and puts up with what they do differently; a [`Vendor`] is recognised by its base
-/// URL. For OpenAI's own models prefer [`OpenAiProvider`](super::OpenAiProvider), which keeps their reasoning across tool
-/// calls.
+/// URL. For OpenAI's own models prefer [`OpenAiProvider`](super::OpenAiProvider), which keeps their reasoning across
+/// tool calls.
 ///
 /// ```
 /// use omniassist_server::OpenAiChatProvider;
@@ -80,8 +80,8 @@ impl OpenAiChatProvider {
 }
 
 impl OpenAiChatProviderBuilder {
-    /// Sets the vendor: its base URL and the form of its requests. A base URL that is set after this is kept. The key is
-    /// not read from the environment; [`vendor_from_env`](OpenAiChatProvider::vendor_from_env) reads it. A
+    /// Sets the vendor: its base URL and the form of its requests. A base URL that is set after this is kept. The key
+    /// is not read from the environment; [`vendor_from_env`](OpenAiChatProvider::vendor_from_env) reads it. A
     /// [`model`](Self::model) must be named, except for OpenAI. Default: the vendor that the base URL belongs to, or
     /// none.
     pub fn vendor(mut self, vendor: Vendor) -> Self {
@@ -91,8 +91,8 @@ impl OpenAiChatProviderBuilder {
         self
     }
 
-    /// Sets the date of the API, sent as `api-version` in the query. Azure needs it when the base URL names a deployment
-    /// (`https://NAME.openai.azure.com/openai/deployments/DEPLOYMENT`). Default: none.
+    /// Sets the date of the API, sent as `api-version` in the query. Azure needs it when the base URL names a
+    /// deployment (`https://NAME.openai.azure.com/openai/deployments/DEPLOYMENT`). Default: none.
     pub fn api_version(mut self, date: impl Into<String>) -> Self {
         self.setup.api_version = Some(date.into());
         self
@@ -217,7 +217,7 @@ impl Api for ChatApi {
 /// Reads the event stream of Chat Completions. For those who bring the bytes themselves: a gateway, a test, a
 /// benchmark.
 ///
-/// Of several choices (`n` above 1) only the first is read.
+/// Only the first of several choices (`n` above 1) is read.
 ///
 /// ```
 /// use bytes::Bytes;

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use crate::Error;
 
-/// What a server does not take.
+/// The parts of a schema that a server does not take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Rules {
     /// `$ref` is not followed.
@@ -77,7 +77,8 @@ impl Budget {
 ///
 /// # Errors
 ///
-/// When the references must be written out and the result is larger than the budget, or nests too deeply.
+/// Returns an error if the references must be written out and the result is larger than the budget, or nests too
+/// deeply.
 pub(super) fn normalise<'a>(
     name: &str,
     schema: &'a Value,
@@ -195,7 +196,7 @@ fn names(fields: &Map<String, Value>) -> usize {
     fields.keys().map(|name| name.len() + 4).sum()
 }
 
-/// Whether a pattern can become a grammar: anchored, with no classes by letter and no look-around.
+/// Returns `true` if a pattern can become a grammar: anchored, with no classes by letter and no look-around.
 fn is_simple(pattern: &str) -> bool {
     let anchored = pattern.len() > 1 && pattern.starts_with('^') && pattern.ends_with('$');
     let escapes = pattern.as_bytes().windows(2);

@@ -51,7 +51,7 @@ pub(super) struct Choice<'a> {
     pub(super) delta: Option<Delta<'a>>,
     #[serde(borrow, default)]
     pub(super) finish_reason: Str<'a>,
-    /// What the model's own provider said, where a router sits between (OpenRouter).
+    /// The text of the model's own provider, behind a router (OpenRouter).
     #[serde(borrow, default)]
     pub(super) native_finish_reason: Str<'a>,
     /// Moonshot puts usage here.
@@ -81,7 +81,7 @@ pub(super) struct Delta<'a> {
     pub(super) function_call: Option<FunctionDelta<'a>>,
     #[serde(borrow, default)]
     pub(super) annotations: Few<Annotation<'a>>,
-    /// What Groq's systems ran themselves.
+    /// The tools that Groq's systems ran themselves.
     #[serde(borrow, default)]
     pub(super) executed_tools: Few<&'a RawValue>,
 }
@@ -126,7 +126,7 @@ pub(super) struct FunctionDelta<'a> {
     /// A string; some servers send the object itself.
     #[serde(borrow, default)]
     pub(super) arguments: Option<&'a RawValue>,
-    /// What a custom tool has in place of arguments.
+    /// The input of a custom tool, in place of arguments.
     #[serde(borrow, default)]
     pub(super) input: Option<&'a RawValue>,
 }

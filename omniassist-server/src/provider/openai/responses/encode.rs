@@ -15,7 +15,7 @@ use super::super::metadata;
 use crate::Result;
 use crate::provider::body::{self, Body, Fields};
 
-/// What the provider's settings add to a payload.
+/// The provider's settings, beside a payload.
 #[derive(Debug, Clone)]
 pub struct ResponsesApi {
     pub(super) name: &'static str,
@@ -84,7 +84,8 @@ impl Fields for Request<'_> {
     }
 }
 
-/// Whether a model may reason, by its name. OpenAI's models that cannot refuse to `include` encrypted reasoning.
+/// Returns `true` if a model may reason, by its name. OpenAI's models that cannot refuse to `include` encrypted
+/// reasoning.
 fn may_reason(model: &str) -> bool {
     const PLAIN: &[&str] = &["gpt-3.5", "gpt-4", "chatgpt-4o", "gpt-5-chat", "ft:gpt-3.5", "ft:gpt-4"];
     let name = model.rsplit('/').next().unwrap_or(model);
@@ -249,7 +250,7 @@ struct Input<'a> {
     items: Vec<Entry<'a>>,
     /// The output item that the last entry of `items` was, where the next part of the same item is merged into it.
     last_item: Option<&'a str>,
-    /// Whether a reasoning item of this turn was sent.
+    /// `true` if a reasoning item of this turn was sent.
     ids: bool,
     replay_ids: bool,
     custom: HashSet<&'a Text>,
@@ -385,7 +386,8 @@ impl<'a> Input<'a> {
     }
 }
 
-/// Whether the API would take this id back: it checks prefix and length (64), and other servers' ids have neither.
+/// Returns `true` if the API would take this id back: it checks prefix and length (64), and other servers' ids have
+/// neither.
 fn is_own_id(id: &str, prefix: &str) -> bool {
     id.len() <= 64 && id.starts_with(prefix)
 }

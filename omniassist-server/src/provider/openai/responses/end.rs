@@ -1,4 +1,4 @@
-//! What the end of an output item tells: the state that goes with it, and what its deltas did not say.
+//! The end of an output item: the state that goes with it, and the text that its deltas lacked.
 
 use std::mem;
 

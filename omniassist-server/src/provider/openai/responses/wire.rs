@@ -106,7 +106,7 @@ pub(super) struct Content<'a> {
     pub(super) annotations: Few<&'a RawValue>,
 }
 
-/// What a piece of text rests on.
+/// The source of a piece of text.
 #[derive(Debug, Deserialize)]
 pub(super) struct Annotation<'a> {
     #[serde(borrow, default, rename = "type")]

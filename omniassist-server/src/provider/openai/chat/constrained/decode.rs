@@ -14,8 +14,8 @@ use crate::provider::lenient::is_complete_json;
 use crate::{Error, ProviderErrorKind, Result};
 
 /// Reads an answer to a request with [constrained tools](super::super::OpenAiChatProviderBuilder::constrained_tools):
-/// the text that the decoder of Chat Completions gives is read as JSON, and what it says is given on as the events of an
-/// ordinary answer. An answer that is not of the form is text.
+/// the text that the decoder of Chat Completions gives is read as JSON, and what it says is given on as the events of
+/// an ordinary answer. An answer that is not of the form is text.
 ///
 /// ```
 /// use bytes::Bytes;
@@ -35,7 +35,7 @@ use crate::{Error, ProviderErrorKind, Result};
 /// ```
 pub struct ConstrainedDecoder {
     inner: ChatDecoder,
-    /// What the inner decoder gave.
+    /// The events of the inner decoder.
     events: EventBuf<LlmEvent>,
     turn: TurnReader,
     mode: Mode,
@@ -54,7 +54,7 @@ pub struct ConstrainedDecoder {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Mode {
-    /// What comes is the object that was asked for.
+    /// The answer is the object that was asked for.
     Turn,
     /// It is something else from the beginning, and passed on.
     Plain,

@@ -73,7 +73,7 @@ impl<'a> ToolForm<'a> {
     }
 }
 
-/// What a value may be, in a word or as its choices.
+/// Returns the type of a value in a word, or its choices.
 fn kind(schema: &Value) -> String {
     if let Some(choices) = schema.get("enum").and_then(Value::as_array) {
         return choices.iter().map(Value::to_string).collect::<Vec<_>>().join("|");

@@ -21,7 +21,7 @@ pub use decode::ConstrainedDecoder;
 pub(super) use encode::payload;
 use omniassist_core::{LlmPayload, ToolChoice, ToolSpec};
 
-/// Whether the answer to this payload is held to a schema. Without tools to call there is nothing to choose.
+/// Returns `true` if the answer to this payload is held to a schema. Without tools to call there is nothing to choose.
 pub(super) fn applies(payload: &LlmPayload) -> bool {
     offered(payload).next().is_some()
 }
@@ -35,7 +35,7 @@ fn offered(payload: &LlmPayload) -> impl Iterator<Item = &ToolSpec> {
     })
 }
 
-/// What stands for words in place of a tool: `reply`, unless a tool has that name.
+/// Returns the name that stands for words in place of a tool: `reply`, unless a tool has that name.
 fn reply_name(payload: &LlmPayload) -> String {
     let mut name = "reply".to_owned();
     while payload.tools.iter().any(|tool| tool.name == *name) {

@@ -1,6 +1,6 @@
 //! Reads `{"tool": NAME, "with": …}` piece by piece.
 
-/// What a piece of the answer turned out to say.
+/// The meaning of a piece of the answer.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Said {
     /// Words for the user.
@@ -20,7 +20,7 @@ pub(super) struct Broken;
 pub(super) struct TurnReader {
     /// The name that stands for words.
     reply: String,
-    /// Whether words are themselves JSON, passed on as it is.
+    /// `true` if words are themselves JSON, passed on unchanged.
     json_reply: bool,
     state: State,
     string: JsonString,
@@ -89,7 +89,7 @@ impl TurnReader {
         self.undecided.as_deref()
     }
 
-    /// Whether the object was closed.
+    /// `true` if the object was closed.
     pub(super) fn is_closed(&self) -> bool {
         self.closed
     }
@@ -217,7 +217,7 @@ struct Nesting {
 }
 
 impl Nesting {
-    /// Whether the value ends with this character.
+    /// Returns `true` if the value ends with this character.
     fn push(&mut self, character: char) -> bool {
         if self.in_string {
             let quote = character == '"' && !self.escaped;
@@ -258,7 +258,7 @@ enum Escape {
 }
 
 impl JsonString {
-    /// Whether the string ends with this character. What is no character (half of a pair) becomes U+FFFD.
+    /// Returns `true` if the string ends with this character. Half of a surrogate pair becomes U+FFFD.
     fn push(&mut self, character: char, out: &mut String) -> Result<bool, Broken> {
         match (self.escape, character) {
             (Escape::No, '"') => {
