@@ -16,7 +16,7 @@ pub(crate) fn assistant(model: impl LlmProvider) -> omniassist_actix::Result<Ass
 
 #[derive(Deserialize, JsonSchema)]
 struct NewTask {
-    /// What is to be done.
+    /// Description of the task.
     title: String,
 }
 

@@ -16,7 +16,7 @@ pub(crate) fn assistant(model: impl LlmProvider, tasks: Tasks) -> omniassist_hyp
 
 #[derive(Deserialize, JsonSchema)]
 struct NewTask {
-    /// What is to be done.
+    /// Description of the task.
     title: String,
 }
 
