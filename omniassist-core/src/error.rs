@@ -6,7 +6,7 @@ use std::time::Duration;
 /// A result with this crate's [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why something that a client or a provider sent was refused.
+/// An error that occurs when a request of a client or an answer of a provider is refused.
 ///
 /// Opaque: ask it with its predicates, do not match on its text. It never carries the offending content itself, only
 /// where it stands and what kind of thing was found there.
@@ -42,7 +42,7 @@ pub enum ErrorCode {
     DuplicateRun,
     /// The chat has a run under way, and the host lets it finish first.
     ChatBusy,
-    /// What a client posted as the server's own is not what the server wrote; [`Error::path`] says where.
+    /// A part that was posted as the server's own was not written by the server; [`Error::path`] names the part.
     SealInvalid,
     /// The principal has as many runs under way as it may.
     TooManyRuns,
@@ -210,7 +210,7 @@ impl Error {
         Self::new(ErrorCode::Internal)
     }
 
-    /// Whether something failed inside the host (HTTP 500).
+    /// Returns `true` if something failed inside the host (HTTP 500).
     #[must_use]
     pub fn is_internal(&self) -> bool {
         self.inner.code == ErrorCode::Internal
@@ -233,13 +233,13 @@ impl Error {
         )
     }
 
-    /// When the same request may be acceptable, where that is known.
+    /// Returns the time after which the same request may be acceptable, if it is known.
     #[must_use]
     pub fn retry_after(&self) -> Option<Duration> {
         self.inner.retry_after
     }
 
-    /// What stands at `path` as the server's own is not what the server wrote.
+    /// Creates the error of a part at `path` that was posted as the server's own and was not written by the server.
     #[must_use]
     pub fn seal_invalid(path: impl Into<String>) -> Self {
         let mut error = Self::new(ErrorCode::SealInvalid);
@@ -259,7 +259,7 @@ impl Error {
         self.inner.path.as_deref()
     }
 
-    /// What should have stood there.
+    /// Returns the expected value.
     #[must_use]
     pub fn expected(&self) -> Option<&str> {
         self.inner.expected.as_deref()
@@ -277,7 +277,7 @@ impl Error {
         self.inner.limit
     }
 
-    /// Whether a limit was passed.
+    /// Returns `true` if a limit was passed.
     #[must_use]
     pub fn is_limit(&self) -> bool {
         self.inner.code == ErrorCode::LimitExceeded

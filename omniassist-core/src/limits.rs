@@ -52,6 +52,9 @@ pub struct Limits {
     /// Turns in a row in which every tool call was unusable (unknown tool, arguments that do not parse or fit)
     /// before the run ends. Default 2.
     pub max_invalid_turns: u32,
+    /// Tool calls in one answer of the model. Default 128. The next one is answered with an error that the model reads,
+    /// and later ones are left out.
+    pub max_calls_per_turn: usize,
     /// Runs of one named principal under way at the same time. Default 4; one more is answered 429 `too_many_runs`.
     /// Anonymous callers are not counted together, since nothing says that they are one.
     pub max_runs_per_principal: usize,
@@ -68,15 +71,15 @@ pub struct Limits {
     pub max_tool_output_bytes: usize,
     /// Tools of one step that run at the same time. Default 8.
     pub max_parallel_tools: usize,
-    /// How long a tool may run. Default 60 s.
+    /// The time that a tool may run. Default 60 s.
     pub tool_timeout: Duration,
-    /// How long a cancelled tool may take to wind up before its task is aborted. Default 2 s.
+    /// The time that a cancelled tool may take to end before its task is aborted. Default 2 s.
     pub tool_cancel_grace: Duration,
-    /// How long a user may take over an approval or a form. Default 15 min; later answers are asked for again.
+    /// The time to answer an approval or a form. Default 15 min. A later answer does not count: the model may ask again.
     pub approval_lifetime: Duration,
-    /// How long a new post to a chat waits for the run it takes the place of to end. Default 250 ms.
+    /// The time that a new post to a chat waits for the end of the run that it replaces. Default 250 ms.
     pub supersede_grace: Duration,
-    /// How long a connection to a provider may take. Default 5 s.
+    /// The time to connect to a provider. Default 5 s.
     pub connect_timeout: Duration,
     /// From request to the first byte of the provider's answer. Default 60 s; 300 s for a loopback base URL and
     /// for Gemini.
@@ -96,7 +99,7 @@ pub struct Limits {
     /// How long an idle pooled provider connection is kept. A provider has a pool for each tokio runtime that asks it;
     /// how many connections there are is not limited. Default 30 s.
     pub pool_idle_timeout: Duration,
-    /// How long a client may leave a response unread before the run is dropped. Default 30 s.
+    /// The time that a client may leave a response unread before the run is dropped. Default 30 s.
     pub write_timeout: Duration,
     /// Silence on a response after which a comment is sent to keep it open. Default 15 s.
     pub keep_alive: Duration,
@@ -131,6 +134,7 @@ impl Default for Limits {
             max_inlined_schema_bytes: MIB,
             max_steps: 16,
             max_invalid_turns: 2,
+            max_calls_per_turn: 128,
             max_runs_per_principal: 4,
             max_runs: 10_000,
             max_sse_event_bytes: 8 * MIB,

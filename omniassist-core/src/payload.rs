@@ -19,7 +19,7 @@ pub struct LlmPayload {
     pub transcript: Arc<[TranscriptItem]>,
     /// The tools that the model may call.
     pub tools: Arc<[Arc<ToolSpec>]>,
-    /// Whether the model must, may or must not call a tool. Default: it may.
+    /// The rule for tool calls: must, may or must not. Default: may.
     pub tool_choice: ToolChoice,
     /// Sampling and other settings.
     pub options: Arc<ModelOptions>,
@@ -41,7 +41,7 @@ impl LlmPayload {
     }
 }
 
-/// Whether the model must, may or must not call a tool.
+/// The rule for tool calls of a model: must, may or must not.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ToolChoice {
@@ -66,9 +66,9 @@ pub struct ModelOptions {
     pub top_p: Option<f64>,
     /// Cap on the tokens of one answer, reasoning included.
     pub max_output_tokens: Option<u32>,
-    /// How much a reasoning model should think.
+    /// The effort of a reasoning model.
     pub reasoning_effort: Option<ReasoningEffort>,
-    /// Whether one turn may hold several tool calls.
+    /// `true` if one turn may hold several tool calls.
     pub parallel_tool_calls: Option<bool>,
     /// A JSON Schema that the answer must follow, with a name for it.
     pub response_schema: Option<(Text, Value)>,
@@ -76,7 +76,7 @@ pub struct ModelOptions {
     pub extra: Map<String, Value>,
 }
 
-/// How much a reasoning model should think before it answers.
+/// The effort of a reasoning model before it answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ReasoningEffort {

@@ -263,6 +263,143 @@ fn unusable_calls_are_told_to_the_model_and_bounded() {
 }
 
 #[test]
+fn a_turn_has_a_limit_of_calls_and_the_model_reads_of_it() {
+    for (made, ran, refused) in [(128, 128, 0), (129, 128, 1), (1_000, 128, 1)] {
+        let mut run = Driven::new(&RunRequest::prompt("hi"));
+        let calls = (0..made).flat_map(|number| call(number, "c", "look", "{\"n\":1}"));
+        run.turn(calls.chain([finish(FinishReason::ToolCalls)]));
+        let tools = run.tools();
+        assert_eq!(tools.len(), ran);
+        for id in tools {
+            run.result(&id, Ok(JsonText::NULL));
+        }
+        let errors = kinds(&run.seen()).iter().filter(|kind| **kind == "input-error").count();
+        assert_eq!(errors, refused);
+        let Some(Action::CallModel { transcript }) = run.machine.next_action() else { panic!() };
+        assert!(is_legal(&transcript));
+        let told = transcript.iter().filter(|item| {
+            matches!(item, TranscriptItem::Result(result) if result.output.as_str().contains("may make 128 calls"))
+        });
+        assert_eq!(told.count(), refused);
+    }
+}
+
+/// Quadratic, this takes minutes.
+#[test]
+fn a_history_of_many_dense_ids_costs_no_search_for_each_call() {
+    let mut machine = {
+        let ids = std::iter::once("c".to_owned()).chain((2..100_000).map(|n| format!("c-{n}")));
+        let parts = ids.map(|id| answered(&id, "look", Some("done"))).collect();
+        let request = RunRequest::new(vec![assistant(parts), Message::user("u", "hi")]);
+        Driven::new(&request)
+    };
+    assert!(machine.machine.next_action().is_some());
+    let mut events = EventBuf::new();
+    for number in 0..100 {
+        for event in call(number, "c", "look", "{\"n\":1}") {
+            machine.machine.step(Input::Model(event), &Tools, &mut events);
+        }
+    }
+    let ids: std::collections::HashSet<_> = events
+        .drain()
+        .filter_map(|event| match event {
+            RunEvent::ToolInputStart { call_id, .. } => Some(call_id),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(ids.len(), 100);
+}
+
+#[test]
+fn models_write_nothing_in_several_ways() {
+    for nothing in ["", " ", "null", "\"null\"", "{}"] {
+        let mut run = Driven::new(&RunRequest::prompt("hi"));
+        run.turn(call(0, "c1", "show", nothing).into_iter().chain([finish(FinishReason::ToolCalls)]));
+        let input = run.seen().into_iter().find_map(|event| match event {
+            RunEvent::ToolInputAvailable { input, .. } => Some(input),
+            _ => None,
+        });
+        assert_eq!(input, Some(JsonText::EMPTY_OBJECT), "{nothing:?}");
+        // A tool with a required property is not called with nothing.
+        let mut run = Driven::new(&RunRequest::prompt("hi"));
+        run.turn(call(0, "c1", "look", nothing).into_iter().chain([finish(FinishReason::ToolCalls)]));
+        let told = run.seen().into_iter().any(|event| {
+            matches!(event, RunEvent::ToolInputError { error_text, .. } if error_text == "`n` is missing")
+        });
+        assert!(told, "{nothing:?}");
+    }
+}
+
+#[test]
+fn a_call_in_free_text_is_an_error_that_the_model_can_act_on() {
+    let mut run = Driven::new(&RunRequest::prompt("hi"));
+    let [_, delta, end] = call(0, "c1", "show", "SELECT 1");
+    let (id, name) = (Text::from("c1"), Text::from("show"));
+    let start = LlmEvent::ToolCallStart { call: 0, id, name, kind: CallKind::Custom };
+    run.turn([start, delta, end, finish(FinishReason::ToolCalls)]);
+    let Some(Action::CallModel { transcript }) = run.machine.next_action() else { panic!() };
+    assert!(is_legal(&transcript));
+    let told = format!("{transcript:?}");
+    assert!(told.contains("JSON arguments, not free text"), "{told}");
+}
+
+#[test]
+fn values_that_could_not_be_posted_back_become_errors() {
+    let nested = |levels: usize| format!("{}{}", "[".repeat(levels), "]".repeat(levels));
+    for (levels, fits) in [(48, true), (49, false), (100, false)] {
+        let mut run = Driven::new(&RunRequest::prompt("hi"));
+        run.turn(call(0, "c1", "look", "{\"n\":1}").into_iter().chain([finish(FinishReason::ToolCalls)]));
+        assert_eq!(run.tools(), ["c1"]);
+        run.result("c1", Ok(JsonText::parse(nested(levels)).unwrap()));
+        assert_eq!(kinds(&run.seen()).contains(&"output"), fits, "{levels}");
+
+        // The object around the list is a level too.
+        let mut run = Driven::new(&RunRequest::prompt("hi"));
+        let arguments = format!("{{\"n\":{}}}", nested(levels - 1));
+        run.turn(call(0, "c1", "look", &arguments).into_iter().chain([finish(FinishReason::ToolCalls)]));
+        assert_eq!(kinds(&run.seen()).contains(&"input-available"), fits, "{levels}");
+    }
+}
+
+#[test]
+fn an_id_that_no_client_could_post_back_is_replaced_and_its_provider_reads_its_own() {
+    let long = "x".repeat(950);
+    for id in [long.as_str(), "line\nbreak"] {
+        let mut run = Driven::new(&RunRequest::prompt("hi"));
+        run.turn(call(0, id, "look", "{\"n\":1}").into_iter().chain([finish(FinishReason::ToolCalls)]));
+        let own = run.tools().remove(0);
+        assert!(!own.is_empty() && own.len() <= 256 && !own.contains(char::is_control), "{own}");
+        let events = run.seen();
+        let metadata = events.iter().find_map(|event| match event {
+            RunEvent::ToolInputAvailable { metadata, .. } => metadata.clone(),
+            _ => None,
+        });
+        run.result(&own, Ok(JsonText::NULL));
+        let ids = |transcript: &[TranscriptItem]| -> Vec<String> {
+            let id = |item: &TranscriptItem| match item {
+                TranscriptItem::Call(call) => Some(call.id.to_string()),
+                TranscriptItem::Result(result) => Some(result.call_id.to_string()),
+                _ => None,
+            };
+            transcript.iter().filter_map(id).collect()
+        };
+        let Some(Action::CallModel { transcript }) = run.machine.next_action() else { panic!() };
+        assert_eq!(ids(&transcript), [id, id]);
+
+        // The same in a later request, from the metadata that the client kept.
+        let mut part = answered(&own, "look", Some("done"));
+        if let Part::Tool(part) = &mut part {
+            part.metadata = metadata;
+        }
+        let request = RunRequest::new(vec![assistant(vec![part]), Message::user("u", "and?")]);
+        let Some(Action::CallModel { transcript }) = Driven::new(&request).machine.next_action() else {
+            panic!()
+        };
+        assert_eq!(ids(&transcript), [id, id]);
+    }
+}
+
+#[test]
 fn a_cut_turn_vetoes_the_last_call_only() {
     let mut run = Driven::new(&RunRequest::prompt("hi"));
     let calls = call(0, "c1", "look", "{\"n\":1}").into_iter().chain(call(1, "c2", "look", "{\"n\":2}"));

@@ -3,7 +3,7 @@
 use omniassist_core::event::CallKind;
 use omniassist_core::message::{Approval, Decision, Message, MessageCollector, Part, ToolState};
 use omniassist_core::run::{
-    Action, ClientAbilities, Gate, Input, RunConfig, RunMachine, ToolCatalog, due_approvals,
+    Action, ClientAbilities, Gate, Input, RefusedApproval, RunConfig, RunMachine, ToolCatalog, due_approvals,
 };
 use omniassist_core::transcript::{from_messages, is_legal};
 use omniassist_core::{
@@ -368,7 +368,7 @@ fn a_spent_approval_runs_nothing() {
     let (mut messages, _) = asked(&[pay(5)]);
     answer(&mut messages, "c1", json!({ "approved": true }));
     let mut config = RunConfig::new("answer");
-    config.spent_approvals.push("c1".into());
+    config.refused_approvals.push(RefusedApproval { call_id: "c1".into(), reason: "Used.".into() });
     let mut run = Driven::with(&RunRequest::new(messages), config);
     assert!(run.run_tools().is_empty());
     let results = run.results();

@@ -23,7 +23,7 @@ struct Refund {
 }
 
 /// A tool that gives money back, and how often it did.
-fn refund(approval: Approval) -> (Tool, Arc<AtomicUsize>) {
+pub(super) fn refund(approval: Approval) -> (Tool, Arc<AtomicUsize>) {
     let ran = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&ran);
     let tool = Tool::new("refund", "Gives money back", move |Args(refund): Args<Refund>| {
@@ -49,12 +49,21 @@ fn extensions(user: &str) -> Extensions {
 }
 
 /// Runs a post to its end, and gives the conversation as the client then has it.
-async fn post(
+pub(super) async fn post(
     assistant: &Assistant,
+    chat: &str,
+    messages: Vec<Message>,
+) -> (Vec<Message>, Vec<RunEvent>) {
+    post_by(assistant, "ada", chat, messages).await
+}
+
+async fn post_by(
+    assistant: &Assistant,
+    user: &str,
     chat: &str,
     mut messages: Vec<Message>,
 ) -> (Vec<Message>, Vec<RunEvent>) {
-    let run = assistant.try_run(ask(chat, messages.clone()), extensions("ada")).unwrap();
+    let run = assistant.try_run(ask(chat, messages.clone()), extensions(user)).unwrap();
     let events: Vec<_> = run.collect().await;
     let continued = messages.pop_if(|last| last.role == omniassist_server::core::message::Role::Assistant);
     let mut collector = continued.map_or_else(MessageCollector::new, MessageCollector::continuing);
@@ -65,7 +74,7 @@ async fn post(
     (messages, events)
 }
 
-fn answer(messages: &mut [Message], approved: bool) {
+pub(super) fn answer(messages: &mut [Message], approved: bool) {
     for part in &mut messages.last_mut().unwrap().parts {
         if let Part::Tool(tool) = part
             && let ToolState::ApprovalRequested { input, approval } = &tool.state
@@ -77,11 +86,11 @@ fn answer(messages: &mut [Message], approved: bool) {
     }
 }
 
-fn state(messages: &[Message]) -> &ToolState {
+pub(super) fn state(messages: &[Message]) -> &ToolState {
     &messages.last().unwrap().tools().last().unwrap().state
 }
 
-fn call_refund(cents: u64) -> Turn {
+pub(super) fn call_refund(cents: u64) -> Turn {
     Turn::call("refund", json!({ "cents": cents }))
 }
 
@@ -168,7 +177,7 @@ async fn an_approval_that_nothing_proves_any_more_fails_for_the_client_too() {
     assert_eq!(ran.load(Ordering::SeqCst), 0);
     let ToolState::OutputError { error_text, .. } = state(&messages) else { panic!("{messages:?}") };
     let error_text = error_text.to_string();
-    assert!(error_text.contains("Make it again"), "{error_text}");
+    assert!(error_text.contains("make the call again"), "{error_text}");
     let tells = |event: &&RunEvent| matches!(event, RunEvent::ToolError { .. });
     assert_eq!(events.iter().filter(tells).count(), 1);
     assert!(matches!(events[0], RunEvent::Start { .. }));
@@ -179,7 +188,84 @@ async fn an_approval_that_nothing_proves_any_more_fails_for_the_client_too() {
     assert_eq!(events.iter().filter(tells).count(), 0);
     let heard: Vec<_> =
         model.payloads()[1..].iter().map(|payload| format!("{:?}", payload.transcript)).collect();
-    assert!(heard.iter().all(|transcript| transcript.contains("Make it again")), "{heard:?}");
+    assert!(heard.iter().all(|transcript| transcript.contains("make the call again")), "{heard:?}");
+}
+
+/// Posts the answered call with the part put back to an earlier state, and counts how often the tool ran.
+async fn post_as_open(assistant: &Assistant, messages: &[Message], approved: bool) -> Vec<Message> {
+    let mut messages = messages.to_vec();
+    for part in &mut messages.last_mut().unwrap().parts {
+        if let Part::Tool(tool) = part {
+            let input = tool.state.input().unwrap().clone();
+            let approval = omniassist_server::core::message::Approval::new("approval-x");
+            tool.state = ToolState::ApprovalRequested { input, approval };
+        }
+    }
+    // What the assistant said after the call would make it history.
+    let message = messages.last_mut().unwrap();
+    let end = message.parts.iter().rposition(|part| matches!(part, Part::Tool(_))).unwrap();
+    message.parts.truncate(end + 1);
+    let (mut messages, _) = post(assistant, "c", messages).await;
+    if approved {
+        answer(&mut messages, true);
+        messages = post(assistant, "c", messages).await.0;
+    }
+    messages
+}
+
+#[tokio::test]
+async fn a_call_that_the_server_ran_by_itself_is_never_asked_for_or_run_again() {
+    let (tool, ran) = refund(Approval::when(|refund: &Refund, _: &Principal| refund.cents > 10));
+    let model =
+        ScriptedProvider::new().turn(call_refund(5)).turn(text("Done.")).turn(text("1")).turn(text("2"));
+    let assistant = Assistant::builder(model).tool(tool).build().unwrap();
+    let (messages, _) = post(&assistant, "c", vec![Message::user("q", "Refund 5.")]).await;
+    assert_eq!(ran.load(Ordering::SeqCst), 1);
+    let after = post_as_open(&assistant, &messages, true).await;
+    assert_eq!(ran.load(Ordering::SeqCst), 1, "{after:?}");
+    assert!(matches!(state(&after), ToolState::OutputError { .. }), "{after:?}");
+}
+
+#[tokio::test]
+async fn a_question_that_is_asked_again_runs_its_call_once() {
+    let (tool, ran) = refund(Approval::always());
+    let mut model = ScriptedProvider::new().turn(call_refund(5));
+    for _ in 0..5 {
+        model = model.turn(text("Done."));
+    }
+    let assistant = Assistant::builder(model).tool(tool).build().unwrap();
+    let (asked, _) = post(&assistant, "c", vec![Message::user("q", "Refund 5.")]).await;
+    for _ in 0..5 {
+        // The client posts the open question, and is sent a new signature.
+        let (mut again, events) = post(&assistant, "c", asked.clone()).await;
+        assert!(events.iter().any(|event| matches!(event, RunEvent::ToolApprovalRequest(_))));
+        answer(&mut again, true);
+        post(&assistant, "c", again).await;
+    }
+    assert_eq!(ran.load(Ordering::SeqCst), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_principal_that_fills_the_record_takes_no_room_of_another() {
+    let (tool, ran) = refund(Approval::always());
+    let mut model = ScriptedProvider::new();
+    for _ in 0..3 {
+        model = model.turn(call_refund(5)).turn(text("Done."));
+    }
+    let guard = omniassist_server::seal::InMemoryReplayGuard::with_capacity(1);
+    let assistant = Assistant::builder(model).tool(tool).replay_guard(guard).build().unwrap();
+    let mut shown = Vec::new();
+    for (user, chat) in [("eve", "c1"), ("eve", "c2"), ("ada", "c3")] {
+        let (mut messages, _) = post_by(&assistant, user, chat, vec![Message::user("q", "Refund.")]).await;
+        answer(&mut messages, true);
+        shown.push(format!("{:?}", post_by(&assistant, user, chat, messages).await.0));
+    }
+    assert_eq!(ran.load(Ordering::SeqCst), 2);
+    assert!(
+        shown[1].contains("too many calls were approved") && !shown[1].contains("before"),
+        "{}",
+        shown[1]
+    );
 }
 
 #[tokio::test]

@@ -36,6 +36,7 @@ mod forgery;
 #[cfg(feature = "gemini")]
 mod gemini;
 mod http;
+mod numbers;
 mod observe;
 #[cfg(feature = "openai")]
 mod openai;
@@ -48,6 +49,7 @@ mod rate;
 mod recorded;
 #[cfg(feature = "__transport")]
 mod recordings;
+mod shared_guard;
 mod spans;
 mod telemetry;
 mod testing_bodies;

@@ -21,11 +21,15 @@
 //! # Ok::<(), serde_json::Error>(())
 //! ```
 
+mod exact;
 mod key;
 mod number;
 mod refused;
 mod write;
 
+pub use exact::{
+    InexactNumber, has_other_numbers, inexact_number, is_deeper_than, rounded_number, with_exact_numbers,
+};
 pub use refused::remove_refused;
 
 use crate::JsonText;

@@ -3,7 +3,7 @@ use std::io::Write as _;
 /// Digits that a double always holds exactly.
 pub(super) const EXACT_DIGITS: usize = 15;
 
-/// Whether a JSON number is surely spelled as `JSON.stringify(JSON.parse(text))` spells it.
+/// Returns `true` if a JSON number is surely spelled as `JSON.stringify(JSON.parse(text))` spells it.
 pub(super) fn is_canonical(text: &str) -> bool {
     let digits = text.strip_prefix('-').unwrap_or(text);
     if digits.len() <= EXACT_DIGITS && digits.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -30,6 +30,48 @@ pub(super) fn write(text: &str, out: &mut Vec<u8>) -> Option<()> {
         positive(number.abs(), out)?;
     }
     Some(())
+}
+
+/// Returns `true` where a double has exactly the value of a JSON number, so that JavaScript keeps it.
+pub(super) fn survives(text: &str) -> bool {
+    if is_canonical(text) {
+        return true;
+    }
+    let mut shortest = Vec::new();
+    let written = write(text, &mut shortest);
+    let written = written.and_then(|()| Decimal::parse(std::str::from_utf8(&shortest).ok()?));
+    written.is_some() && written == Decimal::parse(text)
+}
+
+/// The value of a decimal number.
+#[derive(PartialEq, Eq)]
+struct Decimal {
+    is_negative: bool,
+    /// Significant digits, without zeros at either end.
+    digits: String,
+    /// The power of ten of the last digit.
+    exponent: i64,
+}
+
+impl Decimal {
+    fn parse(text: &str) -> Option<Self> {
+        let (is_negative, text) = text.strip_prefix('-').map_or((false, text), |text| (true, text));
+        let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
+        let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+        let digits = format!("{whole}{fraction}");
+        if !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+            return None;
+        }
+        let significant = digits.trim_end_matches('0');
+        let zeros = i64::try_from(digits.len() - significant.len()).ok()?;
+        let fraction = i64::try_from(fraction.len()).ok()?;
+        let digits = significant.trim_start_matches('0').to_owned();
+        if digits.is_empty() {
+            return Some(Self { is_negative: false, digits, exponent: 0 });
+        }
+        let exponent = exponent.parse::<i64>().ok()?.checked_sub(fraction)?.checked_add(zeros)?;
+        Some(Self { is_negative, digits, exponent })
+    }
 }
 
 /// Whether a decimal fraction is spelled as JavaScript prints it: no digit too many, and none that a double would lose.

@@ -59,7 +59,7 @@ struct Entry {
     key: Key,
     /// The first bytes of the key, as a number. No key has a zero in it, so a shorter one is the smaller number.
     head: u64,
-    /// Whether the bytes of the key are in the order of its code units.
+    /// `true` if the bytes of the key are in the order of its code units.
     is_plain: bool,
     kept: bool,
 }
@@ -129,7 +129,7 @@ enum Name {
     Other,
 }
 
-/// What matters of a value that was written to the object that it stands in.
+/// The facts about a written value that its object needs.
 struct Written {
     has_prototype: bool,
 }

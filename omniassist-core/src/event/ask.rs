@@ -2,7 +2,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{JsonText, Text};
 
-/// What a client needs to ask for approval of a call.
+/// A request for the approval of a call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ApprovalRequest {
@@ -16,9 +16,9 @@ pub struct ApprovalRequest {
     pub input: JsonText,
     /// A question for the user, where the host wrote one.
     pub message: Option<Text>,
-    /// Whether whoever approves may change the arguments.
+    /// `true` if the user may change the arguments.
     pub editable: bool,
-    /// When the request lapses, in milliseconds since 1970. `None`: never.
+    /// The time at which the request expires, in milliseconds since 1970. `None`: never.
     pub expires_at_ms: Option<u64>,
     /// Proof that this server asked, which must come back with the answer.
     pub signature: Option<Text>,
@@ -47,17 +47,17 @@ impl ApprovalRequest {
     }
 }
 
-/// What a client needs to ask the user for input.
+/// A request for input of the user.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct InputRequest {
     /// The call that asks; its output is the answer.
     pub call_id: Text,
-    /// What the user is asked.
+    /// The question for the user.
     pub message: Option<Text>,
     /// JSON Schema of the answer, of type `object`.
     pub schema: JsonText,
-    /// When the request lapses, in milliseconds since 1970. `None`: never.
+    /// The time at which the request expires, in milliseconds since 1970. `None`: never.
     pub expires_at_ms: Option<u64>,
 }
 

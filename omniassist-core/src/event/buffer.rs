@@ -30,13 +30,13 @@ impl<T> EventBuf<T> {
         self.events.pop_front()
     }
 
-    /// Whether nothing waits.
+    /// Returns `true` if no event waits.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.events.is_empty()
     }
 
-    /// How many events wait.
+    /// Returns the number of waiting events.
     #[must_use]
     pub fn len(&self) -> usize {
         self.events.len()

@@ -3,7 +3,7 @@ use serde::{Deserialize, Serialize};
 use crate::message::ProviderMetadata;
 use crate::{JsonText, Text};
 
-/// What a model says, in the order it says it.
+/// An event of a model's answer, in order.
 ///
 /// `block` numbers the text and reasoning blocks, `call` the tool calls, each from 0 within one model turn.
 /// Metadata is provider-opaque state in two levels, `{"openai": {…}}`, that must come back unchanged with the next
@@ -61,7 +61,7 @@ pub enum LlmEvent {
         id: Text,
         /// Name of the tool.
         name: Text,
-        /// Whether arguments are JSON or free text.
+        /// The kind of the arguments: JSON or free text.
         kind: CallKind,
     },
     /// A piece of a tool call's arguments.
@@ -107,7 +107,7 @@ pub enum LlmEvent {
     Usage(Usage),
     /// The turn is over. Exactly one per healthy turn, and the last event but [`Usage`](Self::Usage).
     Finish {
-        /// Why, in one vocabulary.
+        /// The reason, in one vocabulary.
         reason: FinishReason,
         /// The provider's own word.
         raw: Option<Text>,
@@ -119,12 +119,12 @@ pub enum LlmEvent {
     Unknown {
         /// The provider's name for it.
         kind: Text,
-        /// What came with it.
+        /// The content.
         data: Text,
     },
 }
 
-/// Whether a call's arguments are JSON or free text.
+/// The kind of a call's arguments: JSON or free text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CallKind {
@@ -164,7 +164,7 @@ pub enum Source {
     },
 }
 
-/// Why a model's turn ended.
+/// The reason for the end of a model's turn.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
 #[serde(rename_all = "kebab-case")]
@@ -189,7 +189,7 @@ pub enum FinishReason {
 }
 
 impl FinishReason {
-    /// Whether this reason alone says that the output was cut.
+    /// Returns `true` if this reason alone means that the output was cut.
     #[must_use]
     pub fn is_cut(&self) -> bool {
         matches!(self, Self::Length | Self::ContentFilter | Self::Error)

@@ -20,14 +20,14 @@ pub enum RunEvent {
     Start {
         /// Id of the assistant message being written: that of the message continued, or a new one.
         message_id: Text,
-        /// What the client should keep with the message.
+        /// Metadata that the client should keep with the message.
         metadata: Option<Map<String, Value>>,
     },
     /// A model call begins.
     StepStart,
     /// A step is over: its text has ended and its server tools have run.
     StepFinish {
-        /// Why the model stopped.
+        /// The reason why the model stopped.
         reason: FinishReason,
         /// Tokens of this step.
         usage: Usage,
@@ -92,7 +92,7 @@ pub enum RunEvent {
         name: Text,
         /// The arguments.
         input: JsonText,
-        /// Whether the provider runs it itself.
+        /// `true` if the provider runs it itself.
         provider_executed: bool,
         /// State that must come back with the call.
         metadata: Option<ProviderMetadata>,
@@ -105,7 +105,7 @@ pub enum RunEvent {
         name: Text,
         /// The arguments: the parsed value, or a JSON string of the raw text where it does not parse.
         input: JsonText,
-        /// Why, for the user and the model.
+        /// The reason, for the user and the model.
         error_text: Text,
         /// State that must come back with the call.
         metadata: Option<ProviderMetadata>,
@@ -116,18 +116,18 @@ pub enum RunEvent {
         call_id: Text,
         /// The output.
         output: JsonText,
-        /// Whether more will follow: progress, replaced by the next output of the same call.
+        /// `true` for progress, which the next output of the same call replaces.
         preliminary: bool,
-        /// Whether the provider ran it itself.
+        /// `true` if the provider ran it itself.
         provider_executed: bool,
     },
     /// A tool failed.
     ToolError {
         /// The call.
         call_id: Text,
-        /// Why, for the user and the model.
+        /// The reason, for the user and the model.
         error_text: Text,
-        /// Whether the provider ran it itself.
+        /// `true` if the provider ran it itself.
         provider_executed: bool,
     },
     /// A call waits for somebody's approval and does not run before.
@@ -136,14 +136,14 @@ pub enum RunEvent {
     ToolDenied {
         /// The call.
         call_id: Text,
-        /// Why, in the words of whoever denied it.
+        /// The reason that the user gave.
         reason: Option<Text>,
     },
     /// A call was refused without asking anybody: by the host's policy, or because the client cannot ask.
     ToolRefused {
         /// The call.
         call_id: Text,
-        /// Why, for the user and the model.
+        /// The reason, for the user and the model.
         reason: Text,
     },
     /// Proof that this server wrote a call's output (or its failure), for the client to send back with it. Follows the
@@ -167,7 +167,7 @@ pub enum RunEvent {
         id: Text,
         /// Its kind; the client picks how to show it by this.
         kind: Text,
-        /// What is to be shown: an object.
+        /// The content: an object.
         content: JsonText,
     },
     /// A change of an activity: an array of JSON Patch operations (RFC 6902) on its content.
@@ -196,14 +196,14 @@ pub enum RunEvent {
         id: Option<Text>,
         /// The data.
         data: JsonText,
-        /// Whether the client should not keep it with the message.
+        /// `true` if the client should not keep it with the message.
         transient: bool,
     },
     /// More metadata for the message; merged into what is there.
     Metadata(Map<String, Value>),
     /// The run is over, or waits for the client (a front-end tool); the last event.
     Finish {
-        /// Why the last step ended.
+        /// The reason for the end of the last step.
         reason: FinishReason,
         /// Tokens of all steps of this run.
         usage: Usage,
@@ -223,7 +223,7 @@ pub enum RunEvent {
 }
 
 impl RunEvent {
-    /// Whether this event ends the run.
+    /// Returns `true` if this event ends the run.
     #[must_use]
     pub fn is_terminal(&self) -> bool {
         matches!(self, Self::Finish { .. } | Self::Error { .. } | Self::Abort { .. })

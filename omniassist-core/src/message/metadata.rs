@@ -32,6 +32,10 @@ pub fn own_entries(metadata: &Map<String, Value>) -> Option<&Map<String, Value>>
 pub struct ProviderMetadata(Map<String, Value>);
 
 impl ProviderMetadata {
+    /// The key of this project's own entry that holds a call's arguments as the model wrote them, where a client may
+    /// spell their numbers in another way.
+    pub const ARGUMENTS: &str = "arguments";
+
     /// Returns the metadata with the state of one provider.
     #[must_use]
     pub fn of(provider: &str, state: Map<String, Value>) -> Self {

@@ -248,6 +248,19 @@ impl ToolState {
         }
     }
 
+    /// The arguments, where there are any.
+    pub(crate) fn input_mut(&mut self) -> Option<&mut JsonText> {
+        match self {
+            Self::InputStreaming => None,
+            Self::InputAvailable { input }
+            | Self::ApprovalRequested { input, .. }
+            | Self::ApprovalResponded { input, .. }
+            | Self::OutputAvailable { input, .. }
+            | Self::OutputDenied { input, .. } => Some(input),
+            Self::OutputError { input, .. } => input.as_mut(),
+        }
+    }
+
     /// Whether the call has its result, good or bad.
     #[must_use]
     pub fn is_answered(&self) -> bool {

@@ -1,114 +1,15 @@
 use std::fmt;
 use std::sync::Arc;
 
-use serde_json::Map;
-
 use super::state::{CallState, OpenCall, Phase, RunState, VERSION};
 use super::turn::{BlockKind, Finish, Turn};
-use super::{ClientAbilities, RunRequest, obligation};
+use super::{CallLabel, ClientAbilities, RefusedApproval, RunRequest, ToolCatalog, call_ids, obligation};
 use crate::event::{LlmEvent, RunErrorCode};
-use crate::message::{Message, Part, Role, call_label};
+use crate::message::{Message, Part, Role};
 use crate::transcript::{ToolCall, from_messages, insert_context};
-use crate::{EventBuf, JsonText, Limits, RunEvent, Text, ToolSide, TranscriptItem, Usage};
+use crate::{EventBuf, JsonText, Limits, RunEvent, Text, TranscriptItem, Usage, canonical};
 
-/// What the run loop needs to know of tools. A run sees one unchanging catalog.
-pub trait ToolCatalog {
-    /// Who runs the tool with exactly this name; `None` where there is no such tool.
-    fn side(&self, name: &str) -> Option<ToolSide>;
-
-    /// Whether a tool takes these arguments.
-    ///
-    /// # Errors
-    ///
-    /// What is wrong with them, for the model to read.
-    fn check(&self, name: &str, arguments: &JsonText) -> Result<(), Text>;
-
-    /// Who is to be asked before a call with arguments that fit runs. Default: nobody.
-    fn gate(&self, name: &str, arguments: &JsonText) -> Gate {
-        let _ = (name, arguments);
-        Gate::Open
-    }
-
-    /// Returns the name and the summary of a call that clients show to people. Default: neither.
-    fn label(&self, name: &str, arguments: Option<&JsonText>) -> CallLabel {
-        let _ = (name, arguments);
-        CallLabel::default()
-    }
-
-    /// Whether what a client gave back for a front-end tool fits the call. Default: anything does.
-    ///
-    /// # Errors
-    ///
-    /// What is wrong with it, for the user and the model.
-    fn check_output(&self, name: &str, arguments: &JsonText, output: &JsonText) -> Result<(), Text> {
-        let _ = (name, arguments, output);
-        Ok(())
-    }
-}
-
-/// The name and the summary of a call, for people.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct CallLabel {
-    /// The tool's title.
-    pub title: Option<Text>,
-    /// One line about the arguments. `None` while they are incomplete, and for a tool without a summary.
-    pub summary: Option<Text>,
-}
-
-impl CallLabel {
-    /// Returns the event that gives the label to the client, or `None` for an empty label.
-    pub(super) fn event(self, call_id: &Text) -> Option<RunEvent> {
-        let fields = [("title", self.title), ("summary", self.summary)];
-        let label: Map<_, _> = fields
-            .into_iter()
-            .filter_map(|(key, text)| Some((key.to_owned(), text?.as_str().into())))
-            .collect();
-        (!label.is_empty()).then(|| RunEvent::Metadata(call_label(call_id, label)))
-    }
-}
-
-/// What stands between a call and its execution.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Gate {
-    /// Nothing.
-    Open,
-    /// Somebody must approve it.
-    Approval {
-        /// A question for the user.
-        message: Option<Text>,
-        /// Whether whoever approves may change the arguments.
-        editable: bool,
-    },
-    /// The call is a form: the client shows it, and what the user enters is its output.
-    Form {
-        /// What the user is asked.
-        message: Option<Text>,
-        /// JSON Schema of the answer.
-        schema: JsonText,
-    },
-    /// It must not run.
-    Refused {
-        /// Why, for the user and the model.
-        reason: Text,
-    },
-}
-
-/// A catalog without tools.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct NoTools;
-
-impl ToolCatalog for NoTools {
-    fn side(&self, _name: &str) -> Option<ToolSide> {
-        None
-    }
-
-    fn check(&self, _name: &str, _arguments: &JsonText) -> Result<(), Text> {
-        Ok(())
-    }
-}
-
-/// What a run is given beside the request. Ids come in here, since the machine draws no random numbers.
+/// The settings of a run. Ids are part of them, since the machine draws no random numbers.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct RunConfig {
@@ -122,10 +23,17 @@ pub struct RunConfig {
     pub max_invalid_turns: u32,
     /// Bytes of one call's arguments. Default: that of [`Limits`].
     pub max_tool_args_bytes: usize,
-    /// What the client can do; the request says so. Default: everything.
+    /// The abilities of the client, from the request. Default: all.
     pub abilities: ClientAbilities,
-    /// Calls whose approval was used before: they do not run again. Default: none.
-    pub spent_approvals: Vec<Text>,
+    /// Calls of one turn. Default: that of [`Limits`].
+    pub max_calls_per_turn: usize,
+    /// Bytes of a call's id. A longer one is replaced. Default: that of [`Limits`].
+    pub max_id_bytes: usize,
+    /// Levels of arrays and objects in a call's arguments or output. Default: 16 fewer than
+    /// [`max_json_depth`](Limits::max_json_depth), so that the message that carries the value can be read again.
+    pub max_value_depth: usize,
+    /// Approved calls that must not run, with the reason. Default: none.
+    pub refused_approvals: Vec<RefusedApproval>,
 }
 
 impl RunConfig {
@@ -145,12 +53,15 @@ impl RunConfig {
             max_invalid_turns: limits.max_invalid_turns,
             max_tool_args_bytes: limits.max_tool_args_bytes,
             abilities: ClientAbilities::default(),
-            spent_approvals: Vec::new(),
+            max_calls_per_turn: limits.max_calls_per_turn,
+            max_id_bytes: limits.max_id_bytes,
+            max_value_depth: limits.max_json_depth.saturating_sub(16),
+            refused_approvals: Vec::new(),
         }
     }
 }
 
-/// What happened since the machine was last stepped.
+/// An event since the last step of the machine.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Input {
@@ -167,26 +78,26 @@ pub enum Input {
     ToolProgress {
         /// The call.
         call_id: Text,
-        /// What it has so far.
+        /// The output so far.
         output: JsonText,
     },
     /// A tool has ended.
     ToolResult {
         /// The call.
         call_id: Text,
-        /// What it gave, or why it failed.
+        /// The output, or the error.
         result: Result<JsonText, Text>,
     },
     /// Something outside the run failed it: a deadline, a limit.
     Fail(RunErrorCode),
     /// The run is to stop now.
     Abort {
-        /// Why, for the client.
+        /// The reason, for the client.
         reason: Text,
     },
 }
 
-/// What is due.
+/// An action that is due.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Action {
@@ -233,6 +144,7 @@ impl RunMachine {
             phase: Phase::ModelDue,
             transcript,
             left_out_calls: Vec::new(),
+            call_ids: call_ids::CallIds::default(),
             steps: steps_since_user(&request.messages),
             invalid_turns: 0,
             next_block: 0,
@@ -277,25 +189,29 @@ impl RunMachine {
         &self.state.transcript
     }
 
-    /// Whether the terminal event was written. Nothing follows it.
+    /// Returns `true` if the terminal event was written. Nothing follows it.
     #[must_use]
     pub fn is_done(&self) -> bool {
         matches!(self.state.phase, Phase::Done | Phase::Suspended)
     }
 
-    /// Whether the run waits for its client: for outputs of front-end tools, approvals or forms.
+    /// Returns `true` if the run waits for its client: for outputs of front-end tools, approvals or forms.
     #[must_use]
     pub fn is_suspended(&self) -> bool {
         self.state.phase == Phase::Suspended
     }
 
-    /// What is due; each action is named once.
+    /// Returns the action that is due. Each action is named once.
     pub fn next_action(&mut self) -> Option<Action> {
         match self.state.phase {
             Phase::ModelDue => {
                 self.state.phase = Phase::Model;
                 self.state.steps = self.state.steps.saturating_add(1);
-                Some(Action::CallModel { transcript: self.state.transcript.as_slice().into() })
+                let transcript = match self.state.transcript.as_slice() {
+                    items if call_ids::is_renamed(items) => call_ids::for_provider(items).into(),
+                    items => items.into(),
+                };
+                Some(Action::CallModel { transcript })
             }
             Phase::ToolsDue => {
                 self.state.phase = Phase::Tools;
@@ -305,7 +221,7 @@ impl RunMachine {
         }
     }
 
-    /// Whether the next model call would pass the limit of steps.
+    /// Returns `true` if the next model call would pass the limit of steps.
     pub(super) fn out_of_steps(&self) -> bool {
         self.state.steps >= self.config.max_steps
     }
@@ -346,6 +262,7 @@ impl RunMachine {
                 self.context_overflow(tools, events);
             }
             Input::ToolProgress { call_id, output } if self.is_running(&call_id) => {
+                let Ok(output) = self.outgoing(output) else { return };
                 events.push(RunEvent::ToolOutput {
                     call_id,
                     output,
@@ -354,6 +271,7 @@ impl RunMachine {
                 });
             }
             Input::ToolResult { call_id, result } if self.is_running(&call_id) => {
+                let result = result.and_then(|output| self.outgoing(output));
                 self.tool_result(call_id, result, events);
             }
             Input::Fail(code) => self.fail(code, events),
@@ -371,7 +289,7 @@ impl RunMachine {
     }
 
     fn model(&mut self, event: LlmEvent, tools: &dyn ToolCatalog, events: &mut EventBuf<RunEvent>) {
-        let RunState { turn, next_block, transcript, left_out_calls, .. } = &mut self.state;
+        let RunState { turn, next_block, transcript, left_out_calls, call_ids, .. } = &mut self.state;
         if !std::mem::replace(&mut turn.started, true) {
             events.push(RunEvent::StepStart);
         }
@@ -391,13 +309,27 @@ impl RunMachine {
                 turn.end_block(BlockKind::Reasoning, block, metadata, next_block, events);
             }
             LlmEvent::ToolCallStart { call, id, name, kind } => {
-                let id = unused_call_id(id, transcript, left_out_calls, turn);
+                let made = turn.calls.len();
+                if made > self.config.max_calls_per_turn {
+                    return;
+                }
+                let own = call_ids::replacement(&id, self.config.max_id_bytes);
+                let wanted = own.clone().unwrap_or_else(|| id.clone());
+                let known = known_call_ids(transcript, left_out_calls, turn);
+                let unused = call_ids.unused(wanted, known);
+                // An empty id, and one that the provider has given before, would not tell calls apart.
+                let provider_id = Some(id).filter(|id| own.as_ref() == Some(&unused) && !id.is_empty());
+                let id = unused;
                 events.push(RunEvent::ToolInputStart { call_id: id.clone(), name: name.clone() });
                 let title = CallLabel { summary: None, ..tools.label(&name, None) };
                 if let Some(title) = title.event(&id) {
                     events.push(title);
                 }
                 turn.start_call(call, id, name, kind);
+                if let Some(call) = turn.calls.last_mut() {
+                    call.provider_id = provider_id;
+                    call.is_surplus = made == self.config.max_calls_per_turn;
+                }
             }
             LlmEvent::ToolCallDelta { call, delta } => {
                 let Some(call) = turn.call_mut(call).filter(|_| !delta.is_empty()) else { return };
@@ -413,7 +345,10 @@ impl RunMachine {
                 }
                 if let Some(call) = turn.call_mut(call) {
                     call.arguments = Some(arguments);
-                    call.metadata = metadata;
+                    call.metadata = match &call.provider_id {
+                        Some(id) => Some(call_ids::with_provider_id(metadata, id)),
+                        None => metadata,
+                    };
                 }
             }
             LlmEvent::ProviderTool { id, kind, name, item, replay_to } => {
@@ -421,6 +356,7 @@ impl RunMachine {
                     turn.provider_item(provider, item.clone());
                 }
                 let name = name.unwrap_or(kind);
+                let id = call_ids::replacement(&id, self.config.max_id_bytes).unwrap_or(id);
                 let (call_id, input, output) = (id.clone(), JsonText::EMPTY_OBJECT, item);
                 let (provider_executed, metadata, preliminary) = (true, None, false);
                 events.push(RunEvent::ToolInputAvailable {
@@ -438,6 +374,15 @@ impl RunMachine {
             LlmEvent::Finish { reason, truncated, .. } => turn.finish = Some(Finish { reason, truncated }),
             LlmEvent::Start { .. } | LlmEvent::Unknown { .. } => {}
         }
+    }
+
+    /// Returns the output in a form that comes back from a client as it is, or the reason why there is none.
+    fn outgoing(&self, output: JsonText) -> Result<JsonText, Text> {
+        let max = self.config.max_value_depth;
+        if canonical::is_deeper_than(&output, max) {
+            return Err(format!("The output was dropped: it is nested in more than {max} levels.").into());
+        }
+        Ok(canonical::with_exact_numbers(&output).unwrap_or(output))
     }
 
     fn tool_result(
@@ -480,18 +425,17 @@ impl OpenCall {
     }
 }
 
-/// The id, changed if the conversation has it already: some servers number their calls anew in every answer, and a
-/// transcript needs one id per call.
-fn unused_call_id(id: Text, transcript: &[TranscriptItem], left_out: &[Text], turn: &Turn) -> Text {
-    let taken = |id: &str| {
-        turn.calls.iter().any(|call| call.id == id)
-            || left_out.iter().any(|call| call == id)
-            || transcript.iter().any(|item| matches!(item, TranscriptItem::Call(call) if call.id == id))
-    };
-    if !taken(&id) {
-        return id;
-    }
-    (2_u32..).map(|n| format!("{id}-{n}")).find(|id| !taken(id)).map_or(id, Text::from)
+/// Ids of the calls that a client has.
+fn known_call_ids<'a>(
+    transcript: &'a [TranscriptItem],
+    left_out: &'a [Text],
+    turn: &'a Turn,
+) -> impl Iterator<Item = Text> + 'a {
+    let shown = transcript.iter().filter_map(|item| match item {
+        TranscriptItem::Call(call) => Some(&call.id),
+        _ => None,
+    });
+    shown.chain(left_out).chain(turn.calls.iter().map(|call| &call.id)).cloned()
 }
 
 /// Model calls that the conversation shows since the last user message.

@@ -1,4 +1,4 @@
-//! What a run is asked for ([`RunRequest`]), and the run loop that carries it out ([`RunMachine`]).
+//! The request for a run ([`RunRequest`]), and the run loop that carries it out ([`RunMachine`]).
 //!
 //! The machine does no I/O. It is fed [`Input`]s, writes [`RunEvent`](crate::RunEvent)s, and names the [`Action`]
 //! that is due: call the model, run these tools. Whoever drives it owns sockets, tasks and clocks. Its
@@ -21,6 +21,8 @@
 //! assert!(matches!(events.drain().last(), Some(RunEvent::Finish { .. })));
 //! ```
 
+mod call_ids;
+mod catalog;
 mod machine;
 mod obligation;
 mod outcome;
@@ -29,7 +31,8 @@ mod request;
 mod state;
 mod turn;
 
-pub use machine::{Action, CallLabel, Gate, Input, NoTools, RunConfig, RunMachine, ToolCatalog};
-pub use obligation::{DueApproval, due_approvals};
+pub use catalog::{CallLabel, Gate, NoTools, ToolCatalog};
+pub use machine::{Action, Input, RunConfig, RunMachine};
+pub use obligation::{DueApproval, RefusedApproval, due_approvals};
 pub use request::{ClientAbilities, RunRequest, ToolUse, Trigger};
 pub use state::RunState;

@@ -1,28 +1,41 @@
-//! What a client owes a run: outputs of front-end tools, answers to approvals and to forms.
+//! Obligations of a client: outputs of front-end tools, answers to approvals and to forms.
 //!
 //! All three are one thing, a call of the last step that only the client can settle. A run that continues a message
 //! goes on when every one of them is settled, and not before.
 
 use std::collections::HashSet;
 
-use super::machine::{Gate, RunMachine, ToolCatalog};
+use super::catalog::{Gate, ToolCatalog};
+use super::machine::RunMachine;
 use super::state::{CallState, OpenCall, Phase};
+use crate::canonical::InexactNumber;
 use crate::event::{ApprovalRequest, FinishReason};
 use crate::message::{Approval, Message, Part, Role, ToolPart, ToolState};
 use crate::transcript::denial;
-use crate::{EventBuf, JsonText, RunEvent, RunRequest, Text, ToolSide, TranscriptItem, Usage};
-
-/// What the model and the user read of an approval that came a second time.
-const USED: &str = "This approval was used before; the call was not run again.";
+use crate::{EventBuf, JsonText, RunEvent, RunRequest, Text, ToolSide, TranscriptItem, Usage, canonical};
 
 /// An approved call that a run is about to make.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct DueApproval {
     /// The call.
     pub call_id: Text,
+    /// The tool.
+    pub name: Text,
+    /// The arguments that the approval was asked for.
+    pub arguments: JsonText,
+    /// The message that the call belongs to.
+    pub message_id: Text,
     /// The proof that came back with the approval.
     pub signature: Option<Text>,
+}
+
+/// An approved call that must not run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RefusedApproval {
+    /// The call.
+    pub call_id: Text,
+    /// The reason, for the user and the model.
+    pub reason: Text,
 }
 
 /// The approved calls that a run of this request begins with: none while the client still owes something.
@@ -36,6 +49,9 @@ pub fn due_approvals(request: &RunRequest, tools: &dyn ToolCatalog) -> Vec<DueAp
     let approved = step.answered.iter().filter(|part| answer(part).is_some_and(Approval::is_approved));
     let due = |part: &&&ToolPart| DueApproval {
         call_id: part.call_id.clone(),
+        name: part.name.clone(),
+        arguments: part.state.input().cloned().unwrap_or(JsonText::EMPTY_OBJECT),
+        message_id: message.id.clone(),
         signature: answer(part).and_then(|approval| approval.signature.clone()),
     };
     approved.map(|part| due(&part)).collect()
@@ -106,6 +122,17 @@ pub(super) fn tell_unaccepted(message: &Message, unaccepted: &[Text], events: &m
             events.push(RunEvent::ToolError { call_id, error_text, provider_executed: false });
         }
     }
+}
+
+/// Returns the error of a number that the user's client would change.
+pub(super) fn rounded(found: &InexactNumber) -> Text {
+    let InexactNumber { path, number } = found;
+    let place = if path.is_empty() { "the arguments" } else { path };
+    format!(
+        "The call did not run: the user's client cannot hold the number {number} of `{place}` exactly. \
+         Use strings for such numbers."
+    )
+    .into()
 }
 
 /// The request for a call's approval, with what the host says about it.
@@ -206,8 +233,9 @@ impl RunMachine {
         edited: Option<&JsonText>,
         tools: &dyn ToolCatalog,
     ) -> Result<JsonText, Text> {
-        if self.config.spent_approvals.contains(&part.call_id) {
-            return Err(Text::from_static(USED));
+        let refused = self.config.refused_approvals.iter().find(|refused| refused.call_id == part.call_id);
+        if let Some(refused) = refused {
+            return Err(refused.reason.clone());
         }
         let gate = tools.gate(&part.name, shown);
         let arguments = match edited {
@@ -215,6 +243,9 @@ impl RunMachine {
             Some(edited) => {
                 if !matches!(gate, Gate::Approval { editable: true, .. }) {
                     return Err(Text::from_static("The arguments of this call may not be changed."));
+                }
+                if let Some(found) = canonical::rounded_number(edited) {
+                    return Err(rounded(&found));
                 }
                 edited.clone()
             }

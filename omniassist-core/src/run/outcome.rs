@@ -1,24 +1,29 @@
-//! What follows when a turn or a step is over.
+//! The end of a turn and of a step.
 
-use super::machine::{CallLabel, Gate, RunMachine, ToolCatalog};
-use super::obligation::approval_request;
+use super::catalog::{CallLabel, Gate, ToolCatalog};
+use super::machine::RunMachine;
+use super::obligation::{approval_request, rounded};
 use super::state::{CallState, OpenCall, Phase};
 use super::turn::{Call, Finish};
 use crate::event::{CallKind, FinishReason, InputRequest, RunErrorCode};
 use crate::transcript::{ToolCall, ToolResult, repair};
-use crate::{EventBuf, JsonText, RunEvent, Text, ToolSide, TranscriptItem};
+use crate::{EventBuf, JsonText, RunEvent, Text, ToolSide, TranscriptItem, canonical};
 
-/// What the model and the user read of a call that the provider never finished.
+/// The error of a call that the provider never finished.
 const CUT: &str = "The call was cut off before its arguments were complete; it was not run.";
 
-/// What the model reads of a call that needs an approval which the client cannot ask for.
+/// The error of a call that needs an approval which the client cannot ask for.
 const CANNOT_ASK: &str =
     "This call needs the user's approval, and the user's client cannot ask for it. It was not run.";
 
-/// What the model reads of a form that the client cannot show.
+/// The error of a call in free text.
+const NOT_FREE_TEXT: &str =
+    "The tool takes JSON arguments, not free text. Call it as a function, with a JSON object.";
+
+/// The error of a form that the client cannot show.
 const CANNOT_SHOW: &str = "The user's client cannot show forms. Ask in words instead.";
 
-/// What the user reads of a tool that was running when the run failed.
+/// The error of a tool that was running when the run failed.
 const INTERRUPTED: &str = "The call was interrupted; its outcome is unknown.";
 
 impl RunMachine {
@@ -42,12 +47,15 @@ impl RunMachine {
                     events.push(summary);
                 }
             }
+            // A client in JavaScript would round such numbers, and post them back so.
+            let input = canonical::with_exact_numbers(&settled.arguments);
+            let input = input.unwrap_or_else(|| settled.arguments.clone());
             events.push(match &settled.state {
                 CallState::Invalid { error_text } | CallState::Cut { error_text } => {
                     RunEvent::ToolInputError {
                         call_id: settled.id.clone(),
                         name: settled.name.clone(),
-                        input: settled.arguments.clone(),
+                        input,
                         error_text: error_text.clone(),
                         metadata,
                     }
@@ -55,7 +63,7 @@ impl RunMachine {
                 _ => RunEvent::ToolInputAvailable {
                     call_id: settled.id.clone(),
                     name: settled.name.clone(),
-                    input: settled.arguments.clone(),
+                    input,
                     provider_executed: false,
                     metadata,
                 },
@@ -199,7 +207,7 @@ impl RunMachine {
     }
 }
 
-/// Whether an item is something that the model said.
+/// Returns `true` for an item that the model wrote.
 fn is_said(item: &TranscriptItem) -> bool {
     !matches!(item, TranscriptItem::User { .. } | TranscriptItem::Result(_))
 }
@@ -209,38 +217,57 @@ fn raw_input(call: &Call) -> JsonText {
     JsonText::from_str_value(call.arguments.as_deref().unwrap_or(&call.partial))
 }
 
-/// A call that has come to its end as far as the model is concerned, with its arguments where they could be read.
-fn read_call(call: &Call, vetoed: bool, tools: &dyn ToolCatalog) -> (JsonText, Result<ToolSide, CallState>) {
-    let Some(arguments) = call.arguments.as_ref().filter(|_| !vetoed) else {
-        return (raw_input(call), Err(CallState::Cut { error_text: Text::from_static(CUT) }));
-    };
-    let parsed = match arguments.trim() {
-        "" if call.kind == CallKind::Function => Ok(JsonText::EMPTY_OBJECT),
-        _ if call.kind == CallKind::Custom => Ok(JsonText::from_str_value(arguments)),
-        _ => JsonText::parse(arguments.clone()),
-    };
-    let invalid = |error_text: Text| Err(CallState::Invalid { error_text });
-    let arguments = match parsed {
-        Ok(arguments) => arguments,
-        Err(error) => {
-            return (raw_input(call), invalid(format!("The arguments are not valid JSON: {error}.").into()));
-        }
-    };
-    let side = match tools.side(&call.name) {
-        None => invalid(format!("There is no tool named `{}`.", call.name).into()),
-        Some(side) => match tools.check(&call.name, &arguments) {
-            Ok(()) => Ok(side),
-            Err(text) => invalid(text),
-        },
-    };
-    (arguments, side)
-}
-
 impl RunMachine {
-    /// What becomes of a call once the turn is over, and what the client is told beside the call itself.
+    /// Reads a call that the model has finished: its arguments as far as they can be read, and the side that runs it.
+    fn read_call(
+        &self,
+        call: &Call,
+        vetoed: bool,
+        tools: &dyn ToolCatalog,
+    ) -> (JsonText, Result<ToolSide, CallState>) {
+        let Some(text) = call.arguments.as_ref().filter(|_| !vetoed) else {
+            return (raw_input(call), Err(CallState::Cut { error_text: Text::from_static(CUT) }));
+        };
+        let invalid = |error_text: Text| Err(CallState::Invalid { error_text });
+        if call.is_surplus {
+            let max = self.config.max_calls_per_turn;
+            let error = format!("One answer may make {max} calls. This call and all after it did not run.");
+            return (raw_input(call), invalid(error.into()));
+        }
+        let arguments = match text.trim() {
+            // Models write these for tools without parameters.
+            "" | "null" | "\"null\"" if call.kind == CallKind::Function => Ok(JsonText::EMPTY_OBJECT),
+            _ => JsonText::parse(text.clone()),
+        };
+        let max = self.config.max_value_depth;
+        let arguments = match arguments {
+            _ if call.kind == CallKind::Custom => {
+                return (raw_input(call), invalid(Text::from_static(NOT_FREE_TEXT)));
+            }
+            Ok(arguments) if canonical::is_deeper_than(&arguments, max) => {
+                let error = format!("The arguments are nested in more than {max} levels.");
+                return (raw_input(call), invalid(error.into()));
+            }
+            Ok(arguments) => arguments,
+            Err(error) => {
+                let error = format!("The arguments are not valid JSON: {error}.");
+                return (raw_input(call), invalid(error.into()));
+            }
+        };
+        let side = match tools.side(&call.name) {
+            None => invalid(format!("There is no tool named `{}`.", call.name).into()),
+            Some(side) => match tools.check(&call.name, &arguments) {
+                Ok(()) => Ok(side),
+                Err(text) => invalid(text),
+            },
+        };
+        (arguments, side)
+    }
+
+    /// Settles a call at the end of the turn, and returns the event that the client needs beside the call itself.
     fn settle(&self, call: &Call, vetoed: bool, tools: &dyn ToolCatalog) -> (OpenCall, Option<RunEvent>) {
         let (id, name) = (call.id.clone(), call.name.clone());
-        let (arguments, side) = read_call(call, vetoed, tools);
+        let (arguments, side) = self.read_call(call, vetoed, tools);
         let (state, event) = match side {
             Err(state) => (state, None),
             Ok(side) => self.gate(&id, &name, &arguments, side, tools),
@@ -261,7 +288,12 @@ impl RunMachine {
             let event = RunEvent::ToolRefused { call_id: id.clone(), reason: error_text.clone() };
             (CallState::Refused { error_text }, Some(event))
         };
-        match (tools.gate(name, arguments), side) {
+        let gate = tools.gate(name, arguments);
+        let passes_client = side == ToolSide::FrontEnd || matches!(gate, Gate::Approval { .. });
+        if let Some(found) = canonical::inexact_number(arguments).filter(|_| passes_client) {
+            return (CallState::Invalid { error_text: rounded(&found) }, None);
+        }
+        match (gate, side) {
             (Gate::Refused { reason }, _) => refused(reason),
             (gate @ Gate::Approval { .. }, ToolSide::Server) if abilities.approvals => {
                 (CallState::HandedOver, Some(approval_request(id, name, arguments.clone(), gate)))

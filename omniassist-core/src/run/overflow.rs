@@ -1,6 +1,7 @@
-//! What follows when a model refuses the conversation as too long.
+//! The answer to a model that refuses the conversation as too long.
 
-use super::machine::{RunMachine, ToolCatalog};
+use super::catalog::ToolCatalog;
+use super::machine::RunMachine;
 use super::state::Phase;
 use crate::event::RunErrorCode;
 use crate::transcript::{compact, size};

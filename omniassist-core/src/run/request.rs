@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use crate::{ContextMessage, JsonText, Message, ModelOptions, Text, ToolChoice, ToolSpec};
 
-/// What a client asks for: the conversation so far and what belongs to it.
+/// A client's request: the conversation so far and its context.
 ///
 /// ```
 /// use omniassist_core::{Message, RunRequest};
@@ -18,7 +18,7 @@ pub struct RunRequest {
     pub chat_id: Option<Text>,
     /// The whole conversation, oldest first.
     pub messages: Vec<Message>,
-    /// What happened in the application.
+    /// Events of the application.
     pub context: Vec<ContextMessage>,
     /// Front-end tools that the client declares for this run.
     pub tools: Vec<Arc<ToolSpec>>,
@@ -26,13 +26,13 @@ pub struct RunRequest {
     /// is its own, and the model is not told of them. A server tool is none of them, whatever stands here. Default:
     /// none.
     pub past_tools: Vec<Text>,
-    /// What the client did to send this.
+    /// The user's action behind the request.
     pub trigger: Trigger,
     /// The message that the trigger is about.
     pub message_id: Option<Text>,
     /// The state that client and server share, as the client has it. Default: none.
     pub state: Option<JsonText>,
-    /// What the client's application sends past the conversation, not meant for the model. Default: none.
+    /// Data of the client's application that is not meant for the model. Default: none.
     pub forwarded: Option<JsonText>,
     /// The fields of the body that the format does not define, as the client wrote them. They come from the client, so
     /// they carry no authority. At most [`Limits::max_extra_fields`](crate::Limits::max_extra_fields). Default: none.
@@ -42,7 +42,7 @@ pub struct RunRequest {
     pub recorded_calls: BTreeSet<Text>,
     /// Indexes of the posted messages that were left out because their role is unknown. Default: none.
     pub skipped_messages: Vec<usize>,
-    /// What the client can do. Default: everything.
+    /// The abilities of the client. Default: all.
     pub abilities: ClientAbilities,
     /// Settings of the model for this run. Set by the host, never by a client. Default: the assistant's.
     pub options: Option<Arc<ModelOptions>>,
@@ -73,11 +73,11 @@ impl RunRequest {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct ClientAbilities {
-    /// Whether it can ask its user to approve a call.
+    /// `true` if it can ask its user to approve a call.
     pub approvals: bool,
-    /// Whether it can show a form and give back what was entered.
+    /// `true` if it can show a form and return the answer.
     pub forms: bool,
-    /// Whether it runs front-end tools that the server registered.
+    /// `true` if it runs front-end tools that the server registered.
     pub front_end_tools: bool,
     /// Whether its format brings back what the server sealed. Where it cannot, outputs of tools that the client itself
     /// has count as posted; everything else still has to be proved, and cannot be.
@@ -106,11 +106,11 @@ impl Default for ClientAbilities {
     }
 }
 
-/// What a model may do with tools in a run.
+/// The tools that a model may use in a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ToolUse {
-    /// Whether tools that the server runs are offered. Default: they are.
+    /// `true` if tools that the server runs are offered. Default: `true`.
     pub server_tools: bool,
     /// Whether each model call of the run must, may or must not call a tool. Default: it may. A server tool that every
     /// call must call is called until the limit of steps; leave server tools out where a call is required.
@@ -132,7 +132,7 @@ impl ToolUse {
     }
 }
 
-/// What the client did to send a request.
+/// The user's action behind a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Trigger {

@@ -1,5 +1,6 @@
 use serde::{Deserialize, Serialize};
 
+use super::call_ids::CallIds;
 use super::turn::Turn;
 use crate::{JsonText, Text, TranscriptItem, Usage};
 
@@ -16,6 +17,8 @@ pub struct RunState {
     pub(super) transcript: Vec<TranscriptItem>,
     /// Ids of calls that compacting took out of the transcript. The client still has them.
     pub(super) left_out_calls: Vec<Text>,
+    #[serde(skip)]
+    pub(super) call_ids: CallIds,
     /// Model calls since the last user message, those of earlier requests included.
     pub(super) steps: u32,
     /// Turns in a row in which every call was unusable.
@@ -66,24 +69,24 @@ pub(super) enum CallState {
     HandedOver,
     /// It ran.
     Answered {
-        /// What it gave; for a failure, the text of it as a JSON string.
+        /// The output; for a failure, its text as a JSON string.
         output: JsonText,
-        /// Whether it failed.
+        /// `true` if it failed.
         is_error: bool,
     },
     /// It could not be run: no such tool, or arguments that do not fit.
     Invalid {
-        /// Why.
+        /// The reason.
         error_text: Text,
     },
     /// It is whole, and must not run.
     Refused {
-        /// Why.
+        /// The reason.
         error_text: Text,
     },
     /// The provider never finished it.
     Cut {
-        /// Why.
+        /// The reason.
         error_text: Text,
     },
 }

@@ -4,19 +4,19 @@ use crate::event::{BlockId, CallKind, FinishReason};
 use crate::message::ProviderMetadata;
 use crate::{EventBuf, JsonText, RunEvent, Text, TranscriptItem, Usage};
 
-/// What the model has said in the turn that is under way.
+/// The model's output in the current turn.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Turn {
-    /// Whether the model has said anything.
+    /// `true` after the model's first event.
     pub(super) started: bool,
-    /// Whether the model has said anything that a client sees.
+    /// `true` after the first event that a client sees.
     pub(super) shown: bool,
-    /// Whether the turn is being asked for again, with a compacted conversation.
+    /// `true` if the turn is repeated with a compacted conversation.
     pub(super) compacted: bool,
     /// Blocks, calls and provider's items in order of first appearance.
     order: Vec<Entry>,
     blocks: Vec<Block>,
-    /// What the provider ran itself and takes back.
+    /// Items that the provider ran itself and takes back.
     #[serde(default)]
     items: Vec<ProviderItem>,
     pub(super) calls: Vec<Call>,
@@ -71,6 +71,12 @@ pub(super) struct Call {
     /// The whole argument text, once the provider has ended the call.
     pub(super) arguments: Option<Text>,
     pub(super) metadata: Option<ProviderMetadata>,
+    /// The provider's id, where the call has another one.
+    #[serde(default)]
+    pub(super) provider_id: Option<Text>,
+    /// `true` for the first call beyond the limit of calls per turn. Later ones are left out.
+    #[serde(default)]
+    pub(super) is_surplus: bool,
 }
 
 impl Turn {
@@ -153,6 +159,8 @@ impl Turn {
             partial: String::new(),
             arguments: None,
             metadata: None,
+            provider_id: None,
+            is_surplus: false,
         });
     }
 

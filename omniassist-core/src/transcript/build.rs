@@ -5,7 +5,7 @@ use crate::event::CallKind;
 use crate::message::{Message, Part, Role, ToolPart, ToolState, file_url};
 use crate::{JsonText, Text};
 
-/// What stands for the output of a call that was denied.
+/// The output of a call that was denied.
 const DENIED: &str = "This call was denied; it was not run.";
 
 /// The text that stands for a file whose address is not allowed.

@@ -2,14 +2,14 @@ use super::{ToolResult, TranscriptItem, UserContent, repair};
 use crate::message::ProviderMetadata;
 use crate::{JsonText, Text};
 
-/// What stands for what was left out.
+/// The note in place of removed exchanges.
 const LEFT_OUT: &str = "[Earlier parts of this conversation were left out: they did not fit.]";
-/// What stands in the place of the middle of a tool's output.
+/// The note in place of the middle of a tool's output.
 const CUT: &str = "\n[… cut: the whole did not fit …]\n";
 /// Bytes that are left of a tool's output, however much has to go.
 const LEAST_OUTPUT: usize = 1 << 10;
 
-/// How much of a model's input these items take: bytes of their text, arguments, outputs and provider state.
+/// Returns the size of these items for a model: bytes of their text, arguments, outputs and provider state.
 #[must_use]
 pub fn size(items: &[TranscriptItem]) -> usize {
     items.iter().map(item_size).sum()

@@ -9,12 +9,12 @@ use crate::{JsonText, Text};
 #[non_exhaustive]
 #[serde(rename_all = "kebab-case")]
 pub enum TranscriptItem {
-    /// What the user said.
+    /// A message of the user.
     User {
         /// Text and files, in order.
         content: Vec<UserContent>,
     },
-    /// What the assistant said.
+    /// Text of the assistant.
     Text {
         /// The text.
         text: Text,
@@ -22,9 +22,9 @@ pub enum TranscriptItem {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         metadata: Option<ProviderMetadata>,
     },
-    /// What the assistant thought.
+    /// Reasoning of the assistant.
     Reasoning {
-        /// What was shown of it.
+        /// The visible part of it.
         text: Text,
         /// Provider state that belongs to it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -32,7 +32,7 @@ pub enum TranscriptItem {
     },
     /// A tool that the assistant called.
     Call(ToolCall),
-    /// What came of a call.
+    /// The result of a call.
     Result(ToolResult),
     /// Something that the provider ran itself, such as a web search: its input, what came of it, or both. It stands
     /// where the provider said it, lives within one run (clients post none), and goes back only to the API that it came
@@ -46,7 +46,7 @@ pub enum TranscriptItem {
 }
 
 impl TranscriptItem {
-    /// What the user said, as text.
+    /// Returns a message of the user with one text.
     #[must_use]
     pub fn user(text: impl Into<Text>) -> Self {
         Self::User { content: vec![UserContent::Text { text: text.into() }] }
@@ -84,7 +84,7 @@ pub struct ToolCall {
     pub name: Text,
     /// Its arguments: always a JSON object, but for [`CallKind::Custom`] a JSON string.
     pub arguments: JsonText,
-    /// Whether the arguments are JSON or free text.
+    /// The kind of the arguments: JSON or free text.
     #[serde(default)]
     pub kind: CallKind,
     /// Provider state that belongs to the call.
@@ -92,14 +92,14 @@ pub struct ToolCall {
     pub metadata: Option<ProviderMetadata>,
 }
 
-/// What came of a tool call.
+/// The result of a tool call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolResult {
     /// The call it answers.
     pub call_id: Text,
-    /// What the tool gave: any JSON value; for a failure, a string that says why.
+    /// The output: any JSON value; for a failure, a string with the reason.
     pub output: JsonText,
-    /// Whether the tool failed, or could not be run: on the wire `status: "incomplete"`.
+    /// `true` if the tool failed or could not run: on the wire `status: "incomplete"`.
     pub is_error: bool,
 }
 

@@ -5,7 +5,7 @@ use super::{ToolCall, ToolResult, TranscriptItem, UserContent};
 use crate::JsonText;
 use crate::event::CallKind;
 
-/// What stands for the result of a call that has none: it was stopped, lost, or never answered.
+/// The result of a call that has none: it was stopped, lost, or never answered.
 const UNANSWERED: &str = "No result: the call was interrupted or never answered. Its outcome is unknown.";
 
 /// Makes any list of items legal. A legal list comes back unchanged.
@@ -101,7 +101,7 @@ fn keep(item: TranscriptItem, seen: &mut HashSet<crate::Text>) -> Option<Transcr
     }
 }
 
-/// Whether the items are legal as they are: what [`repair`] guarantees.
+/// Returns `true` if the items are legal as they are: the guarantee of [`repair`].
 #[must_use]
 pub fn is_legal(items: &[TranscriptItem]) -> bool {
     let mut seen = HashSet::new();

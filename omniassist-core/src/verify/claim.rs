@@ -3,7 +3,7 @@ use std::cell::Cell;
 use crate::ToolSide;
 use crate::message::{Message, Part};
 
-/// Who posts a request, and when.
+/// The principal that posts a request, and the time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Poster<'a> {
@@ -28,7 +28,7 @@ impl<'a> Poster<'a> {
     }
 }
 
-/// What a part of posted history claims of the server.
+/// A claim of posted history about the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Claim {
@@ -52,11 +52,11 @@ pub enum Claim {
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct HistoryPart<'a> {
-    /// What is claimed.
+    /// The claim.
     pub claim: Claim,
     /// The chat that the request names, if it names one.
     pub chat_id: Option<&'a str>,
-    /// Who posts it, and when.
+    /// The principal that posts it, and the time.
     pub poster: Poster<'a>,
     /// The message that carries the part.
     pub message: &'a Message,
@@ -69,9 +69,9 @@ pub struct HistoryPart<'a> {
     pub(super) known_digest: Option<&'a Cell<Option<[u8; 32]>>>,
     /// The call's output, likewise in its canonical form.
     pub output: Option<&'a str>,
-    /// Who runs the part's tool today; `None` where there is no such tool, or the part is none.
+    /// The side that runs the part's tool today. `None`: there is no such tool, or the part is no call.
     pub side: Option<ToolSide>,
-    /// Whether the part stands in the last step of the last message: what it answers is what the run goes on with.
+    /// `true` if the part stands in the last step of the last message, so that the run continues with its answer.
     pub is_due: bool,
 }
 
@@ -109,7 +109,7 @@ impl<'a> HistoryPart<'a> {
     }
 }
 
-/// What is to be done with a claim.
+/// The decision about a claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Verdict {
@@ -119,7 +119,7 @@ pub enum Verdict {
     /// is asked for again.
     Distrust,
     /// It was the server's own, and its time is over. Like [`Distrust`](Self::Distrust), but an output says so.
-    Lapsed,
+    Expired,
     /// Refuse the request.
     Refuse,
 }

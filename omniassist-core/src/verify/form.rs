@@ -11,7 +11,7 @@ pub(super) struct Forms {
 #[derive(Default)]
 struct Form {
     bytes: Vec<u8>,
-    /// Whether something was left out; `None` where there is no form.
+    /// `true` if something was left out; `None` where there is no form.
     left_out: Option<bool>,
 }
 
@@ -34,7 +34,7 @@ impl Forms {
         self.output.get()
     }
 
-    /// What is to stand in the part instead of what stands there.
+    /// Returns the values to put in place of the posted ones.
     pub(super) fn rewritten(&self, part: &Part) -> Rewritten {
         let is_approval =
             matches!(part, Part::Tool(tool) if matches!(tool.state, ToolState::ApprovalResponded { .. }));
@@ -77,21 +77,11 @@ impl Rewritten {
     /// runs with the very arguments that were proved.
     pub(super) fn put(self, part: &mut Part) {
         let Part::Tool(tool) = part else { return };
-        let put = |json: Option<&mut JsonText>, form: Option<JsonText>| {
-            if let (Some(json), Some(form)) = (json, form) {
-                *json = form;
-            }
-        };
-        let (input, output) = match &mut tool.state {
-            ToolState::InputStreaming => (None, None),
-            ToolState::InputAvailable { input }
-            | ToolState::ApprovalRequested { input, .. }
-            | ToolState::ApprovalResponded { input, .. }
-            | ToolState::OutputDenied { input, .. } => (Some(input), None),
-            ToolState::OutputAvailable { input, output, .. } => (Some(input), Some(output)),
-            ToolState::OutputError { input, .. } => (input.as_mut(), None),
-        };
-        put(input, self.arguments);
-        put(output, self.output);
+        if let (Some(input), Some(arguments)) = (tool.state.input_mut(), self.arguments) {
+            *input = arguments;
+        }
+        if let (ToolState::OutputAvailable { output, .. }, Some(form)) = (&mut tool.state, self.output) {
+            *output = form;
+        }
     }
 }

@@ -1,11 +1,11 @@
-//! What only the server can have written, judged before a run begins.
+//! Claims that only the server can make, judged before a run begins.
 //!
 //! A client posts the whole conversation, so it can claim anything of it. [`history`] goes through a request and asks a
 //! [`Verifier`] about every [`Claim`] that only the server can vouch for; what is not vouched for loses its weight, or
 //! the request is refused. The server's seals are such a verifier; [`TrustHistory`] is the one that believes
 //! everything.
 //!
-//! What a client may say freely is not asked about: what the user writes, context, and that a call was denied.
+//! Some claims are free: user text, context, and the denial of a call.
 //!
 //! ```
 //! use omniassist_core::run::NoTools;

@@ -7,41 +7,46 @@ use super::{Claim, HistoryPart, Poster, Verdict, Verifier};
 use crate::canonical;
 use crate::message::{Approval, Message, OWN_KEY, Part, ProviderMetadata, Role, ToolPart, ToolState};
 use crate::run::{Gate, ToolCatalog};
-use crate::{Error, RunRequest, Text, ToolSide};
+use crate::{Error, JsonText, RunRequest, Text, ToolSide};
 
-/// What stands for an output that can no longer be told to be the server's own.
+/// The error of an output that no seal proves.
 const UNVERIFIABLE: &str = "The result of this call can no longer be verified.";
 
-/// What stands for an answer that came too late.
-const LAPSED: &str = "The answer came after the time for it was over.";
+/// The error of an answer that came too late.
+const LATE: &str = "The answer came after the time for it was over.";
 
-/// What stands for a call that would have to be asked about once more, and that nothing proves.
-const UNASKED: &str =
-    "Whether this call was ever asked for can no longer be verified. Make it again if it is still wanted.";
+/// The error of a call that waits for an approval, or was approved, without proof that the server left it open.
+const UNPROVED: &str = "This call did not run: its approval can no longer be verified, for example after a restart of \
+    the server. If it is still wanted, make the call again, so that the user is asked again.";
 
-/// Passes every claim of a posted conversation that only the server can vouch for through the verifier.
+/// The error of a call that waits for an approval, or was approved, after the time for it.
+const EXPIRED: &str = "This call did not run: the time to approve it is over. If it is still wanted, make the call \
+    again, so that the user is asked again.";
+
+/// Passes every claim of a posted conversation that only the server can make through the verifier.
 ///
-/// Afterwards the conversation holds only what may be relied upon, and none of the server's own entries in metadata:
+/// Afterwards the conversation holds only proved claims, and none of the server's own entries in metadata:
 ///
-/// - An output that is not vouched for is an error that says so. Of a client whose format brings no proof back
-///   ([`ClientAbilities::seals`](crate::run::ClientAbilities::seals)), outputs of tools that it runs itself count as
-///   posted. So do those of front-end tools in records without a seal
-///   ([`recorded_calls`](RunRequest::recorded_calls)), where no approval and no form stands before the call.
-/// - State of text, reasoning or a call that is not vouched for is gone. The text itself stays.
-/// - An approval that is not vouched for, or that does not stand in the last step of the last message, is a request for
-///   approval once more. Of a request that the run would repeat, the call itself must be vouched for; otherwise it is an
-///   error that says so, and the model may make the call again. The arguments of one that is vouched for are in their
-///   [canonical](canonical) form, which is what was proved.
-/// - Of a question that is due, what became an error since nothing proves it any more, or since its answer came too late,
-///   is named in [`unaccepted`](RunRequest::unaccepted): a client would show it as open, or as answered. A result is not
-///   named there. The client keeps the one it has, which counts again where the key that proves it is back.
+/// - An output without proof is an error that names the cause. From a client whose format carries no proof
+///   ([`ClientAbilities::seals`](crate::run::ClientAbilities::seals)), outputs of the tools that it runs itself count as
+///   posted, and text counts as unproved, whatever the verifier demands of text. Outputs of front-end tools in records
+///   without a seal ([`recorded_calls`](RunRequest::recorded_calls)) count as posted too, unless the call needs an
+///   approval or is a form.
+/// - State of text, reasoning or a call without proof is gone. The text itself stays.
+/// - An approval, and a call that waits for one, needs proof that the server left this call open. Without it, or after
+///   its time, the call is an error that asks the model to make the call again. Before the last step of the last message
+///   both are history: calls without a result.
+/// - The arguments of an approved call are those that were proved: as the model wrote them, where the call carries that
+///   text, and otherwise in their [canonical](canonical) form.
+/// - A question that became an error is named in [`unaccepted`](RunRequest::unaccepted), since the client shows it as
+///   open, or as answered. A result is not named there: it counts again where the key that proves it is back.
 /// - In the arguments and outputs of calls, a key that stood twice or that clients refuse stands once or not at all:
 ///   two readers would see two different values. State holds what stands under a provider's name and nothing else.
 ///
 /// # Errors
 ///
-/// [`SealInvalid`](crate::ErrorCode::SealInvalid) when the verifier refuses a claim; the error names the part. The
-/// request is then not to be used.
+/// Returns [`SealInvalid`](crate::ErrorCode::SealInvalid) where the verifier refuses a claim. The error names the part.
+/// The request must not be used then.
 pub fn history(
     request: &mut RunRequest,
     poster: Poster<'_>,
@@ -83,34 +88,29 @@ pub fn history(
                     posted.claim = claim;
                     let verdict = match claim {
                         Claim::Output | Claim::Failure if is_clients => Verdict::Accept,
+                        Claim::Text | Claim::Reasoning if !seals => Verdict::Distrust,
                         Claim::Approval if !posted.is_due => Verdict::Distrust,
                         Claim::Request if !posted.is_due => Verdict::Accept,
                         _ => verifier.verify(posted),
                     };
                     (claim, verdict)
                 };
-                let mut verdicts = [None; 3];
+                let mut verdicts = [None; 2];
                 for (verdict, claim) in verdicts.iter_mut().zip(claims(part)) {
                     *verdict = Some(judge(claim));
-                }
-                // Asking once more gives a new proof, which must not go to a call that a client made up.
-                let repeats = verdicts.contains(&Some((Claim::Approval, Verdict::Distrust)))
-                    || verdicts.contains(&Some((Claim::Approval, Verdict::Lapsed)));
-                if let (true, [.., request]) = (repeats, &mut verdicts) {
-                    *request = Some(judge(Claim::Request));
                 }
                 if verdicts.iter().flatten().any(|(_, verdict)| *verdict == Verdict::Refuse) {
                     let path = format!("messages[{message_index}].parts[{part_index}]");
                     return Err(Error::seal_invalid(path));
                 }
-                decided.push((verdicts, forms.rewritten(part)));
+                decided.push((verdicts, posted.is_due, forms.rewritten(part)));
             }
-            for (part, (verdicts, rewritten)) in message.parts.iter_mut().zip(decided.drain(..)) {
+            for (part, (verdicts, is_due, rewritten)) in message.parts.iter_mut().zip(decided.drain(..)) {
                 Rewritten::put(rewritten, part);
                 for (claim, verdict) in verdicts.into_iter().flatten() {
-                    settle(part, claim, verdict);
+                    settle(part, claim, verdict, is_due);
                     if let Part::Tool(tool) = &*part
-                        && is_unaccepted(claim, verdict)
+                        && is_unaccepted(claim, verdict, is_due)
                     {
                         unaccepted.push(tool.call_id.clone());
                     }
@@ -123,11 +123,12 @@ pub fn history(
     Ok(())
 }
 
-/// Whether the client has a question for open, or for answered, that is neither.
-fn is_unaccepted(claim: Claim, verdict: Verdict) -> bool {
+/// Returns `true` where the client shows a question as open, or as answered, and it is neither.
+fn is_unaccepted(claim: Claim, verdict: Verdict, is_due: bool) -> bool {
     match claim {
         Claim::Request => verdict != Verdict::Accept,
-        Claim::Output | Claim::Failure => verdict == Verdict::Lapsed,
+        Claim::Approval => is_due && verdict != Verdict::Accept,
+        Claim::Output | Claim::Failure => verdict == Verdict::Expired,
         _ => false,
     }
 }
@@ -153,30 +154,47 @@ fn claims(part: &Part) -> impl Iterator<Item = Claim> + use<> {
     first.into_iter().chain(second)
 }
 
-fn settle(part: &mut Part, claim: Claim, verdict: Verdict) {
-    let trusted = verdict == Verdict::Accept;
+fn settle(part: &mut Part, claim: Claim, verdict: Verdict, is_due: bool) {
+    let is_proved = verdict == Verdict::Accept;
     match part {
-        Part::Text(text) if !trusted => text.metadata = None,
-        Part::Reasoning(reasoning) if !trusted => reasoning.metadata = None,
+        Part::Text(text) if !is_proved => text.metadata = None,
+        Part::Reasoning(reasoning) if !is_proved => reasoning.metadata = None,
         Part::Tool(tool) => match claim {
-            Claim::Call if !trusted => tool.metadata = None,
-            Claim::Output | Claim::Failure if !trusted => {
-                let text = if verdict == Verdict::Lapsed { LAPSED } else { UNVERIFIABLE };
-                let (input, error_text) = (tool.state.input().cloned(), Text::from_static(text));
-                tool.state = ToolState::OutputError { input, error_text };
+            Claim::Call if is_proved => restore_arguments(tool),
+            Claim::Call => tool.metadata = None,
+            _ if is_proved => {}
+            Claim::Approval if !is_due => reopen(tool),
+            Claim::Approval | Claim::Request => {
+                fail(tool, if verdict == Verdict::Expired { EXPIRED } else { UNPROVED });
             }
-            Claim::Approval if !trusted => ask_again(tool),
-            Claim::Request if !trusted => {
-                let (input, error_text) = (tool.state.input().cloned(), Text::from_static(UNASKED));
-                tool.state = ToolState::OutputError { input, error_text };
-            }
-            _ => {}
+            _ => fail(tool, if verdict == Verdict::Expired { LATE } else { UNVERIFIABLE }),
         },
         _ => {}
     }
 }
 
-fn ask_again(tool: &mut ToolPart) {
+fn fail(tool: &mut ToolPart, text: &'static str) {
+    let (input, error_text) = (tool.state.input().cloned(), Text::from_static(text));
+    tool.state = ToolState::OutputError { input, error_text };
+}
+
+/// Puts the arguments back as the model wrote them, where the call carries that text and the client posted the same
+/// value.
+fn restore_arguments(tool: &mut ToolPart) {
+    let text = tool.metadata.as_ref().and_then(|metadata| metadata.own_text(ProviderMetadata::ARGUMENTS));
+    let Some(exact) = text.and_then(|text| JsonText::parse(text).ok()) else { return };
+    let Some(input) = tool.state.input_mut() else { return };
+    let is_same = match (canonical::of(&exact), canonical::of(input)) {
+        (Some(exact), Some(posted)) => !exact.left_out() && exact.json() == posted.json(),
+        _ => false,
+    };
+    if is_same {
+        *input = exact;
+    }
+}
+
+/// An answer that came too late for its step counts as not given.
+fn reopen(tool: &mut ToolPart) {
     let ToolState::ApprovalResponded { input, approval } = &mut tool.state else { return };
     let approval = Approval::new(approval.id.clone());
     tool.state = ToolState::ApprovalRequested { input: std::mem::take(input), approval };

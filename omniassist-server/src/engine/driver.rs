@@ -208,7 +208,7 @@ impl Driver {
             self.count_summary(&used, &prepared.receipt);
         }
         config.context = prepared.context;
-        config.spent_approvals = prepared.spent_approvals;
+        config.refused_approvals = prepared.refused_approvals;
         let machine = RunMachine::start(&request, config, &self.tools, &mut self.events);
         self.stage = Stage::Running { machine: Box::new(machine), system: prepared.system };
         if !prepared.metadata.is_empty() {

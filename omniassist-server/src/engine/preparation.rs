@@ -7,7 +7,7 @@ use std::sync::Arc;
 use omniassist_core::Text;
 use omniassist_core::context::{ContextReceipt, SummaryUsage};
 use omniassist_core::event::RunErrorCode;
-use omniassist_core::run::DueApproval;
+use omniassist_core::run::{DueApproval, RefusedApproval};
 use serde_json::{Map, Value};
 
 use super::assistant::Inner;
@@ -27,8 +27,8 @@ pub(super) struct Prepared {
     pub(super) summary: Option<SummaryUsage>,
     /// The host's metadata of the message.
     pub(super) metadata: Map<String, Value>,
-    /// The calls whose approval was used before.
-    pub(super) spent_approvals: Vec<Text>,
+    /// The approved calls that must not run.
+    pub(super) refused_approvals: Vec<RefusedApproval>,
 }
 
 /// Creates the preparation of a run.
@@ -55,8 +55,8 @@ pub(super) fn prepare(assistant: Arc<Inner>, run: RunContext, due: Vec<DueApprov
         }
         let metadata = config.metadata_hook.as_ref().map(|hook| run_metadata::of_host(hook(&run)));
         // Approvals are claimed last, so that a failed preparation does not use them up.
-        let spent_approvals = match &assistant.seals {
-            Some(seals) => seals.claim(due).await,
+        let refused_approvals = match &assistant.seals {
+            Some(seals) => seals.claim(due, &run).await,
             None => Vec::new(),
         };
         Ok(Prepared {
@@ -65,7 +65,7 @@ pub(super) fn prepare(assistant: Arc<Inner>, run: RunContext, due: Vec<DueApprov
             summary: compressed.summary_usage().cloned(),
             context: compressed.into_block().map(|block| block.into_text()),
             metadata: metadata.unwrap_or_default(),
-            spent_approvals,
+            refused_approvals,
         })
     });
     Box::pin(async { prepared.await.unwrap_or(Err(RunErrorCode::Internal)) })

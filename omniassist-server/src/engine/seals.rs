@@ -1,34 +1,47 @@
 use std::sync::Arc;
 
 use omniassist_core::Text;
-use omniassist_core::run::DueApproval;
+use omniassist_core::run::{DueApproval, RefusedApproval};
 
+use crate::RunContext;
 use crate::clock::now_ms;
-use crate::seal::{ReplayGuard, SealClaim, SealKeys};
+use crate::seal::{ClaimOutcome, ReplayGuard, SealClaim, SealKeys};
 
-/// What an assistant seals with, and where it notes which approvals were used.
+/// The error of an approval that came a second time.
+const USED: &str = "This approval was used before; the call was not run again.";
+
+/// The error of an approval that a full guard cannot remember.
+const FULL: &str =
+    "This call did not run: too many calls were approved in the last minutes. Try again later.";
+
+/// The error of an approval that no guard could judge.
+const UNKNOWN: &str =
+    "This call did not run: the record of used approvals cannot be reached. Try again later.";
+
+/// The keys of an assistant, and its record of the calls that ran after an approval.
 pub(super) struct Seals {
     pub(super) keys: SealKeys,
     pub(super) guard: Arc<dyn ReplayGuard>,
 }
 
 impl Seals {
-    /// Uses approvals up, and gives the calls whose approval was used before.
-    pub(super) async fn claim(&self, due: Vec<DueApproval>) -> Vec<Text> {
-        let mut spent = Vec::new();
+    /// Uses approvals up, and returns those whose call must not run.
+    pub(super) async fn claim(&self, due: Vec<DueApproval>, run: &RunContext) -> Vec<RefusedApproval> {
+        let chat = run.chat_id().map(Text::as_str);
+        let mut refused = Vec::new();
         for approval in due {
-            let first = match approval.signature.as_deref().and_then(SealClaim::of) {
-                Some(claim) => self.guard.claim(claim, claim.lifetime(now_ms())).await,
-                None => false,
+            let reason = match SealClaim::of(&approval, chat, run.principal()) {
+                Some(claim) => match self.guard.claim(&claim, claim.lifetime(now_ms())).await {
+                    ClaimOutcome::First => continue,
+                    ClaimOutcome::Used => USED,
+                    ClaimOutcome::Full => FULL,
+                    ClaimOutcome::Unknown => UNKNOWN,
+                },
+                None => UNKNOWN,
             };
-            if !first {
-                tracing::warn!(
-                    call_id = approval.call_id.as_str(),
-                    "an approval was used before; the call does not run"
-                );
-                spent.push(approval.call_id);
-            }
+            tracing::warn!(call_id = approval.call_id.as_str(), reason, "an approved call does not run");
+            refused.push(RefusedApproval { call_id: approval.call_id, reason: Text::from_static(reason) });
         }
-        spent
+        refused
     }
 }

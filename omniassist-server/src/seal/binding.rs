@@ -7,23 +7,23 @@ use sha2::{Digest as _, Sha256};
 use super::keys::{Mac, SealKeys};
 use super::token::{self, MAC_BYTES, Token};
 
-/// What every seal begins with, so that a key that is also used elsewhere proves nothing here.
+/// The first field of every seal, so that another use of the same key proves nothing here.
 const DOMAIN: &str = "omniassist seal";
 
 const VERSION: u8 = 1;
 
-/// As many bytes as the fields of most seals are.
+/// The size of the fields of most seals in bytes.
 const FIELDS_BYTES: usize = 512;
 
 pub(super) type Digest = [u8; 32];
 
-/// The digest of `{}`: that of most parts' state, of which there is none.
+/// The digest of `{}`, the state of most parts.
 const EMPTY_OBJECT: Digest = [
     0x44, 0x13, 0x6f, 0xa3, 0x55, 0xb3, 0x67, 0x8a, 0x11, 0x46, 0xad, 0x16, 0xf7, 0xe8, 0x64, 0x9e, 0x94,
     0xfb, 0x4f, 0xc2, 0x1f, 0xe7, 0x7e, 0x83, 0x10, 0xc0, 0x60, 0xf6, 0x1c, 0xaa, 0xff, 0x8a,
 ];
 
-/// What a sealed part belongs to.
+/// The context of a sealed part.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Scope<'a> {
     pub(super) chat: Option<&'a str>,
@@ -32,10 +32,10 @@ pub(super) struct Scope<'a> {
     pub(super) message: &'a str,
 }
 
-/// What a seal proves.
+/// The claim that a seal proves.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Sealed<'a> {
-    /// Text of the assistant's, and the provider's state that belongs to it.
+    /// Text of the assistant, with the provider's state.
     Text { text: &'a Digest, state: &'a Digest },
     /// Reasoning, likewise.
     Reasoning { text: &'a Digest, state: &'a Digest },
@@ -45,11 +45,11 @@ pub(super) enum Sealed<'a> {
     ClientCall { call: Call<'a>, state: &'a Digest },
     /// A call that could not be run. Its arguments are not bound: clients put them elsewhere, or lose them.
     FailedCall { id: &'a str, name: &'a str, state: &'a Digest },
-    /// What a call gave.
+    /// The output of a call.
     Output { call: Call<'a>, output: &'a Digest },
-    /// Why a call failed. Arguments: as above.
+    /// The error of a call. The arguments are not bound, as above.
     Error { id: &'a str, name: &'a str, text: &'a Digest },
-    /// That approval of a call was asked for.
+    /// A request for the approval of a call, which leaves the call open.
     Approval { id: &'a str, call: Call<'a> },
 }
 
@@ -61,7 +61,7 @@ pub(super) struct Call<'a> {
     pub(super) arguments: &'a Digest,
 }
 
-/// The hash that proves it, under one key until one time.
+/// Returns the hash that proves a claim, under one key until one time.
 fn hash(mac: &Mac, key: &str, expiry: u64, scope: Scope<'_>, sealed: Sealed<'_>) -> Mac {
     let mut fields = Fields(Vec::with_capacity(FIELDS_BYTES));
     fields.bytes(DOMAIN.as_bytes());
@@ -84,7 +84,7 @@ fn hash(mac: &Mac, key: &str, expiry: u64, scope: Scope<'_>, sealed: Sealed<'_>)
     mac.clone().chain_update(&fields.0)
 }
 
-/// A seal under the current key, which expires at this time, in seconds since 1970 (0: never).
+/// Returns a seal under the current key. `expiry` is in seconds since 1970; 0: never.
 pub(super) fn seal(keys: &SealKeys, expiry: u64, scope: Scope<'_>, sealed: Sealed<'_>) -> Option<String> {
     let key = keys.current_id();
     let whole = hash(keys.mac(key)?, key, expiry, scope, sealed).finalize().into_bytes();
@@ -92,15 +92,15 @@ pub(super) fn seal(keys: &SealKeys, expiry: u64, scope: Scope<'_>, sealed: Seale
     Some(token::write(key, expiry, *cut))
 }
 
-/// Whether a seal under this key proves it. The comparison takes the same time whatever the difference is.
+/// Returns `true` if a seal under this key proves the claim. The comparison takes constant time.
 pub(super) fn proves(token: &Token<'_>, mac: &Mac, scope: Scope<'_>, sealed: Sealed<'_>) -> bool {
     let Some(posted) = token.mac_bytes() else { return false };
     hash(mac, token.key, token.expiry, scope, sealed).verify_truncated_left(&posted).is_ok()
 }
 
-/// Fields one behind the other, each with its length before it: no two lists of fields are the same bytes.
+/// A list of fields, each with its length before it: two lists are never the same bytes.
 ///
-/// They are hashed in one piece: to hash a few bytes costs nearly what a block does.
+/// They are hashed in one piece, since a few bytes cost nearly as much as a block.
 struct Fields(Vec<u8>);
 
 impl Fields {
@@ -117,7 +117,7 @@ impl Fields {
         self.0.extend_from_slice(bytes);
     }
 
-    /// Absent is not empty.
+    /// Adds a field that may be absent. An absent field and an empty one differ.
     fn optional(&mut self, text: Option<&str>) {
         self.byte(u8::from(text.is_some()));
         self.bytes(text.unwrap_or_default().as_bytes());
@@ -143,31 +143,47 @@ impl Fields {
     }
 }
 
-/// The digest of text.
+/// Returns the digest of text.
 pub(super) fn text_digest(text: &str) -> Digest {
     Sha256::digest(text).into()
 }
 
-/// The digest of a value's canonical form; `buffer` is scratch space. `None` for a value that has none.
+/// Returns the digest of a value's canonical form; `buffer` is scratch space. `None`: the value has no such form.
 pub(super) fn json_digest(json: &JsonText, buffer: &mut Vec<u8>) -> Option<Digest> {
     buffer.clear();
     canonical::append(json, buffer)?;
     Some(Sha256::digest(&*buffer).into())
 }
 
-/// The digest of the provider's state in metadata: what is there beside our own entry, and has the two levels that
-/// clients take.
+/// Returns the digest of the provider's state in metadata: the entries that clients take (those in two levels), without this
+/// project's own entry. The arguments as the model wrote them are part of it.
 pub(super) fn state_digest(metadata: Option<&ProviderMetadata>, buffer: &mut Vec<u8>) -> Option<Digest> {
+    let arguments = metadata.and_then(|metadata| metadata.own_text(ProviderMetadata::ARGUMENTS));
     let mut state = metadata
         .into_iter()
         .flat_map(|metadata| metadata.iter())
         .filter(|(key, value)| *key != OWN_KEY && value.is_object())
         .map(|(key, value)| (key.clone(), value.clone()))
+        .chain(arguments.map(|arguments| (OWN_KEY.to_owned(), arguments.into())))
         .peekable();
     if state.peek().is_none() {
         return Some(EMPTY_OBJECT);
     }
     json_digest(&JsonText::from_value(&Value::Object(state.collect())), buffer)
+}
+
+/// Returns the name of a call in a [`ReplayGuard`](super::ReplayGuard), the same for every approval of the call. It does
+/// not depend on a key, so all servers that share a guard agree.
+pub(super) fn call_key(scope: Scope<'_>, id: &str, name: &str, arguments: &JsonText) -> Digest {
+    let mut fields = Fields(Vec::with_capacity(FIELDS_BYTES));
+    fields.bytes(b"omniassist approved call");
+    fields.optional(scope.chat);
+    fields.optional(scope.principal);
+    fields.bytes(scope.message.as_bytes());
+    let mut buffer = Vec::new();
+    let arguments = json_digest(arguments, &mut buffer).unwrap_or_else(|| text_digest(arguments.as_str()));
+    fields.call(Call { id, name, arguments: &arguments });
+    Sha256::digest(&fields.0).into()
 }
 
 #[cfg(test)]
@@ -200,7 +216,7 @@ mod tests {
 
     #[test]
     fn nothing_is_proved_by_the_seal_of_anything_else() {
-        let keys = SealKeys::new("k", [7; 32]).unwrap().and_older("j", [7; 32]).unwrap();
+        let keys = SealKeys::new("k", [7; 32]).unwrap().with_previous_key("j", [7; 32]).unwrap();
         let scopes = [
             (Some("chat"), Some("ann"), "m"),
             (Some("chatann"), None, "m"),

@@ -8,26 +8,26 @@ use sha2::Sha256;
 
 pub(super) type Mac = Hmac<Sha256>;
 
-/// Fewest bytes of a key.
+/// The minimum length of a key in bytes.
 const MIN_BYTES: usize = 32;
 
-/// Longest name of a key.
+/// The maximum length of a key's name.
 const MAX_ID: usize = 16;
 
 /// The keys that seals are made and verified with.
 ///
-/// One key signs. Older keys only verify: to rotate, put a new key in front and keep the old one until the chats that it
-/// sealed may lose their proofs. Parts under a key that is not here are not refused, only no longer trusted.
+/// One key signs. Previous keys only verify: to rotate, put a new key in front, and keep the old one until the chats that
+/// it sealed may lose their proofs. Parts under an unknown key lose their weight and are not refused.
 ///
-/// Cloning gives another handle to the same keys. The secrets themselves are not kept, only the state of the hash that
-/// they lead to; that state is overwritten when the last handle is dropped, and `Debug` shows names only.
+/// A clone is another handle to the same keys. The keys are held as the state of a hash, which is overwritten when the
+/// last handle is dropped. `Debug` shows names only.
 ///
 /// ```
 /// use omniassist_server::seal::SealKeys;
 ///
 /// let secret = "at least thirty-two bytes of randomness";
 /// let older = "the secret that was used before November";
-/// let keys = SealKeys::new("2026-11", secret)?.and_older("2026-08", older)?;
+/// let keys = SealKeys::new("2026-11", secret)?.with_previous_key("2026-08", older)?;
 /// assert_eq!(keys.current_id(), "2026-11");
 /// # Ok::<(), omniassist_server::seal::InvalidSealKey>(())
 /// ```
@@ -44,22 +44,22 @@ struct Key {
 }
 
 impl SealKeys {
-    /// The key that signs: a name of 1 to 16 characters `A-Z a-z 0-9 _ -`, which is public, and at least 32 secret
-    /// bytes. The name must not be used again for another secret: what was sealed under it would then be refused.
+    /// Creates keys with one key, which signs: a public name of 1 to 16 characters `A-Z a-z 0-9 _ -`, and at least 32
+    /// secret bytes. Never use the name for another secret: parts that were sealed under it would be refused.
     ///
     /// # Errors
     ///
-    /// When the name has another form, or the secret is shorter.
+    /// Returns an error if the name has another form, or the secret is shorter.
     pub fn new(id: &str, secret: impl AsRef<[u8]>) -> Result<Self, InvalidSealKey> {
         Ok(Self { keys: Arc::new([Key::new(id, secret.as_ref())?]) })
     }
 
-    /// Adds a key that verifies what it sealed earlier, and signs nothing.
+    /// Adds a key that verifies earlier seals and signs nothing.
     ///
     /// # Errors
     ///
-    /// When the name has another form or is in use here, or the secret is shorter than 32 bytes.
-    pub fn and_older(self, id: &str, secret: impl AsRef<[u8]>) -> Result<Self, InvalidSealKey> {
+    /// Returns an error if the name has another form or is in use, or the secret is shorter than 32 bytes.
+    pub fn with_previous_key(self, id: &str, secret: impl AsRef<[u8]>) -> Result<Self, InvalidSealKey> {
         if self.mac(id).is_some() {
             return Err(InvalidSealKey(Fault::SameName));
         }
@@ -67,13 +67,12 @@ impl SealKeys {
         Ok(Self { keys: self.keys.iter().cloned().chain([key]).collect() })
     }
 
-    /// Keys as a variable or a file holds them: `NAME:SECRET`, the current one first, separated by commas. A secret is
-    /// written in hexadecimal or base64 (either alphabet, with or without padding), as `openssl rand -hex 32` or
-    /// `openssl rand -base64 32` print it.
+    /// Reads keys from text: `NAME:SECRET`, separated by commas, the current key first. A secret is hexadecimal or base64
+    /// (either alphabet, with or without padding), as `openssl rand -hex 32` or `openssl rand -base64 32` print it.
     ///
     /// # Errors
     ///
-    /// When it is written differently, or a key cannot be used.
+    /// Returns an error if the text has another form, or a key cannot be used.
     pub fn parse(keys: &str) -> Result<Self, InvalidSealKey> {
         let mut parsed: Option<Self> = None;
         for key in keys.split(',') {
@@ -82,17 +81,17 @@ impl SealKeys {
             let secret = secret.expose_secret();
             parsed = Some(match parsed {
                 None => Self::new(id, secret)?,
-                Some(keys) => keys.and_older(id, secret)?,
+                Some(keys) => keys.with_previous_key(id, secret)?,
             });
         }
         parsed.ok_or(InvalidSealKey(Fault::Form))
     }
 
-    /// The keys in an environment variable, written as for [`parse`](Self::parse). `None` where it is not set, or empty.
+    /// Reads keys from an environment variable, as [`parse`](Self::parse) does. `None` if it is unset or empty.
     ///
     /// # Errors
     ///
-    /// As [`parse`](Self::parse).
+    /// Returns the errors of [`parse`](Self::parse).
     pub fn from_env(variable: &str) -> Result<Option<Self>, InvalidSealKey> {
         match std::env::var(variable) {
             Ok(keys) if keys.trim().is_empty() => Ok(None),
@@ -102,29 +101,29 @@ impl SealKeys {
         }
     }
 
-    /// One random key that nobody else has. What it seals can be verified until the process ends, by this process only:
-    /// enough for one server whose chats need not outlive it.
+    /// Creates one random key. Its seals can be verified by this process only, until it ends: enough for one server whose
+    /// chats need not outlive it.
     ///
     /// # Errors
     ///
-    /// When the operating system gives no random numbers.
+    /// Returns an error if the operating system provides no random numbers.
     pub fn random() -> Result<Self, InvalidSealKey> {
         let (mut id, mut secret) = ([0; 5], vec![0; MIN_BYTES]);
         let filled = getrandom::fill(&mut id).and_then(|()| getrandom::fill(&mut secret));
         let secret = SecretSlice::from(secret);
         filled.map_err(|_| InvalidSealKey(Fault::NoRandomness))?;
-        // A name of its own: under that of an earlier process, old seals would count as wrong and not as unknown.
+        // A random name: under the name of an earlier process, old seals would be wrong, not unknown.
         let id = id.iter().fold(String::from("r"), |id, byte| format!("{id}{byte:02x}"));
         Self::new(&id, secret.expose_secret())
     }
 
-    /// The name of the key that signs.
+    /// Returns the name of the key that signs.
     #[must_use]
     pub fn current_id(&self) -> &str {
         self.keys.first().map_or("", |key| &key.id)
     }
 
-    /// A hash keyed with the key of this name.
+    /// Returns a hash keyed with the key of this name.
     pub(super) fn mac(&self, id: &str) -> Option<&Mac> {
         self.keys.iter().find(|key| *key.id == *id).map(|key| &key.mac)
     }
@@ -143,7 +142,7 @@ impl Key {
     }
 }
 
-/// Reads a secret. What can be hexadecimal is: base64 of 32 random bytes never looks like it.
+/// Reads a secret. Text that can be hexadecimal is read as such: base64 of 32 random bytes never looks like it.
 fn decode(text: &str) -> Option<SecretSlice<u8>> {
     let text = text.trim();
     let is_hex = text.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -161,7 +160,7 @@ fn decode(text: &str) -> Option<SecretSlice<u8>> {
         }
     }
     let secret = SecretSlice::from(secret);
-    // What is left over is no more than the filling of the last character.
+    // The remaining bits only fill the last character.
     let is_whole = if is_hex { count == 0 } else { count < bits && pending == 0 };
     is_whole.then_some(secret)
 }
@@ -178,7 +177,7 @@ fn base64_value(character: char) -> Option<u32> {
     }
 }
 
-/// Whether a key may have this name.
+/// Returns `true` if a key may have this name.
 pub(super) fn is_id(id: &str) -> bool {
     (1..=MAX_ID).contains(&id.len())
         && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
@@ -191,7 +190,7 @@ impl fmt::Debug for SealKeys {
     }
 }
 
-/// Why keys cannot be used. Never shows a secret.
+/// An error that occurs when keys cannot be used. It never shows a secret.
 #[derive(Clone, PartialEq, Eq)]
 pub struct InvalidSealKey(pub(super) Fault);
 
@@ -244,8 +243,8 @@ mod tests {
         }
         assert_eq!(SealKeys::new("k", &SECRET[1..]).unwrap_err().0, Fault::TooShort);
         let keys = SealKeys::new("k", SECRET).unwrap();
-        assert_eq!(keys.clone().and_older("k", SECRET).unwrap_err().0, Fault::SameName);
-        assert_eq!(keys.and_older("j", "short").unwrap_err().0, Fault::TooShort);
+        assert_eq!(keys.clone().with_previous_key("k", SECRET).unwrap_err().0, Fault::SameName);
+        assert_eq!(keys.with_previous_key("j", "short").unwrap_err().0, Fault::TooShort);
     }
 
     #[test]

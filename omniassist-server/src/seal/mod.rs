@@ -1,14 +1,13 @@
-//! Seals: proof that what a client posts back is what this server wrote.
+//! Seals: proof that a part of a posted conversation was written by this server.
 //!
-//! Stateless chat protocols have the client post the whole conversation, and a browser can post anything: results of
-//! tools that never ran, approvals of calls that nobody asked about. A seal is a keyed hash over one part of an answer
-//! and all that it belongs to. It goes out with the part, the client keeps it and posts it back without knowing, and
-//! [`SealVerifier`] tells from it whether the part is genuine. The server keeps nothing but its keys and, for as long as
-//! they are valid, which approvals were used.
+//! In stateless chat protocols the client posts the whole conversation, and a browser can post anything: results of tools
+//! that never ran, approvals of calls that no server asked about. A seal is a keyed hash over one part of an answer and
+//! its context. It leaves with the part, the client keeps it and posts it back unread, and [`SealVerifier`] checks it. The
+//! server stores its keys, and the approved calls that ran, for as long as their approvals count.
 //!
-//! An [`Assistant`](crate::Assistant) seals and verifies by itself; give it [`SealKeys`]. [`Sealer`] and [`SealVerifier`]
-//! by themselves are for a host that drives runs or reads conversations in another way. The walk through a request that
-//! asks the verifier, and what becomes of what it does not believe, is [`omniassist_core::verify`].
+//! An [`Assistant`](crate::Assistant) with [`SealKeys`] seals and verifies by itself. Use [`Sealer`] and [`SealVerifier`]
+//! directly to drive runs or read conversations in another way. [`omniassist_core::verify`] describes the walk through a
+//! request and the treatment of unproved parts.
 //!
 //! ```
 //! use omniassist_server::core::run::NoTools;
@@ -43,74 +42,93 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! # What is sealed, and where the seal goes
+//! # Sealed parts
 //!
-//! | part | the seal proves, beside what it belongs to | carried in |
+//! | part | proved beside its context | carried in |
 //! |---|---|---|
 //! | text, reasoning | the text, and the provider's state with it | its provider metadata, `omniassist.seal`, at its end |
-//! | call | id, tool, arguments, the provider's state, and who is to answer: server or client | its provider metadata, `omniassist.seal` |
-//! | call that could not be run | id, tool, the provider's state | the same |
+//! | call | id, tool, arguments, the provider's state, and the side that answers: server or client | its provider metadata, `omniassist.seal` |
+//! | call that could not run | id, tool, the provider's state | the same |
 //! | output | call id, tool, arguments, output | the message's metadata, `omniassist.seals[call id]` |
 //! | failure | call id, tool, error text | the same |
-//! | approval | approval id, call id, tool, arguments, time | `approval.signature` |
+//! | open request for approval | approval id, call id, tool, arguments, time | `approval.signature` |
 //!
-//! Each belongs to a chat, a principal, a message, a kind, a key and an expiry, and proves those too. No chat is another
-//! chat than the one with the empty id; so with principals. Progress, data, sources, files and denials are not sealed: a
-//! model is not sent the former, and whoever can approve can deny.
+//! The context is a chat, a principal, a message, a kind, a key and an expiry. A missing chat id and an empty one are
+//! distinct; so are principals. Progress, data, sources, files and denials are not sealed: the model does not read the
+//! former, and a client that may approve may also deny.
 //!
-//! JSON is proved in its [canonical form](omniassist_core::canonical), as whatever a client in JavaScript makes of it.
-//! Two integers beyond 2⁵³ that are one double are therefore one value: an id of that size belongs into a string. An
-//! approved call runs with the canonical form itself.
+//! JSON is proved in its [canonical form](omniassist_core::canonical), the form in which a client in JavaScript could
+//! write it. Where a client may spell the numbers of a call's arguments in another way (`1.0` as `1`), the model's text
+//! travels in the call's metadata under `omniassist.arguments`. The call's seal covers that text, and the tool runs with
+//! it. A number that no double holds, such as an id beyond 2⁵³, never passes through a client as a number: see
+//! [numbers](#numbers).
 //!
-//! A client has to post back the message's id and metadata, and the metadata of its parts. The AI SDK's clients do,
-//! versions 5, 6 and 7; a schema for messages' metadata on the host's page has to let the key `omniassist` pass. For a
-//! format that has no such places, its dialect puts the seals where its clients keep something, and back into the
-//! message when it reads. A dialect whose clients cut an answer into several messages gives its parts the id of the one
-//! message again.
+//! A client has to post the message's id and metadata, and the metadata of its parts. The AI SDK's clients do, versions
+//! 5, 6 and 7; a schema for message metadata on a page has to let the key `omniassist` pass. In a format without such
+//! places, the dialect puts the seals where its clients keep data, and back into the message when it reads. A dialect
+//! whose clients cut an answer into several messages restores the id of the one message.
 //!
-//! # What becomes of a part
+//! # Numbers
 //!
-//! | its seal | text | reasoning, state | result of a server's tool | answer of the client's | approval |
+//! JavaScript reads every number as a double. Therefore:
+//!
+//! - A call that passes through the client (approval, front-end tool, form) and has a number in its arguments that no
+//!   double holds exactly does not run. The model reads an error that names the number and asks for a string.
+//! - A server tool without approval runs with the text of the model. The client is sent such a number as a string, and
+//!   posts it back exactly.
+//! - Such a number in a tool's output becomes a string, for client and model.
+//! - Arguments that a user changed must not hold integers from 2⁵³ on, since the client may have rounded them.
+//!
+//! # Treatment of a part
+//!
+//! | its seal | text | reasoning, state | result of a server's tool | answer of the client | open request, approval |
 //! |---|---|---|---|---|---|
-//! | proves it | taken | taken | taken | taken (the call's seal) | taken, once |
-//! | is missing, under an unknown key, of another version, or no seal at all | taken as text; refused if the host says so | dropped | "can no longer be verified" | the same | asked again, where the call itself is proved; else an error for model and client, and the model may make the call again |
-//! | proved it, and has expired | – | – | – | a form: "too late" | asked again |
-//! | is one of ours, and not of this | refused | refused | refused | refused | refused |
+//! | proves it | accepted | accepted | accepted | accepted (the call's seal) | accepted; an approval once |
+//! | is missing, under an unknown key, of another version, or no seal | accepted as text, or refused if the host demands it | dropped | "can no longer be verified" | the same | an error for model and client: the model may make the call again, and the user is asked again |
+//! | proved it, and has expired | – | – | – | a form: "too late" | the same, with the reason that the time is over |
+//! | is one of ours, and belongs to another part | refused | refused | refused | refused | refused |
 //!
-//! *Refused* is the whole request, with status 400, code `seal_invalid` and the path of the part. A chat is never stuck
-//! because a seal is gone: a rotated key, a restart with a random key, or a client that loses metadata costs what can no
-//! longer be proved, and nothing else. That holds for text that only looks like a seal too: whoever posts it could leave
-//! it out as well, so to refuse it protects nobody, and a seal of a later version is no attack. A hash that is wrong
-//! under a key that is known here is another matter: no honest client makes one.
+//! *Refused* is the whole request, with status 400, code `seal_invalid` and the path of the part. A lost seal does not
+//! block a chat: after a key rotation, a restart with a random key, or in a client that loses metadata, unproved parts
+//! lose their weight and the chat goes on. A wrong hash under a known key has no honest cause.
 //!
-//! Only approvals and forms expire, after 15 minutes by default, and only while the run would go on with their answer;
-//! later they are history. A message that was copied into another chat, or is posted by another user, is refused: seals
-//! cannot tell copying from forging. A host that lets its users branch a chat under a new id, or hand it over, sends the
-//! copy without metadata.
+//! Only requests for approval and forms expire, after 15 minutes by default
+//! ([`approval_lifetime`](omniassist_core::Limits::approval_lifetime)), and only while the run would go on with their
+//! answer; later they are history. A request that is sent again keeps its first expiry. A message that was copied into
+//! another chat, or is posted by another user, is refused: seals cannot tell copying from forging. A host that lets users
+//! branch a chat under a new id, or hand it over, sends the copy without metadata.
 //!
-//! # What is not covered
+//! # Approvals
 //!
-//! - **Which messages there are, and their order.** A client may leave out, edit or repeat what the user said, go back to
-//!   an earlier answer and take another way, and leave out messages or parts of the assistant's: that is what editing,
-//!   regenerating and trimming are.
-//! - **Text that came without a seal** is taken as the assistant's, unless
-//!   [`refuse_unsealed_text`](SealVerifier::refuse_unsealed_text) is set. It has no more weight than the user's words:
-//!   never instructions, never a result.
-//! - **Calls that have no result.** A client may claim that a call was made; no tool runs on that word, and nobody is asked
+//! Only a call that this server left open can be approved: the request's own seal proves it. The seal of a call that the
+//! server ran, or that has its answer, proves no request.
+//!
+//! A seal stays valid however often it is posted, so a [`ReplayGuard`] records which calls ran. The record is keyed by
+//! the call, not by the seal: all approvals of one call count once. [`InMemoryReplayGuard`] knows what one process has
+//! seen. **With fixed keys, an approval that was used before a restart, or at another server, counts again until it
+//! expires**, unless the guard is shared.
+//!
+//! # Limits of seals
+//!
+//! - **The list of messages and its order.** A client may leave out, edit or repeat user messages, go back to an earlier
+//!   answer, and leave out messages or parts of the assistant: that is editing, regenerating and trimming.
+//! - **Text without a seal** counts as the assistant's, unless
+//!   [`refuse_unsealed_text`](SealVerifier::refuse_unsealed_text) is set. It has the weight of user text: it is never
+//!   an instruction or a result.
+//! - **The OpenAI endpoint.** Its clients carry no seals. All text there is unproved, whatever `refuse_unsealed_text`
+//!   says, and a client can post made-up answers and calls of the assistant.
+//! - **Calls without a result.** A client may claim that a call was made. No tool runs on that claim, and no user is asked
 //!   about it.
-//! - **The client's own answers**: outputs of front-end tools and forms may be posted differently each time, and so may
-//!   the arguments that a user changed while approving, where the tool lets them.
-//! - **Secrecy.** A seal hides nothing. What a client must not read must not be sent to it.
-//! - **One user against themselves in one chat.** Genuine parts of two branches of a chat may be put together where they
-//!   carry the same message id.
+//! - **The client's own answers.** Outputs of front-end tools and forms may differ between posts, and so may arguments
+//!   that a user changed while approving, where the tool allows it.
+//! - **Secrecy.** A seal hides nothing.
+//! - **One user within one chat.** Genuine parts of two branches can be combined where they carry the same message id.
 //!
-//! # The seal
+//! # Format
 //!
 //! `v1.KEY.EXPIRY.HASH`: the key's name, the time in seconds since 1970 (0: never), and HMAC-SHA-256 in base64url, cut to
-//! 128 bits. Every field that is hashed has its length before it, and kinds are apart, so no two parts share a hash.
-//! Hashes are compared in constant time. A seal is about 35 characters long.
-//!
-//! An approval is good for one execution. Its seal cannot say whether it was used: a [`ReplayGuard`] can.
+//! 128 bits. Every hashed field has its length before it, and kinds are distinct, so no two parts share a hash. Hashes are
+//! compared in constant time. A seal has about 35 characters.
 
 mod binding;
 mod keys;
@@ -120,6 +138,6 @@ mod token;
 mod verifier;
 
 pub use keys::{InvalidSealKey, SealKeys};
-pub use replay::{ClaimFuture, InMemoryReplayGuard, ReplayGuard, SealClaim};
+pub use replay::{ClaimFuture, ClaimOutcome, InMemoryReplayGuard, ReplayGuard, SealClaim};
 pub use sealer::Sealer;
 pub use verifier::SealVerifier;

@@ -1,140 +1,188 @@
-use std::collections::{HashSet, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use omniassist_core::Text;
+use omniassist_core::run::DueApproval;
 use tokio::time::Instant;
 
-use super::token::{MacBytes, Token};
+use super::binding::{self, Digest, Scope};
+use super::token::Token;
+use crate::Principal;
 
-/// How much longer than an approval is valid it is remembered: the clocks of two servers differ.
+/// The time that a claim is remembered beyond the life of its approval, since the clocks of two servers differ.
 const SKEW: Duration = Duration::from_secs(60);
 
-/// What says that an approval was used, for a [`ReplayGuard`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+/// The right to run one approved call, for a [`ReplayGuard`].
+///
+/// It names the call by chat, principal, message, call id, tool and arguments. All approvals of one call make the same
+/// claim.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SealClaim {
-    mac: MacBytes,
+    key: Digest,
+    principal: Option<Text>,
     expiry: u64,
 }
 
 impl SealClaim {
-    /// The claim to what the signature of a verified approval permits. `None` where that is no seal.
+    /// Returns the claim of an approved call. `None` where its signature is not a seal.
     #[must_use]
-    pub fn of(signature: &str) -> Option<Self> {
-        let token = Token::parse(signature)?;
-        Some(Self { mac: token.mac_bytes()?, expiry: token.expiry })
+    pub fn of(approval: &DueApproval, chat: Option<&str>, principal: &Principal) -> Option<Self> {
+        let expiry = Token::parse(approval.signature.as_deref()?)?.expiry;
+        let scope = Scope { chat, principal: principal.known_id(), message: &approval.message_id };
+        let key = binding::call_key(scope, &approval.call_id, &approval.name, &approval.arguments);
+        Some(Self { key, principal: principal.known_id().map(Text::from), expiry })
     }
 
-    /// What a store keeps it under: 32 hexadecimal digits.
+    /// Returns the name of the call in a store: 64 hexadecimal digits.
     #[must_use]
     pub fn key(&self) -> String {
-        format!("{:032x}", u128::from_be_bytes(self.mac))
+        self.key.iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
-    /// How long it must be remembered: until the approval has expired everywhere.
+    /// Returns the id of the principal, or `None` for an anonymous one.
+    #[must_use]
+    pub fn principal(&self) -> Option<&str> {
+        self.principal.as_deref()
+    }
+
+    /// Returns the time that a guard must remember the claim: until no approval of the call counts on any server.
     #[must_use]
     pub fn lifetime(&self, now_ms: u64) -> Duration {
         Duration::from_millis(self.expiry.saturating_mul(1000).saturating_sub(now_ms)) + SKEW
     }
 }
 
-/// What comes of a claim: whether it was the first.
-pub type ClaimFuture<'a> = Pin<Box<dyn Future<Output = bool> + Send + 'a>>;
+/// The answer of a [`ReplayGuard`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ClaimOutcome {
+    /// The claim is new and is remembered now. The call runs.
+    First,
+    /// The claim was made before. The call does not run.
+    Used,
+    /// The principal has made too many claims. The call does not run.
+    Full,
+    /// The record cannot be reached. The call does not run.
+    Unknown,
+}
 
-/// Sees to it that an approval runs its call once.
+/// The future of a [`ClaimOutcome`].
+pub type ClaimFuture<'a> = Pin<Box<dyn Future<Output = ClaimOutcome> + Send + 'a>>;
+
+/// A record of approved calls, so that each runs once.
 ///
-/// A seal proves that the server asked and stays the same however often it is posted; that it was used before, only a
-/// record can tell. The default is [`InMemoryReplayGuard`], which knows what one process has seen. Where several servers
-/// share the chats, keep the record where they all see it, in one atomic step (`SET key 1 NX PX lifetime` in Redis).
+/// A seal proves that the server asked. It stays the same however often it is posted, and only a record tells that its
+/// call ran before. The default is [`InMemoryReplayGuard`], the record of one process: after a restart with the same
+/// keys, and at another server, an approval counts a second time until it expires. Where servers share their keys, share
+/// the record too, in one atomic step: `SET key 1 NX PX lifetime` in Redis, or an insert under a unique key in a
+/// database, as in the file `tests/shared_guard.rs` of this crate, which does it with SQLite.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a record of used approvals",
     note = "implement `ReplayGuard`, or leave the default, `InMemoryReplayGuard`"
 )]
 pub trait ReplayGuard: Send + Sync + 'static {
-    /// Takes note of the claim for at least this long, and says whether nobody had before. A guard that cannot tell says
-    /// `false`: the call then does not run.
-    fn claim(&self, claim: SealClaim, lifetime: Duration) -> ClaimFuture<'_>;
+    /// Records a claim for at least this time, and returns [`ClaimOutcome::First`] if it was not recorded before.
+    fn claim<'a>(&'a self, claim: &'a SealClaim, lifetime: Duration) -> ClaimFuture<'a>;
 }
 
-/// Remembers used approvals in this process.
+/// A record of approved calls in the memory of this process.
 ///
-/// It holds what has not expired, up to a number of claims. When it is full of claims that all still count, new ones are
-/// refused, so that none is forgotten early.
+/// It holds up to a number of unexpired claims for each principal, and for all anonymous callers together. A full record
+/// refuses new claims of that principal, so that none is forgotten early and no principal takes the room of another.
 pub struct InMemoryReplayGuard {
     capacity: usize,
-    claims: Mutex<Claims>,
+    record: Mutex<Record>,
+}
+
+#[derive(Default)]
+struct Record {
+    principals: HashMap<Option<Text>, Claims>,
+    /// The number of principals at which those without claims are removed.
+    sweep_at: usize,
 }
 
 #[derive(Default)]
 struct Claims {
-    used: HashSet<MacBytes>,
-    /// In the order in which they came. All live equally long where one assistant asks, so the first expire first.
-    expiries: VecDeque<(Instant, MacBytes)>,
+    used: HashSet<Digest>,
+    /// In the order of arrival. All live equally long where one assistant asks, so the first expire first.
+    expiries: VecDeque<(Instant, Digest)>,
 }
 
 impl InMemoryReplayGuard {
-    /// An empty record of at most 100,000 claims, which take about 8 MB.
+    /// Returns an empty record of at most 10,000 claims for each principal, which take about 1 MB.
     #[must_use]
     pub fn new() -> Self {
-        Self::with_capacity(100_000)
+        Self::with_capacity(10_000)
     }
 
-    /// An empty record of at most this many claims.
+    /// Returns an empty record of at most this many claims for each principal.
     #[must_use]
     pub fn with_capacity(capacity: usize) -> Self {
-        Self { capacity, claims: Mutex::default() }
+        Self { capacity, record: Mutex::default() }
     }
 
-    /// Claims that are remembered, those included whose time is over and that no later claim has displaced yet.
+    /// Returns the number of claims in the record. Expired ones count until a later claim removes them.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.claims.lock().unwrap_or_else(PoisonError::into_inner).used.len()
+        let record = self.record.lock().unwrap_or_else(PoisonError::into_inner);
+        record.principals.values().map(|claims| claims.used.len()).sum()
     }
 
-    /// Whether nothing is remembered.
+    /// Returns `true` if the record is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    fn claim_now(&self, claim: SealClaim, lifetime: Duration) -> bool {
+    fn claim_now(&self, claim: &SealClaim, lifetime: Duration) -> ClaimOutcome {
         let now = Instant::now();
-        let mut claims = self.claims.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut record = self.record.lock().unwrap_or_else(PoisonError::into_inner);
+        let Record { principals, sweep_at } = &mut *record;
+        if principals.len() >= *sweep_at {
+            principals.retain(|_, claims| {
+                claims.forget_front(now);
+                !claims.used.is_empty()
+            });
+            *sweep_at = principals.len().saturating_mul(2).max(64);
+        }
+        let claims = principals.entry(claim.principal.clone()).or_default();
         claims.forget_front(now);
-        if claims.used.contains(&claim.mac) {
-            return false;
+        if claims.used.contains(&claim.key) {
+            return ClaimOutcome::Used;
         }
         if claims.used.len() >= self.capacity {
             claims.forget_all(now);
         }
         if claims.used.len() >= self.capacity {
-            tracing::error!(capacity = self.capacity, "no room to remember used approvals: one was refused");
-            return false;
+            tracing::error!(capacity = self.capacity, "a principal's record of used approvals is full");
+            return ClaimOutcome::Full;
         }
-        claims.used.insert(claim.mac);
-        claims.expiries.push_back((now + lifetime, claim.mac));
-        true
+        claims.used.insert(claim.key);
+        claims.expiries.push_back((now + lifetime, claim.key));
+        ClaimOutcome::First
     }
 }
 
 impl Claims {
     fn forget_front(&mut self, now: Instant) {
-        while let Some((expiry, mac)) = self.expiries.front()
+        while let Some((expiry, key)) = self.expiries.front()
             && *expiry <= now
         {
-            self.used.remove(mac);
+            self.used.remove(key);
             self.expiries.pop_front();
         }
     }
 
     fn forget_all(&mut self, now: Instant) {
         let used = &mut self.used;
-        self.expiries.retain(|(expiry, mac)| {
+        self.expiries.retain(|(expiry, key)| {
             let counts = *expiry > now;
             if !counts {
-                used.remove(mac);
+                used.remove(key);
             }
             counts
         });
@@ -142,7 +190,7 @@ impl Claims {
 }
 
 impl Default for InMemoryReplayGuard {
-    /// As [`new`](Self::new).
+    /// Returns the record that [`new`](Self::new) returns.
     fn default() -> Self {
         Self::new()
     }
@@ -155,8 +203,8 @@ impl fmt::Debug for InMemoryReplayGuard {
 }
 
 impl ReplayGuard for InMemoryReplayGuard {
-    fn claim(&self, claim: SealClaim, lifetime: Duration) -> ClaimFuture<'_> {
-        let first = self.claim_now(claim, lifetime);
-        Box::pin(std::future::ready(first))
+    fn claim<'a>(&'a self, claim: &'a SealClaim, lifetime: Duration) -> ClaimFuture<'a> {
+        let outcome = self.claim_now(claim, lifetime);
+        Box::pin(std::future::ready(outcome))
     }
 }

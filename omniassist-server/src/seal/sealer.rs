@@ -3,45 +3,46 @@ use std::fmt;
 use std::time::Duration;
 
 use omniassist_core::event::BlockId;
-use omniassist_core::message::{Message, ProviderMetadata, ToolPart};
+use omniassist_core::message::{Message, ProviderMetadata, ToolPart, ToolState};
 use omniassist_core::run::{Gate, ToolCatalog};
-use omniassist_core::{JsonText, RunEvent, Text, ToolSide};
+use omniassist_core::{JsonText, RunEvent, Text, ToolSide, canonical};
 use sha2::{Digest as _, Sha256};
 
 use super::binding::{self, Call, Digest, Scope, Sealed, json_digest, state_digest, text_digest};
 use super::keys::SealKeys;
+use super::token::Token;
 use crate::Principal;
 
-/// How long an approval or a form may be answered.
+/// The time to answer an approval or a form.
 const LIFETIME: Duration = Duration::from_secs(15 * 60);
 
-/// Seals what one run writes.
+/// Seals the output of one run.
 ///
-/// Pass every event through [`seal`](Self::seal) before it is encoded, in the order in which the run gives them. See the
-/// [module](super) for what is sealed and where each seal goes.
+/// Pass every event through [`seal`](Self::seal) in order, before it is encoded. The [module](super) lists the sealed
+/// parts and the places of their seals.
 pub struct Sealer {
     keys: SealKeys,
     chat: Option<Text>,
     principal: Principal,
     message: Text,
     lifetime: Duration,
-    /// What has been said in the blocks that are open.
+    /// The hashes of the open blocks.
     blocks: Vec<(BlockId, Sha256)>,
     calls: HashMap<Text, KnownCall>,
     buffer: Vec<u8>,
 }
 
-/// What later events say no more about a call.
+/// Facts about a call that later events omit.
 struct KnownCall {
     name: Text,
     arguments: Option<Digest>,
-    /// When the form that it is expires, in seconds since 1970; 0: never.
+    /// The time, in seconds since 1970, after which its form or its approval does not count. 0: there is none.
     expiry: u64,
 }
 
 impl Sealer {
-    /// A sealer for a run that writes into the assistant message with this id. `chat` and `principal` must be those that
-    /// the client's next request comes with.
+    /// Creates a sealer for a run that writes into the assistant message with this id. `chat` and `principal` must be
+    /// those of the client's next request.
     #[must_use]
     pub fn new(keys: &SealKeys, chat: Option<Text>, principal: &Principal, message: Text) -> Self {
         Self {
@@ -56,36 +57,44 @@ impl Sealer {
         }
     }
 
-    /// The assistant message that the run writes into, where it is another than that of [`new`](Self::new).
+    /// Sets the assistant message that the run writes into.
     #[must_use]
     pub fn message(mut self, message: Text) -> Self {
         self.message = message;
         self
     }
 
-    /// How long an approval or a form may be answered. Default 15 minutes.
+    /// Sets the time to answer an approval or a form. Default: 15 minutes.
     #[must_use]
     pub fn lifetime(mut self, lifetime: Duration) -> Self {
         self.lifetime = lifetime;
         self
     }
 
-    /// Takes note of the calls of a message that the run goes on with: their outputs and failures may follow.
+    /// Remembers the calls of a message that the run continues: their outputs and failures may follow.
     pub fn remember(&mut self, message: &Message) {
         message.tools().for_each(|call| self.remember_call(call));
     }
 
-    /// Takes note of a call that was made in an earlier request.
+    /// Remembers a call of an earlier request.
     pub fn remember_call(&mut self, call: &ToolPart) {
         let arguments = call.state.input().and_then(|input| json_digest(input, &mut self.buffer));
-        let known = KnownCall { name: call.name.clone(), arguments, expiry: 0 };
+        // A request that is repeated must not live longer than the first: approvals are remembered until then.
+        let token = match &call.state {
+            ToolState::ApprovalRequested { approval, .. } => {
+                approval.signature.as_deref().and_then(Token::parse)
+            }
+            _ => None,
+        };
+        let expiry = token.map_or(0, |token| token.expiry);
+        let known = KnownCall { name: call.name.clone(), arguments, expiry };
         self.calls.insert(call.call_id.clone(), known);
     }
 
-    /// Seals an event, and gives the one that is to be sent right after it, where there is one. `tools` are those of the
-    /// run; `now_ms` tells the time in milliseconds since 1970, and is asked for what expires only.
+    /// Seals an event, and returns the event to send right after it, if there is one. `tools` are those of the run.
+    /// `now_ms` returns the time in milliseconds since 1970, and is called only for parts that expire.
     ///
-    /// Nothing is allocated for a delta.
+    /// A delta costs no allocation.
     pub fn seal(
         &mut self,
         event: &mut RunEvent,
@@ -138,7 +147,9 @@ impl Sealer {
                 return self.error(call_id, error_text);
             }
             RunEvent::ToolApprovalRequest(request) => {
+                let known = self.calls.get(&request.call_id).map_or(0, |call| call.expiry);
                 let expiry = match request.expires_at_ms {
+                    _ if known != 0 => known,
                     Some(at) => at.div_ceil(1000),
                     None => self.expiry(now_ms()),
                 };
@@ -190,6 +201,12 @@ impl Sealer {
         let left_to_client = !provider_executed && tools.side(name) == Some(ToolSide::FrontEnd);
         let is_form = left_to_client && matches!(tools.gate(name, input), Gate::Form { .. });
         let expiry = if is_form { self.expiry(now_ms()) } else { 0 };
+        if let Some(metadata) = metadata.as_mut() {
+            metadata.forget_own();
+        }
+        if canonical::has_other_numbers(input) {
+            metadata.get_or_insert_default().set_own(ProviderMetadata::ARGUMENTS, input.as_str());
+        }
         let state = state_digest(metadata.as_ref(), &mut self.buffer);
         if let (Some(arguments), Some(state)) = (&arguments, &state) {
             let call = Call { id: call_id, name, arguments };
@@ -218,7 +235,7 @@ impl Sealer {
         Some(RunEvent::OutputSeal { call_id: call_id.clone(), seal: seal.into() })
     }
 
-    /// When what is asked now expires, in seconds since 1970.
+    /// Returns the expiry of a question that is asked now, in seconds since 1970.
     fn expiry(&self, now_ms: u64) -> u64 {
         let lifetime = u64::try_from(self.lifetime.as_millis()).unwrap_or(u64::MAX);
         now_ms.saturating_add(lifetime).div_ceil(1000)
@@ -234,9 +251,7 @@ impl Sealer {
 /// Puts a seal into metadata.
 fn put(metadata: &mut Option<ProviderMetadata>, seal: Option<String>) {
     let Some(seal) = seal else { return };
-    let metadata = metadata.get_or_insert_default();
-    metadata.forget_own();
-    metadata.set_own("seal", seal);
+    metadata.get_or_insert_default().set_own("seal", seal);
 }
 
 impl fmt::Debug for Sealer {

@@ -5,7 +5,7 @@ use super::binding::{self, Call, Scope, Sealed, state_digest, text_digest};
 use super::keys::SealKeys;
 use super::token::Token;
 
-/// Judges posted history by its seals. See the [module](super).
+/// A verifier of posted history that checks seals. See the [module](super).
 #[derive(Debug, Clone)]
 pub struct SealVerifier {
     keys: SealKeys,
@@ -13,25 +13,25 @@ pub struct SealVerifier {
 }
 
 impl SealVerifier {
-    /// A verifier of what was sealed with one of these keys.
+    /// Creates a verifier with these keys.
     #[must_use]
     pub fn new(keys: SealKeys) -> Self {
         Self { keys, refuses_unsealed_text: false }
     }
 
-    /// Whether a request is refused when text or reasoning of the assistant's comes without a seal that proves it.
-    /// Default: `false`; the text then counts as something that the assistant said, and state of the provider's that
-    /// came with it is dropped.
+    /// Sets whether a request is refused if text or reasoning of the assistant has no valid seal. Default: `false`: the
+    /// text counts as the assistant's, and the provider's state with it is dropped.
     ///
-    /// The downside: an answer that was stopped half-way, and one that was made under a key that is gone, have no such
-    /// seal either. The client has to take them out of the conversation before it can go on.
+    /// An answer that was stopped half-way, or made under a lost key, has no such seal either. The client has to remove
+    /// it before the chat can go on. The setting does not apply to formats that carry no seals (the OpenAI endpoint):
+    /// their text is always unproved.
     #[must_use]
     pub fn refuse_unsealed_text(mut self, refuse: bool) -> Self {
         self.refuses_unsealed_text = refuse;
         self
     }
 
-    /// What a seal says of the first of these claims that it proves.
+    /// Judges a seal by the first of these claims that it proves.
     fn judge(&self, seal: Option<&str>, part: &HistoryPart<'_>, claims: &[Option<Sealed<'_>>]) -> Judgement {
         let Some(token) = seal.and_then(Token::parse) else { return Judgement::Nothing };
         let Some(mac) = self.keys.mac(token.key) else { return Judgement::Nothing };
@@ -60,7 +60,7 @@ impl SealVerifier {
         }
     }
 
-    /// What the seal of a call says.
+    /// Judges the seal of a call.
     fn call(&self, part: &HistoryPart<'_>, tool: &ToolPart) -> CallJudgement {
         let (id, name) = (tool.call_id.as_str(), tool.name.as_str());
         let has_failed = matches!(tool.state, ToolState::OutputError { .. });
@@ -79,7 +79,7 @@ impl SealVerifier {
         match self.judge(Some(seal), part, &claims) {
             Judgement::Proved(1) => CallJudgement::Clients,
             Judgement::Proved(_) => CallJudgement::Servers,
-            Judgement::Expired => CallJudgement::ClientsLapsed,
+            Judgement::Expired => CallJudgement::ClientsExpired,
             Judgement::Nothing => CallJudgement::Unproved,
             // Clients put the arguments of a call that failed elsewhere, or lose them.
             Judgement::Wrong if has_failed => CallJudgement::Unproved,
@@ -87,7 +87,7 @@ impl SealVerifier {
         }
     }
 
-    /// A result is the server's own, or the client's answer to a call that was left to it.
+    /// Judges a result: of the server, or the client's answer to a call that was left to it.
     fn result(&self, part: &HistoryPart<'_>, tool: &ToolPart) -> Verdict {
         let judgement = self.servers_result(part, tool);
         if let Judgement::Proved(_) = judgement {
@@ -95,8 +95,8 @@ impl SealVerifier {
         }
         match (self.call(part, tool), judgement) {
             (CallJudgement::Clients, _) => Verdict::Accept,
-            (CallJudgement::ClientsLapsed, _) if part.is_due => Verdict::Lapsed,
-            (CallJudgement::ClientsLapsed, _) => Verdict::Accept,
+            (CallJudgement::ClientsExpired, _) if part.is_due => Verdict::Expired,
+            (CallJudgement::ClientsExpired, _) => Verdict::Accept,
             (CallJudgement::Wrong, _) | (_, Judgement::Wrong) => Verdict::Refuse,
             _ => Verdict::Distrust,
         }
@@ -131,33 +131,33 @@ impl SealVerifier {
         });
         match self.judge(approval.signature.as_deref(), part, &[sealed]) {
             Judgement::Proved(_) => Verdict::Accept,
-            Judgement::Expired => Verdict::Lapsed,
+            Judgement::Expired => Verdict::Expired,
             Judgement::Nothing => Verdict::Distrust,
             Judgement::Wrong => Verdict::Refuse,
         }
     }
 }
 
-/// What a seal says.
+/// The judgement of a seal.
 enum Judgement {
     /// It proves the claim with this index.
     Proved(usize),
-    /// It proved a claim until its time was over.
+    /// It proved a claim, and has expired.
     Expired,
-    /// There is none, or none that can be judged here.
+    /// There is no seal, or it cannot be judged here.
     Nothing,
-    /// It is one of ours, and of something else.
+    /// The seal is ours, and belongs to another part.
     Wrong,
 }
 
-/// What the seal of a call says.
+/// The judgement of a call's seal.
 enum CallJudgement {
     /// The server made the call, or the provider did, and answered it.
     Servers,
     /// The server made the call and left it to the client.
     Clients,
-    /// Likewise, and the time for the answer is over.
-    ClientsLapsed,
+    /// The same, after the time for the answer.
+    ClientsExpired,
     Unproved,
     Wrong,
 }
@@ -174,14 +174,10 @@ impl Verifier for SealVerifier {
                 CallJudgement::Unproved => Verdict::Distrust,
                 _ => Verdict::Accept,
             },
-            (Claim::Request, Part::Tool(tool)) => match self.call(&part, tool) {
-                CallJudgement::Servers => Verdict::Accept,
-                CallJudgement::Wrong => Verdict::Refuse,
-                _ => Verdict::Distrust,
-            },
             (Claim::Output | Claim::Failure, Part::Tool(tool)) => self.result(&part, tool),
-            (Claim::Approval, Part::Tool(tool)) => match &tool.state {
-                ToolState::ApprovalResponded { approval, .. } => self.approval(&part, tool, approval),
+            (Claim::Approval | Claim::Request, Part::Tool(tool)) => match &tool.state {
+                ToolState::ApprovalResponded { approval, .. }
+                | ToolState::ApprovalRequested { approval, .. } => self.approval(&part, tool, approval),
                 _ => Verdict::Distrust,
             },
             _ => Verdict::Distrust,
@@ -189,12 +185,12 @@ impl Verifier for SealVerifier {
     }
 }
 
-/// The seal that stands with a part.
+/// Returns the seal of a part.
 fn seal_of(metadata: Option<&ProviderMetadata>) -> Option<&str> {
     metadata?.own_text("seal")
 }
 
-/// The seal of a call's output or failure.
+/// Returns the seal of a call's output or failure.
 fn result_seal<'a>(part: &HistoryPart<'a>, call_id: &str) -> Option<&'a str> {
     let metadata = part.message.metadata.as_ref()?.as_object()?;
     own_entries(metadata)?.get("seals")?.get(call_id)?.as_str()

@@ -83,7 +83,7 @@ fn honest_conversations_are_taken_whole() {
     let mut counts = std::collections::BTreeMap::<_, usize>::new();
     let (mut outputs, mut states, mut approvals) = (0, 0, 0);
     let rotated =
-        SealKeys::new("2026-12", OTHER_SECRET).unwrap().and_older("2026-11", super::SECRET).unwrap();
+        SealKeys::new("2026-12", OTHER_SECRET).unwrap().with_previous_key("2026-11", super::SECRET).unwrap();
     for round in 0..2_100 {
         let keys = keys();
         let mut chat = match round % 4 {

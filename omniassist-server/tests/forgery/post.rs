@@ -214,9 +214,12 @@ pub(super) fn unproved(messages: &[Message], ledger: &Ledger, now_ms: u64, stric
                             let until = ledger.approvals.get(&entry);
                             claim(is_due && until.is_some_and(|until| now_ms < *until), "approval");
                         }
-                        // The run would ask for it, and prove it anew.
-                        ToolState::ApprovalRequested { .. } if is_due => {
-                            claim(ledger.calls.iter().any(|made| made[..4] == key), "request");
+                        // The run would ask for it again, with a new seal.
+                        ToolState::ApprovalRequested { approval, .. } if is_due => {
+                            let approval = approval.id.to_string();
+                            let entry = [id.clone(), approval, call.clone(), name.clone(), arguments.clone()];
+                            let until = ledger.approvals.get(&entry);
+                            claim(until.is_some_and(|until| now_ms < *until), "request");
                         }
                         _ => {}
                     }
@@ -241,7 +244,7 @@ pub(super) fn unproved(messages: &[Message], ledger: &Ledger, now_ms: u64, stric
 
 /// Whether the text stands for a result that is not believed.
 fn is_ours(error_text: &str) -> bool {
-    error_text == "The result of this call can no longer be verified."
+    error_text.starts_with("This call did not run: ")
+        || error_text == "The result of this call can no longer be verified."
         || error_text == "The answer came after the time for it was over."
-        || error_text.starts_with("Whether this call was ever asked for can no longer be verified.")
 }

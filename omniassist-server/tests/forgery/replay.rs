@@ -2,8 +2,10 @@
 
 use std::time::Duration;
 
-use omniassist_server::core::RunRequest;
-use omniassist_server::core::run::due_approvals;
+use omniassist_server::Principal;
+use omniassist_server::core::run::{DueApproval, due_approvals};
+use omniassist_server::core::{JsonText, RunRequest};
+use omniassist_server::seal::ClaimOutcome::{First, Full, Used};
 use omniassist_server::seal::{InMemoryReplayGuard, ReplayGuard, SealClaim};
 
 use super::chat::{Chat, LIFETIME_MS, Shop};
@@ -13,7 +15,23 @@ use super::post::Post;
 
 fn claims(request: &RunRequest) -> Vec<SealClaim> {
     let due = due_approvals(request, &Shop);
-    due.iter().map(|due| SealClaim::of(due.signature.as_deref().unwrap()).unwrap()).collect()
+    let ann = Principal::new("ann");
+    due.iter().map(|due| SealClaim::of(due, request.chat_id.as_deref(), &ann).unwrap()).collect()
+}
+
+/// An approval of the call `id`, which expires 17 seconds after 1970.
+fn due(id: &str) -> DueApproval {
+    DueApproval {
+        call_id: id.into(),
+        name: "refund".into(),
+        arguments: JsonText::EMPTY_OBJECT,
+        message_id: "msg".into(),
+        signature: Some("v1.k.17.AAAAAAAAAAAAAAAAAAAAAA".into()),
+    }
+}
+
+fn claim(user: &str, id: &str) -> SealClaim {
+    SealClaim::of(&due(id), Some("chat"), &Principal::new(user)).unwrap()
 }
 
 #[tokio::test(start_paused = true)]
@@ -48,7 +66,7 @@ async fn an_approval_that_is_posted_again_is_known() {
                     lifetime > Duration::from_millis(60_000)
                         && lifetime <= Duration::from_millis(LIFETIME_MS + 61_000)
                 );
-                let is_first = guard.claim(claim, lifetime).await;
+                let is_first = guard.claim(&claim, lifetime).await == First;
                 assert_eq!(is_first, attempt == 0);
                 first += usize::from(is_first);
                 again += usize::from(!is_first);
@@ -59,35 +77,59 @@ async fn an_approval_that_is_posted_again_is_known() {
 
     assert_eq!(guard.len(), first);
     tokio::time::advance(Duration::from_millis(LIFETIME_MS + 62_000)).await;
-    let claim = SealClaim::of("v1.k.0.AAAAAAAAAAAAAAAAAAAAAA").unwrap();
-    assert!(guard.claim(claim, Duration::from_secs(1)).await);
+    assert_eq!(guard.claim(&claim("ann", "c"), Duration::from_secs(1)).await, First);
     assert_eq!(guard.len(), 1, "what is over is forgotten");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_full_record_refuses_rather_than_forgets() {
+async fn a_full_record_refuses_its_principal_and_no_other() {
     let guard = InMemoryReplayGuard::with_capacity(2);
-    let claim = |letter: char| SealClaim::of(&format!("v1.k.0.AAAAAAAAAAAAAAAAAAAA{letter}A")).unwrap();
+    let seconds = Duration::from_secs;
     assert!(guard.is_empty());
-    assert!(guard.claim(claim('a'), Duration::from_secs(100)).await);
-    assert!(guard.claim(claim('b'), Duration::from_secs(10)).await);
-    assert!(!guard.claim(claim('c'), Duration::from_secs(10)).await, "no room");
-    assert!(!guard.claim(claim('a'), Duration::from_secs(10)).await);
+    assert_eq!(guard.claim(&claim("ann", "a"), seconds(100)).await, First);
+    assert_eq!(guard.claim(&claim("ann", "b"), seconds(10)).await, First);
+    assert_eq!(guard.claim(&claim("ann", "c"), seconds(10)).await, Full);
+    assert_eq!(guard.claim(&claim("ann", "a"), seconds(10)).await, Used);
+    assert_eq!(guard.claim(&claim("bob", "c"), seconds(10)).await, First, "another principal has room");
     // The second expires before the first.
-    tokio::time::advance(Duration::from_secs(11)).await;
-    assert!(guard.claim(claim('c'), Duration::from_secs(10)).await, "room again");
-    assert!(!guard.claim(claim('a'), Duration::from_secs(10)).await, "and the first is not forgotten");
-    tokio::time::advance(Duration::from_secs(90)).await;
-    assert!(guard.claim(claim('a'), Duration::from_secs(10)).await);
+    tokio::time::advance(seconds(11)).await;
+    assert_eq!(guard.claim(&claim("ann", "c"), seconds(10)).await, First, "room again");
+    assert_eq!(guard.claim(&claim("ann", "a"), seconds(10)).await, Used, "the first is not forgotten");
+    tokio::time::advance(seconds(90)).await;
+    assert_eq!(guard.claim(&claim("ann", "a"), seconds(10)).await, First);
 }
 
 #[test]
-fn a_claim_has_one_name() {
-    let claim = SealClaim::of("v1.2026-11.17.AAAAAAAAAAAAAAAAAAAAEA").unwrap();
-    assert_eq!(claim.key(), "00000000000000000000000000000010");
-    assert_eq!(claim.lifetime(16_000), Duration::from_secs(61));
-    assert_eq!(claim.lifetime(18_000), Duration::from_secs(60));
-    for text in ["", "AAAA", "v2.k.0.AAAAAAAAAAAAAAAAAAAAAA", "v1.k.0.AAAAAAAAAAAAAAAAAAAAAB"] {
-        assert!(SealClaim::of(text).is_none(), "{text}");
+fn a_claim_names_its_call() {
+    let one = claim("ann", "a");
+    assert_eq!(one.key().len(), 64);
+    assert_eq!(one.principal(), Some("ann"));
+    assert_eq!(one.lifetime(16_000), Duration::from_secs(61));
+    assert_eq!(one.lifetime(18_000), Duration::from_secs(60));
+    let of = |due: &DueApproval, chat, user: &Principal| SealClaim::of(due, chat, user).unwrap().key();
+    let ann = Principal::new("ann");
+    let mut other_signature = due("a");
+    other_signature.signature = Some("v1.k.17.BAAAAAAAAAAAAAAAAAAAAA".into());
+    assert_eq!(of(&other_signature, Some("chat"), &ann), one.key(), "the signature is no part of the name");
+    let change = |change: &dyn Fn(&mut DueApproval)| {
+        let mut due = due("a");
+        change(&mut due);
+        of(&due, Some("chat"), &ann)
+    };
+    let keys = std::collections::HashSet::from([
+        one.key(),
+        of(&due("a"), None, &ann),
+        of(&due("a"), Some(""), &ann),
+        of(&due("a"), Some("chat"), &Principal::anonymous()),
+        change(&|due| due.call_id = "b".into()),
+        change(&|due| due.name = "b".into()),
+        change(&|due| due.message_id = "b".into()),
+        change(&|due| due.arguments = JsonText::NULL),
+    ]);
+    assert_eq!(keys.len(), 8);
+    let mut unsigned = due("a");
+    for signature in [None, Some("AAAA".into())] {
+        unsigned.signature = signature;
+        assert!(SealClaim::of(&unsigned, None, &ann).is_none());
     }
 }

@@ -230,15 +230,17 @@ fn an_approval_counts_with_its_proof_in_time_where_it_is_due() {
     approve(&mut message, "c1");
     let taken = verified(&message, NOW, "c1");
     let ToolState::ApprovalResponded { input, approval } = &taken.state else { panic!("{taken:?}") };
-    assert_eq!(input.as_str(), r#"{"a":9007199254740992,"b":1}"#, "what is proved is what runs");
+    assert_eq!(input.as_str(), r#"{"b": 1.0, "a": 9007199254740993}"#, "what the model wrote is what runs");
     assert!(approval.signature.as_ref().unwrap().starts_with("v1.2026-11.1700000900."));
 
     let is_asked_again = |part: &ToolPart| {
         let ToolState::ApprovalRequested { approval, .. } = &part.state else { return false };
         *approval == Approval::new("approval-c1")
     };
-    assert!(!is_asked_again(&verified(&message, NOW + LIFETIME_MS - 1, "c1")));
-    assert!(is_asked_again(&verified(&message, NOW + LIFETIME_MS, "c1")), "too late");
+    let in_time = verified(&message, NOW + LIFETIME_MS - 1, "c1");
+    assert!(matches!(in_time.state, ToolState::ApprovalResponded { .. }));
+    let late = verified(&message, NOW + LIFETIME_MS, "c1");
+    assert!(failed(&late).contains("the time to approve it is over"), "{late:?}");
 
     let mut unsigned = message.clone();
     for signature in [None, Some("v1.none.0.AAAAAAAAAAAAAAAAAAAAAA"), Some("yes")] {
@@ -246,7 +248,7 @@ fn an_approval_counts_with_its_proof_in_time_where_it_is_due() {
             panic!()
         };
         approval.signature = signature.map(Text::from);
-        assert!(is_asked_again(&verified(&unsigned, NOW, "c1")));
+        assert!(failed(&verified(&unsigned, NOW, "c1")).contains("can no longer be verified"));
     }
 
     let older = post(vec![message.clone(), Message::user("u2", "and?")], NOW).unwrap();
@@ -257,11 +259,17 @@ fn an_approval_counts_with_its_proof_in_time_where_it_is_due() {
 
     let mut made_up = unsigned.clone();
     tool(&mut made_up, "c1").metadata = None;
-    assert!(failed(&verified(&made_up, NOW, "c1")).contains("Make it again"), "nobody is asked about it");
+    assert!(
+        failed(&verified(&made_up, NOW, "c1")).contains("make the call again"),
+        "nobody is asked about it"
+    );
     let mut waiting = sealed(asked("c1", "{}"));
     assert!(matches!(verified(&waiting, NOW, "c1").state, ToolState::ApprovalRequested { .. }));
-    tool(&mut waiting, "c1").metadata = None;
-    assert!(failed(&verified(&waiting, NOW, "c1")).contains("Make it again"), "nor about this");
+    let late = verified(&waiting, NOW + LIFETIME_MS, "c1");
+    assert!(failed(&late).contains("the time to approve it is over"), "{late:?}");
+    let ToolState::ApprovalRequested { approval, .. } = &mut tool(&mut waiting, "c1").state else { panic!() };
+    approval.signature = None;
+    assert!(failed(&verified(&waiting, NOW, "c1")).contains("make the call again"), "nor about this");
 
     let mut denied = unsigned.clone();
     let ToolState::ApprovalResponded { approval, .. } = &mut tool(&mut denied, "c1").state else { panic!() };
@@ -307,13 +315,10 @@ fn a_question_that_came_to_nothing_is_named_for_the_client() {
         request.unaccepted
     };
     let mut made_up = sealed(asked("c1", "{}"));
-    tool(&mut made_up, "c1").metadata = None;
+    let ToolState::ApprovalRequested { approval, .. } = &mut tool(&mut made_up, "c1").state else { panic!() };
+    approval.signature = None;
     let mut approved = made_up.clone();
     approve(&mut approved, "c1");
-    let ToolState::ApprovalResponded { approval, .. } = &mut tool(&mut approved, "c1").state else {
-        panic!()
-    };
-    approval.signature = None;
     let mut filled = sealed(vec![RunEvent::StepStart, call("c1", "request_input", "{}")]);
     answer(&mut filled, "c1", r#"{"name":"Ann"}"#);
     for (message, now_ms) in [(&made_up, NOW), (&approved, NOW), (&filled, NOW + LIFETIME_MS)] {

@@ -1,0 +1,99 @@
+//! Ids of calls: unique within a conversation, and in a form that comes back from a client.
+
+use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+
+use crate::message::ProviderMetadata;
+use crate::{Text, TranscriptItem};
+
+/// The entry of a call's provider metadata that holds the provider's id, where the call has another one.
+const PROVIDER_CALL: &str = "providerCall";
+
+/// The ids that a run may not give to another call.
+#[derive(Debug, Clone, Default)]
+pub(super) struct CallIds {
+    /// `None` until the first call of the run, since most runs make none.
+    taken: Option<HashSet<Text>>,
+    /// The next suffix to try. It only grows: all searches of a run together take as many steps as there are ids.
+    next: u32,
+}
+
+impl PartialEq for CallIds {
+    /// The set follows from the rest of the run's state.
+    fn eq(&self, _other: &Self) -> bool {
+        true
+    }
+}
+
+impl CallIds {
+    /// Returns the id, or another one if the conversation has it already: some servers number their calls anew in
+    /// every answer, and a transcript needs one id per call.
+    pub(super) fn unused(&mut self, id: Text, known: impl Iterator<Item = Text>) -> Text {
+        let taken = self.taken.get_or_insert_with(|| known.collect());
+        let mut unused = id.clone();
+        while !taken.insert(unused.clone()) {
+            self.next = self.next.max(1).saturating_add(1);
+            unused = format!("{id}-{}", self.next).into();
+        }
+        unused
+    }
+}
+
+/// Returns another id for one that could not come back from a client: an empty or long one, or one with control
+/// characters. The same id has the same replacement.
+pub(super) fn replacement(id: &str, max_bytes: usize) -> Option<Text> {
+    // A suffix for a repeated id still has to fit.
+    let is_usable = !id.is_empty()
+        && id.len().saturating_add(16) <= max_bytes.max(32)
+        && !id.chars().any(char::is_control);
+    if is_usable {
+        return None;
+    }
+    let mut hasher = DefaultHasher::new();
+    id.hash(&mut hasher);
+    Some(format!("call-{:016x}", hasher.finish()).into())
+}
+
+/// Returns metadata that also holds the provider's id of a call.
+pub(super) fn with_provider_id(metadata: Option<ProviderMetadata>, id: &Text) -> ProviderMetadata {
+    let mut metadata = metadata.unwrap_or_default();
+    metadata.insert(PROVIDER_CALL, serde_json::json!({ "id": id }));
+    metadata
+}
+
+/// Returns the conversation with the ids that the provider gave to its calls.
+pub(super) fn for_provider(transcript: &[TranscriptItem]) -> Vec<TranscriptItem> {
+    let mut renamed = Vec::new();
+    let mut items = transcript.to_vec();
+    for item in &mut items {
+        match item {
+            TranscriptItem::Call(call) => {
+                let id = call.metadata.as_mut().and_then(|metadata| metadata.remove(PROVIDER_CALL));
+                let id = id.as_ref().and_then(|entry| entry.get("id")?.as_str()).map(Text::from);
+                if let Some(id) = id {
+                    renamed.push((std::mem::replace(&mut call.id, id.clone()), id));
+                }
+                if call.metadata.as_ref().is_some_and(|metadata| metadata.is_empty()) {
+                    call.metadata = None;
+                }
+            }
+            TranscriptItem::Result(result) => {
+                if let Some((_, id)) = renamed.iter().rev().find(|(own, _)| *own == result.call_id) {
+                    result.call_id = id.clone();
+                }
+            }
+            _ => {}
+        }
+    }
+    items
+}
+
+/// Returns `true` where a call of the conversation has another id at its provider.
+pub(super) fn is_renamed(transcript: &[TranscriptItem]) -> bool {
+    transcript.iter().any(|item| match item {
+        TranscriptItem::Call(call) => {
+            call.metadata.as_ref().is_some_and(|metadata| metadata.contains_key(PROVIDER_CALL))
+        }
+        _ => false,
+    })
+}
