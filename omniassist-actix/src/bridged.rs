@@ -9,11 +9,11 @@ use omniassist_server::http::AssistantBody;
 use crate::request::{self, RequestBody};
 use crate::{carry, extract, response};
 
-/// A request in the types of the crate [`http`], as an extractor, for what takes those: [`PostedRun`](crate::http::PostedRun)
-/// above all. With a [`BridgedResponse`] for the answer, whatever the SDK serves over those types can be served from a
-/// handler of the application's own. For an assistant there is [`scope`](crate::scope), and
-/// [`AssistantRequest`](crate::AssistantRequest); an agent runtime of the application's own
-/// ([`bridge`](crate::bridge)) is mounted so:
+/// Extracts a request in the types of the crate [`http`], for functions that take those, such as
+/// [`PostedRun::read`](crate::http::PostedRun::read). Together with [`BridgedResponse`], a handler of the application can
+/// serve everything that the SDK serves over those types. An assistant is easier to mount with [`scope`](crate::scope) or
+/// [`AssistantRequest`](crate::AssistantRequest). An agent runtime of the application ([`bridge`](crate::bridge)) is
+/// mounted as follows:
 ///
 /// ```
 /// use actix_web::{Responder, web};
@@ -41,9 +41,9 @@ use crate::{carry, extract, response};
 /// }
 /// ```
 ///
-/// The URI is the whole one. Among its extensions are the [`Principal`](crate::Principal) of actix's request, where it
-/// has one, and the [`PeerAddr`](crate::PeerAddr); the handler inserts what else is needed. None of actix's own limits
-/// applies to its body. Where the request is none in terms of [`http`], the answer is 400.
+/// The URI is not shortened. The extensions hold the [`Principal`](crate::Principal) of actix's request, if any, and the
+/// [`PeerAddr`](crate::PeerAddr); the handler inserts what else is needed. Actix's own limits do not apply to the body. A
+/// request that [`http`] cannot represent is answered 400.
 pub struct BridgedRequest(pub http::Request<RequestBody>);
 
 impl FromRequest for BridgedRequest {
@@ -63,10 +63,10 @@ impl fmt::Debug for BridgedRequest {
     }
 }
 
-/// An answer of the SDK in the types of the crate [`http`], as what a handler gives. Dropping it, or its body, stops
-/// the run that it is the answer of. See [`BridgedRequest`].
+/// A response of the SDK in the types of the crate [`http`], to return from a handler. Dropping it, or its body, stops its
+/// run. See [`BridgedRequest`].
 #[derive(Debug)]
-#[must_use = "give it from a handler"]
+#[must_use = "return it from a handler"]
 pub struct BridgedResponse(pub http::Response<AssistantBody>);
 
 impl Responder for BridgedResponse {

@@ -2,7 +2,7 @@ use actix_web::{HttpMessage, HttpRequest, web};
 use http::Extensions;
 use omniassist_server::Principal;
 
-/// Clones one value of a request for the tools; where the request has none, nothing.
+/// Clones one value of a request for the tools, if the request has it.
 pub(crate) type Carry = fn(&HttpRequest, &mut Extensions);
 
 pub(crate) fn principal(from: &HttpRequest, to: &mut Extensions) {

@@ -1,6 +1,6 @@
 //! Mounts an OmniAssist assistant in an [actix-web](actix_web) application.
 //!
-//! One crate to add: what is needed to build an assistant and its tools is re-exported from here.
+//! Everything that is needed to build an assistant and its tools is re-exported from this crate.
 //!
 //! ```
 //! use actix_web::web;
@@ -30,7 +30,7 @@
 //!         .build()
 //! }
 //!
-//! /// What `App::configure` takes: each worker mounts the same assistant.
+//! /// For `App::configure`: each worker mounts the same assistant.
 //! fn routes(assistant: Assistant) -> impl FnOnce(&mut web::ServiceConfig) {
 //!     move |app| {
 //!         app.service(omniassist_actix::scope("/assistant", assistant));
@@ -38,29 +38,36 @@
 //! }
 //! ```
 //!
-//! Serve it with [`HttpServer::h1_allow_half_closed(false)`](actix_web::HttpServer::h1_allow_half_closed), for which
-//! [Cancellation](#cancellation) says why, and with [`tcp_nodelay(true)`](actix_web::HttpServer::tcp_nodelay): else a token
-//! waits until the client has acknowledged the one before it, which takes some of them 40 ms.
-//!
 //! # Mounting
 //!
-//! - Below a path: `.service(scope("/assistant", assistant))`. Both `/assistant` and `/assistant/` run it. Within a
-//!   scope of your own the path counts from there, and the empty path is that scope itself:
+//! - Below a path: `.service(scope("/assistant", assistant))`. Both `/assistant` and `/assistant/` begin a run. Within a
+//!   scope of the application the path counts from there, and the empty path is that scope itself:
 //!   `web::scope("/assistant").wrap(auth).service(scope("", assistant))`.
 //! - At the root, behind the application's own routes: `.service(scope("", assistant))`, registered last.
-//! - In a handler of your own: the [`AssistantRequest`] extractor.
-//! - What has no mount of its own here, an agent runtime of yours above all ([`bridge`]): [`BridgedRequest`] and
-//!   [`BridgedResponse`].
+//! - In a handler of the application: the [`AssistantRequest`] extractor.
+//! - An agent runtime of the application ([`bridge`]): [`BridgedRequest`] and [`BridgedResponse`].
 //!
-//! # The host's data in tools
+//! [`http`] lists the routes of the assistant, and every error that they answer.
 //!
-//! Actix's extensions hold values of any kind; what tools are given must be `Clone`, `Send` and `Sync`. So name the
-//! types that tools need when you mount the assistant: each request's value is then cloned for them, and they take it
-//! as an [`Extension<T>`](Extension) parameter. A [`Principal`] among a request's extensions is who the run is for;
-//! it needs no naming. Values for the whole application can as well be given to the builder with `.state(value)` and
-//! taken as [`State<T>`](State).
+//! # Further features
 //!
-//! | where the host has it | when mounting | what the tool takes |
+//! | feature | where |
+//! |---|---|
+//! | Context of the page and of the application: `context`, `add_context` | [`guide`](guide#context) |
+//! | The current user in the system prompt: `RunContext::extensions` | [`guide`](guide#the-current-user-in-the-system-prompt) |
+//! | Progress of a long tool: `ToolContext::progress` | [`guide`](guide#progress-of-a-tool) |
+//! | The question of an approval in the page: `?ai-sdk=7` | [`guide`](guide#the-question-of-an-approval) |
+//! | Error codes in the page: `error.message` is JSON | [`guide`](guide#errors-in-a-page) |
+//! | CORS preflights behind the application's middleware | [`guide`](guide#middleware-around-the-assistant) |
+//!
+//! # Application data in tools
+//!
+//! Actix's extensions hold values of any type, but tools need values that are `Clone`, `Send` and `Sync`. Name the types
+//! that tools need when you mount the assistant. Each request's value is then cloned for the tools, which take it as an
+//! [`Extension<T>`](Extension) parameter. A [`Principal`] needs no naming. Values for the whole application can also be
+//! given to the builder with `.state(value)` and taken as [`State<T>`](State).
+//!
+//! | value of the application | when mounting | parameter of the tool |
 //! |---|---|---|
 //! | `req.extensions_mut().insert(user)`, in a middleware | [`.extension::<User>()`](AssistantScope::extension) | `Extension<User>` |
 //! | `App::app_data(web::Data::new(db))` | [`.data::<Db>()`](AssistantScope::data) | `Extension<web::Data<Db>>` |
@@ -84,7 +91,7 @@
 //!         .app_data(web::Data::new(Db))
 //!         .service(omniassist_actix::scope("/assistant", assistant).extension::<User>().data::<Db>())
 //!         .wrap_fn(|request, next| {
-//!             // What your authentication found out.
+//!             // From the application's authentication.
 //!             request.extensions_mut().insert(Principal::new("ann"));
 //!             request.extensions_mut().insert(User("Ann".to_owned()));
 //!             next.call(request)
@@ -92,50 +99,54 @@
 //! }
 //! ```
 //!
-//! # Whose request it is
+//! # Authentication
 //!
-//! A middleware of the application puts a [`Principal`] into the request's extensions, or the assistant gets a hook of its own
-//! with [`authenticate`](AssistantBuilder::authenticate). Without either, requests are answered 401, unless
-//! [`allow_anonymous`](AssistantBuilder::allow_anonymous) says otherwise. [`access`] tells the rest.
+//! A request needs a [`Principal`]: the user or service that it acts for. A middleware of the application inserts one
+//! into the request's extensions, as above, or the assistant gets a hook with
+//! [`authenticate`](AssistantBuilder::authenticate). Requests without a principal are answered 401, unless
+//! [`allow_anonymous`](AssistantBuilder::allow_anonymous) is set. See [`access`] for details.
 //!
-//! # Which pages may use it
+//! # Pages of other origins (CORS)
 //!
-//! Those of the application itself. Pages of other origins are listed with
-//! [`allow_origin`](AssistantBuilder::allow_origin); a CORS layer does not replace that list. A server that is asked from
-//! this machine takes only names of this machine for its own, so that no page that points its name at 127.0.0.1 can
-//! reach it: behind a proxy on the same machine, list the names with [`allowed_hosts`](AssistantBuilder::allowed_hosts).
+//! Pages of the application's own origin may use the assistant. Other origins are listed with
+//! [`allow_origin`](AssistantBuilder::allow_origin); a CORS middleware of the application does not replace that list. The
+//! assistant answers CORS preflights itself, before authentication. An authentication middleware around it must let
+//! `OPTIONS` requests pass, because browsers send preflights without credentials.
+//!
+//! Requests from this machine must name this machine, so that no page that points its own name at 127.0.0.1 can use the
+//! assistant (DNS rebinding). Behind a proxy on the same machine, list the names of the server with
+//! [`allowed_hosts`](AssistantBuilder::allowed_hosts).
 //!
 //! # Workers
 //!
-//! Each worker is a tokio runtime, and a connection to the model stays with the runtime that opened it, so that no token
-//! has to wake another thread. Every worker therefore has, for each provider, a pool of its own:
+//! Each actix worker is a tokio runtime, and has its own pool of connections to each provider, so that no token has to
+//! wake another thread:
 //!
-//! - A worker keeps the connections that it needed at the same time, each for [`Limits::pool_idle_timeout`] after its
-//!   last answer, 30 s by default. How many there may be is not limited. With many workers and few requests, a request
-//!   is more likely to find none and to connect first, which over a network takes longer than anything here: raise that
-//!   limit, or have fewer [`workers`](actix_web::HttpServer::workers).
-//! - What a pool takes is about 110 KB with the 140 root certificates of a usual system, and once some 3 ms to make,
-//!   which the first request of the worker waits for.
-//! - Sharing a pool costs more: a short answer through connections of other workers took nearly half as much processor
+//! - A worker keeps as many connections as it needed at the same time, each for [`Limits::pool_idle_timeout`] after its
+//!   last use (default 30 s). Their number is not limited. With many workers and few requests, a request often has to
+//!   open a connection first: raise that limit, or set fewer [`workers`](actix_web::HttpServer::workers).
+//! - A pool takes about 110 KB with the 140 root certificates of a typical system, and about 3 ms to create, for which
+//!   the first request of the worker waits.
+//! - A shared pool would cost more: a short answer through another worker's connection took nearly half as much processor
 //!   time again.
 //!
 //! # Cancellation
 //!
-//! A client that goes away drops the response body, and with it the run: the connection to the model closes and every
-//! tool's cancellation token fires. When that is, depends on when actix notices:
+//! A client that disconnects drops the response body, and with it the run: the connection to the model closes and every
+//! tool's cancellation token fires. The moment depends on when actix notices:
 //!
-//! - **HTTP/1 as actix is set by default:** only when a write fails, and the first write after a client has left still
-//!   succeeds. While the model says nothing, that takes two keep-alive comments, 30 s with the default
-//!   [`Limits::keep_alive`]; of formats that have no comments (plain text, one JSON value a line) nothing is noticed
-//!   until the model speaks.
-//! - **HTTP/1 with
-//!   [`HttpServer::h1_allow_half_closed(false)`](actix_web::HttpServer::h1_allow_half_closed):** at once. What it
-//!   takes away is serving clients that shut down their sending half and go on reading, which browsers do not do.
-//! - **HTTP/2:** at the next write, so after one keep-alive comment at the latest; not until the model speaks in formats
-//!   that have no comments (plain text, one JSON value a line, one JSON value in all).
+//! - **HTTP/1 with [`HttpServer::h1_allow_half_closed(false)`](actix_web::HttpServer::h1_allow_half_closed):** at once.
+//!   Clients that shut down their sending half and go on reading are not served; browsers do not do that.
+//! - **HTTP/1 with actix's default:** when a write fails. The first write after a client has left still succeeds, so this
+//!   takes two keep-alive comments: 30 s with the default [`Limits::keep_alive`]. Formats without comments (plain text,
+//!   one JSON value a line) notice nothing until the model sends output.
+//! - **HTTP/2:** at the next write, after one keep-alive comment at the latest. Formats without comments notice nothing
+//!   until the model sends output.
 //!
-//! So set `h1_allow_half_closed(false)`, and do not raise `Limits::keep_alive` above its 15 s: it is what a client
-//! that has left costs at most.
+//! So set `h1_allow_half_closed(false)`, and do not raise `Limits::keep_alive` above its 15 s: it bounds how long a run
+//! goes on for a client that has left.
+//!
+//! # Serving
 //!
 //! ```
 //! use actix_web::{App, HttpServer};
@@ -143,7 +154,9 @@
 //!
 //! async fn serve(assistant: Assistant) -> std::io::Result<()> {
 //!     HttpServer::new(move || App::new().service(omniassist_actix::scope("/assistant", assistant.clone())))
+//!         // Notices at once that a client has left.
 //!         .h1_allow_half_closed(false)
+//!         // Otherwise a token waits until the client has acknowledged the previous one.
 //!         .tcp_nodelay(true)
 //!         .bind(("127.0.0.1", 3000))?
 //!         .run()
@@ -151,12 +164,26 @@
 //! }
 //! ```
 //!
+//! The assistant bounds request bodies and runs. The server must bound what the assistant cannot see:
+//!
+//! | limit | set by | protects from |
+//! |---|---|---|
+//! | request head | [`client_request_timeout`](actix_web::HttpServer::client_request_timeout), default 5 s | clients that send half a head |
+//! | idle connection | [`keep_alive`](actix_web::HttpServer::keep_alive), default 5 s | clients that hold connections open |
+//! | request body | [`Limits::body_timeout`] and others of [`Limits`] | clients that withhold a body |
+//! | unread response | [`Limits::write_timeout`] ends the run | clients that stop reading |
+//! | number of connections | [`max_connections`](actix_web::HttpServer::max_connections), default 25,000 for each worker | floods |
+//!
+//! Actix has no write timeout: the connection of a client that stops reading stays open until the client goes on or the
+//! operating system gives up. Put a proxy with a send timeout in front, or set `TCP_USER_TIMEOUT` on the sockets, in
+//! [`on_connect`](actix_web::HttpServer::on_connect).
+//!
 //! # Shutting down
 //!
-//! Actix's graceful shutdown waits until every response has ended, at most
-//! [`shutdown_timeout`](actix_web::HttpServer::shutdown_timeout), and then cuts those that are left: with streamed
-//! answers, many are. Beside it, [`Assistant::drain`] gives the runs a deadline, and tells the clients of those that
-//! are left to send their message again:
+//! Actix's graceful shutdown waits until every response has ended, for at most
+//! [`shutdown_timeout`](actix_web::HttpServer::shutdown_timeout), and then cuts the remaining ones, which for streams are
+//! many. [`Assistant::drain`] gives runs a deadline, and tells the clients of the remaining runs to send their message
+//! again:
 //!
 //! ```
 //! use std::time::Duration;
@@ -173,7 +200,7 @@
 //!     .h1_allow_half_closed(false)
 //!     .tcp_nodelay(true)
 //!     .shutdown_signal(stop.cancelled())
-//!     // Longer than the runs are given; a client that does not read is not waited for.
+//!     // Longer than the deadline of `drain`; a client that does not read is not waited for.
 //!     .shutdown_timeout(28)
 //!     .bind(("127.0.0.1", 3000))?
 //!     .run();
@@ -186,14 +213,14 @@
 //!         ended = &mut server => ended?,
 //!         () = drained => server.await?,
 //!     }
-//!     // Where the last client left first, tools may still be winding up.
+//!     // Tools of runs that ended early may still be winding up.
 //!     assistant.shutdown().await;
 //!     Ok(())
 //! }
 //! ```
 //!
 //! `stopped` is `tokio::signal::ctrl_c()` and, on Unix, `signal(SignalKind::terminate())`; with `shutdown_signal`, actix
-//! listens for neither. Whoever supervises the process must give it some seconds more than the deadline: 25 s fit into
+//! handles no signal itself. Whatever supervises the process must wait longer than the deadline of `drain`: 25 s fit into
 //! the 30 s of Kubernetes.
 
 mod bridged;

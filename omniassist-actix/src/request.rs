@@ -15,22 +15,22 @@ use omniassist_server::http::strip_prefix;
 
 use crate::carry::Carry;
 
-/// A request as the assistant takes it, its path seen from the scope that answers it; `None` when it is not one that
-/// [`http`] can hold.
+/// Converts a request for the assistant, with the path below the scope that answers it. Returns `None` for a request that
+/// [`http`] cannot represent.
 pub(crate) fn below_scope(
     request: &HttpRequest,
     payload: Payload,
     carried: &[Carry],
 ) -> Option<Request<RequestBody>> {
     let mut of = whole(request, payload, carried)?;
-    // Actix matches paths whose escapes it has resolved, except that of the slash: it is the slashes that count.
+    // Actix decodes paths before it matches them, except for `%2F`. So the number of slashes is reliable.
     let slashes = request.match_info().unprocessed().matches('/').count();
     let prefix = of.uri().path().rsplitn(slashes + 1, '/').last()?.to_owned();
     *of.uri_mut() = strip_prefix(of.uri(), &prefix)?;
     Some(of)
 }
 
-/// A request as the assistant takes it; `None` when it is not one that [`http`] can hold.
+/// Converts a request for the assistant. Returns `None` for a request that [`http`] cannot represent.
 pub(crate) fn whole(
     request: &HttpRequest,
     payload: Payload,
@@ -66,7 +66,7 @@ fn version(version: actix::Version) -> Version {
     }
 }
 
-/// The payload of a request of actix, as a body. None of actix's own limits applies to it; the assistant's does.
+/// The payload of an actix request as a body. Actix's own limits do not apply to it; the assistant's do.
 pub struct RequestBody {
     payload: Payload,
     announced: u64,
@@ -84,7 +84,7 @@ impl Body for RequestBody {
     }
 
     fn size_hint(&self) -> SizeHint {
-        // Where a middleware unpacks the payload, there is more than was announced.
+        // A middleware that decompresses the payload yields more than was announced.
         let mut hint = SizeHint::new();
         hint.set_lower(self.announced);
         hint

@@ -9,7 +9,7 @@ use bytes::Bytes;
 use http_body::Body;
 use omniassist_server::http::{AssistantBody, CutAnswer};
 
-/// The assistant's response to a request of this version as one of actix's.
+/// Converts the assistant's response to a request of this HTTP version.
 pub(crate) fn of(response: http::Response<AssistantBody>, version: Version) -> HttpResponse<ResponseBody> {
     let (parts, body) = response.into_parts();
     let status = StatusCode::from_u16(parts.status.as_u16()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
@@ -20,26 +20,26 @@ pub(crate) fn of(response: http::Response<AssistantBody>, version: Version) -> H
             response.headers_mut().append(name, value);
         }
     }
-    // Actix writes this header itself, by what it is told.
+    // Actix writes this header itself, by the connection type.
     if response.headers_mut().remove(CONNECTION).any(|value| value.as_bytes().eq_ignore_ascii_case(b"close"))
     {
         response.head_mut().set_connection_type(ConnectionType::Close);
     }
     if version < Version::HTTP_11 && response.body().size() == BodySize::Stream {
-        // HTTP/1.0 has no chunks, which actix does not see to: there a body ends with its connection.
+        // HTTP/1.0 has no chunks, and actix sends them nevertheless. There a body ends with its connection.
         response.head_mut().no_chunking(true);
         response.head_mut().set_connection_type(ConnectionType::Close);
     }
     response
 }
 
-/// What a request is answered that is none in terms of [`http`], as servers that parse it themselves would.
+/// Creates the response to a request that [`http`] cannot represent.
 pub(crate) fn bad_request() -> HttpResponse<ResponseBody> {
     HttpResponse::with_body(StatusCode::BAD_REQUEST, ResponseBody(None))
 }
 
-/// The assistant's body, polled by actix itself: what drops this drops the run. An error of it ends the connection
-/// without the response's end.
+/// The assistant's body, polled by actix itself. Dropping it drops the run. An error closes the connection without
+/// completing the response.
 pub(crate) struct ResponseBody(Option<AssistantBody>);
 
 impl MessageBody for ResponseBody {

@@ -10,20 +10,20 @@ use crate::carry::{self, Carry};
 use crate::request;
 use crate::response::{self, ResponseBody};
 
-/// The routes of an assistant, to be registered with `.service(…)` at an [`App`](actix_web::App), a
+/// Creates the routes of an assistant, to be registered with `.service(…)` at an [`App`](actix_web::App), a
 /// [`Scope`](actix_web::Scope) or a [`ServiceConfig`](web::ServiceConfig).
 ///
-/// The path is as that of [`web::scope`], but a slash at its end does not count; `""` and `"/"` are the root of where
-/// it is registered. Actix asks services in the order in which they are registered, so put one at the root last. See
+/// The path has the form of [`web::scope`]'s, but a trailing slash does not count; `""` and `"/"` are the root. Actix tries
+/// services in the order in which they are registered, so register one at the root last. See
 /// [`omniassist_server::http`] for the routes.
 pub fn scope(path: &str, assistant: Assistant) -> AssistantScope {
     AssistantScope { path: path.trim_end_matches('/').to_owned(), assistant, carried: vec![carry::principal] }
 }
 
-/// An assistant to be mounted, and what of each request's data its tools are given. Made by [`scope`].
+/// An assistant to be mounted, with the types of request data that its tools receive. Created by [`scope`].
 ///
-/// A value that is named here and that a request does not have is not there for tools either; a tool that asks for it
-/// fails, and the log names its type. Of two values of one type, that of the later name counts.
+/// If a request lacks a value of a named type, a tool that takes it fails, and the log names the type. Of two values of
+/// one type, the one named later counts.
 #[must_use = "register it with `.service(…)`"]
 pub struct AssistantScope {
     path: String,
@@ -32,20 +32,19 @@ pub struct AssistantScope {
 }
 
 impl AssistantScope {
-    /// Gives tools, as an `Extension<T>`, the `T` that a middleware put into the request's extensions. By default
-    /// they are given the [`Principal`](crate::Principal) alone.
+    /// Passes the `T` that a middleware put into the request's extensions to tools, as `Extension<T>`. Default: only the
+    /// [`Principal`](crate::Principal).
     pub fn extension<T: Clone + Send + Sync + 'static>(self) -> Self {
         self.carry(carry::extension::<T>)
     }
 
-    /// Gives tools, as an `Extension<web::Data<T>>`, the application's [`web::Data<T>`]. By default they are given
-    /// none.
+    /// Passes the application's [`web::Data<T>`] to tools, as `Extension<web::Data<T>>`. Default: none.
     pub fn data<T: Send + Sync + ?Sized + 'static>(self) -> Self {
         self.carry(carry::data::<T>)
     }
 
-    /// Gives tools, as an `Extension<T>`, the `T` that was registered with `app_data` and without [`web::Data`]. By
-    /// default they are given none.
+    /// Passes the `T` that was registered with `app_data`, without [`web::Data`], to tools, as `Extension<T>`. Default:
+    /// none.
     pub fn app_data<T: Clone + Send + Sync + 'static>(self) -> Self {
         self.carry(carry::app_data::<T>)
     }

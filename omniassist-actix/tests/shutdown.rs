@@ -79,7 +79,7 @@ async fn streams_that_do_not_end_are_told_and_the_server_ends() {
 #[actix_web::test]
 async fn an_answer_that_ends_in_time_is_whole_and_nothing_waits_longer() {
     let slow =
-        text("So far").then(Turn::delay(Duration::from_millis(500))).then(Turn::text(", and the rest"));
+        text("So far").then(Turn::delay(Duration::from_millis(150))).then(Turn::text(", and the rest"));
     let assistant = Assistant::builder(ScriptedProvider::new().turn(slow)).allow_anonymous().build().unwrap();
     let Served { address, stop, serving } = serve(assistant, Duration::from_secs(3600));
     let response = ask(&format!("http://{address}/assistant")).await;

@@ -7,11 +7,12 @@ use omniassist_server::Assistant;
 use omniassist_server::core::RunRequest;
 use omniassist_server::http::PostedRun;
 
-/// A posted run as an extractor, for a handler of the application's own.
+/// Extracts a posted run, for a handler of the application.
 ///
-/// The assistant comes from the router's state, by [`FromRef`]. Who may come in is as on the assistant's own routes:
-/// without a [`Principal`](omniassist_server::Principal) a request is refused, unless the assistant allows anonymous
-/// ones. A request that is refused is answered with 400, 401, 403, 413, 415, 421 or 503 and a JSON body that says why.
+/// The assistant comes from the router's state, by [`FromRef`].
+/// The sender is checked as on the assistant's own routes: a request without a [`Principal`](omniassist_server::Principal) is refused,
+/// unless the assistant allows anonymous requests. A refused request is answered with 400, 401, 403, 408, 413, 415, 421,
+/// 429 or 503, and a JSON body that gives the reason.
 ///
 /// ```
 /// use axum::response::Response;
@@ -35,24 +36,24 @@ pub struct AssistantRequest {
 }
 
 impl AssistantRequest {
-    /// What the client asks for.
+    /// Returns the run that the client asks for.
     #[must_use]
     pub fn request(&self) -> &RunRequest {
         &self.posted.request
     }
 
-    /// What the client asks for, to be changed before the run begins.
+    /// Returns the run that the client asks for, to change it before it begins.
     pub fn request_mut(&mut self) -> &mut RunRequest {
         &mut self.posted.request
     }
 
-    /// What tools take as [`Extension<T>`](omniassist_server::Extension): what the layers of the application put into the
-    /// request's extensions, and what the handler inserts.
+    /// Returns the values that tools take as [`Extension<T>`](omniassist_server::Extension): those that layers of the
+    /// application put into the request's extensions, and what the handler inserts.
     pub fn extensions_mut(&mut self) -> &mut Extensions {
         &mut self.posted.extensions
     }
 
-    /// Begins the run; the response streams what it does. Dropping the response's body stops the run.
+    /// Begins the run and returns the response that streams it. Dropping the response's body stops the run.
     #[must_use]
     pub fn respond(self) -> Response {
         self.posted.respond(&self.assistant).into_response()

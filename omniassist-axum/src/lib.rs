@@ -1,6 +1,6 @@
 //! Mounts an OmniAssist assistant in an [axum] application.
 //!
-//! One crate to add: what is needed to build an assistant and its tools is re-exported from here.
+//! Everything that is needed to build an assistant and its tools is re-exported from this crate.
 //!
 //! ```
 //! use axum::Router;
@@ -34,97 +34,171 @@
 //!
 //! # Mounting
 //!
-//! - Below a path: `nest_service("/assistant", router(assistant))`. Both `/assistant` and `/assistant/` run it.
+//! - Below a path: `nest_service("/assistant", router(assistant))`. Both `/assistant` and `/assistant/` begin a run.
 //! - At the root, behind the application's own routes: `fallback_service(router(assistant))`.
-//! - In a handler of your own: the [`AssistantRequest`] extractor.
+//! - In a handler of the application: the [`AssistantRequest`] extractor.
 //!
-//! # The host's data in tools
+//! [`http`] lists the routes of the assistant, and every error that they answer.
 //!
-//! What the application's layers put into a request's extensions, tools take as
-//! [`Extension<T>`](Extension) parameters, and a [`Principal`] put there is who the run is for. Values for the
-//! whole application are given to the builder with `.state(value)` and taken as [`State<T>`](State).
+//! # Further features
 //!
-//! # Whose request it is
+//! | feature | where |
+//! |---|---|
+//! | Context of the page and of the application: `context`, `add_context` | [`guide`](guide#context) |
+//! | The current user in the system prompt: `RunContext::extensions` | [`guide`](guide#the-current-user-in-the-system-prompt) |
+//! | Progress of a long tool: `ToolContext::progress` | [`guide`](guide#progress-of-a-tool) |
+//! | The question of an approval in the page: `?ai-sdk=7` | [`guide`](guide#the-question-of-an-approval) |
+//! | Error codes in the page: `error.message` is JSON | [`guide`](guide#errors-in-a-page) |
+//! | CORS preflights behind the application's middleware | [`guide`](guide#middleware-around-the-assistant) |
 //!
-//! A layer of the application puts a [`Principal`] into the request's extensions, or the assistant gets a hook of its own
-//! with [`authenticate`](AssistantBuilder::authenticate). Without either, requests are answered 401, unless
-//! [`allow_anonymous`](AssistantBuilder::allow_anonymous) says otherwise. [`access`] tells the rest.
+//! # Application data in tools
 //!
-//! # Which pages may use it
+//! Tools take values from the request's extensions as [`Extension<T>`](Extension) parameters. The layers of the
+//! application insert them. Values for the whole application are given to the builder with `.state(value)`, and tools
+//! take them as [`State<T>`](State).
 //!
-//! Those of the application itself. Pages of other origins are listed with
-//! [`allow_origin`](AssistantBuilder::allow_origin); a CORS layer does not replace that list. Tell axum to keep the
-//! address of each connection, so that pages which point their own name at this machine are found out:
+//! # Authentication
 //!
-//! ```no_run
-//! # use std::net::SocketAddr;
-//! # async fn serve(app: axum::Router) -> std::io::Result<()> {
-//! let listener = tokio::net::TcpListener::bind("127.0.0.1:3000").await?;
-//! axum::serve(listener, app.into_make_service_with_connect_info::<SocketAddr>()).await
-//! # }
-//! ```
-//!
-//! Behind a proxy on the same machine, list the names of the server with
-//! [`allowed_hosts`](AssistantBuilder::allowed_hosts).
-//!
-//! # In production
-//!
-//! - **How much at the same time:** 4 runs of one named principal and 10,000 of all ([`Limits`]); one more is answered
-//!   429 or 503, with `Retry-After`.
-//! - **How often, and how much in all:** rate limits and token budgets, in [`throttle`]. The cargo feature `rate-limit`
-//!   adds a rate limit by principal.
-//! - **Metrics:** [`observe`], and [`Assistant::live_runs`] as a gauge. Spans go through `tracing`.
-//! - **Compression:** what is streamed says `content-encoding: identity`, so tower-http's `CompressionLayer` leaves it
-//!   alone and events arrive one by one. The other answers it compresses.
-//! - **Panics** in tools, hooks and providers are answered or told in the stream; not where the application is built
-//!   with `panic = "abort"`.
-//! - **Two assistants** in one process have nothing in common.
-//!
-//! # Cancellation
-//!
-//! A client that goes away drops the response body, and with it the run: the connection to the model closes and every
-//! tool's cancellation token fires.
-//!
-//! # Shutting down
-//!
-//! `axum::serve(…).with_graceful_shutdown(…)` waits until every response has ended: with streamed answers, that is as
-//! long as a model talks, and for ever where a client does not read. Beside it, [`Assistant::drain`] gives the runs a
-//! deadline, and tells the clients of those that are left to send their message again:
+//! A request needs a [`Principal`]: the user or service that it acts for. A layer of the application inserts one into
+//! the request's extensions, or the assistant gets a hook with [`authenticate`](AssistantBuilder::authenticate).
+//! Requests without a principal are answered 401, unless [`allow_anonymous`](AssistantBuilder::allow_anonymous) is set.
+//! See [`access`] for details.
 //!
 //! ```
-//! use std::time::Duration;
-//!
 //! use axum::Router;
-//! use omniassist_axum::{Assistant, CancellationToken};
-//! use tokio::net::TcpListener;
+//! use axum::extract::Request;
+//! use axum::middleware::{Next, from_fn};
+//! use axum::response::Response;
+//! use omniassist_axum::{Assistant, Principal};
 //!
-//! async fn serve(
-//!     listener: TcpListener,
-//!     app: Router,
-//!     assistant: Assistant,
-//!     stopped: impl Future<Output = ()>,
-//! ) -> std::io::Result<()> {
-//!     let stop = CancellationToken::new();
-//!     let server = axum::serve(listener, app).with_graceful_shutdown(stop.cancelled());
-//!     let drained = async {
-//!         stopped.await;
-//!         stop.cancel();
-//!         assistant.drain(Duration::from_secs(25)).await;
-//!         // For the last words to be written; a client that does not read them is not waited for.
-//!         tokio::time::sleep(Duration::from_secs(1)).await;
-//!     };
-//!     tokio::select! {
-//!         ended = async { server.await } => ended?,
-//!         () = drained => {}
-//!     }
-//!     // Where the last client left first, tools may still be winding up.
-//!     assistant.shutdown().await;
-//!     Ok(())
+//! async fn authenticate(mut request: Request, next: Next) -> Response {
+//!     let user_id = String::from("ann"); // from the application's session
+//!     request.extensions_mut().insert(Principal::new(&user_id));
+//!     next.run(request).await
+//! }
+//!
+//! fn app(assistant: Assistant) -> Router {
+//!     Router::new()
+//!         .nest_service("/assistant", omniassist_axum::router(assistant))
+//!         .layer(from_fn(authenticate))
 //! }
 //! ```
 //!
-//! `stopped` is `tokio::signal::ctrl_c()` and, on Unix, `signal(SignalKind::terminate())`. Whoever supervises the process
-//! must give it some seconds more than the deadline: 25 s fit into the 30 s of Kubernetes.
+//! # Pages of other origins (CORS)
+//!
+//! Pages of the application's own origin may use the assistant. Other origins are listed with
+//! [`allow_origin`](AssistantBuilder::allow_origin); a CORS layer of the application does not replace that list. The
+//! assistant answers CORS preflights itself, before authentication. An authentication layer around it must let
+//! `OPTIONS` requests pass, because browsers send preflights without credentials.
+//!
+//! # Serving
+//!
+//! [`axum::serve`] sets no timeouts: a client that sends half a request head, sends nothing between two requests, or
+//! stops reading a response keeps its connection for ever. The assistant bounds request bodies and runs, but it cannot
+//! see these. Serve with [`hyper_util`](https://docs.rs/hyper-util) and set them, or put a proxy in front that does:
+//!
+//! ```
+//! use std::pin::pin;
+//! use std::time::Duration;
+//!
+//! use axum::Router;
+//! use axum::serve::Listener;
+//! use hyper::body::Incoming;
+//! use hyper::service::service_fn;
+//! use hyper::Request;
+//! use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+//! use hyper_util::server::conn::auto;
+//! use hyper_util::server::graceful::GracefulShutdown;
+//! use omniassist_axum::{Assistant, PeerAddr};
+//! use tokio::net::TcpListener;
+//! use tokio_io_timeout::TimeoutStream;
+//! use tower_service::Service;
+//!
+//! async fn serve(mut listener: TcpListener, app: Router, assistant: Assistant, stopped: impl Future<Output = ()>) {
+//!     // `auto` without `http1_only` would wait for a client's first bytes without a timeout.
+//!     let mut server = auto::Builder::new(TokioExecutor::new()).http1_only();
+//!     // For a request head to arrive, and for the next request on an idle connection.
+//!     server.http1().timer(TokioTimer::new()).header_read_timeout(Duration::from_secs(30));
+//!     let connections = GracefulShutdown::new();
+//!     let mut stopped = pin!(stopped);
+//!     loop {
+//!         let (socket, peer) = tokio::select! {
+//!             accepted = Listener::accept(&mut listener) => accepted,
+//!             () = &mut stopped => break,
+//!         };
+//!         // Otherwise a token waits until the client has acknowledged the previous one.
+//!         let _ = socket.set_nodelay(true);
+//!         // For a client that stops reading.
+//!         let mut socket = TimeoutStream::new(socket);
+//!         socket.set_write_timeout(Some(Duration::from_secs(30)));
+//!         let app = app.clone();
+//!         let service = service_fn(move |mut request: Request<Incoming>| {
+//!             request.extensions_mut().insert(PeerAddr(peer));
+//!             app.clone().call(request)
+//!         });
+//!         let connection = server.serve_connection(TokioIo::new(Box::pin(socket)), service).into_owned();
+//!         let connection = connections.watch(connection);
+//!         tokio::spawn(async move {
+//!             // A client that disconnects is an error here.
+//!             let _ = connection.await;
+//!         });
+//!     }
+//!     drop(listener);
+//!     let drained = async {
+//!         assistant.drain(Duration::from_secs(25)).await;
+//!         // Time to write the last events; a client that does not read them is not waited for.
+//!         tokio::time::sleep(Duration::from_secs(1)).await;
+//!     };
+//!     tokio::select! {
+//!         () = connections.shutdown() => {}
+//!         () = drained => {}
+//!     }
+//!     // Tools of runs that ended early may still be winding up.
+//!     assistant.shutdown().await;
+//! }
+//! ```
+//!
+//! This needs
+//!
+//! ```toml
+//! hyper = "1"
+//! hyper-util = { version = "0.1", features = ["http1", "server-auto", "server-graceful", "service", "tokio"] }
+//! tokio-io-timeout = "1"
+//! tower-service = "0.3"
+//! ```
+//!
+//! | limit | set by | protects from |
+//! |---|---|---|
+//! | request head, idle connection | `header_read_timeout`, with a `timer` | clients that hold connections open |
+//! | request body | [`Limits::body_timeout`] and others of [`Limits`] | clients that withhold a body |
+//! | unread response | [`Limits::write_timeout`] ends the run; the socket's write timeout closes the connection | clients that stop reading |
+//! | number of connections | the operating system or a proxy | floods |
+//!
+//! The [`PeerAddr`] lets the assistant detect pages that point their own name at 127.0.0.1 (DNS rebinding). With
+//! [`axum::serve`], use `app.into_make_service_with_connect_info::<SocketAddr>()` for that. Behind a proxy on the same
+//! machine, list the names of the server with [`allowed_hosts`](AssistantBuilder::allowed_hosts).
+//!
+//! `stopped` is `tokio::signal::ctrl_c()` and, on Unix, `signal(SignalKind::terminate())`. A graceful shutdown alone
+//! waits until every response has ended, which for streams can take very long. [`Assistant::drain`] gives runs a
+//! deadline and tells the clients of the remaining runs to send their message again. Whatever supervises the process
+//! must wait longer than that deadline: 25 s fit into the 30 s of Kubernetes.
+//!
+//! # In production
+//!
+//! - **Concurrent runs:** 4 for each named principal and 10,000 in all by default ([`Limits`]). Further runs are
+//!   answered 429 or 503, with `Retry-After`.
+//! - **Rates and budgets:** see [`throttle`]. The cargo feature `rate-limit` adds a rate limit for each principal.
+//! - **Metrics:** see [`observe`], and [`Assistant::live_runs`] as a gauge. Spans are emitted with `tracing`.
+//! - **Compression:** streams have `content-encoding: identity`, so tower-http's `CompressionLayer` does not hold events
+//!   back. It compresses the other responses.
+//! - **Panics** in tools, hooks and providers are caught and reported as errors, unless the application is built with
+//!   `panic = "abort"`.
+//! - **Several assistants** in one process share nothing.
+//!
+//! # Cancellation
+//!
+//! A client that disconnects drops the response body, and with it the run: the connection to the model closes and every
+//! tool's cancellation token fires.
 
 mod extract;
 mod router;

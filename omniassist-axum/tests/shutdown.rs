@@ -26,7 +26,7 @@ async fn serve(
         stopped.await;
         stop.cancel();
         assistant.drain(deadline).await;
-        tokio::time::sleep(Duration::from_secs(1)).await;
+        tokio::time::sleep(Duration::from_millis(200)).await;
     };
     tokio::select! {
         ended = async { server.await } => ended?,
@@ -91,7 +91,7 @@ async fn streams_that_do_not_end_are_told_and_the_server_ends() {
 #[tokio::test]
 async fn an_answer_that_ends_in_time_is_whole_and_nothing_waits_longer() {
     let slow =
-        Turn::text("So far").then(Turn::delay(Duration::from_millis(500))).then(Turn::text(", and the rest"));
+        Turn::text("So far").then(Turn::delay(Duration::from_millis(150))).then(Turn::text(", and the rest"));
     let assistant = Assistant::builder(ScriptedProvider::new().turn(slow)).allow_anonymous().build().unwrap();
     let Served { url, stop, serving } = start(assistant, Duration::from_secs(3600)).await;
     let response = ask(&format!("{url}/assistant"), "hi").await;

@@ -1,7 +1,7 @@
 //! Serves an OmniAssist assistant with [hyper], over HTTP/1 and HTTP/2, or with anything that mounts a tower
 //! [`Service`](tower_service::Service).
 //!
-//! One crate to add: what is needed to build an assistant and its tools is re-exported from here.
+//! Everything that is needed to build an assistant and its tools is re-exported from this crate.
 //!
 //! ```
 //! use http_body_util::Full;
@@ -29,7 +29,7 @@
 //!     Ok(format!("Order {} is on its way.", query.number))
 //! }
 //!
-//! /// The application as it was.
+//! /// The application's own service.
 //! async fn shop(_request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Infallible> {
 //!     Ok(Response::new(Full::from("Welcome.")))
 //! }
@@ -47,9 +47,9 @@
 //!         socket.set_nodelay(true)?;
 //!         let app = app.clone().peer(peer);
 //!         tokio::spawn(async move {
-//!             let mut server = auto::Builder::new(TokioExecutor::new());
+//!             let mut server = auto::Builder::new(TokioExecutor::new()).http1_only();
 //!             server.http1().timer(TokioTimer::new());
-//!             // A client that leaves is an error here.
+//!             // A client that disconnects is an error here.
 //!             let _ = server.serve_connection(TokioIo::new(socket), app).await;
 //!         });
 //!     }
@@ -59,11 +59,13 @@
 //! # Mounting
 //!
 //! - Below a path, before the application's own service: [`nest("/assistant", assistant, own)`](nest). Both
-//!   `/assistant` and `/assistant/` run it; what is not below the path goes to the service as it came.
-//! - At the root: [`service(assistant)`](service) is the whole application, or what your own routing falls back to.
-//! - In a handler of your own: [`PostedRun`](http::PostedRun).
+//!   `/assistant` and `/assistant/` begin a run. Requests that are not below the path go to the service unchanged.
+//! - At the root: [`service(assistant)`](service) is the whole application, or the fallback of its routing.
+//! - In a handler of the application: [`PostedRun`](http::PostedRun).
 //!
-//! Where requests are routed by hand, the assistant is one more arm:
+//! [`http`] lists the routes of the assistant, and every error that they answer.
+//!
+//! In an application that matches paths itself, the assistant is one more arm:
 //!
 //! ```
 //! use http_body_util::{BodyExt, Full};
@@ -82,8 +84,8 @@
 //!
 //! ## With tower
 //!
-//! [`nest`] and [`service`] give services of hyper and of tower alike, so layers go around them, and whatever
-//! framework takes a tower service takes them:
+//! [`nest`] and [`service`] return services of both hyper and tower. They can be wrapped in layers, and every framework
+//! that takes a tower service can mount them:
 //!
 //! ```
 //! use http_body_util::Full;
@@ -101,7 +103,7 @@
 //! # fn app(assistant: Assistant) {
 //! let app = ServiceBuilder::new()
 //!     .map_request(|mut request: Request<Incoming>| {
-//!         // What your authentication found out.
+//!         // From the application's authentication.
 //!         request.extensions_mut().insert(Principal::new("ann"));
 //!         request
 //!     })
@@ -112,37 +114,63 @@
 //! # }
 //! ```
 //!
-//! # The host's data in tools
+//! # Further features
 //!
-//! What is put into a request's extensions before it comes here, tools take as [`Extension<T>`](Extension)
-//! parameters, and a [`Principal`] put there is who the run is for. Values for the whole application are given to the
-//! builder with `.state(value)` and taken as [`State<T>`](State).
+//! | feature | where |
+//! |---|---|
+//! | Context of the page and of the application: `context`, `add_context` | [`guide`](guide#context) |
+//! | The current user in the system prompt: `RunContext::extensions` | [`guide`](guide#the-current-user-in-the-system-prompt) |
+//! | Progress of a long tool: `ToolContext::progress` | [`guide`](guide#progress-of-a-tool) |
+//! | The question of an approval in the page: `?ai-sdk=7` | [`guide`](guide#the-question-of-an-approval) |
+//! | Error codes in the page: `error.message` is JSON | [`guide`](guide#errors-in-a-page) |
+//! | CORS preflights behind the application's middleware | [`guide`](guide#middleware-around-the-assistant) |
 //!
-//! # Whose request it is
+//! # Application data in tools
 //!
-//! A layer of the application puts a [`Principal`] into the request's extensions, or the assistant gets a hook of its own
-//! with [`authenticate`](AssistantBuilder::authenticate). Without either, requests are answered 401, unless
-//! [`allow_anonymous`](AssistantBuilder::allow_anonymous) says otherwise. [`access`] tells the rest.
+//! Tools take values from the request's extensions as [`Extension<T>`](Extension) parameters. The application inserts
+//! them before the request reaches the service. Values for the whole application are given to the builder with
+//! `.state(value)`, and tools take them as [`State<T>`](State).
 //!
-//! # Which pages may use it
+//! # Authentication
 //!
-//! Those of the application itself. Pages of other origins are listed with
-//! [`allow_origin`](AssistantBuilder::allow_origin); a CORS layer does not replace that list. Tell the service who is
-//! at the other end of each connection, with [`Nested::peer`] or [`Standalone::peer`], or a [`PeerAddr`] in the request's
-//! extensions: requests from this machine must then name this machine, or one of the
-//! [`allowed_hosts`](AssistantBuilder::allowed_hosts), and pages that point their own name at 127.0.0.1 are found out.
+//! A request needs a [`Principal`]: the user or service that it acts for. The application inserts one into the
+//! request's extensions, as above, or the assistant gets a hook with [`authenticate`](AssistantBuilder::authenticate).
+//! Requests without a principal are answered 401, unless [`allow_anonymous`](AssistantBuilder::allow_anonymous) is set.
+//! See [`access`] for details.
+//!
+//! # Pages of other origins (CORS)
+//!
+//! Pages of the application's own origin may use the assistant. Other origins are listed with
+//! [`allow_origin`](AssistantBuilder::allow_origin); a CORS layer of the application does not replace that list. The
+//! assistant answers CORS preflights itself, before authentication. An authentication layer around it must let
+//! `OPTIONS` requests pass, because browsers send preflights without credentials.
+//!
+//! The peer's address lets the assistant detect pages that point their own name at 127.0.0.1 (DNS rebinding). Set it
+//! with [`Nested::peer`] or [`Standalone::peer`], or insert a [`PeerAddr`] into the request's extensions. Requests from
+//! this machine must then name this machine, or one of the [`allowed_hosts`](AssistantBuilder::allowed_hosts).
 //!
 //! # Cancellation
 //!
-//! A client that goes away drops the response body, and with it the run: the connection to the model closes and every
-//! tool's cancellation token fires. Hyper notices at once, over HTTP/1 as long as its
-//! [`half_close`](https://docs.rs/hyper/1/hyper/server/conn/http1/struct.Builder.html#method.half_close) is off, as it is by default.
+//! A client that disconnects drops the response body, and with it the run: the connection to the model closes and every
+//! tool's cancellation token fires. Over HTTP/1, hyper notices this at once unless
+//! [`half_close`](https://docs.rs/hyper/1/hyper/server/conn/http1/struct.Builder.html#method.half_close) is enabled.
 //!
-//! # Shutting down
+//! # Serving
 //!
-//! `hyper_util`'s `GracefulShutdown` waits until every response has ended: with streamed answers, that is as long as a
-//! model talks, and for ever where a client does not read. Beside it, [`Assistant::drain`] gives the runs a deadline,
-//! and tells the clients of those that are left to send their message again:
+//! The assistant bounds request bodies and runs. The server must bound what the assistant cannot see:
+//!
+//! | limit | set by | protects from |
+//! |---|---|---|
+//! | request head, idle connection | `header_read_timeout` (default 30 s), in force only with a `timer` | clients that hold connections open |
+//! | request body | [`Limits::body_timeout`] and others of [`Limits`] | clients that withhold a body |
+//! | unread response | [`Limits::write_timeout`] ends the run; the socket's write timeout closes the connection | clients that stop reading |
+//! | number of connections | the operating system or a proxy | floods |
+//!
+//! `auto::Builder` detects HTTP/2 from the first bytes of a connection, and waits for them without a timeout. Use
+//! `http1_only()`, or `http2_only()` where TLS has negotiated HTTP/2.
+//!
+//! A graceful shutdown alone waits until every response has ended, which for streams can take very long.
+//! [`Assistant::drain`] gives runs a deadline, and tells the clients of the remaining runs to send their message again:
 //!
 //! ```
 //! use std::pin::pin;
@@ -153,47 +181,59 @@
 //! use hyper_util::server::graceful::GracefulShutdown;
 //! use omniassist_hyper::Assistant;
 //! use tokio::net::TcpListener;
+//! use tokio_io_timeout::TimeoutStream;
 //!
 //! async fn serve(
 //!     listener: TcpListener,
 //!     assistant: Assistant,
 //!     stopped: impl Future<Output = ()>,
 //! ) -> std::io::Result<()> {
+//!     let timeout = Duration::from_secs(30);
+//!     let mut server = auto::Builder::new(TokioExecutor::new()).http1_only();
+//!     server.http1().timer(TokioTimer::new()).header_read_timeout(timeout);
 //!     let app = omniassist_hyper::service(assistant.clone());
 //!     let graceful = GracefulShutdown::new();
 //!     let mut stopped = pin!(stopped);
 //!     loop {
-//!         let socket = tokio::select! {
-//!             accepted = listener.accept() => accepted?.0,
+//!         let (socket, peer) = tokio::select! {
+//!             accepted = listener.accept() => accepted?,
 //!             () = &mut stopped => break,
 //!         };
-//!         let mut server = auto::Builder::new(TokioExecutor::new());
-//!         server.http1().timer(TokioTimer::new());
-//!         let connection = server.serve_connection(TokioIo::new(socket), app.clone()).into_owned();
+//!         // Otherwise a token waits until the client has acknowledged the previous one.
+//!         socket.set_nodelay(true)?;
+//!         let mut socket = TimeoutStream::new(socket);
+//!         socket.set_write_timeout(Some(timeout));
+//!         let app = app.clone().peer(peer);
+//!         let connection = server.serve_connection(TokioIo::new(Box::pin(socket)), app).into_owned();
 //!         let connection = graceful.watch(connection);
 //!         tokio::spawn(async move {
-//!             // A client that leaves is an error here.
+//!             // A client that disconnects is an error here.
 //!             let _ = connection.await;
 //!         });
 //!     }
 //!     drop(listener);
 //!     let drained = async {
 //!         assistant.drain(Duration::from_secs(25)).await;
-//!         // For the last words to be written; a client that does not read them is not waited for.
+//!         // Time to write the last events; a client that does not read them is not waited for.
 //!         tokio::time::sleep(Duration::from_secs(1)).await;
 //!     };
 //!     tokio::select! {
 //!         () = graceful.shutdown() => {}
 //!         () = drained => {}
 //!     }
-//!     // Where the last client left first, tools may still be winding up.
+//!     // Tools of runs that ended early may still be winding up.
 //!     assistant.shutdown().await;
 //!     Ok(())
 //! }
 //! ```
 //!
-//! `stopped` is `tokio::signal::ctrl_c()` and, on Unix, `signal(SignalKind::terminate())`. Whoever supervises the process
-//! must give it some seconds more than the deadline: 25 s fit into the 30 s of Kubernetes.
+//! `stopped` is `tokio::signal::ctrl_c()` and, on Unix, `signal(SignalKind::terminate())`. Whatever supervises the
+//! process must wait longer than the deadline of `drain`: 25 s fit into the 30 s of Kubernetes. The code needs
+//!
+//! ```toml
+//! hyper-util = { version = "0.1", features = ["http1", "server-auto", "server-graceful", "service", "tokio"] }
+//! tokio-io-timeout = "1"
+//! ```
 
 mod mounted;
 mod nested;

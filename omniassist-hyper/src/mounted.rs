@@ -10,7 +10,7 @@ use omniassist_server::http::{AssistantBody, ServiceFuture};
 use pin_project_lite::pin_project;
 
 pin_project! {
-    /// The answer of a [`Nested`](crate::Nested) service. Dropping it drops the request, and stops a run that it had
+    /// The future of a [`Nested`](crate::Nested) service. Dropping it drops the request, and stops the run if it has
     /// begun.
     #[must_use = "futures do nothing unless polled"]
     pub struct MountedFuture<F> {
@@ -64,8 +64,8 @@ impl<F> fmt::Debug for MountedFuture<F> {
 }
 
 pin_project! {
-    /// The body of a response of a [`Nested`](crate::Nested) service: the assistant's, or that of the own service.
-    /// Dropping the assistant's stops its run.
+    /// The response body of a [`Nested`](crate::Nested) service: the assistant's, or that of the application's own
+    /// service. Dropping the assistant's body stops its run.
     #[must_use = "a body does nothing unless polled"]
     pub struct MountedBody<B> {
         #[pin]

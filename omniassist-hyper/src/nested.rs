@@ -10,12 +10,11 @@ use omniassist_server::http::strip_prefix;
 
 use crate::{MountedBody, MountedFuture, Standalone, service};
 
-/// An assistant below a path, and `own` for every other request: a service of hyper where `own` is one, and of tower
-/// where `own` is one.
+/// Mounts an assistant below a path, and `own` for every other request. The result is a service of hyper if `own` is
+/// one, and of tower if `own` is one.
 ///
-/// The path is compared as it is written, whole segments at a time; a slash at its end does not count. Below `""` and
-/// `"/"` is everything, so that `own` is never asked. The assistant sees the path below the mount, `own` sees the
-/// request as it came.
+/// The path is compared without decoding, in whole segments; a trailing slash does not count. With `""` or `"/"`,
+/// `own` never gets a request. The assistant sees the path below the mount point; `own` sees the request unchanged.
 ///
 /// ```
 /// use http_body_util::{BodyExt, Full};
@@ -45,7 +44,7 @@ pub fn nest<S>(path: &str, assistant: Assistant, own: S) -> Nested<S> {
     Nested { path: path.into(), assistant: service(assistant), own }
 }
 
-/// A service with an assistant below a path. Made by [`nest`]; cloning costs what cloning the own service does.
+/// A service with an assistant below a path. Created by [`nest`]; cloning also clones the application's own service.
 #[derive(Clone)]
 pub struct Nested<S> {
     path: Arc<str>,
@@ -54,15 +53,15 @@ pub struct Nested<S> {
 }
 
 impl<S> Nested<S> {
-    /// Says who is at the other end of a connection, for the clone that serves it; see
-    /// [`PeerAddr`](crate::PeerAddr). Default: unknown, unless the request's extensions tell.
+    /// Sets the address of the peer, for the clone that serves one connection; see [`PeerAddr`](crate::PeerAddr).
+    /// Default: the `PeerAddr` in the request's extensions, if any.
     #[must_use]
     pub fn peer(mut self, address: SocketAddr) -> Self {
         self.assistant = self.assistant.peer(address);
         self
     }
 
-    /// Whether the request is for the assistant; one that is gets the path that the assistant sees.
+    /// Returns `true` if the request is for the assistant, and cuts the mount point off its path.
     fn is_below<B>(&self, request: &mut Request<B>) -> bool {
         let below = strip_prefix(request.uri(), &self.path);
         let is_below = below.is_some();

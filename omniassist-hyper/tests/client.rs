@@ -90,12 +90,4 @@ impl Raw {
         }
         seen
     }
-
-    /// Reads to the connection's end.
-    pub(crate) async fn end(mut self) -> String {
-        let mut seen = Vec::new();
-        // A reset is an end too.
-        let _ = timeout(PATIENCE, self.0.read_to_end(&mut seen)).await.expect("it ends");
-        String::from_utf8(seen).unwrap()
-    }
 }

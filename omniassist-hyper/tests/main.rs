@@ -9,9 +9,7 @@
 )]
 
 mod access;
-mod bodies;
 mod client;
-mod leaving;
 mod mounting;
 mod serving;
 mod shutdown;

@@ -39,7 +39,7 @@ async fn serve(
     drop(listener);
     let drained = async {
         assistant.drain(deadline).await;
-        sleep(Duration::from_secs(1)).await;
+        sleep(Duration::from_millis(200)).await;
     };
     tokio::select! {
         () = graceful.shutdown() => {}
@@ -90,7 +90,7 @@ async fn streams_that_do_not_end_are_told_and_the_server_ends() {
 #[tokio::test]
 async fn an_answer_that_ends_in_time_is_whole_and_nothing_waits_longer() {
     for client in versions() {
-        let slow = text("So far").then(Turn::delay(Duration::from_millis(500))).then(text(", and the rest"));
+        let slow = text("So far").then(Turn::delay(Duration::from_millis(150))).then(text(", and the rest"));
         let assistant =
             Assistant::builder(ScriptedProvider::new().turn(slow)).allow_anonymous().build().unwrap();
         let (address, stop, serving) = start(assistant, Duration::from_secs(3600)).await;

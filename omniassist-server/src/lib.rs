@@ -12,6 +12,7 @@ mod decoder;
 pub mod endpoint;
 mod engine;
 mod error;
+pub mod guide;
 pub mod http;
 mod http_options;
 pub mod observe;

@@ -8,22 +8,22 @@ use http::{Extensions, HeaderMap, Method, Uri, header};
 use super::AuthError;
 use crate::Principal;
 
-/// What comes of an [`Authenticate`]: the principal, or `None` where the request says nothing of one.
+/// The future of an [`Authenticate`] hook: the principal, or `None` for a request without credentials.
 pub type AuthFuture<'a> = Pin<Box<dyn Future<Output = Result<Option<Principal>, AuthError>> + Send + 'a>>;
 
-/// Says whose request it is, by the host's own sessions, tokens or keys.
+/// Authenticates requests by the application's sessions, tokens or keys.
 ///
-/// Asked once for each request, on every route, before anything of the body is read. Closures that take an
-/// [`AuthRequest`] and give a future are hooks too; implement the trait to look at the request without the copy that
-/// an `AuthRequest` is, or to keep a type of one's own.
+/// The hook is called once for each request, on every route, before the body is read. Closures that take an
+/// [`AuthRequest`] and return a future are hooks. Implement the trait to avoid the copy of the head that an
+/// `AuthRequest` is, or to use a named type.
 ///
-/// - `Ok(Some(principal))`: this is who it is. It takes the place of a [`Principal`] in the request's extensions.
-/// - `Ok(None)`: the hook knows nobody. A principal in the extensions stays; without one the request is refused,
-///   unless [anonymous requests are allowed](crate::AssistantBuilder::allow_anonymous).
-/// - `Err(…)`: the request is refused, as the [`AuthError`] says.
+/// - `Ok(Some(principal))`: the request acts for this principal, which replaces a [`Principal`] in the extensions.
+/// - `Ok(None)`: the request has no credentials. A principal in the extensions stays. Without one the request is
+///   refused, unless [anonymous requests are allowed](crate::AssistantBuilder::allow_anonymous).
+/// - `Err(…)`: the request is refused with the [`AuthError`].
 ///
-/// Nothing bounds how long it takes, so give what it waits for a timeout. A client that leaves drops the future. Where it
-/// panics, the request is answered 500 `internal`.
+/// The duration is not bounded, so set timeouts on what the hook waits for. A client that disconnects drops the future.
+/// If the hook panics, the request is answered 500 `internal`.
 ///
 /// ```
 /// use http::request::Parts;
@@ -49,12 +49,12 @@ pub type AuthFuture<'a> = Pin<Box<dyn Future<Output = Result<Option<Principal>, 
 /// }
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot say whose request it is",
+    message = "`{Self}` cannot authenticate requests",
     label = "not an authentication hook",
     note = "a hook is a closure or function `async fn(AuthRequest) -> Result<Option<Principal>, AuthError>` whose future is `Send`, or implements `Authenticate`"
 )]
 pub trait Authenticate: Send + Sync + 'static {
-    /// Says who sent a request with this head.
+    /// Authenticates a request by its head.
     fn authenticate<'a>(&'a self, parts: &'a Parts) -> AuthFuture<'a>;
 }
 
@@ -68,7 +68,7 @@ where
     }
 }
 
-/// The head of a request, for a hook that is a closure: a copy, so that its future may keep it.
+/// A copy of a request's head, for hooks that are closures. Their futures may keep it.
 #[derive(Clone)]
 pub struct AuthRequest {
     method: Method,
@@ -78,7 +78,7 @@ pub struct AuthRequest {
 }
 
 impl AuthRequest {
-    /// A copy of this head.
+    /// Copies a request's head.
     #[must_use]
     pub fn new(parts: &Parts) -> Self {
         Self {
@@ -89,31 +89,31 @@ impl AuthRequest {
         }
     }
 
-    /// The method.
+    /// Returns the method.
     #[must_use]
     pub fn method(&self) -> &Method {
         &self.method
     }
 
-    /// The address; its path is the one below the mount point where the framework cuts that off.
+    /// Returns the URI. Its path is the one below the mount point if the framework cuts off the rest.
     #[must_use]
     pub fn uri(&self) -> &Uri {
         &self.uri
     }
 
-    /// The headers.
+    /// Returns the headers.
     #[must_use]
     pub fn headers(&self) -> &HeaderMap {
         &self.headers
     }
 
-    /// The extensions: what the host's layers put there.
+    /// Returns the extensions, with the values of the application's layers.
     #[must_use]
     pub fn extensions(&self) -> &Extensions {
         &self.extensions
     }
 
-    /// The bearer token; see [`bearer`].
+    /// Returns the bearer token; see [`bearer`].
     #[must_use]
     pub fn bearer(&self) -> Option<&str> {
         bearer(&self.headers)
@@ -121,7 +121,7 @@ impl AuthRequest {
 }
 
 impl fmt::Debug for AuthRequest {
-    /// Without headers and query, where secrets stand.
+    /// Leaves out headers and query, which hold secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("AuthRequest")
             .field("method", &self.method)
@@ -130,8 +130,8 @@ impl fmt::Debug for AuthRequest {
     }
 }
 
-/// The token of `Authorization: Bearer …`, where OpenAI's clients send their key. `None` without one, with another
-/// scheme, and where the header comes twice.
+/// Returns the token of `Authorization: Bearer …`, where OpenAI's clients send their key. Returns `None` without such a
+/// header, with another scheme, and if the header is repeated.
 #[must_use]
 pub fn bearer(headers: &HeaderMap) -> Option<&str> {
     let mut values = headers.get_all(header::AUTHORIZATION).iter();

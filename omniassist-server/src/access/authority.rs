@@ -3,7 +3,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use http::uri::Scheme;
 
-/// A host and its port, as `Host`, a URL and an origin name them: lower case, without the dot that may end a name.
+/// A host and its port, as in `Host`, a URL or an origin. Names are in lower case, without a trailing dot.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Authority {
     host: String,
@@ -11,7 +11,7 @@ pub(super) struct Authority {
 }
 
 impl Authority {
-    /// `None` for anything but a host and at most a port: user names, spaces, lists and percent signs are none of it.
+    /// Parses a host with an optional port. Returns `None` for anything else, such as user names, lists and percent signs.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let (host, port) = match text.strip_prefix('[') {
             Some(rest) => {
@@ -45,20 +45,20 @@ impl Authority {
         self.port
     }
 
-    /// Without a port that says what the scheme says already.
+    /// Removes the port if it is the default of the scheme.
     pub(super) fn without_default_port(mut self, scheme: &str) -> Self {
         self.port = self.port.filter(|port| default_port(scheme) != Some(*port));
         self
     }
 
-    /// Whether this is the authority of a page of this scheme. A server behind a proxy does not know by which scheme it
-    /// was asked, so a `Host` without a port fits the default port of either.
+    /// Returns `true` if a page with this authority and scheme comes from `host`. A server behind a proxy does not know
+    /// the scheme of a request, so a `Host` without a port matches the default port of both.
     pub(super) fn is_of(&self, host: &Self, scheme: &str) -> bool {
         let port = self.port.or_else(|| default_port(scheme));
         self.host == host.host && (self.port == host.port || (host.port.is_some() && port == host.port))
     }
 
-    /// Whether it names this machine to itself: `localhost`, a name below it, or a loopback address.
+    /// Returns `true` for a name of the local machine: `localhost`, a name below it, or a loopback address.
     pub(super) fn is_local(&self) -> bool {
         self.host == "localhost"
             || self.host.ends_with(".localhost")
@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hosts_are_brought_into_one_form() {
+    fn hosts_are_normalised() {
         for (text, form) in [
             ("App.Example.COM", "app.example.com"),
             ("app.example.com.", "app.example.com"),
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_host_is_refused() {
+    fn text_that_is_not_a_host_is_refused() {
         for text in [
             "",
             ".",

@@ -8,8 +8,7 @@ use super::authority::Authority;
 use super::origin::Origin;
 use crate::{Error, Result};
 
-/// What browsers let a page of a listed origin send beside the headers that they let everybody send: what the clients
-/// of the dialects and tracing send by themselves.
+/// Request headers that pages of listed origins may send: those of the dialects' clients and of tracing.
 const REQUEST_HEADERS: [&str; 13] = [
     "accept",
     "authorization",
@@ -26,20 +25,20 @@ const REQUEST_HEADERS: [&str; 13] = [
     "x-request-id",
 ];
 
-/// Families of the same: OpenAI's clients and CopilotKit's.
+/// Prefixes of further such headers: those of OpenAI's and CopilotKit's clients.
 const REQUEST_HEADER_FAMILIES: [&str; 3] = ["x-stainless-", "x-copilotkit-", "x-copilotcloud-"];
 
-/// What a page of a listed origin may read of a response beside what every page may.
+/// Response headers that pages of listed origins may read.
 const RESPONSE_HEADERS: [&str; 4] =
     ["retry-after", "x-request-id", "x-should-retry", "x-vercel-ai-ui-message-stream"];
 
 const METHODS: &str = "GET, HEAD, POST";
 
-/// Which pages of other origins may use the assistant, and how. By default none: what they post is refused, and what
-/// they fetch their browser keeps from them.
+/// Rules for pages of other origins (CORS). By default no other origin may use the assistant: its posts are refused, and
+/// browsers keep responses from its pages.
 ///
-/// A page of a listed origin may post, and read what it is answered. It is named in `Access-Control-Allow-Origin`; that
-/// header is never `*` and never repeats an origin that is not listed.
+/// Pages of a listed origin may post and read responses. `Access-Control-Allow-Origin` names their origin; it is never
+/// `*`, and never an origin that is not listed.
 ///
 /// ```
 /// use omniassist_server::access::Cors;
@@ -70,7 +69,7 @@ impl Default for Cors {
 }
 
 impl Cors {
-    /// No origin is listed.
+    /// Creates rules without listed origins.
     pub fn new() -> Self {
         Self {
             origins: Vec::new(),
@@ -81,37 +80,37 @@ impl Cors {
         }
     }
 
-    /// Lists an origin: a scheme, a host and, where it is not the scheme's own, a port, as in `https://app.example.com`
-    /// or `http://localhost:5173`. Names beyond ASCII are written as browsers write them (`xn--…`). `null` lists pages
-    /// that have no origin, such as those of sandboxed frames and local files, which is every page that wants it.
+    /// Lists an origin: a scheme, a host and an optional port, as in `https://app.example.com` or
+    /// `http://localhost:5173`. Names beyond ASCII are written in Punycode (`xn--…`), as browsers send them. `null` lists
+    /// pages without an origin, such as sandboxed frames and local files. Every page can make itself one of these.
     /// Default: none.
     pub fn allow_origin(mut self, origin: impl Into<String>) -> Self {
         self.origins.push(origin.into());
         self
     }
 
-    /// Whether a page of a listed origin may have its requests sent with the user's cookies. It then acts as the signed
-    /// in user: list only origins that you run. Default: `false`.
+    /// Lets pages of listed origins send the user's cookies. They then act as the signed-in user, so list only origins
+    /// that you run. Default: `false`.
     pub fn allow_credentials(mut self, allow: bool) -> Self {
         self.credentials = allow;
         self
     }
 
-    /// A header of its own that a page of a listed origin may send. Default: those that the clients of the dialects
-    /// send, and `authorization`.
+    /// Adds a request header that pages of listed origins may send. Default: those of the dialects' clients, and
+    /// `authorization`.
     pub fn allow_header(mut self, name: impl Into<String>) -> Self {
         self.request_headers.push(name.into());
         self
     }
 
-    /// A header of a response, put in by a layer of the host's, that a page of a listed origin may read. Default: the
+    /// Adds a response header of the application's layers that pages of listed origins may read. Default: the
     /// assistant's own.
     pub fn expose_header(mut self, name: impl Into<String>) -> Self {
         self.response_headers.push(name.into());
         self
     }
 
-    /// How long a browser may remember what it was permitted, in whole seconds. Default: 10 minutes.
+    /// Sets how long browsers may cache the answer to a preflight, in whole seconds. Default: 10 minutes.
     pub fn max_age(mut self, age: Duration) -> Self {
         self.max_age = age;
         self
@@ -157,7 +156,7 @@ fn list(names: &[HeaderName]) -> Option<HeaderValue> {
     HeaderValue::from_str(&names.join(", ")).ok()
 }
 
-/// [`Cors`], read and ready to be kept.
+/// The parsed form of [`Cors`].
 #[derive(Debug, Clone, Default)]
 pub(super) struct Rules {
     origins: Vec<HeaderValue>,
@@ -168,21 +167,21 @@ pub(super) struct Rules {
     max_age: u64,
 }
 
-/// Where an accepted request comes from.
+/// The origin of an accepted request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Visitor {
-    /// From no page, from one of the server's own, or from one that cannot read the answer.
+    /// No page, a page of the server's own origin, or a page that cannot read the response.
     Plain,
-    /// From a page of this listed origin.
+    /// A page of this listed origin.
     Listed(HeaderValue),
 }
 
 impl Rules {
-    /// Judges where a request for this host comes from.
+    /// Checks the origin of a request for this host.
     ///
-    /// A browser says so in `Sec-Fetch-Site`, which no page can change. Where it does not (old ones, and where the
-    /// server is reached without TLS under another name than localhost), the origin must be the host that was asked.
-    /// What comes without either header comes from no browser.
+    /// Browsers send `Sec-Fetch-Site`, which no page can change. Old browsers do not, nor do others over plain HTTP under
+    /// another name than localhost; then `Origin` must name the requested host. Requests with neither header do not come
+    /// from a browser.
     pub(super) fn screen(&self, parts: &Parts, host: Option<&Authority>) -> Result<Visitor, Refused> {
         let mut origins = parts.headers.get_all(header::ORIGIN).iter();
         let (origin, second) = (origins.next(), origins.next());
@@ -193,7 +192,7 @@ impl Rules {
                 Err(Refused::OriginNotAllowed)
             };
         }
-        // What has no effect does no harm, as nobody can read the answer.
+        // A request without effect is harmless, since the page cannot read the response.
         if matches!(parts.method, Method::GET | Method::HEAD)
             || (parts.method == Method::OPTIONS && !is_preflight(parts))
         {
@@ -203,16 +202,16 @@ impl Rules {
         let is_own = if sites.peek().is_some() {
             sites.all(|site| site == "same-origin" || site == "none")
         } else {
-            let is_at_home = |origin: &HeaderValue| {
+            let is_same_origin = |origin: &HeaderValue| {
                 let origin = origin.to_str().ok().and_then(Origin::parse);
                 origin.zip(host).is_some_and(|(origin, host)| origin.is_at(host))
             };
-            second.is_none() && origin.is_none_or(is_at_home)
+            second.is_none() && origin.is_none_or(is_same_origin)
         };
         if is_own { Ok(Visitor::Plain) } else { Err(Refused::OriginNotAllowed) }
     }
 
-    /// The headers by which a browser lets a page read a response, or keeps it from it.
+    /// Adds the headers that let the page of a listed origin read a response, and keep it from other pages.
     pub(super) fn add_headers(&self, visitor: &Visitor, headers: &mut HeaderMap) {
         if !self.origins.is_empty() {
             headers.append(header::VARY, HeaderValue::from_static("origin"));
@@ -231,7 +230,7 @@ impl Rules {
         }
     }
 
-    /// The headers that permit a page of a listed origin what its browser asks for.
+    /// Adds the headers that answer the preflight of a listed origin.
     pub(super) fn permit(&self, parts: &Parts, origin: &HeaderValue, headers: &mut HeaderMap) {
         headers.append(
             header::VARY,
@@ -267,7 +266,7 @@ impl Rules {
     }
 }
 
-/// Whether a browser asks what a page may send.
+/// Returns `true` for a CORS preflight.
 pub(super) fn is_preflight(parts: &Parts) -> bool {
     parts.method == Method::OPTIONS && parts.headers.contains_key(header::ACCESS_CONTROL_REQUEST_METHOD)
 }

@@ -5,18 +5,18 @@ use super::authority::Authority;
 use super::{PeerAddr, Refused};
 use crate::{Error, Result};
 
-/// The names that the server answers to.
+/// The hosts that the server answers to.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Hosts {
-    /// As the host wrote them, until they are checked.
+    /// The configured patterns, until they are parsed.
     written: Vec<String>,
-    /// `None`: any, but for requests over loopback.
+    /// `None` accepts any host, except over loopback.
     listed: Option<Vec<Pattern>>,
 }
 
 #[derive(Debug, Clone)]
 struct Pattern {
-    /// With the dot that stands before it, where any name below it will do.
+    /// For `*.name`: `.name`.
     below: Option<String>,
     authority: Authority,
 }
@@ -27,7 +27,7 @@ impl Hosts {
         self.listed.get_or_insert_default();
     }
 
-    /// Reads what the host wrote.
+    /// Parses the configured patterns.
     pub(super) fn check(&mut self) -> Result<()> {
         for written in std::mem::take(&mut self.written) {
             let pattern = Pattern::parse(&written).ok_or_else(|| {
@@ -39,13 +39,13 @@ impl Hosts {
         Ok(())
     }
 
-    /// Whether it is known enough to tell a request for this server from one for another name that leads to it.
+    /// Returns `true` if DNS rebinding can be detected: hosts are listed, or the peer is known.
     pub(super) fn can_tell(&self, parts: &Parts) -> bool {
         self.listed.is_some() || parts.extensions.get::<PeerAddr>().is_some()
     }
 
-    /// The host that a request names, where it is one that the server answers to. A request without one passes where
-    /// any host would.
+    /// Returns the host that a request names, if the server answers to it. A request without a host passes if any host
+    /// would.
     pub(super) fn screen(&self, parts: &Parts) -> Result<Option<Authority>, Refused> {
         let named = named(parts)?;
         let over_loopback = parts.extensions.get::<PeerAddr>().is_some_and(PeerAddr::is_loopback);
@@ -53,9 +53,9 @@ impl Hosts {
             return Ok(named);
         }
         let Some(host) = named else {
-            // Clients that old need not say it. No browser is among them.
-            let may_be_silent = self.listed.is_none() && parts.version < Version::HTTP_11;
-            return if may_be_silent { Ok(None) } else { Err(Refused::InvalidHost) };
+            // HTTP/1.0 clients need not name a host. No browser is among them.
+            let may_be_absent = self.listed.is_none() && parts.version < Version::HTTP_11;
+            return if may_be_absent { Ok(None) } else { Err(Refused::InvalidHost) };
         };
         let mut listed = self.listed.iter().flatten();
         if listed.any(|pattern| pattern.fits(&host)) || (over_loopback && host.is_local()) {
@@ -85,13 +85,13 @@ impl Pattern {
     }
 }
 
-/// A `Host` without a port stands for the default one, of either scheme.
+/// Compares ports. A `Host` without a port has the default port of either scheme.
 fn is_port(host: &Authority, port: u16) -> bool {
     host.port().map_or(matches!(port, 80 | 443), |named| named == port)
 }
 
-/// The one host that a request names, by its `Host` and in its address (HTTP/2, or a proxy's form of HTTP/1.1). Two that
-/// differ are a way to have two servers read a request differently.
+/// Returns the host that a request names, in its `Host` header or its URI (HTTP/2, or the proxy form of HTTP/1.1). Two
+/// different hosts are refused: two servers might read such a request differently.
 fn named(parts: &Parts) -> Result<Option<Authority>, Refused> {
     let mut named: Option<Authority> = None;
     let mut headers = parts.headers.get_all(header::HOST).iter();

@@ -1,18 +1,19 @@
-//! Who may use the assistant over HTTP.
+//! Authentication, allowed origins and allowed hosts of the HTTP service.
 //!
-//! Every request to [`AssistantService`](crate::http::AssistantService) passes here before anything of its body is read.
-//! What runs in process ([`Assistant::run`](crate::Assistant::run)) does not.
+//! Every request to [`AssistantService`](crate::http::AssistantService) is checked here before its body is read. Runs that
+//! the application starts itself ([`Assistant::run`](crate::Assistant::run)) are not.
 //!
-//! # Whose request it is
+//! # Authentication
 //!
-//! A [`Principal`](crate::Principal), and it comes from one of three places:
+//! A request acts for a [`Principal`](crate::Principal), which comes from one of two places:
 //!
-//! - **The host's middleware** put it into the request's extensions. Nothing else is needed.
-//! - **A hook**, [`AssistantBuilder::authenticate`](crate::AssistantBuilder::authenticate): a closure, or an
-//!   [`Authenticate`] of the host's. What it says counts, whatever the extensions say.
-//! - **Nobody**, and then the request is refused with 401, unless
-//!   [`AssistantBuilder::allow_anonymous`](crate::AssistantBuilder::allow_anonymous) says that the assistant is for
-//!   everybody. A middleware that puts in [`Principal::anonymous`](crate::Principal::anonymous) says so for a request.
+//! - **Middleware** of the application inserts it into the request's extensions.
+//! - **A hook**, [`AssistantBuilder::authenticate`](crate::AssistantBuilder::authenticate), returns it: a closure, or an
+//!   implementation of [`Authenticate`]. It takes precedence over the extensions.
+//!
+//! A request without a principal is answered 401, unless
+//! [`AssistantBuilder::allow_anonymous`](crate::AssistantBuilder::allow_anonymous) is set. A middleware can admit a single
+//! request with [`Principal::anonymous`](crate::Principal::anonymous).
 //!
 //! ```
 //! use omniassist_server::testing::ScriptedProvider;
@@ -30,24 +31,24 @@
 //! # Ok::<(), omniassist_server::Error>(())
 //! ```
 //!
-//! # Which pages may use it
+//! # Allowed origins
 //!
-//! Pages that the server itself serves, and what is no page. A browser says of each request where it comes from, in
-//! `Sec-Fetch-Site`; where that is another site, or another origin of the same site, anything but `GET` and `HEAD` is
-//! answered 403 `origin_not_allowed`. Without that header, `Origin` must name the host that was asked. A proxy that
-//! changes `Host` is no hindrance to current browsers; for others, or over plain HTTP, list the origin of the pages.
+//! Pages of the server's own origin may use the assistant, and so may clients that are not browsers. Browsers send
+//! `Sec-Fetch-Site`; if it names another site or another origin, anything but `GET` and `HEAD` is answered 403
+//! `origin_not_allowed`. Without that header, `Origin` must name the requested host. A proxy that changes `Host` is no
+//! problem for current browsers. For others, or over plain HTTP, list the origin of the pages.
 //!
-//! Pages of other origins are listed with [`allow_origin`](crate::AssistantBuilder::allow_origin), or with
-//! [`cors`](crate::AssistantBuilder::cors) where they need cookies or headers of their own. Without it no
-//! `Access-Control-…` header is sent, so that no page of another origin can read anything. A CORS layer of the host's
-//! around the assistant does not replace the list.
+//! Other origins are listed with [`allow_origin`](crate::AssistantBuilder::allow_origin), or with
+//! [`cors`](crate::AssistantBuilder::cors) if they need cookies or further headers. Without a list, no `Access-Control-…`
+//! header is sent, so that pages of other origins cannot read any response. A CORS layer of the application does not
+//! replace the list.
 //!
-//! # Which host it is
+//! # Allowed hosts
 //!
-//! With [`allowed_hosts`](crate::AssistantBuilder::allowed_hosts), the server answers to those names only; another one
-//! is answered 421 `host_not_allowed`. Without it, any name will do, but on a connection from the same machine (where
-//! the adapter tells the [`PeerAddr`]), which must name this machine: `localhost` or a loopback address. A server behind
-//! a proxy on the same machine therefore needs the list, or a proxy that does not pass the client's `Host` on.
+//! With [`allowed_hosts`](crate::AssistantBuilder::allowed_hosts), the server answers only to those names; others are
+//! answered 421 `host_not_allowed`. Without a list any name is accepted, except on connections from the same machine (if
+//! the adapter provides the [`PeerAddr`]). Those must name this machine: `localhost` or a loopback address. A server
+//! behind a proxy on the same machine therefore needs the list, or a proxy that does not pass on the client's `Host`.
 
 mod auth_error;
 mod authenticate;

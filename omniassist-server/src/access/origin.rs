@@ -1,6 +1,6 @@
 use super::authority::Authority;
 
-/// Where a page comes from, as browsers write it: a scheme, a host, and a port where it is not the scheme's own.
+/// The origin of a page: a scheme, a host, and a port if it is not the scheme's default.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Origin {
     scheme: String,
@@ -22,12 +22,12 @@ impl Origin {
         Some(Self { scheme, authority })
     }
 
-    /// Whether a page of this origin and the request for this host go to the same server, whatever the schemes.
+    /// Returns `true` if a page of this origin comes from this host, whatever the schemes.
     pub(super) fn is_at(&self, host: &Authority) -> bool {
         self.authority.is_of(host, &self.scheme)
     }
 
-    /// The origin as a browser sends it.
+    /// Returns the origin as browsers send it.
     pub(super) fn serialised(&self) -> String {
         format!("{}://{}", self.scheme, self.authority)
     }
@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn origins_are_written_as_browsers_do() {
+    fn origins_are_serialised_as_browsers_do() {
         for (text, form) in [
             ("https://app.example.com", "https://app.example.com"),
             ("HTTPS://App.Example.com:443", "https://app.example.com"),
@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_is_at_home_where_host_and_port_agree() {
+    fn pages_match_hosts_with_the_same_name_and_port() {
         let at = |origin, host| Origin::parse(origin).unwrap().is_at(&Authority::parse(host).unwrap());
         for (origin, host) in [
             ("https://a.com", "a.com"),

@@ -1,18 +1,18 @@
 use std::net::SocketAddr;
 
-/// The address at the other end of a request's connection, in the request's extensions. Adapters put it there where
-/// their framework tells it.
+/// The address of the peer of a request's connection, in the request's extensions. Adapters insert it if their framework
+/// provides it.
 ///
-/// Where it is a loopback address, the request came from this machine, and only a request for `localhost`, a name below
-/// it, a loopback address, or one of the [allowed hosts](crate::AssistantBuilder::allowed_hosts) is answered: a web page
-/// can point its own name at 127.0.0.1 (DNS rebinding) and would otherwise be at home here.
+/// A loopback address means that the request came from this machine. Such a request must name `localhost`, a name below
+/// it, a loopback address, or one of the [allowed hosts](crate::AssistantBuilder::allowed_hosts). Otherwise a web page
+/// could point its own name at 127.0.0.1 (DNS rebinding) and use the assistant as a page of the same origin.
 ///
-/// It says nothing of who sent the request: behind a proxy it is the proxy's.
+/// The address does not authenticate the sender: behind a proxy it is the proxy's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct PeerAddr(pub SocketAddr);
 
 impl PeerAddr {
-    /// Whether the connection does not leave this machine.
+    /// Returns `true` for a connection from this machine.
     #[must_use]
     pub fn is_loopback(&self) -> bool {
         self.0.ip().to_canonical().is_loopback()

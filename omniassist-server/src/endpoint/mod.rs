@@ -1,7 +1,6 @@
-//! What the host says of single endpoints of the HTTP service: how the assistant looks to OpenAI's clients, and which
-//! objects it makes.
+//! Settings of single HTTP endpoints: the assistant as a model for OpenAI's clients, and the objects that it makes.
 //!
-//! Neither is needed. Without settings, [`OpenAiEndpoint`] is served with its defaults, and no object is made.
+//! Both are optional. Without settings, [`OpenAiEndpoint`] is served with its defaults, and there are no objects.
 //!
 //! ```
 //! use omniassist_server::testing::ScriptedProvider;

@@ -5,7 +5,7 @@ use omniassist_core::{ModelOptions, Text};
 
 use crate::{Error, Result};
 
-/// A field of an OpenAI client's request that changes how the model is asked.
+/// A field of an OpenAI client's request that changes the options of the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ClientSetting {
@@ -13,19 +13,19 @@ pub enum ClientSetting {
     Temperature,
     /// `top_p`. Some reasoning models refuse it.
     TopP,
-    /// `max_completion_tokens` or `max_tokens`. It can only lower what the host allows. The cap is that of one model
-    /// call: a call of a server tool that it cuts is not made.
+    /// `max_completion_tokens` or `max_tokens`. It can only lower the application's own limit. It applies to each model
+    /// call; a call of a server tool that it cuts off is not made.
     MaxTokens,
     /// `reasoning_effort`. More of it costs more.
     ReasoningEffort,
 }
 
-/// How the assistant looks to OpenAI's clients (`POST /v1/chat/completions`, `GET /v1/models`).
+/// The assistant as a model for OpenAI's clients (`POST /v1/chat/completions`, `GET /v1/models`).
 ///
-/// What a client sends never reaches the provider's address, headers or model. Of its fields these change how the model
-/// is asked: `tools`, `tool_choice`, `parallel_tool_calls` and `response_format`, without which its answer would not
-/// be what it can read; and those that the host lists with [`honour`](Self::honour). Everything else (`seed`, `stop`,
-/// `logit_bias`, `service_tier`, …) is skipped.
+/// A client cannot change the provider's address, headers or model. These fields of its request change the options of
+/// the model: `tools`, `tool_choice`, `parallel_tool_calls` and `response_format`, without which the client could not
+/// read the answer, and those that are listed with [`honour`](Self::honour). All others (`seed`, `stop`, `logit_bias`,
+/// `service_tier`, …) are ignored.
 #[derive(Debug, Clone)]
 #[must_use = "settings do nothing until they are given to a builder"]
 pub struct OpenAiEndpoint {
@@ -43,7 +43,7 @@ impl Default for OpenAiEndpoint {
 }
 
 impl OpenAiEndpoint {
-    /// The defaults.
+    /// Creates the default settings.
     pub fn new() -> Self {
         Self {
             model: Text::from_static("omniassist"),
@@ -54,36 +54,35 @@ impl OpenAiEndpoint {
         }
     }
 
-    /// The name under which clients know the assistant: 1 to 128 of `[A-Za-z0-9._:/-]`. It has nothing to do with the
-    /// provider's model. Default: `omniassist`.
+    /// Sets the model name of the assistant: 1 to 128 of `[A-Za-z0-9._:/-]`. It is independent of the provider's model.
+    /// Default: `omniassist`.
     pub fn model(mut self, name: impl Into<Text>) -> Self {
         self.model = name.into();
         self
     }
 
-    /// Whether a request for another model is answered too, under the name that it gives, for clients whose model
-    /// cannot be set. Default: no, it is answered with 404 `model_not_found`.
+    /// Answers requests for other models too, under the requested name, for clients whose model cannot be set. Default:
+    /// `false`; they are answered 404 `model_not_found`.
     pub fn any_model(mut self, any: bool) -> Self {
         self.any_model = any;
         self
     }
 
-    /// Lets clients set this. Default: none, because client libraries send values that nobody chose, and a model that
-    /// does not know one refuses the whole request.
+    /// Lets clients set this option. Default: none, because client libraries send values that no user chose, and a model
+    /// that does not support one refuses the whole request.
     pub fn honour(mut self, setting: ClientSetting) -> Self {
         self.honoured.push(setting);
         self
     }
 
-    /// Whether answers have the model's reasoning, as `reasoning_content`, a field that other servers introduced and
-    /// OpenAI's own clients read over. Default: no.
+    /// Adds the model's reasoning to answers, as `reasoning_content`. Other servers introduced this field; OpenAI's own
+    /// clients ignore it. Default: `false`.
     pub fn show_reasoning(mut self, show: bool) -> Self {
         self.reasoning = show;
         self
     }
 
-    /// Whether answers tell of the tools that the server runs, in a field `omniassist` beside `choices`. Default: no,
-    /// clients see what the assistant says and nothing of how it knows.
+    /// Adds the calls of server tools to answers, in a field `omniassist` beside `choices`. Default: `false`.
     pub fn show_server_tools(mut self, show: bool) -> Self {
         self.server_tools = show;
         self
@@ -113,7 +112,7 @@ impl OpenAiEndpoint {
         self.server_tools
     }
 
-    /// How the model is asked for a client; `None` where the client changes nothing.
+    /// Returns the options of the model for a client; `None` if the client changes nothing.
     pub(crate) fn options(&self, own: &ModelOptions, asked: ClientSettings) -> Option<Arc<ModelOptions>> {
         let honours = |setting| self.honoured.contains(&setting);
         let mut options = own.clone();

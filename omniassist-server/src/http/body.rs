@@ -136,6 +136,8 @@ pub(super) struct EventBody {
     batch: Batch,
     wake_flag: WakeFlag,
     state: State,
+    /// Set with the event that ends the run. A run that nobody read is dropped without one.
+    is_complete: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -166,6 +168,7 @@ impl EventBody {
             batch: Batch::default(),
             wake_flag: WakeFlag::new(),
             state: State::Running,
+            is_complete: false,
         }
     }
 
@@ -184,14 +187,17 @@ impl EventBody {
 
     /// Returns `true` if the response must not look complete.
     pub(super) fn is_cut(&self) -> bool {
-        self.encoder.is_cut()
+        self.encoder.is_cut() || (self.state != State::Running && !self.is_complete)
     }
 
     /// Encodes and returns the next event; `None` when the run has ended.
     pub(super) fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Option<RunEvent>> {
         let event = ready!(self.source.poll_event(cx));
         match &event {
-            Some(event) => self.encoder.encode(event, &mut self.buffer),
+            Some(event) => {
+                self.is_complete |= event.is_terminal();
+                self.encoder.encode(event, &mut self.buffer);
+            }
             None => self.end(),
         }
         Poll::Ready(event)
@@ -241,9 +247,10 @@ impl EventBody {
 
     /// Encodes all events that are ready, as long as the frame has room.
     fn fill(&mut self) {
-        let (encoder, buffer) = (&mut self.encoder, &mut self.buffer);
+        let (encoder, buffer, is_complete) = (&mut self.encoder, &mut self.buffer, &mut self.is_complete);
         let mut cx = Context::from_waker(self.wake_flag.waker());
         let polled = self.source.poll_events(&mut cx, &mut |event| {
+            *is_complete |= event.is_terminal();
             encoder.encode(&event, buffer);
             if buffer.len() < FRAME_BYTES { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
@@ -256,16 +263,19 @@ impl EventBody {
         }
     }
 
-    /// Encodes the end of the run.
+    /// Encodes the end of the run. The response to a client that had stopped reading breaks off instead, which closes
+    /// its connection.
     fn end(&mut self) {
-        self.encoder.finish(&mut self.buffer);
+        if self.is_complete {
+            self.encoder.finish(&mut self.buffer);
+        }
         self.state = State::Ended;
     }
 
     fn take_frame(&mut self) -> Bytes {
         self.last_frame = Instant::now();
         self.batch.sent(self.buffer.len());
-        if self.state == State::Ended && !self.encoder.is_cut() {
+        if self.state == State::Ended && !self.is_cut() {
             self.state = State::Over;
         }
         self.buffer.split().freeze()
@@ -276,7 +286,7 @@ impl EventBody {
         match self.state {
             State::Running => return Poll::Pending,
             State::Over => return Poll::Ready(None),
-            State::Ended if !self.encoder.is_cut() => {
+            State::Ended if !self.is_cut() => {
                 self.state = State::Over;
                 return Poll::Ready(None);
             }

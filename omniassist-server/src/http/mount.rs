@@ -1,12 +1,12 @@
 use http::Uri;
 use http::uri::PathAndQuery;
 
-/// The URI of a request as a service mounted below `prefix` sees it; `None` for a request that is not below it. For
-/// adapters whose framework does not do this itself.
+/// Returns the URI of a request as seen by a service that is mounted below `prefix`, or `None` for a request that is not
+/// below it. It serves adapters whose framework does not do this itself.
 ///
-/// A prefix ends at the end of a segment, and a slash at its end does not count; `""` and `"/"` are the root, below
-/// which is everything, as it is. Paths are compared as they are written, escapes included; an empty segment right
-/// after the prefix is passed over, as axum's `nest_service` does. The rest of the URI stays.
+/// The prefix matches whole segments, and a trailing slash does not count. `""` and `"/"` are the root, below which every
+/// URI stays as it is. Paths are compared without decoding. An empty segment right after the prefix is skipped, as by
+/// axum's `nest_service`. The rest of the URI stays.
 ///
 /// ```
 /// use http::Uri;
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_is_below_the_root() {
+    fn every_path_is_below_the_root() {
         for prefix in ["", "/"] {
             for uri in ["/", "/x?y", "//x", "*"] {
                 assert_eq!(stripped(uri, prefix).as_deref(), Some(uri));

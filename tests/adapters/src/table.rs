@@ -107,6 +107,8 @@ cases! {
         a_connection_outlives_bodies_that_nobody_reads,
         a_refusal_reaches_who_is_still_sending,
         a_refusal_does_not_wait_for_ever,
+        a_body_that_is_withheld_closes_the_connection,
+        a_body_with_a_content_encoding_is_refused,
         a_body_that_waits_to_be_wanted,
         a_body_that_comes_slowly,
         bodies_in_pieces_of_any_size,

@@ -1,9 +1,10 @@
-//! A host served by hyper, as the documentation of `omniassist-hyper` says to.
+//! Serves a host with hyper, as the documentation of `omniassist-hyper` describes.
 
 use std::convert::Infallible;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::pin::pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt, Empty};
@@ -19,8 +20,12 @@ use omniassist_hyper::bridge::Bridge;
 use omniassist_hyper::http::{PostedRun, strip_prefix};
 use omniassist_hyper::{nest, service};
 use tokio::net::TcpListener;
+use tokio_io_timeout::TimeoutStream;
 
 use crate::host::{AnyError, Host, LAST_WORDS, Mounted, stopped};
+
+/// Time for a request head to arrive, between two requests, and for a client to read.
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 type AnyBody = UnsyncBoxBody<Bytes, AnyError>;
 
@@ -40,12 +45,15 @@ async fn serve(host: Host) -> Result<(), AnyError> {
             accepted = listener.accept() => accepted?,
             () = &mut stopped => break,
         };
-        // Else a token waits until the client has acknowledged the one before it.
+        // Otherwise a token waits until the client has acknowledged the previous one.
         socket.set_nodelay(true)?;
+        let mut socket = TimeoutStream::new(socket);
+        socket.set_write_timeout(Some(TIMEOUT));
         let host = Arc::clone(&host);
         let app = service_fn(move |request| answer(Arc::clone(&host), peer, request));
         let mut server = http1::Builder::new();
-        let connection = server.timer(TokioTimer::new()).serve_connection(TokioIo::new(socket), app);
+        server.timer(TokioTimer::new()).header_read_timeout(TIMEOUT);
+        let connection = server.serve_connection(TokioIo::new(Box::pin(socket)), app);
         let connection = graceful.watch(connection);
         tokio::spawn(async move {
             // A client that leaves is an error here.
@@ -70,7 +78,7 @@ async fn serve(host: Host) -> Result<(), AnyError> {
     Ok(())
 }
 
-/// The host's guard or login, and then whatever is mounted at the path.
+/// Applies the host's guard or login, and answers with what is mounted at the path.
 async fn answer(
     host: Arc<Host>,
     peer: SocketAddr,
@@ -119,7 +127,7 @@ async fn route(
     }
 }
 
-/// The runtime, as a handler of the host's own.
+/// Answers for the agent runtime, as a handler of the host would.
 async fn chat(transport: &Bridge, path: &str, request: Request<Incoming>) -> Response<AnyBody> {
     let segments: Vec<&str> = path.split('/').skip(1).collect();
     match (request.method(), segments.as_slice()) {

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use omniassist_server::core::Limits;
 use omniassist_server::testing::{ScriptedProvider, text};
 use serde_json::json;
 
@@ -102,6 +103,27 @@ pub(crate) async fn a_refusal_does_not_wait_for_ever(on: Transport) {
         let mut exchange = host.ask(&asked).await;
         assert_eq!(exchange.head().await.status, 415);
     }
+}
+
+pub(crate) async fn a_body_that_is_withheld_closes_the_connection(on: Transport) {
+    let mut limits = Limits::default();
+    limits.body_timeout = Duration::from_millis(100);
+    let host = Host::start(on, &assistant(says("Hello")).limits(limits).build().unwrap()).await;
+    for asked in [run("/assistant").unfinished(), run("/assistant").pieces(10).unannounced().unfinished()] {
+        let answer = host.ask(&asked).await.whole().await;
+        assert_eq!((answer.status(), &answer.json()["error"]["code"]), (408, &json!("body_timeout")));
+        if !on.is_http2() {
+            assert_eq!(answer.header("connection"), Some("close"));
+        }
+    }
+}
+
+pub(crate) async fn a_body_with_a_content_encoding_is_refused(on: Transport) {
+    let host = Host::start(on, &built(says("Hello"))).await;
+    let answer = host.ask(&run("/assistant").header("content-encoding", "gzip")).await.whole().await;
+    assert_eq!((answer.status(), answer.header("accept-encoding")), (415, Some("identity")));
+    let plain = host.ask(&run("/assistant").header("content-encoding", "identity")).await.whole().await;
+    assert_eq!(plain.words(), "Hello");
 }
 
 /// Over HTTP/1 the client does not send the body before it is told to.

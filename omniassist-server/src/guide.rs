@@ -1,0 +1,96 @@
+//! A guide to the features that most applications meet after their first tool.
+//!
+//! # Context
+//!
+//! Context messages tell the model what the user is doing, such as the page that is open. The application adds them for
+//! all runs with [`Assistant::add_context`](crate::Assistant::add_context):
+//!
+//! ```
+//! use omniassist_server::Assistant;
+//! use omniassist_server::core::ContextMessage;
+//!
+//! fn announce(assistant: &Assistant) {
+//!     assistant.add_context(ContextMessage::new("sale", "announcement", "Tea is 20 % off today.".into()));
+//! }
+//! ```
+//!
+//! A page sends its own in the field `context` of the request body. With `useChat` of the AI SDK:
+//!
+//! ```js
+//! new DefaultChatTransport({
+//!   api: '/assistant?ai-sdk=7',
+//!   body: () => ({
+//!     context: [{ id: 'page', type: 'navigation', data: { path: location.pathname, title: document.title } }],
+//!   }),
+//! });
+//! ```
+//!
+//! The model receives context as data, not as instructions. It is shortened when it grows; see
+//! [`ContextCompressor`](omniassist_core::context::ContextCompressor).
+//!
+//! # The current user in the system prompt
+//!
+//! A system prompt may be a closure over the [`RunContext`](crate::RunContext), whose
+//! [`extensions`](crate::RunContext::extensions) are those of the HTTP request:
+//!
+//! ```
+//! use omniassist_server::testing::ScriptedProvider;
+//! use omniassist_server::{Assistant, RunContext};
+//!
+//! #[derive(Clone)]
+//! struct User {
+//!     first_name: String,
+//! }
+//!
+//! let assistant = Assistant::builder(ScriptedProvider::new()).system_prompt(|run: &RunContext| {
+//!     let user = run.extensions().get::<User>().map_or("a guest", |user| &user.first_name);
+//!     format!("You help {user} with orders.")
+//! });
+//! # let _ = assistant;
+//! ```
+//!
+//! # Progress of a tool
+//!
+//! A tool that takes a [`ToolContext`](crate::ToolContext) can report its progress. The page receives each value as a
+//! preliminary output, which the next one replaces; the model does not see it.
+//!
+//! ```
+//! use omniassist_server::{ToolContext, ToolError};
+//!
+//! async fn import(context: ToolContext) -> Result<String, ToolError> {
+//!     for percent in [0, 50, 100] {
+//!         context.progress(serde_json::json!({ "percent": percent }));
+//!     }
+//!     Ok("Imported 120 orders.".into())
+//! }
+//! ```
+//!
+//! # The question of an approval
+//!
+//! [`Approval::message`](crate::Approval::message) sets the question that the user is asked before a tool runs. With
+//! `?ai-sdk=7` in the URL, it arrives as the `reason` of the `tool-approval-request` chunk. The chunk has no such field
+//! before version 7 of the AI SDK. There the question arrives in the message's metadata:
+//!
+//! ```js
+//! message.metadata.omniassist.approvals[part.toolCallId].message
+//! ```
+//!
+//! The value of `ai-sdk` is the major version of the page's `ai` package: `5`, `6` (the default) or `7`.
+//!
+//! # Errors in a page
+//!
+//! A refused request is answered with a status and a JSON body. `useChat` puts that body into `error.message` as text:
+//!
+//! ```js
+//! const { error } = useChat({ transport });
+//! let code; // for example `rate_limited`
+//! try { code = JSON.parse(error?.message).error.code; } catch { /* the network failed */ }
+//! ```
+//!
+//! [`http`](crate::http) lists the codes.
+//!
+//! # Middleware around the assistant
+//!
+//! The assistant answers CORS preflights itself, before it authenticates. Browsers send preflights (`OPTIONS`) without
+//! credentials, so an authentication middleware of the application must let them pass. Otherwise pages of listed origins
+//! get a CORS error instead of an answer.
