@@ -7,14 +7,13 @@ use std::collections::HashSet;
 use bytes::Bytes;
 use omniassist_core::dialect::chat_completions::read_request;
 use omniassist_core::message::Role;
-use omniassist_core::{json_guard, transcript};
+use omniassist_core::transcript;
+use omniassist_fuzz::bounded;
 
 libfuzzer_sys::fuzz_target!(|body: &[u8]| {
     let limits = omniassist_fuzz::limits();
-    if json_guard::check_depth(body, limits.max_json_depth).is_err() {
-        return;
-    }
-    let Ok(request) = read_request(Bytes::copy_from_slice(body), &limits) else { return };
+    let posted = Bytes::copy_from_slice(body);
+    let Ok(request) = bounded(body.len(), || read_request(posted, &limits)) else { return };
     let run = request.run;
     assert!(transcript::is_legal(&transcript::from_messages(&run.messages)), "an illegal transcript");
 

@@ -3,14 +3,13 @@
 
 use bytes::Bytes;
 use omniassist_core::dialect::ai_sdk::read_request;
-use omniassist_core::{Message, json_guard, transcript};
+use omniassist_core::{Message, transcript};
+use omniassist_fuzz::bounded;
 
 libfuzzer_sys::fuzz_target!(|body: &[u8]| {
     let limits = omniassist_fuzz::limits();
-    if json_guard::check_depth(body, limits.max_json_depth).is_err() {
-        return;
-    }
-    let Ok(request) = read_request(Bytes::copy_from_slice(body), &limits) else { return };
+    let posted = Bytes::copy_from_slice(body);
+    let Ok(request) = bounded(body.len(), || read_request(posted, &limits)) else { return };
     assert!(transcript::is_legal(&transcript::from_messages(&request.messages)), "an illegal transcript");
 
     let written = write(&request.messages);

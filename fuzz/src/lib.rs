@@ -3,6 +3,8 @@
 //! An input's last byte says how many cuts there are (its lowest three bits), the bytes before it are the lengths of
 //! the chunks, used in turn, and the rest is the stream. A seed is therefore a plain stream with a few bytes behind it.
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use omniassist_core::sse::{SseDecoder, SseEvent};
 use omniassist_core::{EventBuf, Limits, LlmEvent};
@@ -142,4 +144,31 @@ pub fn sse_events(chunks: impl Iterator<Item = Bytes>) -> (Vec<SseEvent>, bool) 
             Err(_) => return (events, true),
         }
     }
+}
+
+/// The longest input that the bound of [`bounded`] holds for.
+const SMALL: usize = 64 << 10;
+
+/// CPU time that reading a small input may take. A build without sanitizers needs a fifth of it.
+const BUDGET: Duration = Duration::from_millis(250);
+
+/// Reads an input of this many bytes, within a budget of CPU time for a small one.
+///
+/// # Panics
+///
+/// When the budget is exceeded.
+pub fn bounded<T>(bytes: usize, read: impl FnOnce() -> T) -> T {
+    let before = cpu_time();
+    let value = read();
+    if let (Some(before), Some(after)) = (before, cpu_time()) {
+        let spent = after.saturating_sub(before);
+        assert!(bytes > SMALL || spent <= BUDGET, "{bytes} bytes took {spent:?}");
+    }
+    value
+}
+
+/// The CPU time of this thread, where the system tells it.
+fn cpu_time() -> Option<Duration> {
+    let stat = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    stat.split(' ').next()?.parse().ok().map(Duration::from_nanos)
 }
