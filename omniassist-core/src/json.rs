@@ -9,7 +9,7 @@ use crate::Text;
 /// A JSON value kept as its text, on one line.
 ///
 /// Tool arguments and outputs pass through the engine as they were written: key order, number spelling and escapes
-/// are those of whoever wrote them, and nothing is parsed until somebody needs the value. The text never contains a
+/// stay as they are, and nothing is parsed until the value is needed. The text never contains a
 /// raw line feed or carriage return, so it can be written into a server-sent event as it is.
 ///
 /// ```
@@ -29,19 +29,19 @@ impl JsonText {
     /// The empty object.
     pub const EMPTY_OBJECT: Self = Self(Text::from_static("{}"));
 
-    /// Takes text that must be one JSON value. White space around it is dropped; in a value that spans lines, also that
-    /// between its tokens.
+    /// Takes text that must be one JSON value. Drops the white space around it, and that between the tokens of a value
+    /// over several lines.
     ///
     /// # Errors
     ///
-    /// When the text is not one complete JSON value.
+    /// Returns an error when the text is not one complete JSON value.
     pub fn parse(text: impl Into<Text>) -> Result<Self, serde_json::Error> {
         let text = text.into();
         let raw: &RawValue = serde_json::from_str(&text)?;
         Ok(Self::from_raw(text.slice_ref(raw.get())))
     }
 
-    /// Takes text that is known to be one JSON value without white space around it.
+    /// Takes text that is one JSON value without white space around it.
     pub(crate) fn from_raw(text: Text) -> Self {
         if memchr::memchr2(b'\n', b'\r', text.as_bytes()).is_none() {
             return Self(text);
@@ -53,30 +53,30 @@ impl JsonText {
     ///
     /// # Errors
     ///
-    /// When the value has no JSON form (a map with keys that are not strings, for example).
+    /// Returns an error when the value has no JSON form (a map with keys that are not strings, for example).
     pub fn from_serialize<T: Serialize + ?Sized>(value: &T) -> Result<Self, serde_json::Error> {
         serde_json::to_string(value).map(|text| Self(text.into()))
     }
 
-    /// The text of a value.
+    /// Returns the text of a value.
     #[must_use]
     pub fn from_value(value: &serde_json::Value) -> Self {
         Self(value.to_string().into())
     }
 
-    /// A JSON string with this content.
+    /// Returns a JSON string with this content.
     #[must_use]
     pub fn from_str_value(text: &str) -> Self {
         Self(serde_json::Value::from(text).to_string().into())
     }
 
-    /// The JSON text.
+    /// Returns the JSON text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The JSON text, shared.
+    /// Returns the JSON text, shared.
     #[must_use]
     pub fn text(&self) -> &Text {
         &self.0
@@ -86,7 +86,7 @@ impl JsonText {
     ///
     /// # Errors
     ///
-    /// When the value does not fit the type.
+    /// Returns an error when the value does not fit the type.
     pub fn to<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
         serde_json::from_str(&self.0)
     }
@@ -97,13 +97,13 @@ impl JsonText {
         self.to().unwrap_or_default()
     }
 
-    /// Whether the value is an object.
+    /// Returns `true` if the value is an object.
     #[must_use]
     pub fn is_object(&self) -> bool {
         self.0.starts_with('{')
     }
 
-    /// The content of a JSON string, or `None` for any other kind of value.
+    /// Returns the content of a JSON string, or `None` for any other kind of value.
     #[must_use]
     pub fn to_str_value(&self) -> Option<String> {
         if self.0.starts_with('"') { self.to().ok() } else { None }

@@ -22,7 +22,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 pub struct Text(ByteString);
 
 impl Text {
-    /// The empty text; does not allocate.
+    /// Returns the empty text. Does not allocate.
     #[must_use]
     pub const fn new() -> Self {
         Self(ByteString::new())
@@ -38,7 +38,7 @@ impl Text {
     ///
     /// # Errors
     ///
-    /// When the bytes are not UTF-8.
+    /// Returns an error when the bytes are not UTF-8.
     pub fn from_utf8(bytes: Bytes) -> Result<Self, std::str::Utf8Error> {
         match ByteString::try_from(bytes) {
             Ok(text) => Ok(Self(text)),
@@ -46,17 +46,17 @@ impl Text {
         }
     }
 
-    /// The text as a string slice.
+    /// Returns the text as a string slice.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// A view of `part`, which must be a slice of this very text, sharing the buffer.
+    /// Returns a view of `part` that shares the buffer. `part` must be a slice of this text.
     ///
     /// # Panics
     ///
-    /// When `part` does not lie inside this text's memory.
+    /// Panics when `part` does not lie inside this text's memory.
     #[must_use]
     pub fn slice_ref(&self, part: &str) -> Self {
         if part.is_empty() {
@@ -65,7 +65,7 @@ impl Text {
         Self(self.0.slice_ref(part))
     }
 
-    /// The underlying bytes, shared.
+    /// Returns the underlying bytes, shared.
     #[must_use]
     pub fn into_bytes(self) -> Bytes {
         self.0.into_bytes()

@@ -18,13 +18,13 @@ pub trait DialectEncoder: Send + Sync {
     /// read for too long ends without a terminal event.
     fn finish(&mut self, out: &mut BytesMut);
 
-    /// Whether a comment line (`: …`) may stand between two frames, to keep an idle connection open. Default: yes, as
+    /// Returns `true` if a comment line (`: …`) may stand between two frames, to keep an idle connection open. Default: yes, as
     /// in every event stream.
     fn takes_comments(&self) -> bool {
         true
     }
 
-    /// Whether the response is to break off at its end, as a lost connection does: the run did not end well, and the
+    /// Returns `true` if the response must break off at its end, as a lost connection does: the run did not end well, and the
     /// format has no word for that. Asked once, after [`finish`](Self::finish). Default: no.
     fn is_cut(&self) -> bool {
         false

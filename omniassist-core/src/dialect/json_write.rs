@@ -7,7 +7,7 @@ use crate::json_scan::{Escape, plain_length};
 
 /// Writes text as a JSON string. Allocates nothing but room in `out`.
 ///
-/// What JSON requires is escaped and nothing else; so no line feed or carriage return is left, and the string can
+/// Escapes only the characters that JSON requires. So no line feed or carriage return is left, and the string can
 /// stand in a line of an event stream.
 pub(super) fn string(out: &mut BytesMut, text: &str) {
     out.reserve(text.len().saturating_add(2));

@@ -49,7 +49,7 @@ impl Encoder {
         Self::default()
     }
 
-    /// Whether an answer that the model did not bring to its end (the token limit, a filter, a refusal) is cut off
+    /// Sets whether an answer that the model did not finish (the token limit, a filter, a refusal) is cut off
     /// like a run that failed. Half a JSON value is no answer. Default: no, the text just ends.
     #[must_use]
     pub fn whole_only(mut self, whole_only: bool) -> Self {

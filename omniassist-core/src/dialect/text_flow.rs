@@ -13,7 +13,7 @@ impl TextFlow {
         self.new_step = true;
     }
 
-    /// What stands between the text so far and this piece.
+    /// Returns the text between the text so far and this piece.
     pub(super) fn separator(&mut self, piece: &str) -> &'static str {
         let between = match (self.said && self.new_step, self.line_feeds) {
             (false, _) | (true, 2..) => "",

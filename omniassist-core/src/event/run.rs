@@ -170,15 +170,6 @@ pub enum RunEvent {
         /// The content: an object.
         content: JsonText,
     },
-    /// A change of an activity: an array of JSON Patch operations (RFC 6902) on its content.
-    ActivityDelta {
-        /// The activity.
-        id: Text,
-        /// Its kind.
-        kind: Text,
-        /// The operations.
-        patch: JsonText,
-    },
     /// Something the answer rests on.
     Source(Source),
     /// A file that the model made.

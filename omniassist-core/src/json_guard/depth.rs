@@ -7,7 +7,7 @@ use crate::{Error, Result};
 ///
 /// # Errors
 ///
-/// With the limit `max_json_depth` when they are nested deeper.
+/// Returns an error with the limit `max_json_depth` when they are nested deeper.
 pub fn check_depth(bytes: &[u8], max_depth: usize) -> Result<()> {
     let mut depth = 0_usize;
     let mut rest = bytes;
@@ -28,7 +28,7 @@ pub fn check_depth(bytes: &[u8], max_depth: usize) -> Result<()> {
     Ok(())
 }
 
-/// What follows the string whose opening quote was just read, or `None` if it does not end.
+/// Returns the bytes behind a string whose opening quote was just read, or `None` if the string does not end.
 pub(crate) fn after_string(bytes: &[u8]) -> Option<&[u8]> {
     bytes.get(content_length(bytes)? + 1..)
 }

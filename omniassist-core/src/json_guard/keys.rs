@@ -4,7 +4,7 @@ use std::fmt::Write;
 use super::after_string;
 use crate::{Error, Result};
 
-/// Keys of an object that are compared each with each; sorting them costs more.
+/// Up to this number, keys are compared each with each, since sorting costs more.
 const FEW: usize = 8;
 
 /// Characters of a key that an error repeats.
@@ -16,7 +16,7 @@ const SHOWN: usize = 64;
 ///
 /// # Errors
 ///
-/// With the limit `max_json_depth`, or with the path of the key that stands twice.
+/// Returns an error with the limit `max_json_depth`, or with the path of the key that stands twice.
 pub fn check(bytes: &[u8], max_depth: usize) -> Result<()> {
     let mut open: Vec<Open> = Vec::new();
     let mut keys: Vec<&[u8]> = Vec::new();
@@ -68,13 +68,13 @@ pub fn check(bytes: &[u8], max_depth: usize) -> Result<()> {
 struct Open {
     is_object: bool,
     awaits_key: bool,
-    /// Where its keys begin.
+    /// The index of its first key.
     first_key: usize,
-    /// How many values came before the one that is being read.
+    /// The number of values before the one that is being read.
     index: usize,
 }
 
-/// A key that stands twice. Brings the keys into another order.
+/// Returns a key that stands twice. Reorders the keys.
 fn twice<'a>(keys: &mut [&'a [u8]]) -> Option<&'a [u8]> {
     if keys.iter().any(|key| key.contains(&b'\\')) {
         return spelled_twice(keys);
@@ -96,7 +96,7 @@ fn twice<'a>(keys: &mut [&'a [u8]]) -> Option<&'a [u8]> {
     })
 }
 
-/// The same, of keys that are spelled with escapes.
+/// Likewise for keys with escapes.
 fn spelled_twice<'a>(keys: &[&'a [u8]]) -> Option<&'a [u8]> {
     let mut spelled: Vec<(Cow<'_, [u8]>, &'a [u8])> = keys.iter().map(|key| (plain(key), *key)).collect();
     spelled.sort_unstable();
@@ -106,8 +106,7 @@ fn spelled_twice<'a>(keys: &[&'a [u8]]) -> Option<&'a [u8]> {
     })
 }
 
-/// A key without escapes. Half of a character, which JSON can spell and UTF-8 cannot, becomes the three bytes that it
-/// would have there.
+/// Returns a key without escapes. Half a surrogate pair becomes the three bytes that it would have in UTF-8.
 fn plain(key: &[u8]) -> Cow<'_, [u8]> {
     if !key.contains(&b'\\') {
         return Cow::Borrowed(key);
@@ -186,7 +185,7 @@ fn shown(key: &[u8]) -> String {
     }
 }
 
-/// Where the value stands that is being read.
+/// Returns the path of the value that is being read.
 fn path(open: &[Open], keys: &[&[u8]]) -> String {
     let mut path = String::new();
     for (level, at) in open.iter().enumerate() {

@@ -1,8 +1,11 @@
-//! A look at JSON before it is parsed.
+//! Checks of JSON before it is parsed.
 //!
-//! A parser that recurses over hostile nesting spends stack, and two parsers that meet one key twice may believe different
-//! values of it: what was checked is then not what is used. [`check`] refuses both by one pass over the bytes, without
-//! building anything; [`check_depth`] looks at the nesting alone. Whether the bytes are JSON is the parser's to say.
+//! Deep nesting costs a recursive parser its stack. Where a key stands twice, two parsers may take different values of it,
+//! so the value that was checked is not the one that is used. [`check`] refuses both in one pass over the bytes, without
+//! an allocation per value. [`check_depth`] looks at the nesting alone. Neither checks the syntax.
+//!
+//! This is no `serde` visitor: `serde_json` reads strings and numbers to values on the way, and so refuses half
+//! surrogate pairs and numbers that no float can hold. Clients post both in the outputs of tools.
 //!
 //! ```
 //! use omniassist_core::json_guard::{check, check_depth};
@@ -16,9 +19,7 @@
 
 mod depth;
 mod keys;
-mod twice;
 
 pub(crate) use depth::after_string;
 pub use depth::check_depth;
 pub use keys::check;
-pub(crate) use twice::{Key, has_twice};

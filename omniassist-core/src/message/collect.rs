@@ -120,8 +120,7 @@ impl MessageCollector {
             RunEvent::InputRequest(_)
             | RunEvent::StateSnapshot(_)
             | RunEvent::StateDelta(_)
-            | RunEvent::ActivitySnapshot { .. }
-            | RunEvent::ActivityDelta { .. } => {}
+            | RunEvent::ActivitySnapshot { .. } => {}
             RunEvent::Source(source) => {
                 self.message.parts.push(Part::Source(SourcePart { source: source.clone(), metadata: None }));
             }

@@ -1,4 +1,4 @@
-//! What a conversation is made of: messages with parts, context messages and function calls.
+//! The parts of a conversation: messages with parts, context messages and function calls.
 //!
 //! [`Message`] is the one rich form that the AI SDK's `UIMessage`, AG-UI's messages and the plain
 //! [`ChatMessage`] map onto. [`read`] reads posted JSON in any of these forms, and says precisely what is wrong where.
@@ -13,9 +13,7 @@
 
 mod approval;
 mod collect;
-mod cursor;
 pub(crate) mod file_url;
-mod members;
 mod metadata;
 pub(crate) mod raw;
 pub mod read;

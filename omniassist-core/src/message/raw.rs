@@ -1,40 +1,40 @@
 //! Posted JSON, one level at a time.
 //!
-//! A body is walked once. The values of known keys are kept as the slices of the body that they are, and each is
-//! looked into only by whoever needs it, so that a value of the wrong kind leads to an error with its exact path, and
-//! text without escapes is shared with the body instead of copied.
+//! The values of known keys are kept as the slices of the body that they are (`serde_json`'s raw values). Each is parsed
+//! where it is needed, so a value of the wrong kind leads to an error with its exact path, and text without escapes is
+//! shared with the body instead of copied.
 
 use std::borrow::Cow;
 use std::fmt;
 
-use serde::de::IgnoredAny;
+use serde::de::{Deserialize, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use super::cursor::Checks;
-pub(crate) use super::cursor::{Cursor, Seed};
 use super::tree::{self, TreeBudget};
 use crate::json_scan::unescape;
 use crate::{Error, JsonText, Result, Text, json_guard};
 
 /// An object whose known keys are kept.
 pub(crate) trait Record<'a> {
-    /// Takes the value of `key`, or skips it. `false` when `key` was there before; its value is then still to be read.
-    fn set(&mut self, key: &str, cursor: &mut Cursor<'a>) -> Option<bool>;
+    /// Takes the value of `key`, or skips it. Returns `false`, and leaves the value, when `key` was there before.
+    fn set<A: MapAccess<'a>>(&mut self, key: &str, map: &mut A) -> Result<bool, A::Error>;
 }
 
-/// A posted value as it was written. It has been parsed once, so it is known to be JSON.
+/// A posted value as it was written. It has been walked once, so it is known to be JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Raw<'a>(&'a str);
 
 impl<'a> Raw<'a> {
-    /// Text that was parsed before, without white space around it.
-    pub(super) fn known(json: &'a str) -> Self {
-        Self(json)
-    }
-
-    /// The text, without white space around it.
+    /// Returns the text, without white space around it.
     pub(crate) fn get(self) -> &'a str {
         self.0
+    }
+}
+
+impl<'de> Deserialize<'de> for Raw<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        <&RawValue>::deserialize(deserializer).map(|raw| Raw(raw.get()))
     }
 }
 
@@ -48,7 +48,7 @@ macro_rules! raw_record {
         }
 
         impl<'a> $name<'a> {
-            /// Where the value of a known key goes.
+            /// Returns the place for the value of a known key.
             fn slot(&mut self, key: &str) -> Option<&mut Option<$crate::message::raw::Raw<'a>>> {
                 Some(match key {
                     $($key => &mut self.$field,)*
@@ -58,25 +58,24 @@ macro_rules! raw_record {
         }
 
         impl<'a> $crate::message::raw::Record<'a> for $name<'a> {
-            fn set(&mut self, key: &str, cursor: &mut $crate::message::raw::Cursor<'a>) -> Option<bool> {
+            fn set<A: serde::de::MapAccess<'a>>(&mut self, key: &str, map: &mut A) -> Result<bool, A::Error> {
                 let Some(slot) = self.slot(key) else {
-                    cursor.skip()?;
-                    return Some(true);
+                    return map.next_value::<serde::de::IgnoredAny>().map(|_| true);
                 };
                 if slot.is_some() {
-                    return Some(false);
+                    return Ok(false);
                 }
-                *slot = Some(cursor.raw()?);
-                Some(true)
+                *slot = Some(map.next_value()?);
+                Ok(true)
             }
         }
     };
 }
 pub(crate) use raw_record;
 
-/// What stood where a `T` was expected.
+/// The value found where a `T` was expected.
 pub(crate) enum Found<T> {
-    /// The thing itself.
+    /// The expected value.
     Value(T),
     /// An object with a known key twice.
     Duplicate(String),
@@ -87,7 +86,7 @@ pub(crate) enum Found<T> {
 }
 
 impl<T> Found<T> {
-    /// The same with another value.
+    /// Maps the value.
     pub(crate) fn map<U>(self, of: impl FnOnce(T) -> U) -> Found<U> {
         match self {
             Self::Value(value) => Found::Value(of(value)),
@@ -97,8 +96,7 @@ impl<T> Found<T> {
         }
     }
 
-    /// The value, or the error that says what stands at `path` instead. `limit` is the name and value of the array's
-    /// limit.
+    /// Returns the value, or an error with `path`. `limit` is the name and value of the array's limit.
     pub(crate) fn at(
         self,
         path: impl fmt::Display,
@@ -115,20 +113,75 @@ impl<T> Found<T> {
         }
     }
 
-    /// [`at`](Self::at) for what is not an array.
+    /// Like [`at`](Self::at), for objects.
     pub(crate) fn object_at(self, path: impl fmt::Display, expected: &'static str) -> Result<T> {
         self.at(path, expected, ("", usize::MAX))
     }
 }
 
+/// The methods of a visitor that finds a scalar where it expects an object or an array.
+macro_rules! other_kinds {
+    () => {
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("JSON")
+        }
+
+        fn visit_bool<E>(self, _: bool) -> Result<Self::Value, E> {
+            Ok(Found::Other("a boolean"))
+        }
+
+        fn visit_i64<E>(self, _: i64) -> Result<Self::Value, E> {
+            Ok(Found::Other("a number"))
+        }
+
+        fn visit_u64<E>(self, _: u64) -> Result<Self::Value, E> {
+            Ok(Found::Other("a number"))
+        }
+
+        fn visit_f64<E>(self, _: f64) -> Result<Self::Value, E> {
+            Ok(Found::Other("a number"))
+        }
+
+        fn visit_str<E>(self, _: &str) -> Result<Self::Value, E> {
+            Ok(Found::Other("a string"))
+        }
+
+        fn visit_unit<E>(self) -> Result<Self::Value, E> {
+            Ok(Found::Other("null"))
+        }
+    };
+}
+
 /// Reads an object into a [`Record`].
 pub(crate) struct ObjectSeed<R>(pub(crate) R);
 
-impl<'a, R: Record<'a>> Seed<'a> for ObjectSeed<R> {
+impl<'de, R: Record<'de>> DeserializeSeed<'de> for ObjectSeed<R> {
     type Value = Found<R>;
 
-    fn read(self, cursor: &mut Cursor<'a>) -> Option<Found<R>> {
-        cursor.object(self.0)
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Found<R>, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de, R: Record<'de>> Visitor<'de> for ObjectSeed<R> {
+    type Value = Found<R>;
+
+    other_kinds!();
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Found<R>, A::Error> {
+        while seq.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(Found::Other("an array"))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<Found<R>, A::Error> {
+        let mut duplicate = None;
+        while let Some(Key(key)) = map.next_key()? {
+            if !self.0.set(&key, &mut map)? {
+                map.next_value::<IgnoredAny>()?;
+                duplicate = Some(key.into_owned());
+            }
+        }
+        Ok(duplicate.map_or(Found::Value(self.0), Found::Duplicate))
     }
 }
 
@@ -139,69 +192,96 @@ pub(crate) struct ArraySeed<F> {
     pub(crate) item: F,
 }
 
-impl<'a, S: Seed<'a>, F: Fn() -> S> Seed<'a> for ArraySeed<F> {
+impl<'de, S: DeserializeSeed<'de>, F: Fn() -> S> DeserializeSeed<'de> for ArraySeed<F> {
     type Value = Found<Vec<S::Value>>;
 
-    fn read(self, cursor: &mut Cursor<'a>) -> Option<Self::Value> {
-        cursor.array(self.limit, self.item)
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_any(self)
     }
 }
 
-/// Reads whatever stands there as the slice that it is.
-pub(crate) struct RawSeed;
+impl<'de, S: DeserializeSeed<'de>, F: Fn() -> S> Visitor<'de> for ArraySeed<F> {
+    type Value = Found<Vec<S::Value>>;
 
-impl<'a> Seed<'a> for RawSeed {
-    type Value = Raw<'a>;
+    other_kinds!();
 
-    fn read(self, cursor: &mut Cursor<'a>) -> Option<Raw<'a>> {
-        cursor.raw()
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+        let mut items = Vec::new();
+        while items.len() < self.limit {
+            match seq.next_element_seed((self.item)())? {
+                Some(item) => items.push(item),
+                None => return Ok(Found::Value(items)),
+            }
+        }
+        let mut more = false;
+        while seq.next_element::<IgnoredAny>()?.is_some() {
+            more = true;
+        }
+        Ok(if more { Found::TooMany } else { Found::Value(items) })
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+        Ok(Found::Other("an object"))
     }
 }
 
-/// Reads whatever stands there as the slice that it is.
-pub(crate) fn raw_item() -> RawSeed {
-    RawSeed
+/// A key, borrowed where it has no escapes.
+struct Key<'a>(Cow<'a, str>);
+
+impl<'de> Deserialize<'de> for Key<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_str(KeyVisitor)
+    }
+}
+
+struct KeyVisitor;
+
+impl<'de> Visitor<'de> for KeyVisitor {
+    type Value = Key<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a key")
+    }
+
+    fn visit_borrowed_str<E>(self, key: &'de str) -> Result<Key<'de>, E> {
+        Ok(Key(Cow::Borrowed(key)))
+    }
+
+    fn visit_str<E>(self, key: &str) -> Result<Key<'de>, E> {
+        Ok(Key(Cow::Owned(key.to_owned())))
+    }
+}
+
+/// Returns a seed that keeps any value as the slice that it is.
+pub(crate) fn raw_item<'a>() -> std::marker::PhantomData<Raw<'a>> {
+    std::marker::PhantomData
 }
 
 /// Reads all of `json` with a seed.
-pub(crate) fn read<'a, S: Seed<'a>>(json: &'a str, seed: S) -> Result<S::Value> {
-    walk(json, Checks::Json, seed).ok_or_else(|| not_json(json))
+pub(crate) fn read<'a, S: DeserializeSeed<'a>>(json: &'a str, seed: S) -> Result<S::Value> {
+    let mut deserializer = serde_json::Deserializer::from_str(json);
+    let value = seed.deserialize(&mut deserializer).map_err(Error::invalid_json)?;
+    deserializer.end().map_err(Error::invalid_json)?;
+    Ok(value)
 }
 
-/// Reads all of `json` with the seed that `seed` makes, where [`json_guard::check`] lets it pass. One walk does both.
-pub(crate) fn read_guarded<'a, S: Seed<'a>>(
+/// Reads all of `json` with a seed, where [`json_guard::check`] accepts it.
+pub(crate) fn read_guarded<'a, S: DeserializeSeed<'a>>(
     json: &'a str,
     max_depth: usize,
-    seed: impl Fn() -> S,
+    seed: S,
 ) -> Result<S::Value> {
-    if let Some(value) = walk(json, Checks::Guard { max_depth }, seed()) {
-        return Ok(value);
-    }
     json_guard::check(json.as_bytes(), max_depth)?;
-    read(json, seed())
+    read(json, seed)
 }
 
-fn walk<'a, S: Seed<'a>>(json: &'a str, checks: Checks, seed: S) -> Option<S::Value> {
-    let mut cursor = Cursor::new(json, checks);
-    let value = seed.read(&mut cursor)?;
-    cursor.is_at_end().then_some(value)
-}
-
-/// What serde_json says of text that is not JSON, or has a key that is no text.
-fn not_json(json: &str) -> Error {
-    let syntax = serde_json::from_str::<IgnoredAny>(json).err();
-    match syntax.or_else(|| serde_json::from_str::<serde_json::Value>(json).err()) {
-        Some(error) => Error::invalid_json(error),
-        None => Error::invalid_json("a key is no text"),
-    }
-}
-
-/// Reads an object whose values are wanted as they came. It has been walked before.
+/// Reads an object whose values are kept as they came.
 pub(crate) fn object<'a, R: Record<'a> + Default>(raw: Raw<'a>) -> Result<Found<R>> {
-    walk(raw.get(), Checks::Known, ObjectSeed(R::default())).ok_or_else(|| not_json(raw.get()))
+    read(raw.get(), ObjectSeed(R::default()))
 }
 
-/// What kind of value this is.
+/// Returns the kind of a value, as errors name it.
 pub(crate) fn kind(raw: Raw<'_>) -> &'static str {
     match raw.get().as_bytes().first() {
         Some(b'{') => "an object",
@@ -213,12 +293,12 @@ pub(crate) fn kind(raw: Raw<'_>) -> &'static str {
     }
 }
 
-/// What kind of value this is, or `nothing`.
+/// Returns the kind of a value, or `nothing`.
 pub(crate) fn kind_of(raw: Option<Raw<'_>>) -> &'static str {
     raw.map_or("nothing", kind)
 }
 
-/// The value unless it is absent or null: clients write either for what they do not have.
+/// Returns the value unless it is absent or null. Clients write either for a missing value.
 pub(crate) fn present(raw: Option<Raw<'_>>) -> Option<Raw<'_>> {
     raw.filter(|raw| raw.get() != "null")
 }
@@ -254,7 +334,7 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// A string that must be there, to compare with: nothing is shared for it.
+    /// Reads a required string to compare with. It shares nothing with the body.
     pub(crate) fn word(self, raw: Option<Raw<'a>>, key: &str) -> Result<Cow<'a, str>> {
         let content = raw.and_then(|raw| raw.get().strip_prefix('"')?.strip_suffix('"'));
         match content {
@@ -265,7 +345,7 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// A string that must be there.
+    /// Reads a required string.
     pub(crate) fn text(self, raw: Option<Raw<'_>>, key: &str) -> Result<Text> {
         match raw {
             Some(raw) if raw.get().starts_with('"') => self.string(raw, key),
@@ -273,7 +353,7 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// A string that may be absent or null.
+    /// Reads a string that may be absent or null.
     pub(crate) fn optional_text(self, raw: Option<Raw<'_>>, key: &str) -> Result<Option<Text>> {
         match present(raw) {
             Some(raw) => self.text(Some(raw), key).map(Some),
@@ -287,19 +367,19 @@ impl<'a> Body<'a> {
         if memchr::memchr(b'\\', content.as_bytes()).is_none() {
             return Ok(self.text.slice_ref(content));
         }
-        // The only fault that the first walk lets pass inside a string is half of a surrogate pair.
+        // The first walk accepts half of a surrogate pair; no other fault is left.
         let text = unescape(content)
             .ok_or_else(|| Error::invalid_field(key, "a string", "a string with half a surrogate pair"))?;
         Ok(text.into())
     }
 
-    /// A value as it was written.
+    /// Returns a value as it was written.
     pub(crate) fn json(self, raw: Raw<'_>) -> JsonText {
         JsonText::from_raw(self.text.slice_ref(raw.get()))
     }
 }
 
-/// A boolean that may be absent or null.
+/// Reads a boolean that may be absent or null.
 pub(crate) fn flag(raw: Option<Raw<'_>>, key: &str) -> Result<bool> {
     match present(raw).map(Raw::get) {
         None | Some("false") => Ok(false),

@@ -10,28 +10,28 @@ use crate::{Error, JsonText, Result, Text};
 pub struct Message {
     /// Unique within the conversation.
     pub id: Text,
-    /// Who speaks.
+    /// The speaker.
     pub role: Role,
-    /// What is said and done, in order.
+    /// The content, in order.
     pub parts: Vec<Part>,
-    /// What the client keeps with the message.
+    /// Data that the client stores with the message.
     pub metadata: Option<Value>,
 }
 
 impl Message {
-    /// A message of the user's with one text part.
+    /// Creates a user message with one text part.
     #[must_use]
     pub fn user(id: impl Into<Text>, text: impl Into<Text>) -> Self {
         Self { id: id.into(), role: Role::User, parts: vec![Part::text(text)], metadata: None }
     }
 
-    /// A message of the assistant's with one text part.
+    /// Creates an assistant message with one text part.
     #[must_use]
     pub fn assistant(id: impl Into<Text>, text: impl Into<Text>) -> Self {
         Self { id: id.into(), role: Role::Assistant, parts: vec![Part::text(text)], metadata: None }
     }
 
-    /// All text parts, joined.
+    /// Returns all text parts, joined.
     #[must_use]
     pub fn text(&self) -> String {
         self.parts
@@ -64,7 +64,7 @@ impl Message {
         Err(Error::invalid_field(path, "a message with text or a file", "nothing that a model can read"))
     }
 
-    /// The tool calls of the message.
+    /// Returns the tool calls of the message.
     pub fn tools(&self) -> impl Iterator<Item = &ToolPart> {
         self.parts.iter().filter_map(|part| match part {
             Part::Tool(tool) => Some(tool),
@@ -73,7 +73,7 @@ impl Message {
     }
 }
 
-/// Who speaks.
+/// The speaker of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
@@ -81,7 +81,7 @@ pub enum Role {
     User,
     /// The assistant.
     Assistant,
-    /// Instructions. A client's are never taken as such.
+    /// Instructions. Those of a client are never used as such.
     System,
 }
 
@@ -95,20 +95,20 @@ pub enum Part {
     Reasoning(ReasoningPart),
     /// A file.
     File(FilePart),
-    /// Something the answer rests on.
+    /// A source (citation) of the answer.
     Source(SourcePart),
     /// A tool call, with its output once there is one.
     Tool(ToolPart),
-    /// Data of the host's own.
+    /// Data of the host application.
     Data(DataPart),
-    /// A model call began here.
+    /// The beginning of a model call.
     StepStart,
     /// A part of a kind that this version does not know, kept as it came.
     Unknown(JsonText),
 }
 
 impl Part {
-    /// A text part.
+    /// Creates a text part.
     #[must_use]
     pub fn text(text: impl Into<Text>) -> Self {
         Self::Text(TextPart { text: text.into(), metadata: None })
@@ -127,7 +127,7 @@ pub struct TextPart {
 /// The model's reasoning.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReasoningPart {
-    /// What is shown of it; may be empty.
+    /// The visible text; may be empty.
     pub text: Text,
     /// Provider state that belongs to it (encrypted content, a signature).
     pub metadata: Option<ProviderMetadata>,
@@ -146,7 +146,7 @@ pub struct FilePart {
     pub metadata: Option<ProviderMetadata>,
 }
 
-/// Something the answer rests on.
+/// A source (citation) of the answer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SourcePart {
     /// The page or document.
@@ -155,7 +155,7 @@ pub struct SourcePart {
     pub metadata: Option<ProviderMetadata>,
 }
 
-/// Data of the host's own.
+/// Data of the host application.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DataPart {
     /// Its kind, without the `data-` prefix.
@@ -173,17 +173,17 @@ pub struct ToolPart {
     pub call_id: Text,
     /// The tool.
     pub name: Text,
-    /// Whether the client knows no type for it (`dynamic-tool`).
+    /// `true` when the client knows no type for the tool (`dynamic-tool`).
     pub dynamic: bool,
-    /// Whether the provider ran it itself.
+    /// `true` when the provider ran the tool itself.
     pub provider_executed: bool,
-    /// How far it has come.
+    /// The state of the call.
     pub state: ToolState,
     /// Provider state that belongs to the call.
     pub metadata: Option<ProviderMetadata>,
 }
 
-/// How far a tool call has come.
+/// The state of a tool call.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum ToolState {
@@ -194,14 +194,14 @@ pub enum ToolState {
         /// The arguments.
         input: JsonText,
     },
-    /// It waits for somebody's approval.
+    /// It waits for an approval.
     ApprovalRequested {
         /// The arguments.
         input: JsonText,
         /// Id of the request, and what else the client keeps of it.
         approval: Approval,
     },
-    /// Somebody approved or denied it.
+    /// The user approved or denied it.
     ApprovalResponded {
         /// The arguments.
         input: JsonText,
@@ -212,19 +212,19 @@ pub enum ToolState {
     OutputAvailable {
         /// The arguments.
         input: JsonText,
-        /// What it gave.
+        /// The output.
         output: JsonText,
-        /// Whether this is progress and not the end.
+        /// `true` for progress, `false` for the final output.
         preliminary: bool,
     },
     /// It failed, or could not be run.
     OutputError {
         /// The arguments, where they could be read.
         input: Option<JsonText>,
-        /// Why.
+        /// The reason.
         error_text: Text,
     },
-    /// Somebody denied it.
+    /// The user denied it.
     OutputDenied {
         /// The arguments.
         input: JsonText,
@@ -234,7 +234,7 @@ pub enum ToolState {
 }
 
 impl ToolState {
-    /// The arguments, where there are any.
+    /// Returns the arguments, where there are any.
     #[must_use]
     pub fn input(&self) -> Option<&JsonText> {
         match self {
@@ -248,7 +248,7 @@ impl ToolState {
         }
     }
 
-    /// The arguments, where there are any.
+    /// Returns the arguments, where there are any.
     pub(crate) fn input_mut(&mut self) -> Option<&mut JsonText> {
         match self {
             Self::InputStreaming => None,
@@ -261,7 +261,7 @@ impl ToolState {
         }
     }
 
-    /// Whether the call has its result, good or bad.
+    /// Returns `true` when the call has its result, good or bad.
     #[must_use]
     pub fn is_answered(&self) -> bool {
         match self {

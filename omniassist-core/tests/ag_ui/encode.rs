@@ -415,17 +415,14 @@ fn state_and_activities() {
         RunEvent::StateSnapshot(json(r#"{"a":null}"#)),
         RunEvent::StateDelta(patch()),
         RunEvent::ActivitySnapshot { id: "x".into(), kind: "plan".into(), content: json(r#"{"a":1}"#) },
-        RunEvent::ActivityDelta { id: "x".into(), kind: "plan".into(), patch: patch() },
         // What clients would end the run at.
         RunEvent::StateDelta(json(r#"[{"op":"add","path":"a","value":1}]"#)),
         RunEvent::ActivitySnapshot { id: "y".into(), kind: "plan".into(), content: json("5") },
-        RunEvent::ActivityDelta { id: "x".into(), kind: "plan".into(), patch: json("{}") },
     ];
     let expected = [
         json!({"type": "STATE_SNAPSHOT", "snapshot": {"a": null}}),
         json!({"type": "STATE_DELTA", "delta": [{"op": "add", "path": "/a", "value": 1}]}),
         json!({"type": "ACTIVITY_SNAPSHOT", "messageId": "x", "activityType": "plan", "content": {"a": 1}}),
-        json!({"type": "ACTIVITY_DELTA", "messageId": "x", "activityType": "plan", "patch": [{"op": "add", "path": "/a", "value": 1}]}),
     ];
     assert_eq!(middle(events), expected);
 }

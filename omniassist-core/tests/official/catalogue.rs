@@ -112,7 +112,6 @@ pub(super) fn events() -> Vec<RunEvent> {
         RunEvent::StateSnapshot(JsonText::EMPTY_OBJECT),
         RunEvent::StateDelta(JsonText::parse("[]").unwrap()),
         RunEvent::ActivitySnapshot { id: "a".into(), kind: "k".into(), content: JsonText::EMPTY_OBJECT },
-        RunEvent::ActivityDelta { id: "a".into(), kind: "k".into(), patch: JsonText::parse("[]").unwrap() },
         RunEvent::Abort { reason: text() },
         RunEvent::Abort { reason: "".into() },
         RunEvent::File { media_type: "image/png".into(), url: "data:image/png;base64,AA==".into() },

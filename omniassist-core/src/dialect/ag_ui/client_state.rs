@@ -1,4 +1,4 @@
-//! What travels through the client and back: what both the reader and the encoder must agree on.
+//! State that the client stores and posts back. The reader and the encoder share its form.
 //!
 //! AG-UI's clients keep two things with messages and tool calls that are not theirs, and post both back:
 //! `encryptedValue`, a string that is set as a whole, and `metadata`, an object whose keys are merged. Provider state
@@ -25,14 +25,14 @@ pub(super) const PROVIDER_EXECUTED: &str = "providerExecuted";
 /// In a call's `metadata`: the arguments, where they are not what the client was streamed.
 pub(super) const INPUT: &str = "input";
 
-/// What the user reads of a call that was stopped.
+/// The text of a call that was stopped, for the user.
 pub(super) const INTERRUPTED: &str = "The call was interrupted; its outcome is unknown.";
-/// What the user reads of a call that was denied without a reason.
+/// The text of a call that was denied without a reason, for the user.
 pub(super) const DENIED: &str = "The user denied this call; it was not run.";
-/// What the model reads of a form that the user closed.
+/// The text of a form that the user closed, for the model.
 pub(super) const CANCELLED: &str = "The user cancelled the form.";
 
-/// What a tool message says of its call, beyond its content.
+/// The result of a call, as a tool message notes it beside the content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ResultKind {
     /// The call ran.
@@ -43,7 +43,7 @@ pub(super) enum ResultKind {
     Denied,
     /// The run ended first. The message only keeps clients from running the call themselves; it is no result.
     Interrupted,
-    /// The same, and the arguments never arrived whole.
+    /// Likewise, and the arguments never arrived whole.
     Cut,
 }
 
@@ -93,9 +93,9 @@ pub(super) fn is_json(text: &str) -> bool {
 ///
 /// # Errors
 ///
-/// When the body has more trees than its budget allows.
+/// Returns an error when the body has more trees than its budget allows.
 pub(super) fn state(body: Body<'_>, text: &str, limits: &Limits) -> Result<Option<ProviderMetadata>> {
-    let Ok(raw) = raw::read_guarded(text, limits.max_json_depth, raw_item) else { return Ok(None) };
+    let Ok(raw) = raw::read_guarded(text, limits.max_json_depth, raw_item()) else { return Ok(None) };
     match body.tree(raw, "encryptedValue") {
         Ok(Value::Object(map)) if !map.is_empty() && map.values().all(Value::is_object) => {
             Ok(Some(map.into()))
@@ -121,7 +121,7 @@ pub(super) fn with_own(map: Option<&ProviderMetadata>, key: &str, value: &str) -
     map
 }
 
-/// What stands under `omniassist` in a message's or a call's `metadata`.
+/// Returns the entry `omniassist` of a message's or a call's `metadata`.
 pub(super) fn own(metadata: Option<&Map<String, Value>>) -> Option<&Map<String, Value>> {
     own_entries(metadata?)
 }

@@ -1,10 +1,10 @@
-//! What a run waits for, by the id that client and server know it by.
+//! Ids of the questions that a run waits for.
 
 use crate::event::ApprovalRequest;
 use crate::message::Approval;
 use crate::{JsonText, Text};
 
-/// What the id of an interrupt says.
+/// The content of an interrupt's id.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Interrupt<'a> {
     /// A call waits for an approval.
@@ -42,7 +42,7 @@ impl<'a> Interrupt<'a> {
     }
 }
 
-/// What a tool part keeps of the request for its approval.
+/// Returns the request for approval that a tool part stores.
 pub(super) fn approval(call_id: &str, signature: Option<&str>) -> Approval {
     let mut approval = Approval::new(ApprovalRequest::id_of(call_id));
     approval.signature = signature.map(Text::from);
@@ -53,6 +53,6 @@ pub(super) fn approval(call_id: &str, signature: Option<&str>) -> Approval {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Settled {
     pub(super) call_id: Text,
-    /// What a form gave, or why it gave nothing.
+    /// The result of a form, or the reason for none.
     pub(super) form: Option<Result<JsonText, Text>>,
 }

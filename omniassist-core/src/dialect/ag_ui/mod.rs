@@ -56,7 +56,7 @@
 //! | `InputRequest` | an interrupt of reason `input_required`; its id is `input-<call id>` |
 //! | `OutputSeal`, provider state | `REASONING_ENCRYPTED_VALUE`, see below |
 //! | `StateSnapshot`, `StateDelta` | `STATE_SNAPSHOT`, `STATE_DELTA` |
-//! | `ActivitySnapshot`, `ActivityDelta` | `ACTIVITY_SNAPSHOT`, `ACTIVITY_DELTA` |
+//! | `ActivitySnapshot` | `ACTIVITY_SNAPSHOT` |
 //! | `Source` | `CUSTOM` `omniassist.source` `{type: "url", id, url, title?}` or `{type: "document", id, …}` |
 //! | `File` | `CUSTOM` `omniassist.file` `{mediaType, url}` |
 //! | `Data` | `CUSTOM` with the host's name and data; id and `transient` in `metadata.omniassist` |
@@ -99,7 +99,7 @@
 //! of it; what they answer too late is asked again. And after a resumed run that failed (`RUN_ERROR`) a page has to set
 //! `agent.pendingInterrupts` to an empty array by itself, best in `onRunInitialized`, or it is stuck.
 
-mod carry;
+mod client_state;
 mod ids;
 mod interrupt;
 mod read;

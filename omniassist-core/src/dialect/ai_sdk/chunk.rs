@@ -9,14 +9,14 @@ use crate::message::ProviderMetadata;
 use crate::message::{approval_question, output_seal};
 use crate::{RunEvent, Text};
 
-/// What a block holds.
+/// The content of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Block {
     Text,
     Reasoning,
 }
 
-/// Whether this format has a chunk for the event. A form is asked for by the call itself, and state and activities
+/// Returns `true` if this format has a chunk for the event. A form is asked for by the call itself, and state and activities
 /// have no place here.
 pub(super) fn has_chunk(event: &RunEvent) -> bool {
     !matches!(
@@ -25,7 +25,6 @@ pub(super) fn has_chunk(event: &RunEvent) -> bool {
             | RunEvent::StateSnapshot(_)
             | RunEvent::StateDelta(_)
             | RunEvent::ActivitySnapshot { .. }
-            | RunEvent::ActivityDelta { .. }
     )
 }
 
@@ -77,8 +76,7 @@ pub(super) fn chunk(out: &mut BytesMut, event: &RunEvent, version: ClientVersion
         | RunEvent::InputRequest(_)
         | RunEvent::StateSnapshot(_)
         | RunEvent::StateDelta(_)
-        | RunEvent::ActivitySnapshot { .. }
-        | RunEvent::ActivityDelta { .. } => {}
+        | RunEvent::ActivitySnapshot { .. } => {}
         RunEvent::Source(source) => source_chunk(out, source),
         RunEvent::File { media_type, url } => {
             Chunk::new(out, "file").text("url", url).text("mediaType", media_type).end();

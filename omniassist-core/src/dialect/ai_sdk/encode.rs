@@ -21,7 +21,7 @@ pub const NDJSON_HEADERS: &[(&str, &str)] = &[
     ("x-accel-buffering", "no"),
 ];
 
-/// How chunks follow each other in the response body.
+/// The framing of chunks in the response body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Framing {
     /// Server-sent events, numbered by `id:` from 0 and ended by `data: [DONE]`.
@@ -60,7 +60,7 @@ pub struct Encoder {
     delta_head: DeltaHead,
 }
 
-/// What stands in a frame before the text of a delta, and is the same for all deltas of a block.
+/// The start of a delta's frame, which is the same for all deltas of a block.
 #[derive(Debug, Clone, Default)]
 struct DeltaHead {
     of: Option<(Block, BlockId)>,
@@ -114,7 +114,7 @@ impl Encoder {
         self
     }
 
-    /// Whether a step begins with a chunk `step-start`, and not `start-step`. Default `false`: the AI SDK's clients end
+    /// Sets whether a step begins with a chunk `step-start` instead of `start-step`. Default `false`: the AI SDK's clients end
     /// the stream with an error at it. See
     /// [`BridgeOptions::literal_step_start`](crate::bridge::BridgeOptions::literal_step_start).
     #[must_use]
@@ -123,7 +123,7 @@ impl Encoder {
         self
     }
 
-    /// How the chunks are framed.
+    /// Returns the framing of the chunks.
     #[must_use]
     pub fn framing(&self) -> Framing {
         self.framing

@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::canonical::remove_refused;
 use crate::dialect::json_write;
 
-/// What a refused key is spelled with: itself, or escapes of the letters and the underscore in it.
+/// The spellings of a refused key: itself, or escapes of the letters and the underscore in it.
 const SIGNS: [&[u8]; 5] = [b"__proto__", b"constructor", br"\u005", br"\u006", br"\u007"];
 
 /// Takes refused keys out of the chunk that stands in `out` from `start` on. Anything else stays as it is written.

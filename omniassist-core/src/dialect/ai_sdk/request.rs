@@ -1,10 +1,11 @@
 use std::collections::BTreeMap;
 
 use bytes::Bytes;
+use serde::de::MapAccess;
 
 use super::tools;
 use crate::message::raw::{
-    self, ArraySeed, Body, Cursor, Found, ObjectSeed, Raw, Record, Seed, present, raw_item, raw_record,
+    self, ArraySeed, Body, Found, ObjectSeed, Raw, Record, present, raw_item, raw_record,
 };
 use crate::message::read::ReadMessages;
 use crate::message::tree::TreeBudget;
@@ -33,18 +34,18 @@ struct RequestRecord<'a> {
 }
 
 impl<'a> Record<'a> for RequestRecord<'a> {
-    fn set(&mut self, key: &str, cursor: &mut Cursor<'a>) -> Option<bool> {
+    fn set<A: MapAccess<'a>>(&mut self, key: &str, map: &mut A) -> Result<bool, A::Error> {
         if key != "messages" {
             return match self.fields.slot(key) {
-                Some(_) => self.fields.set(key, cursor),
-                None => self.extra.set(key, cursor),
+                Some(_) => self.fields.set(key, map),
+                None => self.extra.set(key, map),
             };
         }
         if self.messages.is_some() {
-            return Some(false);
+            return Ok(false);
         }
-        self.messages = Some(read::messages_seed(self.body, self.limits).read(cursor)?);
-        Some(true)
+        self.messages = Some(map.next_value_seed(read::messages_seed(self.body, self.limits))?);
+        Ok(true)
     }
 }
 
@@ -69,12 +70,12 @@ impl<'a> Extra<'a> {
     }
 
     /// Keeps a field. One field beyond the limit is kept as the sign that the limit was passed.
-    fn set(&mut self, key: &str, cursor: &mut Cursor<'a>) -> Option<bool> {
-        let raw = cursor.raw()?;
+    fn set<A: MapAccess<'a>>(&mut self, key: &str, map: &mut A) -> Result<bool, A::Error> {
+        let raw = map.next_value()?;
         if self.fields.len() <= self.limit {
             self.fields.push((key.to_owned(), raw));
         }
-        Some(true)
+        Ok(true)
     }
 
     fn read(self, body: Body<'_>) -> Result<BTreeMap<Text, JsonText>> {
@@ -97,21 +98,21 @@ impl<'a> Extra<'a> {
 /// so clients of version 6 and 7 post approvals that are answered after another question, and what comes replaces that
 /// message on the page.
 ///
-/// What else a transport adds is kept as [`extra`](RunRequest::extra). All but `messages` may be absent or null. The
+/// Other fields are kept as [`extra`](RunRequest::extra). All but `messages` may be absent or null. The
 /// reader also makes the checks of [`json_guard::check`](crate::json_guard::check), so the bytes need no check before.
 ///
 /// The request shares the body's buffer and keeps it alive.
 ///
 /// # Errors
 ///
-/// When the body is not UTF-8 or not JSON; when a key stands twice in an object, or values are nested deeper than
+/// Returns an error when the body is not UTF-8 or not JSON; when a key stands twice in an object, or values are nested deeper than
 /// [`Limits::max_json_depth`]; where a value is not what it should be, with its path; where a limit of `limits` is
 /// passed; and for a declared tool whose name or schema no provider would take.
 pub fn read_request(body: Bytes, limits: &Limits) -> Result<RunRequest> {
     let text = Text::from_utf8(body).map_err(Error::invalid_json)?;
     let budget = TreeBudget::new(limits);
     let body = Body::new(&text, &budget);
-    let seed = || {
+    let seed = {
         ObjectSeed(RequestRecord {
             fields: RequestFields::default(),
             extra: Extra::new(limits),
@@ -174,27 +175,27 @@ struct PromptRecord<'a> {
 }
 
 impl<'a> Record<'a> for PromptRecord<'a> {
-    fn set(&mut self, key: &str, cursor: &mut Cursor<'a>) -> Option<bool> {
+    fn set<A: MapAccess<'a>>(&mut self, key: &str, map: &mut A) -> Result<bool, A::Error> {
         match self.fields.slot(key) {
-            Some(_) => self.fields.set(key, cursor),
-            None => self.extra.set(key, cursor),
+            Some(_) => self.fields.set(key, map),
+            None => self.extra.set(key, map),
         }
     }
 }
 
-/// Reads the body that `useCompletion` posts: `{prompt}`, with `context` as in [`read_request`]. What else the page adds
-/// is kept as [`extra`](RunRequest::extra).
+/// Reads the body that `useCompletion` posts: `{prompt}`, with `context` as in [`read_request`]. Other fields
+/// are kept as [`extra`](RunRequest::extra).
 ///
 /// # Errors
 ///
-/// When the body is not UTF-8 or not JSON; when a key stands twice in an object, or values are nested deeper than
+/// Returns an error when the body is not UTF-8 or not JSON; when a key stands twice in an object, or values are nested deeper than
 /// [`Limits::max_json_depth`]; where a value is not what it should be, with its path; and where a limit of `limits` is
 /// passed.
 pub fn read_prompt(body: Bytes, limits: &Limits) -> Result<RunRequest> {
     let text = Text::from_utf8(body).map_err(Error::invalid_json)?;
     let budget = TreeBudget::new(limits);
     let body = Body::new(&text, &budget);
-    let seed = || ObjectSeed(PromptRecord { fields: PromptFields::default(), extra: Extra::new(limits) });
+    let seed = ObjectSeed(PromptRecord { fields: PromptFields::default(), extra: Extra::new(limits) });
     let PromptRecord { fields, extra } = match raw::read_guarded(&text, limits.max_json_depth, seed)? {
         Found::Duplicate(key) => return Err(Error::invalid_field(key, "a key once", "the key twice")),
         record => record.object_at("body", "an object")?,

@@ -1,10 +1,9 @@
 use std::sync::Arc;
 
+use serde::de::MapAccess;
 use serde_json::{Value, json};
 
-use crate::message::raw::{
-    self, ArraySeed, Body, Cursor, ObjectSeed, Raw, Record, present, raw_item, raw_record,
-};
+use crate::message::raw::{self, ArraySeed, Body, ObjectSeed, Raw, Record, present, raw_item, raw_record};
 use crate::{Error, Limits, Result, Text, ToolSpec, check_tool_name};
 
 raw_record! {
@@ -73,17 +72,17 @@ struct ByName<'a> {
 }
 
 impl<'a> Record<'a> for ByName<'a> {
-    fn set(&mut self, key: &str, cursor: &mut Cursor<'a>) -> Option<bool> {
+    fn set<A: MapAccess<'a>>(&mut self, key: &str, map: &mut A) -> Result<bool, A::Error> {
         if self.tools.iter().any(|(name, _)| name == key) {
-            return Some(false);
+            return Ok(false);
         }
-        let raw = cursor.raw()?;
+        let raw = map.next_value()?;
         if self.tools.len() < self.limit {
             self.tools.push((key.to_owned(), raw));
         } else {
             self.too_many = true;
         }
-        Some(true)
+        Ok(true)
     }
 }
 

@@ -22,7 +22,7 @@ struct Open {
     id: Text,
     /// From the last closing brace on.
     held: String,
-    /// Whether anything but white space was passed on.
+    /// `true` once anything but white space was passed on.
     said: bool,
 }
 
@@ -88,7 +88,7 @@ impl Calls {
         self.open.take_if(|call| call.id == *id);
     }
 
-    /// Whether a call was handed over.
+    /// Returns `true` once a call was handed over.
     pub(super) fn any_approved(&self) -> bool {
         self.any_approved
     }
@@ -101,7 +101,7 @@ mod tests {
 
     use super::*;
 
-    /// What is passed on of a call before and after it is approved.
+    /// Returns the pieces that are passed on before and after the call is approved.
     fn streamed(pieces: &[&str]) -> (String, String) {
         let mut calls = Calls::default();
         let (mut before, mut after) = (String::new(), String::new());

@@ -11,7 +11,7 @@ use crate::{JsonText, RunEvent, Text, Usage};
 
 /// Collects a run into one `chat.completion`.
 ///
-/// What is in it and what is left out is as with the [`Encoder`](super::Encoder), but that only calls that are to be
+/// Its content is that of the [`Encoder`](super::Encoder), except that only calls that are to be
 /// run are in it, and that the text of a refusal is the message's `refusal`, with the content null.
 #[derive(Debug, Clone, Default)]
 pub struct Completion {
@@ -48,14 +48,14 @@ impl Completion {
         Self { caller_tools: caller_tools.into_iter().collect(), ..Self::default() }
     }
 
-    /// Whether the message has the model's reasoning, as `reasoning_content`. Default: no.
+    /// Sets whether the message has the model's reasoning, as `reasoning_content`. Default: no.
     #[must_use]
     pub fn reasoning(mut self, reasoning: bool) -> Self {
         self.reasoning = reasoning.then(String::new);
         self
     }
 
-    /// Whether calls of tools that the server ran are told, in a field `omniassist` of
+    /// Sets whether calls of server tools are reported, in a field `omniassist` of
     /// `{"tools": [{"id", "name", "input", "output" or "error"}]}`. Default: no.
     #[must_use]
     pub fn server_tools(mut self, server_tools: bool) -> Self {
@@ -127,7 +127,7 @@ impl Completion {
         }
     }
 
-    /// Why there is no answer: the run failed, was stopped, or has not ended.
+    /// Returns the reason why there is no answer: the run failed, was stopped, or has not ended.
     #[must_use]
     pub fn failure(&self) -> Option<ErrorObject> {
         match &self.end {
@@ -137,7 +137,7 @@ impl Completion {
         }
     }
 
-    /// Whether a tool of the server's has run: then sending the same request again may run it again.
+    /// Returns `true` if a server tool has run: then sending the same request again may run it again.
     #[must_use]
     pub fn has_run_tools(&self) -> bool {
         self.has_run_tools

@@ -37,7 +37,7 @@ raw_record! {
 
 const ROLES: &str = "\"system\", \"developer\", \"user\", \"assistant\" or \"tool\"";
 
-/// What was posted, as messages.
+/// The posted conversation as messages.
 pub(super) struct PostedConversation {
     pub(super) messages: Vec<Message>,
     /// Names of the tools whose calls are in it.
@@ -119,7 +119,7 @@ impl Conversation<'_> {
         self.messages.push(Message { id, role, parts, metadata: None });
     }
 
-    /// What one answer of the model's says becomes one step of the message that the assistant is writing.
+    /// Adds one answer of the model as a step of the assistant's message.
     fn assistant(&mut self, index: usize, fields: &MessageFields<'_>) -> Result<()> {
         if let Some(raw) = present(fields.function_call) {
             let expected = "nothing: use `tool_calls`";

@@ -57,7 +57,7 @@ impl Encoder {
         }
     }
 
-    /// Whether a last chunk without choices tells the tokens used (`stream_options.include_usage`). Default: no. A
+    /// Sets whether a last chunk without choices carries the tokens used (`stream_options.include_usage`). Default: no. A
     /// run whose tokens the provider did not report has no such chunk.
     #[must_use]
     pub fn usage(mut self, usage: bool) -> Self {
@@ -65,7 +65,7 @@ impl Encoder {
         self
     }
 
-    /// Whether reasoning is streamed, as `reasoning_content`: a field of other servers' that OpenAI's own clients read
+    /// Sets whether reasoning is streamed, as `reasoning_content`: a field of other servers' that OpenAI's own clients read
     /// over. Default: no.
     #[must_use]
     pub fn reasoning(mut self, reasoning: bool) -> Self {
@@ -73,7 +73,7 @@ impl Encoder {
         self
     }
 
-    /// Whether calls of tools that the server runs are told, in chunks with an empty delta and a field `omniassist` of
+    /// Sets whether calls of server tools are reported, in chunks with an empty delta and a field `omniassist` of
     /// `{"tool": {"id", "name", "input"}}`, and later `{"tool": {"id", "output"}}` or `{"tool": {"id", "error"}}`.
     /// Default: no.
     #[must_use]

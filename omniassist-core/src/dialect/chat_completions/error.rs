@@ -15,7 +15,7 @@ pub struct ErrorObject {
     pub code: &'static str,
     /// A sentence that is safe to show to anyone.
     pub message: &'static str,
-    /// Whether sending the same request again may help. OpenAI's clients do so by themselves at some statuses.
+    /// Sets whether sending the same request again may help. OpenAI's clients do so by themselves at some statuses.
     pub is_retryable: bool,
 }
 

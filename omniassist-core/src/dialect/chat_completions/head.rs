@@ -3,14 +3,14 @@ use bytes::{BufMut, BytesMut};
 use crate::Text;
 use crate::dialect::json_write;
 
-/// What every object of one answer says: its id, its time and its model. They come in from outside, since this crate
+/// The fields that every object of one answer has: id, time and model. They come in from outside, since this crate
 /// has neither a clock nor randomness.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AnswerHead {
     /// Id of the answer, `chatcmpl-…` by custom.
     pub id: Text,
-    /// When it began, in seconds since 1970.
+    /// The time of its beginning, in seconds since 1970.
     pub created: u64,
     /// The model, as the caller named it.
     pub model: Text,

@@ -1,13 +1,12 @@
 use bytes::Bytes;
+use serde::de::MapAccess;
 
 use super::conversation::{self, MessageFields};
 use super::response_format;
 use super::settings::{self, ClientSettings};
 use super::tools::{self, CallerTools};
 use crate::message::Part;
-use crate::message::raw::{
-    self, ArraySeed, Body, Cursor, Found, ObjectSeed, Raw, Record, Seed, present, raw_record,
-};
+use crate::message::raw::{self, ArraySeed, Body, Found, ObjectSeed, Raw, Record, present, raw_record};
 use crate::message::tree::TreeBudget;
 use crate::run::ClientAbilities;
 use crate::{Error, JsonText, Limits, Message, Result, RunRequest, Text};
@@ -50,33 +49,33 @@ struct RequestRecord<'a> {
 }
 
 impl<'a> Record<'a> for RequestRecord<'a> {
-    fn set(&mut self, key: &str, cursor: &mut Cursor<'a>) -> Option<bool> {
+    fn set<A: MapAccess<'a>>(&mut self, key: &str, map: &mut A) -> Result<bool, A::Error> {
         if key != "messages" {
-            return self.fields.set(key, cursor);
+            return self.fields.set(key, map);
         }
         if self.messages.is_some() {
-            return Some(false);
+            return Ok(false);
         }
         let item = || ObjectSeed(MessageFields::default());
-        self.messages = Some(ArraySeed { limit: self.max_messages, item }.read(cursor)?);
-        Some(true)
+        self.messages = Some(map.next_value_seed(ArraySeed { limit: self.max_messages, item })?);
+        Ok(true)
     }
 }
 
-/// What an OpenAI client asks for.
+/// The request of an OpenAI client.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ChatRequest {
     /// The conversation, the caller's tools and how it wants them used. Its
-    /// [`options`](RunRequest::options) are not set: which of the [`settings`](Self::settings) count is the host's word.
+    /// [`options`](RunRequest::options) are not set: the host decides which of the [`settings`](Self::settings) count.
     pub run: RunRequest,
     /// The model that the caller names.
     pub model: Text,
-    /// Whether the answer is to be streamed.
+    /// `true` if the answer is streamed.
     pub stream: bool,
-    /// Whether a stream is to end with the tokens used.
+    /// `true` if a stream ends with the tokens used.
     pub include_usage: bool,
-    /// What the caller asks of the model.
+    /// The settings that the caller asks for.
     pub settings: ClientSettings,
 }
 
@@ -100,7 +99,7 @@ pub struct ChatRequest {
 ///
 /// # Errors
 ///
-/// When the body is not UTF-8 or not JSON; when a key stands twice in an object, or values are nested deeper than
+/// Returns an error when the body is not UTF-8 or not JSON; when a key stands twice in an object, or values are nested deeper than
 /// [`Limits::max_json_depth`]; where a value is not what it should be, with its path; where a limit of `limits` is
 /// passed; and for a tool whose name or schema no provider would take. When the conversation ends with a
 /// call that no `tool` message answers.
@@ -109,8 +108,7 @@ pub fn read_request(body: Bytes, limits: &Limits) -> Result<ChatRequest> {
     let budget = TreeBudget::new(limits);
     let body = Body::new(&text, &budget);
     let max_messages = limits.max_messages;
-    let seed =
-        || ObjectSeed(RequestRecord { fields: RequestFields::default(), messages: None, max_messages });
+    let seed = ObjectSeed(RequestRecord { fields: RequestFields::default(), messages: None, max_messages });
     let record = match raw::read_guarded(&text, limits.max_json_depth, seed)? {
         Found::Duplicate(key) => return Err(Error::invalid_field(key, "a key once", "the key twice")),
         record => record.object_at("body", "an object")?,

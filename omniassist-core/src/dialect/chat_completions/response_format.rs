@@ -19,7 +19,7 @@ raw_record! {
     }
 }
 
-/// What the answer's text is to be.
+/// The required format of the answer.
 #[derive(Default)]
 pub(super) struct ResponseFormat {
     pub(super) is_json_object: bool,

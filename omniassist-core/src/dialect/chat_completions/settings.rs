@@ -4,7 +4,7 @@ use super::request::RequestFields;
 use crate::message::raw::{self, Body, Raw, present};
 use crate::{Error, ReasoningEffort, Result, Text};
 
-/// What a caller asks of the model. Nothing of it holds by itself: the host says what counts.
+/// The settings that a caller asks for. None applies by itself: the host decides which count.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ClientSettings {

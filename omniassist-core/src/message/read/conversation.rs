@@ -2,7 +2,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::record::{Words, parts_seed};
-use super::{MessageRecord, optional_id, tool};
+use super::{MessageRecord, PartRecord, optional_id, tool};
 use crate::message::raw::{self, Body, present};
 use crate::message::{Message, Part, Role, ToolPart, ToolState};
 use crate::{Error, JsonText, Limits, Result, Text};
@@ -111,7 +111,7 @@ impl<'a> Conversation<'a> {
         let id = optional_id(self.body, fields.id, "id", self.limits)?;
         let mut begun = None;
         match id.as_ref().and_then(|id| self.ids.get(id)) {
-            Some(Some(other)) if record.words().are_those_of(other) => return Ok(()),
+            Some(Some(other)) if record.words() == *other => return Ok(()),
             None => {}
             Some(other) => {
                 let last = self.messages.len().saturating_sub(1);
@@ -149,7 +149,7 @@ impl<'a> Conversation<'a> {
     fn parts(&self, record: &mut MessageRecord<'a>) -> Result<Vec<Part>> {
         let limit = ("max_parts", self.limits.max_parts);
         let (key, parts) = match (record.parts.take(), record.fields.content) {
-            (Some((_, parts)), _) => ("parts", parts.at("parts", "an array of parts", limit)?),
+            (Some(parts), _) => ("parts", parts.at("parts", "an array of parts", limit)?),
             (None, Some(content)) if raw::kind(content) == "a string" => {
                 return Ok(vec![Part::text(self.body.text(Some(content), "content")?)]);
             }
@@ -159,7 +159,7 @@ impl<'a> Conversation<'a> {
             }
             (None, None) => return Err(Error::invalid_field("parts", "an array of parts", "nothing")),
         };
-        let whole = |(number, part): (usize, raw::Found<Result<Part>>)| {
+        let whole = |(number, (_, part)): (usize, PartRecord<'a>)| {
             part.object_at(format_args!("[{number}]"), "an object")
                 .and_then(|part| part.map_err(|error| error.under(&format!("[{number}]"))))
                 .map_err(|error| error.under(key))

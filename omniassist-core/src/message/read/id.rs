@@ -9,7 +9,7 @@ use crate::{Error, Limits, Result, Text};
 ///
 /// # Errors
 ///
-/// When the id is anything else.
+/// Returns an error when the id is anything else.
 pub fn check_chat_id(id: &str, path: &str, limits: &Limits) -> Result<()> {
     check_length(id, path, limits)?;
     let refused =
@@ -30,7 +30,7 @@ pub fn check_chat_id(id: &str, path: &str, limits: &Limits) -> Result<()> {
 ///
 /// # Errors
 ///
-/// When the id is anything else.
+/// Returns an error when the id is anything else.
 pub fn check_id(id: &str, path: &str, limits: &Limits) -> Result<()> {
     check_length(id, path, limits)?;
     let found = match id {

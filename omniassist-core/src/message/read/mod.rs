@@ -52,7 +52,7 @@ use conversation::Conversation;
 pub(crate) use conversation::ReadMessages;
 pub use id::{check_chat_id, check_id};
 pub(crate) use id::{optional_chat_id, optional_id};
-pub(crate) use record::{MessageRecord, messages_seed};
+pub(crate) use record::{MessageRecord, PartRecord, messages_seed};
 
 use super::raw::Body;
 use super::tree::TreeBudget;
@@ -65,7 +65,7 @@ use crate::{Limits, Result, Text};
 ///
 /// # Errors
 ///
-/// When `json` is not JSON; when a value is not of the kind it should be; when one id stands for two different
+/// Returns an error when `json` is not JSON; when a value is not of the kind it should be; when one id stands for two different
 /// messages or tool calls; when an output answers no call; when there are more than [`Limits::max_messages`]
 /// messages, more than [`Limits::max_parts`] parts in one, or an id is longer than [`Limits::max_id_bytes`].
 pub fn messages(json: &Text, limits: &Limits) -> Result<Vec<Message>> {

@@ -1,8 +1,10 @@
 use std::borrow::Cow;
 
-use super::tool;
+use serde::de::{Deserialize as _, DeserializeSeed, Deserializer, Error as _};
+
+use super::{PartRecord, tool};
 use crate::event::Source;
-use crate::message::raw::{Body, Cursor, Found, ObjectSeed, Raw, Seed, raw_record};
+use crate::message::raw::{self, Body, Raw, raw_record};
 use crate::message::{DataPart, FilePart, Part, ProviderMetadata, ReasoningPart, SourcePart, TextPart};
 use crate::{JsonText, Limits, Result, Text};
 
@@ -40,12 +42,13 @@ pub(super) struct PartSeed<'a> {
     pub(super) limits: &'a Limits,
 }
 
-impl<'a> Seed<'a> for PartSeed<'a> {
-    type Value = Found<Result<Part>>;
+impl<'de> DeserializeSeed<'de> for PartSeed<'de> {
+    type Value = PartRecord<'de>;
 
-    fn read(self, cursor: &mut Cursor<'a>) -> Option<Self::Value> {
-        let (raw, fields) = cursor.with_raw(ObjectSeed(PartFields::default()))?;
-        Some(fields.map(|fields| of_fields(self.body, self.limits, raw, &fields)))
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        let raw = Raw::deserialize(deserializer)?;
+        let fields = raw::object::<PartFields<'de>>(raw).map_err(D::Error::custom)?;
+        Ok((raw, fields.map(|fields| of_fields(self.body, self.limits, raw, &fields))))
     }
 }
 

@@ -1,8 +1,8 @@
+use serde::de::{DeserializeSeed, MapAccess};
+
 use super::part::PartSeed;
 use crate::message::Part;
-use crate::message::raw::{
-    self, ArraySeed, Body, Cursor, Found, ObjectSeed, Raw, Record, Seed, raw_item, raw_record,
-};
+use crate::message::raw::{ArraySeed, Body, Found, ObjectSeed, Raw, Record, raw_record};
 use crate::{Limits, Result};
 
 raw_record! {
@@ -24,60 +24,46 @@ raw_record! {
     }
 }
 
-/// Parts as they were read. What is wrong with one is told where its message is.
-pub(crate) type PartRecords = Found<Vec<Found<Result<Part>>>>;
+/// A part, and the text that it was read from. An error of a part is reported with its message.
+pub(crate) type PartRecord<'a> = (Raw<'a>, Found<Result<Part>>);
 
 /// An element of a `messages` array, with its parts read in the same walk.
 pub(crate) struct MessageRecord<'a> {
     pub(crate) fields: MessageFields<'a>,
-    /// The parts, and how they are written.
-    pub(crate) parts: Option<(Raw<'a>, PartRecords)>,
+    pub(crate) parts: Option<Found<Vec<PartRecord<'a>>>>,
     body: Body<'a>,
     limits: &'a Limits,
 }
 
 impl<'a> MessageRecord<'a> {
-    /// What the record says of a message, whatever its id.
+    /// Returns the content of a message, without its id.
     pub(super) fn words(&self) -> Words<'a> {
         let MessageFields { role, content, metadata, .. } = self.fields;
         let parts = match &self.parts {
-            Some((raw, Found::Value(_))) => Some(*raw),
-            _ => None,
+            Some(Found::Value(parts)) => parts.iter().map(|(raw, _)| *raw).collect(),
+            _ => Vec::new(),
         };
         Words { fields: [role, content, metadata], parts }
     }
 }
 
-/// What a record says of a message.
+/// The content of a posted message, as it was written. White space between parts does not count.
+#[derive(PartialEq)]
 pub(super) struct Words<'a> {
     fields: [Option<Raw<'a>>; 3],
-    parts: Option<Raw<'a>>,
-}
-
-impl Words<'_> {
-    /// Whether both say the same in the same words. White space between parts does not count.
-    pub(super) fn are_those_of(&self, other: &Self) -> bool {
-        let split =
-            |parts: Raw<'_>| match raw::read(parts.get(), ArraySeed { limit: usize::MAX, item: raw_item }) {
-                Ok(Found::Value(parts)) => parts.iter().map(|raw| raw.get().to_owned()).collect(),
-                _ => Vec::new(),
-            };
-        let same_parts = self.parts == other.parts
-            || matches!((self.parts, other.parts), (Some(ours), Some(theirs)) if split(ours) == split(theirs));
-        same_parts && self.fields == other.fields
-    }
+    parts: Vec<Raw<'a>>,
 }
 
 impl<'a> Record<'a> for MessageRecord<'a> {
-    fn set(&mut self, key: &str, cursor: &mut Cursor<'a>) -> Option<bool> {
+    fn set<A: MapAccess<'a>>(&mut self, key: &str, map: &mut A) -> Result<bool, A::Error> {
         if key != "parts" {
-            return self.fields.set(key, cursor);
+            return self.fields.set(key, map);
         }
         if self.parts.is_some() {
-            return Some(false);
+            return Ok(false);
         }
-        self.parts = Some(cursor.with_raw(parts_seed(self.body, self.limits))?);
-        Some(true)
+        self.parts = Some(map.next_value_seed(parts_seed(self.body, self.limits))?);
+        Ok(true)
     }
 }
 
@@ -85,7 +71,7 @@ impl<'a> Record<'a> for MessageRecord<'a> {
 pub(super) fn parts_seed<'a>(
     body: Body<'a>,
     limits: &'a Limits,
-) -> impl Seed<'a, Value = Found<Vec<Found<Result<Part>>>>> {
+) -> impl DeserializeSeed<'a, Value = Found<Vec<PartRecord<'a>>>> {
     ArraySeed { limit: limits.max_parts, item: move || PartSeed { body, limits } }
 }
 
@@ -93,7 +79,7 @@ pub(super) fn parts_seed<'a>(
 pub(crate) fn messages_seed<'a>(
     body: Body<'a>,
     limits: &'a Limits,
-) -> impl Seed<'a, Value = Found<Vec<Found<MessageRecord<'a>>>>> {
+) -> impl DeserializeSeed<'a, Value = Found<Vec<Found<MessageRecord<'a>>>>> {
     let item =
         move || ObjectSeed(MessageRecord { fields: MessageFields::default(), parts: None, body, limits });
     ArraySeed { limit: limits.max_messages, item }

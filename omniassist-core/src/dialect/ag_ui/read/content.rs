@@ -1,4 +1,4 @@
-//! What a user message is made of.
+//! The content of user messages.
 
 use crate::message::raw::{self, ArraySeed, Body, Raw, present, raw_item, raw_record};
 use crate::message::{FilePart, Part};
@@ -19,7 +19,7 @@ raw_record! {
 }
 
 raw_record! {
-    /// Where the bytes of a part come from.
+    /// The source of a part's bytes.
     SourceFields {
         kind: "type",
         value: "value",

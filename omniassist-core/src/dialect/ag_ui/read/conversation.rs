@@ -2,7 +2,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::content;
 use super::tool_calls::CallFields;
-use crate::dialect::ag_ui::{carry, ids};
+use crate::dialect::ag_ui::{client_state, ids};
 use crate::message::raw::{self, ArraySeed, Body, Raw, present, raw_item, raw_record};
 use crate::message::{Message, Part, ProviderMetadata, ReasoningPart, Role, TextPart};
 use crate::{Error, JsonText, Limits, Result, Text};
@@ -66,7 +66,7 @@ pub(super) struct Conversation<'a> {
     last_index: usize,
 }
 
-/// What a message is to be called.
+/// The name of a message.
 struct Name {
     position: usize,
     /// The index of the first record that it was made of.
@@ -83,13 +83,13 @@ pub(super) struct Answer {
     id: Option<(Text, Kind)>,
     /// Answer and step of the message before, as far as its id tells.
     before: Option<(Text, Option<u32>)>,
-    /// Whether the message before was an assistant's and not reasoning.
+    /// `true` if the message before is the assistant's and not reasoning.
     after_assistant: bool,
-    /// Whether one of the answer's calls has its result.
+    /// `true` if one of the answer's calls has its result.
     pub(super) after_result: bool,
 }
 
-/// What an answer is made of.
+/// The kinds of an answer's messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     /// Text and tool calls.
@@ -97,7 +97,7 @@ enum Kind {
     Reasoning,
 }
 
-/// What is known of a call beside its part.
+/// Facts of a call beside its part.
 pub(super) struct Call {
     pub(super) position: usize,
     pub(super) part: usize,
@@ -309,7 +309,7 @@ impl<'a> Conversation<'a> {
 
     pub(super) fn state(&self, raw: Option<Raw<'_>>) -> Result<Option<ProviderMetadata>> {
         let text = self.body.optional_text(raw, "encryptedValue")?;
-        text.map_or(Ok(None), |text| carry::state(self.body, &text, self.limits))
+        text.map_or(Ok(None), |text| client_state::state(self.body, &text, self.limits))
     }
 
     /// Names every message after what it was posted as, and an answer without what stands behind its id. Two answers
@@ -360,7 +360,7 @@ pub(super) struct Read {
     pub(super) calls: HashMap<Text, Call>,
     /// The ids of all posted messages.
     pub(super) ids: Vec<Text>,
-    /// Where each part of each message was read from.
+    /// The index of the record of each part of each message.
     pub(super) origins: Vec<Vec<usize>>,
     /// The indexes of the messages that were dropped because their role is unknown.
     pub(super) skipped: Vec<usize>,

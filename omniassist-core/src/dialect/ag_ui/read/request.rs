@@ -1,4 +1,5 @@
 use bytes::Bytes;
+use serde::de::MapAccess;
 use serde_json::Value;
 
 use super::conversation::{Conversation, MessageFields, Read};
@@ -7,7 +8,7 @@ use crate::dialect::ag_ui::interrupt::Settled;
 use crate::dialect::ag_ui::write::{Continuation, Encoder};
 use crate::dialect::ag_ui::{Version, ids};
 use crate::message::raw::{
-    self, ArraySeed, Body, Cursor, Found, ObjectSeed, Raw, Record, Seed, present, raw_item, raw_record,
+    self, ArraySeed, Body, Found, ObjectSeed, Raw, Record, present, raw_item, raw_record,
 };
 use crate::message::read::check_chat_id;
 use crate::message::tree::TreeBudget;
@@ -44,24 +45,24 @@ struct InputRecord<'a> {
 }
 
 impl<'a> Record<'a> for InputRecord<'a> {
-    fn set(&mut self, key: &str, cursor: &mut Cursor<'a>) -> Option<bool> {
+    fn set<A: MapAccess<'a>>(&mut self, key: &str, map: &mut A) -> Result<bool, A::Error> {
         if key != "messages" {
-            return self.fields.set(key, cursor);
+            return self.fields.set(key, map);
         }
         if self.messages.is_some() {
-            return Some(false);
+            return Ok(false);
         }
         let item = || ObjectSeed(MessageFields::default());
-        self.messages = Some(ArraySeed { limit: self.max_messages, item }.read(cursor)?);
-        Some(true)
+        self.messages = Some(map.next_value_seed(ArraySeed { limit: self.max_messages, item })?);
+        Ok(true)
     }
 }
 
-/// What a client posted.
+/// A posted request.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Posted {
-    /// What it asks for; the chat is the thread.
+    /// The request; its chat is the thread.
     pub request: RunRequest,
     /// The thread. Answers repeat it.
     pub thread_id: Text,
@@ -69,7 +70,7 @@ pub struct Posted {
     pub run_id: Text,
     /// The run that this one branched off, if the client says so.
     pub parent_run_id: Option<Text>,
-    /// What the client understands.
+    /// The version that the client understands.
     pub version: Version,
     continuation: Continuation,
     origins: Vec<Vec<usize>>,
@@ -124,7 +125,7 @@ impl Posted {
 ///
 /// # Errors
 ///
-/// When the body is not UTF-8 or not JSON; when a key stands twice in an object, or values are nested deeper than
+/// Returns an error when the body is not UTF-8 or not JSON; when a key stands twice in an object, or values are nested deeper than
 /// [`Limits::max_json_depth`]; where a value is not what it should be, with its path; where a limit of `limits` is
 /// passed; for a tool whose name or schema no provider would take; when one id stands for two things; and
 /// for a result of no call.
@@ -133,7 +134,7 @@ pub fn read_request(body: Bytes, limits: &Limits) -> Result<Posted> {
     let budget = TreeBudget::new(limits);
     let body = Body::new(&text, &budget);
     let max_messages = limits.max_messages;
-    let seed = || ObjectSeed(InputRecord { fields: InputFields::default(), messages: None, max_messages });
+    let seed = ObjectSeed(InputRecord { fields: InputFields::default(), messages: None, max_messages });
     let record = match raw::read_guarded(&text, limits.max_json_depth, seed)? {
         Found::Duplicate(key) => return Err(Error::invalid_field(key, "a key once", "the key twice")),
         record => record.object_at("body", "an object")?,
@@ -226,13 +227,13 @@ fn context_entry(
 
 /// Parses `text` as JSON; returns `None` where it is not.
 fn json_in(body: Body<'_>, text: &str, limits: &Limits) -> Result<Option<Value>> {
-    match raw::read_guarded(text, limits.max_json_depth, raw_item) {
+    match raw::read_guarded(text, limits.max_json_depth, raw_item()) {
         Ok(raw) => body.tree(raw, "value").map(Some),
         Err(_) => Ok(None),
     }
 }
 
-/// What the encoder must know of the answer that the run goes on with.
+/// Returns the facts of the continued answer that the encoder needs.
 fn continuation(read: &Read, settled: Vec<Settled>) -> Continuation {
     let Some(last) = read.messages.iter().rfind(|message| message.role == Role::Assistant) else {
         return Continuation::default();

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::conversation::Read;
-use crate::dialect::ag_ui::carry;
+use crate::dialect::ag_ui::client_state;
 use crate::dialect::ag_ui::interrupt::{Interrupt, Settled, approval};
 use crate::message::raw::{self, ArraySeed, Body, Raw, present, raw_item, raw_record};
 use crate::message::{Approval, Decision, Message, Part, Role, ToolPart, ToolState};
@@ -98,7 +98,7 @@ fn entry(body: Body<'_>, fields: &EntryFields<'_>, settled: &[Settled], read: &m
             (ToolState::ApprovalResponded { input, approval }, None)
         }
         Interrupt::Form { .. } if cancelled => {
-            let error_text = Text::from_static(carry::CANCELLED);
+            let error_text = Text::from_static(client_state::CANCELLED);
             let state = ToolState::OutputError { input: Some(input), error_text: error_text.clone() };
             (state, Some(Err(error_text)))
         }

@@ -2,14 +2,14 @@
 
 use super::content;
 use super::conversation::{Call, Conversation, MessageFields};
-use crate::dialect::ag_ui::carry::{self, ResultKind};
+use crate::dialect::ag_ui::client_state::{self, ResultKind};
 use crate::dialect::ag_ui::interrupt::{Interrupt, approval};
 use crate::message::raw::{self, present, raw_record};
 use crate::message::read::check_id;
 use crate::message::{Decision, Part, ToolPart, ToolState, merge_metadata, output_seal};
 use crate::{Error, JsonText, Result, Text};
 
-/// What CopilotKit's runtime writes as the result of a front-end tool that has none yet.
+/// The result that CopilotKit's runtime writes for a front-end tool without one.
 const FORWARDED: &str = "Forwarded to client";
 
 raw_record! {
@@ -51,13 +51,13 @@ impl Conversation<'_> {
             self.body.optional_text(function.arguments, "arguments").map_err(under)?.unwrap_or_default();
 
         let notes = self.body.optional_object(fields.metadata, "metadata")?;
-        let notes = carry::own(notes.as_ref());
+        let notes = client_state::own(notes.as_ref());
         let note = |key: &str| notes.and_then(|notes| notes.get(key));
         let mut metadata = self.state(fields.encrypted_value)?;
-        let interrupt = carry::take_own(&mut metadata, carry::INTERRUPT);
-        let arguments = match note(carry::INPUT) {
+        let interrupt = client_state::take_own(&mut metadata, client_state::INTERRUPT);
+        let arguments = match note(client_state::INPUT) {
             Some(input) => JsonText::from_value(input),
-            None => carry::arguments_of(&text),
+            None => client_state::arguments_of(&text),
         };
         let state = match &interrupt {
             Some(interrupt) => asked(&call_id, interrupt, &arguments),
@@ -76,7 +76,7 @@ impl Conversation<'_> {
                 call_id: call_id.clone(),
                 name,
                 dynamic: false,
-                provider_executed: note(carry::PROVIDER_EXECUTED).is_some_and(|flag| flag == true),
+                provider_executed: note(client_state::PROVIDER_EXECUTED).is_some_and(|flag| flag == true),
                 state,
                 metadata,
             }),
@@ -107,11 +107,11 @@ impl Conversation<'_> {
         let text = content::tool_text(self.body, self.limits, fields.content)?;
         let error = self.body.optional_text(fields.error, "error")?.filter(|error| !error.is_empty());
         let notes = self.body.optional_object(fields.metadata, "metadata")?;
-        let kind = carry::own(notes.as_ref())
-            .and_then(|notes| notes.get(carry::RESULT)?.as_str())
+        let kind = client_state::own(notes.as_ref())
+            .and_then(|notes| notes.get(client_state::RESULT)?.as_str())
             .and_then(ResultKind::parse);
         let mut state = self.state(fields.encrypted_value)?;
-        let seal = carry::take_own(&mut state, carry::SEAL);
+        let seal = client_state::take_own(&mut state, client_state::SEAL);
 
         let Some(call) = self.calls.get_mut(&call_id) else {
             let expected = "the id of a call before it";
@@ -136,7 +136,7 @@ impl Conversation<'_> {
         let (position, input) = (call.position, call.arguments.clone());
         let state = match (kind, error) {
             (Some(ResultKind::Denied), _) => {
-                let reason = (text != carry::DENIED).then_some(text);
+                let reason = (text != client_state::DENIED).then_some(text);
                 let approval = approval(&call_id, None).decided(Decision::denied(reason));
                 ToolState::OutputDenied { input, approval }
             }
@@ -144,7 +144,11 @@ impl Conversation<'_> {
             (Some(ResultKind::Error), None) => {
                 ToolState::OutputError { input: Some(input), error_text: text }
             }
-            _ => ToolState::OutputAvailable { input, output: carry::value_of(&text), preliminary: false },
+            _ => ToolState::OutputAvailable {
+                input,
+                output: client_state::value_of(&text),
+                preliminary: false,
+            },
         };
         self.set_state(&call_id, state);
         if let (Some(seal), Some(message)) = (seal, self.messages.get_mut(position)) {

@@ -6,7 +6,7 @@ use serde_json::{Map, json};
 use super::encoder::Encoder;
 use super::frame::{Frame, encrypted};
 use super::outcome::Ask;
-use crate::dialect::ag_ui::carry::{self, ResultKind};
+use crate::dialect::ag_ui::client_state::{self, ResultKind};
 use crate::message::{OWN_KEY, ProviderMetadata};
 use crate::{JsonText, Text};
 
@@ -83,16 +83,16 @@ impl Encoder {
         call.state = state.cloned();
         let mut notes = Map::new();
         if provider_executed {
-            notes.insert(carry::PROVIDER_EXECUTED.to_owned(), true.into());
+            notes.insert(client_state::PROVIDER_EXECUTED.to_owned(), true.into());
         }
         if let Some(input) = input {
-            let text = carry::text_of(input);
+            let text = client_state::text_of(input);
             match text.strip_prefix(call.sent.as_str()) {
                 Some("") => {}
                 Some(rest) => arguments(out, call_id, rest),
                 // White space around it, or an empty text for an empty object.
-                None if carry::arguments_of(&call.sent.as_str().into()) == *input => {}
-                None => drop(notes.insert(carry::INPUT.to_owned(), input.to_value())),
+                None if client_state::arguments_of(&call.sent.as_str().into()) == *input => {}
+                None => drop(notes.insert(client_state::INPUT.to_owned(), input.to_value())),
             }
         }
         let notes = (!notes.is_empty()).then(|| json!({ OWN_KEY: notes }));
@@ -117,7 +117,7 @@ impl Encoder {
             settled.form = None;
         }
         self.asks.retain(|ask| ask.call_id() != call_id);
-        let notes = json!({ OWN_KEY: { carry::RESULT: kind.as_str() } });
+        let notes = json!({ OWN_KEY: { client_state::RESULT: kind.as_str() } });
         let message_id = self.further_id();
         Frame::new(out, "TOOL_CALL_RESULT")
             .text("messageId", &message_id)
@@ -141,7 +141,9 @@ impl Encoder {
         let Some(one) = self.continuation.settled.get_mut(index) else { return };
         let (call_id, form) = (one.call_id.clone(), one.form.take());
         match form {
-            Some(Ok(output)) => self.result(&call_id, &carry::text_of(&output), ResultKind::Output, out),
+            Some(Ok(output)) => {
+                self.result(&call_id, &client_state::text_of(&output), ResultKind::Output, out)
+            }
             Some(Err(error_text)) => self.result(&call_id, &error_text, ResultKind::Error, out),
             None => {}
         }
@@ -152,7 +154,7 @@ impl Encoder {
             self.settle_form(index, out);
         }
         if let Some((_, message_id)) = self.continuation.results.iter().find(|(id, _)| id == call_id) {
-            let state = carry::with_own(None, carry::SEAL, seal);
+            let state = client_state::with_own(None, client_state::SEAL, seal);
             encrypted(out, "message", message_id, Some(&state));
         }
     }
@@ -166,7 +168,7 @@ impl Encoder {
         }
         let of_run = self.calls.iter().find(|call| call.id == call_id).and_then(|call| call.state.as_ref());
         let posted = self.continuation.states.iter().find(|(id, _)| *id == call_id).map(|(_, state)| state);
-        let state = carry::with_own(of_run.or(posted), carry::INTERRUPT, &ask.id());
+        let state = client_state::with_own(of_run.or(posted), client_state::INTERRUPT, &ask.id());
         encrypted(out, "tool-call", &call_id, Some(&state));
         self.asks.retain(|other| *other.call_id() != call_id);
         self.asks.push(ask);

@@ -4,9 +4,9 @@ use serde_json::{Map, Value, json};
 use super::calls::{Call, Progress};
 use super::frame::{self, Frame, encrypted};
 use super::outcome::{self, Ask, Interrupted, Outcome};
-use super::shown::{self, Progressing, custom};
+use super::view::{self, Progressing, custom};
 use crate::dialect::DialectEncoder;
-use crate::dialect::ag_ui::carry::{self, ResultKind};
+use crate::dialect::ag_ui::client_state::{self, ResultKind};
 use crate::dialect::ag_ui::interrupt::Settled;
 use crate::dialect::ag_ui::{Version, ids};
 use crate::event::{BlockId, FinishReason, RunErrorCode, Usage};
@@ -20,12 +20,12 @@ pub const HEADERS: &[(&str, &str)] = &[
     ("x-accel-buffering", "no"),
 ];
 
-/// What the posted conversation says of the answer that a run may go on with.
+/// The answer in the posted conversation that a run may continue.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(in crate::dialect::ag_ui) struct Continuation {
     /// Its id.
     pub(in crate::dialect::ag_ui) answer: Text,
-    /// Whether a message has this very id.
+    /// `true` if a message has this very id.
     pub(in crate::dialect::ag_ui) named: bool,
     /// The number of its last step.
     pub(in crate::dialect::ag_ui) step: u32,
@@ -52,7 +52,7 @@ pub struct Encoder {
     pub(super) continuation: Continuation,
     stage: Stage,
     answer: Text,
-    /// Whether a message already has the answer's own id.
+    /// `true` if a message already has the answer's own id.
     named: bool,
     step: u32,
     step_is_open: bool,
@@ -78,7 +78,7 @@ struct Block {
     id: BlockId,
     is_reasoning: bool,
     message_id: Text,
-    /// What each piece begins with.
+    /// The start of each piece.
     head: BytesMut,
 }
 
@@ -198,14 +198,14 @@ impl Encoder {
                 custom(out, "omniassist.tool-progress", &Progressing { tool_call_id: call_id, output });
             }
             RunEvent::ToolOutput { call_id, output, .. } => {
-                self.result(call_id, &carry::text_of(output), ResultKind::Output, out);
+                self.result(call_id, &client_state::text_of(output), ResultKind::Output, out);
             }
             RunEvent::ToolError { call_id, error_text, .. }
             | RunEvent::ToolRefused { call_id, reason: error_text } => {
                 self.result(call_id, error_text, ResultKind::Error, out);
             }
             RunEvent::ToolDenied { call_id, reason } => {
-                let reason = reason.as_deref().unwrap_or(carry::DENIED);
+                let reason = reason.as_deref().unwrap_or(client_state::DENIED);
                 self.result(call_id, reason, ResultKind::Denied, out);
             }
             RunEvent::ToolApprovalRequest(request) => self.ask(Ask::Approval(request.clone()), out),
@@ -214,7 +214,7 @@ impl Encoder {
             RunEvent::Finish { reason, usage } => self.run_finished(reason, usage, out),
             RunEvent::Error { code, message } => self.error(code.as_str(), message, out),
             RunEvent::Abort { reason } => self.aborted(reason, out),
-            event => shown::write(event, out),
+            event => view::write(event, out),
         }
     }
 
@@ -304,7 +304,7 @@ impl Encoder {
             _ => None,
         };
         for (call_id, kind) in self.calls.iter().filter_map(unanswered).collect::<Vec<_>>() {
-            self.result(&call_id, carry::INTERRUPTED, kind, out);
+            self.result(&call_id, client_state::INTERRUPTED, kind, out);
         }
         self.close_step(out);
         self.stage = Stage::Ended;

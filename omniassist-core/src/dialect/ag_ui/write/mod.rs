@@ -5,7 +5,7 @@ mod encoder;
 mod frame;
 mod outcome;
 mod patch;
-mod shown;
+mod view;
 
 pub(super) use encoder::Continuation;
 pub use encoder::{Encoder, HEADERS};

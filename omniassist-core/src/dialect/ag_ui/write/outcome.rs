@@ -1,4 +1,4 @@
-//! How a run ended, as `RUN_FINISHED` tells it.
+//! The end of a run, as `RUN_FINISHED` reports it.
 
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};

@@ -1,10 +1,10 @@
-//! Whether a JSON Patch is one.
+//! Validation of JSON Patch documents (RFC 6902).
 
 use serde_json::{Map, Value};
 
 use crate::JsonText;
 
-/// Whether this is an array of operations that RFC 6902 knows, each with the members it needs and valid JSON Pointers.
+/// Returns `true` for an array of operations that RFC 6902 knows, each with the members it needs and valid JSON Pointers.
 /// Clients of 1.0 end the run with an error at anything else.
 pub(super) fn is_patch(json: &JsonText) -> bool {
     match json.to::<Value>() {

@@ -27,13 +27,6 @@ pub(super) fn write(event: &RunEvent, out: &mut BytesMut) {
                 .json("content", content.as_str())
                 .end();
         }
-        RunEvent::ActivityDelta { id, kind, patch } if patch::is_patch(patch) => {
-            Frame::new(out, "ACTIVITY_DELTA")
-                .text("messageId", id)
-                .text("activityType", kind)
-                .json("patch", patch.as_str())
-                .end();
-        }
         RunEvent::Source(source) => custom(out, "omniassist.source", &source_value(source)),
         RunEvent::File { media_type, url } => {
             custom(out, "omniassist.file", &json!({"mediaType": media_type, "url": url}));
