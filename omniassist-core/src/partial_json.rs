@@ -29,7 +29,7 @@ use crate::{Error, Result};
 ///
 /// # Errors
 ///
-/// When the text cannot become JSON. Some errors are not detected: the text after an invalid token between members, and
+/// Fails if the text cannot become JSON. Some errors are not detected: the text after an invalid token between members, and
 /// after the end of the value, is ignored.
 pub fn parse_partial(text: &str) -> Result<Option<Value>> {
     let settled = without_open_number(text.as_bytes());

@@ -26,7 +26,7 @@ impl HttpOptions {
     ///
     /// # Errors
     ///
-    /// When a name, a schema, an origin, a host or a header is not valid, or two objects have the same name.
+    /// Fails if a name, a schema, an origin, a host or a header is not valid, or two objects have the same name.
     pub(crate) fn checked(self) -> Result<Self> {
         self.openai.check()?;
         let access = self.access.checked()?;

@@ -115,6 +115,7 @@ impl RunContext {
     /// It does not contain the context that an assistant adds ([`add_context`](crate::Assistant::add_context)), and
     /// the request is not checked. [`data`](Self::data) is dropped, because there is no client.
     #[must_use]
+    #[expect(clippy::needless_pass_by_value, reason = "tests build the request in place")]
     pub fn for_request(request: RunRequest, extensions: Extensions) -> Self {
         let run_id = format!("run_{}", Uuid::now_v7().simple()).into();
         Self::new(run_id, &request, extensions, Vec::new())

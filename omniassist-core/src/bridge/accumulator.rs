@@ -109,7 +109,7 @@ impl MessageAccumulator {
     ///
     /// # Errors
     ///
-    /// When the event is skipped. The message continues.
+    /// Returns an error if the event is skipped. The message continues.
     pub fn apply_json(&mut self, json: impl Into<Text>, out: &mut EventBuf<RunEvent>) -> Result<(), Skipped> {
         self.apply(AgentEvent::parse(json)?, out)
     }
@@ -118,7 +118,7 @@ impl MessageAccumulator {
     ///
     /// # Errors
     ///
-    /// When the event is skipped. The message continues. An event that the options exclude is not an error.
+    /// Fails if the event is skipped. The message continues. An event that the options exclude is not an error.
     pub fn apply(&mut self, event: AgentEvent, out: &mut EventBuf<RunEvent>) -> Result<(), Skipped> {
         let event_type = event.event_type();
         let skipped = |reason| Skipped::new(reason).of(Text::from_static(event_type));

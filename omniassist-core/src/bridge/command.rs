@@ -20,7 +20,7 @@ impl AgentCommand {
     ///
     /// # Errors
     ///
-    /// When the request has no user message.
+    /// Returns an error if the request has no user message.
     ///
     /// ```
     /// use omniassist_core::RunRequest;

@@ -104,7 +104,7 @@ pub enum AgentEvent {
     FlowComplete {
         /// Its name. `None` for the name of the flow that began.
         flow_name: Option<Text>,
-        /// How it ended.
+        /// The final status.
         status: FlowStatus,
     },
 }
@@ -114,7 +114,7 @@ impl AgentEvent {
     ///
     /// # Errors
     ///
-    /// When the type is unknown, or a required field is missing or not valid.
+    /// Returns an error if the type is unknown, or a required field is missing or not valid.
     pub fn parse(json: impl Into<Text>) -> Result<Self, Skipped> {
         read::event(&json.into())
     }

@@ -84,7 +84,7 @@ impl Tools {
     ///
     /// # Errors
     ///
-    /// When the report repeats an earlier one.
+    /// Returns an error if the report repeats an earlier one.
     pub(super) fn place(&self, agent: &AgentRun, report: &ToolReport) -> Result<Place, SkipReason> {
         let Some((at, call)) = self.known(agent, report) else { return Ok(Place::New) };
         let is_end = report.output.is_some() || report.error.is_some();

@@ -42,7 +42,7 @@
 //!    [`Compressed::summarise_with`] calls the summariser, or [`Compressed::summary_request`] and
 //!    [`Compressed::with_summary`] do it in two steps.
 //!
-//! # What is merged
+//! # Merging
 //!
 //! - Messages with the same line become one bullet at the place of the last, with a count (`×3`).
 //! - Consecutive navigations to the same path become one bullet with the query, title and parameters of the last.
@@ -50,24 +50,24 @@
 //!   event and errors of the last message. A form without a name is the same form until the next navigation.
 //! - Messages of the host are not merged with those of the client.
 //!
-//! # What is redacted
+//! # Redaction
 //!
-//! A secret is shown as `[redacted]`. A value is secret if it belongs to
+//! A secret is shown as `[redacted]`. These values are secret:
 //!
-//! - a key, or a field with a name or label, that denotes a secret: passwords, pass phrases, secrets, tokens, API keys,
-//!   authorization, cookies and session ids, one-time codes, PINs, card numbers and codes (`cc-*`, CVV, CVC), social
-//!   security numbers, and names added with [`ContextCompressor::redact`]; case, `-` and `_` are ignored;
-//! - a field that is declared as `type: "password"`, by an `autocomplete` of `cc-*`, `current-password`,
-//!   `new-password` or `one-time-code`, or as `sensitive: true`, also where another message of the window carries the
-//!   value;
-//! - `name=value` in any text, which covers query strings, and there also `code`, `key` and `signature`; the user
-//!   and password in a URL; both also percent-encoded inside another URL;
-//! - a secret key in JSON that is carried as text.
+//! - The value of a key, or of a field by its name or label: passwords, pass phrases, secrets, tokens, API keys,
+//!   authorization, cookies, session ids, one-time codes, PINs, card numbers and codes, and social security numbers.
+//!   [`ContextCompressor::redact`] adds names. Case, `-` and `_` are ignored.
+//! - The value of a field that is declared as `type: "password"`, as `sensitive: true`, or by an `autocomplete` of `cc-*`,
+//!   `current-password`, `new-password` or `one-time-code`. Another message of the window can hold that value.
+//! - The value of a secret name in `name=value` in any text, which covers query strings. There, `code`, `key`
+//!   and `signature` are secret too.
+//! - The user and password of a URL, also if they are percent-encoded in another URL.
+//! - The value of a secret key in JSON that is a text.
 //!
 //! Booleans, nulls and empty texts are kept, because they reveal only that a field is filled. Other free text and the
 //! path segments of URLs are not searched.
 //!
-//! # What an attacker can do
+//! # Untrusted content
 //!
 //! Context can contain text of strangers. Every value is on one line. Line breaks, control characters, invisible
 //! characters, characters that change the direction of text, and every `<` are written as JSON escapes. A value can

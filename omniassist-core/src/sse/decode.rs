@@ -144,7 +144,7 @@ impl SseDecoder {
     ///
     /// # Errors
     ///
-    /// When an event exceeds the limit (`max_sse_event_bytes`), or a field is not UTF-8. The error then names the offset of
+    /// Fails if an event exceeds the limit (`max_sse_event_bytes`), or a field is not UTF-8. The error then names the offset of
     /// the first invalid byte in the stream. Events that were complete before that point are returned first.
     pub fn next_event(&mut self) -> Result<Option<SseEvent>> {
         self.guarded(Self::read_event)

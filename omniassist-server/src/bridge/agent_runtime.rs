@@ -35,7 +35,7 @@ pub trait AgentRuntime: Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// When the runtime refuses the command. The error is logged; the client gets a general error.
+    /// Returns an error if the runtime refuses the command. The error is logged; the client gets a general error.
     fn dispatch(&self, run: &BridgeRun, command: AgentCommand) -> Result<(), BoxError>;
 
     /// Subscribes again to the run in progress of this chat, for a client that lost its connection. `extensions` are those

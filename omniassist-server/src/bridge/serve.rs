@@ -51,7 +51,7 @@ impl Bridge {
     ///
     /// # Errors
     ///
-    /// When the request has no user message.
+    /// Returns an error if the request has no user message.
     pub fn send_messages(
         &self,
         request: RunRequest,

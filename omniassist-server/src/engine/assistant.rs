@@ -215,7 +215,6 @@ impl Assistant {
 
     /// Stops the run of a chat for its client: the run ends with an abort. Returns `true` if there was one. It finds only
     /// runs that [`try_run`](Self::try_run) began for this principal, in this process.
-    #[expect(clippy::must_use_candidate, reason = "what counts is that it stops")]
     pub fn stop(&self, principal: &Principal, chat_id: &str) -> bool {
         let chat = ChatKey { principal: principal.clone(), chat_id: chat_id.into() };
         let stopped = self.inner.live.stop(&chat, Text::from_static("The user stopped the run."));

@@ -251,7 +251,7 @@ impl LiveRuns {
     ///
     /// # Errors
     ///
-    /// When the assistant is draining, the chat's run answers the same message, posts to a busy chat are refused, or the
+    /// Fails if the assistant is draining, the chat's run answers the same message, posts to a busy chat are refused, or the
     /// limit of runs is reached.
     pub(super) fn admit(&self, wanted: Wanted, limits: &Limits) -> Result<Admitted, Error> {
         let before = lock(&self.table).before(&wanted)?;
@@ -350,7 +350,7 @@ impl Table {
     ///
     /// # Errors
     ///
-    /// When the assistant is draining, or the run in progress takes precedence.
+    /// Returns an error if the assistant is draining, or the run in progress takes precedence.
     fn before(&self, wanted: &Wanted) -> Result<Option<Arc<LiveRun>>, Error> {
         if self.closed {
             return Err(Error::shutting_down(RETRY_ELSEWHERE));

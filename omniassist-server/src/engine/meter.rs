@@ -42,7 +42,7 @@ impl Budget {
     ///
     /// # Errors
     ///
-    /// When the principal has nothing left, or the budget panics.
+    /// Returns an error if the principal has nothing left, or the budget panics.
     pub(super) fn admit(&self, principal: &Principal) -> Result<(), Error> {
         self.headroom(principal).map(drop).map_err(|stop| match stop.code {
             RunErrorCode::TokenBudgetExceeded => {
@@ -127,7 +127,7 @@ impl Meter {
     ///
     /// # Errors
     ///
-    /// When there is nothing left to call it with.
+    /// Returns an error if no tokens are left for the call.
     pub(super) fn begin(&mut self, transcript: &Arc<[TranscriptItem]>) -> Result<(), Stop> {
         let headroom = self.budget.headroom(&self.principal)?;
         self.turn = Some(Turn {
@@ -147,7 +147,7 @@ impl Meter {
     ///
     /// # Errors
     ///
-    /// When it has said more than the budget allows.
+    /// Returns an error if the model has written more than the budget allows.
     pub(super) fn take(&mut self, event: &LlmEvent) -> Result<(), Stop> {
         let Some(turn) = &mut self.turn else { return Ok(()) };
         turn.begun = true;
@@ -200,7 +200,7 @@ impl Meter {
     ///
     /// # Errors
     ///
-    /// When the model called tools, and no tokens are left to send it their results.
+    /// Returns an error if the model called tools, and no tokens are left to send it their results.
     pub(super) fn end(&mut self, failed: bool) -> Result<(), Stop> {
         let Some(turn) = self.turn.take() else { return Ok(()) };
         let failed = failed && !turn.finished;

@@ -108,7 +108,7 @@ impl Run {
     ///
     /// # Errors
     ///
-    /// When the run fails or is stopped.
+    /// Returns an error if the run fails or is stopped.
     pub async fn text(self) -> Result<String, RunFailure> {
         Ok(self.outcome().await?.written_text())
     }
@@ -117,7 +117,7 @@ impl Run {
     ///
     /// # Errors
     ///
-    /// When the run fails or is stopped.
+    /// Returns an error if the run fails or is stopped.
     pub async fn message(self) -> Result<Message, RunFailure> {
         Ok(self.outcome().await?.message)
     }
@@ -126,7 +126,7 @@ impl Run {
     ///
     /// # Errors
     ///
-    /// When the run fails or is stopped.
+    /// Returns an error if the run fails or is stopped.
     pub async fn outcome(mut self) -> Result<RunOutcome, RunFailure> {
         let continued_parts = self.continued.as_ref().map_or(0, |message| message.parts.len());
         let mut collector = match self.continued.take() {

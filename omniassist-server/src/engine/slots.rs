@@ -39,7 +39,7 @@ impl Slots {
     ///
     /// # Errors
     ///
-    /// When the principal, or the server, has as many runs as the limits allow. The principal's limit is checked first, so
+    /// Fails if the principal, or the server, has as many runs as the limits allow. The principal's limit is checked first, so
     /// that its error is precise even if the server is full.
     pub(super) fn take(self: &Arc<Self>, principal: &Principal, limits: &Limits) -> Result<Slot, Error> {
         let mut taken = lock(&self.taken);

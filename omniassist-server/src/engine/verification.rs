@@ -9,7 +9,7 @@ use crate::{Principal, panics};
 ///
 /// # Errors
 ///
-/// When the verifier refuses a part, which the error names, or panics.
+/// Returns an error if the verifier refuses a part, which the error names, or panics.
 pub(super) fn verify(
     request: &mut RunRequest,
     principal: &Principal,

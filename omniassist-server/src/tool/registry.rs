@@ -84,6 +84,7 @@ impl Tools {
     }
 
     /// Removes a tool. Returns `true` if it existed. Runs that have begun keep it.
+    #[expect(clippy::must_use_candidate, reason = "callers may ignore whether the tool existed")]
     pub fn unregister(&self, name: &str) -> bool {
         let mut current = crate::sync::write(&self.inner.current);
         if current.get(name).is_none() {
