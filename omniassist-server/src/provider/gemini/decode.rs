@@ -106,7 +106,7 @@ impl Reader {
         let signature = part.thought_signature.to_text();
         if let Some(call) = part.function_call {
             self.end_block(None, out);
-            return self.calls.take(call, signature, data, out);
+            return self.calls.take(*call, signature, data, out);
         }
         if let Some(code) = part.executable_code {
             self.provider_tool(out);

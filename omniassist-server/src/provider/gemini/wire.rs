@@ -1,7 +1,9 @@
-//! The JSON of a `streamGenerateContent` stream, as far as it is read.
+//! The JSON of a `streamGenerateContent` stream, as far as it is read. Large fields that most chunks do not hold are
+//! boxed: a chunk is moved several times while it is read.
 
 use omniassist_core::Usage;
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -17,7 +19,7 @@ pub(super) struct Chunk<'a> {
     #[serde(borrow, default)]
     pub(super) candidates: Few<Candidate<'a>>,
     #[serde(borrow, default)]
-    pub(super) prompt_feedback: Option<PromptFeedback<'a>>,
+    pub(super) prompt_feedback: Option<Box<PromptFeedback<'a>>>,
     #[serde(default)]
     pub(super) usage_metadata: Option<WireUsage>,
     #[serde(borrow, default)]
@@ -41,9 +43,9 @@ pub(super) struct Candidate<'a> {
     #[serde(borrow, default)]
     pub(super) finish_reason: Str<'a>,
     #[serde(borrow, default)]
-    pub(super) grounding_metadata: Option<Grounding<'a>>,
+    pub(super) grounding_metadata: Option<Box<Grounding<'a>>>,
     #[serde(borrow, default)]
-    pub(super) citation_metadata: Option<Citations<'a>>,
+    pub(super) citation_metadata: Option<Box<Citations<'a>>>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -63,11 +65,11 @@ pub(super) struct Part<'a> {
     #[serde(borrow, default)]
     pub(super) thought_signature: Str<'a>,
     #[serde(borrow, default)]
-    pub(super) function_call: Option<FunctionCall<'a>>,
+    pub(super) function_call: Option<Box<FunctionCall<'a>>>,
     #[serde(borrow, default)]
-    pub(super) inline_data: Option<Blob<'a>>,
+    pub(super) inline_data: Option<Box<Blob<'a>>>,
     #[serde(borrow, default)]
-    pub(super) file_data: Option<FileUri<'a>>,
+    pub(super) file_data: Option<Box<FileUri<'a>>>,
     #[serde(borrow, default)]
     pub(super) executable_code: Option<&'a RawValue>,
     #[serde(borrow, default)]
@@ -174,6 +176,14 @@ pub(super) struct WireUsage {
     total_token_count: Num,
     #[serde(default)]
     cached_content_token_count: Num,
+    // Most chunks have these lists of objects. Nothing reads them, but serde_json allocates for a nested value of a
+    // field that it does not know, and not for the elements of a list.
+    #[serde(default)]
+    #[expect(dead_code, reason = "read to be skipped without an allocation")]
+    prompt_tokens_details: Few<IgnoredAny>,
+    #[serde(default)]
+    #[expect(dead_code, reason = "read to be skipped without an allocation")]
+    candidates_tokens_details: Few<IgnoredAny>,
 }
 
 impl WireUsage {

@@ -77,7 +77,7 @@ impl Reader {
     fn chunk(&mut self, chunk: Chunk<'_>, data: &Text, out: &mut Out) -> Result<()> {
         let groq_error = chunk.x_groq.as_ref().and_then(|groq| groq.error);
         let choice_error = chunk.choices.0.as_ref().and_then(|choice| choice.error);
-        self.take_usage(chunk.usage.as_ref());
+        self.take_usage(chunk.usage.as_deref());
         if let Some(error) = chunk.error.or(choice_error).or(groq_error) {
             return self.fail(report::in_band(error), out);
         }
@@ -90,7 +90,7 @@ impl Reader {
             self.answer_id = chunk.id.to_text();
             out.push(LlmEvent::Start { id: self.answer_id.clone(), model: chunk.model.to_text() });
         }
-        self.take_usage(chunk.x_groq.as_ref().and_then(|groq| groq.usage.as_ref()));
+        self.take_usage(chunk.x_groq.as_ref().and_then(|groq| groq.usage.as_deref()));
         if let Some(choice) = chunk.choices.0 {
             self.choice(choice, data, out)?;
         }
@@ -118,7 +118,7 @@ impl Reader {
     }
 
     fn choice(&mut self, choice: Choice<'_>, data: &Text, out: &mut Out) -> Result<()> {
-        self.take_usage(choice.usage.as_ref());
+        self.take_usage(choice.usage.as_deref());
         if let Some(delta) = choice.delta {
             self.delta(delta, data, out)?;
         }
@@ -156,7 +156,7 @@ impl Reader {
             }
         }
         self.say(BlockKind::Refusal, delta.refusal.into_view(data), out);
-        for annotation in delta.annotations {
+        for annotation in delta.annotations.into_iter().flat_map(|annotations| *annotations) {
             if let Some(citation) = annotation.url_citation {
                 self.source(citation.url.as_str(), citation.title.to_text(), out);
             }
@@ -164,16 +164,16 @@ impl Reader {
         for item in delta.executed_tools {
             self.executed(item, data, out);
         }
-        let of = delta.tool_calls.len();
+        let of = delta.tool_calls.as_ref().map_or(0, |calls| calls.len());
         if of > 0 || delta.function_call.is_some() {
             self.end_block(out);
             self.seal(out);
         }
-        for (position, call) in delta.tool_calls.iter().enumerate() {
+        for (position, call) in delta.tool_calls.iter().flat_map(|calls| calls.iter()).enumerate() {
             self.calls.delta(call, position, of, data, out)?;
         }
-        if delta.function_call.is_some() {
-            let call = ToolDelta { function: delta.function_call, ..ToolDelta::default() };
+        if let Some(function) = delta.function_call {
+            let call = ToolDelta { function: Some(*function), ..ToolDelta::default() };
             self.calls.delta(&call, 0, 1, data, out)?;
         }
         Ok(())

@@ -1,4 +1,7 @@
 //! The JSON of a Chat Completions stream, as far as it is read, in the variants of the servers that speak it.
+//!
+//! Nearly all chunks hold one piece of text. Fields of other chunks are boxed where they are large: a chunk is moved
+//! several times while it is read, and most of its cost was the room for what it does not hold.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -21,7 +24,7 @@ pub(super) struct Chunk<'a> {
     #[serde(borrow, default)]
     pub(super) choices: FirstChoice<'a>,
     #[serde(default)]
-    pub(super) usage: Option<WireUsage>,
+    pub(super) usage: Option<Box<WireUsage>>,
     #[serde(borrow, default)]
     pub(super) error: Option<&'a RawValue>,
     /// URLs that the answer rests on (xAI, Perplexity), repeated in every chunk.
@@ -32,13 +35,13 @@ pub(super) struct Chunk<'a> {
     pub(super) search_results: Option<&'a RawValue>,
     /// Groq's extension: usage, and errors.
     #[serde(borrow, default)]
-    pub(super) x_groq: Option<Groq<'a>>,
+    pub(super) x_groq: Option<Box<Groq<'a>>>,
 }
 
 #[derive(Debug, Deserialize)]
 pub(super) struct Groq<'a> {
     #[serde(default)]
-    pub(super) usage: Option<WireUsage>,
+    pub(super) usage: Option<Box<WireUsage>>,
     #[serde(borrow, default)]
     pub(super) error: Option<&'a RawValue>,
 }
@@ -56,7 +59,7 @@ pub(super) struct Choice<'a> {
     pub(super) native_finish_reason: Str<'a>,
     /// Moonshot puts usage here.
     #[serde(default)]
-    pub(super) usage: Option<WireUsage>,
+    pub(super) usage: Option<Box<WireUsage>>,
     /// OpenRouter puts an upstream's error here.
     #[serde(borrow, default)]
     pub(super) error: Option<&'a RawValue>,
@@ -75,12 +78,12 @@ pub(super) struct Delta<'a> {
     #[serde(borrow, default)]
     pub(super) reasoning_details: Few<&'a RawValue>,
     #[serde(borrow, default)]
-    pub(super) tool_calls: Few<ToolDelta<'a>>,
+    pub(super) tool_calls: Option<Box<Few<ToolDelta<'a>>>>,
     /// The form before `tool_calls`.
     #[serde(borrow, default)]
-    pub(super) function_call: Option<FunctionDelta<'a>>,
+    pub(super) function_call: Option<Box<FunctionDelta<'a>>>,
     #[serde(borrow, default)]
-    pub(super) annotations: Few<Annotation<'a>>,
+    pub(super) annotations: Option<Box<Few<Annotation<'a>>>>,
     /// The tools that Groq's systems ran themselves.
     #[serde(borrow, default)]
     pub(super) executed_tools: Few<&'a RawValue>,
