@@ -87,8 +87,20 @@ pub(crate) fn run(named: &[Part], report: &mut Report) {
         report.step("Rust tests, all features of the core", || {
             execute(&mut cargo(&["test", "--locked", "-p", "omniassist-core", "--all-features"]))
         });
+        report.step("Rust tests, without TLS", || {
+            let plain = ["-p", "omniassist-server", "--no-default-features", "--features", "openai", "--lib"];
+            execute(cargo(&["test", "--locked"]).args(plain).arg("transport::tls"))
+        });
         report.step("Rust tests, what is off by default", || {
-            execute(&mut cargo(&["test", "--locked", "-p", "omniassist-server", "--all-features", "rate"]))
+            execute(&mut cargo(&[
+                "test",
+                "--locked",
+                "-p",
+                "omniassist-server",
+                "--features",
+                "rate-limit",
+                "rate",
+            ]))
         });
     }
     if parts.iter().all(|part| *part == Part::Rust) {
