@@ -1,4 +1,4 @@
-//! What an AG-UI client posts: whatever is accepted makes a legal transcript, with one id for each message and call.
+//! Requests of AG-UI clients: every accepted one makes a legal transcript, with one id for each message and call.
 #![no_main]
 
 use std::collections::HashSet;

@@ -1,4 +1,4 @@
-//! What an OpenAI client posts: whatever is accepted makes a legal transcript, and a conversation that a run can go on
+//! Requests of OpenAI clients: every accepted one makes a legal transcript, and a conversation that a run can go on
 //! with.
 #![no_main]
 

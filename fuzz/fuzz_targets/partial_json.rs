@@ -22,7 +22,7 @@ libfuzzer_sys::fuzz_target!(|text: &str| {
     }
 });
 
-/// Whether two keys may be the same: the last value counts then, so a value may shrink.
+/// Returns `true` if two keys may be the same. The last value counts then, so a value may shrink.
 fn may_repeat_a_key(text: &str) -> bool {
     let mut keys = HashSet::new();
     let mut rest = text;

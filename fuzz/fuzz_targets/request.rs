@@ -1,4 +1,4 @@
-//! What a client posts: whatever is accepted makes a legal transcript and survives being written and read again.
+//! Requests of AI SDK clients: every accepted one makes a legal transcript and survives being written and read again.
 #![no_main]
 
 use bytes::Bytes;

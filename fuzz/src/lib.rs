@@ -1,4 +1,4 @@
-//! What the fuzz targets share: how an input is cut into chunks, and what must hold of a decoder whatever it reads.
+//! Parts that the fuzz targets share: cutting an input into chunks, and the invariants of a decoder.
 //!
 //! An input's last byte says how many cuts there are (its lowest three bits), the bytes before it are the lengths of
 //! the chunks, used in turn, and the rest is the stream. A seed is therefore a plain stream with a few bytes behind it.
@@ -46,7 +46,7 @@ pub fn chunks<'a>(stream: &'a Bytes, lengths: &'a [usize]) -> impl Iterator<Item
     })
 }
 
-/// What a decoder made of a stream: its events, and how it ended.
+/// The result of decoding a stream: its events and its end.
 #[derive(Debug, PartialEq)]
 pub struct Decoded {
     /// The events.
@@ -156,7 +156,7 @@ const BUDGET: Duration = Duration::from_millis(250);
 ///
 /// # Panics
 ///
-/// When the budget is exceeded.
+/// Panics if the budget is exceeded.
 pub fn bounded<T>(bytes: usize, read: impl FnOnce() -> T) -> T {
     let before = cpu_time();
     let value = read();

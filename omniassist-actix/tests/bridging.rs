@@ -1,4 +1,4 @@
-//! What the SDK serves from a handler of the application's own: here an agent runtime.
+//! Tests of serving from a handler of the application: here an agent runtime.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What of the host's reaches its tools.
+//! Tests of host data in tools.
 
 use std::cell::Cell;
 use std::rc::Rc;

@@ -115,7 +115,7 @@ impl Driven {
         ran
     }
 
-    /// What the model is sent next.
+    /// Returns the model's next request.
     fn transcript(&mut self) -> Vec<TranscriptItem> {
         let due = self.due.take().or_else(|| self.machine.next_action());
         let Some(Action::CallModel { transcript }) = due else { panic!("no model call is due") };

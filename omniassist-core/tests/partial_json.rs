@@ -84,7 +84,7 @@ fn escaped(json: &str) -> String {
     out
 }
 
-/// Whether `later` is `earlier` with nothing but additions.
+/// Returns `true` if `later` is `earlier` with additions only.
 fn grew(earlier: &Value, later: &Value) -> bool {
     match (earlier, later) {
         (Value::String(earlier), Value::String(later)) => later.starts_with(earlier.as_str()),

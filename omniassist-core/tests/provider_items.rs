@@ -1,4 +1,4 @@
-//! What providers run themselves, and turns that they interrupt for it.
+//! Tests of providers' built-in tools, and of turns that the provider pauses for them.
 
 use omniassist_core::event::{CallKind, RunErrorCode};
 use omniassist_core::run::{Action, Input, RunConfig, RunMachine, RunState, ToolCatalog};

@@ -1,4 +1,4 @@
-//! What is written as a `UIMessage` is read back equal.
+//! A message that is written as a `UIMessage` reads back equal.
 
 use bytes::Bytes;
 use omniassist_core::dialect::ai_sdk::read_request;
@@ -54,7 +54,8 @@ proptest! {
     }
 }
 
-/// JSON can spell numbers that no tree of values holds. Nothing needs the value, so they pass through as they are spelt.
+/// JSON can spell numbers that no tree of values holds. Nothing needs the value, so they pass through as they
+/// are spelt.
 #[test]
 fn numbers_that_no_float_can_hold() {
     for number in

@@ -13,7 +13,7 @@ fn tool(name: &str, schema: Value) -> Arc<ToolSpec> {
     Arc::new(ToolSpec::new(name, "", schema))
 }
 
-/// What is declared for a tool `t` with this schema: its input type, and after it those of its definitions.
+/// Returns the declarations for a tool `t` with this schema: its input type, followed by its definitions.
 fn declared(schema: Value) -> String {
     let text = typescript::declarations(&[tool("t", schema)]);
     let from = text.find("export type TInput =").expect("the input type");
@@ -271,7 +271,7 @@ fn the_reader_of_requests_knows_every_declared_field() {
     assert_eq!(count, 7);
 }
 
-/// What is left of the declarations when strings are emptied and comments and white space are taken out: what the
+/// Returns the declarations without the content of strings, comments and white space: what the
 /// compiler sees as syntax.
 fn syntax(text: &str) -> String {
     let mut out = String::new();
@@ -333,7 +333,7 @@ proptest! {
     }
 }
 
-/// How urgent it is.
+/// The urgency.
 #[derive(JsonSchema)]
 #[allow(dead_code, reason = "only the schema is used")]
 enum Priority {
@@ -385,7 +385,7 @@ struct Page {
 #[serde(rename_all = "camelCase")]
 #[allow(dead_code, reason = "only the schema is used")]
 struct Search {
-    /// What to look for.
+    /// The text to find.
     ///
     /// Takes `*` and `?`.
     query: String,

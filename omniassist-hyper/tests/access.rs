@@ -1,4 +1,4 @@
-//! Who gets in: the host that is asked, over HTTP/1 and HTTP/2.
+//! Tests of access by host name, over HTTP/1 and HTTP/2.
 
 use std::net::SocketAddr;
 

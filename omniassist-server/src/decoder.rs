@@ -18,7 +18,7 @@ pub trait WireDecoder: Send {
     ///
     /// # Errors
     ///
-    /// When the bytes do not follow the protocol, or carry an error of the provider. Events pushed before the error are
+    /// Returns an error if the bytes violate the protocol or carry a provider's error. Events pushed before it are
     /// valid. A decoder that has failed stays failed.
     fn feed(&mut self, chunk: Bytes, events: &mut EventBuf<LlmEvent>) -> Result<()>;
 
@@ -26,6 +26,6 @@ pub trait WireDecoder: Send {
     ///
     /// # Errors
     ///
-    /// When the answer was not complete ([`Interrupted`](crate::ProviderErrorKind::Interrupted)).
+    /// Returns an error if the answer was incomplete ([`Interrupted`](crate::ProviderErrorKind::Interrupted)).
     fn finish(&mut self, events: &mut EventBuf<LlmEvent>) -> Result<()>;
 }

@@ -1,4 +1,4 @@
-//! How many tokens a principal may use: before a run, between its steps, and while the model talks.
+//! Tests of token budgets: before a run, between its steps, and during an answer.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};

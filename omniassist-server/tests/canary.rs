@@ -1,4 +1,4 @@
-//! What must never get out: a canary in every credential, through every fault, looked for in logs, spans, errors,
+//! Tests that no secret gets out: a canary in every credential, through every fault, looked for in logs, spans, errors,
 //! `Debug`, panic messages and the bytes of the response; and one in the system prompt, looked for in those bytes.
 
 use std::error::Error as StdError;

@@ -1,4 +1,4 @@
-//! How many runs may be under way, of one principal and of all.
+//! Tests of the limits on concurrent runs, per principal and in total.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

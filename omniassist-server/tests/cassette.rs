@@ -44,7 +44,7 @@ async fn events(provider: &impl LlmProvider) -> Vec<LlmEvent> {
     ask(provider).await.into_iter().collect::<Result<_>>().unwrap()
 }
 
-/// What the chunk lines of a cassette hold, joined: text where it is some.
+/// Returns the joined chunk lines of a cassette, as text where they are text.
 fn lines<'a>(text: &'a str, kind: &'a str) -> impl Iterator<Item = Value> + 'a {
     text.lines().filter_map(move |line| serde_json::from_str::<Value>(line).unwrap().get(kind).cloned())
 }

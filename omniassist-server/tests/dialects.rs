@@ -10,7 +10,7 @@ use omniassist_server::http::{AssistantBody, AssistantService};
 use omniassist_server::{ObjectEndpoint, Principal};
 use serde_json::{Value, json};
 
-/// How a route answers.
+/// The answer format of a route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shape {
     Sse,
@@ -81,7 +81,7 @@ impl Route {
         service.handle(self.request(Principal::anonymous())).await
     }
 
-    /// What a refusal on this route says: its stable code and the sentence.
+    /// Returns the stable code and the sentence of a refusal on this route.
     pub(crate) async fn refusal(self, response: Response<AssistantBody>) -> Refused {
         let (status, headers) = (response.status(), response.headers().clone());
         assert_eq!(headers["content-type"], "application/json", "{self:?}");
@@ -147,7 +147,7 @@ impl Route {
     }
 }
 
-/// What a refusal says.
+/// The content of a refusal.
 #[derive(Debug)]
 pub(crate) struct Refused {
     pub(crate) status: StatusCode,

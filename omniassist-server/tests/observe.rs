@@ -1,4 +1,4 @@
-//! What a host is told of runs, for its metrics.
+//! Tests of observers of runs, for metrics.
 
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;

@@ -48,7 +48,7 @@ async fn read(response: Response<AssistantBody>) -> String {
     String::from_utf8(response.into_body().collect().await.unwrap().to_bytes().into()).unwrap()
 }
 
-/// What arrives before the body breaks off.
+/// Returns the bytes that arrive before the body breaks off.
 async fn read_cut(response: Response<AssistantBody>) -> String {
     assert_eq!(response.status(), StatusCode::OK);
     let mut body = response.into_body();

@@ -1,4 +1,4 @@
-//! What a provider runs itself goes back to it within a run, as it wrote it, and to nobody else.
+//! Items of a provider's built-in tools go back to that provider within a run, unchanged, and nowhere else.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use crate::anthropic::streams::{self, delta, ended, input, opened, start, stopped, text};
 use crate::recorded::legal;
 
-/// What a search found: a string that only the provider can read, with characters that escaping could touch.
+/// A search result: a string that only the provider can read, with characters that escaping could touch.
 const SEALED: &str = "EqgfCioIARgBIiQ3YTAwMjY1Mi1m/+=\u{2028}\"\\🦀==";
 
 /// Runs an assistant with a tool `weather` on these answers. Gives the text, the events and the bodies of the requests.

@@ -1,4 +1,4 @@
-//! How often runs may begin.
+//! Tests of rate limits.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

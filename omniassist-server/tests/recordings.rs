@@ -137,7 +137,7 @@ pub(crate) fn check_cuts(name: &str, decoder: impl Fn() -> Box<dyn WireDecoder>,
     bytes.len()
 }
 
-/// What differs from EXPECTED.
+/// Returns the differences from EXPECTED.
 pub(crate) fn differences(said: &Said, expected: &Value) -> Vec<String> {
     let mut wrong = Vec::new();
     let mut compare = |what: &str, found: Value, wanted: Value| {
@@ -201,11 +201,11 @@ pub(crate) struct Call {
     pub(crate) kind: CallKind,
     /// The deltas, joined.
     pub(crate) streamed: String,
-    /// What the end of the call gave, if there was one.
+    /// The arguments at the end of the call, if it ended.
     pub(crate) ended: Option<String>,
 }
 
-/// What a stream said.
+/// The content of a stream.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Said {
     pub(crate) text: String,

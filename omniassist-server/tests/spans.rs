@@ -84,7 +84,7 @@ impl Recorder {
         })
     }
 
-    /// How often anything was created or recorded; entering a span does not count.
+    /// The number of spans, events and records. Entering a span does not count.
     pub(crate) fn calls(&self) -> usize {
         self.with(|state| state.calls)
     }

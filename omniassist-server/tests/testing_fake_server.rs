@@ -20,7 +20,7 @@ async fn connect(server: &FakeProvider) -> TcpStream {
     client
 }
 
-/// What a client reads until the connection ends or has been silent for a while, and how it ended.
+/// Returns the bytes up to the end of the connection or a pause, and the kind of end.
 async fn read(client: &mut TcpStream) -> (String, &'static str) {
     let mut bytes = Vec::new();
     let ended = loop {
@@ -35,7 +35,7 @@ async fn read(client: &mut TcpStream) -> (String, &'static str) {
     (String::from_utf8(bytes).unwrap(), ended)
 }
 
-/// What a client reads after the head of the reply.
+/// Returns the bytes after the head of the reply.
 async fn body(reply: Reply) -> (String, &'static str) {
     let server = serve(reply).await;
     let (text, ended) = read(&mut connect(&server).await).await;

@@ -1,4 +1,4 @@
-//! What a request says of the model's settings and of the tools it may call.
+//! Tests of the model's settings and tool choice in requests.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! What tools show the client beside their output.
+//! Tests of the events that tools send beside their output.
 
 use futures_util::StreamExt;
 use http::Extensions;

@@ -1,4 +1,4 @@
-//! What people read of a call: the tool's title and the summary of its arguments.
+//! Tests of the text that people read about a call: the tool's title and the summary of its arguments.
 
 use futures_util::StreamExt;
 use http::Extensions;

@@ -1,4 +1,4 @@
-//! What people and CI run on this repository: `cargo xtask COMMAND`.
+//! The commands that people and CI run on this repository: `cargo xtask COMMAND`.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command-line program talks to its terminal")]
 
 use std::env;

@@ -6,10 +6,10 @@ use std::process::ExitCode;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Why a step failed, in one line.
+/// The result of a step; the error is one line.
 pub(crate) type Outcome<T = ()> = Result<T, String>;
 
-/// What has been run so far. A failed step does not stop those that do not need it.
+/// The steps so far. A failed step does not stop those that do not need it.
 #[derive(Debug, Default)]
 pub(crate) struct Report {
     passed: u32,
@@ -26,7 +26,8 @@ impl Report {
         self.note(name, outcome, began.elapsed())
     }
 
-    /// Runs steps at the same time. Each writes what it has to say to the file that it is given; that is printed, in the
+    /// Runs steps at the same time. Each writes what it has to say to the file that it is given; that is
+    /// printed, in the
     /// order given, once the step is over.
     pub(crate) fn beside<F>(&mut self, steps: Vec<(String, PathBuf, F)>)
     where

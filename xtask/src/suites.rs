@@ -44,7 +44,7 @@ impl Part {
     }
 }
 
-/// What serves the examples while the official clients' suites run, by its name in [`ADAPTER`]: axum first, which the
+/// The servers of the examples for the official clients' suites, by their names in [`ADAPTER`]: axum first, which the
 /// examples themselves do.
 const ADAPTERS: [&str; 3] = [AXUM, "actix", "hyper"];
 
@@ -134,7 +134,7 @@ struct Suites {
     shared_cart: PathBuf,
     /// Serves each of them over the other adapters.
     served: Option<PathBuf>,
-    /// What the client suite reads.
+    /// The streams for the client suite.
     streams: Option<PathBuf>,
 }
 
@@ -231,7 +231,8 @@ impl Suites {
         }
     }
 
-    /// Runs a suite of Python's over an adapter, with the packages that it pins in an environment below the target folder.
+    /// Runs a suite of Python's over an adapter, with the packages that it pins in an environment below the
+    /// target folder.
     fn python(&self, suite: &str, adapter: &str) -> Outcome {
         let environment = target_folder()?.join(format!("python/{suite}"));
         let folder = self.folder.join(suite);

@@ -24,7 +24,7 @@ pub(crate) fn cargo(arguments: &[&str]) -> Command {
     command
 }
 
-/// What `cargo metadata` says.
+/// Returns the output of `cargo metadata`.
 pub(crate) fn metadata() -> Outcome<Value> {
     let text = process::output(&mut cargo(&["metadata", "--format-version", "1", "--locked"]))?;
     serde_json::from_str(&text).map_err(|error| format!("cargo metadata: {error}"))

@@ -1,4 +1,4 @@
-//! What becomes of events.
+//! Tests of the encoding of events.
 
 use omniassist_core::dialect::DialectEncoder;
 use omniassist_core::dialect::ag_ui::Version;
@@ -58,7 +58,7 @@ fn sent(version: Version, events: &[RunEvent]) -> Vec<Value> {
     sent
 }
 
-/// What stands between `RUN_STARTED` and the end.
+/// Returns the events between `RUN_STARTED` and the end.
 fn middle(events: Vec<RunEvent>) -> Vec<Value> {
     let mut all = vec![start()];
     all.extend(events);

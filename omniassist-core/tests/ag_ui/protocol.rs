@@ -38,7 +38,7 @@ const ANY: [&str; 7] = ["snapshot", "delta", "content", "patch", "value", "outco
 const USAGE: [&str; 5] =
     ["inputTokens", "outputTokens", "totalTokens", "reasoningTokens", "cachedInputTokens"];
 
-/// What is open, and what was seen.
+/// The open parts and the parts seen so far.
 #[derive(Default)]
 struct Stream {
     is_loose: bool,

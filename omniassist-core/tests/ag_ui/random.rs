@@ -115,7 +115,7 @@ fn rename(event: &mut RunEvent, prefix: &str) {
     }
 }
 
-/// What of a message a client of this protocol posts back.
+/// Returns the part of a message that a client of this protocol posts back.
 fn posted(mut message: Message) -> Message {
     let state = |metadata: &mut Option<ProviderMetadata>| {
         if let Some(map) = metadata {

@@ -1,4 +1,4 @@
-//! What a request says besides its messages.
+//! Tests of the fields of a request other than its messages.
 
 use bytes::Bytes;
 use omniassist_core::dialect::ag_ui::{Version, read_request};

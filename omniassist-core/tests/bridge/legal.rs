@@ -1,4 +1,4 @@
-//! What every stream keeps, whatever the runtime sends.
+//! Invariants of every stream, for any events of the runtime.
 
 use std::collections::{HashMap, HashSet};
 

@@ -1,4 +1,4 @@
-//! What becomes of each event: items 5 to 18.
+//! Tests of the mapping of each event: items 5 to 18.
 
 use omniassist_core::bridge::BridgeOptions;
 use serde_json::{Value, json};

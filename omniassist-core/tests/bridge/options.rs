@@ -1,4 +1,4 @@
-//! What a host can set: item 2.
+//! Tests of the host's options: item 2.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -19,7 +19,7 @@ fn events() -> Vec<Value> {
     ]
 }
 
-/// Whether there is reasoning, a step, a flow's status and a node's output.
+/// Returns flags for reasoning, a step, a flow's status and a node's output.
 fn shown(options: BridgeOptions) -> [bool; 4] {
     let chunks = chunks_with(options, &events());
     let types = types(&chunks);

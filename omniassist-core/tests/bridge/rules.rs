@@ -1,4 +1,4 @@
-//! What an event and a stream must have: items 22 to 26, and 30 to 35.
+//! Tests of the rules for events and streams: items 22 to 26, and 30 to 35.
 
 use omniassist_core::RunEvent;
 use omniassist_core::bridge::{

@@ -1,4 +1,4 @@
-//! What an accumulator knows of its message: items 3, 4, 19 and 20.
+//! Tests of an accumulator's state: items 3, 4, 19 and 20.
 
 use omniassist_core::bridge::PartState::{Done, Idle, Streaming};
 use omniassist_core::bridge::{

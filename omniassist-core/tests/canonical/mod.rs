@@ -102,7 +102,7 @@ proptest! {
     }
 }
 
-/// Whether two values are one to a reader that has doubles only.
+/// Returns `true` if two values are equal to a reader that has doubles only.
 fn same(one: &serde_json::Value, other: &serde_json::Value) -> bool {
     use serde_json::Value;
     match (one, other) {

@@ -18,7 +18,7 @@ fn encoder() -> Encoder {
     Encoder::new(&head(), ["show".into(), "hide".into()])
 }
 
-/// What is streamed: the chunks, and whether `[DONE]` closes them.
+/// Returns the streamed chunks, and `true` if `[DONE]` closes them.
 fn stream(mut encoder: Encoder, events: &[RunEvent]) -> (Vec<Value>, bool) {
     let mut out = BytesMut::new();
     for event in events {

@@ -35,7 +35,7 @@ struct Given {
     reason: Option<Text>,
 }
 
-/// What becomes of a call that [`strategies::run`] leaves open.
+/// The fate of a call that [`strategies::run`] leaves open.
 #[derive(Debug, Clone)]
 enum Open {
     /// The page runs it, or nobody.
@@ -186,7 +186,7 @@ pub(super) fn runner(seed: &[u8; 32]) -> TestRunner {
     TestRunner::new_with_rng(Config::default(), TestRng::from_seed(RngAlgorithm::ChaCha, seed))
 }
 
-/// How a run ends.
+/// The end of a run.
 pub(super) fn end(events: &[RunEvent]) -> Value {
     match events.last() {
         Some(RunEvent::Finish { reason, .. }) => {

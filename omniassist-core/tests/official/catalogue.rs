@@ -168,7 +168,7 @@ pub(super) fn events() -> Vec<RunEvent> {
     events
 }
 
-/// What asks somebody, and what comes of it.
+/// Questions to the user, and their answers.
 fn asked(events: &mut Vec<RunEvent>) {
     for message in [None, Some(text())] {
         for signature in [None, Some(Text::from_static("v1.k.0.AAAA"))] {
@@ -188,7 +188,7 @@ fn asked(events: &mut Vec<RunEvent>) {
     events.push(RunEvent::ToolRefused { call_id: call_id(), reason: text() });
 }
 
-/// What is shown beside text and calls.
+/// Parts other than text and calls.
 fn shown(events: &mut Vec<RunEvent>) {
     for optional in [None, Some(text())] {
         let (id, url) = (Text::from_static("s"), Text::from_static("https://example.org/?a=\"b\""));

@@ -3,7 +3,7 @@ use omniassist_core::sse::SseDecoder;
 
 use super::decode;
 
-/// Whether the stream passes the limit; the same whole, in pairs, and byte by byte.
+/// Returns `true` if the stream passes the limit: whole, in pairs, and byte by byte.
 #[track_caller]
 fn passes(stream: &str, max_event_bytes: usize) -> bool {
     let outcome = decode([stream.as_bytes()], max_event_bytes);

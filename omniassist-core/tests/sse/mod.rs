@@ -11,7 +11,7 @@ use omniassist_core::sse::{SseDecoder, SseEvent};
 
 const NO_LIMIT: usize = 64 << 20;
 
-/// What a stream gave: its events, the one cut off by its end included, and the error that ended it.
+/// The result of a stream: its events, the one that its end cut included, and its error.
 #[derive(Debug, PartialEq)]
 struct Outcome {
     events: Vec<SseEvent>,

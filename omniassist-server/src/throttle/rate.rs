@@ -4,7 +4,7 @@ use omniassist_core::Error;
 
 use super::RunAttempt;
 
-/// How often runs may begin.
+/// Tests of rate limits.
 ///
 /// Asked for each run that a client wants, once it is clear that the limits on runs under way allow it, and before its
 /// conversation is looked at. It is called within the request's task and must answer at once; a limiter that has to ask

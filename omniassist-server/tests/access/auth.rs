@@ -1,4 +1,4 @@
-//! Whose request it is.
+//! Tests of authentication.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,4 +1,4 @@
-//! What browsers are told of pages of other origins.
+//! Tests of the answers to pages of other origins.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What two parsers may read differently.
+//! Tests of JSON that two parsers may read differently.
 
 use bytes::Bytes;
 use http::{Request, header};

@@ -53,7 +53,7 @@ struct Case<'a> {
 }
 
 impl Case<'_> {
-    /// What the answer's status must be, and the code of a refusal.
+    /// The expected status, and the code of a refusal.
     fn expected(&self) -> (u16, &'static str) {
         match self.host.0 {
             "own" | "own, other case" => {}

@@ -1,4 +1,4 @@
-//! What every request passes before it is read: whose it is, where it comes from, and what it may say.
+//! Tests of the checks before a request is read: authentication, origin and content.
 
 mod auth;
 mod bodies;

@@ -1,4 +1,5 @@
-//! What a client can change of the requests to a provider: their bodies, and nothing of where they go, as whom, and for
+//! Tests of a client's influence on the requests to a provider: it changes their bodies only, and nothing of
+//! where they go, as whom, and for
 //! which model.
 
 use std::sync::Arc;

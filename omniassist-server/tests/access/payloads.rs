@@ -1,4 +1,4 @@
-//! What a hostile client puts into its strings, and a server that tells whether anybody fell for it.
+//! Strings of a hostile client, and a server that notices if one of them takes effect.
 
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::{Arc, Mutex};

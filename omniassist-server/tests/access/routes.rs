@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::Answer;
 use crate::ag_ui::{input, user};
 
-/// Who reads the errors of a route.
+/// The kind of client that reads the errors of a route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reads {
     Own,
@@ -33,7 +33,7 @@ impl Route {
         format!("{} {}{method}", self.method, self.path)
     }
 
-    /// Whether it asks the model, by a reader that no other route has.
+    /// `true` if it runs the model and has a reader of its own.
     pub(super) fn runs(&self) -> bool {
         let asked = self.body.as_ref().and_then(|body| body["method"].as_str());
         let is_copilotkit = self.reads == Reads::CopilotKit;

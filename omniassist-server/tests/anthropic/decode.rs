@@ -14,7 +14,7 @@ use super::streams::{
 use super::{decoder, whole};
 use crate::recordings::{Said, check_chunkings, check_cuts, fold};
 
-/// What a healthy stream says, in every chunking.
+/// Returns the content of a healthy stream, in every chunking.
 fn said(bytes: &[u8]) -> Said {
     check_chunkings("a stream of our own", decoder, bytes);
     let decoded = whole(bytes);

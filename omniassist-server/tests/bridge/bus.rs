@@ -56,7 +56,7 @@ impl Bus {
         self.with(|state| state.senders.remove(message_id)).unwrap();
     }
 
-    /// What is kept of a chat, for clients that come back.
+    /// The kept part of a chat, for clients that reconnect.
     pub(super) fn keeps<const N: usize>(&self, chat_id: &str, message_id: &'static str, events: [Value; N]) {
         self.with(|state| state.kept.insert(chat_id.to_owned(), (message_id.into(), events.into())));
     }

@@ -33,7 +33,7 @@ fn send(transport: &Bridge, prompt: &str) -> BridgeStream {
     transport.send_messages(RunRequest::prompt(prompt), Extensions::new()).unwrap()
 }
 
-/// What ends though the runtime goes on.
+/// Tests of streams that end while the runtime goes on.
 async fn ended<T>(ends: impl Future<Output = T>) -> T {
     tokio::time::timeout(Duration::from_secs(5), ends).await.expect("it ends")
 }

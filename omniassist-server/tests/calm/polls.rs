@@ -1,4 +1,4 @@
-//! What a body asks of the model when its server polls it without a reason.
+//! Tests of polls without a wake-up: they must not reach the model's stream.
 
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -72,7 +72,7 @@ impl Stream for Words {
     }
 }
 
-/// What a server gets that polls this often without being woken.
+/// Returns the frames of a body that is polled this often without a wake-up.
 async fn poll_for_nothing(body: &mut Pin<Box<AssistantBody>>, times: usize) -> Vec<String> {
     let mut frames = Vec::new();
     poll_fn(|cx| {

@@ -16,7 +16,7 @@ use serde::Deserialize;
 
 pub(super) use crate::openai::harness::Api;
 
-/// What tools were run with, in order.
+/// The arguments of the tools that ran, in order.
 #[derive(Clone, Default)]
 struct Ran(Arc<Mutex<Vec<String>>>);
 
@@ -83,7 +83,7 @@ impl Told {
         deltas.collect()
     }
 
-    /// How the run ended: the finish reason or the error's code.
+    /// Returns the finish reason or the error's code.
     pub(super) fn end(&self) -> String {
         match self.events.last() {
             Some(RunEvent::Finish { reason, .. }) => format!("{reason:?}"),
@@ -99,7 +99,7 @@ impl Told {
         }
     }
 
-    /// What went wrong with calls, as the model and the user read it.
+    /// Returns the errors of calls, as the model and the user read them.
     pub(super) fn call_errors(&self) -> Vec<&str> {
         let errors = self.events.iter().filter_map(|event| match event {
             RunEvent::ToolInputError { error_text, .. } | RunEvent::ToolError { error_text, .. } => {

@@ -1,4 +1,5 @@
-//! What hostile and degenerate answers cost: memory as the peak of a process of their own, work as processor time.
+//! Tests of the cost of hostile and degenerate answers: memory as the peak of a separate process, work as
+//! processor time.
 //!
 //! Each test runs itself again as a child process, so that the peak (`VmHWM`) is that of one case alone. The fake
 //! provider lives in the child, too; its share is a few copies of what it sends.
@@ -19,7 +20,7 @@ use crate::openai::streams::{chat, delta, finish, tool};
 const MIB: u64 = 1 << 20;
 const CHILD: &str = "OMNIASSIST_TEST_MEASURED";
 
-/// What a case cost.
+/// The cost of a case.
 #[derive(Debug, Clone, Copy)]
 struct Cost {
     /// Growth of the process's peak memory, in bytes.

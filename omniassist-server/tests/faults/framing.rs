@@ -271,7 +271,7 @@ async fn fault_16_a_body_that_a_gateway_compressed_is_read_as_it_comes() {
     }
 }
 
-/// What a client is sent holds nothing of what the provider wrote.
+/// Asserts that the client received nothing that the provider wrote.
 fn assert_silent_about(told: &Told, secret: &str) {
     assert!(!format!("{:?}", told.events).contains(secret), "{:?}", told.events);
 }

@@ -48,7 +48,7 @@ fn acceptor(authority: &Authority, name: &str, until: i32) -> TlsAcceptor {
     TlsAcceptor::from(Arc::new(config))
 }
 
-/// What a server does with a connection.
+/// The behaviour of a server on a connection.
 #[derive(Clone)]
 enum Front {
     /// Undoes TLS before a provider.

@@ -79,7 +79,7 @@ pub(super) struct Chat {
     next: usize,
 }
 
-/// What a turn of the assistant's may hold.
+/// The possible parts of an assistant turn.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Text,
@@ -463,7 +463,7 @@ impl<'a> Run<'a> {
     }
 }
 
-/// What a client is sent of metadata: entries under a provider's name.
+/// Returns the metadata that a client receives: entries under a provider's name.
 fn sent_state(metadata: Option<&ProviderMetadata>) -> Option<ProviderMetadata> {
     metadata.map(|entries| {
         entries

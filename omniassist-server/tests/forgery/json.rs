@@ -101,7 +101,7 @@ fn write_value(dice: &mut Dice, depth: usize, out: &mut String) {
     }
 }
 
-/// How a client writes what it was sent.
+/// The way in which a client writes the received JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Client {
     /// It read JSON into JavaScript's values and writes those.

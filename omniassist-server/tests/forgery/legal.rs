@@ -1,4 +1,4 @@
-//! What honest clients post is taken, all of it.
+//! Every post of an honest client is accepted whole.
 
 use omniassist_server::core::message::{Approval, Message, Part, ToolState};
 use omniassist_server::core::{Text, TrustHistory};
@@ -40,7 +40,7 @@ fn plainly(messages: &[Message]) -> Vec<String> {
     messages.iter().map(describe).collect()
 }
 
-/// What the user does before posting. The name, for the count.
+/// The user's action before posting, with its name for the count.
 fn change(dice: &mut Dice, chat: &mut Chat) -> &'static str {
     let user =
         |chat: &Chat, at: usize| chat.messages[at].role == omniassist_server::core::message::Role::User;

@@ -1,4 +1,4 @@
-//! What a client posts, and what becomes of it.
+//! Posts of a client, and their results.
 
 use std::collections::HashSet;
 
@@ -26,7 +26,7 @@ pub(super) struct Post {
 }
 
 impl Post {
-    /// What the client of this chat posts.
+    /// Returns the client's post in this chat.
     pub(super) fn of(chat: &Chat, dice: &mut Dice) -> Self {
         let client = if dice.one_in(3) { Client::Verbatim } else { Client::JavaScript };
         let messages = chat.messages.iter().map(|message| serde_json::to_value(message).unwrap());
@@ -74,7 +74,7 @@ impl Post {
         found
     }
 
-    /// What the server reads.
+    /// Returns the request as the server reads it.
     pub(super) fn read(&self, dice: &mut Dice) -> Result<RunRequest, Error> {
         let body = json::spell(dice, self.client, &Value::Array(self.messages.clone()));
         let mut request = RunRequest::new(read::messages(&Text::from(body), &Limits::default())?);
@@ -133,7 +133,7 @@ fn drop_refused(value: &mut Value) {
     }
 }
 
-/// What came of a forged request.
+/// The result of a forged request.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
     /// It would not have fooled a server without seals either.
@@ -165,7 +165,7 @@ pub(super) fn judge(dice: &mut Dice, post: &Post, ledger: &Ledger) -> Outcome {
     }
 }
 
-/// What a conversation holds that only the server can have written, and that it did not write.
+/// Returns the parts of a conversation that only the server may write and did not write.
 pub(super) fn unproved(messages: &[Message], ledger: &Ledger, now_ms: u64, strict: bool) -> Vec<String> {
     let mut found = Vec::new();
     for (index, message) in messages.iter().enumerate() {
@@ -242,7 +242,7 @@ pub(super) fn unproved(messages: &[Message], ledger: &Ledger, now_ms: u64, stric
     found
 }
 
-/// Whether the text stands for a result that is not believed.
+/// Returns `true` if the text replaces an untrusted result.
 fn is_ours(error_text: &str) -> bool {
     error_text.starts_with("This call did not run: ")
         || error_text == "The result of this call can no longer be verified."

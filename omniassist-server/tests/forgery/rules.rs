@@ -1,4 +1,4 @@
-//! What becomes of each kind of claim, one by one.
+//! Tests of each kind of claim, one by one.
 
 use omniassist_server::Principal;
 use omniassist_server::core::event::{ApprovalRequest, BlockId};
@@ -58,7 +58,7 @@ fn post(messages: Vec<Message>, now_ms: u64) -> Result<Vec<Message>, Error> {
     Ok(request.messages)
 }
 
-/// What becomes of the call with this id in the only message.
+/// Returns the state of the call with this id in the only message.
 fn verified(message: &Message, now_ms: u64, id: &str) -> ToolPart {
     let messages = post(vec![message.clone()], now_ms).unwrap();
     messages[0].tools().find(|tool| tool.call_id == id).unwrap().clone()

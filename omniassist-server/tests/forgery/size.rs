@@ -1,4 +1,4 @@
-//! What seals add to what is sent.
+//! Tests of the bytes that seals add.
 
 use bytes::BytesMut;
 use omniassist_server::Principal;

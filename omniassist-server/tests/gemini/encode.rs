@@ -143,7 +143,7 @@ fn options_and_the_hosts_own_fields() {
     assert_eq!(body["generationConfig"], json!({"thinkingConfig": {"includeThoughts": true}}));
 }
 
-/// What comes after the head of the last user message must not touch a byte before it, or the provider's cache of the
+/// The bytes before the head of the last user message must never change, or the provider's cache of the
 /// prompt is lost.
 #[test]
 fn the_body_before_the_last_user_message_is_byte_stable() {
@@ -161,7 +161,7 @@ fn the_body_before_the_last_user_message_is_byte_stable() {
     assert_eq!(plain, with("Hello"));
 }
 
-/// What the model said, as the entries that the next request holds: in the order in which it was begun.
+/// Returns the model's output as entries of the next request, in the order in which it began.
 fn items_of(events: &[LlmEvent]) -> Vec<TranscriptItem> {
     let mut items = Vec::new();
     let mut text = String::new();

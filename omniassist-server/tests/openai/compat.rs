@@ -1,4 +1,4 @@
-//! What is particular to one compatible server: its requests, and what its answers hold beyond the common.
+//! Tests of the peculiarities of compatible servers, in requests and in answers.
 
 use std::sync::Arc;
 

@@ -205,7 +205,7 @@ fn without_tools_nothing_is_said_of_them() {
     }
 }
 
-/// What comes after the head of the last user message must not touch a byte before it, or the provider's prompt cache
+/// The bytes before the head of the last user message must never change, or the provider's prompt cache
 /// is lost.
 #[test]
 fn the_body_before_the_last_user_message_is_byte_stable() {
@@ -233,7 +233,7 @@ fn the_body_before_the_last_user_message_is_byte_stable() {
     }
 }
 
-/// What the model said, as the entries that the next request holds.
+/// Returns the model's output as entries of the next request.
 fn items_of(events: &[LlmEvent]) -> Vec<TranscriptItem> {
     let mut items = Vec::new();
     let mut texts = std::collections::HashMap::<u32, String>::new();

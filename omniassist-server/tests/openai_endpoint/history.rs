@@ -1,4 +1,4 @@
-//! What the caller posts as the past.
+//! Tests of posted history.
 
 use omniassist_server::Assistant;
 use omniassist_server::core::TranscriptItem;
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::{answer, ask, asking, ping, show};
 use omniassist_server::Tool;
 
-/// What the model is told of the conversation, by an assistant that verifies what is posted by its seals.
+/// Returns the model's view of the conversation, from an assistant that verifies seals.
 async fn told(fields: Value) -> Vec<TranscriptItem> {
     let model = ScriptedProvider::new().turn(text("Done"));
     let assistant = Assistant::builder(model.clone())

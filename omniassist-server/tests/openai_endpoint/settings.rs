@@ -1,4 +1,4 @@
-//! What a client's fields change of how the model is asked.
+//! Tests of the client's fields that affect the request to the model.
 
 use omniassist_server::core::{ModelOptions, ReasoningEffort, ToolChoice};
 use omniassist_server::http::AssistantService;

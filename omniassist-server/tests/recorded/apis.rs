@@ -1,4 +1,4 @@
-//! What differs from API to API. Each test of this module goes over the whole list.
+//! The differences between the APIs. Each test of this module goes over the whole list.
 
 use std::sync::{Arc, LazyLock};
 
@@ -26,9 +26,9 @@ pub(crate) struct Api {
     pub(crate) provider: fn(&FakeProvider) -> Arc<dyn LlmProvider>,
     /// The body of the request that its provider makes of a payload.
     pub(crate) request: fn(&LlmPayload) -> Bytes,
-    /// What is wrong with such a body, by the provider's documentation.
+    /// Returns the faults of a body by the provider's documentation.
     pub(crate) faults: fn(&Value) -> Vec<String>,
-    /// Whether this event says that the answer is complete.
+    /// Returns `true` if this event completes the answer.
     pub(crate) is_end: fn(&Value) -> bool,
 }
 
@@ -112,7 +112,7 @@ pub(crate) const APIS: &[Api] = &[
 ];
 
 impl Api {
-    /// Whether these bytes hold the event that ends an answer.
+    /// Returns `true` if these bytes contain the event that ends an answer.
     pub(crate) fn has_end(&self, bytes: &[u8]) -> bool {
         let text = String::from_utf8_lossy(bytes);
         text.lines()

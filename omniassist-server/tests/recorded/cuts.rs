@@ -34,7 +34,7 @@ fn cuts(recording: &Recording) -> Vec<usize> {
     boundaries
 }
 
-/// What is wrong with what each provider would be sent.
+/// Returns the faults of the requests to each provider.
 fn judge(payloads: &[LlmPayload]) -> Vec<String> {
     let mut wrong = Vec::new();
     for (payload, api) in payloads.iter().flat_map(|payload| APIS.iter().map(move |api| (payload, api))) {
@@ -134,7 +134,7 @@ async fn check(recording: &Recording, cut: usize, tally: &mut Tally) -> Vec<Stri
     wrong
 }
 
-/// Whether every execution is among those wanted, each counted once.
+/// Returns `true` if every execution is among the wanted ones, each counted once.
 fn is_part_of(made: &[(String, Value)], wanted: &[(String, Value)]) -> bool {
     let mut wanted = wanted.to_vec();
     made.iter().all(|call| {

@@ -1,7 +1,7 @@
 //! Recorded provider streams: through each decoder, through the whole engine in process, over HTTP, and cut after
 //! every event. The recordings are no part of the repository: `OMNIASSIST_FIXTURES` says where they are.
 //!
-//! What a new API adds: one entry in [`apis::APIS`], and its rules in [`legal`].
+//! A new API adds one entry in [`apis::APIS`], and its rules in [`legal`].
 
 #![allow(
     clippy::needless_pass_by_value,

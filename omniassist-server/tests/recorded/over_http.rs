@@ -86,7 +86,7 @@ async fn ask(address: SocketAddr) -> Vec<Value> {
         .collect()
 }
 
-/// What the chunks of the first step say, and how the run ended.
+/// Returns the content of the first step's chunks, and the end of the run.
 fn read(chunks: &[Value]) -> (Seen, Vec<&str>) {
     let mut seen = Seen::default();
     let mut terminal = Vec::new();

@@ -1,4 +1,4 @@
-//! What a client saw of an answer, whatever it saw it through, and how that differs from what it should have seen.
+//! A client's view of an answer through any path, and its differences from the expected view.
 
 use omniassist_server::core::event::CallKind;
 use omniassist_server::core::message::{Message, Part, ToolState};
@@ -14,11 +14,11 @@ pub(crate) struct Call {
     pub(crate) name: String,
     /// The arguments as JSON; of a call that cannot run, a string with what there is.
     pub(crate) input: Value,
-    /// Whether it was handed on to be run.
+    /// `true` if it was handed on to be run.
     pub(crate) runs: bool,
 }
 
-/// What was seen of one model turn.
+/// The view of one model turn.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Seen {
     /// Visible text, refusals included.
@@ -68,7 +68,7 @@ fn input(arguments: &str, runs: bool, kind: CallKind) -> Value {
     serde_json::from_str(json).unwrap_or_else(|_| arguments.into())
 }
 
-/// What the decoder's events say.
+/// Returns the view from the decoder's events.
 pub(crate) fn from_events(events: &[LlmEvent]) -> Seen {
     struct Open {
         id: String,
@@ -121,7 +121,7 @@ pub(crate) fn from_events(events: &[LlmEvent]) -> Seen {
     seen
 }
 
-/// What the first step of a collected message says; finish and usage stand elsewhere.
+/// Returns the view from the first step of a collected message, without finish and usage.
 pub(crate) fn from_message(message: &Message) -> Seen {
     let mut seen = Seen::default();
     let mut steps = 0;
@@ -148,7 +148,7 @@ pub(crate) fn from_message(message: &Message) -> Seen {
     seen
 }
 
-/// What differs from EXPECTED.
+/// Returns the differences from EXPECTED.
 pub(crate) fn differences(seen: &Seen, recording: &Recording, layer: Layer) -> Vec<String> {
     let expected = &recording.expected;
     let mut wrong = Vec::new();

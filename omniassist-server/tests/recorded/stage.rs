@@ -62,7 +62,7 @@ pub(super) fn says(text: &'static str) -> Events {
     ]))
 }
 
-/// What the model was asked, request by request.
+/// The requests to the model.
 pub(super) type Asked = Arc<Mutex<Vec<LlmPayload>>>;
 
 /// A model whose first answer is these pieces of a stream, and whose later ones are a word.

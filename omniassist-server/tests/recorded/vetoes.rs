@@ -13,7 +13,7 @@ use super::library::{Recording, recordings};
 use super::report;
 use super::stage::{Executions, assistant, says, sorted, wanted_executions};
 
-/// What a decoder gets wrong.
+/// Returns the faults of a decoder.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Fault {
     /// The turn was cut, and the last call is ended with what arrived of it.
@@ -61,7 +61,7 @@ fn careless(recording: &Recording, fault: Fault) -> Vec<LlmEvent> {
     events
 }
 
-/// What a recording leads to where nothing but its last call is in doubt.
+/// Returns the result of a recording in which only the last call is in doubt.
 fn without_the_last(recording: &Recording) -> Vec<(String, Value)> {
     let mut wanted = wanted_executions(recording);
     let last = recording.calls().last().unwrap();

@@ -21,14 +21,14 @@ const AT_ONCE: usize = 8;
 const LONGEST: Duration = Duration::from_secs(180);
 
 tokio::task_local! {
-    /// What runs in this task, for the words of a panic.
+    /// The name of the case in this task, for the message of a panic.
     static RUNNING: String;
 }
 
-/// Why a case failed; `None` for one that passed.
+/// The reason of a failed case; `None` if it passed.
 type Failure = Option<String>;
 
-/// What came of a case over each transport; `None` where it was not asked for.
+/// The results of a case over each transport; `None` if it was not selected.
 type Outcomes = [Option<Failure>; Transport::ALL.len()];
 
 pub(crate) fn main(arguments: &[String]) -> ExitCode {
@@ -60,7 +60,7 @@ fn names() -> Vec<String> {
     names
 }
 
-/// Whether a case was asked for: all words are in its name or its transport's.
+/// Returns `true` if a case is selected: all words are in its name or its transport's.
 fn is_wanted(words: &[&str], name: &str, transport: Transport) -> bool {
     let full = format!("{name} {transport}");
     words.iter().all(|word| full.contains(word))

@@ -168,7 +168,7 @@ impl LlmProvider for Prompted {
     }
 }
 
-/// What the AI SDK posts.
+/// A request of the AI SDK.
 pub(crate) fn conversation(chat: &str) -> Value {
     json!({ "id": chat, "messages": [{ "id": "m1", "role": "user", "content": "hi" }] })
 }
@@ -178,7 +178,7 @@ pub(crate) fn run(path: &str) -> Ask {
     Ask::json(path, &conversation("c"))
 }
 
-/// What an AG-UI client posts.
+/// A request of an AG-UI client.
 pub(crate) fn ag_ui_input(thread: &str) -> Value {
     json!({
         "threadId": thread, "runId": "run-1",
@@ -187,7 +187,7 @@ pub(crate) fn ag_ui_input(thread: &str) -> Value {
     })
 }
 
-/// What an OpenAI client posts.
+/// A request of an OpenAI client.
 pub(crate) fn chat_request(stream: bool) -> Value {
     json!({
         "model": "omniassist", "stream": stream,

@@ -1,6 +1,6 @@
 use std::fmt;
 
-/// What serves the assistant, and how its clients speak to it.
+/// The server of the assistant, and the protocol of its clients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Transport {
     /// `axum::serve`, over HTTP/1.
@@ -33,7 +33,7 @@ impl Transport {
         matches!(self, Self::ActixHttp2 | Self::HyperHttp2)
     }
 
-    /// Whether a client that leaves is noticed while nothing is written to it. Actix looks at a stream of HTTP/2 only
+    /// `true` if a disconnect is noticed while nothing is written. Actix looks at a stream of HTTP/2 only
     /// when it has something to write to it, and `omniassist_actix` says so: there it takes a comment, and where a
     /// format has none, something that the model says.
     pub(crate) fn notices_in_silence(self) -> bool {

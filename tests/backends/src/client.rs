@@ -3,7 +3,7 @@ use tokio::net::TcpStream;
 
 use crate::backend::Backend;
 
-/// What the model says before it falls silent.
+/// The model's text before the stream pauses.
 pub(crate) const SO_FAR: &str = "Hm, ";
 
 /// One answer that is under way.
@@ -42,7 +42,7 @@ impl Client {
     }
 }
 
-/// What a user signs in with.
+/// The credential of a user.
 pub(crate) fn token(number: usize) -> String {
     format!("token{number}")
 }

@@ -1,6 +1,7 @@
-//! What the four example backends do alike, asked of each one's binary over HTTP; and how it ends when it is stopped.
+//! Tests of the common behaviour of the four example backends over HTTP, and of their shutdown.
 //!
-//! The binary is told by `LISTEN`, `TOKENS`, `SHUTDOWN_SECONDS`, `OPENAI_BASE_URL` and `OPENAI_API_KEY` how to run, says
+//! The binary is told by `LISTEN`, `TOKENS`, `SHUTDOWN_SECONDS`, `OPENAI_BASE_URL` and `OPENAI_API_KEY` how
+//! to run, says
 //! `listening on http://…` first, and has the assistant at `/assistant`.
 
 #![cfg(unix)]

@@ -13,9 +13,9 @@ use crate::client::{self, Client, token};
 const STREAMS: usize = 500;
 /// With fewer it would be another test.
 const LEAST: usize = 100;
-/// How long the answers may take then. None of them ends by itself.
+/// Time limit for the answers at shutdown. None of them ends by itself.
 const DEADLINE: Duration = Duration::from_secs(2);
-/// What a busy machine may take longer.
+/// Additional time for a busy machine.
 const SLACK: Duration = Duration::from_secs(20);
 
 /// Has `binary` serve hundreds of answers that do not end, sends it SIGTERM, and sees that it ends in time and that

@@ -123,7 +123,7 @@ async fn pass(
     Ok(response)
 }
 
-/// What is the host's own, from its router. It is read whole on both ways: nothing of it streams.
+/// Answers from the host's own router. Both bodies are read whole, since none of them streams.
 async fn own_route(router: web::Data<Router>, request: BridgedRequest) -> actix_web::Result<HttpResponse> {
     ask(router.get_ref().clone(), request).await.map_err(ErrorInternalServerError)
 }

@@ -19,16 +19,16 @@ pub(crate) const OWN_BODY: usize = 64 * 1024;
 #[derive(Debug)]
 pub(crate) struct Host {
     pub(crate) mounted: Mounted,
-    /// What was there before the assistant, nothing of which is under test here: it stays in axum.
+    /// The application without the assistant. It is not under test and stays in axum.
     pub(crate) own: Router,
     pub(crate) front: Front,
     /// Where to listen on 127.0.0.1.
     pub(crate) port: u16,
-    /// How long runs that are live may go on after a signal.
+    /// Time limit for live runs after a signal.
     pub(crate) drain: Duration,
 }
 
-/// What an adapter serves.
+/// The service of an adapter.
 #[derive(Debug, Clone)]
 pub(crate) enum Mounted {
     Below(&'static str, Assistant),
@@ -38,7 +38,7 @@ pub(crate) enum Mounted {
     Runtimes(Vec<(&'static str, Bridge)>),
 }
 
-/// What stands before all routes of a host.
+/// The middleware before all routes of a host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Front {
     Nothing,
@@ -69,7 +69,7 @@ impl Host {
 }
 
 impl Front {
-    /// Whether a request that names this host may pass.
+    /// Returns `true` if a request that names this host may pass.
     pub(crate) fn admits(self, host: Option<&str>) -> bool {
         self != Self::Guard || host.is_some_and(quickstart::is_for_this_machine)
     }
@@ -79,7 +79,7 @@ impl Front {
         if self == Self::Guard { &quickstart::HEADERS } else { &[] }
     }
 
-    /// Whose request it is; `header` gives the value of a header.
+    /// Returns the principal of a request; `header` returns the value of a header.
     pub(crate) fn principal<'a>(self, header: impl FnOnce(&str) -> Option<&'a str>) -> Option<Principal> {
         if self == Self::Login { ledger::principal(header(ledger::USER)) } else { None }
     }

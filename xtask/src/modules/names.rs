@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use syn::visit::{self, Visit};
 use syn::{Item, UseTree};
 
-/// How many re-exports a name is followed through.
+/// Most re-exports through which a name is followed.
 const MOST_HOPS: usize = 16;
 
 /// The path of a module below the root of its crate; empty for the root.

@@ -16,7 +16,7 @@ const MOST_CACHE_MARKERS: usize = 4;
 /// Stands for content that is a plain text and was looked at.
 const PLAIN_TEXT: &[Value] = &[Value::Null];
 
-/// What is wrong with a request.
+/// Returns the faults of a request.
 pub(crate) fn faults(body: &Value) -> Vec<String> {
     let mut faults = Faults::default();
     faults.check(is_filled(&body["model"]), "model", "missing");
@@ -63,7 +63,7 @@ pub(crate) fn faults(body: &Value) -> Vec<String> {
     faults.0
 }
 
-/// Whether a block belongs to a tool that the API runs.
+/// Returns `true` if a block belongs to a tool that the API runs.
 fn is_own_tool(block: &Value) -> bool {
     let kind = block["type"].as_str().unwrap_or_default();
     matches!(kind, "server_tool_use" | "mcp_tool_use") || kind.ends_with("_tool_result")

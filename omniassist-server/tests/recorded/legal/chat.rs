@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::{Faults, is_filled, is_name, is_new, is_object_text, items};
 
-/// What is wrong with a request.
+/// Returns the faults of a request.
 pub(crate) fn faults(body: &Value) -> Vec<String> {
     let mut faults = Faults::default();
     let messages = items(&body["messages"]);

@@ -18,7 +18,7 @@ const DATA: [&str; 7] = [
     "codeExecutionResult",
 ];
 
-/// What is wrong with a request.
+/// Returns the faults of a request.
 pub(crate) fn faults(body: &Value) -> Vec<String> {
     let mut faults = Faults::default();
     let contents = items(&body["contents"]);

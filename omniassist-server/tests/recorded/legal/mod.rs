@@ -1,4 +1,4 @@
-//! What providers accept, as their documentation and their refusals say: judges of a request's body that know nothing
+//! The rules of providers, from their documentation and their refusals: judges of a request's body that know nothing
 //! of how it was made.
 
 pub(crate) mod anthropic;
@@ -46,7 +46,7 @@ fn is_name(value: &Value, longest: usize) -> bool {
     })
 }
 
-/// Whether the key was not seen before.
+/// Returns `true` if the key was not seen before.
 fn is_new<'a>(seen: &mut HashSet<&'a str>, value: &'a Value) -> bool {
     value.as_str().is_some_and(|id| seen.insert(id))
 }

@@ -13,7 +13,7 @@ use super::{Faults, is_filled, is_name, is_new, is_object_text, items};
 const OWN_TOOLS: [&str; 5] =
     ["web_search_call", "file_search_call", "code_interpreter_call", "mcp_call", "mcp_list_tools"];
 
-/// What is wrong with a request.
+/// Returns the faults of a request.
 pub(crate) fn faults(body: &Value) -> Vec<String> {
     let mut faults = Faults::default();
     let input = items(&body["input"]);

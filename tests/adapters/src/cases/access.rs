@@ -1,4 +1,4 @@
-//! Who may use the assistant, from which pages, and under which host.
+//! Authentication, origins and host names.
 
 use omniassist_server::core::Limits;
 use omniassist_server::testing::ScriptedProvider;

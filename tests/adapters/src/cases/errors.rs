@@ -1,4 +1,4 @@
-//! What is told of what goes wrong, and how.
+//! Error answers.
 
 use omniassist_server::testing::{FakeProvider, Reply, ScriptedProvider, Turn, call, text};
 use serde_json::json;

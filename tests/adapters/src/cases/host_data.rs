@@ -1,4 +1,4 @@
-//! What the backend knows reaches its tools, in its framework's own way.
+//! Host data reaches the tools in the framework's own way.
 
 use omniassist_server::testing::{ScriptedProvider, call, text};
 use omniassist_server::{Assistant, Extension, Principal, RunContext, State, Tool, ToolError};

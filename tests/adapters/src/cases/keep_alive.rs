@@ -1,4 +1,4 @@
-//! What keeps a silent response open.
+//! Keep-alive of a silent response.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What fits, and what is one too many.
+//! Limits at n and n+1.
 
 use omniassist_server::core::Limits;
 use omniassist_server::testing::ScriptedProvider;

@@ -1,4 +1,4 @@
-//! What all transports have in common, a file for each concern.
+//! The cases that all transports share, one file per concern.
 
 pub(crate) mod access;
 pub(crate) mod connections;

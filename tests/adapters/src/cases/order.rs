@@ -1,4 +1,4 @@
-//! What is said arrives at once, in order, and whole.
+//! Events arrive at once, in order, and complete.
 
 use omniassist_server::testing::{FakeProvider, Reply, ScriptedProvider, Turn, call, responses_sse, text};
 use serde_json::json;

@@ -17,7 +17,7 @@ fn stuck() -> Assistant {
     assistant(stuck_after("so far")).limits(silent()).object(invoice()).build().unwrap()
 }
 
-/// What a dialect says of a run that was ended, or nothing where it breaks off.
+/// The last words of a dialect for a run that was ended; `None` if the body breaks off.
 const SHUT_DOWN: &str = "Please send your message again.";
 
 pub(crate) async fn drain_tells_every_live_stream(on: Transport) {

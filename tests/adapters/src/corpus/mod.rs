@@ -1,7 +1,8 @@
 //! Requests whose answers are the same bytes over all transports, volatile headers apart.
 //!
 //! Each is sent to a backend of each transport, with an assistant of its own. Compared are the status, the headers
-//! ([`Answer::steady`] says which are left out; their order does not count, as frameworks keep them in maps), and every byte
+//! ([`Answer::steady`] says which are left out; their order does not count, as frameworks keep them in maps),
+//! and every byte
 //! of the body without its framing. What the server makes up anew for each answer is replaced first, see [`names`].
 
 mod names;
@@ -15,7 +16,7 @@ use crate::host::Host;
 use crate::transport::Transport;
 use crate::wire::{Answer, Ask};
 
-/// What the names of comparisons begin with.
+/// The prefix of the names of comparisons.
 pub(crate) const PREFIX: &str = "bytes::";
 
 /// One request, and the assistant that it is for.

@@ -1,7 +1,8 @@
-//! What the server makes up anew for each answer.
+//! Values that the server generates for each answer.
 
 /// Replaces ids with a time in them (32 hexadecimal digits), seals (`v1.` and three words, of a key of this process's
-/// own), and the second at which an answer of OpenAI's API was made. Each is replaced by a word that says what it was and
+/// own), and the second at which an answer of OpenAI's API was made. Each is replaced by a word that says
+/// what it was and
 /// which of its kind, so that one that is repeated in an answer must be repeated in the others too.
 pub(super) fn replace(answer: &str) -> String {
     let mut seen = Vec::new();
@@ -24,7 +25,7 @@ pub(super) fn replace(answer: &str) -> String {
     out
 }
 
-/// What begins here, if it is one of those, and its length; otherwise that of what is to be kept.
+/// Returns the kind and length of a generated value that begins here, otherwise the length of the text to keep.
 fn name_at(rest: &str, before: &str) -> (Option<&'static str>, usize) {
     let run_of = |is: fn(u8) -> bool| rest.bytes().take_while(|byte| is(*byte)).count();
     let digits = run_of(|byte| byte.is_ascii_digit());

@@ -14,7 +14,7 @@ use crate::wire::{Ask, Connection, Exchange};
 /// The header in which clients of the backend say who they are.
 pub(crate) const USER: &str = "x-user";
 
-/// What the backend's own authentication found out, for its tools.
+/// The result of the backend's authentication, for its tools.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct User(pub(crate) String);
 
@@ -24,17 +24,17 @@ impl User {
     }
 }
 
-/// What the backend has for all its requests.
+/// The state that all requests of the backend share.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Region(pub(crate) &'static str);
 
 /// The backend's region.
 const REGION: Region = Region("north");
 
-/// What `GET /health`, a route of the backend's own, is answered.
+/// The answer to `GET /health`, a route of the backend.
 pub(crate) const HEALTH: &str = "well";
 
-/// What the backend answers to a path that nobody has.
+/// The backend's answer to an unknown path.
 pub(crate) const NOWHERE: &str = "nowhere";
 
 /// An assistant and where it is mounted.

@@ -58,7 +58,7 @@ impl Answer {
         found.unwrap_or_else(|| panic!("no {kind}: {}", self.text())).clone()
     }
 
-    /// What the text deltas of the AI SDK's stream add up to.
+    /// Returns the joined text deltas of the AI SDK's stream.
     pub(crate) fn words(&self) -> String {
         let events = self.events();
         let deltas = events.iter().filter(|event| event["type"] == "text-delta");

@@ -12,7 +12,7 @@ pub(crate) struct Ask {
     pub(crate) path: String,
     pub(crate) headers: Vec<(String, String)>,
     pub(super) pieces: Vec<Bytes>,
-    /// What the `content-length` says; without one, the body is chunked.
+    /// The announced `content-length`; without one, the body is chunked.
     pub(super) announced: Option<usize>,
     pub(super) pause: Duration,
     pub(super) ends: bool,
@@ -119,7 +119,7 @@ impl Ask {
         self
     }
 
-    /// Whether the answer is given when all is said, and not streamed.
+    /// `true` if the answer is sent whole and not streamed.
     pub(crate) fn is_for_whole_answer(&self) -> bool {
         let body = self.pieces.concat();
         String::from_utf8_lossy(&body).contains("\"stream\":false")

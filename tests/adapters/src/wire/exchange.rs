@@ -16,7 +16,7 @@ enum Wire {
     Http2(http2::Answering),
 }
 
-/// What ended a body that did not end as it should.
+/// The error of a body that did not end regularly.
 type Cut = Box<dyn std::error::Error + Send + Sync>;
 
 impl Exchange {
@@ -100,7 +100,7 @@ impl Exchange {
         }
     }
 
-    /// What there is when the connection is gone, whole or not.
+    /// Returns the bytes at the end of the connection, complete or not.
     pub(crate) async fn gone(mut self) {
         while let Ok(true) = self.more().await {}
     }

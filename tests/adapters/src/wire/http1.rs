@@ -19,7 +19,7 @@ pub(super) struct Socket {
 /// Answers come in the order of the requests; who waits for one reads it.
 pub(super) type Shared = Arc<Mutex<Socket>>;
 
-/// How the end of a body is told.
+/// The framing of a body.
 #[derive(Debug, Clone, Copy)]
 enum Framing {
     Length(usize),

@@ -19,7 +19,7 @@ use super::answer::Head;
 
 type Sent = BoxBody<Bytes, Infallible>;
 
-/// What one stream may send before it is read. The connection's window is far larger, so that a stream that nobody reads
+/// The window of one stream. The connection's window is far larger, so that a stream that nobody reads
 /// does not hold up the others.
 const STREAM_WINDOW: u32 = 64 << 10;
 const CONNECTION_WINDOW: u32 = 16 << 20;

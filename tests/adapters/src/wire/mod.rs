@@ -19,7 +19,7 @@ use std::time::Duration;
 /// Long for a machine that is busy, short for a run that nobody stops.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(40);
 
-/// What comes within [`PATIENCE`].
+/// Returns the bytes that arrive within [`PATIENCE`].
 pub(crate) async fn soon<T>(what: &str, future: impl Future<Output = T>) -> T {
     match tokio::time::timeout(PATIENCE, future).await {
         Ok(value) => value,
