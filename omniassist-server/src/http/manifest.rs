@@ -1,6 +1,6 @@
 use http::Method;
 use omniassist_core::ToolSide;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::copilotkit;
 use super::route::{CopilotKitRoute, Route};
@@ -41,23 +41,30 @@ pub(super) fn manifest(assistant: &Assistant) -> Value {
 }
 
 /// Returns the dialects with the routes that begin a run.
-fn dialects(assistant: &Assistant) -> Vec<Value> {
+fn dialects(assistant: &Assistant) -> Vec<Map<String, Value>> {
     const SSE: &str = "text/event-stream";
     const NDJSON: &str = "application/x-ndjson";
     const TEXT: &str = "text/plain";
     let dialect = |name: &str, version: &str, route: &Route, content_types: &[&str]| {
         let method = route.methods().first().map(Method::as_str);
         let path = route.path();
-        json!({"name": name, "version": version, "method": method, "path": path, "contentTypes": content_types})
+        let members = [
+            ("name", json!(name)),
+            ("version", json!(version)),
+            ("method", json!(method)),
+            ("path", json!(path)),
+            ("contentTypes", json!(content_types)),
+        ];
+        Map::from_iter(members.map(|(key, value)| (key.to_owned(), value)))
     };
     let mut text_stream = dialect("ai-sdk-text-stream", "v1", &Route::Run, &[TEXT]);
-    text_stream["path"] = "/?protocol=text".into();
+    text_stream.insert("path".to_owned(), "/?protocol=text".into());
     let mut object = dialect("ai-sdk-object", "v1", &Route::Object(None), &[TEXT]);
-    object["objects"] = objects(assistant).into();
+    object.insert("objects".to_owned(), objects(assistant).into());
     let copilotkit_route = Route::CopilotKit(CopilotKitRoute::Single);
     let mut openai =
         dialect("openai-chat-completions", "v1", &Route::ChatCompletions, &[SSE, "application/json"]);
-    openai["model"] = assistant.openai_endpoint().model_name().as_str().into();
+    openai.insert("model".to_owned(), assistant.openai_endpoint().model_name().as_str().into());
     vec![
         dialect("ai-sdk-ui-message-stream", "v1", &Route::Run, &[SSE, NDJSON]),
         text_stream,

@@ -5,7 +5,7 @@ use omniassist_core::RunRequest;
 
 use crate::Principal;
 
-/// A run that a client wants to begin. Nothing in it but the principal and the extensions is to be believed.
+/// A run that a client wants to begin. Only the principal and the extensions are trustworthy.
 #[derive(Clone, Copy)]
 pub struct RunAttempt<'a> {
     principal: &'a Principal,
@@ -14,25 +14,25 @@ pub struct RunAttempt<'a> {
 }
 
 impl<'a> RunAttempt<'a> {
-    /// An attempt of this principal.
+    /// Creates an attempt of this principal.
     #[must_use]
     pub fn new(principal: &'a Principal, request: &'a RunRequest, extensions: &'a Extensions) -> Self {
         Self { principal, request, extensions }
     }
 
-    /// Who wants it.
+    /// Returns the principal.
     #[must_use]
     pub fn principal(&self) -> &'a Principal {
         self.principal
     }
 
-    /// What is asked for. Posted history in it is not verified yet.
+    /// Returns the posted request. Its history is not verified yet.
     #[must_use]
     pub fn request(&self) -> &'a RunRequest {
         self.request
     }
 
-    /// The extensions of the HTTP request.
+    /// Returns the extensions of the HTTP request.
     #[must_use]
     pub fn extensions(&self) -> &'a Extensions {
         self.extensions

@@ -4,79 +4,79 @@ use omniassist_core::Usage;
 
 use crate::Principal;
 
-/// How many tokens a principal may use.
+/// A limit on the tokens that a principal may use.
 ///
-/// Asked before a run begins (one that has nothing left is answered 429 `token_budget_exceeded`), before each of its
-/// model calls, and while the model talks, every 64 tokens at the latest. There what is not reported yet is estimated:
-/// four bytes of text, reasoning or arguments are a token. A run that passes the budget ends with
+/// It is read before a run begins (a principal without tokens is answered 429 `token_budget_exceeded`), before each model
+/// call, and while the model writes, at least every 64 tokens. Tokens that are not reported yet are estimated: four bytes
+/// of text, reasoning or arguments count as one. A run that passes the budget ends with
 /// [`TokenBudgetExceeded`](omniassist_core::event::RunErrorCode::TokenBudgetExceeded), and the connection to its
-/// provider closes; no tool of that turn runs. When a call is over, [`spend`](Self::spend) is told what it really used.
-/// What the runs of one principal have in flight at the same time counts together.
+/// provider closes; no tool of that turn runs. After each model call, [`spend`](Self::spend) gets its actual usage.
+/// Concurrent runs of one principal count together.
 ///
-/// An answer that is complete when its tokens turn out to be too many stays complete; the next one is refused. Where
-/// the provider reports its input only at the end, the input cannot end a run before that.
+/// An answer that turns out to be over the budget when it is complete is kept; the next run is refused. If the provider
+/// reports input tokens only at the end, they cannot end a run earlier.
 ///
-/// Runs that the host starts with [`Assistant::run`](crate::Assistant::run) are not counted.
+/// Runs that the application starts with [`Assistant::run`](crate::Assistant::run) are not counted.
 ///
-/// Both methods are called within the request's task and must answer at once: a budget that lives in a database is read
-/// before, in the host's middleware, and written later. One that panics in [`left`](Self::left) ends the run with an
-/// internal error.
+/// Both methods are called synchronously, within the request's task. A budget in a database is read earlier, in a
+/// middleware of the application, and written later. A panic in [`left`](Self::left) ends the run with an internal
+/// error.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a token budget",
     note = "a token budget implements `TokenBudget`; there is `InMemoryTokenBudget`"
 )]
 pub trait TokenBudget: Send + Sync + 'static {
-    /// What the principal has left now.
+    /// Returns what the principal has left now.
     fn left(&self, principal: &Principal) -> TokensLeft;
 
-    /// Takes note of what a model call of the principal's used. Called once for each call that was begun, also where the
-    /// client left or the run was stopped.
+    /// Records the usage of a model call of the principal. It is called once for each call that was begun, also if the
+    /// client disconnected or the run was stopped.
     fn spend(&self, principal: &Principal, spent: &Spent);
 }
 
-/// What a principal has left of a budget.
+/// The rest of a principal's budget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TokensLeft {
-    /// So many tokens, input and output together.
+    /// The number of tokens, input and output together.
     pub tokens: u64,
-    /// When there will be more.
+    /// The time until the budget is renewed.
     pub resets_in: Duration,
 }
 
 impl TokensLeft {
-    /// So many tokens until there are more.
+    /// Creates a rest of this many tokens.
     #[must_use]
     pub fn new(tokens: u64, resets_in: Duration) -> Self {
         Self { tokens, resets_in }
     }
 
-    /// As many as anybody could use.
+    /// Creates a rest without bound.
     #[must_use]
     pub fn unlimited() -> Self {
         Self::new(u64::MAX, Duration::ZERO)
     }
 }
 
-/// What one model call used.
+/// The usage of one model call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Spent {
-    /// The tokens. Input and output are always there, or their total.
+    /// The tokens. Either input and output are set, or their total.
     pub usage: Usage,
-    /// Whether some of it is estimated, since the provider did not report it: the call was cut off, or this provider
-    /// never does. Text counts a token for four bytes, files nothing.
+    /// Set if some of it is estimated, because the call was cut off or the provider does not report usage. Four bytes of
+    /// text count as a token; files count nothing.
     pub estimated: bool,
 }
 
 impl Spent {
-    /// This usage.
+    /// Creates a usage.
     #[must_use]
     pub fn new(usage: Usage, estimated: bool) -> Self {
         Self { usage, estimated }
     }
 
-    /// Input and output together: as the provider sums them up, or their sum.
+    /// Returns the provider's total, or the sum of input and output.
     #[must_use]
     pub fn tokens(&self) -> u64 {
         let Usage { input_tokens, output_tokens, total_tokens, .. } = self.usage;

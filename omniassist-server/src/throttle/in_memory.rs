@@ -8,14 +8,14 @@ use tokio::time::Instant;
 use super::{Spent, TokenBudget, TokensLeft};
 use crate::Principal;
 
-/// Principals are looked through for forgotten ones after this many calls at the earliest.
+/// Expired windows are removed after at least this many calls.
 const SWEEP: usize = 1_024;
 
-/// So many tokens for each principal in a window of time: a [`TokenBudget`].
+/// A [`TokenBudget`] that gives each principal a number of tokens in a window of time.
 ///
-/// A principal's window begins when it first uses something, and the whole budget is there again when it has passed.
-/// All anonymous callers are one principal here. Kept in memory, for this process alone: a restart gives everybody
-/// everything back, and each instance behind a load balancer counts for itself. Clocks that are set do not matter.
+/// A principal's window begins with its first use, and the whole budget is renewed when it has passed. All anonymous
+/// callers are one principal here. The budget is kept in memory: a restart renews it for all, and each instance behind a
+/// load balancer counts separately. Changes of the system clock have no effect.
 ///
 /// ```
 /// use std::time::Duration;
@@ -32,7 +32,7 @@ const SWEEP: usize = 1_024;
 /// # Ok(())
 /// # }
 /// ```
-#[must_use = "a budget limits nothing until an assistant has it"]
+#[must_use = "a budget does nothing until it is given to a builder"]
 pub struct InMemoryTokenBudget {
     tokens: u64,
     window: Duration,
@@ -42,9 +42,9 @@ pub struct InMemoryTokenBudget {
 #[derive(Default)]
 struct Windows {
     of: HashMap<Principal, Window>,
-    /// Calls since windows were last looked through.
+    /// Calls since the last removal.
     calls: usize,
-    /// How many were left then.
+    /// Windows that were left then.
     remembered: usize,
 }
 
@@ -54,12 +54,12 @@ struct Window {
 }
 
 impl InMemoryTokenBudget {
-    /// This many tokens, input and output together, in each window.
+    /// Creates a budget of this many tokens, input and output together, for each window.
     pub fn new(tokens: u64, window: Duration) -> Self {
         Self { tokens, window, windows: Mutex::default() }
     }
 
-    /// How many principals have a window under way, or had one until lately.
+    /// Returns the number of principals with a window that was not removed yet.
     #[must_use]
     pub fn principals(&self) -> usize {
         self.lock().of.len()
@@ -93,7 +93,7 @@ impl TokenBudget for InMemoryTokenBudget {
 }
 
 impl Windows {
-    /// Forgets windows that have passed, once as many calls were counted as windows were left the last time.
+    /// Removes expired windows, after as many calls as there were windows the last time.
     fn sweep(&mut self, window: Duration) {
         self.calls += 1;
         if self.calls >= self.remembered.max(SWEEP) {

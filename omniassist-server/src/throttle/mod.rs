@@ -1,13 +1,13 @@
-//! Who may begin a run now, and how much it may use: rate limits and token budgets.
+//! Rate limits and token budgets of clients' runs.
 //!
-//! How many runs may be under way at the same time is a matter of [`Limits`](omniassist_core::Limits), and is limited by
-//! default. How many may begin in some time is the host's to say, with [`AssistantBuilder::rate_limit`]: by a
-//! `PrincipalRate` of this module (cargo feature `rate-limit`), or by a [`RateLimit`] of its own. Whoever is over it is
-//! answered before a model is asked. How many tokens a principal may use is said with [`AssistantBuilder::token_budget`],
-//! by an [`InMemoryTokenBudget`] or a [`TokenBudget`] of the host's own; it is kept while the model talks.
+//! The number of concurrent runs is bounded by [`Limits`](omniassist_core::Limits), with defaults. The number of runs
+//! that begin in a period is bounded by [`AssistantBuilder::rate_limit`], with a `PrincipalRate` of this module (cargo
+//! feature `rate-limit`) or an implementation of [`RateLimit`]. Runs over it are refused before the model is called. The
+//! number of tokens that a principal may use is bounded by [`AssistantBuilder::token_budget`], with an
+//! [`InMemoryTokenBudget`] or an implementation of [`TokenBudget`]. It is enforced while the model writes.
 //!
-//! A limit on requests of every kind, or one by address, is better kept in the host's own middleware, in front of the
-//! assistant; this one knows the principal and what the run is about.
+//! Limits on all requests, or by address, belong in middleware in front of the assistant. These limits know the
+//! principal and the run.
 //!
 //! ```
 //! use std::time::Duration;
@@ -16,7 +16,7 @@
 //! use omniassist_server::Assistant;
 //!
 //! # fn main() -> omniassist_server::Result<()> {
-//! // The shop closes at night: nobody but its staff may ask.
+//! // At night, only the staff of the shop may begin runs.
 //! let shop_is_open = || true;
 //! let assistant = Assistant::builder(ScriptedProvider::new())
 //!     .rate_limit(move |attempt: &RunAttempt<'_>| {

@@ -13,19 +13,17 @@ use tokio::time::Instant;
 use super::{RateLimit, RunAttempt};
 use crate::Principal;
 
-/// Principals are looked through for forgotten ones after this many attempts at the earliest.
+/// Idle principals are removed after at least this many attempts.
 const SWEEP: usize = 1_024;
 
-/// So many runs of one principal in some time: a [`RateLimit`] (GCRA, by the `governor` crate).
+/// A [`RateLimit`] for the runs of each principal (GCRA, by the `governor` crate).
 ///
-/// A principal that has been quiet may begin as many runs at once as its burst allows, by default all of the rate's;
-/// then one each time a share of the period has passed. `per_minute(20)` allows 20 at once and one more every 3 s. All
-/// anonymous callers are one principal here: give each a [`Principal`] of its own, by session or address, where that is
-/// too coarse.
+/// An idle principal may begin as many runs at once as its burst allows (default: all of the rate), and then one each
+/// time a share of the period has passed. `per_minute(20)` allows 20 at once and one more every 3 s. All anonymous
+/// callers are one principal here; give each a [`Principal`] by session or address if that is too coarse.
 ///
-/// Kept in memory, for this process alone: behind a load balancer with three instances, a principal may get three times
-/// as much. Principals whose burst is whole again are forgotten from time to time, so memory follows those who were
-/// active lately.
+/// The rate is kept in memory: behind a load balancer with three instances, a principal may get three times as much.
+/// Principals with a full burst are removed from time to time, so that memory depends on the active ones only.
 ///
 /// ```
 /// use omniassist_server::testing::ScriptedProvider;
@@ -40,32 +38,32 @@ const SWEEP: usize = 1_024;
 /// # Ok(())
 /// # }
 /// ```
-#[must_use = "a rate limits nothing until an assistant has it"]
+#[must_use = "a rate limit does nothing until it is given to a builder"]
 pub struct PrincipalRate {
-    /// `None` where no run may begin at all.
+    /// `None` refuses every run.
     limiter: Option<Limiter>,
     period: Duration,
     quota: Option<Quota>,
-    /// Attempts since principals were last looked through.
+    /// Attempts since the last removal.
     attempts: AtomicUsize,
-    /// How many were left then.
+    /// Principals that were left then.
     remembered: AtomicUsize,
 }
 
 type Limiter = RateLimiter<Principal, HashMapStateStore<Principal>, SinceStart, NoOpMiddleware<Nanos>>;
 
 impl PrincipalRate {
-    /// This many runs a second. With 0, none.
+    /// Creates a limit of this many runs a second; 0 refuses every run.
     pub fn per_second(runs: u32) -> Self {
         Self::new(runs, Duration::from_secs(1), Quota::per_second)
     }
 
-    /// This many runs a minute. With 0, none.
+    /// Creates a limit of this many runs a minute; 0 refuses every run.
     pub fn per_minute(runs: u32) -> Self {
         Self::new(runs, Duration::from_secs(60), Quota::per_minute)
     }
 
-    /// This many runs an hour. With 0, none.
+    /// Creates a limit of this many runs an hour; 0 refuses every run.
     pub fn per_hour(runs: u32) -> Self {
         Self::new(runs, Duration::from_secs(3600), Quota::per_hour)
     }
@@ -80,21 +78,21 @@ impl PrincipalRate {
         Self { limiter, period, quota, attempts: AtomicUsize::new(0), remembered: AtomicUsize::new(0) }
     }
 
-    /// How many runs a principal that has been quiet may begin at once. Default: the rate's number. With 0, none.
+    /// Sets the number of runs that an idle principal may begin at once. Default: the rate's number; 0 refuses every run.
     pub fn burst(self, runs: u32) -> Self {
         let burst = NonZeroU32::new(runs);
         let quota = self.quota.zip(burst).map(|(quota, burst)| quota.allow_burst(burst));
         Self::of(quota, self.period)
     }
 
-    /// How many principals are remembered.
+    /// Returns the number of principals that are kept in memory.
     #[must_use]
     pub fn principals(&self) -> usize {
         self.limiter.as_ref().map_or(0, RateLimiter::len)
     }
 
-    /// Forgets the principals about whom there is nothing to remember, once as many attempts were made as were
-    /// remembered the last time: so each attempt pays for looking at two at most.
+    /// Removes idle principals, after as many attempts as there were principals the last time. So each attempt pays for
+    /// at most two checks.
     fn sweep(&self, limiter: &Limiter) {
         let attempts = self.attempts.fetch_add(1, Ordering::Relaxed) + 1;
         if attempts >= self.remembered.load(Ordering::Relaxed).max(SWEEP) {
@@ -121,7 +119,7 @@ impl fmt::Debug for PrincipalRate {
     }
 }
 
-/// Tokio's clock, which tests can stop.
+/// Tokio's clock, which tests can pause.
 #[derive(Debug, Clone)]
 struct SinceStart(Instant);
 
