@@ -18,7 +18,7 @@ pub(super) type MacBytes = [u8; MAC_BYTES];
 pub(super) struct Token<'a> {
     /// The name of its key.
     pub(super) key: &'a str,
-    /// When it expires, in seconds since 1970; 0: never.
+    /// The expiry, in seconds since 1970; 0: never.
     pub(super) expiry: u64,
     /// The hash as it is spelled, which may be anything.
     pub(super) mac: &'a str,
@@ -34,7 +34,7 @@ impl<'a> Token<'a> {
         is_id(key).then_some(Self { key, expiry, mac })
     }
 
-    /// Whether its time is over.
+    /// Returns `true` if its time is over.
     pub(super) fn is_expired(&self, now_ms: u64) -> bool {
         self.expiry != 0 && now_ms >= self.expiry.saturating_mul(1000)
     }
