@@ -142,7 +142,7 @@ impl Encoder {
         let (call_id, form) = (one.call_id.clone(), one.form.take());
         match form {
             Some(Ok(output)) => {
-                self.result(&call_id, &client_state::text_of(&output), ResultKind::Output, out)
+                self.result(&call_id, &client_state::text_of(&output), ResultKind::Output, out);
             }
             Some(Err(error_text)) => self.result(&call_id, &error_text, ResultKind::Error, out),
             None => {}
