@@ -32,7 +32,7 @@ export type FunctionCall = {
   arguments: object | string;
 };
 
-/** What came of a {@link FunctionCall}. */
+/** The result of a {@link FunctionCall}. */
 export type FunctionCallOutput = {
   type: "function_call_output";
   /** The call it answers. */
@@ -70,11 +70,11 @@ export type RunRequestBody = {
   chatId?: string;
   /** The whole conversation, oldest first; at least one message. */
   messages: (ChatMessage | PartsMessage | FunctionCall | FunctionCallOutput)[];
-  /** What the user did. Default: `submit-message`. */
+  /** The action of the user. Default: `submit-message`. */
   trigger?: "submit-message" | "regenerate-message";
   /** The message that the trigger is about. */
   messageId?: string;
-  /** What happened in the application, oldest first. */
+  /** The events in the application, oldest first. */
   context?: ContextMessage[];
   /** Front-end tools beside those that the server knows. */
   tools?: DeclaredTool[];
@@ -89,7 +89,7 @@ export type ErrorBody = {
     message: string;
     /** Where in the request the wrong value stands, such as `messages[2].parts[0].text`. */
     path?: string;
-    /** What should stand there. */
+    /** The expected kind of value. */
     expected?: string;
     /** The kind of value that stands there. */
     found?: string;

@@ -1,4 +1,4 @@
-//! What people read of a call: the tool's title and a summary of the arguments.
+//! The label of a call for people: the tool's title and a summary of the arguments.
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};

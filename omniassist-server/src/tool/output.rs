@@ -30,7 +30,7 @@ impl OutputLimits {
 ///
 /// # Errors
 ///
-/// When the value has no JSON form, or more levels than allowed.
+/// Returns an error if the value has no JSON form, or more levels than allowed.
 pub(crate) fn to_json<T: Serialize + ?Sized>(
     value: &T,
     limits: OutputLimits,

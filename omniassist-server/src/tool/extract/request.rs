@@ -8,7 +8,7 @@ use crate::tool::{ToolContext, ToolError};
 /// A clone of a value that the host's middleware put into the HTTP request's extensions: the user who is logged in,
 /// the tenant, a database transaction.
 ///
-/// When the request has no such value, the tool is not called. The log names the missing type, and the model and the user
+/// The tool is not called if the request has no such value. The log names the missing type, and the model and the user
 /// read that the tool failed. Use `Option<Extension<T>>` where the value may be absent.
 ///
 /// ```
@@ -64,7 +64,7 @@ impl FromToolCall for CallId {
 
 /// The id of the chat that the run belongs to. The client chooses it: it is not a credential.
 ///
-/// When the request names no chat, the tool is not called, and the model and the user read the reason. Use
+/// The tool is not called if the request names no chat; the model and the user read the reason. Use
 /// `Option<ChatId>` where it may be absent.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ChatId(pub Text);

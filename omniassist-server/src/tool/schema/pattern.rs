@@ -24,7 +24,8 @@ impl Patterns {
     ///
     /// # Errors
     ///
-    /// When the engine, whose time is linear in the text, cannot read it.
+    /// Returns an error if the engine cannot read the pattern. Its time is linear in the text, so look-around and
+    /// back-references are not supported.
     pub(super) fn add(&mut self, pattern: &str) -> Result<u64, regex_lite::Error> {
         if let Some(known) = self.0.get(pattern) {
             return Ok(known.as_ref().map_or(0, |known| known.states));

@@ -17,7 +17,7 @@ impl Write for Lines {
     }
 }
 
-/// What is logged while a tool is called.
+/// Returns the log of a tool call.
 async fn log_of(tool: Tool) -> String {
     logged(async {
         let _ = Bench::new().call(tool, "{\"pin\": 1234}").await;

@@ -127,7 +127,7 @@ fn has_loop(root: &Value) -> bool {
         };
         let mut found = false;
         if let Some(Value::String(r)) = k.get("$ref") {
-            found |= root.pointer(&r[1..]).is_some_and(|t| direct(root, t, seen));
+            found |= root.pointer(r.trim_start_matches('#')).is_some_and(|t| direct(root, t, seen));
         }
         for key in ["anyOf", "oneOf", "allOf"] {
             for s in k.get(key).and_then(Value::as_array).into_iter().flatten() {

@@ -1,0 +1,34 @@
+//! The canonical form against the tree that `serde_json` reads: both hold the same values, and a second form of the form
+//! is the form itself.
+#![no_main]
+
+use omniassist_core::{JsonText, canonical};
+use serde_json::Value;
+
+libfuzzer_sys::fuzz_target!(|text: &str| {
+    let Ok(json) = JsonText::parse(text.to_owned()) else { return };
+    let Some(form) = omniassist_fuzz::bounded(text.len(), || canonical::of(&json)) else { return };
+    let again = canonical::of(form.json()).expect("a form has a form");
+    assert_eq!(again.json().as_str(), form.json().as_str(), "the form of a form is another one");
+    assert!(!again.left_out(), "a form leaves nothing out");
+
+    // A tree has no room for half surrogate pairs and for numbers that no double can hold.
+    let (Ok(mut tree), Ok(formed)) = (serde_json::from_str(text), serde_json::from_str::<Value>(form.json().as_str()))
+    else {
+        return;
+    };
+    canonical::remove_refused(&mut tree);
+    assert!(is_same(&tree, &formed), "{tree} is not {formed}");
+});
+
+/// Compares numbers as doubles, as JavaScript does.
+fn is_same(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Number(a), Value::Number(b)) => a.as_f64() == b.as_f64(),
+        (Value::Array(a), Value::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_same(a, b)),
+        (Value::Object(a), Value::Object(b)) => {
+            a.len() == b.len() && a.iter().all(|(name, a)| b.get(name).is_some_and(|b| is_same(a, b)))
+        }
+        (a, b) => a == b,
+    }
+}
