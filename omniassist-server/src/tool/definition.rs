@@ -13,8 +13,8 @@ use super::label::Summary;
 use super::schema;
 use super::state::StateNeed;
 use super::{
-    Approval, IntoToolFuture, IntoToolOutput, ToolContext, ToolDescription, ToolError, ToolFuture,
-    ToolHandler, ToolParameters,
+    Approval, IntoToolOutput, ToolContext, ToolDescription, ToolError, ToolFuture, ToolHandler,
+    ToolParameters,
 };
 
 /// A tool that a model can call: a function of the host, or of the client's page.
@@ -71,7 +71,7 @@ impl Tool {
     where
         F: ToolHandler<P>,
         P: ToolParameters,
-        F::Future: IntoToolFuture<Output: IntoToolOutput> + Send + 'static,
+        F::Future: Future<Output: IntoToolOutput> + Send + 'static,
     {
         let mut needs = ToolDescription::default();
         P::describe(&mut needs);

@@ -81,21 +81,9 @@ impl<E: Into<ToolError>> IntoToolError for E {
     }
 }
 
-/// A type of a tool's output: every type that is [`Serialize`]. There is nothing to implement; the trait gives the
-/// compiler's message.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be the output of a tool function",
-    label = "its output has no JSON form",
-    note = "add `#[derive(serde::Serialize)]` to the output's type"
-)]
-pub trait ToolOutput: Serialize {}
-
-#[diagnostic::do_not_recommend]
-impl<T: Serialize> ToolOutput for T {}
-
 impl<T, E> IntoToolOutput for Result<T, E>
 where
-    T: ToolOutput,
+    T: Serialize,
     E: IntoToolError,
 {
     fn into_output(self, call: &ToolContext) -> Result<JsonText, ToolError> {
@@ -105,18 +93,6 @@ where
         })
     }
 }
-
-/// A future that a tool function returns: every [`Future`]. There is nothing to implement; the trait gives the compiler's
-/// message.
-#[diagnostic::on_unimplemented(
-    message = "a tool function must be async, and this one returns `{Self}`",
-    label = "not an async function",
-    note = "write `async fn`, or return a future"
-)]
-pub trait IntoToolFuture: Future {}
-
-#[diagnostic::do_not_recommend]
-impl<F: Future> IntoToolFuture for F {}
 
 macro_rules! impl_tool_handler {
     ($($param:ident),*) => {

@@ -95,10 +95,8 @@ pub use approval::{Approval, ApprovalDecision};
 pub use context::ToolContext;
 pub use definition::Tool;
 pub use error::ToolError;
-pub use extract::{Args, CallId, ChatId, Extension, FromToolCall, State, ToolArguments, ToolDescription};
-pub use handler::{
-    IntoToolError, IntoToolFuture, IntoToolOutput, ToolFuture, ToolHandler, ToolOutput, ToolParameters,
-};
+pub use extract::{Args, CallId, ChatId, Extension, FromToolCall, State, ToolDescription};
+pub use handler::{IntoToolError, IntoToolOutput, ToolFuture, ToolHandler, ToolParameters};
 pub use json::Json;
 pub use registered::RegisteredTool;
 pub use registry::{ToolSnapshot, Tools};
