@@ -268,8 +268,8 @@ fn objects_are_checked_when_the_assistant_is_built() {
     let tuple = json!({"type": "object", "properties": {"a": {"type": "array"}}});
     for (objects, says) in [
         (vec![object("a"), object("a")], "another object"),
-        (vec![object(&"a".repeat(65))], "its name"),
-        (vec![object("a b")], "its name"),
+        (vec![object(&"a".repeat(65))], "the name is not"),
+        (vec![object("a b")], "the name is not"),
         (vec![object("stop")], "route"),
         (vec![ObjectEndpoint::with_schema("a", " ", json!({"type": "object"}))], "instruction"),
         (vec![ObjectEndpoint::with_schema("a", "x", json!({"type": "array"}))], "object"),

@@ -182,7 +182,7 @@ async fn the_host_is_told_once_what_to_do_and_why_it_failed() {
 
     let service = serve(builder().1.authenticate(tokens));
     answer(&service, request()).await;
-    assert_eq!(recorder.events_saying("refused a request that says nothing").len(), 1, "the hook said no");
+    assert_eq!(recorder.events_saying("refused a request without a principal").len(), 1, "the hook said no");
     let mut lost = request();
     lost.headers_mut().insert(header::AUTHORIZATION, HeaderValue::from_static("Bearer lost"));
     answer(&service, lost).await;
