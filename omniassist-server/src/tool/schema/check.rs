@@ -3,7 +3,8 @@ use serde_json::Value;
 
 use super::pattern::Patterns;
 use super::validate::complaints;
-use super::{cut_off, verify};
+use super::verify;
+use crate::tool::output::cut_off;
 
 /// Bytes of the text about one call, which takes a part of the model's context.
 const MAX_TEXT_BYTES: usize = 500;

@@ -2,7 +2,8 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 
-use super::{cut_off, resolve};
+use super::reference::resolve;
+use crate::tool::output::cut_off;
 
 /// Levels of schemas within schemas, references included.
 pub(super) const MAX_DEPTH: usize = 32;
