@@ -39,6 +39,7 @@ pub mod message;
 #[cfg(feature = "partial-json")]
 pub mod partial_json;
 mod payload;
+mod provider_metadata;
 pub mod run;
 pub mod sse;
 mod text;

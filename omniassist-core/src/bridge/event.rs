@@ -1,4 +1,4 @@
-use super::{FlowStatus, Skipped, read};
+use super::FlowStatus;
 use crate::{JsonText, Text, Usage};
 
 /// An event of an agent runtime. The [module](super) lists them.
@@ -110,15 +110,6 @@ pub enum AgentEvent {
 }
 
 impl AgentEvent {
-    /// Parses one event from a JSON object. Its strings share the buffer of `json`.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the type is unknown, or a required field is missing or not valid.
-    pub fn parse(json: impl Into<Text>) -> Result<Self, Skipped> {
-        read::event(&json.into())
-    }
-
     /// Returns the `type` of the event.
     #[must_use]
     pub fn event_type(&self) -> &'static str {

@@ -1,5 +1,6 @@
 use super::{AgentEvent, AgentRun, FlowStatus, SkipReason, Skipped, ToolReport};
-use crate::message::raw::{self, Body, Found, ObjectSeed, Raw, present, raw_record};
+use crate::message::body::Body;
+use crate::message::raw::{self, Found, ObjectSeed, Raw, present, raw_record};
 use crate::message::tree::TreeBudget;
 use crate::{JsonText, Text, Usage};
 
@@ -26,8 +27,18 @@ raw_record! {
     }
 }
 
-/// Parses one event.
-pub(super) fn event(json: &Text) -> Result<AgentEvent, Skipped> {
+impl AgentEvent {
+    /// Parses one event from a JSON object. Its strings share the buffer of `json`.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the type is unknown, or a required field is missing or not valid.
+    pub fn parse(json: impl Into<Text>) -> Result<Self, Skipped> {
+        parse(&json.into())
+    }
+}
+
+fn parse(json: &Text) -> Result<AgentEvent, Skipped> {
     let fields = match raw::read(json, ObjectSeed(EventFields::default())) {
         Ok(Found::Value(fields)) => fields,
         Ok(Found::Duplicate(_)) => return Err(Skipped::new(SkipReason::InvalidField)),

@@ -22,6 +22,7 @@
 //! ```
 
 mod exact;
+mod form;
 mod key;
 mod number;
 mod refused;
@@ -30,58 +31,6 @@ mod write;
 pub use exact::{
     InexactNumber, has_other_numbers, inexact_number, is_deeper_than, rounded_number, with_exact_numbers,
 };
+pub(crate) use form::rewrite;
+pub use form::{Canonical, append, of};
 pub use refused::remove_refused;
-
-use crate::JsonText;
-
-/// Nesting beyond which a value has no canonical form.
-const MAX_DEPTH: usize = 128;
-
-/// The canonical form of a JSON value.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Canonical {
-    json: JsonText,
-    left_out: bool,
-}
-
-impl Canonical {
-    /// The form itself.
-    #[must_use]
-    pub fn json(&self) -> &JsonText {
-        &self.json
-    }
-
-    /// The form itself.
-    #[must_use]
-    pub fn into_json(self) -> JsonText {
-        self.json
-    }
-
-    /// Whether something that stood in the value is not in its canonical form: a key that stood twice, or one that is
-    /// refused.
-    #[must_use]
-    pub fn left_out(&self) -> bool {
-        self.left_out
-    }
-}
-
-/// The canonical form of a value. `None` for one that is nested more than 128 levels deep.
-#[must_use]
-pub fn of(json: &JsonText) -> Option<Canonical> {
-    let mut out = Vec::with_capacity(json.as_str().len());
-    let left_out = write::write(json.as_str(), &mut out)?;
-    let text = String::from_utf8(out).ok()?;
-    Some(Canonical { json: JsonText::from_raw(text.into()), left_out })
-}
-
-/// Appends the canonical form of a value to `out`. `None`, with `out` as it was, for one that is nested more than 128
-/// levels deep.
-#[must_use]
-pub fn append(json: &JsonText, out: &mut Vec<u8>) -> Option<()> {
-    rewrite(json, out).map(drop)
-}
-
-/// As [`append`], and says whether something was [left out](Canonical::left_out).
-pub(crate) fn rewrite(json: &JsonText, out: &mut Vec<u8>) -> Option<bool> {
-    write::write(json.as_str(), out)
-}

@@ -1,8 +1,11 @@
 use std::cmp::Ordering;
 
 use super::key::{Units, sortable};
-use super::{MAX_DEPTH, number};
+use super::number;
 use crate::json_scan::plain_length;
+
+/// Nesting beyond which a value has no canonical form.
+const MAX_DEPTH: usize = 128;
 
 const HIGH_BITS: u64 = 0x8080_8080_8080_8080;
 
@@ -79,7 +82,7 @@ impl Entry {
 struct Key {
     from: usize,
     to: usize,
-    /// Whether that is in the text, where it has no escape that is written otherwise, or in the output.
+    /// `true` if the content is in the text, `false` if it is in the output.
     is_in_text: bool,
     has_escapes: bool,
 }

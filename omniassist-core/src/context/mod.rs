@@ -75,6 +75,7 @@
 //! text, so the block belongs in a user message, never in the system prompt.
 
 mod block;
+mod compressed;
 mod compressor;
 mod entry;
 mod form;
@@ -88,7 +89,8 @@ mod summary;
 mod template;
 mod write;
 
-pub use block::{Compressed, ContextBlock, ContextDigest, ContextReceipt};
+pub use block::{ContextBlock, ContextDigest, ContextReceipt};
+pub use compressed::Compressed;
 pub use compressor::{
     ContextCompressor, DEFAULT_HOST_WINDOW, DEFAULT_MAX_BYTES, DEFAULT_MAX_ENTRY_BYTES, DEFAULT_MAX_FIELDS,
     DEFAULT_MAX_VALUE_BYTES, DEFAULT_WINDOW,

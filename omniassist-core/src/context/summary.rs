@@ -2,7 +2,7 @@ use std::error::Error as StdError;
 use std::future::Future;
 use std::pin::Pin;
 
-use super::{Compressed, ContextBlock, ContextDigest};
+use super::{ContextBlock, ContextDigest};
 use crate::{Text, Usage};
 
 /// The result of a [`ContextSummariser`]. Dropping the future cancels the summary.
@@ -41,8 +41,8 @@ pub trait ContextSummariser: Send + Sync {
 /// A block to summarise.
 #[derive(Debug, Clone, Copy)]
 pub struct SummaryRequest<'a> {
-    pub(super) compressed: &'a Compressed,
     pub(super) block: &'a ContextBlock,
+    pub(super) max_bytes: usize,
 }
 
 impl<'a> SummaryRequest<'a> {
@@ -55,13 +55,13 @@ impl<'a> SummaryRequest<'a> {
     /// Returns the key under which a summary of this block can be cached.
     #[must_use]
     pub fn digest(&self) -> ContextDigest {
-        self.compressed.digest()
+        self.block.digest()
     }
 
     /// Returns the size limit of the block in bytes, which the summary should meet.
     #[must_use]
     pub fn max_bytes(&self) -> usize {
-        self.compressed.max_bytes()
+        self.max_bytes
     }
 }
 

@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use crate::message::ProviderMetadata;
+use crate::provider_metadata::ProviderMetadata;
 use crate::{JsonText, Text};
 
 /// An event of a model's answer, in order.

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::{ApprovalRequest, FinishReason, InputRequest, Source, Usage};
-use crate::message::ProviderMetadata;
+use crate::provider_metadata::ProviderMetadata;
 use crate::{JsonText, Text};
 
 /// Number of a text or reasoning block, unique within one run.

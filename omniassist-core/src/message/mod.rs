@@ -12,9 +12,9 @@
 //! ```
 
 mod approval;
+pub(crate) mod body;
 mod collect;
 pub(crate) mod file_url;
-mod metadata;
 pub(crate) mod raw;
 pub mod read;
 mod record;
@@ -22,10 +22,10 @@ mod rich;
 pub(crate) mod tree;
 mod write;
 
+pub use crate::provider_metadata::{OWN_KEY, ProviderMetadata, own_entries};
 pub use approval::{Approval, Decision};
 pub use collect::MessageCollector;
 pub(crate) use collect::{approval_question, call_label, merge_metadata, output_seal};
-pub use metadata::{OWN_KEY, ProviderMetadata, own_entries};
 pub use record::{ChatMessage, ContextMessage, FunctionCall, FunctionCallOutput};
 pub use rich::{
     DataPart, FilePart, Message, Part, ReasoningPart, Role, SourcePart, TextPart, ToolPart, ToolState,

@@ -28,7 +28,7 @@ impl PartialEq for CallIds {
 impl CallIds {
     /// Returns the id, or another one if the conversation has it already: some servers number their calls anew in
     /// every answer, and a transcript needs one id per call.
-    pub(super) fn unused(&mut self, id: Text, known: impl Iterator<Item = Text>) -> Text {
+    pub(super) fn unused(&mut self, id: &Text, known: impl Iterator<Item = Text>) -> Text {
         let taken = self.taken.get_or_insert_with(|| known.collect());
         let mut unused = id.clone();
         while !taken.insert(unused.clone()) {

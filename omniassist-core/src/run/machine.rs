@@ -1,65 +1,13 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::state::{CallState, OpenCall, Phase, RunState, VERSION};
+use super::config::RunConfig;
+use super::state::{CallState, Phase, RunState, VERSION};
 use super::turn::{BlockKind, Finish, Turn};
-use super::{CallLabel, ClientAbilities, RefusedApproval, RunRequest, ToolCatalog, call_ids, obligation};
+use super::{CallLabel, ToolCatalog, call_ids};
 use crate::event::{LlmEvent, RunErrorCode};
-use crate::message::{Message, Part, Role};
-use crate::transcript::{ToolCall, from_messages, insert_context};
-use crate::{EventBuf, JsonText, Limits, RunEvent, Text, TranscriptItem, Usage, canonical};
-
-/// The settings of a run. Ids are part of them, since the machine draws no random numbers.
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-pub struct RunConfig {
-    /// Id of the assistant message, if the run starts a new one.
-    pub message_id: Text,
-    /// Rendered application context, for the head of the last user message. Default: none.
-    pub context: Option<Text>,
-    /// Model calls since the last user message. Default: that of [`Limits`].
-    pub max_steps: u32,
-    /// Turns in a row in which every call is unusable. Default: that of [`Limits`].
-    pub max_invalid_turns: u32,
-    /// Bytes of one call's arguments. Default: that of [`Limits`].
-    pub max_tool_args_bytes: usize,
-    /// The abilities of the client, from the request. Default: all.
-    pub abilities: ClientAbilities,
-    /// Calls of one turn. Default: that of [`Limits`].
-    pub max_calls_per_turn: usize,
-    /// Bytes of a call's id. A longer one is replaced. Default: that of [`Limits`].
-    pub max_id_bytes: usize,
-    /// Levels of arrays and objects in a call's arguments or output. Default: 16 fewer than
-    /// [`max_json_depth`](Limits::max_json_depth), so that the message that carries the value can be read again.
-    pub max_value_depth: usize,
-    /// Approved calls that must not run, with the reason. Default: none.
-    pub refused_approvals: Vec<RefusedApproval>,
-}
-
-impl RunConfig {
-    /// The defaults, with the id for a new assistant message.
-    #[must_use]
-    pub fn new(message_id: impl Into<Text>) -> Self {
-        Self::with_limits(message_id, &Limits::default())
-    }
-
-    /// The limits that concern the run loop, with the id for a new assistant message.
-    #[must_use]
-    pub fn with_limits(message_id: impl Into<Text>, limits: &Limits) -> Self {
-        Self {
-            message_id: message_id.into(),
-            context: None,
-            max_steps: limits.max_steps,
-            max_invalid_turns: limits.max_invalid_turns,
-            max_tool_args_bytes: limits.max_tool_args_bytes,
-            abilities: ClientAbilities::default(),
-            max_calls_per_turn: limits.max_calls_per_turn,
-            max_id_bytes: limits.max_id_bytes,
-            max_value_depth: limits.max_json_depth.saturating_sub(16),
-            refused_approvals: Vec::new(),
-        }
-    }
-}
+use crate::transcript::ToolCall;
+use crate::{EventBuf, JsonText, RunEvent, Text, TranscriptItem, canonical};
 
 /// An event since the last step of the machine.
 #[derive(Debug, Clone)]
@@ -121,50 +69,6 @@ pub struct RunMachine {
 }
 
 impl RunMachine {
-    /// Begins a run. A conversation that ends in an assistant message is continued in that message: with the calls
-    /// that were approved, where there are any. While the client still owes something of the message's last step (an
-    /// output, an approval, a form), the run stays suspended and asks for it again.
-    #[must_use]
-    pub fn start(
-        request: &RunRequest,
-        mut config: RunConfig,
-        tools: &dyn ToolCatalog,
-        events: &mut EventBuf<RunEvent>,
-    ) -> Self {
-        let continued = obligation::continued(request);
-        config.abilities = request.abilities;
-        let message_id = continued.map_or_else(|| config.message_id.clone(), |message| message.id.clone());
-        let mut transcript = from_messages(&request.messages);
-        if let Some(block) = config.context.take() {
-            insert_context(&mut transcript, block);
-        }
-        let state = RunState {
-            version: VERSION,
-            message_id: message_id.clone(),
-            phase: Phase::ModelDue,
-            transcript,
-            left_out_calls: Vec::new(),
-            call_ids: call_ids::CallIds::default(),
-            steps: steps_since_user(&request.messages),
-            invalid_turns: 0,
-            next_block: 0,
-            usage: Usage::default(),
-            turn: Turn::default(),
-            calls: Vec::new(),
-            resumed: false,
-        };
-        let mut machine = Self { state, config };
-        events.push(RunEvent::Start { message_id, metadata: None });
-        if let Some(message) = continued {
-            obligation::tell_unaccepted(message, &request.unaccepted, events);
-            machine.take_up(message, tools, events);
-        }
-        if machine.state.phase == Phase::ModelDue && machine.out_of_steps() {
-            machine.fail(RunErrorCode::MaxSteps, events);
-        }
-        machine
-    }
-
     /// Takes up a run where its state was taken. `None` for a state of a version that this code does not know.
     #[must_use]
     pub fn resume(state: RunState, config: RunConfig) -> Option<Self> {
@@ -314,7 +218,7 @@ impl RunMachine {
                     return;
                 }
                 let own = call_ids::replacement(&id, self.config.max_id_bytes);
-                let wanted = own.clone().unwrap_or_else(|| id.clone());
+                let wanted = own.as_ref().unwrap_or(&id);
                 let known = known_call_ids(transcript, left_out_calls, turn);
                 let unused = call_ids.unused(wanted, known);
                 // An empty id, and one that the provider has given before, would not tell calls apart.
@@ -419,12 +323,6 @@ impl fmt::Debug for RunMachine {
     }
 }
 
-impl OpenCall {
-    pub(super) fn new(id: Text, name: Text, arguments: JsonText, state: CallState) -> Self {
-        Self { id, name, arguments, state }
-    }
-}
-
 /// Ids of the calls that a client has.
 fn known_call_ids<'a>(
     transcript: &'a [TranscriptItem],
@@ -436,14 +334,4 @@ fn known_call_ids<'a>(
         _ => None,
     });
     shown.chain(left_out).chain(turn.calls.iter().map(|call| &call.id)).cloned()
-}
-
-/// Model calls that the conversation shows since the last user message.
-fn steps_since_user(messages: &[Message]) -> u32 {
-    let trailing = messages.iter().rev().take_while(|message| message.role != Role::User);
-    let steps = trailing.filter(|message| message.role == Role::Assistant).map(|message| {
-        let marked = message.parts.iter().filter(|part| matches!(part, Part::StepStart)).count();
-        marked.max(usize::from(!message.parts.is_empty()))
-    });
-    u32::try_from(steps.sum::<usize>()).unwrap_or(u32::MAX)
 }

@@ -23,16 +23,19 @@
 
 mod call_ids;
 mod catalog;
+mod config;
 mod machine;
 mod obligation;
 mod outcome;
 mod overflow;
 mod request;
+mod start;
 mod state;
 mod turn;
 
 pub use catalog::{CallLabel, Gate, NoTools, ToolCatalog};
-pub use machine::{Action, Input, RunConfig, RunMachine};
-pub use obligation::{DueApproval, RefusedApproval, due_approvals};
+pub use config::{RefusedApproval, RunConfig};
+pub use machine::{Action, Input, RunMachine};
+pub use obligation::{DueApproval, due_approvals};
 pub use request::{ClientAbilities, RunRequest, ToolUse, Trigger};
 pub use state::RunState;

@@ -29,15 +29,6 @@ pub struct DueApproval {
     pub signature: Option<Text>,
 }
 
-/// An approved call that must not run.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RefusedApproval {
-    /// The call.
-    pub call_id: Text,
-    /// The reason, for the user and the model.
-    pub reason: Text,
-}
-
 /// The approved calls that a run of this request begins with: none while the client still owes something.
 #[must_use]
 pub fn due_approvals(request: &RunRequest, tools: &dyn ToolCatalog) -> Vec<DueApproval> {

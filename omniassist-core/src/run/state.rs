@@ -90,3 +90,9 @@ pub(super) enum CallState {
         error_text: Text,
     },
 }
+
+impl OpenCall {
+    pub(super) fn new(id: Text, name: Text, arguments: JsonText, state: CallState) -> Self {
+        Self { id, name, arguments, state }
+    }
+}

@@ -1,5 +1,3 @@
-use std::collections::HashMap;
-
 use super::{ToolCall, ToolResult, TranscriptItem, UserContent, repair};
 use crate::event::CallKind;
 use crate::message::{Message, Part, Role, ToolPart, ToolState, file_url};
@@ -129,15 +127,4 @@ pub(crate) fn insert_context(items: &mut Vec<TranscriptItem>, block: Text) {
         Some(content) => content.insert(0, block),
         None => items.insert(0, TranscriptItem::User { content: vec![block] }),
     }
-}
-
-/// Results by the call they answer; the first one of a call counts.
-pub(super) fn results_by_call(items: &[TranscriptItem]) -> HashMap<Text, ToolResult> {
-    let mut results = HashMap::new();
-    for item in items {
-        if let TranscriptItem::Result(result) = item {
-            results.entry(result.call_id.clone()).or_insert_with(|| result.clone());
-        }
-    }
-    results
 }

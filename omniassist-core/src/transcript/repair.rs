@@ -1,9 +1,8 @@
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
-use super::build::results_by_call;
 use super::{ToolCall, ToolResult, TranscriptItem, UserContent};
-use crate::JsonText;
 use crate::event::CallKind;
+use crate::{JsonText, Text};
 
 /// The result of a call that has none: it was stopped, lost, or never answered.
 const UNANSWERED: &str = "No result: the call was interrupted or never answered. Its outcome is unknown.";
@@ -64,7 +63,18 @@ pub fn repair(items: Vec<TranscriptItem>) -> Vec<TranscriptItem> {
     repaired
 }
 
-fn call_id(item: &TranscriptItem) -> Option<crate::Text> {
+/// Results by the call they answer; the first one of a call counts.
+fn results_by_call(items: &[TranscriptItem]) -> HashMap<Text, ToolResult> {
+    let mut results = HashMap::new();
+    for item in items {
+        if let TranscriptItem::Result(result) = item {
+            results.entry(result.call_id.clone()).or_insert_with(|| result.clone());
+        }
+    }
+    results
+}
+
+fn call_id(item: &TranscriptItem) -> Option<Text> {
     match item {
         TranscriptItem::Call(call) => Some(call.id.clone()),
         _ => None,
@@ -82,7 +92,7 @@ fn fits(call: &ToolCall) -> bool {
     }
 }
 
-fn keep(item: TranscriptItem, seen: &mut HashSet<crate::Text>) -> Option<TranscriptItem> {
+fn keep(item: TranscriptItem, seen: &mut HashSet<Text>) -> Option<TranscriptItem> {
     match item {
         TranscriptItem::Text { text, .. } if text.is_empty() => None,
         TranscriptItem::Reasoning { text, metadata: None } if text.is_empty() => None,

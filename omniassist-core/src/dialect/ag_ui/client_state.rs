@@ -10,7 +10,8 @@ use std::borrow::Cow;
 use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 
-use crate::message::raw::{self, Body, raw_item};
+use crate::message::body::Body;
+use crate::message::raw::{self, raw_item};
 use crate::message::{ProviderMetadata, own_entries};
 use crate::{JsonText, Limits, Result, Text};
 

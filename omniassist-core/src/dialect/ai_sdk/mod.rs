@@ -35,6 +35,8 @@ mod encode;
 mod prototype;
 mod request;
 mod tools;
+mod version;
 
-pub use encode::{ClientVersion, Encoder, Framing, HEADERS, NDJSON_HEADERS};
+pub use encode::{Encoder, Framing, HEADERS, NDJSON_HEADERS};
 pub use request::{read_prompt, read_request};
+pub use version::ClientVersion;

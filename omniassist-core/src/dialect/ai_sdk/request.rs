@@ -4,9 +4,8 @@ use bytes::Bytes;
 use serde::de::MapAccess;
 
 use super::tools;
-use crate::message::raw::{
-    self, ArraySeed, Body, Found, ObjectSeed, Raw, Record, present, raw_item, raw_record,
-};
+use crate::message::body::Body;
+use crate::message::raw::{self, ArraySeed, Found, ObjectSeed, Raw, Record, present, raw_item, raw_record};
 use crate::message::read::ReadMessages;
 use crate::message::tree::TreeBudget;
 use crate::message::{Message, Role, read};

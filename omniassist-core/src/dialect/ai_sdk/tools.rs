@@ -3,7 +3,8 @@ use std::sync::Arc;
 use serde::de::MapAccess;
 use serde_json::{Value, json};
 
-use crate::message::raw::{self, ArraySeed, Body, ObjectSeed, Raw, Record, present, raw_item, raw_record};
+use crate::message::body::Body;
+use crate::message::raw::{self, ArraySeed, ObjectSeed, Raw, Record, present, raw_item, raw_record};
 use crate::{Error, Limits, Result, Text, ToolSpec, check_tool_name};
 
 raw_record! {

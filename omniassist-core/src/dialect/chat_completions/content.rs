@@ -1,6 +1,7 @@
 //! The content of messages: a string, or an array of parts.
 
-use crate::message::raw::{self, ArraySeed, Body, Raw, present, raw_item, raw_record};
+use crate::message::body::Body;
+use crate::message::raw::{self, ArraySeed, Raw, present, raw_item, raw_record};
 use crate::message::{FilePart, Part};
 use crate::{Error, Limits, Result, Text};
 

@@ -1,7 +1,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::content;
-use crate::message::raw::{self, ArraySeed, Body, Found, Raw, present, raw_item, raw_record};
+use crate::message::body::Body;
+use crate::message::raw::{self, ArraySeed, Found, Raw, present, raw_item, raw_record};
 use crate::message::read::check_id;
 use crate::message::{Message, Part, Role, ToolPart, ToolState};
 use crate::{Error, JsonText, Limits, Result, Text, check_tool_name};

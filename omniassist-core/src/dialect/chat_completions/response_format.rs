@@ -1,6 +1,7 @@
 use serde_json::Value;
 
-use crate::message::raw::{self, Body, Raw, present, raw_record};
+use crate::message::body::Body;
+use crate::message::raw::{self, Raw, present, raw_record};
 use crate::{Error, Result, Text, check_tool_name};
 
 raw_record! {

@@ -1,7 +1,8 @@
 use serde_json::Value;
 
 use super::request::RequestFields;
-use crate::message::raw::{self, Body, Raw, present};
+use crate::message::body::Body;
+use crate::message::raw::{self, Raw, present};
 use crate::{Error, ReasoningEffort, Result, Text};
 
 /// The settings that a caller asks for. None applies by itself: the host decides which count.

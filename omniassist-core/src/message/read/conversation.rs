@@ -3,7 +3,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::record::{Words, parts_seed};
 use super::{MessageRecord, PartRecord, optional_id, tool};
-use crate::message::raw::{self, Body, present};
+use crate::message::body::Body;
+use crate::message::raw::{self, present};
 use crate::message::{Message, Part, Role, ToolPart, ToolState};
 use crate::{Error, JsonText, Limits, Result, Text};
 
@@ -209,7 +210,7 @@ impl<'a> Conversation<'a> {
     }
 
     fn add_call(&mut self, index: usize, record: &MessageRecord<'_>) -> Result<()> {
-        let mut call = tool::call(self.body, self.limits, record)?;
+        let mut call = tool::call(self.body, self.limits, &record.fields)?;
         let message_id = call.message_id.take();
         let mut call = ToolPart::from(call);
         let key = if present(record.fields.call_id).is_some() { "call_id" } else { "id" };
@@ -259,7 +260,7 @@ impl<'a> Conversation<'a> {
     }
 
     fn add_output(&mut self, record: &MessageRecord<'_>) -> Result<()> {
-        let output = tool::output(self.body, self.limits, record)?;
+        let output = tool::output(self.body, self.limits, &record.fields)?;
         let error = |found: &'static str| {
             Error::invalid_field("call_id", "the id of a call before it that waits for its output", found)
         };

@@ -1,4 +1,5 @@
-use crate::message::raw::{Body, Raw, present};
+use crate::message::body::Body;
+use crate::message::raw::{Raw, present};
 use crate::{Error, Limits, Result, Text};
 
 /// Checks the id of a chat or a run that a client chose: 1 to [`Limits::max_id_bytes`] bytes of printable ASCII, without

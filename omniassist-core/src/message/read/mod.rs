@@ -43,6 +43,7 @@
 //! ```
 
 mod conversation;
+mod fields;
 mod id;
 mod part;
 mod record;
@@ -52,9 +53,10 @@ use conversation::Conversation;
 pub(crate) use conversation::ReadMessages;
 pub use id::{check_chat_id, check_id};
 pub(crate) use id::{optional_chat_id, optional_id};
-pub(crate) use record::{MessageRecord, PartRecord, messages_seed};
+pub(crate) use part::PartRecord;
+pub(crate) use record::{MessageRecord, messages_seed};
 
-use super::raw::Body;
+use super::body::Body;
 use super::tree::TreeBudget;
 use super::{Message, raw};
 use crate::{Limits, Result, Text};

@@ -2,39 +2,16 @@ use std::borrow::Cow;
 
 use serde::de::{Deserialize as _, DeserializeSeed, Deserializer, Error as _};
 
-use super::{PartRecord, tool};
+use super::fields::PartFields;
+use super::tool;
 use crate::event::Source;
-use crate::message::raw::{self, Body, Raw, raw_record};
+use crate::message::body::Body;
+use crate::message::raw::{self, Found, Raw};
 use crate::message::{DataPart, FilePart, Part, ProviderMetadata, ReasoningPart, SourcePart, TextPart};
 use crate::{JsonText, Limits, Result, Text};
 
-raw_record! {
-    /// The fields of all kinds of parts.
-    PartFields {
-        kind: "type",
-        text: "text",
-        provider_metadata: "providerMetadata",
-        media_type: "mediaType",
-        url: "url",
-        filename: "filename",
-        source_id: "sourceId",
-        title: "title",
-        id: "id",
-        data: "data",
-        tool_call_id: "toolCallId",
-        tool_name: "toolName",
-        state: "state",
-        input: "input",
-        raw_input: "rawInput",
-        output: "output",
-        error_text: "errorText",
-        preliminary: "preliminary",
-        provider_executed: "providerExecuted",
-        call_provider_metadata: "callProviderMetadata",
-        result_provider_metadata: "resultProviderMetadata",
-        approval: "approval",
-    }
-}
+/// A part, and the text that it was read from. An error of a part is reported with its message.
+pub(crate) type PartRecord<'a> = (Raw<'a>, Found<Result<Part>>);
 
 /// Reads a part. Kinds that are not known are kept as they came.
 pub(super) struct PartSeed<'a> {

@@ -1,31 +1,10 @@
 use serde::de::{DeserializeSeed, MapAccess};
 
-use super::part::PartSeed;
-use crate::message::Part;
-use crate::message::raw::{ArraySeed, Body, Found, ObjectSeed, Raw, Record, raw_record};
+use super::fields::MessageFields;
+use super::part::{PartRecord, PartSeed};
+use crate::message::body::Body;
+use crate::message::raw::{ArraySeed, Found, ObjectSeed, Raw, Record};
 use crate::{Limits, Result};
-
-raw_record! {
-    /// The fields of a message, a function call or a function call's output, but for `parts`.
-    MessageFields {
-        id: "id",
-        role: "role",
-        content: "content",
-        metadata: "metadata",
-        kind: "type",
-        call_id: "call_id",
-        name: "name",
-        arguments: "arguments",
-        output: "output",
-        status: "status",
-        message_id: "messageId",
-        call_provider_metadata: "callProviderMetadata",
-        provider_metadata: "providerMetadata",
-    }
-}
-
-/// A part, and the text that it was read from. An error of a part is reported with its message.
-pub(crate) type PartRecord<'a> = (Raw<'a>, Found<Result<Part>>);
 
 /// An element of a `messages` array, with its parts read in the same walk.
 pub(crate) struct MessageRecord<'a> {

@@ -1,6 +1,7 @@
-use super::part::PartFields;
-use super::{MessageRecord, check_id, optional_id};
-use crate::message::raw::{self, Body, Raw};
+use super::fields::{MessageFields, PartFields};
+use super::{check_id, optional_id};
+use crate::message::body::Body;
+use crate::message::raw::{self, Raw};
 use crate::message::{
     Approval, FunctionCall, FunctionCallOutput, ProviderMetadata, ToolPart, ToolState, tree,
 };
@@ -80,8 +81,7 @@ fn approval(body: Body<'_>, fields: &PartFields<'_>, answered: bool) -> Result<A
 }
 
 /// Reads a `function_call` record.
-pub(super) fn call(body: Body<'_>, limits: &Limits, record: &MessageRecord<'_>) -> Result<FunctionCall> {
-    let fields = &record.fields;
+pub(super) fn call(body: Body<'_>, limits: &Limits, fields: &MessageFields<'_>) -> Result<FunctionCall> {
     // An item of the Responses API carries its own `id` beside the `call_id` that its output refers to.
     let (id, key) = match raw::present(fields.call_id) {
         Some(raw) => (Some(raw), "call_id"),
@@ -121,9 +121,8 @@ fn arguments(body: Body<'_>, raw: Option<Raw<'_>>) -> Result<JsonText> {
 pub(super) fn output(
     body: Body<'_>,
     limits: &Limits,
-    record: &MessageRecord<'_>,
+    fields: &MessageFields<'_>,
 ) -> Result<FunctionCallOutput> {
-    let fields = &record.fields;
     let call_id = body.text(fields.call_id, "call_id")?;
     check_id(&call_id, "call_id", limits)?;
     let Some(raw) = fields.output else {

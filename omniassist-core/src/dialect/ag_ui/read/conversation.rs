@@ -3,7 +3,8 @@ use std::collections::{HashMap, HashSet};
 use super::content;
 use super::tool_calls::CallFields;
 use crate::dialect::ag_ui::{client_state, ids};
-use crate::message::raw::{self, ArraySeed, Body, Raw, present, raw_item, raw_record};
+use crate::message::body::Body;
+use crate::message::raw::{self, ArraySeed, Raw, present, raw_item, raw_record};
 use crate::message::{Message, Part, ProviderMetadata, ReasoningPart, Role, TextPart};
 use crate::{Error, JsonText, Limits, Result, Text};
 

@@ -7,9 +7,8 @@ use super::{resume, tools};
 use crate::dialect::ag_ui::interrupt::Settled;
 use crate::dialect::ag_ui::write::{Continuation, Encoder};
 use crate::dialect::ag_ui::{Version, ids};
-use crate::message::raw::{
-    self, ArraySeed, Body, Found, ObjectSeed, Raw, Record, present, raw_item, raw_record,
-};
+use crate::message::body::Body;
+use crate::message::raw::{self, ArraySeed, Found, ObjectSeed, Raw, Record, present, raw_item, raw_record};
 use crate::message::read::check_chat_id;
 use crate::message::tree::TreeBudget;
 use crate::message::{Message, Part, Role};

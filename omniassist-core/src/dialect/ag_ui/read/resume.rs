@@ -5,7 +5,8 @@ use std::collections::HashSet;
 use super::conversation::Read;
 use crate::dialect::ag_ui::client_state;
 use crate::dialect::ag_ui::interrupt::{Interrupt, Settled, approval};
-use crate::message::raw::{self, ArraySeed, Body, Raw, present, raw_item, raw_record};
+use crate::message::body::Body;
+use crate::message::raw::{self, ArraySeed, Raw, present, raw_item, raw_record};
 use crate::message::{Approval, Decision, Message, Part, Role, ToolPart, ToolState};
 use crate::{Error, JsonText, Limits, Result, Text};
 

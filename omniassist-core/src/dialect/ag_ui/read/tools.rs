@@ -2,7 +2,8 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use crate::message::raw::{self, ArraySeed, Body, Raw, present, raw_item, raw_record};
+use crate::message::body::Body;
+use crate::message::raw::{self, ArraySeed, Raw, present, raw_item, raw_record};
 use crate::{Error, Limits, Result, ToolSpec, check_tool_name};
 
 raw_record! {

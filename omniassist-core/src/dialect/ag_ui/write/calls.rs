@@ -3,33 +3,12 @@
 use bytes::BytesMut;
 use serde_json::{Map, json};
 
-use super::encoder::Encoder;
+use super::encoder::{Call, Encoder, Progress};
 use super::frame::{Frame, encrypted};
 use super::outcome::Ask;
 use crate::dialect::ag_ui::client_state::{self, ResultKind};
 use crate::message::{OWN_KEY, ProviderMetadata};
 use crate::{JsonText, Text};
-
-/// A call of this run.
-#[derive(Debug, Clone)]
-pub(super) struct Call {
-    pub(super) id: Text,
-    /// The arguments as far as the client has them.
-    sent: String,
-    pub(super) progress: Progress,
-    pub(super) provider_executed: bool,
-    state: Option<ProviderMetadata>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Progress {
-    /// Its arguments are arriving.
-    Open,
-    /// It has its arguments and waits.
-    Whole,
-    /// It has its result, perhaps before its arguments.
-    Answered,
-}
 
 impl Encoder {
     fn call_mut(&mut self, call_id: &str) -> Option<&mut Call> {

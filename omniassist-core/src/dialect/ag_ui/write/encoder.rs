@@ -1,17 +1,11 @@
 use bytes::BytesMut;
-use serde_json::{Map, Value, json};
 
-use super::calls::{Call, Progress};
-use super::frame::{self, Frame, encrypted};
-use super::outcome::{self, Ask, Interrupted, Outcome};
-use super::view::{self, Progressing, custom};
-use crate::dialect::DialectEncoder;
-use crate::dialect::ag_ui::client_state::{self, ResultKind};
+use super::outcome::Ask;
+use crate::Text;
 use crate::dialect::ag_ui::interrupt::Settled;
 use crate::dialect::ag_ui::{Version, ids};
-use crate::event::{BlockId, FinishReason, RunErrorCode, Usage};
-use crate::message::{OWN_KEY, ProviderMetadata};
-use crate::{RunEvent, Text};
+use crate::event::{BlockId, Usage};
+use crate::message::ProviderMetadata;
 
 /// Response headers: those of an event stream, and what keeps proxies from changing it or holding it back.
 pub const HEADERS: &[(&str, &str)] = &[
@@ -45,28 +39,28 @@ pub(in crate::dialect::ag_ui) struct Continuation {
 /// it opens, and ends with `RUN_FINISHED` or `RUN_ERROR`.
 #[derive(Debug, Clone)]
 pub struct Encoder {
-    thread_id: Text,
-    run_id: Text,
-    parent_run_id: Option<Text>,
-    version: Version,
+    pub(super) thread_id: Text,
+    pub(super) run_id: Text,
+    pub(super) parent_run_id: Option<Text>,
+    pub(super) version: Version,
     pub(super) continuation: Continuation,
-    stage: Stage,
-    answer: Text,
+    pub(super) stage: Stage,
+    pub(super) answer: Text,
     /// `true` if a message already has the answer's own id.
-    named: bool,
-    step: u32,
-    step_is_open: bool,
-    next: u32,
+    pub(super) named: bool,
+    pub(super) step: u32,
+    pub(super) step_is_open: bool,
+    pub(super) next: u32,
     /// The message that takes the next call.
     pub(super) host: Option<Text>,
-    blocks: Vec<Block>,
+    pub(super) blocks: Vec<Block>,
     pub(super) calls: Vec<Call>,
     pub(super) asks: Vec<Ask>,
-    usage: Usage,
+    pub(super) usage: Usage,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Stage {
+pub(super) enum Stage {
     Fresh,
     Running,
     Ended,
@@ -74,12 +68,33 @@ enum Stage {
 
 /// A text or a piece of reasoning that is open.
 #[derive(Debug, Clone)]
-struct Block {
-    id: BlockId,
-    is_reasoning: bool,
-    message_id: Text,
+pub(super) struct Block {
+    pub(super) id: BlockId,
+    pub(super) is_reasoning: bool,
+    pub(super) message_id: Text,
     /// The start of each piece.
-    head: BytesMut,
+    pub(super) head: BytesMut,
+}
+
+/// A call of this run.
+#[derive(Debug, Clone)]
+pub(super) struct Call {
+    pub(super) id: Text,
+    /// The arguments as far as the client has them.
+    pub(super) sent: String,
+    pub(super) progress: Progress,
+    pub(super) provider_executed: bool,
+    pub(super) state: Option<ProviderMetadata>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Progress {
+    /// Its arguments are arriving.
+    Open,
+    /// It has its arguments and waits.
+    Whole,
+    /// It has its result, perhaps before its arguments.
+    Answered,
 }
 
 impl Encoder {
@@ -115,128 +130,6 @@ impl Encoder {
         Self { parent_run_id, continuation, ..self }
     }
 
-    /// Appends an event to `out`. Allocates nothing for a piece of text but room in `out`.
-    pub fn encode(&mut self, event: &RunEvent, out: &mut BytesMut) {
-        if self.stage == Stage::Ended {
-            return;
-        }
-        match event {
-            RunEvent::TextDelta { id, delta } | RunEvent::ReasoningDelta { id, delta } => {
-                if let Some(block) = self.blocks.iter().find(|block| block.id == *id) {
-                    frame::delta(out, &block.head, delta);
-                }
-            }
-            RunEvent::Start { message_id, metadata } => self.start(message_id, metadata.as_ref(), out),
-            event => {
-                if self.stage == Stage::Fresh {
-                    self.run_started(out);
-                }
-                self.other(event, out);
-            }
-        }
-    }
-
-    /// Appends the end of the response: nothing after a terminal event, and otherwise an error, since a client takes
-    /// a stream that just ends for a complete answer.
-    pub fn finish(&mut self, out: &mut BytesMut) {
-        if self.stage != Stage::Ended {
-            let code = RunErrorCode::StreamInterrupted;
-            self.error(code.as_str(), code.safe_message(), out);
-        }
-    }
-
-    fn start(&mut self, message_id: &Text, metadata: Option<&Map<String, Value>>, out: &mut BytesMut) {
-        if self.stage == Stage::Fresh {
-            self.run_started(out);
-            self.answer = message_id.clone();
-            if *message_id == self.continuation.answer {
-                self.named = self.continuation.named;
-                self.step = self.continuation.step;
-                self.next = self.continuation.next;
-            }
-        }
-        if let Some(metadata) = metadata {
-            custom(out, "omniassist.metadata", metadata);
-        }
-    }
-
-    fn run_started(&mut self, out: &mut BytesMut) {
-        self.stage = Stage::Running;
-        let version = (self.version >= Version::V1).then_some("1.0");
-        Frame::new(out, "RUN_STARTED")
-            .text("threadId", &self.thread_id)
-            .text("runId", &self.run_id)
-            .optional_text("protocolVersion", version)
-            .optional_text("parentRunId", self.parent_run_id.as_deref())
-            .end();
-    }
-
-    fn other(&mut self, event: &RunEvent, out: &mut BytesMut) {
-        match event {
-            RunEvent::StepStart => self.step_start(out),
-            RunEvent::StepFinish { usage, .. } => {
-                self.usage.add(usage);
-                self.close_step(out);
-            }
-            RunEvent::TextStart { id } => self.open_text(*id, out),
-            RunEvent::ReasoningStart { id } => self.open_reasoning(*id, out),
-            RunEvent::TextEnd { id, metadata } | RunEvent::ReasoningEnd { id, metadata } => {
-                self.close_block(*id, metadata.as_ref(), out);
-            }
-            RunEvent::ToolInputStart { call_id, name } => self.open_call(call_id, name, out),
-            RunEvent::ToolInputDelta { call_id, delta } => self.arguments(call_id, delta, out),
-            RunEvent::ToolInputAvailable { call_id, name, input, provider_executed, metadata } => {
-                self.open_call(call_id, name, out);
-                self.close_call(call_id, Some(input), *provider_executed, metadata.as_ref(), out);
-            }
-            RunEvent::ToolInputError { call_id, name, input, error_text, metadata } => {
-                self.open_call(call_id, name, out);
-                self.close_call(call_id, Some(input), false, metadata.as_ref(), out);
-                self.result(call_id, error_text, ResultKind::Error, out);
-            }
-            RunEvent::ToolOutput { call_id, output, preliminary: true, .. } => {
-                custom(out, "omniassist.tool-progress", &Progressing { tool_call_id: call_id, output });
-            }
-            RunEvent::ToolOutput { call_id, output, .. } => {
-                self.result(call_id, &client_state::text_of(output), ResultKind::Output, out);
-            }
-            RunEvent::ToolError { call_id, error_text, .. }
-            | RunEvent::ToolRefused { call_id, reason: error_text } => {
-                self.result(call_id, error_text, ResultKind::Error, out);
-            }
-            RunEvent::ToolDenied { call_id, reason } => {
-                let reason = reason.as_deref().unwrap_or(client_state::DENIED);
-                self.result(call_id, reason, ResultKind::Denied, out);
-            }
-            RunEvent::ToolApprovalRequest(request) => self.ask(Ask::Approval(request.clone()), out),
-            RunEvent::InputRequest(request) => self.ask(Ask::Form(request.clone()), out),
-            RunEvent::OutputSeal { call_id, seal } => self.seal(call_id, seal, out),
-            RunEvent::Finish { reason, usage } => self.run_finished(reason, usage, out),
-            RunEvent::Error { code, message } => self.error(code.as_str(), message, out),
-            RunEvent::Abort { reason } => self.aborted(reason, out),
-            event => view::write(event, out),
-        }
-    }
-
-    fn step_start(&mut self, out: &mut BytesMut) {
-        self.settle_forms(out);
-        self.close_step(out);
-        self.step = self.step.saturating_add(1);
-        self.step_is_open = true;
-        Frame::new(out, "STEP_STARTED").text("stepName", &self.step_name()).end();
-    }
-
-    fn close_step(&mut self, out: &mut BytesMut) {
-        self.host = None;
-        if std::mem::take(&mut self.step_is_open) {
-            Frame::new(out, "STEP_FINISHED").text("stepName", &self.step_name()).end();
-        }
-    }
-
-    fn step_name(&self) -> String {
-        format!("step-{}", self.step)
-    }
-
     /// The id of a new message of this answer.
     pub(super) fn further_id(&mut self) -> Text {
         let number = self.next;
@@ -252,136 +145,5 @@ impl Encoder {
         }
         self.named = true;
         self.answer.clone()
-    }
-
-    fn open_text(&mut self, id: BlockId, out: &mut BytesMut) {
-        self.close_block(id, None, out);
-        let message_id = self.assistant_id();
-        Frame::new(out, "TEXT_MESSAGE_START").text("messageId", &message_id).text("role", "assistant").end();
-        let head = frame::delta_head("TEXT_MESSAGE_CONTENT", &message_id);
-        self.host = Some(message_id.clone());
-        self.blocks.push(Block { id, is_reasoning: false, message_id, head });
-    }
-
-    fn open_reasoning(&mut self, id: BlockId, out: &mut BytesMut) {
-        self.close_block(id, None, out);
-        let message_id = self.further_id();
-        Frame::new(out, "REASONING_START").text("messageId", &message_id).end();
-        Frame::new(out, "REASONING_MESSAGE_START")
-            .text("messageId", &message_id)
-            .text("role", "reasoning")
-            .end();
-        let head = frame::delta_head("REASONING_MESSAGE_CONTENT", &message_id);
-        // A call that follows stands behind the reasoning, not in the message before it.
-        self.host = None;
-        self.blocks.push(Block { id, is_reasoning: true, message_id, head });
-    }
-
-    fn close_block(&mut self, id: BlockId, state: Option<&ProviderMetadata>, out: &mut BytesMut) {
-        let Some(index) = self.blocks.iter().position(|block| block.id == id) else { return };
-        let block = self.blocks.remove(index);
-        let message_id = &block.message_id;
-        let kind = if block.is_reasoning { "REASONING_MESSAGE_END" } else { "TEXT_MESSAGE_END" };
-        Frame::new(out, kind).text("messageId", message_id).end();
-        encrypted(out, "message", message_id, state);
-        if block.is_reasoning {
-            Frame::new(out, "REASONING_END").text("messageId", message_id).end();
-        }
-    }
-
-    /// Closes what is open. Calls whose arguments never arrived whole get a result, lest the client run them; so do
-    /// all that wait where the run was stopped.
-    fn close_all(&mut self, stopped: bool, out: &mut BytesMut) {
-        self.settle_forms(out);
-        while let Some(block) = self.blocks.first() {
-            self.close_block(block.id, None, out);
-        }
-        let unanswered = |call: &Call| match call.progress {
-            Progress::Open => Some((call.id.clone(), ResultKind::Cut)),
-            Progress::Whole if stopped || call.provider_executed => {
-                Some((call.id.clone(), ResultKind::Interrupted))
-            }
-            _ => None,
-        };
-        for (call_id, kind) in self.calls.iter().filter_map(unanswered).collect::<Vec<_>>() {
-            self.result(&call_id, client_state::INTERRUPTED, kind, out);
-        }
-        self.close_step(out);
-        self.stage = Stage::Ended;
-    }
-
-    fn run_finished(&mut self, reason: &FinishReason, usage: &Usage, out: &mut BytesMut) {
-        self.close_all(false, out);
-        let pending = self.calls.iter().filter(|call| call.progress == Progress::Whole);
-        let pending_tool_call_ids: Vec<&Text> = pending.map(|call| &call.id).collect();
-        let outcome = if !self.asks.is_empty() {
-            let interrupts = self.asks.iter().map(|ask| Interrupted { ask, version: self.version });
-            Some(Outcome::Interrupt { interrupts: interrupts.collect() })
-        } else if !pending_tool_call_ids.is_empty() && self.version >= Version::V1 {
-            Some(Outcome::Success { pending_tool_call_ids })
-        } else {
-            None
-        };
-        let notes = json!({ OWN_KEY: { "finishReason": reason_word(reason) } });
-        self.finished(outcome.as_ref(), usage, &notes, out);
-    }
-
-    fn finished(&self, outcome: Option<&Outcome<'_>>, usage: &Usage, notes: &Value, out: &mut BytesMut) {
-        Frame::new(out, "RUN_FINISHED")
-            .text("threadId", &self.thread_id)
-            .text("runId", &self.run_id)
-            .optional_value("outcome", outcome)
-            .optional_value("usage", outcome::usage(usage, self.version).as_ref())
-            .value("metadata", notes)
-            .end();
-    }
-
-    fn error(&mut self, code: &str, message: &str, out: &mut BytesMut) {
-        self.close_all(false, out);
-        Frame::new(out, "RUN_ERROR")
-            .text("message", message)
-            .text("code", code)
-            .optional_value("usage", outcome::usage(&self.usage, self.version).as_ref())
-            .end();
-    }
-
-    fn aborted(&mut self, reason: &str, out: &mut BytesMut) {
-        self.close_all(true, out);
-        let is_new = self.version >= Version::V1;
-        // A client keeps the interrupts that a run was resumed from until one finishes, and sends nothing else before.
-        if is_new || !self.continuation.settled.is_empty() {
-            let notes = json!({ OWN_KEY: { "abortReason": reason } });
-            let outcome = is_new.then_some(Outcome::Cancelled);
-            return self.finished(outcome.as_ref(), &self.usage, &notes, out);
-        }
-        let message = if reason.trim().is_empty() { "The run was stopped." } else { reason };
-        Frame::new(out, "RUN_ERROR")
-            .text("message", message)
-            .text("code", "STOPPED")
-            .optional_value("usage", outcome::usage(&self.usage, self.version).as_ref())
-            .end();
-    }
-}
-
-impl DialectEncoder for Encoder {
-    fn encode(&mut self, event: &RunEvent, out: &mut BytesMut) {
-        Self::encode(self, event, out);
-    }
-
-    fn finish(&mut self, out: &mut BytesMut) {
-        Self::finish(self, out);
-    }
-}
-
-fn reason_word(reason: &FinishReason) -> &str {
-    match reason {
-        FinishReason::Stop => "stop",
-        FinishReason::ToolCalls => "tool-calls",
-        FinishReason::Length => "length",
-        FinishReason::ContentFilter => "content-filter",
-        FinishReason::Refusal => "refusal",
-        FinishReason::Pause => "pause",
-        FinishReason::Error => "error",
-        FinishReason::Other(word) => word,
     }
 }

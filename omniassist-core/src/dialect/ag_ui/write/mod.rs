@@ -2,6 +2,7 @@
 
 mod calls;
 mod encoder;
+mod events;
 mod frame;
 mod outcome;
 mod patch;

@@ -1,0 +1,65 @@
+use super::config::RunConfig;
+use super::machine::RunMachine;
+use super::state::{Phase, RunState, VERSION};
+use super::turn::Turn;
+use super::{RunRequest, ToolCatalog, call_ids, obligation};
+use crate::event::RunErrorCode;
+use crate::message::{Message, Part, Role};
+use crate::transcript::{from_messages, insert_context};
+use crate::{EventBuf, RunEvent, Usage};
+
+impl RunMachine {
+    /// Begins a run. A conversation that ends in an assistant message is continued in that message: with the calls
+    /// that were approved, where there are any. While the client still owes something of the message's last step (an
+    /// output, an approval, a form), the run stays suspended and asks for it again.
+    #[must_use]
+    pub fn start(
+        request: &RunRequest,
+        mut config: RunConfig,
+        tools: &dyn ToolCatalog,
+        events: &mut EventBuf<RunEvent>,
+    ) -> Self {
+        let continued = obligation::continued(request);
+        config.abilities = request.abilities;
+        let message_id = continued.map_or_else(|| config.message_id.clone(), |message| message.id.clone());
+        let mut transcript = from_messages(&request.messages);
+        if let Some(block) = config.context.take() {
+            insert_context(&mut transcript, block);
+        }
+        let state = RunState {
+            version: VERSION,
+            message_id: message_id.clone(),
+            phase: Phase::ModelDue,
+            transcript,
+            left_out_calls: Vec::new(),
+            call_ids: call_ids::CallIds::default(),
+            steps: steps_since_user(&request.messages),
+            invalid_turns: 0,
+            next_block: 0,
+            usage: Usage::default(),
+            turn: Turn::default(),
+            calls: Vec::new(),
+            resumed: false,
+        };
+        let mut machine = Self { state, config };
+        events.push(RunEvent::Start { message_id, metadata: None });
+        if let Some(message) = continued {
+            obligation::tell_unaccepted(message, &request.unaccepted, events);
+            machine.take_up(message, tools, events);
+        }
+        if machine.state.phase == Phase::ModelDue && machine.out_of_steps() {
+            machine.fail(RunErrorCode::MaxSteps, events);
+        }
+        machine
+    }
+}
+
+/// Model calls that the conversation shows since the last user message.
+fn steps_since_user(messages: &[Message]) -> u32 {
+    let trailing = messages.iter().rev().take_while(|message| message.role != Role::User);
+    let steps = trailing.filter(|message| message.role == Role::Assistant).map(|message| {
+        let marked = message.parts.iter().filter(|part| matches!(part, Part::StepStart)).count();
+        marked.max(usize::from(!message.parts.is_empty()))
+    });
+    u32::try_from(steps.sum::<usize>()).unwrap_or(u32::MAX)
+}
