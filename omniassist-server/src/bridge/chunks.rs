@@ -5,7 +5,7 @@ use std::task::{Context, Poll};
 
 use bytes::BytesMut;
 use futures_core::Stream;
-use omniassist_core::dialect::ai_sdk::Encoder;
+use omniassist_core::dialect::ai_sdk::{Encoder, Framing};
 use omniassist_core::{JsonText, Text};
 
 use super::BridgeStream;
@@ -21,9 +21,11 @@ pub struct BridgeChunks {
     ready: VecDeque<JsonText>,
 }
 
-impl BridgeChunks {
-    pub(super) fn new(stream: BridgeStream, encoder: Encoder) -> Self {
-        Self { stream, encoder, buffer: BytesMut::new(), ready: VecDeque::new() }
+impl BridgeStream {
+    /// Converts the stream into chunks of the UI message stream, each a JSON object.
+    pub fn into_chunks(self) -> BridgeChunks {
+        let encoder = self.options.encoder(Framing::Ndjson);
+        BridgeChunks { stream: self, encoder, buffer: BytesMut::new(), ready: VecDeque::new() }
     }
 }
 

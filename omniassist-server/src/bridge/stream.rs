@@ -4,11 +4,10 @@ use std::task::{Context, Poll};
 
 use futures_core::Stream;
 use omniassist_core::bridge::{BridgeOptions, MessageAccumulator, Skipped};
-use omniassist_core::dialect::ai_sdk::Framing;
 use omniassist_core::event::{EventBuf, RunErrorCode};
 use omniassist_core::{RunEvent, Text};
 
-use super::{AgentEvents, BridgeChunks};
+use super::AgentEvents;
 
 /// A stream of the run events of one answer.
 ///
@@ -17,7 +16,7 @@ use super::{AgentEvents, BridgeChunks};
 #[must_use = "a stream does nothing unless polled"]
 pub struct BridgeStream {
     accumulator: MessageAccumulator,
-    options: BridgeOptions,
+    pub(super) options: BridgeOptions,
     events: Option<AgentEvents>,
     ready: EventBuf<RunEvent>,
 }
@@ -44,12 +43,6 @@ impl BridgeStream {
     #[must_use]
     pub fn accumulator(&self) -> &MessageAccumulator {
         &self.accumulator
-    }
-
-    /// Converts the stream into chunks of the UI message stream, each a JSON object.
-    pub fn into_chunks(self) -> BridgeChunks {
-        let encoder = self.options.encoder(Framing::Ndjson);
-        BridgeChunks::new(self, encoder)
     }
 
     /// Polls for the next event. Returns `None` after the last one.

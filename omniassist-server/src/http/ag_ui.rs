@@ -5,7 +5,7 @@ use http_body::Body;
 use omniassist_core::Error;
 use omniassist_core::dialect::ag_ui::{self, Posted};
 
-use super::{AssistantBody, Rejection, receive, reply};
+use super::{AssistantBody, Rejection, event_stream, receive};
 use crate::Assistant;
 
 /// Answers `POST /ag-ui`.
@@ -35,6 +35,6 @@ pub(super) fn begin(
     }
     let encoder = posted.encoder();
     let request = std::mem::take(&mut posted.request);
-    reply::stream(assistant, request, extensions, ag_ui::HEADERS, encoder)
+    event_stream::stream(assistant, request, extensions, ag_ui::HEADERS, encoder)
         .map_err(|error| posted.locate(error))
 }

@@ -5,7 +5,7 @@ use omniassist_core::dialect::ai_sdk::Framing;
 use omniassist_core::dialect::text;
 
 use super::protocol::Protocol;
-use super::{AssistantBody, ErrorFormat, PostedRun, Rejection, reply};
+use super::{AssistantBody, ErrorFormat, PostedRun, Rejection, event_stream, reply};
 use crate::bridge::{Bridge, BridgeStream};
 
 impl Bridge {
@@ -52,6 +52,6 @@ impl Bridge {
         headers: &[(&'static str, &'static str)],
         encoder: impl DialectEncoder + 'static,
     ) -> Response<AssistantBody> {
-        reply::events(AssistantBody::bridge(stream, Box::new(encoder), self.limits()), headers)
+        event_stream::events(AssistantBody::bridge(stream, Box::new(encoder), self.limits()), headers)
     }
 }

@@ -6,7 +6,7 @@ use omniassist_core::dialect::{ai_sdk, text};
 
 use super::protocol::Protocol;
 use super::receive::{self, wants_ndjson};
-use super::{AssistantBody, Rejection, reply};
+use super::{AssistantBody, Rejection, event_stream};
 use crate::Assistant;
 
 pub(super) async fn complete<B: Body>(
@@ -18,12 +18,14 @@ pub(super) async fn complete<B: Body>(
     let protocol = Protocol::of(&parts.uri)?;
     let run = ai_sdk::read_prompt(body.bytes.clone(), assistant.limits())?;
     match protocol {
-        Protocol::Text => reply::stream_text(assistant, run, parts.extensions, text::Encoder::new()).await,
+        Protocol::Text => {
+            event_stream::stream_text(assistant, run, parts.extensions, text::Encoder::new()).await
+        }
         Protocol::Data => {
             let ndjson = wants_ndjson(&parts.headers);
             let framing = if ndjson { ai_sdk::Framing::Ndjson } else { ai_sdk::Framing::Sse };
             let encoder = ai_sdk::Encoder::new(framing);
-            Ok(reply::stream(assistant, run, parts.extensions, framing.headers(), encoder)?)
+            Ok(event_stream::stream(assistant, run, parts.extensions, framing.headers(), encoder)?)
         }
     }
 }

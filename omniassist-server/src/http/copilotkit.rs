@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 
 use super::ag_ui as run;
 use super::route::{AgentAction, CopilotKitRoute};
-use super::{AssistantBody, Rejection, receive, reply, suggestions};
+use super::{AssistantBody, Rejection, event_stream, receive, reply, suggestions};
 use crate::{Assistant, Principal};
 
 /// The release of CopilotKit whose runtime protocol is implemented.
@@ -74,7 +74,7 @@ fn act(
         }
         AgentAction::Connect => {
             ag_ui::read_request(body, assistant.limits())?;
-            let mut nothing = reply::events(AssistantBody::whole(""), ag_ui::HEADERS);
+            let mut nothing = event_stream::events(AssistantBody::whole(""), ag_ui::HEADERS);
             // hyper sends no length for an empty body over HTTP/2.
             nothing.headers_mut().insert(header::CONTENT_LENGTH, HeaderValue::from(0));
             Ok(nothing)

@@ -112,6 +112,7 @@ mod completion;
 mod copilotkit;
 mod drain_body;
 mod event_source;
+mod event_stream;
 mod first_event;
 mod manifest;
 mod mount;

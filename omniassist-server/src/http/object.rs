@@ -7,7 +7,7 @@ use http_body::Body;
 use omniassist_core::dialect::text;
 use omniassist_core::{Error, JsonText, Text};
 
-use super::{AssistantBody, Rejection, receive, reply};
+use super::{AssistantBody, Rejection, event_stream, receive};
 use crate::Assistant;
 use crate::endpoint::ObjectEndpoint;
 
@@ -37,7 +37,7 @@ pub(super) async fn make<B: Body>(
     options.response_schema = Some(object.response_schema());
     run.options = Some(Arc::new(options));
     let encoder = text::Encoder::new().whole_only(true);
-    reply::stream_text(assistant, run, parts.extensions, encoder).await
+    event_stream::stream_text(assistant, run, parts.extensions, encoder).await
 }
 
 fn find<'a>(assistant: &'a Assistant, name: Option<&str>) -> Option<&'a ObjectEndpoint> {

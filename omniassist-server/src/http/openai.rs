@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::first_event::{Failure, NoAnswer, failure_code, is_tool_result};
-use super::{AssistantBody, ErrorFormat, Rejection, receive, reply};
+use super::{AssistantBody, ErrorFormat, Rejection, event_stream, receive, reply};
 use crate::tool::schema;
 use crate::{Assistant, Run};
 
@@ -91,7 +91,7 @@ async fn stream(
         .usage(request.include_usage)
         .reasoning(endpoint.shows_reasoning())
         .server_tools(endpoint.shows_server_tools());
-    reply::stream_opened(assistant, request.run, parts.extensions, HEADERS, encoder).await
+    event_stream::stream_opened(assistant, request.run, parts.extensions, HEADERS, encoder).await
 }
 
 async fn collect(

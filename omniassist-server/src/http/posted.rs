@@ -9,7 +9,7 @@ use omniassist_core::{Error, RunRequest};
 
 use super::protocol::{Protocol, query_value};
 use super::receive::{self, wants_ndjson};
-use super::{AssistantBody, ErrorFormat, Rejection, reply};
+use super::{AssistantBody, ErrorFormat, Rejection, event_stream, reply};
 use crate::Assistant;
 use crate::access::Upload;
 
@@ -144,10 +144,10 @@ impl PostedRun {
         Ok(match protocol {
             Protocol::Data => {
                 let encoder = Encoder::new(framing).version(version);
-                reply::stream(assistant, request, extensions, framing.headers(), encoder)?
+                event_stream::stream(assistant, request, extensions, framing.headers(), encoder)?
             }
             Protocol::Text => {
-                reply::stream(assistant, request, extensions, text::HEADERS, text::Encoder::new())?
+                event_stream::stream(assistant, request, extensions, text::HEADERS, text::Encoder::new())?
             }
         })
     }
@@ -161,7 +161,8 @@ impl PostedRun {
         match self.protocol {
             Protocol::Data => self.begin(assistant),
             Protocol::Text => {
-                reply::stream_text(assistant, self.request, self.extensions, text::Encoder::new()).await
+                event_stream::stream_text(assistant, self.request, self.extensions, text::Encoder::new())
+                    .await
             }
         }
     }

@@ -127,15 +127,15 @@ pub mod anthropic;
 mod api;
 #[cfg(feature = "__transport")]
 mod body;
+#[cfg(feature = "__transport")]
+mod error_report;
 mod fallback;
 #[cfg(feature = "gemini")]
 pub mod gemini;
 #[cfg(feature = "__transport")]
-mod lenient;
+mod lenient_fields;
 #[cfg(feature = "openai")]
 pub mod openai;
-#[cfg(feature = "__transport")]
-mod report;
 #[cfg(feature = "__transport")]
 mod settings;
 #[cfg(feature = "__transport")]
@@ -148,6 +148,8 @@ use std::sync::Arc;
 pub use anthropic::AnthropicProvider;
 #[cfg(feature = "__transport")]
 pub use api::{ApiDecoder, ApiProvider, ApiProviderBuilder};
+#[cfg(feature = "__transport")]
+pub use error_report::error_from_response;
 pub use fallback::{Fallback, Switch};
 use futures_core::Stream;
 #[cfg(feature = "gemini")]
@@ -156,8 +158,6 @@ use omniassist_core::transcript::ToolResult;
 use omniassist_core::{LlmEvent, LlmPayload};
 #[cfg(feature = "openai")]
 pub use openai::{OpenAiChatProvider, OpenAiProvider};
-#[cfg(feature = "__transport")]
-pub use report::error_from_response;
 
 pub use crate::decoder::{LlmStream, WireDecoder};
 use crate::{Error, Result};

@@ -9,7 +9,7 @@ use http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderVal
 use omniassist_core::{Limits, Text};
 use secrecy::{ExposeSecret, SecretString};
 
-use super::report::error_from_response;
+use super::error_report::error_from_response;
 use crate::provider::{LlmStream, WireDecoder};
 use crate::transport::{ProviderRequest, Transport, is_loopback};
 use crate::{Error, Result};
@@ -201,7 +201,8 @@ fn secret_value(what: &'static str, value: &str) -> Result<HeaderValue> {
     Ok(value)
 }
 
-#[cfg(all(test, feature = "openai"))]
+#[cfg(test)]
+#[cfg(feature = "openai")]
 mod tests {
     use super::*;
     use crate::provider::openai::OPENAI;

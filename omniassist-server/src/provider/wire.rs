@@ -6,7 +6,7 @@ use bytes::{Buf, Bytes, BytesMut};
 use omniassist_core::sse::SseDecoder;
 use omniassist_core::{EventBuf, Limits, LlmEvent, Text};
 
-use super::report;
+use super::error_report;
 use crate::provider::WireDecoder;
 use crate::{Error, ProviderErrorKind, Result};
 
@@ -91,7 +91,7 @@ impl<R: EventReader> SseWire<R> {
 
     fn close(&mut self, out: &mut EventBuf<LlmEvent>) -> Result<()> {
         if let Body::Json(body) = &self.body {
-            return Err(report::from_json_body(body));
+            return Err(error_report::from_json_body(body));
         }
         while let Some(event) = self.sse.finish().map_err(broken_stream)? {
             // A browser drops an event without its blank line. The last event of the answer is kept, because some

@@ -4,7 +4,9 @@ use tracing::field::Empty;
 use tracing::{Span, info_span};
 
 use super::content::{self, Said};
-use super::{finish_reasons, names, record_usage};
+use super::finish_reason::finish_reasons;
+use super::names;
+use super::usage::record_usage;
 
 /// The span of a model call, and what the model reports about the call.
 pub(crate) struct ModelCall {

@@ -6,7 +6,7 @@ use omniassist_core::transcript::{TranscriptItem, UserContent};
 use omniassist_core::{JsonText, LlmEvent, Text};
 use serde_json::{Value, json};
 
-use super::finish_reason;
+use super::finish_reason::finish_reason;
 
 pub(super) fn system(text: &str) -> String {
     json!([text_part(text)]).to_string()

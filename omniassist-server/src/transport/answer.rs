@@ -15,8 +15,10 @@ use tokio::runtime::Handle;
 use tokio::time::Instant;
 
 use super::failure::FailedAnswer;
+use super::request::{ProviderRequest, ReadError};
 use super::response::{BodyKind, Origin};
-use super::{ProviderRequest, ReadError, Shared, retry};
+use super::retry;
+use super::shared::Shared;
 use crate::decoder::WireDecoder;
 use crate::timer::Timer;
 use crate::{Error, ProviderErrorKind, Result};

@@ -6,7 +6,7 @@ use http_body::Body;
 use serde_json::Value;
 use tokio::time::Instant;
 
-use super::ReadError;
+use super::request::ReadError;
 use super::response::BodyKind;
 use crate::{Error, ProviderErrorKind};
 

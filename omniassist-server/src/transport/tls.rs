@@ -59,9 +59,10 @@ impl Roots {
     }
 }
 
-#[cfg(all(test, not(feature = "__tls")))]
+#[cfg(test)]
+#[cfg(not(feature = "__tls"))]
 mod tests {
-    use super::*;
+    use super::Roots;
 
     #[test]
     fn https_without_tls_names_the_features() {

@@ -9,8 +9,8 @@ use serde_json::value::RawValue;
 use super::block::{Block, Kind, ProviderBlock, StoppedCall, number};
 use super::usage::Counts;
 use super::wire::{Citation, ContentBlock, Delta, Event, Message};
-use crate::provider::lenient::string_or_json;
-use crate::provider::report;
+use crate::provider::error_report;
+use crate::provider::lenient_fields::string_or_json;
 use crate::provider::wire::{EventReader, broken_json, is_object};
 use crate::{Error, ProviderErrorKind, Result};
 
@@ -375,13 +375,13 @@ impl EventReader for Reader {
             "ping" => {}
             "error" => {
                 return Err(match event.error {
-                    Some(error) => report::in_band(error),
-                    None => report::in_band(serde_json::from_str(data).map_err(broken_json)?),
+                    Some(error) => error_report::in_band(error),
+                    None => error_report::in_band(serde_json::from_str(data).map_err(broken_json)?),
                 });
             }
             kind => match event.error {
                 // Some gateways report an error without saying that it is one.
-                Some(error) => return Err(report::in_band(error)),
+                Some(error) => return Err(error_report::in_band(error)),
                 None => out.push(LlmEvent::Unknown { kind: kind.into(), data: data.clone() }),
             },
         }

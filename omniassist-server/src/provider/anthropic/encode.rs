@@ -8,21 +8,13 @@ use serde::Serialize;
 use serde::ser::SerializeMap;
 use serde_json::Value;
 
-use super::messages::{self, CacheControl, Content, Marked, Message};
+use super::content::{CacheControl, Content, Marked};
+use super::messages::{self, Message};
+use super::messages_api::MessagesApi;
 use super::schema;
 use super::thinking::Plan;
 use crate::Result;
 use crate::provider::body::{self, Body, Fields};
-
-/// The provider's settings, beside a payload.
-#[derive(Debug, Clone)]
-pub struct MessagesApi {
-    pub(super) model: Text,
-    pub(super) max_tokens: u32,
-    pub(super) prompt_caching: bool,
-    /// `None`: by the model's name.
-    pub(super) adaptive_thinking: Option<bool>,
-}
 
 pub(super) fn encode(payload: &LlmPayload, options: &MessagesApi) -> Result<Bytes> {
     let model = payload.model.as_ref().unwrap_or(&options.model);

@@ -5,7 +5,7 @@ use base64::alphabet::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use omniassist_core::Text;
 
-use super::messages::{Content, Source};
+use super::content::{Content, Source};
 
 /// Browsers and servers write data URLs with padding or without.
 const BASE64: GeneralPurpose = GeneralPurpose::new(

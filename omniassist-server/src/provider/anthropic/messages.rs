@@ -7,9 +7,10 @@ use std::collections::{HashMap, HashSet};
 use omniassist_core::message::ProviderMetadata;
 use omniassist_core::transcript::{ToolCall, ToolResult, UserContent};
 use omniassist_core::{JsonText, Text, TranscriptItem};
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
-use super::ran::Ran;
+use super::content::{CacheControl, Content, Marked};
+use super::server_tools::ServerToolUses;
 use super::{file, metadata};
 
 /// Stands where the API wants a message of the user and there is none.
@@ -30,92 +31,6 @@ enum Role {
     Assistant,
 }
 
-/// A content block, and whether the provider should cache all up to it.
-#[derive(Debug)]
-pub(super) struct Marked<'a> {
-    pub(super) content: Content<'a>,
-    pub(super) cache_control: Option<CacheControl>,
-}
-
-impl Serialize for Marked<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        #[derive(Serialize)]
-        struct Own<'a> {
-            #[serde(flatten)]
-            content: &'a Content<'a>,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            cache_control: Option<CacheControl>,
-        }
-        match &self.content {
-            Content::Provider(item) => item.serialize(serializer),
-            content => Own { content, cache_control: self.cache_control }.serialize(serializer),
-        }
-    }
-}
-
-#[derive(Debug, Clone, Copy, Serialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
-pub(super) enum CacheControl {
-    Ephemeral,
-}
-
-#[derive(Debug, Serialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
-pub(super) enum Content<'a> {
-    Text {
-        text: Cow<'a, str>,
-    },
-    Image {
-        source: Source<'a>,
-    },
-    Document {
-        source: Source<'a>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        title: Option<&'a str>,
-    },
-    Thinking {
-        thinking: &'a str,
-        signature: &'a str,
-    },
-    RedactedThinking {
-        data: &'a str,
-    },
-    ToolUse {
-        id: Cow<'a, str>,
-        name: &'a Text,
-        input: Cow<'a, JsonText>,
-    },
-    ToolResult {
-        tool_use_id: Cow<'a, str>,
-        #[serde(skip_serializing_if = "str::is_empty")]
-        content: Text,
-        #[serde(skip_serializing_if = "std::ops::Not::not")]
-        is_error: bool,
-    },
-    /// A block of a tool that the provider runs, as it wrote it.
-    #[serde(skip)]
-    Provider(&'a JsonText),
-}
-
-#[derive(Debug, Serialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
-pub(super) enum Source<'a> {
-    Base64 { media_type: &'a str, data: &'a str },
-    Url { url: &'a Text },
-    Text { media_type: &'static str, data: String },
-}
-
-impl Content<'_> {
-    fn is_thinking(&self) -> bool {
-        matches!(self, Self::Thinking { .. } | Self::RedactedThinking { .. })
-    }
-
-    /// `true` if the block may mark all up to it for the cache.
-    fn takes_mark(&self) -> bool {
-        !self.is_thinking() && !matches!(self, Self::Provider(_))
-    }
-}
-
 /// Messages in the making.
 #[derive(Debug, Default)]
 pub(super) struct Messages<'a> {
@@ -123,11 +38,11 @@ pub(super) struct Messages<'a> {
     /// Where the user spoke last.
     last_user: Option<usize>,
     ids: Ids<'a>,
-    ran: Ran,
+    server_tools: ServerToolUses,
 }
 
 pub(super) fn messages(transcript: &[TranscriptItem]) -> Messages<'_> {
-    let mut messages = Messages { ran: Ran::of(transcript), ..Messages::default() };
+    let mut messages = Messages { server_tools: ServerToolUses::of(transcript), ..Messages::default() };
     for item in transcript {
         messages.push(item);
     }
@@ -157,7 +72,7 @@ impl<'a> Messages<'a> {
             TranscriptItem::Call(call) => self.call(call),
             TranscriptItem::Result(result) => self.result(result),
             TranscriptItem::ProviderItem { provider, item }
-                if *provider == metadata::NAMESPACE && self.ran.takes_back(item) =>
+                if *provider == metadata::NAMESPACE && self.server_tools.takes_back(item) =>
             {
                 self.add(Role::Assistant, Content::Provider(item));
             }

@@ -15,13 +15,15 @@
 //! ```
 
 mod block;
+mod content;
 mod decode;
 mod encode;
 mod file;
 mod messages;
+mod messages_api;
 mod metadata;
-mod ran;
 mod schema;
+mod server_tools;
 mod thinking;
 mod usage;
 mod wire;
@@ -77,10 +79,10 @@ static ANTHROPIC: Location = Location {
 ///
 /// A base URL names the host only: `/v1/messages` is appended, as in Anthropic's own SDKs, and a `/v1` at its end is
 /// not doubled. The key is sent in `x-api-key`.
-pub type AnthropicProvider = ApiProvider<encode::MessagesApi>;
+pub type AnthropicProvider = ApiProvider<messages_api::MessagesApi>;
 
 /// Sets up an [`AnthropicProvider`].
-pub type AnthropicProviderBuilder = ApiProviderBuilder<encode::MessagesApi>;
+pub type AnthropicProviderBuilder = ApiProviderBuilder<messages_api::MessagesApi>;
 
 /// The settings that only Anthropic has.
 #[derive(Debug, Clone)]
@@ -132,7 +134,7 @@ impl AnthropicProviderBuilder {
     }
 }
 
-impl Api for encode::MessagesApi {
+impl Api for messages_api::MessagesApi {
     type Setup = Setup;
 
     fn location() -> &'static Location {

@@ -3,8 +3,8 @@
 use omniassist_core::{LlmPayload, ReasoningEffort, ToolChoice};
 use serde::Serialize;
 
-use super::encode::MessagesApi;
 use super::messages::Messages;
+use super::messages_api::MessagesApi;
 
 /// The smallest budget that the API takes.
 const MIN_BUDGET: u32 = 1_024;

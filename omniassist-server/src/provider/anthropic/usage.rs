@@ -3,7 +3,7 @@
 use omniassist_core::Usage;
 use serde::Deserialize;
 
-use crate::provider::lenient::Num;
+use crate::provider::lenient_fields::Num;
 
 /// The counts so far: of each, the last that was reported.
 #[derive(Debug, Default, Clone, Copy, Deserialize)]

@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::usage::Counts;
-use crate::provider::lenient::{Few, Num, Str};
+use crate::provider::lenient_fields::{Few, Num, Str};
 
 /// Any event. All are read as one struct, so that a delta is parsed once and nothing looks for its type first.
 #[derive(Debug, Deserialize)]

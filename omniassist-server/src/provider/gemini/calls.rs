@@ -6,7 +6,7 @@ use omniassist_core::{EventBuf, LlmEvent, Text};
 use super::metadata;
 use super::partial::PartialArgs;
 use super::wire::FunctionCall;
-use crate::provider::lenient::string_or_json;
+use crate::provider::lenient_fields::string_or_json;
 use crate::{Error, ProviderErrorKind, Result};
 
 type Out = EventBuf<LlmEvent>;

@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use super::calls::Calls;
 use super::metadata;
 use super::wire::{Candidate, Chunk, Cited, Part, WireUsage};
-use crate::provider::report;
+use crate::provider::error_report;
 use crate::provider::wire::{EventReader, broken_json, is_object};
 use crate::{Error, ProviderErrorKind, Result};
 
@@ -66,7 +66,7 @@ impl Reader {
             self.usage = Some(usage);
         }
         if let Some(error) = chunk.error {
-            return self.fail(report::in_band(error), out);
+            return self.fail(error_report::in_band(error), out);
         }
         if !self.started {
             self.started = true;

@@ -7,7 +7,7 @@ use serde::de::IgnoredAny;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::provider::lenient::{Few, Num, Str};
+use crate::provider::lenient_fields::{Few, Num, Str};
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]

@@ -3,7 +3,7 @@
 use omniassist_core::Usage;
 use serde::Deserialize;
 
-use crate::provider::lenient::Num;
+use crate::provider::lenient_fields::Num;
 
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct WireUsage {

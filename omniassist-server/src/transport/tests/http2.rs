@@ -11,7 +11,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 
-use super::super::client;
+use super::super::sender::client;
 use super::*;
 
 const DATA: u8 = 0x0;

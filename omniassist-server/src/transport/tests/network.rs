@@ -6,7 +6,7 @@ use reqwest::dns::{Name, Resolve, Resolving};
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpListener;
 
-use super::super::client;
+use super::super::sender::client;
 use super::*;
 use crate::provider::error_from_response;
 

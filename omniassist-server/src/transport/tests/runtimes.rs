@@ -8,8 +8,8 @@ use std::thread;
 use futures_util::future::join_all;
 use tokio::runtime::{Builder, Runtime};
 
-use super::super::client;
 use super::super::clients::Clients;
+use super::super::sender::client;
 use super::*;
 use crate::testing::FakeEventKind;
 

@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 
 use super::super::metadata;
 use super::wire::ToolDelta;
-use crate::provider::lenient::{is_complete_json, string_or_json};
+use crate::provider::lenient_fields::{is_complete_json, string_or_json};
 use crate::{Error, ProviderErrorKind, Result};
 
 type Out = EventBuf<LlmEvent>;

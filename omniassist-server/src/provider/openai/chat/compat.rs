@@ -5,10 +5,13 @@ use std::fmt;
 use http::Uri;
 use omniassist_core::Text;
 
-use super::DEFAULT_CHAT_MODEL;
 use super::schema::Rules;
 use crate::provider::settings::{KeyHeader, Location};
 use crate::transport::is_loopback;
+
+/// The model that [`OpenAiChatProvider`](super::OpenAiChatProvider) asks OpenAI, or a server of no known [`Vendor`], for unless told otherwise:
+/// one that does not reason, since this API has no way to send reasoning back.
+pub const DEFAULT_CHAT_MODEL: &str = "gpt-4.1-mini";
 
 /// A server that speaks Chat Completions in its own way.
 ///

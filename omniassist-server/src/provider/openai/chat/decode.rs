@@ -12,8 +12,8 @@ use super::details::Details;
 use super::wire::{
     Choice, Chunk, Content, ContentPart, Delta, ExecutedTool, ReasoningDetail, ToolDelta, UrlCitation,
 };
-use crate::provider::lenient::Few;
-use crate::provider::report;
+use crate::provider::error_report;
+use crate::provider::lenient_fields::Few;
 use crate::provider::wire::{EventReader, broken_json, is_object};
 use crate::{Error, ProviderErrorKind, Result};
 
@@ -79,10 +79,10 @@ impl Reader {
         let choice_error = chunk.choices.0.as_ref().and_then(|choice| choice.error);
         self.take_usage(chunk.usage.as_deref());
         if let Some(error) = chunk.error.or(choice_error).or(groq_error) {
-            return self.fail(report::in_band(error), out);
+            return self.fail(error_report::in_band(error), out);
         }
         if chunk.object.as_str() == "error" {
-            let error = report::in_band(serde_json::from_str(data).map_err(broken_json)?);
+            let error = error_report::in_band(serde_json::from_str(data).map_err(broken_json)?);
             return self.fail(error, out);
         }
         if !self.started {

@@ -11,7 +11,7 @@ use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::super::usage::WireUsage;
-use crate::provider::lenient::{Few, Num, Str};
+use crate::provider::lenient_fields::{Few, Num, Str};
 
 #[derive(Debug, Deserialize)]
 pub(super) struct Chunk<'a> {

@@ -9,8 +9,8 @@ use serde_json::value::RawValue;
 use super::end;
 use super::item::{Blocks, CallState, DeltaOf, ItemKind, ItemState, Items, PartKey};
 use super::wire::{Annotation, Event, Item, Response};
-use crate::provider::lenient::{Num, Str, is_complete_json, string_or_json};
-use crate::provider::report;
+use crate::provider::error_report;
+use crate::provider::lenient_fields::{Num, Str, is_complete_json, string_or_json};
 use crate::provider::wire::{EventReader, broken_json, is_object};
 use crate::{Error, ProviderErrorKind, Result};
 
@@ -429,8 +429,8 @@ fn fail(event: &Event<'_>, data: &Text, out: &mut Out) -> Result<()> {
     }
     // `error` events are documented flat and sent nested; `response.failed` holds its error inside.
     Err(match event.error.or(response.error) {
-        Some(nested) => report::in_band(nested),
-        None => report::in_band(serde_json::from_str(data).map_err(broken_json)?),
+        Some(nested) => error_report::in_band(nested),
+        None => error_report::in_band(serde_json::from_str(data).map_err(broken_json)?),
     })
 }
 

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use super::super::metadata;
 use super::item::{Blocks, CallState, PartKey};
 use super::wire::Item;
-use crate::provider::lenient::string_or_json;
+use crate::provider::lenient_fields::string_or_json;
 use crate::{Error, ProviderErrorKind, Result};
 
 type Out = EventBuf<LlmEvent>;

@@ -6,11 +6,11 @@ use bytes::Bytes;
 use omniassist_core::event::CallKind;
 use omniassist_core::{EventBuf, FinishReason, Limits, LlmEvent, LlmPayload, Text, Usage};
 
-use super::super::ChatDecoder;
 use super::reply_name;
 use super::turn::{Said, TurnReader};
 use crate::provider::WireDecoder;
-use crate::provider::lenient::is_complete_json;
+use crate::provider::lenient_fields::is_complete_json;
+use crate::provider::openai::chat::decoder::ChatDecoder;
 use crate::{Error, ProviderErrorKind, Result};
 
 /// Reads an answer to a request with [constrained tools](super::super::OpenAiChatProviderBuilder::constrained_tools):

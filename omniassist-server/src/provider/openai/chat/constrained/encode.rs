@@ -13,7 +13,7 @@ use crate::Result;
 
 /// The same request for a server that knows no tools. One without tools to call keeps its answer free; the calls and
 /// results in its conversation are still put into words.
-pub(in super::super) fn payload(original: &LlmPayload, budget: &mut Budget) -> Result<LlmPayload> {
+pub(crate) fn payload(original: &LlmPayload, budget: &mut Budget) -> Result<LlmPayload> {
     let mut payload = original.clone();
     payload.tools = Arc::from([]);
     payload.tool_choice = ToolChoice::Auto;

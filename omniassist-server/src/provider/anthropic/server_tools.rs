@@ -1,4 +1,4 @@
-//! Which blocks of the provider's own tools may go back. A use without its result, and a result without its use, is
+//! The blocks of the provider's own tools that may go back. A use without its result, and a result without its use, is
 //! refused; but the result of a use may still be due while the turn goes on.
 //! <https://platform.claude.com/docs/en/agents-and-tools/tool-use/server-tools>
 
@@ -8,9 +8,9 @@ use omniassist_core::{JsonText, Text, TranscriptItem};
 use serde::Deserialize;
 
 use super::metadata;
-use crate::provider::lenient::Str;
+use crate::provider::lenient_fields::Str;
 
-/// What a block says of itself.
+/// The ids of a block.
 #[derive(Debug, Deserialize)]
 struct Head<'a> {
     #[serde(borrow, default)]
@@ -21,20 +21,20 @@ struct Head<'a> {
 
 /// The uses of a conversation.
 #[derive(Debug, Default)]
-pub(super) struct Ran {
+pub(super) struct ServerToolUses {
     /// Those that cannot get a result any more: the user has spoken since.
     lost: HashSet<Text>,
     /// Those that went out so far.
     used: HashSet<Text>,
 }
 
-impl Ran {
+impl ServerToolUses {
     pub(super) fn of(transcript: &[TranscriptItem]) -> Self {
-        let mut ran = Self::default();
+        let mut uses = Self::default();
         let mut open = HashSet::new();
         for item in transcript {
             match item {
-                TranscriptItem::User { .. } => ran.lost.extend(open.drain()),
+                TranscriptItem::User { .. } => uses.lost.extend(open.drain()),
                 TranscriptItem::ProviderItem { provider, item } if *provider == metadata::NAMESPACE => {
                     match head(item) {
                         Some(Id::Use(id)) => drop(open.insert(id)),
@@ -45,10 +45,10 @@ impl Ran {
                 _ => {}
             }
         }
-        ran
+        uses
     }
 
-    /// Whether this block, the next one of the conversation, goes back.
+    /// Returns `true` if this block, the next one of the conversation, goes back.
     pub(super) fn takes_back(&mut self, item: &JsonText) -> bool {
         match head(item) {
             Some(Id::Use(id)) => !self.lost.contains(&id) && self.used.insert(id),

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
-use super::lenient::Str;
+use super::lenient_fields::Str;
 use crate::{Error, ProviderErrorKind};
 
 /// Bytes of a provider's message that an error keeps for the log.

@@ -1,0 +1,92 @@
+//! Content blocks of messages.
+
+use std::borrow::Cow;
+
+use omniassist_core::{JsonText, Text};
+use serde::{Serialize, Serializer};
+
+/// A content block, and its mark for the cache: the provider caches all up to a marked block.
+#[derive(Debug)]
+pub(super) struct Marked<'a> {
+    pub(super) content: Content<'a>,
+    pub(super) cache_control: Option<CacheControl>,
+}
+
+impl Serialize for Marked<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Own<'a> {
+            #[serde(flatten)]
+            content: &'a Content<'a>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            cache_control: Option<CacheControl>,
+        }
+        match &self.content {
+            Content::Provider(item) => item.serialize(serializer),
+            content => Own { content, cache_control: self.cache_control }.serialize(serializer),
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(super) enum CacheControl {
+    Ephemeral,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(super) enum Content<'a> {
+    Text {
+        text: Cow<'a, str>,
+    },
+    Image {
+        source: Source<'a>,
+    },
+    Document {
+        source: Source<'a>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        title: Option<&'a str>,
+    },
+    Thinking {
+        thinking: &'a str,
+        signature: &'a str,
+    },
+    RedactedThinking {
+        data: &'a str,
+    },
+    ToolUse {
+        id: Cow<'a, str>,
+        name: &'a Text,
+        input: Cow<'a, JsonText>,
+    },
+    ToolResult {
+        tool_use_id: Cow<'a, str>,
+        #[serde(skip_serializing_if = "str::is_empty")]
+        content: Text,
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        is_error: bool,
+    },
+    /// A block of a tool that the provider runs, as it wrote it.
+    #[serde(skip)]
+    Provider(&'a JsonText),
+}
+
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(super) enum Source<'a> {
+    Base64 { media_type: &'a str, data: &'a str },
+    Url { url: &'a Text },
+    Text { media_type: &'static str, data: String },
+}
+
+impl Content<'_> {
+    pub(super) fn is_thinking(&self) -> bool {
+        matches!(self, Self::Thinking { .. } | Self::RedactedThinking { .. })
+    }
+
+    /// Returns `true` if the block may mark all up to it for the cache.
+    pub(super) fn takes_mark(&self) -> bool {
+        !self.is_thinking() && !matches!(self, Self::Provider(_))
+    }
+}

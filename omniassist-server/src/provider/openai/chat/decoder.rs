@@ -1,0 +1,41 @@
+use omniassist_core::{Limits, Text};
+
+use super::decode;
+use crate::provider::api::ApiDecoder;
+
+/// Reads the event stream of Chat Completions. For those who bring the bytes themselves: a gateway, a test, a
+/// benchmark.
+///
+/// Only the first of several choices (`n` above 1) is read.
+///
+/// ```
+/// use bytes::Bytes;
+/// use omniassist_server::core::{EventBuf, Limits, LlmEvent};
+/// use omniassist_server::provider::WireDecoder;
+/// use omniassist_server::provider::openai::ChatDecoder;
+///
+/// let mut decoder = ChatDecoder::new(&Limits::default(), "a1");
+/// let mut events = EventBuf::new();
+/// decoder.feed(Bytes::from_static(b"data: {\"choices\":[{\"delta\":{\"content\":\"Hi\"}}]}\n\n"), &mut events)?;
+/// assert!(matches!(events.pop(), Some(LlmEvent::Start { .. })));
+/// assert_eq!(events.pop(), Some(LlmEvent::TextDelta { block: 0, delta: "Hi".into() }));
+/// # Ok::<(), omniassist_server::Error>(())
+/// ```
+pub type ChatDecoder = ApiDecoder<decode::Reader>;
+
+impl ChatDecoder {
+    /// Creates a decoder for one answer. `mint` becomes part of the ids of tool calls that the server gives none. It
+    /// must differ from answer to answer, because call ids are unique within a conversation.
+    #[must_use]
+    pub fn new(limits: &Limits, mint: impl Into<String>) -> Self {
+        Self::of(decode::Reader::new(limits, mint.into()), limits)
+    }
+
+    /// Names the tools that the request offered. With them, a name that comes in pieces is joined before the call is
+    /// announced; without, the first piece is taken for the name.
+    #[must_use]
+    pub fn tools(mut self, names: impl IntoIterator<Item = Text>) -> Self {
+        self.wire.reader_mut().offer(names.into_iter().collect());
+        self
+    }
+}

@@ -1,0 +1,217 @@
+use omniassist_core::context::ContextReceipt;
+use omniassist_core::transcript::ToolCall;
+use omniassist_core::{LlmEvent, LlmPayload, RunEvent, Usage};
+use tracing::field::Empty;
+use tracing::{Span, info_span};
+
+use super::call::ModelCall;
+use super::finish_reason::finish_reasons;
+use super::names;
+use super::provider::provider_name;
+use super::tool::ToolTrace;
+use super::usage::record_usage;
+use crate::cost::{Cost, Prices};
+use crate::observe::{Observers, RunEnd, Watch};
+use crate::{Error, RunContext};
+
+/// The spans of one run, its usage and cost, and its observers.
+pub(crate) struct RunTrace {
+    run: Span,
+    step: Span,
+    steps: u32,
+    call: Option<Box<ModelCall>>,
+    records_content: bool,
+    usage: Usage,
+    cost: RunCost,
+    context: ContextReceipt,
+    watch: Option<Box<Watch>>,
+    ended: bool,
+}
+
+/// The cost of the model calls of a run.
+#[derive(Clone, Copy)]
+enum RunCost {
+    /// No call has ended yet.
+    Nothing,
+    Known(Cost),
+    /// One call had no price, or did not report its tokens.
+    Unknown,
+}
+
+impl RunTrace {
+    /// Opens the span of the run, as a child of the current span.
+    pub(crate) fn begin(
+        run: &RunContext,
+        provider: &str,
+        model: Option<&str>,
+        records_content: bool,
+        observers: &Observers,
+    ) -> Self {
+        let span = info_span!(
+            "invoke_agent",
+            { names::SPAN_NAME } = "invoke_agent",
+            { names::SPAN_STATUS } = Empty,
+            { names::ERROR_TYPE } = Empty,
+            { names::OPERATION_NAME } = "invoke_agent",
+            { names::PROVIDER_NAME } = &*provider_name(provider),
+            { names::CONVERSATION_ID } = run.chat_id().map(|id| id.as_str()),
+            { names::REQUEST_MODEL } = model,
+            { names::FINISH_REASONS } = Empty,
+            { names::INPUT_TOKENS } = Empty,
+            { names::OUTPUT_TOKENS } = Empty,
+            { names::CACHED_INPUT_TOKENS } = Empty,
+            { names::CACHE_WRITE_INPUT_TOKENS } = Empty,
+            { names::REASONING_TOKENS } = Empty,
+            { names::RUN_ID } = run.run_id().as_str(),
+            { names::RUN_OUTCOME } = Empty,
+            { names::RUN_COST } = Empty,
+        );
+        Self {
+            run: span,
+            step: Span::none(),
+            steps: 0,
+            call: None,
+            records_content,
+            usage: Usage::default(),
+            cost: RunCost::Nothing,
+            context: ContextReceipt::default(),
+            watch: Watch::begin(observers, run, provider, model),
+            ended: false,
+        }
+    }
+
+    /// Calls `poll` within the innermost open span.
+    pub(crate) fn enter_scope<T>(&self, poll: impl FnOnce() -> T) -> T {
+        let span = match &self.call {
+            Some(call) => call.span(),
+            None if self.steps == 0 => &self.run,
+            None => &self.step,
+        };
+        // Entering a disabled span would still cost two lookups for each poll.
+        if span.is_disabled() { poll() } else { span.in_scope(poll) }
+    }
+
+    /// Opens the spans of the next step and of its model call.
+    pub(crate) fn call_model(&mut self, payload: &LlmPayload, provider: &str, model: Option<&str>) {
+        self.steps = self.steps.saturating_add(1);
+        self.step = info_span!(parent: &self.run, "step", { names::STEP } = i64::from(self.steps));
+        self.call = Some(Box::new(ModelCall::begin(
+            &self.step,
+            payload,
+            &provider_name(provider),
+            model,
+            self.records_content,
+        )));
+    }
+
+    /// Records an event of the model.
+    pub(crate) fn model_said(&mut self, event: &LlmEvent) {
+        if let Some(call) = &mut self.call {
+            call.take(event);
+        }
+        if let Some(watch) = &mut self.watch {
+            watch.model_said(event);
+        }
+    }
+
+    /// Closes the span of the model call.
+    pub(crate) fn call_ended(&mut self, error: Option<&Error>, prices: Option<&Prices>) {
+        self.close_call(error.map(|error| error.run_code().as_str()), prices);
+    }
+
+    fn close_call(&mut self, error_type: Option<&str>, prices: Option<&Prices>) {
+        let Some(call) = self.call.take() else { return };
+        let Some(used) = call.end(error_type) else { return };
+        self.count(used.model.as_deref(), &used.usage, prices);
+    }
+
+    /// Takes note of the numbers of the context.
+    pub(crate) fn context_prepared(&mut self, receipt: ContextReceipt) {
+        self.context = receipt;
+    }
+
+    /// Adds the tokens of one model call to the usage and the cost of the run.
+    pub(crate) fn count(&mut self, model: Option<&str>, usage: &Usage, prices: Option<&Prices>) {
+        self.usage.add(usage);
+        if let Some(prices) = prices {
+            let cost = model.and_then(|model| prices.cost(model, usage));
+            self.cost = match (self.cost, cost) {
+                (RunCost::Nothing, Some(cost)) => RunCost::Known(cost),
+                (RunCost::Known(sum), Some(cost)) => RunCost::Known(sum + cost),
+                (RunCost::Unknown, _) | (_, None) => RunCost::Unknown,
+            };
+        }
+    }
+
+    /// Opens the span of a tool call, as a child of the step.
+    pub(crate) fn tool(&mut self, call: &ToolCall) -> ToolTrace {
+        if let Some(watch) = &mut self.watch {
+            watch.tool_begins();
+        }
+        ToolTrace::begin(&self.step, call, self.records_content)
+    }
+
+    /// Returns the cost of the run so far. `None` without prices, or if a model call has no price.
+    pub(crate) fn cost(&self) -> Option<Cost> {
+        match self.cost {
+            RunCost::Known(cost) => Some(cost),
+            RunCost::Nothing | RunCost::Unknown => None,
+        }
+    }
+
+    /// Closes the spans with the outcome of the terminal event.
+    pub(crate) fn end(&mut self, event: &RunEvent, prices: Option<&Prices>) {
+        if self.ended {
+            return;
+        }
+        match event {
+            RunEvent::Finish { reason, .. } => {
+                self.close_call(None, prices);
+                self.run.record(names::FINISH_REASONS, finish_reasons(reason));
+                self.close("finish", RunEnd::Finished(reason.clone()));
+            }
+            RunEvent::Error { code, .. } => {
+                self.close_call(Some(code.as_str()), prices);
+                self.run.record(names::ERROR_TYPE, code.as_str());
+                self.run.record(names::SPAN_STATUS, "ERROR");
+                self.close("error", RunEnd::Failed(*code));
+            }
+            RunEvent::Abort { .. } => {
+                self.close_call(Some(CANCELLED), prices);
+                self.close("abort", RunEnd::Stopped);
+            }
+            _ => {}
+        }
+    }
+
+    fn close(&mut self, outcome: &'static str, end: RunEnd) {
+        self.ended = true;
+        let cost = self.cost();
+        if let Some(watch) = self.watch.take() {
+            watch.end(end, self.steps, self.usage, cost, self.context);
+        }
+        self.step = Span::none();
+        let run = std::mem::replace(&mut self.run, Span::none());
+        if run.is_disabled() {
+            return;
+        }
+        run.record(names::RUN_OUTCOME, outcome);
+        record_usage(&run, &self.usage);
+        if let Some(cost) = cost {
+            run.record(names::RUN_COST, cost.to_string());
+        }
+    }
+}
+
+/// Closes the spans of a dropped run as cancelled.
+impl Drop for RunTrace {
+    fn drop(&mut self) {
+        if !self.ended {
+            self.close_call(Some(CANCELLED), None);
+            self.close("dropped", RunEnd::Dropped);
+        }
+    }
+}
+
+/// The `error.type` of work that was cancelled.
+const CANCELLED: &str = "cancelled";

@@ -1,0 +1,28 @@
+use std::fmt;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::HeaderMap;
+
+use crate::Error;
+
+/// One POST to a provider. Cheap to clone, so that it can be repeated.
+#[derive(Clone)]
+pub(crate) struct ProviderRequest {
+    /// Absolute URL. Never holds a credential.
+    pub(crate) url: String,
+    /// Headers, the credential's among them (marked sensitive).
+    pub(crate) headers: Arc<HeaderMap>,
+    /// The JSON body.
+    pub(crate) body: Bytes,
+}
+
+impl fmt::Debug for ProviderRequest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ProviderRequest").field("body", &self.body.len()).finish_non_exhaustive()
+    }
+}
+
+/// Turns a non-2xx answer (status, body) into an error. Status, `retry-after` and request id are added by the
+/// transport, and so is the start of the body where the error has no detail.
+pub(crate) type ReadError = fn(u16, &[u8]) -> Error;
