@@ -156,7 +156,7 @@ impl Error {
         Self::new(ErrorCode::ChatBusy)
     }
 
-    /// Whether a run under way is in the way, so that the same request may be acceptable later.
+    /// Returns `true` if another run of the chat prevents this one. The same request may succeed later.
     #[must_use]
     pub fn is_conflict(&self) -> bool {
         matches!(self.inner.code, ErrorCode::DuplicateRun | ErrorCode::ChatBusy)
@@ -216,15 +216,15 @@ impl Error {
         self.inner.code == ErrorCode::Internal
     }
 
-    /// Whether the server takes nobody's runs at the moment (HTTP 503), so that the same request may be acceptable
+    /// Returns `true` if the server accepts no runs at the moment (HTTP 503). The same request may succeed
     /// [later](Self::retry_after).
     #[must_use]
     pub fn is_unavailable(&self) -> bool {
         matches!(self.inner.code, ErrorCode::Overloaded | ErrorCode::ShuttingDown)
     }
 
-    /// Whether this principal asks for more than it may at the moment (HTTP 429), so that the same request may be
-    /// acceptable [later](Self::retry_after).
+    /// Returns `true` if this principal has reached one of its limits (HTTP 429). The same request may succeed
+    /// [later](Self::retry_after).
     #[must_use]
     pub fn is_throttled(&self) -> bool {
         matches!(

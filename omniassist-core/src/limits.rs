@@ -96,8 +96,8 @@ pub struct Limits {
     pub retry_max_delay: Duration,
     /// Longest `Retry-After` that is waited for; a longer one fails at once. Default 120 s.
     pub max_retry_after: Duration,
-    /// How long an idle pooled provider connection is kept. A provider has a pool for each tokio runtime that asks it;
-    /// how many connections there are is not limited. Default 30 s.
+    /// The time for which an idle provider connection stays in its pool. A provider has one pool for each tokio
+    /// runtime, and the number of connections in it is not limited. Default 30 s.
     pub pool_idle_timeout: Duration,
     /// The time that a client may leave a response unread before the run is dropped. Default 30 s.
     pub write_timeout: Duration,

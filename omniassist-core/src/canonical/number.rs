@@ -74,8 +74,8 @@ impl Decimal {
     }
 }
 
-/// Whether a decimal fraction is spelled as JavaScript prints it: no digit too many, and none that a double would lose.
-/// What is smaller than a thousandth may be printed otherwise.
+/// Returns `true` if a decimal fraction is spelled as JavaScript prints it, with no digit too many and none that a double
+/// would lose. Returns `false` for a fraction below a thousandth, which JavaScript may print in another way.
 fn is_shortest(digits: &str) -> bool {
     let Some((whole, fraction)) = digits.split_once('.') else { return false };
     let are_digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());

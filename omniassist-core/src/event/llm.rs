@@ -111,8 +111,8 @@ pub enum LlmEvent {
         reason: FinishReason,
         /// The provider's own word.
         raw: Option<Text>,
-        /// Whether any word of the provider says that the output was cut: the call begun last is then not complete,
-        /// whatever arrived of it.
+        /// `true` if the provider reports that the output was cut. The last call is then incomplete, even if its
+        /// arguments look complete.
         truncated: bool,
     },
     /// An event of a kind that this version does not know.

@@ -11,7 +11,7 @@ use crate::{JsonText, Text};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct BlockId(pub u32);
 
-/// What a run does, in the order it happens. A run ends with exactly one of [`Finish`](Self::Finish),
+/// An event of a run. Events are in the order in which they happen. A run ends with exactly one of [`Finish`](Self::Finish),
 /// [`Error`](Self::Error) and [`Abort`](Self::Abort).
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]

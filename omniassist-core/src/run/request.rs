@@ -68,8 +68,8 @@ impl RunRequest {
     }
 }
 
-/// What a client can do for a run, by the format it speaks. What it cannot do, the model is told, and no call waits for
-/// it.
+/// The abilities of a client, which depend on its wire format. The run loop reports a missing ability to the model, and
+/// no call waits for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct ClientAbilities {
@@ -79,8 +79,8 @@ pub struct ClientAbilities {
     pub forms: bool,
     /// `true` if it runs front-end tools that the server registered.
     pub front_end_tools: bool,
-    /// Whether its format brings back what the server sealed. Where it cannot, outputs of tools that the client itself
-    /// has count as posted; everything else still has to be proved, and cannot be.
+    /// `true` if its format returns the seals of the server. Without seals, the outputs of the client's own tools are
+    /// accepted as posted. Everything else still needs a proof, and is therefore not accepted.
     pub seals: bool,
 }
 
@@ -112,8 +112,8 @@ impl Default for ClientAbilities {
 pub struct ToolUse {
     /// `true` if tools that the server runs are offered. Default: `true`.
     pub server_tools: bool,
-    /// Whether each model call of the run must, may or must not call a tool. Default: it may. A server tool that every
-    /// call must call is called until the limit of steps; leave server tools out where a call is required.
+    /// The choice of tools for each model call of the run. Default: the model decides. If a server tool is required,
+    /// the model calls it until the limit of steps; set `server_tools` to `false` if a call is required.
     pub choice: ToolChoice,
 }
 

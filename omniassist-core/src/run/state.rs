@@ -28,8 +28,8 @@ pub struct RunState {
     pub(super) turn: Turn,
     /// The calls of the turn that just ended, in their order.
     pub(super) calls: Vec<OpenCall>,
-    /// Whether these are calls of an earlier request, approved since: their step is over, and their results take the
-    /// place that is held for them in the transcript.
+    /// `true` if these calls are from an earlier request and were approved since. Their step is over, and their results
+    /// replace the placeholders in the transcript.
     pub(super) resumed: bool,
 }
 

@@ -10,8 +10,8 @@ const DENIED: &str = "This call was denied; it was not run.";
 const NO_FILE: &str =
     "(A file was left out: only https:, http: and data: URLs outside link-local networks are allowed.)";
 
-/// What the model reads of a call that was denied. A client may give any reason for any call, so it stands behind words
-/// that say what it is: by itself it could pass for what the tool gave.
+/// Returns the output of a denied call for the model. A client may give any reason for any call. The text before the
+/// reason identifies it, so that the model cannot take the reason for an output of the tool.
 pub(crate) fn denial(reason: Option<&str>) -> Text {
     match reason.map(str::trim).filter(|reason| !reason.is_empty()) {
         Some(reason) => format!("{DENIED} The reason given: {reason}").into(),

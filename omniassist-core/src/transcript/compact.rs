@@ -18,9 +18,13 @@ pub fn size(items: &[TranscriptItem]) -> usize {
 /// Shortens a conversation that is too long for a model to about `target` bytes (as [`size`] counts), or as far as it
 /// can be; `None` where nothing can go. The result is legal, and the same for the same input.
 ///
-/// What goes, and only as far as needed: the oldest exchanges as wholes (a note at the head of what follows says so);
-/// the middle of large tool outputs, the oldest first; the oldest steps of the last exchange. The last thing that the
-/// user said and the last step always stay.
+/// Content is removed in this order, and only as far as needed:
+///
+/// 1. the oldest exchanges, each as a whole, with a note at the start of the rest;
+/// 2. the middle of large tool outputs, the oldest first;
+/// 3. the oldest steps of the last exchange.
+///
+/// The last user message and the last step always stay.
 ///
 /// ```
 /// use omniassist_core::TranscriptItem;

@@ -78,12 +78,11 @@
 //!
 //! # What clients post back
 //!
-//! Measured with `HttpAgent` of 1.0.0 and of 0.0.59: both keep the `encryptedValue` of assistant messages, of
-//! reasoning, of tool calls and of tool messages, and post all four back; so they do with `metadata`, which they merge
-//! by key out of the events of a message or a call. Each text is a message of its own here, so every text, piece of
-//! reasoning, call and output has a place for its state: the encoder writes it as `REASONING_ENCRYPTED_VALUE`, whose
-//! value is the JSON of the metadata map, and the reader gives it back to where it came from. What was written by
-//! somebody else, and is no such JSON, is ignored.
+//! `HttpAgent` 1.0.0 and 0.0.59 keep the `encryptedValue` of assistant messages, reasoning, tool calls and tool
+//! messages, and post all four back. They do the same with `metadata`, which they merge by key from the events of a
+//! message or a call. The encoder writes each text as a separate message, so every text, piece of reasoning, call and
+//! output has a place for its state. The encoder writes the state as `REASONING_ENCRYPTED_VALUE`, whose value is the
+//! JSON of the metadata map. The reader returns it to the part that it came from, and ignores any other value.
 //!
 //! CopilotKit is different in two ways. It drops every tool message but the first of a call, and it answers a call that
 //! an interrupt of reason `tool_call` asks for with the user's decision, so that the real result would be lost. To clients

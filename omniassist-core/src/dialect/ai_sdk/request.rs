@@ -104,9 +104,12 @@ impl<'a> Extra<'a> {
 ///
 /// # Errors
 ///
-/// Returns an error when the body is not UTF-8 or not JSON; when a key stands twice in an object, or values are nested deeper than
-/// [`Limits::max_json_depth`]; where a value is not what it should be, with its path; where a limit of `limits` is
-/// passed; and for a declared tool whose name or schema no provider would take.
+/// Returns an error if:
+///
+/// - the body is not UTF-8 or not JSON, or an object has a key twice;
+/// - values are nested deeper than [`Limits::max_json_depth`], or another limit of `limits` is exceeded;
+/// - a value has the wrong type, in which case the error has its path;
+/// - no provider accepts the name or the schema of a declared tool.
 pub fn read_request(body: Bytes, limits: &Limits) -> Result<RunRequest> {
     let text = Text::from_utf8(body).map_err(Error::invalid_json)?;
     let budget = TreeBudget::new(limits);

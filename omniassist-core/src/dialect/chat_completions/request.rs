@@ -100,10 +100,13 @@ pub struct ChatRequest {
 ///
 /// # Errors
 ///
-/// Returns an error when the body is not UTF-8 or not JSON; when a key stands twice in an object, or values are nested deeper than
-/// [`Limits::max_json_depth`]; where a value is not what it should be, with its path; where a limit of `limits` is
-/// passed; and for a tool whose name or schema no provider would take. When the conversation ends with a
-/// call that no `tool` message answers.
+/// Returns an error if:
+///
+/// - the body is not UTF-8 or not JSON, or an object has a key twice;
+/// - values are nested deeper than [`Limits::max_json_depth`], or another limit of `limits` is exceeded;
+/// - a value has the wrong type, in which case the error has its path;
+/// - no provider accepts the name or the schema of a tool;
+/// - the conversation ends with a call that no `tool` message answers.
 pub fn read_request(body: Bytes, limits: &Limits) -> Result<ChatRequest> {
     let text = Text::from_utf8(body).map_err(Error::invalid_json)?;
     let budget = TreeBudget::new(limits);

@@ -67,9 +67,12 @@ use crate::{Limits, Result, Text};
 ///
 /// # Errors
 ///
-/// Returns an error when `json` is not JSON; when a value is not of the kind it should be; when one id stands for two different
-/// messages or tool calls; when an output answers no call; when there are more than [`Limits::max_messages`]
-/// messages, more than [`Limits::max_parts`] parts in one, or an id is longer than [`Limits::max_id_bytes`].
+/// Returns an error if:
+///
+/// - `json` is not JSON, or a value has the wrong type;
+/// - two different messages or tool calls have the same id, or an output answers no call;
+/// - there are more than [`Limits::max_messages`] messages, or more than [`Limits::max_parts`] parts in one message;
+/// - an id is longer than [`Limits::max_id_bytes`].
 pub fn messages(json: &Text, limits: &Limits) -> Result<Vec<Message>> {
     let budget = TreeBudget::new(limits);
     let body = Body::new(json, &budget);

@@ -124,10 +124,13 @@ impl Posted {
 ///
 /// # Errors
 ///
-/// Returns an error when the body is not UTF-8 or not JSON; when a key stands twice in an object, or values are nested deeper than
-/// [`Limits::max_json_depth`]; where a value is not what it should be, with its path; where a limit of `limits` is
-/// passed; for a tool whose name or schema no provider would take; when one id stands for two things; and
-/// for a result of no call.
+/// Returns an error if:
+///
+/// - the body is not UTF-8 or not JSON, or an object has a key twice;
+/// - values are nested deeper than [`Limits::max_json_depth`], or another limit of `limits` is exceeded;
+/// - a value has the wrong type, in which case the error has its path;
+/// - no provider accepts the name or the schema of a tool;
+/// - two different things have the same id, or a result answers no call.
 pub fn read_request(body: Bytes, limits: &Limits) -> Result<Posted> {
     let text = Text::from_utf8(body).map_err(Error::invalid_json)?;
     let budget = TreeBudget::new(limits);
