@@ -1,23 +1,14 @@
-//! Strings in JSON text: where they end, and what is escaped in them.
+//! The strings of JSON text: where they end, and the escapes in them.
 //!
-//! For whatever walks over JSON by itself, where a parser would do more than is needed.
-//!
-//! ```
-//! use omniassist_core::json_scan::plain_length;
-//!
-//! assert_eq!(plain_length(b"no more\", \"next"), 7);
-//! assert_eq!(plain_length(b"a line\\n"), 6);
-//! assert_eq!(plain_length("for itself, up to the end: ü".as_bytes()), 29);
-//! ```
+//! These functions serve code that walks over JSON without a parser.
 
 const ONES: u64 = 0x0101_0101_0101_0101;
 const HIGH_BITS: u64 = 0x8080_8080_8080_8080;
 
 /// Returns the number of bytes at the front that may stand in a JSON string as they are: up to the first quote,
 /// backslash or control character.
-#[must_use]
 #[inline]
-pub fn plain_length(bytes: &[u8]) -> usize {
+pub(crate) fn plain_length(bytes: &[u8]) -> usize {
     // Keys and tokens end within the first two words.
     if let Some((head, rest)) = bytes.split_first_chunk::<16>()
         && let ([first, second], _) = head.as_chunks()
@@ -78,21 +69,6 @@ fn length_in_word(bytes: [u8; 8]) -> Option<usize> {
     (special != 0).then_some(special.trailing_zeros() as usize / 8)
 }
 
-/// Returns the index of the first byte that cannot stand in a JSON string as it is: a quote, a backslash or a control
-/// character.
-///
-/// ```
-/// use omniassist_core::json_scan::first_special;
-///
-/// assert_eq!(first_special(b"a line\\n"), Some(6));
-/// assert_eq!(first_special(b"no more!"), None);
-/// ```
-#[must_use]
-#[inline]
-pub fn first_special(word: &[u8; 8]) -> Option<usize> {
-    length_in_word(*word)
-}
-
 /// Returns the length of a string's content, or `None` if the string does not end. The opening quote must already be
 /// consumed. Escapes are not checked.
 pub(crate) fn content_length(bytes: &[u8]) -> Option<usize> {
@@ -126,29 +102,20 @@ fn quote_or_backslash(word: u64) -> u64 {
     (equal(b'"') | equal(b'\\')) & HIGH_BITS
 }
 
-/// The escape of a byte that [cannot stand](first_special) in a JSON string as it is: as `JSON.stringify` and
-/// serde_json do.
-///
-/// ```
-/// use omniassist_core::json_scan::Escape;
-///
-/// assert_eq!(Escape::of(b'\n').as_bytes(), br"\n");
-/// assert_eq!(Escape::of(0x1f).as_bytes(), br"\u001f");
-/// ```
+/// The escape of a byte that cannot stand in a JSON string, in the form of `JSON.stringify` and serde_json.
 #[derive(Debug, Clone, Copy)]
-pub struct Escape {
+pub(crate) struct Escape {
     bytes: [u8; Self::LONGEST],
     length: usize,
 }
 
 impl Escape {
     /// Bytes of the longest escape: `\u001f`.
-    pub const LONGEST: usize = 6;
+    const LONGEST: usize = 6;
 
-    /// The escape of a byte.
-    #[must_use]
+    /// Returns the escape of a byte.
     #[inline]
-    pub fn of(byte: u8) -> Self {
+    pub(crate) fn of(byte: u8) -> Self {
         let short = match byte {
             b'"' | b'\\' => byte,
             b'\n' => b'n',
@@ -165,17 +132,9 @@ impl Escape {
         Self { bytes: [b'\\', short, 0, 0, 0, 0], length: 2 }
     }
 
-    /// Returns the escape, padded with zeros: copying a fixed number of bytes costs less.
-    #[must_use]
-    #[inline]
-    pub fn padded(&self) -> &[u8; Self::LONGEST] {
-        &self.bytes
-    }
-
     /// Returns the escape.
-    #[must_use]
     #[inline]
-    pub fn as_bytes(&self) -> &[u8] {
+    pub(crate) fn as_bytes(&self) -> &[u8] {
         self.bytes.get(..self.length).unwrap_or_default()
     }
 }
@@ -272,7 +231,7 @@ mod tests {
             for at in 0..8 {
                 let mut word = [b'a'; 8];
                 word[at] = byte;
-                assert_eq!(first_special(&word), (plain_length(&word) < 8).then_some(at), "{byte} {at}");
+                assert_eq!(length_in_word(word), (plain_length(&word) < 8).then_some(at), "{byte} {at}");
             }
         }
         // What a borrow from the first would change.

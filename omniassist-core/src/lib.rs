@@ -33,7 +33,7 @@ mod error;
 pub mod event;
 mod json;
 pub mod json_guard;
-pub mod json_scan;
+mod json_scan;
 mod limits;
 pub mod message;
 #[cfg(feature = "partial-json")]
