@@ -105,15 +105,6 @@ pub struct Limits {
     pub keep_alive: Duration,
 }
 
-impl Limits {
-    /// Returns how deep a value inside a part of a message may be nested, so that the reader takes the message back: the
-    /// body, its `messages`, the message, its `parts` and the part are five levels.
-    #[must_use]
-    pub fn max_part_value_depth(&self) -> usize {
-        self.max_json_depth.saturating_sub(5)
-    }
-}
-
 impl Default for Limits {
     fn default() -> Self {
         const MIB: usize = 1 << 20;

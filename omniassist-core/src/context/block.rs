@@ -97,12 +97,6 @@ impl ContextDigest {
         const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
         Self(bytes.iter().fold(OFFSET_BASIS, |hash, byte| (hash ^ u128::from(*byte)).wrapping_mul(PRIME)))
     }
-
-    /// Returns the digest as a number.
-    #[must_use]
-    pub fn as_u128(self) -> u128 {
-        self.0
-    }
 }
 
 impl fmt::Display for ContextDigest {

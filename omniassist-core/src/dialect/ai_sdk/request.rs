@@ -93,9 +93,9 @@ impl<'a> Extra<'a> {
 /// - `tools`, front-end tools that the client declares: an array of `{name, description, inputSchema}` (or
 ///   `parameters`, or OpenAI's `{type: "function", function: {…}}`), or an object of these by name.
 ///
-/// A `messageId` of an assistant's message further up has the run go on with that message, as if nothing had followed:
-/// so clients of version 6 and 7 post approvals that are answered after another question, and what comes replaces that
-/// message on the page.
+/// If `messageId` names an earlier assistant message, the run continues that message and ignores the messages after it.
+/// Clients of version 6 and 7 post such a request for an approval that is answered after another question. The
+/// answer replaces that message on the page.
 ///
 /// Other fields are kept as [`extra`](RunRequest::extra). All but `messages` may be absent or null. The
 /// reader also makes the checks of [`json_guard::check`](crate::json_guard::check), so the bytes need no check before.

@@ -82,19 +82,18 @@ pub struct ChatRequest {
 
 /// Reads the body of `POST /v1/chat/completions`.
 ///
-/// - `messages`, at least one, of the roles `system` and `developer` (both something the user's client said, not
-///   instructions), `user` (text, `image_url`, `file` with `file_data`, `input_audio`), `assistant` (text, `refusal`,
-///   `tool_calls`) and `tool`. An `assistant` message and the `tool` messages behind it become one message of
-///   the assistant. A call id that stands for several calls is one of several turns; each result is that of the latest
-///   call before it.
-/// - `tools` of type `function` are front-end tools, `tool_choice` is kept: `none` offers none of them, and with
-///   `required`, a named function or `allowed_tools` in the mode `required` no server tool is offered, so that the
-///   answer is a call of the caller's.
-/// - `response_format`: a JSON Schema is asked of the model; `json_object` is a note to it.
-/// - `metadata` is kept as what the application sends past the conversation
-///   ([`forwarded`](RunRequest::forwarded)).
-/// - More than one choice (`n`), audio output, custom tools and the deprecated `functions` are refused. Whatever else
-///   a client sends (`stop`, `seed`, `user`, `logprobs`, …) is skipped.
+/// - `messages` holds at least one message. The roles are `system`, `developer`, `user` (text, `image_url`, `file` with
+///   `file_data`, `input_audio`), `assistant` (text, `refusal`, `tool_calls`) and `tool`.
+/// - Messages with the role `system` or `developer` count as text of the client, not as instructions.
+/// - An `assistant` message and the `tool` messages after it become one message of the assistant. If several turns use
+///   the same call id, a result belongs to the latest call before it.
+/// - `tools` of type `function` are front-end tools.
+/// - `tool_choice` is kept. `none` offers no tool of the client. `required`, a named function, and `allowed_tools` in
+///   the mode `required` offer no server tool, so that the answer is a call of a tool of the client.
+/// - `response_format` with a JSON Schema is passed to the model; `json_object` becomes a note to the model.
+/// - `metadata` is kept as [`forwarded`](RunRequest::forwarded).
+/// - More than one choice (`n`), audio output, custom tools and the deprecated `functions` are refused. Other fields
+///   (`stop`, `seed`, `user`, `logprobs`, …) are skipped.
 ///
 /// The request shares the body's buffer and keeps it alive.
 ///
