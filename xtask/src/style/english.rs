@@ -30,7 +30,10 @@ pub(super) fn source_findings(_path: &Path, text: &str) -> Vec<String> {
 
 /// Checks the sentences of a Markdown file.
 pub(super) fn document_findings(_path: &Path, text: &str) -> Vec<String> {
-    let lines: Vec<_> = text.lines().enumerate().map(|(at, line)| (at + 1, line.trim())).collect();
+    // An indented line is code, or goes on with a list item.
+    let is_code = |line: &str| line.starts_with("    ");
+    let plain = |line| if is_code(line) { "" } else { line.trim() };
+    let lines: Vec<_> = text.lines().enumerate().map(|(at, line)| (at + 1, plain(line))).collect();
     long_sentences(&lines)
 }
 
