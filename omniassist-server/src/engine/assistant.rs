@@ -1,26 +1,23 @@
 use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::{Arc, RwLock};
+use std::sync::Arc;
 
 use http::Extensions;
 use omniassist_core::event::RunErrorCode;
 use omniassist_core::message::{Message, Role};
 use omniassist_core::run::{DueApproval, RunConfig, due_approvals};
-use omniassist_core::{ContextMessage, Limits, ModelOptions, RunRequest, Text, Verifier};
+use omniassist_core::{ContextMessage, Limits, ModelOptions, RunRequest, Text};
 use uuid::Uuid;
 
-use super::builder::AssistantBuilder;
 use super::client_queue::ClientQueue;
-use super::config::Config;
 use super::driver::Driver;
 use super::live::{ChatKey, LiveRuns, Post, Wanted};
 use super::meter::Meter;
 use super::preparation::{Preparation, prepare};
 use super::run::Run;
-use super::seals::Seals;
+use super::setup::Setup;
 use super::verification;
 use crate::http_options::HttpOptions;
-use crate::provider::LlmProvider;
 use crate::seal::Sealer;
 use crate::throttle::{self, RunAttempt};
 use crate::tool::{ToolSnapshot, Tools};
@@ -49,77 +46,60 @@ use crate::{Principal, RunContext, sync};
 /// ```
 #[derive(Clone)]
 pub struct Assistant {
-    pub(super) inner: Arc<Inner>,
-}
-
-pub(crate) struct Inner {
-    pub(super) config: Config,
-    pub(super) tools: Tools,
-    pub(super) context: RwLock<Vec<ContextMessage>>,
-    pub(super) verifier: Arc<dyn Verifier>,
-    pub(super) seals: Option<Seals>,
+    pub(super) setup: Arc<Setup>,
     pub(super) live: Arc<LiveRuns>,
 }
 
 impl Assistant {
-    /// Creates a builder for an assistant on this model provider.
-    pub fn builder(provider: impl LlmProvider) -> AssistantBuilder {
-        AssistantBuilder::new(Arc::new(provider))
-    }
-
-    pub(super) fn from_inner(inner: Inner) -> Self {
-        Self { inner: Arc::new(inner) }
-    }
-
     /// Returns the tools. Registering and unregistering works while serving; a run uses the tools that were registered
     /// when it began.
     #[must_use]
     pub fn tools(&self) -> &Tools {
-        &self.inner.tools
+        &self.setup.tools
     }
 
     /// Returns the limits.
     #[must_use]
     pub fn limits(&self) -> &Limits {
-        &self.inner.config.limits
+        &self.setup.config.limits
     }
 
     /// Returns the name of the provider, and of the model if it is known.
     #[must_use]
     pub fn model(&self) -> (&str, Option<&str>) {
-        let config = &self.inner.config;
+        let config = &self.setup.config;
         (config.provider.name(), config.requested_model())
     }
 
     /// Returns the model settings of a run whose request has none.
     #[must_use]
     pub fn model_options(&self) -> &Arc<ModelOptions> {
-        &self.inner.config.options
+        &self.setup.config.options
     }
 
     /// Returns the settings of the HTTP service.
     pub(crate) fn http_options(&self) -> &HttpOptions {
-        &self.inner.config.http
+        &self.setup.config.http
     }
 
     /// Returns `true` if runs are sealed and posted history is verified by those seals. An assistant that
     /// [trusts its clients](super::AssistantBuilder::trust_client_history) or has another verifier seals nothing.
     #[must_use]
     pub fn seals_history(&self) -> bool {
-        self.inner.seals.is_some()
+        self.setup.seals.is_some()
     }
 
     /// Returns the number of runs in progress.
     #[must_use]
     pub fn live_runs(&self) -> usize {
-        self.inner.live.len()
+        self.live.len()
     }
 
     /// Adds a context message to every later run, such as a feature flag or an announcement. It comes before the
     /// client's context. The oldest is dropped when there are more than
     /// [`max_context_messages`](Limits::max_context_messages).
     pub fn add_context(&self, message: ContextMessage) {
-        let mut context = sync::write(&self.inner.context);
+        let mut context = sync::write(&self.setup.context);
         if context.len() >= self.limits().max_context_messages && !context.is_empty() {
             context.remove(0);
         }
@@ -134,7 +114,7 @@ impl Assistant {
     ///
     /// Must be called, and the run polled, within a tokio runtime.
     pub fn run(&self, request: RunRequest) -> Run {
-        let inner = &self.inner;
+        let setup = &self.setup;
         let (tools, prepare): (_, Prepare) = match self.tools_for(&request) {
             Ok(tools) => (tools, prepare),
             Err(error) => {
@@ -148,8 +128,8 @@ impl Assistant {
             }
         };
         let (driver, continued, message_id) = self.driver(request, Extensions::new(), tools, prepare);
-        let live = inner.live.insert(driver, &inner.config.limits);
-        Run::new(Arc::clone(inner), live, continued, message_id)
+        let live = self.live.insert(driver, &setup.config.limits);
+        Run::new(Arc::clone(&self.live), live, continued, message_id)
     }
 
     /// Starts a run for a client. `extensions` are those of its HTTP request, in which tools find the [`Principal`] and
@@ -174,7 +154,7 @@ impl Assistant {
     ) -> Result<Run, omniassist_core::Error> {
         let principal = extensions.get::<Principal>().cloned().unwrap_or_default();
         self.begin(request, extensions, principal.clone())
-            .inspect_err(|refusal| self.inner.config.observers.refused(&principal, refusal))
+            .inspect_err(|refusal| self.setup.config.observers.refused(&principal, refusal))
     }
 
     fn begin(
@@ -183,41 +163,41 @@ impl Assistant {
         extensions: Extensions,
         principal: Principal,
     ) -> Result<Run, omniassist_core::Error> {
-        let inner = &self.inner;
+        let setup = &self.setup;
         let post = request.chat_id.clone().map(|chat_id| Post {
             chat: ChatKey { principal: principal.clone(), chat_id },
             digest: post_digest(&request),
         });
-        let wanted = Wanted { principal: principal.clone(), post, when_busy: inner.config.when_busy };
-        let admitted = inner.live.admit(wanted, &inner.config.limits)?;
-        if let Some(limit) = &inner.config.rate_limit {
+        let wanted = Wanted { principal: principal.clone(), post, when_busy: setup.config.when_busy };
+        let admitted = self.live.admit(wanted, &setup.config.limits)?;
+        if let Some(limit) = &setup.config.rate_limit {
             throttle::asked(&**limit, &RunAttempt::new(&principal, &request, &extensions))?;
         }
-        if let Some(budget) = &inner.config.budget {
+        if let Some(budget) = &setup.config.budget {
             budget.admit(&principal)?;
         }
         let tools = self.tools_for(&request)?.for_principal(principal.clone());
-        verification::verify(&mut request, &principal, &tools, &*inner.verifier)?;
-        let sealer = inner.seals.as_ref().map(|seals| {
+        verification::verify(&mut request, &principal, &tools, &*setup.verifier)?;
+        let sealer = setup.seals.as_ref().map(|seals| {
             let sealer = Sealer::new(&seals.keys, request.chat_id.clone(), &principal, Text::new());
-            sealer.lifetime(inner.config.limits.approval_lifetime)
+            sealer.lifetime(setup.config.limits.approval_lifetime)
         });
         let (mut driver, continued, message_id) = self.driver(request, extensions, tools, prepare);
         if let Some(sealer) = sealer {
             driver.seal_with(sealer, continued.as_ref(), &message_id);
         }
-        if let Some(budget) = &inner.config.budget {
+        if let Some(budget) = &setup.config.budget {
             driver.meter_with(Meter::new(Arc::clone(budget), principal));
         }
-        let live = inner.live.insert_posted(driver, admitted, &inner.config.limits)?;
-        Ok(Run::new(Arc::clone(inner), live, continued, message_id))
+        let live = self.live.insert_posted(driver, admitted, &setup.config.limits)?;
+        Ok(Run::new(Arc::clone(&self.live), live, continued, message_id))
     }
 
     /// Stops the run of a chat for its client: the run ends with an abort. Returns `true` if there was one. It finds only
     /// runs that [`try_run`](Self::try_run) began for this principal, in this process.
     pub fn stop(&self, principal: &Principal, chat_id: &str) -> bool {
         let chat = ChatKey { principal: principal.clone(), chat_id: chat_id.into() };
-        let stopped = self.inner.live.stop(&chat, Text::from_static("The user stopped the run."));
+        let stopped = self.live.stop(&chat, Text::from_static("The user stopped the run."));
         if !stopped {
             tracing::info!(
                 chat_id,
@@ -230,7 +210,7 @@ impl Assistant {
 
     /// Returns the tools that a request can use.
     fn tools_for(&self, request: &RunRequest) -> Result<ToolSnapshot, omniassist_core::Error> {
-        let tools = self.inner.tools.snapshot().for_abilities(request.abilities);
+        let tools = self.setup.tools.snapshot().for_abilities(request.abilities);
         let tools = tools.with_declared(&request.tools)?.with_past(&request.past_tools);
         Ok(if request.tool_use.server_tools { tools } else { tools.without_server_tools() })
     }
@@ -242,18 +222,18 @@ impl Assistant {
         tools: ToolSnapshot,
         prepare: Prepare,
     ) -> (Driver, Option<Message>, Text) {
-        let inner = Arc::clone(&self.inner);
-        let host = sync::read(&inner.context).clone();
+        let setup = Arc::clone(&self.setup);
+        let host = sync::read(&setup.context).clone();
         let queue = ClientQueue::default();
         let run = RunContext::new(id("run"), &request, extensions, host)
-            .with_client(queue.sender(), inner.config.limits.max_tool_output_bytes);
+            .with_client(queue.sender(), setup.config.limits.max_tool_output_bytes);
         let continued = request.messages.last().filter(|message| message.role == Role::Assistant).cloned();
         let new_id = id("msg");
         let message_id = continued.as_ref().map_or_else(|| new_id.clone(), |message| message.id.clone());
-        let config = RunConfig::with_limits(new_id, &inner.config.limits);
+        let config = RunConfig::with_limits(new_id, &setup.config.limits);
         let due = due_approvals(&request, &tools);
-        let preparation = prepare(Arc::clone(&inner), run.clone(), due);
-        let driver = Driver::new(inner, run, queue, tools, request, config, preparation);
+        let preparation = prepare(Arc::clone(&setup), run.clone(), due);
+        let driver = Driver::new(setup, run, queue, tools, request, config, preparation);
         (driver, continued, message_id)
     }
 }
@@ -272,13 +252,13 @@ fn post_digest(request: &RunRequest) -> u64 {
     hasher.finish()
 }
 
-type Prepare = fn(Arc<Inner>, RunContext, Vec<DueApproval>) -> Preparation;
+type Prepare = fn(Arc<Setup>, RunContext, Vec<DueApproval>) -> Preparation;
 
 impl fmt::Debug for Assistant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Assistant")
-            .field("provider", &self.inner.config.provider.name())
-            .field("tools", &self.inner.tools.names())
+            .field("provider", &self.setup.config.provider.name())
+            .field("tools", &self.setup.tools.names())
             .finish_non_exhaustive()
     }
 }

@@ -6,13 +6,14 @@ use omniassist_core::context::{ContextCompressor, ContextSummariser};
 use omniassist_core::{ContextMessage, Limits, ModelOptions, Text, TrustHistory, Verifier};
 use serde_json::Value;
 
-use super::assistant::{Assistant, Inner};
+use super::assistant::Assistant;
 use super::config::Config;
 use super::hook::{BoxError, RunHook};
-use super::live::WhenBusy;
 use super::meter::Budget;
 use super::prompt::IntoSystemPrompt;
 use super::seals::Seals;
+use super::setup::Setup;
+use super::when_busy::WhenBusy;
 use crate::access::{Authenticate, Cors};
 use crate::cost::Prices;
 use crate::endpoint::{ObjectEndpoint, OpenAiEndpoint};
@@ -36,8 +37,15 @@ pub struct AssistantBuilder {
     refuses_unsealed_text: bool,
 }
 
+impl Assistant {
+    /// Creates a builder for an assistant on this model provider.
+    pub fn builder(provider: impl LlmProvider) -> AssistantBuilder {
+        AssistantBuilder::new(Arc::new(provider))
+    }
+}
+
 impl AssistantBuilder {
-    pub(super) fn new(provider: Arc<dyn LlmProvider>) -> Self {
+    fn new(provider: Arc<dyn LlmProvider>) -> Self {
         Self {
             config: Config::new(provider),
             tools: Vec::new(),
@@ -397,7 +405,8 @@ impl AssistantBuilder {
             }
         };
         let context = RwLock::new(self.context);
-        Ok(Assistant::from_inner(Inner { config, tools, context, verifier, seals, live: Arc::default() }))
+        let setup = Arc::new(Setup { config, tools, context, verifier, seals });
+        Ok(Assistant { setup, live: Arc::default() })
     }
 }
 

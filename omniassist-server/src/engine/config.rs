@@ -5,10 +5,10 @@ use omniassist_core::{ContextMessage, Limits, ModelOptions, Text};
 use serde_json::Value;
 
 use super::hook::RunHook;
-use super::live::WhenBusy;
 use super::meter::Budget;
 use super::prompt::SystemPrompt;
 use super::run_metadata::Reports;
+use super::when_busy::WhenBusy;
 use crate::RunContext;
 use crate::cost::Prices;
 use crate::http_options::HttpOptions;

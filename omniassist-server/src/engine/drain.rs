@@ -4,7 +4,8 @@ use std::time::Duration;
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::Assistant;
-use super::live::{End, LiveRun};
+use super::end::End;
+use super::live::LiveRun;
 
 /// The time that an aborted tool may take to end, after its grace. Only a tool that blocks its thread takes longer.
 const ABORT: Duration = Duration::from_secs(1);
@@ -58,7 +59,7 @@ impl Assistant {
     /// # }
     /// ```
     pub async fn drain(&self, deadline: Duration) -> Drained {
-        let live = self.inner.live.close();
+        let live = self.live.close();
         let _ = timeout(deadline, over(&live)).await;
         let left: Vec<_> = live.iter().filter(|run| !run.is_over()).collect();
         let drained = Drained { finished: live.len() - left.len(), ended: left.len() };
@@ -69,7 +70,7 @@ impl Assistant {
         for run in &left {
             run.wind_up(until).await;
         }
-        if timeout_at(until + ABORT, self.inner.tools.idle()).await.is_err() {
+        if timeout_at(until + ABORT, self.setup.tools.idle()).await.is_err() {
             tracing::warn!("a tool blocks its thread and is not awaited");
         }
         if !live.is_empty() {
@@ -87,7 +88,7 @@ impl Assistant {
     /// sending requests.
     #[must_use]
     pub fn is_draining(&self) -> bool {
-        self.inner.live.is_closed()
+        self.live.is_closed()
     }
 }
 

@@ -17,12 +17,12 @@ use omniassist_core::{
 };
 use serde_json::{Map, Value};
 
-use super::assistant::Inner;
 use super::client_queue::ClientQueue;
-use super::live::{End, RETRY_ELSEWHERE};
+use super::end::{End, RETRY_ELSEWHERE};
 use super::meter::{Meter, Stop};
 use super::preparation::{Preparation, Prepared};
 use super::run_metadata::RunMetadata;
+use super::setup::Setup;
 use crate::clock::now_ms;
 use crate::provider::LlmStream;
 use crate::seal::Sealer;
@@ -33,7 +33,7 @@ use crate::{Cost, RunContext};
 /// Drives the state machine of one run. It owns the model stream and the tools: dropping it closes the stream and cancels
 /// the tools.
 pub(super) struct Driver {
-    assistant: Arc<Inner>,
+    setup: Arc<Setup>,
     run: RunContext,
     queue: ClientQueue,
     tools: ToolSnapshot,
@@ -74,7 +74,7 @@ struct Beginning {
 
 impl Driver {
     pub(super) fn new(
-        assistant: Arc<Inner>,
+        setup: Arc<Setup>,
         run: RunContext,
         queue: ClientQueue,
         tools: ToolSnapshot,
@@ -84,16 +84,16 @@ impl Driver {
     ) -> Self {
         let tool_choice = request.tool_use.choice.clone();
         let options = request.options.clone();
-        let provider = &assistant.config.provider;
+        let provider = &setup.config.provider;
         let trace = RunTrace::begin(
             &run,
             provider.name(),
-            assistant.config.requested_model(),
-            assistant.config.records_content,
-            &assistant.config.observers,
+            setup.config.requested_model(),
+            setup.config.records_content,
+            &setup.config.observers,
         );
         Self {
-            assistant,
+            setup,
             run,
             queue,
             tools,
@@ -219,7 +219,7 @@ impl Driver {
     /// Counts the tokens that a summary of the context used.
     fn count_summary(&mut self, used: &SummaryUsage, receipt: &ContextReceipt) {
         self.summary_usage = used.usage;
-        self.trace.count(used.model.as_deref(), &used.usage, self.assistant.config.prices.as_ref());
+        self.trace.count(used.model.as_deref(), &used.usage, self.setup.config.prices.as_ref());
         if let Some(meter) = &self.meter {
             meter.count_summary(used.usage, receipt);
         }
@@ -254,7 +254,7 @@ impl Driver {
     fn poll_model(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let Some(model) = &mut self.model else { return Poll::Ready(()) };
         let polled = self.trace.enter_scope(|| model.as_mut().poll_next(cx));
-        let prices = self.assistant.config.prices.as_ref();
+        let prices = self.setup.config.prices.as_ref();
         let input = match ready!(polled) {
             Some(Ok(event)) => {
                 self.trace.model_said(&event);
@@ -270,7 +270,7 @@ impl Driver {
                 self.model = None;
                 tracing::warn!(
                     run_id = self.run.run_id().as_str(),
-                    provider = self.assistant.config.provider.name(),
+                    provider = self.setup.config.provider.name(),
                     detail = error.detail().unwrap_or_default(),
                     request_id = error.provider_request_id().unwrap_or_default(),
                     error = &error as &(dyn std::error::Error + 'static),
@@ -344,15 +344,11 @@ impl Driver {
                 if let Some(Err(stop)) = self.meter.as_mut().map(|meter| meter.begin(&transcript)) {
                     return self.stop(stop);
                 }
-                let mut payload = self.assistant.payload(
-                    transcript,
-                    system.clone(),
-                    self.tools.specs(),
-                    self.options.as_ref(),
-                );
+                let mut payload =
+                    self.setup.payload(transcript, system.clone(), self.tools.specs(), self.options.as_ref());
                 payload.tool_choice = self.tool_choice.clone();
-                let provider = &self.assistant.config.provider;
-                self.trace.call_model(&payload, provider.name(), self.assistant.config.requested_model());
+                let provider = &self.setup.config.provider;
+                self.trace.call_model(&payload, provider.name(), self.setup.config.requested_model());
                 self.model = Some(self.trace.enter_scope(|| provider.stream(payload)));
             }
             Some(Action::RunTools { calls }) => {
@@ -365,12 +361,12 @@ impl Driver {
 
     /// Starts queued tools, up to the limit of parallel tools.
     fn fill_tools(&mut self) {
-        while self.running.len() < self.assistant.config.limits.max_parallel_tools.max(1) {
+        while self.running.len() < self.setup.config.limits.max_parallel_tools.max(1) {
             let Some(call) = self.queued.pop_front() else { return };
             let Some(tool) = self.tools.get(&call.name) else { continue };
             let trace = self.trace.tool(&call);
             let invocation = ToolInvocation::new(call.id, call.arguments, self.run.clone()).traced(trace);
-            self.running.push(self.assistant.tools.start(tool, invocation));
+            self.running.push(self.setup.tools.start(tool, invocation));
         }
     }
 
@@ -403,9 +399,9 @@ impl Driver {
             usage.add(&self.summary_usage);
         }
         if let Some(terminal) = events.last() {
-            self.trace.end(terminal, self.assistant.config.prices.as_ref());
+            self.trace.end(terminal, self.setup.config.prices.as_ref());
             if let RunEvent::Finish { .. } = terminal {
-                let metadata = self.metadata.to_map(self.assistant.config.reports, self.trace.cost());
+                let metadata = self.metadata.to_map(self.setup.config.reports, self.trace.cost());
                 if !metadata.is_empty() {
                     events.insert(events.len() - 1, RunEvent::Metadata(metadata));
                 }
@@ -428,7 +424,7 @@ impl Driver {
     }
 }
 
-impl Inner {
+impl Setup {
     fn payload(
         &self,
         transcript: Arc<[TranscriptItem]>,

@@ -10,7 +10,9 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, MissedTickBehavior};
 
 use super::driver::Driver;
+use super::end::{End, RETRY_ELSEWHERE};
 use super::slots::{Slot, Slots};
+use super::when_busy::WhenBusy;
 use crate::sync::lock;
 use crate::{CancellationToken, Principal};
 
@@ -63,20 +65,6 @@ pub(super) struct Admitted {
     slot: Option<Slot>,
 }
 
-/// The treatment of a post to a chat that has a run in progress.
-///
-/// Each process knows its own runs only. With several instances, send the requests of a chat to the same instance.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-#[non_exhaustive]
-pub enum WhenBusy {
-    /// Stops the run in progress. The new one begins when it has ended, or after
-    /// [`Limits::supersede_grace`](omniassist_core::Limits::supersede_grace).
-    #[default]
-    Supersede,
-    /// Refuses the post with 409 `chat_busy`.
-    Reject,
-}
-
 /// A run in progress.
 pub(super) struct LiveRun {
     post: Option<Post>,
@@ -100,19 +88,6 @@ pub(super) struct LiveRun {
 struct Order {
     end: Option<End>,
     waker: Option<Waker>,
-}
-
-/// The delay after which another server may have replaced one that shuts down.
-pub(super) const RETRY_ELSEWHERE: Duration = Duration::from_secs(2);
-
-/// The reason for ending a run from outside.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum End {
-    Deadline,
-    Shutdown,
-    /// Host code panicked.
-    Panic,
-    Abort(Text),
 }
 
 impl LiveRun {

@@ -10,9 +10,9 @@ use omniassist_core::event::RunErrorCode;
 use omniassist_core::run::{DueApproval, RefusedApproval};
 use serde_json::{Map, Value};
 
-use super::assistant::Inner;
 use super::hook::failed;
 use super::run_metadata;
+use super::setup::Setup;
 use crate::{RunContext, panics};
 
 /// The preparation of a run, as a future that the run polls first.
@@ -32,9 +32,9 @@ pub(super) struct Prepared {
 }
 
 /// Creates the preparation of a run.
-pub(super) fn prepare(assistant: Arc<Inner>, run: RunContext, due: Vec<DueApproval>) -> Preparation {
+pub(super) fn prepare(setup: Arc<Setup>, run: RunContext, due: Vec<DueApproval>) -> Preparation {
     let prepared = panics::catch_async("the preparation of a run", async move {
-        let config = &assistant.config;
+        let config = &setup.config;
         let system = match &config.prompt {
             None => None,
             Some(prompt) => {
@@ -55,7 +55,7 @@ pub(super) fn prepare(assistant: Arc<Inner>, run: RunContext, due: Vec<DueApprov
         }
         let metadata = config.metadata_hook.as_ref().map(|hook| run_metadata::of_host(hook(&run)));
         // Approvals are claimed last, so that a failed preparation does not use them up.
-        let refused_approvals = match &assistant.seals {
+        let refused_approvals = match &setup.seals {
             Some(seals) => seals.claim(due, &run).await,
             None => Vec::new(),
         };

@@ -11,9 +11,9 @@ use omniassist_core::event::RunErrorCode;
 use omniassist_core::message::{Message, MessageCollector, Role};
 use omniassist_core::{RunEvent, Text, Usage};
 
-use super::assistant::Inner;
 use super::driver::Driver;
-use super::live::{End, LiveRun};
+use super::end::End;
+use super::live::{LiveRun, LiveRuns};
 use crate::{Cost, panics};
 
 /// Receives events, and decides after each one if more are wanted.
@@ -27,7 +27,7 @@ pub(crate) type EventSink<'a> = &'a mut dyn FnMut(RunEvent) -> ControlFlow<()>;
 /// Dropping it stops the run: the connection to the provider closes and every tool's cancellation token fires.
 #[must_use = "a run does nothing unless polled"]
 pub struct Run {
-    assistant: Arc<Inner>,
+    runs: Arc<LiveRuns>,
     key: u64,
     live: Arc<LiveRun>,
     continued: Option<Message>,
@@ -36,12 +36,12 @@ pub struct Run {
 
 impl Run {
     pub(super) fn new(
-        assistant: Arc<Inner>,
+        runs: Arc<LiveRuns>,
         (key, live): (u64, Arc<LiveRun>),
         continued: Option<Message>,
         message_id: Text,
     ) -> Self {
-        Self { assistant, key, live, continued, message_id }
+        Self { runs, key, live, continued, message_id }
     }
 
     /// Returns the id of the assistant message that the run writes.
@@ -202,7 +202,7 @@ impl Stream for Run {
 
 impl Drop for Run {
     fn drop(&mut self) {
-        self.assistant.live.remove(self.key);
+        self.runs.remove(self.key);
         self.live.take();
     }
 }
