@@ -79,7 +79,7 @@ impl AccessPolicy {
     ///
     /// # Errors
     ///
-    /// When the hook refuses the request or panics, or no principal is known and anonymous requests are not allowed.
+    /// Returns an error if the hook refuses the request or panics, or if no principal is known and anonymous requests are not allowed.
     pub(crate) async fn identify(&self, parts: &mut Parts) -> Result<(), AuthError> {
         if let Some(hook) = &self.hook {
             let answer =
@@ -96,7 +96,7 @@ impl AccessPolicy {
     ///
     /// # Errors
     ///
-    /// When there is none.
+    /// Returns an error if there is none.
     pub(crate) fn require_principal(&self, extensions: &Extensions) -> Result<(), AuthError> {
         if self.anonymous || extensions.get::<Principal>().is_some() {
             return Ok(());

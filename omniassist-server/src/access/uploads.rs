@@ -48,7 +48,7 @@ impl Upload {
     ///
     /// # Errors
     ///
-    /// When the principal's bodies, or all bodies, would take more than the limits allow. A principal over its own
+    /// Returns an error if the principal's bodies, or all bodies, would take more than the limits allow. A principal over its own
     /// limit learns that, also where the server is full.
     pub(crate) fn grow_to(&mut self, bytes: usize, limits: &Limits) -> Result<(), UploadsFull> {
         let more = bytes.saturating_sub(self.bytes);

@@ -23,7 +23,7 @@ pub(super) async fn run<B: Body>(
 ///
 /// # Errors
 ///
-/// When the assistant refuses the request.
+/// Returns an error if the assistant refuses the request.
 pub(super) fn begin(
     assistant: &Assistant,
     mut posted: Posted,

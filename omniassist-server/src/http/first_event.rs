@@ -76,7 +76,7 @@ pub(super) fn is_tool_result(event: &RunEvent) -> bool {
 ///
 /// # Errors
 ///
-/// When the run ends without output.
+/// Returns an error if the run ends without output.
 pub(super) async fn open(
     run: Run,
     encoder: Box<dyn DialectEncoder>,

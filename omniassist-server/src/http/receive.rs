@@ -19,10 +19,10 @@ use crate::{Assistant, Principal};
 /// memory alive than the body has.
 const ZERO_COPY_BYTES: usize = 64 * 1024;
 
-/// When a principal's other bodies may have been received.
+/// The delay after which a principal's other bodies may have been received.
 const RETRY_OWN: Duration = Duration::from_secs(1);
 
-/// When other bodies of all clients may have been received.
+/// The delay after which other bodies of all clients may have been received.
 const RETRY_ANY: Duration = Duration::from_secs(2);
 
 /// A received body. Its memory counts as in flight until this is dropped.
@@ -36,7 +36,7 @@ pub(super) struct Received {
 ///
 /// # Errors
 ///
-/// When the headers announce something else than plain JSON, the body passes a limit or breaks off, or its nesting or
+/// Returns an error if the headers announce something else than plain JSON, the body passes a limit or breaks off, or its nesting or
 /// keys are not acceptable.
 pub(super) async fn guarded_json<B: Body>(
     assistant: &Assistant,
@@ -53,7 +53,7 @@ pub(super) async fn guarded_json<B: Body>(
 ///
 /// # Errors
 ///
-/// When the headers announce something else than plain JSON, or the body passes a limit or breaks off.
+/// Returns an error if the headers announce something else than plain JSON, or the body passes a limit or breaks off.
 pub(super) async fn json<B: Body>(
     headers: &HeaderMap,
     body: B,
@@ -94,7 +94,7 @@ pub(super) fn require_plain_json(headers: &HeaderMap) -> Result<(), Rejection> {
 ///
 /// # Errors
 ///
-/// When the body passes a limit of size, time or memory, or breaks off.
+/// Returns an error if the body passes a limit of size, time or memory, or breaks off.
 pub(super) async fn receive<B: Body>(
     body: B,
     limits: &Limits,
@@ -182,7 +182,7 @@ impl Pace {
     ///
     /// # Errors
     ///
-    /// When the period that has ended brought too little.
+    /// Returns an error if the period that has ended brought too little.
     fn check(&mut self, received: usize, limits: &Limits) -> Result<(), Rejection> {
         if received >= self.required {
             self.begin(received, limits);

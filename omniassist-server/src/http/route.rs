@@ -36,7 +36,7 @@ pub(super) enum CopilotKitRoute {
     },
 }
 
-/// What a client asks of an agent.
+/// A client's request to an agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum AgentAction {
     Run,

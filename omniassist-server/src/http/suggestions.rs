@@ -27,7 +27,7 @@ pub(super) fn are_wanted(posted: &Posted) -> bool {
 ///
 /// # Errors
 ///
-/// When the request does not declare the tool.
+/// Returns an error if the request does not declare the tool.
 pub(super) fn prepare(mut posted: Posted) -> Result<Posted, Error> {
     let request = &mut posted.request;
     request.tools.retain(|tool| tool.name == TOOL);

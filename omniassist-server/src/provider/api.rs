@@ -205,8 +205,9 @@ impl<A: Api> ApiProviderBuilder<A> {
     ///
     /// # Errors
     ///
-    /// Returns an error if the base URL, the key, a header, a root certificate or the model's name is not usable; if
-    /// there is no key for a server that is not on loopback; if no model is named for a vendor without a default one.
+    /// Returns an error if the base URL, the key, a header, a root certificate or the model's name is not
+    /// usable. A missing key is an error for a server that is not on loopback, and a missing model for a vendor without a
+    /// default one.
     pub fn build(mut self) -> Result<ApiProvider<A>> {
         let (api, endpoint) = A::bind(self.setup, &mut self.settings)?;
         Ok(ApiProvider { endpoint, api: Arc::new(api), limits: Arc::new(self.settings.limits) })

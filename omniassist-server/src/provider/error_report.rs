@@ -17,10 +17,9 @@ const QUOTA: &str = "insufficient_quota";
 
 /// Reads the answer to a request that failed: its status and the start of its body.
 ///
-/// The body may be OpenAI's `{"error": {"message", "type", "code"}}` or one of the forms that compatible servers
-/// send: `error` as a string, the fields at the top, `detail`, a number for `code`, or no JSON at all; or Google's
-/// `{"error": {"code", "status", "message", "details"}}`, also in a list. The message
-/// goes into [`Error::detail`], at most 2 KiB of it, without anything that looks like an API key.
+/// The body may be OpenAI's `{"error": {"message", "type", "code"}}`, or Google's
+/// `{"error": {"code", "status", "message", "details"}}`, also in a list. Compatible servers send other forms: `error`
+/// as a string, the fields at the top, `detail`, a number for `code`, or no JSON at all. The message goes into [`Error::detail`], at most 2 KiB of it, without anything that looks like an API key.
 ///
 /// ```
 /// use omniassist_server::provider;

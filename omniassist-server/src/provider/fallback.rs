@@ -109,9 +109,9 @@ impl Fallback {
         self
     }
 
-    /// Returns `true` if an error is a failure of the provider, which another provider does not share: no connection, a
-    /// deadline that passed, a connection that broke, a rate limit or quota, a provider that is not available, a 5xx
-    /// status.
+    /// Returns `true` if an error is a failure of the provider, which another provider does not share. Such failures are
+    /// no connection, a deadline that passed, a connection that broke, a rate limit or quota, a provider that is not
+    /// available, and a 5xx status.
     ///
     /// Not a conversation that is too long, not any other 4xx status of the request itself, and not refused
     /// credentials: a wrong key must be noticed.

@@ -20,8 +20,8 @@ pub trait RateLimit: Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// When it may not: how long until an attempt may succeed. The client is answered 429 `rate_limited` with that as
-    /// `Retry-After`, in whole seconds, rounded up.
+    /// Returns the time until an attempt may succeed if this one may not. The client gets 429 `rate_limited` with that
+    /// time as `Retry-After`, in whole seconds, rounded up.
     fn check(&self, attempt: &RunAttempt<'_>) -> Result<(), Duration>;
 }
 
@@ -38,7 +38,7 @@ where
 ///
 /// # Errors
 ///
-/// When the limit refuses the run, or panics.
+/// Returns an error if the limit refuses the run, or panics.
 pub(crate) fn asked(limit: &dyn RateLimit, attempt: &RunAttempt<'_>) -> Result<(), Error> {
     let checked = crate::panics::catch("the rate limit", || limit.check(attempt));
     checked.ok_or_else(Error::internal)?.map_err(Error::rate_limited)

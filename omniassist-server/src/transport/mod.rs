@@ -5,8 +5,8 @@
 //! Transport::stream → Answer (a pull `Stream`): connect → read bytes → WireDecoder → LlmEvents
 //! ```
 //!
-//! No task and no channel is on the way of a token: a poll of the stream polls the body, so a slow reader holds the
-//! provider back, and dropping the stream drops the body, on which hyper closes the connection.
+//! No task and no channel is on the way of a token. A poll of the stream polls the body, so a slow reader holds the
+//! provider back. Dropping the stream drops the body, on which hyper closes the connection.
 
 mod answer;
 mod clients;

@@ -18,8 +18,8 @@ type Out = EventBuf<LlmEvent>;
 
 /// Reads one answer of the Messages API.
 ///
-/// The finish is held back until `message_stop` or the end of the body, and the end of a call until the model has gone
-/// on or the word why it stopped has come: a call that the token limit cut gets a `content_block_stop` too.
+/// The finish is held back until `message_stop` or the end of the body. The end of a call is held back until the model
+/// continues or its stop reason has come: a call that the token limit cut gets a `content_block_stop` too.
 #[derive(Debug)]
 pub struct Reader {
     max_arguments: usize,

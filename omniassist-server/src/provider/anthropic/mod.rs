@@ -67,8 +67,8 @@ static ANTHROPIC: Location = Location {
 ///
 /// - `max_output_tokens` as `max_tokens`, by default [`DEFAULT_ANTHROPIC_MAX_TOKENS`].
 /// - `reasoning_effort` to models since Claude 4.6 as adaptive thinking with that effort (`minimal` as `low`; other
-///   words, such as `max`, as they are), to older models as a budget of thinking tokens: 1,024 for `minimal`, 2,048 for
-///   `low`, 8,000 for `medium`, 16,000 for `high` and for other words, but never more than three quarters of
+///   words, such as `max`, as they are). Older models get a budget of thinking tokens: 1,024 for `minimal`, 2,048 for
+///   `low`, 8,000 for `medium`, 16,000 for `high` and for other words. It is never more than three quarters of
 ///   `max_output_tokens`. The word `none` turns thinking off. Without an effort nothing about thinking is sent.
 /// - Thinking is left out where the API would refuse it: when a tool is forced, and, by budget, when a turn that began
 ///   without thinking goes on.

@@ -12,8 +12,8 @@ const MAX_NAME: usize = 128;
 ///
 /// # Errors
 ///
-/// When the name could change the URL: only letters, digits, `.`, `_` and `-` may stand in it, behind `models/` or
-/// `tunedModels/` if it is written with its collection.
+/// Returns an error if the name could change the URL: only letters, digits, `.`, `_` and `-` may stand in it, behind
+/// `models/` or `tunedModels/` if it is written with its collection.
 pub(super) fn stream_path(model: &str) -> Result<String> {
     let (collection, name) = match model.split_once('/') {
         Some((collection @ ("models" | "tunedModels"), name)) => (collection, name),

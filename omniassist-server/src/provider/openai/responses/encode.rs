@@ -242,8 +242,8 @@ fn input(transcript: &[TranscriptItem], replay_ids: bool) -> Vec<Entry<'_>> {
 
 /// The input in the making.
 ///
-/// Ids of items: nothing is stored at the provider, so an id is no reference there, but the API checks that a message
-/// or call whose id it is told stands behind the reasoning item that it came with, and refuses the request otherwise.
+/// Ids of items: nothing is stored at the provider, so an id is no reference there. But the API refuses a message or
+/// call with an id that does not stand behind the reasoning item that it came with.
 /// Ids are therefore sent where that reasoning item is sent, and left out elsewhere; without them an item is taken as
 /// it is.
 struct Input<'a> {

@@ -1,8 +1,8 @@
 //! Tool calls without `tools`: the choice of a tool and its arguments asked for by JSON schema.
 //!
 //! Stands around the encoder and the decoder of Chat Completions. [`payload`] turns a request with tools into one
-//! without: the tools are described in the system prompt, their examples become turns before the conversation, earlier
-//! calls and results become plain messages, and the answer is held to one of these forms:
+//! without: the tools are described in the system prompt, and their examples become turns before the conversation.
+//! Earlier calls and results become plain messages. The answer is held to one of these forms:
 //!
 //! ```text
 //! {"tool": "order_status", "with": {"order_id": 1012}}
