@@ -208,8 +208,3 @@ pub use omniassist_server::core::{self, ContextMessage, Limits, LlmEvent, LlmPay
 #[doc(inline)]
 pub use omniassist_server::*;
 pub use router::router;
-
-/// The README's code compiles.
-#[cfg(doctest)]
-#[doc = include_str!("../../README.md")]
-struct Readme;

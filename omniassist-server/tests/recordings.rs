@@ -1,7 +1,7 @@
-//! The shared part of the tests of every provider: a stream runs through a decoder in many chunkings and cut at every
-//! byte, its events are folded into one result, and the result is compared with what a correct client understands.
+//! The shared part of the tests of every provider. A stream runs through a decoder in many chunkings and cut at every
+//! byte. Its events are folded into one result, which is compared with the reading of a correct client.
 //!
-//! The recordings are not part of the repository: `OMNIASSIST_FIXTURES` says where they are.
+//! The recordings are not part of the repository; `OMNIASSIST_FIXTURES` names their folder.
 
 #![allow(
     clippy::needless_pass_by_value,

@@ -1,6 +1,6 @@
-//! The faults of a provider, from its bytes to its sockets: each has a number and at least one test with that number
-//! in its name (`fault_NN_…`), run through the real providers over a real socket, most through a whole assistant.
-//! [`ask`] checks of every run that it has exactly one terminal event and leaves a conversation that can go on.
+//! The faults of a provider, from its bytes to its sockets. Each has a number and at least one test with that number in
+//! its name (`fault_NN_…`). The tests run the real providers over a real socket, most with a whole assistant. [`ask`]
+//! asserts that every run has exactly one terminal event and leaves a conversation that can continue.
 //!
 //! | # | fault | tests in this folder | and beside the code |
 //! |---|---|---|---|
