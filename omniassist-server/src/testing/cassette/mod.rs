@@ -61,7 +61,7 @@
 //! - In JSON bodies of requests, strings under names such as `password`, `authorization` or `api_key` are
 //!   removed, also inside the arguments of tool calls. The values of all but a few harmless query parameters
 //!   are removed too.
-//!   also inside the arguments of tool calls; so are the values of all but a few harmless query parameters.
+//!
 //! In requests, `[redacted]` replaces a secret and matches anything when the cassette is played. In answers,
 //! each byte of a secret becomes `*`, so that every chunk keeps its length.
 //!
