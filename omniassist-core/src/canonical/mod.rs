@@ -3,7 +3,8 @@
 //! A client in JavaScript reads JSON and writes it again before it posts it back: key order, escapes, white space and the
 //! spelling of numbers are then its own. The canonical form is what such a client would write, with the keys of every
 //! object in the order of their UTF-16 code units: two texts with one canonical form are one value to every such
-//! client. Digests and signatures are made over it. To keep a value as it was written, see [`JsonText`].
+//! client. Digests and signatures are made over it.
+//! To keep a value as it was written, see [`JsonText`](crate::JsonText).
 //!
 //! - Strings are written with the escapes of `JSON.stringify`, half surrogate pairs included.
 //! - Numbers are written as JavaScript prints them: `1.0` is `1`, `-0` is `0`, `1e21` is `1e+21`, an integer beyond 2⁵³
