@@ -46,7 +46,7 @@ fn through_javascript(messages: &mut [Message]) {
             let plain = |json: &JsonText| canonical::of(json).unwrap().into_json();
             match &mut tool.state {
                 ToolState::OutputAvailable { input, output, .. } => {
-                    (*input, *output) = (plain(input), plain(output))
+                    (*input, *output) = (plain(input), plain(output));
                 }
                 ToolState::ApprovalRequested { input, .. } | ToolState::ApprovalResponded { input, .. } => {
                     *input = plain(input);

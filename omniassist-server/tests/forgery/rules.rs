@@ -396,8 +396,8 @@ fn interleaved_blocks_are_sealed_each_with_its_own_text() {
     assert!(verified(&message).is_ok(), "users say what they like");
 }
 
-/// Posts these records behind a question, and gives the call with this id.
-fn recorded(records: Value, now_ms: u64, id: &str) -> Result<ToolPart, Error> {
+/// Posts these records after a question, and returns the call with this id.
+fn recorded(records: &Value, now_ms: u64, id: &str) -> Result<ToolPart, Error> {
     use bytes::Bytes;
     use omniassist_server::core::dialect::ai_sdk::read_request;
 
@@ -419,11 +419,11 @@ fn record(name: &str, arguments: &Value) -> Value {
 
 #[test]
 fn a_record_of_a_front_end_tool_needs_no_seal() {
-    let taken = recorded(record("open_page", &json!({"to": "/"})), NOW, "c1").unwrap();
+    let taken = recorded(&record("open_page", &json!({"to": "/"})), NOW, "c1").unwrap();
     assert_eq!(gave(&taken), r#""moved""#);
     let mut failing = record("open_page", &json!({}));
     failing[1]["status"] = "incomplete".into();
-    assert_eq!(failed(&recorded(failing, NOW, "c1").unwrap()), "moved");
+    assert_eq!(failed(&recorded(&failing, NOW, "c1").unwrap()), "moved");
 }
 
 #[test]
@@ -432,7 +432,7 @@ fn a_record_without_a_seal_is_never_a_servers_result_nor_an_answer_to_a_question
     for (name, arguments) in
         [("lookup", json!({})), ("refund", json!({})), ("nobodys", json!({})), ("request_input", form)]
     {
-        let distrusted = recorded(record(name, &arguments), NOW, "c1").unwrap();
+        let distrusted = recorded(&record(name, &arguments), NOW, "c1").unwrap();
         assert_eq!(failed(&distrusted), UNVERIFIABLE, "{name}");
     }
     // A part stays a part: a record of its output does not take the place of its seal.
@@ -443,7 +443,7 @@ fn a_record_without_a_seal_is_never_a_servers_result_nor_an_answer_to_a_question
         {"type": "function_call_output", "call_id": "c1", "output": "moved"},
         {"type": "function_call", "id": "c1", "name": "open_page", "arguments": {}},
     ]);
-    assert_eq!(failed(&recorded(mixed, NOW, "c1").unwrap()), UNVERIFIABLE);
+    assert_eq!(failed(&recorded(&mixed, NOW, "c1").unwrap()), UNVERIFIABLE);
 }
 
 #[test]
@@ -456,7 +456,7 @@ fn a_record_with_a_seal_is_judged_by_it() {
         records[0]["messageId"] = message_id.into();
         records
     };
-    let taken = recorded(with("open_page", json!({"to": "/"}), Some("msg")), NOW, "c1").unwrap();
+    let taken = recorded(&with("open_page", json!({"to": "/"}), Some("msg")), NOW, "c1").unwrap();
     assert_eq!(gave(&taken), r#""moved""#);
     assert_eq!(json!(taken.metadata), json!({ "google": { "thoughtSignature": "s" } }));
 
@@ -465,11 +465,11 @@ fn a_record_with_a_seal_is_judged_by_it() {
         ("lookup", json!({"to": "/"}), "msg"),
         ("open_page", json!({"to": "/"}), "m2"),
     ] {
-        recorded(with(name, arguments, Some(message)), NOW, "c1").unwrap_err();
+        recorded(&with(name, arguments, Some(message)), NOW, "c1").unwrap_err();
     }
     // Without its message's id the seal proves nothing, and the state that it would prove is gone.
-    let nameless = recorded(with("open_page", json!({"to": "/"}), None), NOW, "c1").unwrap();
+    let nameless = recorded(&with("open_page", json!({"to": "/"}), None), NOW, "c1").unwrap();
     assert_eq!((gave(&nameless), nameless.metadata.as_ref()), (r#""moved""#, None));
-    let servers = recorded(with("lookup", json!({"to": "/"}), None), NOW, "c1").unwrap();
+    let servers = recorded(&with("lookup", json!({"to": "/"}), None), NOW, "c1").unwrap();
     assert_eq!(failed(&servers), UNVERIFIABLE);
 }
