@@ -10,6 +10,7 @@ const CLIENTS = ['show_account', 'request_input'];
 const NOTHING = [
   /can no longer be verified/,
   /after the time for it was over/,
+  /^"?This call did not run: /,
   /^"?No result: the call was interrupted or never answered/,
   /used before/,
   /^"?This call was denied/,
