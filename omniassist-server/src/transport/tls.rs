@@ -54,6 +54,7 @@ impl Roots {
         Ok(Self)
     }
 
+    #[expect(clippy::unused_self, reason = "the same method as with TLS")]
     pub(super) fn add_to(&self, client: reqwest::ClientBuilder) -> reqwest::ClientBuilder {
         client
     }

@@ -38,6 +38,7 @@ const PLAIN_HEADERS: [&str; 12] = [
     "user-agent",
 ];
 /// Headers of answers that are kept, since decoding and retries depend on them.
+#[cfg(feature = "__transport")]
 const KEPT_HEADERS: [&str; 4] = ["content-type", "content-encoding", "retry-after", "retry-after-ms"];
 /// Parameters of a query without secrets.
 const PLAIN_PARAMETERS: [&str; 5] = ["alt", "api-version", "api_version", "beta", "model"];
@@ -127,6 +128,7 @@ impl Scrubber {
     }
 
     /// Returns the headers of an answer that are kept.
+    #[cfg(feature = "__transport")]
     pub(super) fn headers<'a>(
         &'a self,
         headers: &'a HeaderMap,
@@ -180,6 +182,7 @@ impl Scrubber {
     }
 
     /// Masks secrets in an answer's body byte for byte, so that its chunks keep their lengths.
+    #[cfg(feature = "__transport")]
     pub(super) fn blot(&self, body: &mut [u8]) {
         for spot in self.spots(body) {
             if let Some(secret) = body.get_mut(spot) {
