@@ -81,9 +81,21 @@ impl<E: Into<ToolError>> IntoToolError for E {
     }
 }
 
+/// A type of a tool's output: every type that is [`Serialize`]. There is nothing to implement; the trait exists for the
+/// compiler's message.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the output of a tool function",
+    label = "its output has no JSON form",
+    note = "add `#[derive(serde::Serialize)]` to the output's type"
+)]
+pub trait ToolOutput: Serialize {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Serialize> ToolOutput for T {}
+
 impl<T, E> IntoToolOutput for Result<T, E>
 where
-    T: Serialize,
+    T: ToolOutput,
     E: IntoToolError,
 {
     fn into_output(self, call: &ToolContext) -> Result<JsonText, ToolError> {

@@ -28,10 +28,19 @@ use crate::tool::{ToolContext, ToolError};
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Args<T>(pub T);
 
-impl<T> FromToolCall for Args<T>
-where
-    T: DeserializeOwned + JsonSchema + Send + 'static,
-{
+/// A type of a tool's arguments: every type that is [`Deserialize`](serde::Deserialize) and [`JsonSchema`]. There is
+/// nothing to implement; the trait exists for the compiler's message.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the arguments of a tool",
+    label = "its `Args<{Self}>` needs `Deserialize` and `JsonSchema`",
+    note = "add `#[derive(serde::Deserialize, schemars::JsonSchema)]` to `{Self}`, with the `schemars` version of this crate"
+)]
+pub trait ToolArguments: DeserializeOwned + JsonSchema + Send + 'static {}
+
+#[diagnostic::do_not_recommend]
+impl<T: DeserializeOwned + JsonSchema + Send + 'static> ToolArguments for T {}
+
+impl<T: ToolArguments> FromToolCall for Args<T> {
     fn from_call(call: &ToolContext) -> Result<Self, ToolError> {
         // The arguments fit the schema, but a type may ask for more than its schema says.
         call.arguments()

@@ -6,7 +6,7 @@ mod state;
 
 use std::any::type_name;
 
-pub use args::Args;
+pub use args::{Args, ToolArguments};
 pub use request::{CallId, ChatId, Extension};
 use schemars::JsonSchema;
 use serde_json::Value;
