@@ -93,7 +93,7 @@
 //!
 //! # Serving
 //!
-//! [`axum::serve()`] sets no timeouts: a client that sends half a request head, sends nothing between two requests, or
+//! `axum::serve` sets no timeouts: a client that sends half a request head, sends nothing between two requests, or
 //! stops reading a response keeps its connection for ever. The assistant bounds request bodies and runs, but it cannot
 //! see these. Serve with [`hyper_util`](https://docs.rs/hyper-util) and set them, or put a proxy in front that does:
 //!
@@ -175,7 +175,7 @@
 //! | number of connections | the operating system or a proxy | floods |
 //!
 //! The [`PeerAddr`] lets the assistant detect pages that point their own name at 127.0.0.1 (DNS rebinding). With
-//! [`axum::serve()`], use `app.into_make_service_with_connect_info::<SocketAddr>()` for that. Behind a proxy on the same
+//! `axum::serve`, use `app.into_make_service_with_connect_info::<SocketAddr>()` for that. Behind a proxy on the same
 //! machine, list the names of the server with [`allowed_hosts`](AssistantBuilder::allowed_hosts).
 //!
 //! `stopped` is `tokio::signal::ctrl_c()` and, on Unix, `signal(SignalKind::terminate())`. A graceful shutdown alone
