@@ -286,7 +286,7 @@ fn a_whole_answer_byte_for_byte() {
         RunEvent::ReasoningStart { id: thought },
         RunEvent::ReasoningDelta { id: thought, delta: "Hm".into() },
         RunEvent::ReasoningEnd { id: thought, metadata: state },
-        RunEvent::ToolInputStart { call_id: call_id(), name: name() },
+        RunEvent::ToolInputStart { call_id: call_id(), name: name(), title: None },
         RunEvent::ToolInputDelta { call_id: call_id(), delta: "{\"q\":1}".into() },
         RunEvent::ToolInputAvailable {
             call_id: call_id(),
@@ -329,6 +329,22 @@ fn a_whole_answer_byte_for_byte() {
 {"type":"finish","finishReason":"stop","messageMetadata":{"usage":{"inputTokens":7,"outputTokens":0}}}
 "#;
     assert_eq!(encode(Framing::Ndjson, &events), expected);
+}
+
+#[test]
+fn a_call_begins_with_the_tools_title_from_version_7_on() {
+    let title = Some("Refund order".into());
+    let begun = RunEvent::ToolInputStart { call_id: "c".into(), name: "refund".into(), title };
+    let start = r#"{"type":"tool-input-start","toolCallId":"c","toolName":"refund""#;
+    for (version, end) in [
+        (ClientVersion::V5, "}\n"),
+        (ClientVersion::V6, "}\n"),
+        (ClientVersion::V7, ",\"title\":\"Refund order\"}\n"),
+    ] {
+        let mut out = BytesMut::new();
+        Encoder::new(Framing::Ndjson).version(version).encode(&begun, &mut out);
+        assert_eq!(out, format!("{start}{end}"), "{version:?}");
+    }
 }
 
 #[test]

@@ -266,7 +266,11 @@ fn expand(
         Act::Call { name, deltas, input, provider_executed, metadata, end } => {
             let call_id = Text::from(format!("call-{calls}"));
             *calls += 1;
-            events.push(RunEvent::ToolInputStart { call_id: call_id.clone(), name: name.clone() });
+            events.push(RunEvent::ToolInputStart {
+                call_id: call_id.clone(),
+                name: name.clone(),
+                title: None,
+            });
             let delta = |delta| RunEvent::ToolInputDelta { call_id: call_id.clone(), delta };
             events.extend(deltas.into_iter().map(delta));
             if let CallEnd::Cut = end {

@@ -1,8 +1,11 @@
 //! Tests of the text that people read about a call: the tool's title and the summary of its arguments.
 
+use bytes::Bytes;
 use futures_util::StreamExt;
 use http::Extensions;
+use http_body_util::{BodyExt, Full};
 use omniassist_server::core::{RunEvent, RunRequest};
+use omniassist_server::http::AssistantService;
 use omniassist_server::testing::{ScriptedProvider, Turn, text};
 use omniassist_server::tool::{Approval, Args};
 use omniassist_server::{Assistant, Tool, ToolError};
@@ -60,7 +63,8 @@ async fn the_client_gets_the_title_with_the_start_of_a_call_and_the_summary_with
     let [(title_at, title), (summary_at, summary)] = &labels(&events)[..] else { panic!("{events:?}") };
     assert_eq!(*title, json!({ "title": "Refund order" }));
     assert_eq!(*summary, json!({ "summary": "1250 cents to Mia" }));
-    assert!(matches!(events[title_at - 1], RunEvent::ToolInputStart { .. }));
+    let RunEvent::ToolInputStart { title, .. } = &events[title_at - 1] else { panic!("{events:?}") };
+    assert_eq!(title.as_deref(), Some("Refund order"));
     assert!(matches!(events[summary_at + 1], RunEvent::ToolInputAvailable { .. }));
 }
 
@@ -104,4 +108,17 @@ async fn a_summary_that_panics_or_does_not_fit_is_left_out() {
         assert_eq!(labels(&events).len(), 1, "only the title");
         assert!(events.iter().any(|event| matches!(event, RunEvent::ToolOutput { .. })));
     }
+}
+
+#[tokio::test]
+async fn the_manifest_lists_titles_and_says_which_tools_have_summaries() {
+    let plain = Tool::new("ping", "Answers", async || Ok::<_, ToolError>("pong"));
+    let assistant = Assistant::builder(ScriptedProvider::new()).allow_anonymous().tool(plain).tool(refund());
+    let service = AssistantService::new(assistant.build().unwrap());
+    let request = http::Request::get("/manifest.json").body(Full::<Bytes>::default()).unwrap();
+    let body = service.handle(request).await.into_body().collect().await.unwrap().to_bytes();
+    let manifest: Value = serde_json::from_slice(&body).unwrap();
+    let [ping, refund] = &manifest["tools"].as_array().unwrap()[..] else { panic!("{manifest}") };
+    assert_eq!((&ping["title"], &ping["hasSummary"]), (&Value::Null, &json!(false)));
+    assert_eq!((&refund["title"], &refund["hasSummary"]), (&json!("Refund order"), &json!(true)));
 }

@@ -76,6 +76,8 @@ pub enum RunEvent {
         call_id: Text,
         /// The tool.
         name: Text,
+        /// The tool's name for people.
+        title: Option<Text>,
     },
     /// A piece of a call's arguments.
     ToolInputDelta {

@@ -170,7 +170,7 @@ impl MessageCollector {
 
     fn apply_tool(&mut self, event: &RunEvent) {
         match event {
-            RunEvent::ToolInputStart { call_id, name } => {
+            RunEvent::ToolInputStart { call_id, name, .. } => {
                 self.call_begins(call_id, name, ToolState::InputStreaming, false, None);
             }
             RunEvent::ToolInputAvailable { call_id, name, input, provider_executed, metadata } => {

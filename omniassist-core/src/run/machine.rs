@@ -224,9 +224,10 @@ impl RunMachine {
                 // An empty id, and one that the provider has given before, would not tell calls apart.
                 let provider_id = Some(id).filter(|id| own.as_ref() == Some(&unused) && !id.is_empty());
                 let id = unused;
-                events.push(RunEvent::ToolInputStart { call_id: id.clone(), name: name.clone() });
-                let title = CallLabel { summary: None, ..tools.label(&name, None) };
-                if let Some(title) = title.event(&id) {
+                let label = CallLabel { summary: None, ..tools.label(&name, None) };
+                let title = label.title.clone();
+                events.push(RunEvent::ToolInputStart { call_id: id.clone(), name: name.clone(), title });
+                if let Some(title) = label.event(&id) {
                     events.push(title);
                 }
                 turn.start_call(call, id, name, kind);

@@ -188,7 +188,7 @@ fn outputs_are_text_or_json() {
 #[test]
 fn the_client_gets_the_arguments_that_are_run() {
     let delta = |delta: &'static str| RunEvent::ToolInputDelta { call_id: "c1".into(), delta: delta.into() };
-    let begun = RunEvent::ToolInputStart { call_id: "c1".into(), name: "look_up".into() };
+    let begun = RunEvent::ToolInputStart { call_id: "c1".into(), name: "look_up".into(), title: None };
     let args = |deltas: &[&'static str], input| {
         let mut events = vec![begun.clone()];
         events.extend(deltas.iter().map(|text| delta(text)));
@@ -255,7 +255,7 @@ fn pending_calls_are_named_to_1_0_only() {
 
 #[test]
 fn a_stopped_run_leaves_nothing_for_the_client_to_run() {
-    let begun = RunEvent::ToolInputStart { call_id: "c2".into(), name: "look_up".into() };
+    let begun = RunEvent::ToolInputStart { call_id: "c2".into(), name: "look_up".into(), title: None };
     let abort = RunEvent::Abort { reason: "Stopped by the user.".into() };
     let id = BlockId(0);
     let events = [

@@ -38,7 +38,7 @@ fn text(words: &str) -> RunEvent {
 }
 
 fn begins(id: &str, name: &str) -> RunEvent {
-    RunEvent::ToolInputStart { call_id: id.into(), name: name.into() }
+    RunEvent::ToolInputStart { call_id: id.into(), name: name.into(), title: None }
 }
 
 fn piece(id: &str, delta: &str) -> RunEvent {

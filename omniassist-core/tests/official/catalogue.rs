@@ -105,7 +105,7 @@ pub(super) fn events() -> Vec<RunEvent> {
         RunEvent::TextDelta { id: BlockId(u32::MAX), delta: text() },
         RunEvent::ReasoningStart { id: BlockId(0) },
         RunEvent::ReasoningDelta { id: BlockId(7), delta: text() },
-        RunEvent::ToolInputStart { call_id: call_id(), name: name() },
+        RunEvent::ToolInputStart { call_id: call_id(), name: name(), title: None },
         RunEvent::ToolInputDelta { call_id: text(), delta: text() },
         RunEvent::OutputSeal { call_id: call_id(), seal: "v1.k.0.AAAA".into() },
         RunEvent::OutputSeal { call_id: "__proto__".into(), seal: "v1.k.0.AAAA".into() },

@@ -37,7 +37,7 @@ fn run() -> impl Strategy<Value = Vec<RunEvent>> {
         let mut out = Vec::new();
         for mut event in events {
             match &mut event {
-                RunEvent::ToolInputStart { call_id, name } => *name = name_of(call_id),
+                RunEvent::ToolInputStart { call_id, name, .. } => *name = name_of(call_id),
                 RunEvent::ToolInputAvailable { call_id, name, input, .. } => {
                     *name = name_of(call_id);
                     *input = JsonText::parse(format!("{{\"of\":{}}}", input.as_str())).unwrap();

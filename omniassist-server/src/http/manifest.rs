@@ -1,34 +1,48 @@
 use http::Method;
 use omniassist_core::ToolSide;
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::copilotkit;
 use super::route::{CopilotKitRoute, Route};
 use crate::Assistant;
+use crate::tool::RegisteredTool;
+
+/// A tool in the manifest.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ToolEntry<'a> {
+    name: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    title: Option<&'a str>,
+    description: &'a str,
+    side: &'static str,
+    /// `true` where clients get a summary of the arguments with each call.
+    has_summary: bool,
+    input_schema: &'a Value,
+}
+
+impl<'a> ToolEntry<'a> {
+    fn of(tool: &'a RegisteredTool) -> Self {
+        let spec = tool.spec();
+        Self {
+            name: &spec.name,
+            title: spec.title.as_deref(),
+            description: &spec.description,
+            side: match spec.side {
+                ToolSide::Server => "server",
+                ToolSide::FrontEnd => "front-end",
+            },
+            has_summary: tool.has_summary(),
+            input_schema: &spec.input_schema,
+        }
+    }
+}
 
 /// Returns the document of `GET /manifest.json`: the tools with their schemas, and the dialects with their routes.
 pub(super) fn manifest(assistant: &Assistant) -> Value {
-    let tools: Vec<Value> = assistant
-        .tools()
-        .snapshot()
-        .specs()
-        .iter()
-        .map(|spec| {
-            let mut tool = json!({
-                "name": spec.name,
-                "description": spec.description,
-                "side": match spec.side {
-                    ToolSide::Server => "server",
-                    ToolSide::FrontEnd => "front-end",
-                },
-                "inputSchema": spec.input_schema,
-            });
-            if let (Some(title), Some(tool)) = (&spec.title, tool.as_object_mut()) {
-                tool.insert("title".to_owned(), title.as_str().into());
-            }
-            tool
-        })
-        .collect();
+    let snapshot = assistant.tools().snapshot();
+    let tools: Vec<_> = snapshot.registered().map(ToolEntry::of).collect();
     let (provider, model) = assistant.model();
     json!({
         "name": "omniassist",

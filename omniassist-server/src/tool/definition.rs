@@ -176,9 +176,9 @@ impl Tool {
         self
     }
 
-    /// Sets a short name for people, such as “Refund order”. Clients get it with each call, as
-    /// `metadata.omniassist.tools[toolCallId].title` of the message in the AI SDK, and in `/manifest.json`. Default: none;
-    /// clients show the name.
+    /// Sets a short name for people, such as “Refund order”. Clients get it in `/manifest.json` and with each call: in the
+    /// AI SDK as the `title` of the tool part (with `?ai-sdk=7`), and as
+    /// `metadata.omniassist.tools[toolCallId].title` of the message. Default: none; clients show the name.
     pub fn title(mut self, title: impl Into<Text>) -> Self {
         self.spec.title = Some(title.into());
         self

@@ -147,6 +147,12 @@ impl RegisteredTool {
         self.output.max_bytes
     }
 
+    /// Returns `true` if the tool summarises the arguments of its calls for people.
+    #[must_use]
+    pub fn has_summary(&self) -> bool {
+        self.summary.is_some()
+    }
+
     pub(super) fn output_limits(&self) -> OutputLimits {
         self.output
     }

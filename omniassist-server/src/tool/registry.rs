@@ -216,6 +216,10 @@ impl ToolSnapshot {
         Arc::clone(&self.inner.specs)
     }
 
+    pub(crate) fn registered(&self) -> impl Iterator<Item = &RegisteredTool> {
+        self.inner.tools.values().map(AsRef::as_ref)
+    }
+
     /// Returns the number of tools.
     #[must_use]
     pub fn len(&self) -> usize {

@@ -119,8 +119,14 @@ pub(super) fn delta_head(out: &mut BytesMut, block: Block, id: BlockId) {
 
 fn tool_chunk(out: &mut BytesMut, event: &RunEvent, version: ClientVersion) {
     match event {
-        RunEvent::ToolInputStart { call_id, name } => {
-            Chunk::new(out, "tool-input-start").text("toolCallId", call_id).text("toolName", name).end();
+        RunEvent::ToolInputStart { call_id, name, title } => {
+            // Version 5 has no such field, and some of its releases end the stream at one.
+            let title = title.as_ref().filter(|_| version >= ClientVersion::V7);
+            Chunk::new(out, "tool-input-start")
+                .text("toolCallId", call_id)
+                .text("toolName", name)
+                .optional_text("title", title)
+                .end();
         }
         RunEvent::ToolInputAvailable { call_id, name, input, provider_executed, metadata } => {
             Chunk::new(out, "tool-input-available")

@@ -98,7 +98,7 @@ impl Encoder {
                 self.begin(b"\"\"", out);
                 self.text(b"reasoning_content", delta, out);
             }
-            RunEvent::ToolInputStart { call_id, name } if self.caller_tools.contains(name) => {
+            RunEvent::ToolInputStart { call_id, name, .. } if self.caller_tools.contains(name) => {
                 if let Some(index) = self.calls.begin(call_id) {
                     self.call_begins(index, call_id, name, out);
                 }

@@ -83,7 +83,7 @@ impl Encoder {
             RunEvent::TextEnd { id, metadata } | RunEvent::ReasoningEnd { id, metadata } => {
                 self.close_block(*id, metadata.as_ref(), out);
             }
-            RunEvent::ToolInputStart { call_id, name } => self.open_call(call_id, name, out),
+            RunEvent::ToolInputStart { call_id, name, .. } => self.open_call(call_id, name, out),
             RunEvent::ToolInputDelta { call_id, delta } => self.arguments(call_id, delta, out),
             RunEvent::ToolInputAvailable { call_id, name, input, provider_executed, metadata } => {
                 self.open_call(call_id, name, out);
