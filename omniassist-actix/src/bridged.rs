@@ -10,19 +10,18 @@ use crate::request::{self, RequestBody};
 use crate::{carry, extract, response};
 
 /// Extracts a request in the types of the crate [`http`], for functions that take those, such as
-/// [`PostedRun::read`](crate::http::PostedRun::read). Together with [`BridgedResponse`], a handler of the application can
+/// [`PostedRun::read_for`](crate::http::PostedRun::read_for). Together with [`BridgedResponse`], a handler of the application can
 /// serve everything that the SDK serves over those types. An assistant is easier to mount with [`scope`](crate::scope) or
 /// [`AssistantRequest`](crate::AssistantRequest). An agent runtime of the application ([`bridge`](crate::bridge)) is
 /// mounted as follows:
 ///
 /// ```
 /// use actix_web::{Responder, web};
-/// use omniassist_actix::http::PostedRun;
 /// use omniassist_actix::bridge::Bridge;
 /// use omniassist_actix::{BridgedRequest, BridgedResponse};
 ///
 /// async fn chat(transport: web::Data<Bridge>, request: BridgedRequest) -> impl Responder {
-///     BridgedResponse(match PostedRun::read(request.0, transport.limits()).await {
+///     BridgedResponse(match transport.read(request.0).await {
 ///         Ok(posted) => transport.respond(posted),
 ///         Err(refusal) => refusal,
 ///     })

@@ -7,7 +7,6 @@ use actix_web::{App, HttpMessage, Responder, web};
 use futures_util::{StreamExt, stream};
 use omniassist_actix::bridge::{AgentEvents, AgentRuntime, BoxError, Bridge, BridgeRun, Reconnected};
 use omniassist_actix::core::bridge::{AgentCommand, AgentEvent, BridgeOptions};
-use omniassist_actix::http::PostedRun;
 use omniassist_actix::{BridgedRequest, BridgedResponse, Principal};
 use reqwest::{Client, StatusCode};
 use serde_json::json;
@@ -65,7 +64,7 @@ impl AgentRuntime for Parrot {
 }
 
 async fn chat(transport: web::Data<Bridge>, request: BridgedRequest) -> impl Responder {
-    BridgedResponse(match PostedRun::read(request.0, transport.limits()).await {
+    BridgedResponse(match transport.read(request.0).await {
         Ok(posted) => transport.respond(posted),
         Err(refusal) => refusal,
     })

@@ -116,7 +116,7 @@ async fn in_a_service_of_the_hosts_own() {
         assistant: &Assistant,
         request: Request<Incoming>,
     ) -> Response<omniassist_hyper::http::AssistantBody> {
-        let mut posted = match PostedRun::read(request, assistant.limits()).await {
+        let mut posted = match PostedRun::read_for(request, assistant).await {
             Ok(posted) => posted,
             Err(refusal) => return refusal,
         };

@@ -173,7 +173,7 @@ async fn a_handler_of_the_hosts_own_gives_text_too() {
     let assistant = Assistant::builder(model).allow_anonymous().build().unwrap();
     let posted = || async {
         let request = Request::post("/chat?protocol=text").header(header::CONTENT_TYPE, "application/json");
-        PostedRun::read(request.body(Full::<Bytes>::from(chat())).unwrap(), assistant.limits()).await.unwrap()
+        PostedRun::read_for(request.body(Full::<Bytes>::from(chat())).unwrap(), &assistant).await.unwrap()
     };
     let response = posted().await.respond(&assistant);
     assert_eq!(response.headers()["content-type"], TEXT);

@@ -7,7 +7,6 @@ use axum::routing::{get, post};
 use axum::{Json, Router};
 use omniassist_axum::bridge::Bridge;
 use omniassist_axum::core::bridge::BridgeOptions;
-use omniassist_axum::http::PostedRun;
 
 use crate::player::Player;
 
@@ -39,7 +38,7 @@ fn chat(transport: Bridge) -> Router {
 
 /// Runs the request that `DefaultChatTransport` posts.
 async fn post_message(State(transport): State<Bridge>, request: Request) -> Response {
-    match PostedRun::read(request, transport.limits()).await {
+    match transport.read(request).await {
         Ok(posted) => transport.respond(posted).into_response(),
         Err(refusal) => refusal.into_response(),
     }

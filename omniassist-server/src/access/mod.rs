@@ -68,4 +68,4 @@ pub(crate) use cors::Visitor;
 pub use peer::PeerAddr;
 pub(crate) use policy::AccessPolicy;
 pub(crate) use refusal::Refused;
-pub(crate) use uploads::{Upload, UploadsFull};
+pub(crate) use uploads::{Upload, Uploads, UploadsFull};

@@ -7,7 +7,7 @@ use http::{Extensions, HeaderMap, header};
 
 use super::cors::{Cors, Rules, Visitor, is_preflight};
 use super::hosts::Hosts;
-use super::uploads::{Upload, Uploads};
+use super::uploads::Uploads;
 use super::{AuthError, Authenticate, Refused};
 use crate::{Principal, Result, panics};
 
@@ -112,9 +112,9 @@ impl AccessPolicy {
         Err(AuthError::unauthenticated())
     }
 
-    /// Begins to count the memory of a request body.
-    pub(crate) fn begin_upload(&self, principal: Principal) -> Upload {
-        self.uploads.begin(principal)
+    /// Returns the count of the memory of request bodies.
+    pub(crate) fn uploads(&self) -> &Arc<Uploads> {
+        &self.uploads
     }
 
     /// Returns the headers that answer the CORS preflight of a listed origin; `None` for any other request.

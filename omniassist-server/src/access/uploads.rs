@@ -74,8 +74,9 @@ impl Upload {
     }
 }
 
-impl Drop for Upload {
-    fn drop(&mut self) {
+impl Upload {
+    /// Gives the memory back.
+    pub(crate) fn release(&mut self) {
         let mut taken = self.uploads.lock();
         taken.total = taken.total.saturating_sub(self.bytes);
         if let Some(own) = taken.by_principal.get_mut(&self.principal) {
@@ -84,6 +85,13 @@ impl Drop for Upload {
                 taken.by_principal.remove(&self.principal);
             }
         }
+        self.bytes = 0;
+    }
+}
+
+impl Drop for Upload {
+    fn drop(&mut self) {
+        self.release();
     }
 }
 

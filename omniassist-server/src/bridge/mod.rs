@@ -44,12 +44,11 @@
 //!
 //! ```
 //! # use http::{Request, Response};
-//! # use omniassist_server::core::Limits;
-//! use omniassist_server::http::{AssistantBody, PostedRun};
+//! use omniassist_server::http::AssistantBody;
 //! use omniassist_server::bridge::Bridge;
 //!
 //! async fn chat<B: http_body::Body>(transport: &Bridge, request: Request<B>) -> Response<AssistantBody> {
-//!     match PostedRun::read(request, transport.limits()).await {
+//!     match transport.read(request).await {
 //!         Ok(posted) => transport.respond(posted),
 //!         Err(refusal) => refusal,
 //!     }

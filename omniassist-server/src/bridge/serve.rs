@@ -8,6 +8,7 @@ use omniassist_core::{Limits, RunRequest, Text};
 use uuid::Uuid;
 
 use super::{AgentRuntime, BridgeRun, BridgeStream};
+use crate::access::Uploads;
 
 /// Passes messages to an [`AgentRuntime`], and its events to the client. Cloning is cheap.
 ///
@@ -17,13 +18,14 @@ pub struct Bridge {
     runtime: Arc<dyn AgentRuntime>,
     options: BridgeOptions,
     limits: Arc<Limits>,
+    uploads: Arc<Uploads>,
 }
 
 impl Bridge {
     /// Creates a bridge to this runtime, with the default [`Limits`].
     #[must_use]
     pub fn new(runtime: impl AgentRuntime, options: BridgeOptions) -> Self {
-        Self { runtime: Arc::new(runtime), options, limits: Arc::default() }
+        Self { runtime: Arc::new(runtime), options, limits: Arc::default(), uploads: Arc::default() }
     }
 
     /// Sets the limits of HTTP requests and responses: those on bodies and their content, `keep_alive`, and
@@ -38,6 +40,11 @@ impl Bridge {
     #[must_use]
     pub fn limits(&self) -> &Limits {
         &self.limits
+    }
+
+    /// Returns the count of the memory of request bodies.
+    pub(crate) fn uploads(&self) -> &Arc<Uploads> {
+        &self.uploads
     }
 
     /// Returns the options for the events that clients see.

@@ -14,7 +14,7 @@ pub(super) async fn run<B: Body>(
     request: Request<B>,
 ) -> Result<Response<AssistantBody>, Rejection> {
     let (parts, body) = request.into_parts();
-    let body = receive::guarded_json(assistant, &parts, body).await?;
+    let body = receive::posted(assistant, &parts, body).await?;
     let posted = ag_ui::read_request(body.bytes.clone(), assistant.limits())?;
     Ok(begin(assistant, posted, parts.extensions)?)
 }

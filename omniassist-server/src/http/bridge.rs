@@ -1,4 +1,5 @@
-use http::{Extensions, Response};
+use http::{Extensions, Request, Response};
+use http_body::Body;
 use omniassist_core::RunRequest;
 use omniassist_core::dialect::DialectEncoder;
 use omniassist_core::dialect::ai_sdk::Framing;
@@ -9,6 +10,24 @@ use super::{AssistantBody, ErrorFormat, PostedRun, Rejection, event_stream, repl
 use crate::bridge::{Bridge, BridgeStream};
 
 impl Bridge {
+    /// Reads a request in any of the forms that `POST /` of an assistant takes. Checking the sender is left to the caller.
+    ///
+    /// The limits on bodies apply as they do for an assistant: size, pace, and the memory of all bodies that are being
+    /// read by this bridge. That memory is counted for the [`Principal`](crate::Principal) in the request's extensions.
+    ///
+    /// # Errors
+    ///
+    /// The response to send when the request is not acceptable: 400, 408, 413, 415, 429 or 503, with a JSON body that
+    /// gives the reason.
+    pub async fn read<B: Body>(&self, request: Request<B>) -> Result<PostedRun, Response<AssistantBody>> {
+        let version = request.version();
+        PostedRun::receive(request, self.limits(), self.uploads()).await.map_err(|rejection| {
+            let mut response = rejection.into_response(ErrorFormat::Json);
+            reply::request_close(false, version, &mut response);
+            response
+        })
+    }
+
     /// Answers a posted conversation with a UI message stream. The subscription ends when the response's body is dropped,
     /// or when the client does not read it for [`write_timeout`](omniassist_core::Limits::write_timeout).
     ///

@@ -14,7 +14,7 @@ pub(super) async fn complete<B: Body>(
     request: Request<B>,
 ) -> Result<Response<AssistantBody>, Rejection> {
     let (parts, body) = request.into_parts();
-    let body = receive::guarded_json(assistant, &parts, body).await?;
+    let body = receive::posted(assistant, &parts, body).await?;
     let protocol = Protocol::of(&parts.uri)?;
     let run = ai_sdk::read_prompt(body.bytes.clone(), assistant.limits())?;
     match protocol {

@@ -38,17 +38,12 @@ pub(super) async fn answer<B: Body>(
         CopilotKitRoute::Info => Ok(reply::json(StatusCode::OK, &info())),
         CopilotKitRoute::Threads => Ok(reply::json(StatusCode::OK, &threads())),
         CopilotKitRoute::Single => {
-            let body = receive::guarded_json(assistant, &parts, body).await?;
+            let body = receive::posted(assistant, &parts, body).await?;
             single(assistant, &body.bytes, parts.extensions)
         }
-        CopilotKitRoute::Agent { agent, action: action @ AgentAction::Stop(_) } => {
-            // The body may be empty. Requiring JSON keeps forms of other pages from stopping runs.
-            let upload = receive::upload(assistant, &parts);
-            let body = receive::json(&parts.headers, body, assistant.limits(), Some(upload)).await?;
-            act(assistant, agent, action, body.bytes.clone(), parts.extensions)
-        }
         CopilotKitRoute::Agent { agent, action } => {
-            let body = receive::guarded_json(assistant, &parts, body).await?;
+            // The body of a stop may be empty. Requiring JSON keeps forms of other pages from stopping runs.
+            let body = receive::posted(assistant, &parts, body).await?;
             act(assistant, agent, action, body.bytes.clone(), parts.extensions)
         }
     }
@@ -112,6 +107,7 @@ fn single(
     body: &Bytes,
     extensions: Extensions,
 ) -> Result<Response<AssistantBody>, Rejection> {
+    json_guard::check(body, assistant.limits().max_json_depth)?;
     let envelope: Envelope<'_> = serde_json::from_slice(body).map_err(Error::invalid_json)?;
     let params = match envelope.params {
         Some(raw) => serde_json::from_str(raw.get())

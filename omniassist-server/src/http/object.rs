@@ -5,7 +5,7 @@ use std::sync::Arc;
 use http::{Request, Response, StatusCode};
 use http_body::Body;
 use omniassist_core::dialect::text;
-use omniassist_core::{Error, JsonText, Text};
+use omniassist_core::{Error, JsonText, Text, json_guard};
 
 use super::{AssistantBody, Rejection, event_stream, receive};
 use crate::Assistant;
@@ -25,7 +25,8 @@ pub(super) async fn make<B: Body>(
         Rejection::new(StatusCode::NOT_FOUND, "object_not_found", message)
     })?;
     let (parts, body) = request.into_parts();
-    let body = receive::guarded_json(assistant, &parts, body).await?;
+    let body = receive::posted(assistant, &parts, body).await?;
+    json_guard::check(&body.bytes, assistant.limits().max_json_depth)?;
     let input = Text::from_utf8(body.bytes.clone()).map_err(Error::invalid_json)?;
     let input = JsonText::parse(input).map_err(Error::invalid_json)?;
     // Text is more readable to a model without quotes and escapes.

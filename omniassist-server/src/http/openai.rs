@@ -42,7 +42,7 @@ pub(super) async fn complete<B: Body>(
     request: Request<B>,
 ) -> Result<Response<AssistantBody>, Rejection> {
     let (parts, body) = request.into_parts();
-    let body = receive::guarded_json(assistant, &parts, body).await?;
+    let body = receive::posted(assistant, &parts, body).await?;
     let mut request = chat_completions::read_request(body.bytes.clone(), assistant.limits())?;
     drop(body);
     let endpoint = assistant.openai_endpoint();

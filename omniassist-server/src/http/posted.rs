@@ -1,17 +1,18 @@
 use std::fmt;
+use std::sync::Arc;
 
 use http::{Extensions, Request, Response, Uri, Version};
 use http_body::Body;
 use omniassist_core::dialect::ai_sdk::{self, ClientVersion, Encoder, Framing};
 use omniassist_core::dialect::text;
 use omniassist_core::run::ClientAbilities;
-use omniassist_core::{Error, RunRequest};
+use omniassist_core::{Error, Limits, RunRequest};
 
 use super::protocol::{Protocol, query_value};
 use super::receive::{self, wants_ndjson};
 use super::{AssistantBody, ErrorFormat, Rejection, event_stream, reply};
 use crate::Assistant;
-use crate::access::Upload;
+use crate::access::Uploads;
 
 /// A posted run that was read and checked but has not begun, for applications that inspect or change it in a handler.
 ///
@@ -66,28 +67,9 @@ impl PostedRun {
         };
         posted.await.map_err(|rejection: Rejection| {
             let mut response = rejection.into_response(ErrorFormat::Json);
-            reply::request_close(assistant, http_version, &mut response);
+            reply::request_close(assistant.is_draining(), http_version, &mut response);
             response
         })
-    }
-
-    /// Reads a request's body, and nothing else: checking the sender is left to the caller. It serves an agent
-    /// [runtime](crate::bridge) of the application; for an assistant there is [`read_for`](Self::read_for).
-    ///
-    /// The limits on memory for all bodies in flight
-    /// ([`max_body_bytes_in_flight`](omniassist_core::Limits::max_body_bytes_in_flight)) are not applied here.
-    ///
-    /// # Errors
-    ///
-    /// The response to send when the request is not acceptable: 400, 408, 413 or 415, with a JSON body that gives the
-    /// reason.
-    pub async fn read<B: Body>(
-        request: Request<B>,
-        limits: &omniassist_core::Limits,
-    ) -> Result<Self, Response<AssistantBody>> {
-        Self::receive(request, limits, None)
-            .await
-            .map_err(|rejection| rejection.into_response(ErrorFormat::Json))
     }
 
     /// Reads the body of a request whose sender was checked.
@@ -95,20 +77,18 @@ impl PostedRun {
         request: Request<B>,
         assistant: &Assistant,
     ) -> Result<Self, Rejection> {
-        let (parts, body) = request.into_parts();
-        let upload = receive::upload(assistant, &parts);
-        let request = Request::from_parts(parts, body);
-        let posted = Self::receive(request, assistant.limits(), Some(upload)).await?;
+        let posted = Self::receive(request, assistant.limits(), assistant.access().uploads()).await?;
         Ok(Self { is_admitted: true, ..posted })
     }
 
-    async fn receive<B: Body>(
+    /// Reads the body of a request, and nothing else.
+    pub(super) async fn receive<B: Body>(
         request: Request<B>,
-        limits: &omniassist_core::Limits,
-        upload: Option<Upload>,
+        limits: &Limits,
+        uploads: &Arc<Uploads>,
     ) -> Result<Self, Rejection> {
         let (parts, body) = request.into_parts();
-        let body = receive::json(&parts.headers, body, limits, upload).await?;
+        let body = receive::json(&parts, body, limits, uploads).await?;
         let version = client_version(&parts.uri)?;
         let protocol = Protocol::of(&parts.uri)?;
         let mut request = ai_sdk::read_request(body.bytes.clone(), limits)?;
@@ -126,13 +106,13 @@ impl PostedRun {
     /// Begins the run and returns the response that streams it. With `?protocol=text`, the response of a run that fails
     /// breaks off, with status 200.
     ///
-    /// A run that was read by [`read`](Self::read) is answered 401 without a [`Principal`](crate::Principal) in its
+    /// A run that was read by [`Bridge::read`](crate::bridge::Bridge::read) is answered 401 without a [`Principal`](crate::Principal) in its
     /// extensions, unless [anonymous requests are allowed](crate::AssistantBuilder::allow_anonymous).
     pub fn respond(self, assistant: &Assistant) -> Response<AssistantBody> {
         let http_version = self.http_version;
         let response = self.begin(assistant);
         let mut response = response.unwrap_or_else(|rejection| rejection.into_response(ErrorFormat::Json));
-        reply::request_close(assistant, http_version, &mut response);
+        reply::request_close(assistant.is_draining(), http_version, &mut response);
         response
     }
 

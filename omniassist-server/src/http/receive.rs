@@ -2,17 +2,18 @@
 
 use std::future::poll_fn;
 use std::pin::pin;
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::{Buf, Bytes};
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use http_body::Body;
-use omniassist_core::{Limits, json_guard};
+use omniassist_core::Limits;
 use tokio::time::{Instant, timeout_at};
 
 use super::Rejection;
-use crate::access::{Upload, UploadsFull};
+use crate::access::{Upload, Uploads, UploadsFull};
 use crate::{Assistant, Principal};
 
 /// A body of at least this size that arrives in one piece is not copied. Of a smaller one, the piece may keep more
@@ -29,44 +30,36 @@ const RETRY_ANY: Duration = Duration::from_secs(2);
 #[derive(Debug)]
 pub(super) struct Received {
     pub(super) bytes: Bytes,
-    _upload: Option<Upload>,
+    _upload: Upload,
 }
 
-/// Receives a JSON body for an assistant, and checks its nesting and its keys. Its syntax is left to the parser.
+/// Receives a JSON body for an assistant. Its syntax, nesting and keys are left to the reader.
 ///
 /// # Errors
 ///
-/// Returns an error if the headers announce something else than plain JSON, the body passes a limit or breaks off, or its nesting or
-/// keys are not acceptable.
-pub(super) async fn guarded_json<B: Body>(
+/// Returns the errors of [`json`].
+pub(super) async fn posted<B: Body>(
     assistant: &Assistant,
     parts: &Parts,
     body: B,
 ) -> Result<Received, Rejection> {
-    let limits = assistant.limits();
-    let body = json(&parts.headers, body, limits, Some(upload(assistant, parts))).await?;
-    json_guard::check(&body.bytes, limits.max_json_depth)?;
-    Ok(body)
+    json(parts, body, assistant.limits(), assistant.access().uploads()).await
 }
 
-/// Receives a JSON body for a parser that checks nesting and keys itself.
+/// Receives a JSON body, whose memory counts for the principal of the request.
 ///
 /// # Errors
 ///
 /// Returns an error if the headers announce something else than plain JSON, or the body passes a limit or breaks off.
 pub(super) async fn json<B: Body>(
-    headers: &HeaderMap,
+    parts: &Parts,
     body: B,
     limits: &Limits,
-    upload: Option<Upload>,
+    uploads: &Arc<Uploads>,
 ) -> Result<Received, Rejection> {
-    require_plain_json(headers)?;
-    receive(body, limits, upload).await
-}
-
-/// Begins to count the memory of a request's body for the request's principal.
-pub(super) fn upload(assistant: &Assistant, parts: &Parts) -> Upload {
-    assistant.access().begin_upload(parts.extensions.get::<Principal>().cloned().unwrap_or_default())
+    require_plain_json(&parts.headers)?;
+    let principal = parts.extensions.get::<Principal>().cloned().unwrap_or_default();
+    receive(body, limits, uploads.begin(principal)).await
 }
 
 /// Requires a body that is declared as JSON without content coding. HTML forms cannot declare JSON, and a script of
@@ -98,7 +91,7 @@ pub(super) fn require_plain_json(headers: &HeaderMap) -> Result<(), Rejection> {
 pub(super) async fn receive<B: Body>(
     body: B,
     limits: &Limits,
-    mut upload: Option<Upload>,
+    mut upload: Upload,
 ) -> Result<Received, Rejection> {
     let limit = limits.max_body_bytes;
     let announced = body.size_hint().lower();
@@ -120,16 +113,13 @@ pub(super) async fn receive<B: Body>(
         too_large |= received > limit;
         if too_large {
             buffer = Vec::new();
-            upload = None;
+            upload.release();
             if received > limit.saturating_mul(3) {
                 break;
             }
             continue;
         }
-        let mut reserve = |bytes| match &mut upload {
-            Some(upload) => upload.grow_to(bytes, limits).map_err(|full| refused(full, limits)),
-            None => Ok(()),
-        };
+        let mut reserve = |bytes| upload.grow_to(bytes, limits).map_err(|full| refused(full, limits));
         if buffer.is_empty() && received >= ZERO_COPY_BYTES && body.is_end_stream() {
             reserve(received)?;
             return Ok(Received { bytes: data.copy_to_bytes(received), _upload: upload });
@@ -241,14 +231,15 @@ mod tests {
     async fn a_large_body_in_one_piece_is_not_copied() {
         let mut limits = Limits::default();
         limits.max_body_bytes = ZERO_COPY_BYTES;
+        let upload = || Arc::new(Uploads::default()).begin(Principal::anonymous());
         for (length, is_shared) in [(0, false), (ZERO_COPY_BYTES - 1, false), (ZERO_COPY_BYTES, true)] {
             let posted = Bytes::from(vec![b' '; length]);
-            let received = receive(Full::new(posted.clone()), &limits, None).await.unwrap().bytes;
+            let received = receive(Full::new(posted.clone()), &limits, upload()).await.unwrap().bytes;
             assert_eq!(received, posted);
             assert_eq!(length > 0 && received.as_ptr() == posted.as_ptr(), is_shared, "{length}");
         }
         let too_large = Full::new(Bytes::from(vec![b' '; ZERO_COPY_BYTES + 1]));
-        let refused = receive(too_large, &limits, None).await;
+        let refused = receive(too_large, &limits, upload()).await;
         assert!(format!("{refused:?}").contains("body_too_large"));
     }
 }

@@ -6,7 +6,6 @@ use http_body::Body as _;
 use serde_json::Value;
 
 use super::AssistantBody;
-use crate::Assistant;
 
 pub(super) const PLAIN_TEXT: &str = "text/plain; charset=utf-8";
 
@@ -55,9 +54,9 @@ pub(super) fn no_content() -> Response<AssistantBody> {
 
 /// Asks the client to close the connection where the server is shutting down, or the request's body was not received.
 /// HTTP/2 forbids the header; there the framework closes connections by other means.
-pub(super) fn request_close(assistant: &Assistant, version: Version, response: &mut Response<AssistantBody>) {
+pub(super) fn request_close(is_draining: bool, version: Version, response: &mut Response<AssistantBody>) {
     let is_unfinished = response.status() == StatusCode::REQUEST_TIMEOUT;
-    if (assistant.is_draining() || is_unfinished) && version < Version::HTTP_2 {
+    if (is_draining || is_unfinished) && version < Version::HTTP_2 {
         response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
 }

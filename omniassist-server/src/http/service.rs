@@ -74,7 +74,7 @@ impl AssistantService {
             // A client learns more from this than from a connection that closes.
             self.finished(Rejection::from(Error::internal()).into_response(format), &Visitor::Plain)
         });
-        reply::request_close(&self.assistant, version, &mut response);
+        reply::request_close(self.assistant.is_draining(), version, &mut response);
         if is_head { reply::head(response) } else { response }
     }
 

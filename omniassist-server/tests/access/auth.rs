@@ -10,13 +10,16 @@ use http::{HeaderValue, Request, Response, StatusCode, header};
 use http_body::Frame;
 use http_body_util::{Full, StreamBody};
 use omniassist_server::access::AuthFuture;
+use omniassist_server::bridge::Bridge;
 use omniassist_server::core::TranscriptItem;
+use omniassist_server::core::bridge::BridgeOptions;
 use omniassist_server::http::{AssistantBody, PostedRun};
 use omniassist_server::testing::{ScriptedProvider, call, text};
 use omniassist_server::{Assistant, AuthError, AuthRequest, Authenticate, Principal, Tool, ToolError};
 use serde_json::json;
 
 use super::{Answer, answer, builder, routes, serve};
+use crate::bridge::bus::Bus;
 use crate::spans::Recorder;
 
 /// Knows a name by its token. `eve` may not, and for `lost` nobody can tell.
@@ -214,9 +217,10 @@ async fn a_handler_of_the_hosts_keeps_the_same_rule() {
     let open = builder().1.allow_anonymous().build().unwrap();
     assert_eq!(Answer::of(chat(&open, request(None)).await).await.status, 200);
 
-    // Reading alone asks nobody; a run still needs a name.
+    // A bridge authenticates nobody, so the assistant still does.
     let closed = builder().1.build().unwrap();
-    let posted = PostedRun::read(request(None), closed.limits()).await.unwrap();
+    let bridge = Bridge::new(Bus::default(), BridgeOptions::new());
+    let posted = bridge.read(request(None)).await.unwrap();
     assert_eq!(posted.clone().respond(&closed).status(), StatusCode::UNAUTHORIZED);
     let mut named = posted;
     named.extensions.insert(Principal::new("ada"));

@@ -9,11 +9,14 @@ use bytes::Bytes;
 use http::{Request, header};
 use http_body::{Body, Frame};
 use omniassist_server::Principal;
+use omniassist_server::bridge::Bridge;
 use omniassist_server::core::Limits;
+use omniassist_server::core::bridge::BridgeOptions;
 use omniassist_server::http::AssistantService;
 use tokio::time::{Instant, Sleep, sleep};
 
 use super::{Answer, builder, routes, serve};
+use crate::bridge::bus::Bus;
 
 /// A body that sends a piece at once and then one after each pause, until nothing is left.
 struct Slow {
@@ -60,12 +63,16 @@ impl Body for Slow {
     }
 }
 
-async fn post(service: &AssistantService, principal: Option<&str>, body: Slow) -> Answer {
+fn request(principal: Option<&str>, body: Slow) -> Request<Slow> {
     let mut request = Request::post("/").header(header::CONTENT_TYPE, "application/json").body(body).unwrap();
     if let Some(principal) = principal {
         request.extensions_mut().insert(Principal::new(principal));
     }
-    Answer::of(service.handle(request).await).await
+    request
+}
+
+async fn post(service: &AssistantService, principal: Option<&str>, body: Slow) -> Answer {
+    Answer::of(service.handle(request(principal, body)).await).await
 }
 
 fn code(answer: &Answer) -> String {
@@ -74,15 +81,16 @@ fn code(answer: &Answer) -> String {
 }
 
 /// Answers of 100 clients that send 8 MiB less 16 bytes each and then nothing more.
-async fn hundred_withheld(principal: Option<&'static str>) -> (Vec<Answer>, Duration) {
-    let service = serve(builder().1.allow_anonymous());
+async fn hundred_withheld<F>(
+    principal: Option<&str>,
+    post: impl Fn(Request<Slow>) -> F,
+) -> (Vec<Answer>, Duration)
+where
+    F: Future<Output = Answer> + Send + 'static,
+{
     let began = Instant::now();
-    let posts: Vec<_> = (0..100)
-        .map(|_| {
-            let service = service.clone();
-            tokio::spawn(async move { post(&service, principal, Slow::withheld((8 << 20) - 16)).await })
-        })
-        .collect();
+    let posts: Vec<_> =
+        (0..100).map(|_| tokio::spawn(post(request(principal, Slow::withheld((8 << 20) - 16))))).collect();
     let mut answers = Vec::new();
     for post in posts {
         answers.push(post.await.unwrap());
@@ -94,9 +102,31 @@ fn count(answers: &[Answer], status: u16) -> usize {
     answers.iter().filter(|answer| answer.status == status).count()
 }
 
+/// Posts to an assistant.
+fn to_assistant(request: Request<Slow>, service: &AssistantService) -> impl Future<Output = Answer> + use<> {
+    let service = service.clone();
+    async move { Answer::of(service.handle(request).await).await }
+}
+
+/// Posts to a bridge.
+fn to_bridge(request: Request<Slow>, bridge: &Bridge) -> impl Future<Output = Answer> + use<> {
+    let bridge = bridge.clone();
+    async move {
+        let response =
+            bridge.read(request).await.map_or_else(|refusal| refusal, |posted| bridge.respond(posted));
+        Answer::of(response).await
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn withheld_bodies_of_one_principal_are_closed_and_bounded() {
-    let (answers, took) = hundred_withheld(Some("ann")).await;
+    let service = serve(builder().1.allow_anonymous());
+    let bridge = Bridge::new(Bus::default(), BridgeOptions::new());
+    are_closed_and_bounded(hundred_withheld(Some("ann"), |request| to_assistant(request, &service)).await);
+    are_closed_and_bounded(hundred_withheld(Some("ann"), |request| to_bridge(request, &bridge)).await);
+}
+
+fn are_closed_and_bounded((answers, took): (Vec<Answer>, Duration)) {
     assert_eq!((count(&answers, 408), count(&answers, 429)), (4, 96));
     assert!(took <= Duration::from_secs(61), "{took:?}");
     for answer in answers {
@@ -117,9 +147,15 @@ async fn withheld_bodies_of_one_principal_are_closed_and_bounded() {
 
 #[tokio::test(start_paused = true)]
 async fn withheld_bodies_of_all_clients_are_closed_and_bounded() {
-    let (answers, took) = hundred_withheld(None).await;
-    assert_eq!((count(&answers, 408), count(&answers, 503)), (32, 68));
-    assert!(took <= Duration::from_secs(61), "{took:?}");
+    let service = serve(builder().1.allow_anonymous());
+    let bridge = Bridge::new(Bus::default(), BridgeOptions::new());
+    for (answers, took) in [
+        hundred_withheld(None, |request| to_assistant(request, &service)).await,
+        hundred_withheld(None, |request| to_bridge(request, &bridge)).await,
+    ] {
+        assert_eq!((count(&answers, 408), count(&answers, 503)), (32, 68));
+        assert!(took <= Duration::from_secs(61), "{took:?}");
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -17,7 +17,7 @@ use tokio::sync::{mpsc, watch};
 type Sender = mpsc::UnboundedSender<Value>;
 
 #[derive(Clone)]
-pub(super) struct Bus(Arc<Inner>);
+pub(crate) struct Bus(Arc<Inner>);
 
 struct Inner {
     state: Mutex<State>,

@@ -1,7 +1,7 @@
 //! A runtime of the host's own, served: items 1, 21, 25 and 30 of the AI SDK adapter's contract. The table of all items
 //! is in `omniassist-core/tests/bridge/mod.rs`.
 
-mod bus;
+pub(crate) mod bus;
 
 use std::io::Write;
 use std::sync::{Arc, Mutex};
@@ -18,7 +18,7 @@ use omniassist_server::core::bridge::BridgeOptions;
 use omniassist_server::core::dialect::ag_ui;
 use omniassist_server::core::message::{Message, Role};
 use omniassist_server::core::{Limits, RunRequest};
-use omniassist_server::http::{AssistantBody, PostedRun};
+use omniassist_server::http::AssistantBody;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -57,7 +57,7 @@ fn asking(text: &str) -> Value {
 }
 
 async fn respond(transport: &Bridge, request: Request<Full<bytes::Bytes>>) -> Response<AssistantBody> {
-    let posted = PostedRun::read(request, transport.limits()).await.unwrap();
+    let posted = transport.read(request).await.unwrap();
     transport.respond(posted)
 }
 
@@ -163,7 +163,7 @@ async fn connect(transport: Bridge, body: &str) -> TcpStream {
         let service = hyper::service::service_fn(move |request| {
             let transport = transport.clone();
             async move {
-                let posted = PostedRun::read(request, transport.limits()).await.unwrap();
+                let posted = transport.read(request).await.unwrap();
                 Ok::<_, std::convert::Infallible>(transport.respond(posted))
             }
         });

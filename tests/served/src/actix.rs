@@ -11,7 +11,6 @@ use axum::Router;
 use axum::body::Body;
 use http_body_util::{BodyExt, Limited};
 use omniassist_actix::bridge::Bridge;
-use omniassist_actix::http::PostedRun;
 use omniassist_actix::{BridgedRequest, BridgedResponse, CancellationToken};
 use tower::ServiceExt;
 
@@ -84,7 +83,7 @@ fn mount(app: &mut web::ServiceConfig, mounted: Mounted) {
 }
 
 async fn post_message(transport: web::Data<Bridge>, request: BridgedRequest) -> impl Responder {
-    BridgedResponse(match PostedRun::read(request.0, transport.limits()).await {
+    BridgedResponse(match transport.read(request.0).await {
         Ok(posted) => transport.respond(posted),
         Err(refusal) => refusal,
     })

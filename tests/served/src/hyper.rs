@@ -17,7 +17,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
 use omniassist_hyper::bridge::Bridge;
-use omniassist_hyper::http::{PostedRun, strip_prefix};
+use omniassist_hyper::http::strip_prefix;
 use omniassist_hyper::{nest, service};
 use tokio::net::TcpListener;
 use tokio_io_timeout::TimeoutStream;
@@ -131,7 +131,7 @@ async fn route(
 async fn chat(transport: &Bridge, path: &str, request: Request<Incoming>) -> Response<AnyBody> {
     let segments: Vec<&str> = path.split('/').skip(1).collect();
     match (request.method(), segments.as_slice()) {
-        (&Method::POST, [""]) => boxed(match PostedRun::read(request, transport.limits()).await {
+        (&Method::POST, [""]) => boxed(match transport.read(request).await {
             Ok(posted) => transport.respond(posted),
             Err(refusal) => refusal,
         }),
