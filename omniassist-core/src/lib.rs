@@ -33,7 +33,7 @@ mod error;
 pub mod event;
 mod json;
 pub mod json_guard;
-mod json_scan;
+mod json_tokens;
 mod limits;
 pub mod message;
 #[cfg(feature = "partial-json")]

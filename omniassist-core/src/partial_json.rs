@@ -17,7 +17,7 @@
 use jiter::{JsonErrorType, JsonValue, PartialMode};
 use serde_json::{Number, Value};
 
-use crate::json_guard::after_string;
+use crate::json_tokens::string_length;
 use crate::{Error, Result};
 
 /// Returns the value of an incomplete text, or `None` if there is nothing to show yet.
@@ -44,7 +44,7 @@ pub fn parse_partial(text: &str) -> Result<Option<Value>> {
 fn without_open_number(text: &[u8]) -> &[u8] {
     let mut outside = text;
     while let Some(quote) = memchr::memchr(b'"', outside) {
-        match outside.get(quote + 1..).and_then(after_string) {
+        match outside.get(quote..).and_then(|quoted| quoted.get(string_length(quoted)..)) {
             Some(rest) => outside = rest,
             None => return text,
         }

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use omniassist_core::ErrorCode;
-use omniassist_core::json_guard::{check, check_depth};
+use omniassist_core::json_guard::check;
 use proptest::prelude::*;
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
@@ -15,6 +15,14 @@ enum Tree {
 }
 
 impl Tree {
+    fn depth(&self) -> usize {
+        match self {
+            Self::Leaf => 0,
+            Self::Array(items) => 1 + items.iter().map(Self::depth).max().unwrap_or(0),
+            Self::Object(entries) => 1 + entries.iter().map(|(_, value)| value.depth()).max().unwrap_or(0),
+        }
+    }
+
     fn has_twice(&self) -> bool {
         match self {
             Self::Leaf => false,
@@ -114,15 +122,47 @@ fn one_key_in_two_objects_stands_once_in_each() {
     }
 }
 
+fn nested(depth: usize, open: &str, close: &str) -> String {
+    format!("{}1{}", open.repeat(depth), close.repeat(depth))
+}
+
 #[test]
-fn the_depth_is_that_of_the_other_check() {
-    for depth in [0, 1, 63, 64, 65, 100] {
-        let json = format!("{}{}", "{\"a\":[".repeat(depth / 2), "]}".repeat(depth / 2));
-        for limit in [1, 63, 64] {
-            assert_eq!(check(json.as_bytes(), limit).is_ok(), check_depth(json.as_bytes(), limit).is_ok());
-        }
+fn the_depth_limit_is_exact() {
+    for (open, close) in [("[", "]"), ("{\"a\":", "}"), (" [ ", " ] ")] {
+        assert!(check(nested(64, open, close).as_bytes(), 64).is_ok());
+        let error = check(nested(65, open, close).as_bytes(), 64).unwrap_err();
+        assert_eq!(error.limit(), Some(("max_json_depth", 64)));
+        assert_eq!(error.path(), None);
     }
     assert_eq!(check(&b"[".repeat(1 << 20), 64).unwrap_err().limit(), Some(("max_json_depth", 64)));
+}
+
+#[test]
+fn siblings_do_not_add_up() {
+    let wide = format!("[{}1]", "[[]],".repeat(1_000));
+    assert!(check(wide.as_bytes(), 3).is_ok());
+    assert!(check(wide.as_bytes(), 2).is_err());
+}
+
+#[test]
+fn brackets_in_strings_do_not_count() {
+    for (json, depth) in [
+        (r#"["[[[[", "{{\"[[", "\\", [1]]"#, 2),
+        (r#""\\\"[[[""#, 0),
+        (r#"{"[[[": "]]]"}"#, 1),
+        ("[\"\\u005b\u{1f600}[\"]", 1),
+    ] {
+        assert!(check(json.as_bytes(), depth).is_ok(), "{json}");
+        assert!(depth == 0 || check(json.as_bytes(), depth - 1).is_err(), "{json}");
+    }
+}
+
+#[test]
+fn what_is_not_json_does_no_harm() {
+    for bytes in [&b""[..], b"\"", b"\"\\", b"]]]]", b"\xff\xfe[", b"[}[}[}", b"\"abc\\\""] {
+        assert!(check(bytes, 1).is_ok(), "{bytes:?}");
+    }
+    assert!(check(b"]]]][[", 1).is_err());
 }
 
 /// Many keys, alike for long, cost what sorting them costs. Comparing each with each would take hours.
@@ -184,6 +224,9 @@ proptest! {
     fn it_finds_what_a_parser_finds(json in text()) {
         let tree: Tree = serde_json::from_str(&json).unwrap();
         prop_assert_eq!(check(json.as_bytes(), 64).is_err(), tree.has_twice(), "{}", json);
+        let (depth, has_twice) = (tree.depth(), tree.has_twice());
+        prop_assert!(has_twice || check(json.as_bytes(), depth).is_ok(), "{}", json);
+        prop_assert!(depth == 0 || check(json.as_bytes(), depth - 1).is_err(), "{}", json);
     }
 
     #[test]

@@ -43,7 +43,7 @@ fn through_javascript(messages: &mut [Message]) {
     for message in messages {
         for part in &mut message.parts {
             let omniassist_server::core::message::Part::Tool(tool) = part else { continue };
-            let plain = |json: &JsonText| canonical::of(json).unwrap().into_json();
+            let plain = |json: &JsonText| canonical::of(json).unwrap().json().clone();
             match &mut tool.state {
                 ToolState::OutputAvailable { input, output, .. } => {
                     (*input, *output) = (plain(input), plain(output));

@@ -5,6 +5,7 @@
 
 use super::number;
 use crate::JsonText;
+use crate::json_tokens::{Token, Tokens, path_to};
 
 /// A number that no double holds exactly.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,7 +30,7 @@ pub struct InexactNumber {
 pub fn inexact_number(json: &JsonText) -> Option<InexactNumber> {
     let text = json.as_str();
     let (at, number) = numbers(text).find(|(_, number)| !number::survives(number))?;
-    Some(InexactNumber { path: path_to(text, at), number: number.to_owned() })
+    Some(InexactNumber { path: path_to(text.as_bytes(), at), number: number.to_owned() })
 }
 
 /// Returns the first number of a value that came from a client in JavaScript and that the client may have rounded: an
@@ -40,7 +41,7 @@ pub fn rounded_number(json: &JsonText) -> Option<InexactNumber> {
     let text = json.as_str();
     let is_large = |number: &str| number.parse::<f64>().is_ok_and(|number| number.abs() >= FIRST);
     let (at, number) = numbers(text).find(|(_, number)| is_large(number) || !number::survives(number))?;
-    Some(InexactNumber { path: path_to(text, at), number: number.to_owned() })
+    Some(InexactNumber { path: path_to(text.as_bytes(), at), number: number.to_owned() })
 }
 
 /// Returns the value with every number that JavaScript would change as a string. `None` where there is none.
@@ -74,179 +75,18 @@ pub fn has_other_numbers(json: &JsonText) -> bool {
 /// Returns `true` for a value whose arrays and objects are nested in more than `max` levels.
 #[must_use]
 pub fn is_deeper_than(json: &JsonText, max: usize) -> bool {
-    let bytes = json.as_str().as_bytes();
-    let (mut at, mut depth) = (0, 0_usize);
-    while let Some(byte) = bytes.get(at) {
-        match byte {
-            b'"' => {
-                at = after_string(bytes, at);
-                continue;
-            }
-            b'{' | b'[' => depth = depth.saturating_add(1),
-            b'}' | b']' => depth = depth.saturating_sub(1),
+    let mut depth = 0_usize;
+    Tokens::of(json.as_str().as_bytes()).any(|(_, token)| {
+        match token {
+            Token::Mark(b'{' | b'[') => depth += 1,
+            Token::Mark(b'}' | b']') => depth = depth.saturating_sub(1),
             _ => {}
         }
-        if depth > max {
-            return true;
-        }
-        at += 1;
-    }
-    false
+        depth > max
+    })
 }
 
 /// The numbers of a JSON text, with their places.
 fn numbers(text: &str) -> impl Iterator<Item = (usize, &str)> {
-    let bytes = text.as_bytes();
-    let mut at = 0;
-    std::iter::from_fn(move || {
-        while let Some(byte) = bytes.get(at) {
-            match byte {
-                b'"' => at = after_string(bytes, at),
-                b'-' | b'0'..=b'9' => {
-                    let start = at;
-                    let is_part = |byte: &u8| matches!(byte, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E');
-                    at += bytes.iter().skip(start).take_while(|byte| is_part(byte)).count();
-                    return Some((start, text.get(start..at)?));
-                }
-                _ => at += 1,
-            }
-        }
-        None
-    })
-}
-
-/// The place behind the string that begins at `start`.
-fn after_string(bytes: &[u8], start: usize) -> usize {
-    let mut at = start + 1;
-    while let Some(byte) = bytes.get(at) {
-        match byte {
-            b'"' => return at + 1,
-            b'\\' => at += 2,
-            _ => at += 1,
-        }
-    }
-    at
-}
-
-enum Step<'a> {
-    Key(&'a str),
-    Index(usize),
-}
-
-/// The path of the value that begins at `offset`.
-fn path_to(text: &str, offset: usize) -> String {
-    let bytes = text.as_bytes();
-    let mut steps = Vec::new();
-    let (mut at, mut string) = (0, "");
-    while at < offset {
-        match bytes.get(at) {
-            Some(b'"') => {
-                let end = after_string(bytes, at);
-                string = text.get(at + 1..end.saturating_sub(1)).unwrap_or_default();
-                at = end;
-                continue;
-            }
-            Some(b'{') => steps.push(Step::Key("")),
-            Some(b'[') => steps.push(Step::Index(0)),
-            Some(b'}' | b']') => drop(steps.pop()),
-            Some(b':') => {
-                if let Some(Step::Key(key)) = steps.last_mut() {
-                    *key = string;
-                }
-            }
-            Some(b',') => {
-                if let Some(Step::Index(index)) = steps.last_mut() {
-                    *index += 1;
-                }
-            }
-            _ => {}
-        }
-        at += 1;
-    }
-    let mut path = String::new();
-    for step in steps {
-        match step {
-            Step::Key(key) => {
-                if !path.is_empty() {
-                    path.push('.');
-                }
-                path.push_str(key);
-            }
-            Step::Index(index) => path.push_str(&format!("[{index}]")),
-        }
-    }
-    path
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn json(text: &str) -> JsonText {
-        JsonText::parse(text.to_owned()).unwrap()
-    }
-
-    #[test]
-    fn numbers_that_a_double_holds_are_left_alone() {
-        for text in [
-            "0",
-            "-0",
-            "1.0",
-            "1e2",
-            "100",
-            "1E+2",
-            "0.1",
-            "-12.50",
-            "9007199254740992",
-            "-9007199254740991",
-            "965.9130143999365",
-            "1e21",
-            "5e-324",
-            "0.000001",
-            "123456789012345.6",
-        ] {
-            assert_eq!(inexact_number(&json(text)), None, "{text}");
-            assert_eq!(with_exact_numbers(&json(text)), None, "{text}");
-        }
-    }
-
-    #[test]
-    fn numbers_that_a_double_changes_are_found_and_become_strings() {
-        for text in [
-            "9007199254740993",
-            "-9007199254740993",
-            "1152921504606846976",
-            "18446744073709551615",
-            "0.10000000000000000001",
-            "1.00000000000000000000001",
-            "1e400",
-            "1e-400",
-            "123456789.123456789123",
-        ] {
-            assert_eq!(inexact_number(&json(text)).unwrap().number, text);
-            assert_eq!(with_exact_numbers(&json(text)).unwrap().as_str(), format!("\"{text}\""));
-        }
-        let nested =
-            json(r#"{"a": ["9007199254740993", {"b\"c": {"d": 1}, "id": 9007199254740993}], "z": 1e999}"#);
-        assert_eq!(inexact_number(&nested).unwrap().path, "a[1].id");
-        let exact =
-            r#"{"a": ["9007199254740993", {"b\"c": {"d": 1}, "id": "9007199254740993"}], "z": "1e999"}"#;
-        assert_eq!(with_exact_numbers(&nested).unwrap().as_str(), exact);
-    }
-
-    #[test]
-    fn other_spellings_of_numbers_are_seen() {
-        for (text, other) in
-            [("1", false), ("1.0", true), ("1e2", true), ("0.1", false), (r#""1.0""#, false), ("-0", true)]
-        {
-            assert_eq!(has_other_numbers(&json(text)), other, "{text}");
-        }
-    }
-
-    #[test]
-    fn depth_counts_arrays_and_objects() {
-        let value = json(r#"{"a": [["[[[["]]}"#);
-        assert!(!is_deeper_than(&value, 3));
-        assert!(is_deeper_than(&value, 2));
-    }
+    Tokens::of(text.as_bytes()).filter_map(|(at, token)| Some((at, token.number()?)))
 }

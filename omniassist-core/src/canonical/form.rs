@@ -15,12 +15,6 @@ impl Canonical {
         &self.json
     }
 
-    /// Converts the form into its text.
-    #[must_use]
-    pub fn into_json(self) -> JsonText {
-        self.json
-    }
-
     /// Returns `true` if a key of the value is missing in the canonical form, as a duplicate or as refused.
     #[must_use]
     pub fn left_out(&self) -> bool {
@@ -31,21 +25,16 @@ impl Canonical {
 /// Returns the canonical form of a value, or `None` if the value is nested more than 128 levels deep.
 #[must_use]
 pub fn of(json: &JsonText) -> Option<Canonical> {
-    let mut out = Vec::with_capacity(json.as_str().len());
-    let left_out = write::write(json.as_str(), &mut out)?;
+    let mut out = Vec::new();
+    let left_out = append(json, &mut out)?;
     let text = String::from_utf8(out).ok()?;
     Some(Canonical { json: JsonText::from_raw(text.into()), left_out })
 }
 
-/// Appends the canonical form of a value to `out`.
+/// Appends the canonical form of a value to `out`, and returns `true` if a key was [left out](Canonical::left_out).
 ///
 /// Returns `None`, and leaves `out` unchanged, if the value is nested more than 128 levels deep.
 #[must_use]
-pub fn append(json: &JsonText, out: &mut Vec<u8>) -> Option<()> {
-    rewrite(json, out).map(drop)
-}
-
-/// Does the same as [`append`], and returns `true` if a key was [left out](Canonical::left_out).
-pub(crate) fn rewrite(json: &JsonText, out: &mut Vec<u8>) -> Option<bool> {
+pub fn append(json: &JsonText, out: &mut Vec<u8>) -> Option<bool> {
     write::write(json.as_str(), out)
 }

@@ -24,7 +24,6 @@
 
 mod exact;
 mod form;
-mod key;
 mod number;
 mod refused;
 mod write;
@@ -32,6 +31,5 @@ mod write;
 pub use exact::{
     InexactNumber, has_other_numbers, inexact_number, is_deeper_than, rounded_number, with_exact_numbers,
 };
-pub(crate) use form::rewrite;
 pub use form::{Canonical, append, of};
 pub use refused::remove_refused;

@@ -4,7 +4,6 @@ use serde_json::{Map, Value};
 
 use super::raw::{Raw, kind, kind_of, present};
 use super::tree::{self, TreeBudget};
-use crate::json_scan::unescape;
 use crate::{Error, JsonText, Result, Text};
 
 /// The text that posted JSON stands in. Values are shared with it.
@@ -72,8 +71,8 @@ impl<'a> Body<'a> {
             return Ok(self.text.slice_ref(content));
         }
         // The first walk accepts half of a surrogate pair; no other fault is left.
-        let text = unescape(content)
-            .ok_or_else(|| Error::invalid_field(key, "a string", "a string with half a surrogate pair"))?;
+        let text = serde_json::from_str::<String>(quoted)
+            .map_err(|_| Error::invalid_field(key, "a string", "a string with half a surrogate pair"))?;
         Ok(text.into())
     }
 

@@ -46,7 +46,7 @@ impl Forms {
 impl Form {
     fn take(&mut self, json: Option<&JsonText>) {
         self.bytes.clear();
-        self.left_out = json.and_then(|json| canonical::rewrite(json, &mut self.bytes));
+        self.left_out = json.and_then(|json| canonical::append(json, &mut self.bytes));
     }
 
     fn get(&self) -> Option<&str> {

@@ -114,7 +114,7 @@ pub(super) fn delta_head(out: &mut BytesMut, block: Block, id: BlockId) {
         Block::Reasoning => b"{\"type\":\"reasoning-delta\",\"id\":\"r",
     });
     json_write::number(out, u64::from(id.0));
-    out.put_slice(b"\",\"delta\":\"");
+    out.put_slice(b"\",\"delta\":");
 }
 
 fn tool_chunk(out: &mut BytesMut, event: &RunEvent, version: ClientVersion) {

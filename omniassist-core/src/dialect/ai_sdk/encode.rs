@@ -156,12 +156,12 @@ impl Encoder {
         let end: &[u8] = match self.framing {
             Framing::Sse => {
                 self.put_id(out);
-                b"\"}\n\n"
+                b"}\n\n"
             }
-            Framing::Ndjson => b"\"}\n",
+            Framing::Ndjson => b"}\n",
         };
         out.put_slice(&self.delta_head.bytes);
-        json_write::content(out, delta);
+        json_write::string(out, delta);
         out.put_slice(end);
     }
 
