@@ -44,6 +44,14 @@ pub struct Limits {
     pub max_id_bytes: usize,
     /// Front-end tools that one request may declare. Default 64.
     pub max_declared_tools: usize,
+    /// Bytes of the schema of a tool, an answer or a form, with each reference replaced by its target. Default 256 KiB; a
+    /// client's tool with more is answered 400, and a host's fails to register.
+    pub max_schema_bytes: usize,
+    /// Levels of schemas within such a schema, references included. Default 32, at most 128.
+    pub max_schema_depth: usize,
+    /// Steps that the check of a value against a schema may take, beside those for the size of the value. Default
+    /// 250,000, a few milliseconds. The model reads that arguments which take more are too complex.
+    pub max_schema_check_steps: u64,
     /// Bytes of the tool schemas of one request to a provider that does not follow `$ref`, with each reference replaced by
     /// its target. Default 1 MiB; a request with more is not sent, and the run fails.
     pub max_inlined_schema_bytes: usize,
@@ -71,6 +79,9 @@ pub struct Limits {
     pub max_tool_output_bytes: usize,
     /// Tools of one step that run at the same time. Default 8.
     pub max_parallel_tools: usize,
+    /// Bytes of the events of one tool call, and bytes of its progress values, that wait for a client that reads slowly.
+    /// Default 256 KiB of each; a single larger one may wait too. Later events, and older progress, are left out.
+    pub max_unread_tool_bytes: usize,
     /// The time that a tool may run. Default 60 s.
     pub tool_timeout: Duration,
     /// The time that a cancelled tool may take to end before its task is aborted. Default 2 s.
@@ -122,6 +133,9 @@ impl Default for Limits {
             max_extra_fields: 64,
             max_id_bytes: 256,
             max_declared_tools: 64,
+            max_schema_bytes: MIB / 4,
+            max_schema_depth: 32,
+            max_schema_check_steps: 250_000,
             max_inlined_schema_bytes: MIB,
             max_steps: 16,
             max_invalid_turns: 2,
@@ -133,6 +147,7 @@ impl Default for Limits {
             max_tool_args_bytes: MIB,
             max_tool_output_bytes: MIB / 4,
             max_parallel_tools: 8,
+            max_unread_tool_bytes: MIB / 4,
             tool_timeout: Duration::from_secs(60),
             tool_cancel_grace: Duration::from_secs(2),
             approval_lifetime: Duration::from_secs(15 * 60),

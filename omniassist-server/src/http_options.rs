@@ -1,5 +1,7 @@
 //! Settings of the HTTP service. The engine carries them and reads none.
 
+use omniassist_core::Limits;
+
 use crate::access::AccessPolicy;
 use crate::endpoint::{ObjectEndpoint, OpenAiEndpoint};
 use crate::{Error, Result};
@@ -27,11 +29,11 @@ impl HttpOptions {
     /// # Errors
     ///
     /// Fails if a name, a schema, an origin, a host or a header is not valid, or two objects have the same name.
-    pub(crate) fn checked(self) -> Result<Self> {
+    pub(crate) fn checked(self, limits: &Limits) -> Result<Self> {
         self.openai.check()?;
         let access = self.access.checked()?;
-        let mut objects =
-            self.objects.into_iter().map(ObjectEndpoint::checked).collect::<Result<Vec<_>>>()?;
+        let objects = self.objects.into_iter().map(|object| object.checked(limits));
+        let mut objects = objects.collect::<Result<Vec<_>>>()?;
         objects.sort_by(|a, b| a.name().cmp(b.name()));
         let mut pairs = objects.iter().zip(objects.iter().skip(1));
         if let Some((twice, _)) = pairs.find(|(a, b)| a.name() == b.name()) {

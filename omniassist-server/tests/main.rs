@@ -59,3 +59,4 @@ mod tool_choice;
 mod tool_events;
 mod tool_label;
 mod tool_ui;
+mod tools;

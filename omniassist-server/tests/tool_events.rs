@@ -2,14 +2,18 @@
 
 use futures_util::StreamExt;
 use http::Extensions;
-use omniassist_server::core::{JsonText, RunEvent, RunRequest};
+use omniassist_server::core::{JsonText, Limits, RunEvent, RunRequest};
 use omniassist_server::testing::{ScriptedProvider, Turn, text};
 use omniassist_server::{Assistant, Tool, ToolContext, ToolError};
 use serde_json::{Value, json};
 
 async fn events_of(tool: Tool, state: Option<Value>) -> Vec<RunEvent> {
+    events_within(Limits::default(), tool, state).await
+}
+
+async fn events_within(limits: Limits, tool: Tool, state: Option<Value>) -> Vec<RunEvent> {
     let model = ScriptedProvider::new().turn(Turn::call("work", json!({}))).turn(text("ok"));
-    let assistant = Assistant::builder(model).tool(tool).build().unwrap();
+    let assistant = Assistant::builder(model).limits(limits).tool(tool).build().unwrap();
     let mut request = RunRequest::prompt("Work.");
     request.state = state.map(|state| JsonText::from_value(&state));
     let events: Vec<_> = assistant.try_run(request, Extensions::new()).unwrap().collect().await;
@@ -66,7 +70,7 @@ async fn what_nobody_reads_is_bounded() {
 
 #[tokio::test]
 async fn what_nobody_reads_is_bounded_by_its_bytes() {
-    /// Sends values of 64 KiB: four fill the queue exactly, with their names.
+    /// Sends values of 64 KiB, with their names.
     async fn work(call: ToolContext) -> Result<(), ToolError> {
         let bytes = 64 * 1024 - "n".len() - "\"\"".len();
         for _ in 0..5 {
@@ -75,8 +79,13 @@ async fn what_nobody_reads_is_bounded_by_its_bytes() {
         }
         Ok(())
     }
-    let events = events_of(Tool::new("work", "Works", work), None).await;
-    assert_eq!(events.iter().filter(|event| matches!(event, RunEvent::Data { .. })).count(), 4);
+    let is_data = |event: &&RunEvent| matches!(event, RunEvent::Data { .. });
+    for (bytes, values) in [(4 * 64 * 1024, 4), (4 * 64 * 1024 - 1, 3)] {
+        let mut limits = Limits::default();
+        limits.max_unread_tool_bytes = bytes;
+        let events = events_within(limits, Tool::new("work", "Works", work), None).await;
+        assert_eq!(events.iter().filter(is_data).count(), values);
+    }
 }
 
 #[tokio::test]

@@ -1,6 +1,6 @@
 use omniassist_core::message::Message;
 use omniassist_core::run::{ClientAbilities, ToolUse};
-use omniassist_core::{RunRequest, Text, check_tool_name};
+use omniassist_core::{Limits, RunRequest, Text, check_tool_name};
 use schemars::JsonSchema;
 use serde_json::Value;
 
@@ -53,7 +53,7 @@ impl ObjectEndpoint {
     }
 
     /// Checks the settings, and converts the schema into the form that providers take.
-    pub(crate) fn checked(mut self) -> Result<Self> {
+    pub(crate) fn checked(mut self, limits: &Limits) -> Result<Self> {
         let refuse = |reason: &str| Error::configuration(format!("object `{}`: {reason}", self.name));
         check_tool_name(&self.name).map_err(|_| refuse("the name is not 1 to 64 of [A-Za-z0-9_-]"))?;
         if matches!(self.name.as_str(), "stop" | "stream") {
@@ -62,7 +62,8 @@ impl ObjectEndpoint {
         if self.instruction.trim().is_empty() {
             return Err(refuse("the instruction is empty; the model needs one"));
         }
-        self.schema = schema::of_answer(self.schema.clone()).map_err(|reason| refuse(&reason))?;
+        self.schema =
+            schema::of_answer(self.schema.clone(), limits.into()).map_err(|reason| refuse(&reason))?;
         Ok(self)
     }
 

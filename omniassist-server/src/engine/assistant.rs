@@ -224,7 +224,7 @@ impl Assistant {
     ) -> (Driver, Option<Message>, Text) {
         let setup = Arc::clone(&self.setup);
         let host = sync::read(&setup.context).clone();
-        let queue = ClientQueue::default();
+        let queue = ClientQueue::new(self.limits());
         let run = RunContext::new(id("run"), &request, extensions, host)
             .with_client(queue.sender(), setup.config.limits.max_tool_output_bytes);
         let continued = request.messages.last().filter(|message| message.role == Role::Assistant).cloned();

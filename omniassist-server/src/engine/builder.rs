@@ -381,7 +381,7 @@ impl AssistantBuilder {
         if let Some(prices) = &config.prices {
             prices.check()?;
         }
-        config.http = config.http.checked()?;
+        config.http = config.http.checked(&config.limits)?;
         let tools = Tools::new(self.state, (*config.limits).clone());
         for tool in self.tools {
             tools.register(tool)?;

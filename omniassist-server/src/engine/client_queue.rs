@@ -1,13 +1,13 @@
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-use omniassist_core::RunEvent;
+use omniassist_core::{Limits, RunEvent};
 
 use crate::run_context::ClientEvents;
 use crate::tool::{Update, Updates};
 
 /// The events that host code sends to the client of a run, with the bounds of a tool's events.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub(super) struct ClientQueue(Arc<Updates>);
 
 impl ClientEvents for Updates {
@@ -17,6 +17,10 @@ impl ClientEvents for Updates {
 }
 
 impl ClientQueue {
+    pub(super) fn new(limits: &Limits) -> Self {
+        Self(Arc::new(Updates::new(limits.max_unread_tool_bytes)))
+    }
+
     pub(super) fn sender(&self) -> Arc<dyn ClientEvents> {
         Arc::<Updates>::clone(&self.0)
     }

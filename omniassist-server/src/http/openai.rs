@@ -50,7 +50,7 @@ pub(super) async fn complete<B: Body>(
         return Err(model_not_found());
     }
     if let Some((_, schema)) = &mut request.settings.response_schema {
-        *schema = schema::of_answer(std::mem::take(schema)).map_err(|reason| {
+        *schema = schema::of_answer(std::mem::take(schema), assistant.limits().into()).map_err(|reason| {
             Error::invalid_tool(
                 "response_format.json_schema.schema",
                 format!("no model can be asked for this: {reason}"),

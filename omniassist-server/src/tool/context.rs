@@ -121,7 +121,8 @@ impl ToolContext {
     /// see it.
     ///
     /// This method does not wait. When the user's connection is slower than the tool, the oldest values are left out:
-    /// at most 16 values and 256 KiB wait. A value larger than the tool's output cap is cut like an output. A value
+    /// at most 16 values, of
+    /// [`Limits::max_unread_tool_bytes`](omniassist_core::Limits::max_unread_tool_bytes), wait. A value larger than the tool's output cap is cut like an output. A value
     /// without a JSON form is logged and left out, as is a value after the end of the call.
     pub fn progress(&self, value: impl Serialize) {
         match output::to_json(&value, self.inner.limits) {
@@ -156,7 +157,8 @@ impl ToolContext {
     /// - It has no JSON form, is larger than the tool's output cap, or has too many levels to be posted back.
     /// - Its name is not 1 to 64 of `[A-Za-z0-9_-]`, or its id is empty, longer than 256 bytes, or contains a control
     ///   character.
-    /// - The client has not read the earlier data and activities of this call: 1,024 of them, or 256 KiB.
+    /// - The client has not read the earlier data and activities of this call: 1,024 of them, or
+    ///   [`Limits::max_unread_tool_bytes`](omniassist_core::Limits::max_unread_tool_bytes).
     pub fn data(&self, name: &str, id: Option<&str>, value: impl Serialize) {
         self.send_data(name, id, &value, false);
     }

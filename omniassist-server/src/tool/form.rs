@@ -5,7 +5,7 @@ use omniassist_core::{JsonText, Text};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::schema::{self, ArgumentCheck};
+use super::schema::{self, ArgumentCheck, SchemaLimits};
 
 /// The default name of the tool.
 pub(crate) const REQUEST_INPUT: &str = "request_input";
@@ -50,18 +50,22 @@ pub(super) fn gate(arguments: &JsonText) -> Gate {
 }
 
 /// Checks that the model wrote a form that can be shown and checked.
-pub(super) fn check_arguments(arguments: &JsonText) -> Result<(), Text> {
+pub(super) fn check_arguments(arguments: &JsonText, limits: SchemaLimits) -> Result<(), Text> {
     let form: Form =
         arguments.to().map_err(|error| Text::from(format!("These arguments are not a form: {error}.")))?;
-    schema::lint(&form.schema)
-        .and_then(|_| ArgumentCheck::new(&form.schema).map(drop))
+    schema::lint(&form.schema, limits)
+        .and_then(|_| ArgumentCheck::new(&form.schema, limits).map(drop))
         .map_err(|reason| Text::from(format!("The form's schema cannot be used: {reason}.")))
 }
 
 /// Checks that the answer of the user fits the form.
-pub(super) fn check_output(arguments: &JsonText, output: &JsonText) -> Result<(), Text> {
+pub(super) fn check_output(
+    arguments: &JsonText,
+    output: &JsonText,
+    limits: SchemaLimits,
+) -> Result<(), Text> {
     let Ok(form) = arguments.to::<Form>() else { return Ok(()) };
-    let check = ArgumentCheck::new(&form.schema).map_err(Text::from)?;
+    let check = ArgumentCheck::new(&form.schema, limits).map_err(Text::from)?;
     let answer = output.to_value();
     check.check_value(&form.schema, &answer).map_err(|text| Text::from(format!("The form's answer: {text}")))
 }

@@ -87,8 +87,6 @@ mod registry;
 mod run;
 pub(crate) mod schema;
 mod state;
-#[cfg(test)]
-mod tests;
 mod update;
 
 pub use approval::{Approval, ApprovalDecision};

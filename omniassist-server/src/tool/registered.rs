@@ -11,7 +11,7 @@ use omniassist_core::{
 use super::definition::Call;
 use super::label::{self, Summary};
 use super::output::OutputLimits;
-use super::schema::{self, ArgumentCheck};
+use super::schema::{self, ArgumentCheck, SchemaLimits};
 use super::state::StateMap;
 use super::{Approval, Tool, ToolContext, ToolError, ToolFuture, form};
 use crate::{Error, Principal};
@@ -21,8 +21,10 @@ pub struct RegisteredTool {
     spec: Arc<ToolSpec>,
     call: Option<Call>,
     check: ArgumentCheck,
+    schema_limits: SchemaLimits,
     timeout: Duration,
     output: OutputLimits,
+    max_unread_bytes: usize,
     is_form: bool,
     approval: Option<Approval>,
     summary: Option<Summary>,
@@ -78,11 +80,14 @@ impl RegisteredTool {
         }
 
         schema::normalise(&mut spec.input_schema);
-        let findings = schema::lint(&spec.input_schema).map_err(|reason| refuse(reason.into()))?;
+        let schema_limits = SchemaLimits::from(limits);
+        let findings =
+            schema::lint(&spec.input_schema, schema_limits).map_err(|reason| refuse(reason.into()))?;
         if findings.recursive {
             tracing::warn!(tool = %name, "its schema refers to itself; not every provider takes that");
         }
-        let check = ArgumentCheck::new(&spec.input_schema).map_err(|reason| refuse(reason.into()))?;
+        let check =
+            ArgumentCheck::new(&spec.input_schema, schema_limits).map_err(|reason| refuse(reason.into()))?;
         for (index, example) in spec.examples.iter().enumerate() {
             check
                 .check_value(&spec.input_schema, &example.arguments)
@@ -92,11 +97,13 @@ impl RegisteredTool {
             spec: Arc::new(spec),
             call,
             check,
+            schema_limits,
             timeout: timeout.unwrap_or(limits.tool_timeout),
             output: OutputLimits::new(
                 max_output_bytes.unwrap_or(limits.max_tool_output_bytes),
                 limits.max_json_depth,
             ),
+            max_unread_bytes: limits.max_unread_tool_bytes,
             is_form,
             approval,
             summary,
@@ -104,10 +111,11 @@ impl RegisteredTool {
     }
 
     /// Checks a front-end tool that a client declares.
-    pub(super) fn declared(spec: &Arc<ToolSpec>) -> Result<Self, String> {
+    pub(super) fn declared(spec: &Arc<ToolSpec>, limits: &Limits) -> Result<Self, String> {
         let mut schema = spec.input_schema.clone();
         schema::normalise(&mut schema);
-        schema::lint(&schema)?;
+        let schema_limits = SchemaLimits::from(limits);
+        schema::lint(&schema, schema_limits)?;
         // A client declares what it can do itself, never a tool of the server.
         let spec = if schema == spec.input_schema && spec.side == ToolSide::FrontEnd {
             Arc::clone(spec)
@@ -116,13 +124,14 @@ impl RegisteredTool {
             spec.input_schema = schema;
             Arc::new(spec)
         };
-        let limits = Limits::default();
         Ok(Self {
             spec,
             call: None,
-            check: ArgumentCheck::lenient(),
+            check: ArgumentCheck::lenient(schema_limits),
+            schema_limits,
             timeout: limits.tool_timeout,
             output: OutputLimits::new(limits.max_tool_output_bytes, limits.max_json_depth),
+            max_unread_bytes: limits.max_unread_tool_bytes,
             is_form: false,
             approval: None,
             summary: None,
@@ -157,13 +166,17 @@ impl RegisteredTool {
         self.output
     }
 
+    pub(super) fn max_unread_bytes(&self) -> usize {
+        self.max_unread_bytes
+    }
+
     pub(super) fn check_arguments(&self, arguments: &JsonText) -> Result<(), Text> {
         self.check.check(&self.spec.input_schema, arguments)?;
-        if self.is_form() { form::check_arguments(arguments) } else { Ok(()) }
+        if self.is_form() { form::check_arguments(arguments, self.schema_limits) } else { Ok(()) }
     }
 
     pub(super) fn check_output(&self, arguments: &JsonText, output: &JsonText) -> Result<(), Text> {
-        if self.is_form() { form::check_output(arguments, output) } else { Ok(()) }
+        if self.is_form() { form::check_output(arguments, output, self.schema_limits) } else { Ok(()) }
     }
 
     pub(super) fn gate(&self, arguments: &JsonText, principal: &Principal) -> Gate {

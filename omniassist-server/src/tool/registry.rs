@@ -43,7 +43,6 @@ pub struct Tools {
 struct Inner {
     current: RwLock<ToolSnapshot>,
     state: Arc<StateMap>,
-    limits: Limits,
     tasks: TaskTracker,
 }
 
@@ -53,9 +52,8 @@ impl Tools {
     pub fn new(state: impl Into<Arc<StateMap>>, limits: Limits) -> Self {
         Self {
             inner: Arc::new(Inner {
-                current: RwLock::default(),
+                current: RwLock::new(ToolSnapshot::of(BTreeMap::new(), Arc::new(limits))),
                 state: state.into(),
-                limits,
                 tasks: TaskTracker::new(),
             }),
         }
@@ -71,7 +69,8 @@ impl Tools {
     /// - The function has two [`Args`](super::Args), or the host gave no value for a [`State`](super::State).
     /// - A provider would refuse the schema, or an example does not fit it.
     pub fn register(&self, tool: Tool) -> Result<()> {
-        let tool = RegisteredTool::check(tool, &self.inner.state, &self.inner.limits)?;
+        let limits = self.snapshot().inner.limits.clone();
+        let tool = RegisteredTool::check(tool, &self.inner.state, &limits)?;
         let mut current = crate::sync::write(&self.inner.current);
         let name = tool.spec().name.clone();
         if current.get(&name).is_some() {
@@ -79,7 +78,7 @@ impl Tools {
         }
         let mut tools = current.inner.tools.clone();
         tools.insert(name, Arc::new(tool));
-        *current = ToolSnapshot::of(tools);
+        *current = ToolSnapshot::of(tools, Arc::clone(&current.inner.limits));
         Ok(())
     }
 
@@ -92,7 +91,7 @@ impl Tools {
         }
         let mut tools = current.inner.tools.clone();
         tools.remove(name);
-        *current = ToolSnapshot::of(tools);
+        *current = ToolSnapshot::of(tools, Arc::clone(&current.inner.limits));
         true
     }
 
@@ -114,7 +113,7 @@ impl Tools {
     /// The arguments must have passed [`ToolSnapshot::check`]. Outside a tokio runtime, and for a front-end tool, the
     /// call fails at once.
     pub fn start(&self, tool: &Arc<RegisteredTool>, invocation: ToolInvocation) -> RunningTool {
-        let grace = self.inner.limits.tool_cancel_grace;
+        let grace = self.snapshot().inner.limits.tool_cancel_grace;
         run::start(tool, invocation, Arc::clone(&self.inner.state), grace, &self.inner.tasks)
     }
 
@@ -146,25 +145,21 @@ pub struct ToolSnapshot {
     principal: Principal,
 }
 
+#[derive(Default)]
 struct Snapshot {
     tools: BTreeMap<Text, Arc<RegisteredTool>>,
     specs: Arc<[Arc<ToolSpec>]>,
     /// Tools that the conversation may contain calls of, and that cannot be called.
     withheld: BTreeMap<Text, ToolSide>,
-}
-
-impl Default for Snapshot {
-    fn default() -> Self {
-        Self { tools: BTreeMap::new(), specs: Arc::from([]), withheld: BTreeMap::new() }
-    }
+    limits: Arc<Limits>,
 }
 
 impl ToolSnapshot {
     /// Creates a snapshot. The tools are sorted by name, so that every instance sends providers the same request.
-    fn of(tools: BTreeMap<Text, Arc<RegisteredTool>>) -> Self {
+    fn of(tools: BTreeMap<Text, Arc<RegisteredTool>>, limits: Arc<Limits>) -> Self {
         let specs = tools.values().map(|tool| Arc::clone(tool.spec())).collect();
         Self {
-            inner: Arc::new(Snapshot { tools, specs, withheld: BTreeMap::new() }),
+            inner: Arc::new(Snapshot { tools, specs, withheld: BTreeMap::new(), limits }),
             principal: Principal::anonymous(),
         }
     }
@@ -176,7 +171,8 @@ impl ToolSnapshot {
         specs: Arc<[Arc<ToolSpec>]>,
         withheld: BTreeMap<Text, ToolSide>,
     ) -> Self {
-        let inner = Arc::new(Snapshot { tools, specs, withheld });
+        let limits = Arc::clone(&self.inner.limits);
+        let inner = Arc::new(Snapshot { tools, specs, withheld, limits });
         Self { inner, principal: self.principal.clone() }
     }
 
@@ -200,7 +196,7 @@ impl ToolSnapshot {
         }
         let tools = self.inner.tools.iter().filter(|(_, tool)| keeps(tool));
         let tools = tools.map(|(name, tool)| (name.clone(), Arc::clone(tool))).collect();
-        Self::of(tools).for_principal(self.principal.clone())
+        Self::of(tools, Arc::clone(&self.inner.limits)).for_principal(self.principal.clone())
     }
 
     /// Returns the tool with exactly this name.
@@ -315,7 +311,7 @@ impl ToolSnapshot {
             if tools.contains_key(&spec.name) {
                 return Err(refuse(format!("`{}` is the name of another declared tool", spec.name)));
             }
-            let tool = RegisteredTool::declared(spec).map_err(refuse)?;
+            let tool = RegisteredTool::declared(spec, &self.inner.limits).map_err(refuse)?;
             specs.push(Arc::clone(tool.spec()));
             tools.insert(spec.name.clone(), Arc::new(tool));
         }

@@ -144,7 +144,7 @@ pub(super) fn start(
     let ToolInvocation { call_id, arguments, run, cancel, trace } = invocation;
     let span = trace.span();
     let cancel = cancel.child();
-    let updates = Arc::new(Updates::default());
+    let updates = Arc::new(Updates::new(tool.max_unread_bytes()));
     let end = End { call_id: call_id.clone(), tool: Arc::clone(tool), updates: Arc::clone(&updates), trace };
     let running = RunningTool {
         call_id: call_id.clone(),

@@ -12,10 +12,6 @@ const MAX_WAITING: usize = 16;
 /// Events that wait for a slow reader; later ones are left out.
 const MAX_EVENTS: usize = 1_024;
 
-/// Bytes of the events, and bytes of the progress values, that wait for a slow reader. A single larger one may wait too.
-/// With the default of eight tools at the same time, a stream that is not read holds 2 MiB of each.
-const MAX_WAITING_BYTES: usize = 256 * 1024;
-
 /// An update of a [`RunningTool`](super::RunningTool).
 #[derive(Debug)]
 #[non_exhaustive]
@@ -46,9 +42,12 @@ pub struct ToolOutcome {
 
 /// The queue from a tool's task to the reader of its updates. It holds a bounded number of values and bytes, and the
 /// tool never waits for the reader.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Updates {
     shared: Mutex<Shared>,
+    /// Bytes of the events, and bytes of the progress values, that wait for a slow reader. A single larger one may wait
+    /// too.
+    max_bytes: usize,
 }
 
 #[derive(Debug, Default)]
@@ -71,6 +70,10 @@ pub(crate) enum Update {
 }
 
 impl Updates {
+    pub(crate) fn new(max_bytes: usize) -> Self {
+        Self { shared: Mutex::default(), max_bytes }
+    }
+
     fn lock(&self) -> MutexGuard<'_, Shared> {
         crate::sync::lock(&self.shared)
     }
@@ -84,7 +87,7 @@ impl Updates {
         shared.progress_bytes += value.as_str().len();
         shared.progress.push_back(value);
         while shared.progress.len() > MAX_WAITING
-            || shared.progress_bytes > MAX_WAITING_BYTES && shared.progress.len() > 1
+            || shared.progress_bytes > self.max_bytes && shared.progress.len() > 1
         {
             shared.pop_progress();
         }
@@ -102,7 +105,7 @@ impl Updates {
         let freed = waiting.and_then(|index| shared.events.get(index)).map_or(0, bytes_of);
         let bytes = shared.event_bytes - freed + bytes_of(&event);
         let others = shared.events.len() - usize::from(waiting.is_some());
-        if others == MAX_EVENTS || bytes > MAX_WAITING_BYTES && others > 0 {
+        if others == MAX_EVENTS || bytes > self.max_bytes && others > 0 {
             return false;
         }
         shared.event_bytes = bytes;

@@ -1,6 +1,7 @@
 use omniassist_core::{JsonText, Text};
 use serde_json::Value;
 
+use super::SchemaLimits;
 use super::pattern::Patterns;
 use super::validate::complaints;
 use super::verify;
@@ -10,21 +11,22 @@ use crate::tool::output::cut_off;
 const MAX_TEXT_BYTES: usize = 500;
 
 /// Checks arguments against a schema.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct ArgumentCheck {
     patterns: Patterns,
+    max_steps: u64,
 }
 
 impl ArgumentCheck {
     /// Returns a check for a schema that a client declared. Keywords that cannot be read are not checked: the client,
     /// which runs the tool, checks its own arguments.
-    pub(crate) fn lenient() -> Self {
-        Self::default()
+    pub(crate) fn lenient(limits: SchemaLimits) -> Self {
+        Self { patterns: Patterns::default(), max_steps: limits.max_steps }
     }
 
     /// Returns a check for a schema whose keywords must all be readable, with its patterns compiled.
-    pub(crate) fn new(schema: &Value) -> Result<Self, String> {
-        Ok(Self { patterns: verify::verify(schema)? })
+    pub(crate) fn new(schema: &Value, limits: SchemaLimits) -> Result<Self, String> {
+        Ok(Self { patterns: verify::verify(schema, limits)?, max_steps: limits.max_steps })
     }
 
     /// Checks the arguments of a call. The error is for the model: it names the place (a JSON pointer) and the rule.
@@ -36,7 +38,7 @@ impl ArgumentCheck {
     }
 
     pub(crate) fn check_value(&self, schema: &Value, arguments: &Value) -> Result<(), Text> {
-        let Ok(complaints) = complaints(schema, &self.patterns, arguments) else {
+        let Ok(complaints) = complaints(schema, &self.patterns, arguments, self.max_steps) else {
             return Err(Text::from_static(
                 "The arguments are too complex to check against the tool's schema. Send smaller or simpler ones.",
             ));

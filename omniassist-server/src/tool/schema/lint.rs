@@ -2,11 +2,9 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 
+use super::SchemaLimits;
 use super::reference::resolve;
 use crate::tool::output::cut_off;
-
-/// Levels of schemas within schemas, references included.
-pub(super) const MAX_DEPTH: usize = 32;
 
 /// The keywords whose value is one schema.
 const ONE: [&str; 11] = [
@@ -29,9 +27,6 @@ const MAP: [&str; 5] = ["properties", "patternProperties", "$defs", "definitions
 
 const TYPES: [&str; 7] = ["object", "array", "string", "number", "integer", "boolean", "null"];
 
-/// Bytes of a schema when a copy stands in place of each reference, as several providers need it.
-pub(super) const MAX_BYTES: usize = 256 * 1024;
-
 /// Bytes of an error's text, which may repeat parts of the schema.
 const MAX_TEXT_BYTES: usize = 500;
 
@@ -43,11 +38,11 @@ pub(crate) struct Findings {
 }
 
 /// Checks a schema against what providers refuse. The error names the place, the reason and the remedy.
-pub(crate) fn lint(schema: &Value) -> Result<Findings, String> {
-    lint_root(schema).map_err(|reason| cut_off(reason, MAX_TEXT_BYTES))
+pub(crate) fn lint(schema: &Value, limits: SchemaLimits) -> Result<Findings, String> {
+    lint_root(schema, limits).map_err(|reason| cut_off(reason, MAX_TEXT_BYTES))
 }
 
-fn lint_root(schema: &Value) -> Result<Findings, String> {
+fn lint_root(schema: &Value, limits: SchemaLimits) -> Result<Findings, String> {
     let Value::Object(root) = schema else {
         return Err(format!("its schema is {}, and must be an object", kind(schema)));
     };
@@ -74,13 +69,14 @@ fn lint_root(schema: &Value) -> Result<Findings, String> {
         }
         None => return Err("its schema has no `type`; it must be \"object\"".to_owned()),
     }
-    let mut lint = Lint { root: schema, findings: Findings::default(), sizes: HashMap::new() };
+    let mut lint = Lint { root: schema, limits, findings: Findings::default(), sizes: HashMap::new() };
     lint.schema(root, &mut Vec::new())?;
     Ok(lint.findings)
 }
 
 struct Lint<'a> {
     root: &'a Value,
+    limits: SchemaLimits,
     findings: Findings,
     /// The size of each schema by its address, so that each is walked once. `None` while it is being walked.
     sizes: HashMap<usize, Option<Size>>,
@@ -112,8 +108,8 @@ impl<'a> Lint<'a> {
                 return Ok(Size::default());
             }
             None => {
-                if path.len() > 2 * MAX_DEPTH {
-                    return Err(too_deep(path));
+                if path.len() > 2 * self.limits.max_depth {
+                    return Err(self.too_deep(path));
                 }
                 self.sizes.insert(address, None);
                 let size = self.walk(schema, path)?;
@@ -121,16 +117,22 @@ impl<'a> Lint<'a> {
                 size
             }
         };
-        if path.len().saturating_add(size.depth) > 2 * MAX_DEPTH {
-            return Err(too_deep(path));
+        if path.len().saturating_add(size.depth) > 2 * self.limits.max_depth {
+            return Err(self.too_deep(path));
         }
-        if size.bytes > MAX_BYTES {
+        let most = self.limits.max_bytes;
+        if size.bytes > most {
             return Err(format!(
-                "its schema, at `{}`: with a copy in place of each `$ref` it takes more than {MAX_BYTES} bytes",
+                "its schema, at `{}`: with a copy in place of each `$ref` it takes more than {most} bytes",
                 path_text(path)
             ));
         }
         Ok(size)
+    }
+
+    fn too_deep(&self, path: &[&str]) -> String {
+        let most = self.limits.max_depth;
+        format!("its schema, at `{}`: it has more than {most} levels", path_text(path))
     }
 
     fn walk(&mut self, schema: &'a Map<String, Value>, path: &mut Vec<&'a str>) -> Result<Size, String> {
@@ -302,10 +304,6 @@ fn has_type(schema: &Map<String, Value>, name: &str) -> bool {
         Some(Value::Array(kinds)) => kinds.iter().any(|kind| kind == name),
         _ => false,
     }
-}
-
-fn too_deep(path: &[&str]) -> String {
-    format!("its schema, at `{}`: it has more than {MAX_DEPTH} levels", path_text(path))
 }
 
 /// Writes where a schema stands.

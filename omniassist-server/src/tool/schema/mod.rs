@@ -11,6 +11,8 @@ mod normalise;
 mod pattern;
 mod reference;
 mod rules;
+#[cfg(test)]
+mod tests;
 mod validate;
 mod values;
 mod verify;
@@ -19,3 +21,34 @@ pub(super) use check::ArgumentCheck;
 pub(super) use lint::lint;
 pub(crate) use normalise::{generate, of_answer};
 pub(super) use normalise::{no_arguments, normalise};
+use omniassist_core::Limits;
+
+/// The deepest schema that the limits may allow, because schemas are walked on the stack.
+const MAX_DEPTH: usize = 128;
+
+/// The bounds of schemas and of checks against them.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct SchemaLimits {
+    /// Bytes with a copy in place of each reference, as several providers need it.
+    max_bytes: usize,
+    /// Levels of schemas within schemas, references included.
+    max_depth: usize,
+    /// Steps of a check, beside those for the size of the value.
+    max_steps: u64,
+}
+
+impl From<&Limits> for SchemaLimits {
+    fn from(limits: &Limits) -> Self {
+        Self {
+            max_bytes: limits.max_schema_bytes,
+            max_depth: limits.max_schema_depth.min(MAX_DEPTH),
+            max_steps: limits.max_schema_check_steps,
+        }
+    }
+}
+
+impl Default for SchemaLimits {
+    fn default() -> Self {
+        Self::from(&Limits::default())
+    }
+}

@@ -5,6 +5,7 @@ use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
 use super::lint::{self, lint};
+use super::{MAX_DEPTH, SchemaLimits};
 
 /// Returns the schema of a Rust type as it is deserialised (draft 2020-12). References are inlined, because several
 /// providers do not follow them; only a type that contains itself keeps them.
@@ -41,7 +42,7 @@ pub(crate) fn normalise(schema: &mut Value) {
 }
 
 fn normalise_inner(schema: &mut Map<String, Value>, depth: usize) {
-    if depth > lint::MAX_DEPTH {
+    if depth > MAX_DEPTH {
         return;
     }
     // Names of Rust's number types; some providers refuse formats that they do not know.
@@ -63,8 +64,8 @@ fn normalise_inner(schema: &mut Map<String, Value>, depth: usize) {
 }
 
 /// Returns the schema of an answer in the form that all providers take. The error names what they refuse in it.
-pub(crate) fn of_answer(mut schema: Value) -> Result<Value, String> {
+pub(crate) fn of_answer(mut schema: Value, limits: SchemaLimits) -> Result<Value, String> {
     normalise(&mut schema);
-    lint(&schema)?;
+    lint(&schema, limits)?;
     Ok(schema)
 }

@@ -13,8 +13,6 @@ use super::pattern::Patterns;
 use super::reference::resolve;
 use super::values::{compare, is_of_type, values_in};
 
-/// Steps that a check may take, beside those for the size of the value.
-const BASE_STEPS: u64 = 250_000;
 /// Further steps for each value within the checked one.
 const STEPS_A_VALUE: u64 = 8;
 /// Steps of a pattern's automaton that count as one.
@@ -40,8 +38,9 @@ pub(super) fn complaints(
     root: &Value,
     patterns: &Patterns,
     value: &Value,
+    max_steps: u64,
 ) -> Result<Vec<String>, TooComplex> {
-    let steps = STEPS_A_VALUE.saturating_mul(values_in(value)).saturating_add(BASE_STEPS);
+    let steps = STEPS_A_VALUE.saturating_mul(values_in(value)).saturating_add(max_steps);
     let mut walk = Walk::new(root, patterns, steps);
     if walk.check(root, value)? {
         return Ok(Vec::new());

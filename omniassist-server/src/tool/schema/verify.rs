@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use super::lint::{MAX_DEPTH, path_text, subschemas};
+use super::SchemaLimits;
+use super::lint::{path_text, subschemas};
 use super::pattern::Patterns;
 
 /// States of all patterns of a schema together, which bound the time of compiling them.
@@ -12,8 +13,8 @@ const MAX_STATES: u64 = 100_000;
 const UNSUPPORTED: [&str; 2] = ["unevaluatedItems", "$recursiveRef"];
 
 /// Checks the values of all keywords in a schema, and compiles its patterns. An error names the path and the reason.
-pub(super) fn verify(schema: &Value) -> Result<Patterns, String> {
-    let mut verify = Verify { patterns: Patterns::default(), states: 0 };
+pub(super) fn verify(schema: &Value, limits: SchemaLimits) -> Result<Patterns, String> {
+    let mut verify = Verify { patterns: Patterns::default(), states: 0, max_depth: limits.max_depth };
     verify.schema(schema, &mut Vec::new())?;
     Ok(verify.patterns)
 }
@@ -21,13 +22,14 @@ pub(super) fn verify(schema: &Value) -> Result<Patterns, String> {
 struct Verify {
     patterns: Patterns,
     states: u64,
+    max_depth: usize,
 }
 
 impl Verify {
     fn schema<'a>(&mut self, schema: &'a Value, path: &mut Vec<&'a str>) -> Result<(), String> {
         let Value::Object(keywords) = schema else { return Ok(()) };
-        if path.len() > 3 * MAX_DEPTH {
-            return Err(format!("its schema has more than {MAX_DEPTH} levels"));
+        if path.len() > 3 * self.max_depth {
+            return Err(format!("its schema has more than {} levels", self.max_depth));
         }
         self.keywords(keywords)
             .map_err(|reason| format!("its schema, at `{}`: {reason}", path_text(path)))?;

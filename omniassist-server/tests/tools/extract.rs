@@ -6,10 +6,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::Bench;
-use crate::tool::{
+use omniassist_server::tool::{
     Args, CallId, ChatId, Extension, FromToolCall, Json, State, Tool, ToolContext, ToolError, ToolSnapshot,
 };
-use crate::{CancellationToken, Principal, RunContext};
+use omniassist_server::{CancellationToken, Principal, RunContext};
 
 #[derive(Deserialize, Serialize, JsonSchema)]
 struct Query {
@@ -121,13 +121,13 @@ async fn tool_context_knows_the_call() {
             call.call_id(),
             call.tool_name(),
             call.arguments(),
-            call.run().run_id(),
+            call.run().run_id().starts_with("run_"),
             call.state::<u8>(),
             call.is_cancelled()
         ]))
     }
     let output = Bench::new().state(9_u8).call(Tool::new("t", "d", tool), "{\"a\": 1}").await;
-    assert_eq!(output.unwrap(), r#"["call-1","t",{"a":1},"run-1",9,false]"#);
+    assert_eq!(output.unwrap(), r#"["call-1","t",{"a":1},true,9,false]"#);
 }
 
 #[tokio::test]
@@ -141,12 +141,12 @@ async fn run_context_token_and_ids() {
         // The tool's token is its own: firing it does not end the call.
         token.cancel();
         tokio::task::yield_now().await;
-        Ok(json!([run.run_id(), token.is_cancelled(), call, chat]))
+        Ok(json!([run.run_id().starts_with("run_"), token.is_cancelled(), call, chat]))
     }
     let mut bench = Bench::new();
     bench.chat_id = Some("chat-1");
     let output = bench.call(Tool::new("t", "d", tool), "{}").await;
-    assert_eq!(output.unwrap(), r#"["run-1",true,"call-1","chat-1"]"#);
+    assert_eq!(output.unwrap(), r#"[true,true,"call-1","chat-1"]"#);
 
     let error = Bench::new().call(Tool::new("t", "d", tool), "{}").await.unwrap_err();
     assert_eq!(error.text(), "The request names no chat, which this tool needs.");
@@ -184,7 +184,7 @@ async fn twelve_parameters() {
             maybe.is_none(),
             principal.id(),
             call.tool_name(),
-            run.run_id(),
+            run.run_id().starts_with("run_"),
             token.is_cancelled(),
             id,
             chat,
@@ -198,7 +198,7 @@ async fn twelve_parameters() {
         .principal("u7");
     bench.chat_id = Some("c");
     let output = bench.call(Tool::new("t", "d", tool), r#"{"number":"A"}"#).await.unwrap();
-    assert_eq!(output, r#"["A",6,"Ada",true,"u7","t","run-1",false,"call-1","c","c"]"#);
+    assert_eq!(output, r#"["A",6,"Ada",true,"u7","t",true,false,"call-1","c","c"]"#);
 }
 
 #[tokio::test]

@@ -1,30 +1,20 @@
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    clippy::needless_pass_by_value,
-    reason = "that is how a test fails; clippy's own exception covers test functions only, not what they call"
-)]
+//! Tests of tools: their registration, their schemas and their calls.
 
 mod args;
 mod extract;
-mod lint;
 mod log;
 mod output;
 mod registry;
 mod run;
-mod validate;
+mod schemas;
 
 use http::Extensions;
-use omniassist_core::{JsonText, Limits, RunRequest, Text};
+use omniassist_server::core::{JsonText, Limits, RunRequest};
+use omniassist_server::tool::{RunningTool, StateMap, ToolInvocation, Tools};
+use omniassist_server::{Principal, RunContext, Tool, ToolError};
 
-use super::{RunningTool, StateMap, Tool, ToolError, ToolInvocation, Tools};
-use crate::{Principal, RunContext};
-
-fn run_context(chat_id: Option<&str>, extensions: Extensions) -> RunContext {
-    let mut request = RunRequest::new(Vec::new());
-    request.chat_id = chat_id.map(Text::from);
-    RunContext::new("run-1".into(), &request, extensions, Vec::new())
+fn no_tools() -> Tools {
+    Tools::new(StateMap::new(), Limits::default())
 }
 
 /// Everything that a test may want to set about one call.
@@ -66,7 +56,9 @@ impl Bench {
     }
 
     fn invocation(&self, arguments: &str) -> ToolInvocation {
-        let run = run_context(self.chat_id, self.extensions.clone());
+        let mut request = RunRequest::new(Vec::new());
+        request.chat_id = self.chat_id.map(Into::into);
+        let run = RunContext::for_request(request, self.extensions.clone());
         ToolInvocation::new("call-1", JsonText::parse(arguments).unwrap(), run)
     }
 

@@ -1,18 +1,26 @@
+//! The schemas of tools: what registration refuses, and the check of arguments.
+
+use omniassist_server::core::{JsonText, Limits, ToolSpec};
+use omniassist_server::tool::{Args, StateMap, Tool, ToolError, Tools};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::Bench;
-use crate::tool::schema::{lint, normalise};
-use crate::tool::{Args, StateMap, Tool, ToolError, Tools};
+use super::log::logged;
+use super::no_tools;
+
+/// Returns the registered form of a tool's schema, or the error of its registration.
+fn register(tool: Tool) -> Result<Value, String> {
+    let tools = no_tools();
+    tools.register(tool).map_err(|error| {
+        assert!(error.is_invalid_tool());
+        error.to_string()
+    })?;
+    Ok(tools.snapshot().specs()[0].input_schema.clone())
+}
 
 fn refusal(schema: Value) -> String {
-    let mut schema = schema;
-    normalise(&mut schema);
-    match lint(&schema) {
-        Ok(findings) => format!("ok, recursive: {}", findings.recursive),
-        Err(reason) => reason,
-    }
+    register(Tool::front_end_with_schema("t", "d", schema)).map_or_else(|error| error, |_| "ok".to_owned())
 }
 
 fn with_property(schema: Value) -> Value {
@@ -74,35 +82,27 @@ fn what_providers_refuse_is_refused() {
     }
 }
 
-#[test]
-fn references_are_followed_and_recursion_is_reported() {
-    let plain = json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/A"}}, "$defs": {"A": {"type": "string"}}});
-    assert_eq!(refusal(plain), "ok, recursive: false");
-
+#[tokio::test]
+async fn references_are_followed_and_recursion_is_reported() {
+    let of = |property: Value, defs: Value| json!({"type": "object", "properties": {"a": property}, "$defs": defs});
+    let to = |name: &str| json!({"$ref": format!("#/$defs/{name}")});
+    let object = |property: Value| json!({"type": "object", "properties": {"b": property}});
     let own = json!({"type": "object", "properties": {"child": {"$ref": "#"}}});
-    assert_eq!(refusal(own), "ok, recursive: true");
-
-    let mutual = json!({
-        "type": "object",
-        "properties": {"a": {"$ref": "#/$defs/A"}},
-        "$defs": {
-            "A": {"type": "object", "properties": {"b": {"$ref": "#/$defs/B"}}},
-            "B": {"type": "object", "properties": {"a": {"$ref": "#/$defs/A"}}},
-        },
-    });
-    assert_eq!(refusal(mutual), "ok, recursive: true");
-
-    let broken = json!({
-        "type": "object",
-        "properties": {"a": {"$ref": "#/$defs/A"}},
-        "$defs": {"A": {"type": "array"}},
-    });
+    for (schema, is_recursive) in [
+        (of(to("A"), json!({"A": {"type": "string"}})), false),
+        (own, true),
+        (of(to("A"), json!({"A": object(to("B")), "B": object(to("A"))})), true),
+    ] {
+        let log = logged(async { assert_eq!(refusal(schema.clone()), "ok") }).await;
+        assert_eq!(log.contains("its schema refers to itself"), is_recursive, "{schema} {log}");
+    }
+    let broken = of(to("A"), json!({"A": {"type": "array"}}));
     assert!(refusal(broken).contains("an array without `items`"));
 }
 
 #[test]
 fn normalising_writes_what_all_providers_read() {
-    let mut schema = json!({
+    let schema = json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Query",
         "properties": {
@@ -113,9 +113,8 @@ fn normalising_writes_what_all_providers_read() {
             "map": {"type": "object", "additionalProperties": true},
         },
     });
-    normalise(&mut schema);
     assert_eq!(
-        schema,
+        register(Tool::front_end_with_schema("t", "d", schema)).unwrap(),
         json!({
             "type": "object",
             "properties": {
@@ -163,15 +162,6 @@ enum Shape {
 struct Place {
     #[expect(dead_code, reason = "only the schema counts")]
     at: (f64, f64),
-}
-
-fn register(tool: Tool) -> Result<Value, String> {
-    let tools = Tools::new(StateMap::new(), Bench::new().limits);
-    tools.register(tool).map_err(|error| {
-        assert!(error.is_invalid_tool());
-        error.to_string()
-    })?;
-    Ok(tools.snapshot().specs()[0].input_schema.clone())
 }
 
 async fn takes<T>(_: Args<T>) -> Result<(), ToolError> {
@@ -234,7 +224,7 @@ fn diamond(levels: usize, times: usize) -> Value {
 
 #[test]
 fn a_diamond_of_references_is_refused_and_not_walked() {
-    assert_eq!(refusal(diamond(5, 2)), "ok, recursive: false");
+    assert_eq!(refusal(diamond(5, 2)), "ok");
     // The last level of many that refers back makes cycles of them all.
     let mut cyclic = diamond(20, 2);
     cyclic["$defs"]["L20"] = json!({ "$ref": "#/$defs/L0" });
@@ -249,19 +239,131 @@ fn a_diamond_of_references_is_refused_and_not_walked() {
     }
 }
 
+/// Tools with these limits and one tool of this schema, which a client declares.
+fn declare(limits: Limits, schema: Value) -> Result<omniassist_server::tool::ToolSnapshot, String> {
+    let tools = Tools::new(StateMap::new(), limits).snapshot();
+    tools.with_declared(&[ToolSpec::new("t", "d", schema).into()]).map_err(|error| error.to_string())
+}
+
 #[test]
-fn a_schema_may_take_256_kib_with_its_references_followed() {
-    let schema = |bytes: usize| {
-        let text = "x".repeat(bytes);
-        json!({
-            "type": "object",
-            "properties": { "a": { "$ref": "#/$defs/A" }, "b": { "$ref": "#/$defs/A" } },
-            "$defs": { "A": { "description": text } },
-        })
+fn the_levels_of_a_schema_are_limited() {
+    let schema = (0..5).fold(json!({"type": "string"}), |inner, _| with_property(inner));
+    let refusal = |most| {
+        let mut limits = Limits::default();
+        limits.max_schema_depth = most;
+        let registered = Tools::new(StateMap::new(), limits.clone())
+            .register(Tool::front_end_with_schema("t", "d", schema.clone()))
+            .map_err(|error| error.to_string());
+        assert_eq!(registered.is_ok(), declare(limits.clone(), schema.clone()).is_ok());
+        registered.err()
     };
-    let most = (130_000..131_500).rev().find(|bytes| refusal(schema(*bytes)).starts_with("ok"));
-    let most = most.unwrap_or_else(|| panic!("{}", refusal(schema(130_000))));
-    assert!((131_000..=131_072).contains(&most), "{most}");
+    assert_eq!(refusal(5), None);
+    assert!(refusal(4).unwrap().contains("more than 4 levels"));
+}
+
+#[test]
+fn the_bytes_of_a_schema_are_limited_with_its_references_followed() {
+    let schema = json!({
+        "type": "object",
+        "properties": { "a": { "$ref": "#/$defs/A" }, "b": { "$ref": "#/$defs/A" } },
+        "$defs": { "A": { "description": "x".repeat(1_000) } },
+    });
+    let refusal = |most| {
+        let mut limits = Limits::default();
+        limits.max_schema_bytes = most;
+        declare(limits, schema.clone()).err()
+    };
+    let least = (2_000..2_200).find(|most| refusal(*most).is_none()).unwrap();
+    let text = refusal(least - 1).unwrap();
+    assert!(text.contains(&format!("it takes more than {} bytes", least - 1)), "{text}");
+}
+
+/// Checks a value as the property `v` of a declared tool's arguments.
+fn check(schema: Value, value: Value) -> Result<(), String> {
+    check_within(Limits::default(), schema, value)
+}
+
+fn check_within(limits: Limits, schema: Value, value: Value) -> Result<(), String> {
+    let tools = declare(limits, json!({ "type": "object", "properties": { "v": schema } }))?;
+    tools.check("t", &JsonText::from_value(&json!({ "v": value }))).map_err(|text| text.to_string())
+}
+
+const TOO_COMPLEX: &str =
+    "The arguments are too complex to check against the tool's schema. Send smaller or simpler ones.";
+
+#[test]
+fn the_steps_of_a_check_are_limited() {
+    let schema = json!({ "enum": (0..1_000).collect::<Vec<_>>() });
+    let check = |most| {
+        let mut limits = Limits::default();
+        limits.max_schema_check_steps = most;
+        check_within(limits, schema.clone(), json!(999))
+    };
+    let least = (900..1_100).find(|most| check(*most).is_ok()).unwrap();
+    assert_eq!(check(least - 1), Err(TOO_COMPLEX.to_owned()));
+}
+
+/// A type of which every list holds more of the same, and the ways to fail double with each level.
+fn doubling(value: Value) -> Result<(), String> {
+    let list = json!({ "type": "array", "items": { "$ref": "#/$defs/T" } });
+    let schema = json!({
+        "type": "object",
+        "properties": { "a": { "$ref": "#/$defs/T" } },
+        "$defs": { "T": { "anyOf": [{ "allOf": [list], "minItems": 2 }, list, { "type": "string" }] } },
+    });
+    let tools = declare(Limits::default(), schema)?;
+    tools.check("t", &JsonText::from_value(&json!({ "a": value }))).map_err(|text| text.to_string())
+}
+
+fn nested(levels: usize) -> Value {
+    (0..levels).fold(json!(1), |inner, _| json!([inner]))
+}
+
+#[test]
+fn alternatives_that_double_with_each_level_are_checked_at_once() {
+    for levels in [10, 40, 60] {
+        let text = doubling(nested(levels)).unwrap_err();
+        assert!(text.starts_with("The arguments do not fit the tool's schema: at "), "{text}");
+    }
+    assert_eq!(doubling(json!([["x"], "y"])), Ok(()));
+    // Nested too deeply to be checked on the stack.
+    assert_eq!(doubling(nested(120)), Err(TOO_COMPLEX.to_owned()));
+}
+
+#[test]
+fn arguments_that_take_too_many_steps_are_refused() {
+    // Each item is compared with each value.
+    let choices =
+        |count: usize| json!({ "type": "array", "items": { "enum": (0..count).collect::<Vec<_>>() } });
+    let last = |count: usize| Value::from(vec![count - 1; 500]);
+    assert_eq!(check(choices(30_000), vec![0; 500].into()), Ok(()));
+    assert_eq!(check(choices(500), last(500)), Ok(()));
+    assert_eq!(check(choices(1_000), last(1_000)), Err(TOO_COMPLEX.to_owned()));
+    // A pattern of many states reads a long text.
+    let pattern = json!({ "pattern": "(a?b?c?d?e?f?g?h?){20}z" });
+    assert_eq!(check(pattern, "a".repeat(100_000).into()), Err(TOO_COMPLEX.to_owned()));
+}
+
+#[test]
+fn a_large_value_has_steps_for_its_size() {
+    let schema = json!({ "type": "array", "items": { "type": "integer" } });
+    assert_eq!(check(schema, vec![1; 500_000].into()), Ok(()));
+}
+
+#[test]
+fn references_that_lead_to_themselves_end() {
+    let check = |defs: Value| {
+        let schema =
+            json!({ "type": "object", "properties": { "v": { "$ref": "#/$defs/A" } }, "$defs": defs });
+        declare(Limits::default(), schema)?
+            .check("t", &JsonText::from_value(&json!({ "v": 1 })))
+            .map_err(|text| text.to_string())
+    };
+    assert_eq!(check(json!({ "A": { "$ref": "#/$defs/A" } })), Ok(()));
+    let mutual = json!({
+        "A": { "allOf": [{ "$ref": "#/$defs/B" }] }, "B": { "$ref": "#/$defs/A", "type": "string" },
+    });
+    assert!(check(mutual).unwrap_err().contains("1 is not of type \"string\""));
 }
 
 #[test]

@@ -1,24 +1,20 @@
 use std::sync::Arc;
 
-use omniassist_core::run::{Gate, ToolCatalog};
-use omniassist_core::{ErrorCode, JsonText, Limits, ToolSide, ToolSpec};
+use omniassist_server::core::run::{Gate, ToolCatalog};
+use omniassist_server::core::{ErrorCode, JsonText, Limits, ToolSide, ToolSpec};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::Bench;
-use crate::tool::{Args, State, StateMap, Tool, ToolError, Tools};
+use super::{Bench, no_tools};
+use omniassist_server::tool::{Args, State, StateMap, Tool, ToolError, Tools};
 
 fn ping(name: &str) -> Tool {
     Tool::new(name, "Whether it answers", async || Ok::<_, ToolError>("pong"))
 }
 
-fn tools() -> Tools {
-    Tools::new(StateMap::new(), Limits::default())
-}
-
 fn refusal(tool: Tool) -> String {
-    let tools = tools();
+    let tools = no_tools();
     let error = tools.register(tool).unwrap_err();
     assert!(error.is_invalid_tool());
     assert!(tools.snapshot().is_empty(), "a refused tool is not there");
@@ -39,15 +35,15 @@ fn names_and_descriptions_are_checked() {
     for name in ["__proto__", "constructor", "toString"] {
         assert!(refusal(ping(name)).contains("JavaScript"), "{name}");
     }
-    tools().register(ping("Constructor")).unwrap();
-    tools().register(ping(&"n".repeat(64))).unwrap();
+    no_tools().register(ping("Constructor")).unwrap();
+    no_tools().register(ping(&"n".repeat(64))).unwrap();
     let silent = Tool::new("t", " \n", async || Ok::<_, ToolError>(1));
     assert!(refusal(silent).contains("has no description"));
 }
 
 #[test]
 fn a_name_is_taken_once() {
-    let tools = tools();
+    let tools = no_tools();
     tools.register(ping("a")).unwrap();
     let error = tools.register(ping("a")).unwrap_err();
     assert_eq!(error.to_string(), "tool `a`: a tool of this name is already registered");
@@ -86,14 +82,14 @@ fn two_args_are_refused() {
 #[test]
 fn examples_must_fit_the_schema() {
     let tool = || Tool::front_end::<Number>("t", "d").example("good", json!({"n": 255}));
-    tools().register(tool()).unwrap();
+    no_tools().register(tool()).unwrap();
     let text = refusal(tool().example("bad", json!({"n": 256})));
     assert!(text.starts_with("tool `t`: example 2: ") && text.contains("at `/n`"), "{text}");
 }
 
 #[test]
 fn settings_reach_the_spec() {
-    let tools = tools();
+    let tools = no_tools();
     tools.register(Tool::front_end::<Number>("t", "d").title("T").example("one", json!({"n": 1}))).unwrap();
     let spec = Arc::clone(&tools.snapshot().specs()[0]);
     assert_eq!(spec.side, ToolSide::FrontEnd);
@@ -103,7 +99,7 @@ fn settings_reach_the_spec() {
 
 #[test]
 fn a_snapshot_never_changes() {
-    let tools = tools();
+    let tools = no_tools();
     tools.register(ping("old")).unwrap();
     let held: Vec<_> = (0..50).map(|_| tools.snapshot()).collect();
 
@@ -122,7 +118,7 @@ fn a_snapshot_never_changes() {
 
 #[test]
 fn registering_from_many_threads_loses_none() {
-    let tools = tools();
+    let tools = no_tools();
     std::thread::scope(|scope| {
         for thread in 0..8 {
             let tools = &tools;
@@ -139,7 +135,7 @@ fn registering_from_many_threads_loses_none() {
 #[test]
 fn specs_have_one_order() {
     let names = |order: [&str; 3]| {
-        let tools = tools();
+        let tools = no_tools();
         for name in order {
             tools.register(ping(name)).unwrap();
         }
@@ -158,7 +154,7 @@ fn declared(name: &str) -> Arc<ToolSpec> {
 
 #[test]
 fn a_client_can_declare_tools_for_one_run() {
-    let tools = tools();
+    let tools = no_tools();
     tools.register(ping("server")).unwrap();
     let snapshot = tools.snapshot();
     let run = snapshot.with_declared(&[declared("open")]).unwrap();
@@ -174,7 +170,7 @@ fn a_client_can_declare_tools_for_one_run() {
 
 #[test]
 fn declared_tools_are_checked() {
-    let tools = tools();
+    let tools = no_tools();
     tools.register(ping("server")).unwrap();
     tools.register(Tool::front_end::<Number>("page", "the host's words")).unwrap();
     let snapshot = tools.snapshot();
@@ -202,7 +198,7 @@ fn declared_tools_are_checked() {
 #[test]
 fn a_declared_pattern_that_cannot_be_read_is_left_to_the_client() {
     let schema = json!({"type": "object", "properties": {"a": {"type": "string", "pattern": "(?=x)", "minLength": 2}}});
-    let run = tools().snapshot().with_declared(&[Arc::new(ToolSpec::new("a", "", schema))]).unwrap();
+    let run = no_tools().snapshot().with_declared(&[Arc::new(ToolSpec::new("a", "", schema))]).unwrap();
     let check = |text: &str| run.check("a", &JsonText::from_value(&json!({"a": text})));
     assert_eq!(check("yy"), Ok(()));
     assert!(check("y").unwrap_err().contains("is shorter than 2 characters"));
@@ -210,7 +206,7 @@ fn a_declared_pattern_that_cannot_be_read_is_left_to_the_client() {
 
 #[test]
 fn the_form_has_the_name_that_the_host_gives_it() {
-    let tools = tools();
+    let tools = no_tools();
     tools.register(Tool::request_input().rename("requestInput")).unwrap();
     let snapshot = tools.snapshot();
     assert!(snapshot.get("request_input").is_none());

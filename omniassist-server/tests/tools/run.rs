@@ -7,8 +7,8 @@ use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep, timeout};
 
 use super::Bench;
-use crate::CancellationToken;
-use crate::tool::{Tool, ToolContext, ToolError, ToolUpdate};
+use omniassist_server::CancellationToken;
+use omniassist_server::tool::{Tool, ToolContext, ToolError, ToolUpdate};
 
 /// Sets a flag when dropped: how a test sees that a future is gone.
 struct SetOnDrop(Arc<AtomicBool>);
@@ -264,6 +264,27 @@ async fn progress_never_waits_and_keeps_the_newest() {
     let updates = updates(tool).await;
     assert_eq!(updates.len(), 17);
     assert_eq!((updates[0].as_str(), updates[15].as_str()), ("call-1 2", "call-1 17"));
+}
+
+#[tokio::test]
+async fn progress_that_nobody_reads_is_bounded_by_its_bytes() {
+    // Three values of six bytes.
+    for (bytes, kept) in [(18, 3), (17, 2), (5, 1)] {
+        let mut bench = Bench::new();
+        bench.limits.max_unread_tool_bytes = bytes;
+        let tool = Tool::new("t", "d", async |call: ToolContext| {
+            for text in ["aaaa", "bbbb", "cccc"] {
+                call.progress(text);
+            }
+            Ok::<_, ToolError>(())
+        });
+        let updates: Vec<_> = bench.start(tool, "{}").1.collect().await;
+        assert_eq!(updates.len(), kept + 1, "{bytes}: {updates:?}");
+        let oldest = ["aaaa", "bbbb", "cccc"][3 - kept];
+        assert!(
+            matches!(&updates[0], ToolUpdate::Progress { output, .. } if output.as_str().contains(oldest))
+        );
+    }
 }
 
 #[tokio::test]

@@ -1,12 +1,14 @@
-//! The check of arguments against `jsonschema`, and its bounds.
+//! Compares the check of arguments with the crate `jsonschema`.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::tool::schema::ArgumentCheck;
+use super::{ArgumentCheck, SchemaLimits};
 
 fn check(schema: &Value, value: &Value) -> Result<(), String> {
-    ArgumentCheck::lenient().check_value(schema, value).map_err(|text| text.to_string())
+    ArgumentCheck::lenient(SchemaLimits::default())
+        .check_value(schema, value)
+        .map_err(|text| text.to_string())
 }
 
 fn value() -> impl Strategy<Value = Value> {
@@ -170,61 +172,4 @@ proptest! {
             prop_assert_eq!(ours.is_ok(), theirs.is_empty(), "{} {} ours {:?} theirs {:?}", root, value, ours, theirs);
         }
     }
-}
-
-/// A type of which every list holds more of the same, and the ways to fail double with each level.
-fn doubling() -> Value {
-    let list = json!({ "type": "array", "items": { "$ref": "#/$defs/T" } });
-    json!({
-        "type": "object",
-        "properties": { "a": { "$ref": "#/$defs/T" } },
-        "$defs": { "T": { "anyOf": [{ "allOf": [list] , "minItems": 2 }, list, { "type": "string" }] } },
-    })
-}
-
-fn nested(levels: usize) -> Value {
-    json!({ "a": (0..levels).fold(json!(1), |inner, _| json!([inner])) })
-}
-
-#[test]
-fn alternatives_that_double_with_each_level_are_checked_at_once() {
-    for levels in [10, 40, 60] {
-        let text = check(&doubling(), &nested(levels)).unwrap_err();
-        assert!(text.starts_with("The arguments do not fit the tool's schema: at "), "{text}");
-    }
-    assert_eq!(check(&doubling(), &json!({ "a": [["x"], "y"] })), Ok(()));
-}
-
-#[test]
-fn arguments_that_take_too_many_steps_are_refused() {
-    let too_complex =
-        "The arguments are too complex to check against the tool's schema. Send smaller or simpler ones.";
-    // Nested too deeply to be checked on the stack.
-    assert_eq!(check(&doubling(), &nested(120)), Err(too_complex.to_owned()));
-    // Each item is compared with each value.
-    let choices = |count: usize| json!({ "items": { "enum": (0..count).collect::<Vec<_>>() } });
-    let items = |count: usize| Value::from(vec![0; count]);
-    let last = |count: usize| Value::from(vec![count - 1; 500]);
-    assert_eq!(check(&choices(100_000), &items(500)), Ok(()));
-    assert_eq!(check(&choices(500), &last(500)), Ok(()));
-    assert_eq!(check(&choices(1_000), &last(1_000)), Err(too_complex.to_owned()));
-    // A pattern of many states reads a long text.
-    let pattern = json!({ "pattern": "(a?b?c?d?e?f?g?h?){20}z" });
-    assert_eq!(check(&pattern, &"a".repeat(100_000).into()), Err(too_complex.to_owned()));
-}
-
-#[test]
-fn a_large_value_has_steps_for_its_size() {
-    assert_eq!(check(&json!({ "items": { "type": "integer" } }), &Value::from(vec![1; 500_000])), Ok(()));
-}
-
-#[test]
-fn references_that_lead_to_themselves_end() {
-    let own = json!({ "$ref": "#/$defs/A", "$defs": { "A": { "$ref": "#/$defs/A" } } });
-    assert_eq!(check(&own, &json!(1)), Ok(()));
-    let mutual = json!({
-        "$ref": "#/$defs/A",
-        "$defs": { "A": { "allOf": [{ "$ref": "#/$defs/B" }] }, "B": { "$ref": "#/$defs/A", "type": "string" } },
-    });
-    assert!(check(&mutual, &json!(1)).unwrap_err().contains("1 is not of type \"string\""));
 }

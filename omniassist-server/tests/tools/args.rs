@@ -1,10 +1,10 @@
-use omniassist_core::{JsonText, ToolSide};
+use omniassist_server::core::{JsonText, ToolSide};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::Bench;
-use crate::tool::{Args, Tool, ToolError};
+use super::{Bench, no_tools};
+use omniassist_server::tool::{Args, Tool, ToolError, Tools};
 
 #[derive(Deserialize, JsonSchema)]
 struct Ticket {
@@ -124,7 +124,7 @@ fn a_pattern_runs_on_an_engine_of_linear_time() {
     assert!(check("aaa").is_ok() && check("aab").is_err());
 
     // What needs backtracking has no such engine.
-    let tools = crate::tool::Tools::new(crate::tool::StateMap::new(), Bench::new().limits);
+    let tools = no_tools();
     let error = tools.register(Tool::front_end_with_schema("t", "d", schema("^(?=a)"))).unwrap_err();
     let text = "at `properties.a`: the pattern \"^(?=a)\" cannot be used";
     assert!(error.to_string().contains(text), "{error}");
@@ -133,9 +133,8 @@ fn a_pattern_runs_on_an_engine_of_linear_time() {
 #[test]
 fn a_call_of_an_unknown_tool_is_answered_with_the_tools_there_are() {
     let tools = Bench::new().tools(Tool::new("create", "d", create));
-    let refusal = |tools: &crate::tool::Tools| {
-        tools.snapshot().check("refund", &JsonText::EMPTY_OBJECT).unwrap_err().to_string()
-    };
+    let refusal =
+        |tools: &Tools| tools.snapshot().check("refund", &JsonText::EMPTY_OBJECT).unwrap_err().to_string();
     tools.register(Tool::new("list", "d", async || Ok::<_, ToolError>(()))).unwrap();
     assert_eq!(refusal(&tools), "There is no tool of this name. The tools are: create, list.");
     for number in 0..200 {
@@ -145,6 +144,6 @@ fn a_call_of_an_unknown_tool_is_answered_with_the_tools_there_are() {
     let text = refusal(&tools);
     assert!(text.len() < 1_100 && text.ends_with(" more."), "{text}");
 
-    let none = crate::tool::Tools::new(crate::tool::StateMap::new(), Bench::new().limits);
+    let none = no_tools();
     assert_eq!(refusal(&none), "There is no tool of this name, and there are no other tools.");
 }

@@ -1,8 +1,12 @@
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
 
+use http::Extensions;
+use omniassist_server::RunContext;
+use omniassist_server::core::{JsonText, RunRequest};
+use omniassist_server::tool::{Tool, ToolError, ToolInvocation};
+
 use super::Bench;
-use crate::tool::{Tool, ToolError};
 
 #[derive(Clone, Default)]
 struct Lines(Arc<Mutex<Vec<u8>>>);
@@ -25,7 +29,8 @@ async fn log_of(tool: Tool) -> String {
     .await
 }
 
-async fn logged(work: impl Future<Output = ()>) -> String {
+/// Returns the log of this work.
+pub(super) async fn logged(work: impl Future<Output = ()>) -> String {
     let lines = Lines::default();
     let writer = lines.clone();
     let subscriber = tracing_subscriber::fmt()
@@ -80,8 +85,12 @@ async fn what_the_model_is_told_is_no_error_of_the_host() {
 #[tokio::test]
 async fn a_call_id_with_a_line_break_does_not_forge_a_line() {
     let log = logged(async {
+        let tool = Tool::new("find", "d", async || Err::<(), _>(Link("no row", None)));
+        let tools = Bench::new().tools(tool);
         let id = "call\n2026-01-01T00:00:00Z ERROR forged \u{1b}[0m";
-        ToolError::internal(Link("no row", None)).log(&"find".into(), &id.into());
+        let run = RunContext::for_request(RunRequest::new(Vec::new()), Extensions::new());
+        let call = ToolInvocation::new(id, JsonText::EMPTY_OBJECT, run);
+        tools.start(tools.snapshot().get("find").unwrap(), call).outcome().await;
     })
     .await;
     assert_eq!(log.lines().count(), 1, "{log}");
