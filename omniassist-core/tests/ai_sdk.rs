@@ -1,6 +1,7 @@
 //! The AI SDK's UI message stream, as its clients read it.
 
 use bytes::BytesMut;
+use omniassist_core::dialect::DialectEncoder;
 use omniassist_core::dialect::ai_sdk::{ClientVersion, Encoder, Framing};
 use omniassist_core::event::{BlockId, FinishReason, RunErrorCode, Usage};
 use omniassist_core::message::{Message, MessageCollector, read};

@@ -1,5 +1,6 @@
 //! A provider's bytes to a client's, without sockets.
 
+use omniassist_core::dialect::DialectEncoder;
 use std::hint::black_box;
 
 use bytes::{Bytes, BytesMut};

@@ -53,6 +53,7 @@
 //!
 //! ```
 //! use bytes::BytesMut;
+//! use omniassist_core::dialect::DialectEncoder;
 //! use omniassist_core::dialect::ai_sdk::Framing;
 //! use omniassist_core::bridge::{MessageAccumulator, BridgeOptions};
 //! use omniassist_core::event::EventBuf;

@@ -8,6 +8,7 @@
 //! ```
 //! use bytes::BytesMut;
 //! use omniassist_core::RunEvent;
+//! use omniassist_core::dialect::DialectEncoder;
 //! use omniassist_core::dialect::ai_sdk::{Encoder, Framing};
 //!
 //! let mut encoder = Encoder::new(Framing::Ndjson);

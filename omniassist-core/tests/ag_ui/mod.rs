@@ -10,6 +10,7 @@ mod request;
 mod resume;
 
 use bytes::{Bytes, BytesMut};
+use omniassist_core::dialect::DialectEncoder;
 use omniassist_core::dialect::ag_ui::{Encoder, Posted, Version, read_request};
 use omniassist_core::{Limits, RunEvent, Text};
 use serde_json::{Value, json};

@@ -50,6 +50,7 @@ mod state;
 
 use bytes::BytesMut;
 use omniassist_core::bridge::{BridgeOptions, MessageAccumulator, Skipped};
+use omniassist_core::dialect::DialectEncoder;
 use omniassist_core::dialect::ai_sdk::Framing;
 use omniassist_core::event::EventBuf;
 use omniassist_core::{RunEvent, Text};

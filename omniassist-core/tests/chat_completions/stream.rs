@@ -1,6 +1,7 @@
 //! `chat.completion.chunk`s.
 
 use bytes::BytesMut;
+use omniassist_core::dialect::DialectEncoder;
 use omniassist_core::dialect::chat_completions::{AnswerHead, Completion, Encoder};
 use omniassist_core::event::{BlockId, FinishReason, RunErrorCode};
 use omniassist_core::{RunEvent, Text};

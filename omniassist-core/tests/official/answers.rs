@@ -2,6 +2,7 @@
 //! with.
 
 use bytes::BytesMut;
+use omniassist_core::dialect::DialectEncoder;
 use omniassist_core::dialect::ai_sdk::{Encoder, Framing};
 use omniassist_core::event::ApprovalRequest;
 use omniassist_core::message::{Decision, Message, MessageCollector, Part, ToolState};

@@ -2,6 +2,7 @@
 
 use bytes::BytesMut;
 use omniassist_core::RunEvent;
+use omniassist_core::dialect::DialectEncoder;
 use omniassist_core::dialect::ai_sdk::{ClientVersion, Encoder, Framing};
 use serde_json::json;
 

@@ -1,6 +1,7 @@
 //! Random answers in OpenAI's Chat Completions API, streamed and whole.
 
 use bytes::BytesMut;
+use omniassist_core::dialect::DialectEncoder;
 use omniassist_core::dialect::chat_completions::{AnswerHead, Completion, Encoder};
 use omniassist_core::message::MessageCollector;
 use omniassist_core::{JsonText, RunEvent, Text};

@@ -1,3 +1,4 @@
+use omniassist_core::dialect::DialectEncoder;
 use std::collections::VecDeque;
 use std::fmt;
 use std::pin::Pin;

@@ -2,6 +2,7 @@
 
 use bytes::BytesMut;
 use omniassist_server::Principal;
+use omniassist_server::core::dialect::DialectEncoder;
 use omniassist_server::core::dialect::ai_sdk::{Encoder, Framing};
 use omniassist_server::core::event::{ApprovalRequest, BlockId};
 use omniassist_server::core::{JsonText, RunEvent};

@@ -6,7 +6,7 @@
 //!
 //! ```
 //! use bytes::{Bytes, BytesMut};
-//! use omniassist_core::dialect::ag_ui;
+//! use omniassist_core::dialect::{DialectEncoder, ag_ui};
 //! use omniassist_core::event::BlockId;
 //! use omniassist_core::{Limits, RunEvent};
 //!

@@ -1,10 +1,10 @@
 use bytes::{BufMut, BytesMut};
 
-use super::ClientVersion;
-use super::chunk::{self, Block};
+use super::{ClientVersion, prototype};
 use crate::RunEvent;
-use crate::dialect::{DialectEncoder, json_write};
-use crate::event::{ApprovalRequest, BlockId};
+use crate::dialect::DialectEncoder;
+use crate::dialect::json_write::{self, ObjectWriter};
+use crate::event::BlockId;
 
 /// Response headers of [`Framing::Sse`]: those of the AI SDK's own server (but `connection`, which belongs to the HTTP
 /// server), and what keeps proxies from changing or holding back the stream.
@@ -55,30 +55,16 @@ impl Framing {
 #[derive(Debug, Clone)]
 pub struct Encoder {
     framing: Framing,
-    version: ClientVersion,
+    pub(super) version: ClientVersion,
     next_id: u64,
-    literal_step_start: bool,
-    delta_head: DeltaHead,
-}
-
-/// The start of a delta's frame, which is the same for all deltas of a block.
-#[derive(Debug, Clone, Default)]
-struct DeltaHead {
-    of: Option<(Block, BlockId)>,
-    bytes: BytesMut,
+    pub(super) literal_step_start: bool,
 }
 
 impl Encoder {
     /// An encoder at the start of a response.
     #[must_use]
     pub fn new(framing: Framing) -> Self {
-        Self {
-            framing,
-            version: ClientVersion::default(),
-            next_id: 0,
-            literal_step_start: false,
-            delta_head: DeltaHead::default(),
-        }
+        Self { framing, version: ClientVersion::default(), next_id: 0, literal_step_start: false }
     }
 
     /// For a client of this version. Default: [`ClientVersion::V6`].
@@ -103,99 +89,61 @@ impl Encoder {
         self.framing
     }
 
-    /// Appends an event to `out`. Allocates nothing for a delta but room in `out`.
-    pub fn encode(&mut self, event: &RunEvent, out: &mut BytesMut) {
-        match event {
-            RunEvent::TextDelta { id, delta } => return self.delta(Block::Text, *id, delta, out),
-            RunEvent::ReasoningDelta { id, delta } => return self.delta(Block::Reasoning, *id, delta, out),
-            _ => {}
-        }
-        if let RunEvent::Error { code, .. } = event {
-            self.frame(out, |out| chunk::error_code(out, *code));
-        }
-        if let RunEvent::ToolApprovalRequest(ApprovalRequest { call_id, message: Some(message), .. }) = event
-        {
-            self.frame(out, |out| chunk::question(out, call_id, message));
-        }
-        if let RunEvent::ToolRefused { call_id, reason } = event
-            && self.version >= ClientVersion::V7
-        {
-            for asks in [true, false] {
-                self.frame(out, |out| chunk::automatic_denial(out, call_id, reason, asks));
-            }
-        }
-        if self.literal_step_start && matches!(event, RunEvent::StepStart) {
-            return self.frame(out, |out| out.put_slice(br#"{"type":"step-start"}"#));
-        }
-        if chunk::has_chunk(event) {
-            let version = self.version;
-            self.frame(out, |out| chunk::chunk(out, event, version));
-        }
-    }
-
-    /// Appends the end of the response. It follows every run, also one that failed or was stopped.
-    pub fn finish(&mut self, out: &mut BytesMut) {
-        match self.framing {
-            Framing::Sse => out.put_slice(b"data: [DONE]\n\n"),
-            Framing::Ndjson => {}
-        }
+    /// Writes a chunk; `fields` adds what follows its type.
+    pub(super) fn chunk(
+        &mut self,
+        out: &mut BytesMut,
+        kind: &str,
+        fields: impl FnOnce(ObjectWriter<'_>) -> ObjectWriter<'_>,
+    ) {
+        self.begin(out);
+        let start = out.len();
+        fields(ObjectWriter::new(out).field("type", kind)).end();
+        prototype::remove_refused_keys(out, start);
+        self.end(out);
     }
 
     /// Writes a delta in as few pieces as possible: nearly all that a run sends are deltas.
-    fn delta(&mut self, block: Block, id: BlockId, delta: &str, out: &mut BytesMut) {
-        if self.delta_head.of != Some((block, id)) {
-            self.delta_head.of = Some((block, id));
-            self.delta_head.bytes.clear();
-            if self.framing == Framing::Sse {
-                self.delta_head.bytes.put_slice(b"\ndata: ");
-            }
-            chunk::delta_head(&mut self.delta_head.bytes, block, id);
-        }
-        // Room for the fixed parts too, so that the buffer grows once.
+    pub(super) fn delta(&mut self, head: &'static str, id: BlockId, delta: &str, out: &mut BytesMut) {
         out.reserve(128 + delta.len());
-        let end: &[u8] = match self.framing {
-            Framing::Sse => {
-                self.put_id(out);
-                b"}\n\n"
-            }
-            Framing::Ndjson => b"}\n",
-        };
-        out.put_slice(&self.delta_head.bytes);
-        json_write::string(out, delta);
-        out.put_slice(end);
+        self.begin(out);
+        out.put_slice(b"{\"type\":\"");
+        out.put_slice(head.as_bytes());
+        json_write::value(out, &id);
+        out.put_slice(b"\",\"delta\":");
+        json_write::value(out, delta);
+        out.put_u8(b'}');
+        self.end(out);
     }
 
-    fn put_id(&mut self, out: &mut BytesMut) {
-        out.put_slice(b"id: ");
-        json_write::number(out, self.next_id);
-        self.next_id = self.next_id.wrapping_add(1);
-    }
-
-    fn frame(&mut self, out: &mut BytesMut, write: impl FnOnce(&mut BytesMut)) {
-        // Room for the frame and the fixed parts of a delta, so that the buffer grows once.
+    fn begin(&mut self, out: &mut BytesMut) {
+        // Room for the frame and the fixed parts of a chunk, so that the buffer grows once.
         out.reserve(128);
-        match self.framing {
-            Framing::Sse => {
-                self.put_id(out);
-                out.put_slice(b"\ndata: ");
-                write(out);
-                out.put_slice(b"\n\n");
-            }
-            Framing::Ndjson => {
-                write(out);
-                out.put_u8(b'\n');
-            }
+        if self.framing == Framing::Sse {
+            out.put_slice(b"id: ");
+            json_write::value(out, &self.next_id);
+            self.next_id = self.next_id.wrapping_add(1);
+            out.put_slice(b"\ndata: ");
         }
+    }
+
+    fn end(&self, out: &mut BytesMut) {
+        out.put_slice(match self.framing {
+            Framing::Sse => b"\n\n",
+            Framing::Ndjson => b"\n",
+        });
     }
 }
 
 impl DialectEncoder for Encoder {
     fn encode(&mut self, event: &RunEvent, out: &mut BytesMut) {
-        Self::encode(self, event, out);
+        self.chunks(event, out);
     }
 
     fn finish(&mut self, out: &mut BytesMut) {
-        Self::finish(self, out);
+        if self.framing == Framing::Sse {
+            out.put_slice(b"data: [DONE]\n\n");
+        }
     }
 
     fn takes_comments(&self) -> bool {

@@ -8,6 +8,7 @@
 //!
 //! ```
 //! use bytes::{Bytes, BytesMut};
+//! use omniassist_core::dialect::DialectEncoder;
 //! use omniassist_core::dialect::ai_sdk::{self, Encoder, Framing};
 //! use omniassist_core::event::BlockId;
 //! use omniassist_core::{Limits, RunEvent};

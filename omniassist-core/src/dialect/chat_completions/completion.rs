@@ -1,10 +1,11 @@
 use std::collections::HashSet;
 
-use bytes::{BufMut, BytesMut};
+use bytes::BytesMut;
+use serde::Serialize;
 
-use super::encode::{Field, finish_reason, tool_fields};
+use super::answer::{CallObject, Choice, Said, ServerTool, finish_reason};
 use super::{AnswerHead, ErrorObject, usage};
-use crate::dialect::json_write;
+use crate::dialect::json_write::ObjectWriter;
 use crate::dialect::text_flow::TextFlow;
 use crate::event::{FinishReason, RunErrorCode};
 use crate::{JsonText, RunEvent, Text, Usage};
@@ -32,14 +33,6 @@ enum End {
     Open,
     Finish(FinishReason, Usage),
     Failed(ErrorObject),
-}
-
-#[derive(Debug, Clone)]
-struct ServerTool {
-    id: Text,
-    name: Text,
-    input: Option<JsonText>,
-    result: Option<Result<JsonText, Text>>,
 }
 
 impl Completion {
@@ -81,49 +74,28 @@ impl Completion {
             {
                 self.calls.push((call_id.clone(), name.clone(), input.clone()));
             }
-            RunEvent::ToolInputAvailable { call_id, name, input, .. } => {
-                self.server_tool(call_id, name, Some(input.clone()), None);
-            }
-            RunEvent::ToolInputError { call_id, name, error_text, .. }
-                if !self.caller_tools.contains(name) =>
-            {
-                self.server_tool(call_id, name, None, Some(Err(error_text.clone())));
-            }
-            RunEvent::ToolOutput { call_id, output, preliminary: false, .. } => {
-                self.has_run_tools = true;
-                self.result(call_id, Ok(output.clone()));
-            }
-            RunEvent::ToolError { call_id, error_text, .. } => {
-                self.has_run_tools = true;
-                self.result(call_id, Err(error_text.clone()));
-            }
-            RunEvent::ToolRefused { call_id, reason } => self.result(call_id, Err(reason.clone())),
+            RunEvent::ToolInputError { name, .. } if self.caller_tools.contains(name) => {}
             RunEvent::Finish { reason: FinishReason::Error, .. } => {
                 self.end = End::Failed(ErrorObject::of(RunErrorCode::ProviderError));
             }
             RunEvent::Finish { reason, usage } => self.end = End::Finish(reason.clone(), *usage),
             RunEvent::Error { code, .. } => self.end = End::Failed(ErrorObject::of(*code)),
             RunEvent::Abort { .. } => self.end = End::Failed(ErrorObject::stopped()),
-            _ => {}
+            event => {
+                if let Some(tool) = ServerTool::of(event).filter(|tool| !tool.preliminary) {
+                    self.server_tool(event, tool);
+                }
+            }
         }
     }
 
-    fn server_tool(
-        &mut self,
-        id: &Text,
-        name: &Text,
-        input: Option<JsonText>,
-        result: Option<Result<JsonText, Text>>,
-    ) {
-        if let Some(tools) = &mut self.server_tools {
-            tools.push(ServerTool { id: id.clone(), name: name.clone(), input, result });
-        }
-    }
-
-    fn result(&mut self, id: &Text, result: Result<JsonText, Text>) {
-        let tools = self.server_tools.iter_mut().flatten();
-        if let Some(tool) = tools.rev().find(|tool| tool.id == *id) {
-            tool.result = Some(result);
+    fn server_tool(&mut self, event: &RunEvent, tool: ServerTool) {
+        self.has_run_tools |= matches!(event, RunEvent::ToolOutput { .. } | RunEvent::ToolError { .. });
+        let Some(tools) = &mut self.server_tools else { return };
+        if tool.name.is_some() {
+            tools.push(tool);
+        } else if let Some(known) = tools.iter_mut().rev().find(|known| known.id == tool.id) {
+            (known.output, known.error) = (tool.output, tool.error);
         }
     }
 
@@ -148,70 +120,30 @@ impl Completion {
         let End::Finish(reason, used) = &self.end else { return };
         let refused = *reason == FinishReason::Refusal;
         let content = Some(self.content.as_str());
-        // Beside calls, no text is null and not empty.
-        let said = content.filter(|content| !refused && (self.calls.is_empty() || !content.is_empty()));
-        head.open("chat.completion", out);
-        out.put_slice(b"\"choices\":[{\"index\":0,\"message\":{\"role\":\"assistant\",\"content\":");
-        string_or_null(said, out);
-        out.put_slice(b",\"refusal\":");
-        string_or_null(content.filter(|_| refused), out);
-        if let Some(reasoning) = self.reasoning.as_ref().filter(|reasoning| !reasoning.is_empty()) {
-            out.put_slice(b",\"reasoning_content\":");
-            json_write::string(out, reasoning);
-        }
-        self.write_calls(out);
-        out.put_slice(b"},\"logprobs\":null,\"finish_reason\":\"");
+        let calls = self.calls.iter().map(|(id, name, input)| CallObject::new(id, name, input.as_str()));
+        let calls: Vec<_> = calls.collect();
+        let said = Said {
+            // Beside calls, no text is null and not empty.
+            content: Some(content.filter(|text| !refused && (calls.is_empty() || !text.is_empty()))),
+            refusal: Some(content.filter(|_| refused)),
+            reasoning_content: self.reasoning.as_deref().filter(|reasoning| !reasoning.is_empty()),
+            tool_calls: &calls,
+            ..Said::assistant()
+        };
         // A refusal is an answer that this API ends like any other.
-        let word = if refused { "stop" } else { finish_reason(reason, !self.calls.is_empty()) };
-        out.put_slice(word.as_bytes());
-        out.put_slice(b"\"}]");
-        let before = out.len();
-        out.put_slice(b",\"usage\":");
-        if !usage::write(used, out) {
-            out.truncate(before);
-        }
-        self.write_server_tools(out);
-        out.put_u8(b'}');
-    }
-
-    fn write_calls(&self, out: &mut BytesMut) {
-        for (index, (id, name, input)) in self.calls.iter().enumerate() {
-            out.put_slice(if index == 0 { b",\"tool_calls\":[{\"id\":" } else { b",{\"id\":" });
-            json_write::string(out, id);
-            out.put_slice(b",\"type\":\"function\",\"function\":{\"name\":");
-            json_write::string(out, name);
-            out.put_slice(b",\"arguments\":");
-            json_write::string(out, input.as_str());
-            out.put_slice(b"}}");
-        }
-        if !self.calls.is_empty() {
-            out.put_u8(b']');
-        }
-    }
-
-    fn write_server_tools(&self, out: &mut BytesMut) {
-        let Some(tools) = self.server_tools.as_ref().filter(|tools| !tools.is_empty()) else { return };
-        out.put_slice(b",\"omniassist\":{\"tools\":[");
-        for (index, tool) in tools.iter().enumerate() {
-            if index > 0 {
-                out.put_u8(b',');
-            }
-            let mut fields = vec![("name", Field::Text(&tool.name))];
-            fields.extend(tool.input.as_ref().map(|input| ("input", Field::Json(input))));
-            match &tool.result {
-                Some(Ok(output)) => fields.push(("output", Field::Json(output))),
-                Some(Err(text)) => fields.push(("error", Field::Text(text))),
-                None => {}
-            }
-            tool_fields(&tool.id, &fields, out);
-        }
-        out.put_slice(b"]}");
+        let word = if refused { "stop" } else { finish_reason(reason, !calls.is_empty()) };
+        let tools = self.server_tools.as_ref().filter(|tools| !tools.is_empty());
+        head.open("chat.completion", out);
+        ObjectWriter::after(out, b"")
+            .field("choices", &[Choice::message(said, word)])
+            .some("usage", usage::of(used).as_ref())
+            .some("omniassist", tools.map(|tools| OwnField { tools }).as_ref())
+            .end();
     }
 }
 
-fn string_or_null(text: Option<&str>, out: &mut BytesMut) {
-    match text {
-        Some(text) => json_write::string(out, text),
-        None => out.put_slice(b"null"),
-    }
+/// The field that this server adds for calls of server tools.
+#[derive(Serialize)]
+struct OwnField<'a> {
+    tools: &'a [ServerTool],
 }

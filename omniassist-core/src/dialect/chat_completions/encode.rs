@@ -1,11 +1,14 @@
 use std::collections::HashSet;
 
 use bytes::{BufMut, Bytes, BytesMut};
+use serde::Serialize;
 
+use super::answer::{CallObject, Choice, Said, ServerTool, finish_reason};
 use super::calls::Calls;
 use super::{AnswerHead, ErrorObject, usage};
+use crate::dialect::DialectEncoder;
+use crate::dialect::json_write::{self, ObjectWriter};
 use crate::dialect::text_flow::TextFlow;
-use crate::dialect::{DialectEncoder, json_write};
 use crate::event::{FinishReason, RunErrorCode, Usage};
 use crate::{JsonText, RunEvent, Text};
 
@@ -27,10 +30,8 @@ pub const HEADERS: &[(&str, &str)] = &[
 /// - Sources, files, data, metadata and state have no place in this API and are left out.
 #[derive(Debug, Clone)]
 pub struct Encoder {
-    /// `{"id":…,"object":…,"created":…,"model":…,`
-    head: Bytes,
+    chunks: Chunks,
     caller_tools: HashSet<Text>,
-    usage: bool,
     reasoning: bool,
     server_tools: bool,
     flow: TextFlow,
@@ -42,12 +43,11 @@ pub struct Encoder {
 impl Encoder {
     /// An encoder at the start of a response. `caller_tools` names the tools that the caller runs.
     pub fn new(head: &AnswerHead, caller_tools: impl IntoIterator<Item = Text>) -> Self {
-        let mut opened = BytesMut::new();
+        let mut opened = BytesMut::from("data: ");
         head.open("chat.completion.chunk", &mut opened);
         Self {
-            head: opened.freeze(),
+            chunks: Chunks { head: opened.freeze(), usage: false },
             caller_tools: caller_tools.into_iter().collect(),
-            usage: false,
             reasoning: false,
             server_tools: false,
             flow: TextFlow::default(),
@@ -61,7 +61,7 @@ impl Encoder {
     /// run whose tokens the provider did not report has no such chunk.
     #[must_use]
     pub fn usage(mut self, usage: bool) -> Self {
-        self.usage = usage;
+        self.chunks.usage = usage;
         self
     }
 
@@ -82,106 +82,17 @@ impl Encoder {
         self
     }
 
-    /// Appends an event. Allocates nothing for a delta but room in `out`.
-    pub fn encode(&mut self, event: &RunEvent, out: &mut BytesMut) {
-        match event {
-            RunEvent::StepStart => self.flow.step(),
-            RunEvent::TextDelta { delta, .. } => {
-                self.begin(b"\"\"", out);
-                let between = self.flow.separator(delta);
-                if !between.is_empty() {
-                    self.text(b"content", between, out);
-                }
-                self.text(b"content", delta, out);
-            }
-            RunEvent::ReasoningDelta { delta, .. } if self.reasoning => {
-                self.begin(b"\"\"", out);
-                self.text(b"reasoning_content", delta, out);
-            }
-            RunEvent::ToolInputStart { call_id, name, .. } if self.caller_tools.contains(name) => {
-                if let Some(index) = self.calls.begin(call_id) {
-                    self.call_begins(index, call_id, name, out);
-                }
-            }
-            RunEvent::ToolInputDelta { call_id, delta } => {
-                let (head, usage) = (&self.head, self.usage);
-                self.calls.piece(call_id, delta, |index, part| arguments(head, usage, index, part, out));
-            }
-            RunEvent::ToolInputAvailable { call_id, name, input, provider_executed: false, .. }
-                if self.caller_tools.contains(name) =>
-            {
-                self.call_available(call_id, name, input, out);
-            }
-            RunEvent::ToolInputAvailable { call_id, name, input, .. } => {
-                self.server_tool(call_id, &[("name", Field::Text(name)), ("input", Field::Json(input))], out);
-            }
-            RunEvent::ToolInputError { call_id, name, .. } if self.caller_tools.contains(name) => {
-                self.calls.give_up(call_id);
-            }
-            RunEvent::ToolInputError { call_id, name, error_text, .. } => {
-                let fields = [("name", Field::Text(name)), ("error", Field::Text(error_text))];
-                self.server_tool(call_id, &fields, out);
-            }
-            RunEvent::ToolOutput { call_id, output, preliminary, .. } => {
-                let fields = [("output", Field::Json(output)), ("preliminary", Field::True)];
-                let shown =
-                    if *preliminary { fields.as_slice() } else { fields.get(..1).unwrap_or_default() };
-                self.server_tool(call_id, shown, out);
-            }
-            RunEvent::ToolError { call_id, error_text, .. }
-            | RunEvent::ToolRefused { call_id, reason: error_text } => {
-                self.server_tool(call_id, &[("error", Field::Text(error_text))], out);
-            }
-            RunEvent::Finish { reason: FinishReason::Error, .. } => {
-                failed(&ErrorObject::of(RunErrorCode::ProviderError), out);
-            }
-            RunEvent::Finish { reason, usage } => self.end(reason, usage, out),
-            RunEvent::Error { code, .. } => failed(&ErrorObject::of(*code), out),
-            RunEvent::Abort { .. } => failed(&ErrorObject::stopped(), out),
-            _ => {}
+    /// Writes the first chunk, which names the role. Where a call comes first, the content is null.
+    fn begin(&mut self, content: Option<&str>, out: &mut BytesMut) {
+        if !std::mem::replace(&mut self.begun, true) {
+            let said = Said { content: Some(content), refusal: Some(None), ..Said::assistant() };
+            self.chunks.write(said, None, out);
         }
-    }
-
-    /// Appends the end of the response: `[DONE]`, unless the run failed.
-    pub fn finish(&mut self, out: &mut BytesMut) {
-        if self.ended_well {
-            out.put_slice(b"data: [DONE]\n\n");
-        }
-    }
-
-    /// The first chunk names the role; where a call comes first, the content is null.
-    fn begin(&mut self, content: &'static [u8], out: &mut BytesMut) {
-        if std::mem::replace(&mut self.begun, true) {
-            return;
-        }
-        open(&self.head, self.usage, out);
-        out.put_slice(b"{\"role\":\"assistant\",\"content\":");
-        out.put_slice(content);
-        out.put_slice(b",\"refusal\":null}");
-        close(None, out);
-    }
-
-    fn text(&self, field: &'static [u8], text: &str, out: &mut BytesMut) {
-        open(&self.head, self.usage, out);
-        out.put_slice(b"{\"");
-        out.put_slice(field);
-        out.put_slice(b"\":");
-        json_write::string(out, text);
-        out.put_u8(b'}');
-        close(None, out);
     }
 
     fn call_begins(&mut self, index: usize, id: &Text, name: &str, out: &mut BytesMut) {
-        self.begin(b"null", out);
-        open(&self.head, self.usage, out);
-        out.put_slice(b"{\"tool_calls\":[{\"index\":");
-        json_write::number(out, index as u64);
-        out.put_slice(b",\"id\":");
-        json_write::string(out, id);
-        out.put_slice(b",\"type\":\"function\",\"function\":{\"name\":");
-        json_write::string(out, name);
-        out.put_slice(b",\"arguments\":\"\"}}]}");
-        close(None, out);
+        self.begin(None, out);
+        self.chunks.call(CallObject::start(index, id, name), out);
     }
 
     fn call_available(&mut self, id: &Text, name: &str, input: &JsonText, out: &mut BytesMut) {
@@ -194,38 +105,69 @@ impl Encoder {
     }
 
     fn call_ends(&mut self, id: &str, input: &JsonText, out: &mut BytesMut) -> bool {
-        let (head, usage) = (&self.head, self.usage);
-        self.calls.approve(id, input, |index, part| arguments(head, usage, index, part, out))
+        self.calls.approve(id, input, |index, part| self.chunks.call(CallObject::piece(index, part), out))
     }
 
-    fn server_tool(&mut self, id: &str, fields: &[(&'static str, Field<'_>)], out: &mut BytesMut) {
-        if !self.server_tools {
-            return;
+    fn server_tool(&mut self, tool: ServerTool, out: &mut BytesMut) {
+        if self.server_tools {
+            self.begin(Some(""), out);
+            let choice = Choice::delta(Said::default(), None);
+            self.chunks.open(out).field("choices", &[choice]).field("omniassist", &OwnField { tool }).end();
+            out.put_slice(b"\n\n");
         }
-        self.begin(b"\"\"", out);
-        open(&self.head, self.usage, out);
-        out.put_slice(b"{},\"logprobs\":null,\"finish_reason\":null}],\"omniassist\":{\"tool\":");
-        tool_fields(id, fields, out);
-        out.put_slice(b"}}\n\n");
     }
 
     fn end(&mut self, reason: &FinishReason, used: &Usage, out: &mut BytesMut) {
-        self.begin(b"\"\"", out);
-        open(&self.head, self.usage, out);
-        out.put_slice(b"{}");
-        close(Some(finish_reason(reason, self.calls.any_approved())), out);
-        if self.usage {
-            let before = out.len();
-            out.put_slice(b"data: ");
-            out.put_slice(&self.head);
-            out.put_slice(b"\"choices\":[],\"usage\":");
-            if usage::write(used, out) {
-                out.put_slice(b"}\n\n");
-            } else {
-                out.truncate(before);
-            }
+        self.begin(Some(""), out);
+        self.chunks.write(Said::default(), Some(finish_reason(reason, self.calls.any_approved())), out);
+        if let Some(used) = usage::of(used).filter(|_| self.chunks.usage) {
+            let none: [Choice<'_>; 0] = [];
+            ObjectWriter::after(out, &self.chunks.head).field("choices", &none).field("usage", &used).end();
+            out.put_slice(b"\n\n");
         }
         self.ended_well = true;
+    }
+}
+
+/// The field that this server adds for a call of a server tool.
+#[derive(Serialize)]
+struct OwnField {
+    tool: ServerTool,
+}
+
+/// A writer of the chunks of one answer.
+#[derive(Debug, Clone)]
+struct Chunks {
+    /// `data: {"id":…,"object":…,"created":…,"model":…`
+    head: Bytes,
+    usage: bool,
+}
+
+impl Chunks {
+    /// Opens a chunk up to its choices.
+    fn open<'a>(&self, out: &'a mut BytesMut) -> ObjectWriter<'a> {
+        // Room for the chunk and its fixed parts, so that the buffer grows once.
+        out.reserve(self.head.len() + 160);
+        ObjectWriter::after(out, &self.head).some("usage", self.usage.then_some(&()))
+    }
+
+    fn write(&self, said: Said<'_>, finish_reason: Option<&'static str>, out: &mut BytesMut) {
+        self.open(out).field("choices", &[Choice::delta(said, finish_reason)]).end();
+        out.put_slice(b"\n\n");
+    }
+
+    fn call(&self, call: CallObject<'_>, out: &mut BytesMut) {
+        self.write(Said { tool_calls: &[call], ..Said::default() }, None, out);
+    }
+
+    /// Writes a piece of text in as few steps as possible: nearly all that a run sends is text.
+    fn text(&self, field: &'static str, text: &str, out: &mut BytesMut) {
+        drop(self.open(out));
+        out.put_slice(b",\"choices\":[{\"index\":0,\"delta\":{\"");
+        out.put_slice(field.as_bytes());
+        out.put_slice(b"\":");
+        json_write::value(out, text);
+        out.put_slice(b"},\"logprobs\":null,\"finish_reason\":null}]}\n\n");
     }
 }
 
@@ -237,79 +179,55 @@ fn failed(error: &ErrorObject, out: &mut BytesMut) {
 
 impl DialectEncoder for Encoder {
     fn encode(&mut self, event: &RunEvent, out: &mut BytesMut) {
-        Self::encode(self, event, out);
+        match event {
+            RunEvent::StepStart => self.flow.step(),
+            RunEvent::TextDelta { delta, .. } => {
+                self.begin(Some(""), out);
+                let between = self.flow.separator(delta);
+                if !between.is_empty() {
+                    self.chunks.text("content", between, out);
+                }
+                self.chunks.text("content", delta, out);
+            }
+            RunEvent::ReasoningDelta { delta, .. } if self.reasoning => {
+                self.begin(Some(""), out);
+                self.chunks.text("reasoning_content", delta, out);
+            }
+            RunEvent::ToolInputStart { call_id, name, .. } if self.caller_tools.contains(name) => {
+                if let Some(index) = self.calls.begin(call_id) {
+                    self.call_begins(index, call_id, name, out);
+                }
+            }
+            RunEvent::ToolInputDelta { call_id, delta } => {
+                let chunks = &self.chunks;
+                self.calls
+                    .piece(call_id, delta, |index, part| chunks.call(CallObject::piece(index, part), out));
+            }
+            RunEvent::ToolInputAvailable { call_id, name, input, provider_executed: false, .. }
+                if self.caller_tools.contains(name) =>
+            {
+                self.call_available(call_id, name, input, out);
+            }
+            RunEvent::ToolInputError { call_id, name, .. } if self.caller_tools.contains(name) => {
+                self.calls.give_up(call_id);
+            }
+            RunEvent::Finish { reason: FinishReason::Error, .. } => {
+                failed(&ErrorObject::of(RunErrorCode::ProviderError), out);
+            }
+            RunEvent::Finish { reason, usage } => self.end(reason, usage, out),
+            RunEvent::Error { code, .. } => failed(&ErrorObject::of(*code), out),
+            RunEvent::Abort { .. } => failed(&ErrorObject::stopped(), out),
+            event => {
+                if let Some(tool) = ServerTool::of(event) {
+                    self.server_tool(tool, out);
+                }
+            }
+        }
     }
 
     fn finish(&mut self, out: &mut BytesMut) {
-        Self::finish(self, out);
-    }
-}
-
-/// The value of a field that this server adds.
-#[derive(Clone, Copy)]
-pub(super) enum Field<'a> {
-    Text(&'a str),
-    Json(&'a JsonText),
-    True,
-}
-
-/// Writes `{"id": …}` with more fields.
-pub(super) fn tool_fields(id: &str, fields: &[(&'static str, Field<'_>)], out: &mut BytesMut) {
-    out.put_slice(b"{\"id\":");
-    json_write::string(out, id);
-    for (key, value) in fields {
-        out.put_slice(b",\"");
-        out.put_slice(key.as_bytes());
-        out.put_slice(b"\":");
-        match value {
-            Field::Text(text) => json_write::string(out, text),
-            Field::Json(json) => out.put_slice(json.as_str().as_bytes()),
-            Field::True => out.put_slice(b"true"),
+        if self.ended_well {
+            out.put_slice(b"data: [DONE]\n\n");
         }
-    }
-    out.put_u8(b'}');
-}
-
-/// Opens a chunk up to its delta.
-fn open(head: &[u8], usage: bool, out: &mut BytesMut) {
-    // Room for the chunk and its fixed parts, so that the buffer grows once.
-    out.reserve(head.len() + 160);
-    out.put_slice(b"data: ");
-    out.put_slice(head);
-    if usage {
-        out.put_slice(b"\"usage\":null,");
-    }
-    out.put_slice(b"\"choices\":[{\"index\":0,\"delta\":");
-}
-
-/// Closes a chunk behind its delta.
-fn close(finish_reason: Option<&'static str>, out: &mut BytesMut) {
-    match finish_reason {
-        None => out.put_slice(b",\"logprobs\":null,\"finish_reason\":null}]}\n\n"),
-        Some(word) => {
-            out.put_slice(b",\"logprobs\":null,\"finish_reason\":\"");
-            out.put_slice(word.as_bytes());
-            out.put_slice(b"\"}]}\n\n");
-        }
-    }
-}
-
-fn arguments(head: &[u8], usage: bool, index: usize, part: &str, out: &mut BytesMut) {
-    open(head, usage, out);
-    out.put_slice(b"{\"tool_calls\":[{\"index\":");
-    json_write::number(out, index as u64);
-    out.put_slice(b",\"function\":{\"arguments\":");
-    json_write::string(out, part);
-    out.put_slice(b"}}]}");
-    close(None, out);
-}
-
-/// The words that this API has. Calls that the server made are none of the caller's.
-pub(super) fn finish_reason(reason: &FinishReason, calls: bool) -> &'static str {
-    match reason {
-        FinishReason::Length => "length",
-        FinishReason::ContentFilter | FinishReason::Refusal => "content_filter",
-        _ if calls => "tool_calls",
-        _ => "stop",
     }
 }

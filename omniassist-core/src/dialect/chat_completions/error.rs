@@ -1,6 +1,6 @@
 use bytes::{BufMut, BytesMut};
 
-use crate::dialect::json_write;
+use crate::dialect::json_write::ObjectWriter;
 use crate::event::RunErrorCode;
 
 /// An error in this API's shape, and the HTTP status that it has where nothing was sent yet.
@@ -62,16 +62,8 @@ impl ErrorObject {
 
 /// Appends `{"error": {"message", "type", "param", "code"}}`. `param` is the path of what is wrong with a request.
 pub fn error_body(message: &str, kind: &str, param: Option<&str>, code: Option<&str>, out: &mut BytesMut) {
-    let fields = [("message", Some(message)), ("type", Some(kind)), ("param", param), ("code", code)];
     out.put_slice(b"{\"error\":");
-    for (index, (key, value)) in fields.into_iter().enumerate() {
-        out.put_u8(if index == 0 { b'{' } else { b',' });
-        json_write::string(out, key);
-        out.put_u8(b':');
-        match value {
-            Some(value) => json_write::string(out, value),
-            None => out.put_slice(b"null"),
-        }
-    }
-    out.put_slice(b"}}");
+    let fields = ObjectWriter::new(out).field("message", message).field("type", kind);
+    fields.field("param", &param).field("code", &code).end();
+    out.put_u8(b'}');
 }

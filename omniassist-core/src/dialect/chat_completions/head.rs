@@ -1,7 +1,7 @@
-use bytes::{BufMut, BytesMut};
+use bytes::BytesMut;
 
 use crate::Text;
-use crate::dialect::json_write;
+use crate::dialect::json_write::ObjectWriter;
 
 /// The fields that every object of one answer has: id, time and model. They come in from outside, since this crate
 /// has neither a clock nor randomness.
@@ -25,14 +25,7 @@ impl AnswerHead {
 
     /// Opens an object of this kind; more fields and the brace are to follow.
     pub(super) fn open(&self, kind: &'static str, out: &mut BytesMut) {
-        out.put_slice(b"{\"id\":");
-        json_write::string(out, &self.id);
-        out.put_slice(b",\"object\":\"");
-        out.put_slice(kind.as_bytes());
-        out.put_slice(b"\",\"created\":");
-        json_write::number(out, self.created);
-        out.put_slice(b",\"model\":");
-        json_write::string(out, &self.model);
-        out.put_u8(b',');
+        let object = ObjectWriter::new(out).field("id", &self.id).field("object", kind);
+        drop(object.field("created", &self.created).field("model", &self.model));
     }
 }

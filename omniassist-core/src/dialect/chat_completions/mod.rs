@@ -11,6 +11,7 @@
 //!
 //! ```
 //! use bytes::{Bytes, BytesMut};
+//! use omniassist_core::dialect::DialectEncoder;
 //! use omniassist_core::dialect::chat_completions::{self, AnswerHead, Encoder};
 //! use omniassist_core::event::{BlockId, FinishReason, Usage};
 //! use omniassist_core::{Limits, RunEvent};
@@ -34,6 +35,7 @@
 //! # Ok::<(), omniassist_core::Error>(())
 //! ```
 
+mod answer;
 mod calls;
 mod completion;
 mod content;

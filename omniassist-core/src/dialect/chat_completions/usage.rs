@@ -1,35 +1,31 @@
-use bytes::{BufMut, BytesMut};
+use std::collections::BTreeMap;
+
+use serde::Serialize;
 
 use crate::Usage;
-use crate::dialect::json_write;
 
-/// Writes usage in this API's terms; a count that was not reported beside others is 0. `false`, and nothing written,
-/// where nothing was reported.
-pub(super) fn write(usage: &Usage, out: &mut BytesMut) -> bool {
-    if *usage == Usage::default() {
-        return false;
-    }
+/// Usage in this API's terms.
+#[derive(Serialize)]
+pub(super) struct UsageObject {
+    prompt_tokens: u64,
+    completion_tokens: u64,
+    total_tokens: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prompt_tokens_details: Option<BTreeMap<&'static str, u64>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    completion_tokens_details: Option<BTreeMap<&'static str, u64>>,
+}
+
+/// Returns usage in this API's terms, or `None` where nothing was reported. A count that was not reported beside others
+/// is 0.
+pub(super) fn of(usage: &Usage) -> Option<UsageObject> {
     let (input, output) = (usage.input_tokens.unwrap_or(0), usage.output_tokens.unwrap_or(0));
-    let fields = [
-        ("{\"prompt_tokens\":", input),
-        (",\"completion_tokens\":", output),
-        (",\"total_tokens\":", usage.total_tokens.unwrap_or(input.saturating_add(output))),
-    ];
-    let details = [
-        (",\"prompt_tokens_details\":{\"cached_tokens\":", usage.cached_input_tokens),
-        (",\"completion_tokens_details\":{\"reasoning_tokens\":", usage.reasoning_tokens),
-    ];
-    for (key, tokens) in fields {
-        out.put_slice(key.as_bytes());
-        json_write::number(out, tokens);
-    }
-    for (key, tokens) in details {
-        if let Some(tokens) = tokens {
-            out.put_slice(key.as_bytes());
-            json_write::number(out, tokens);
-            out.put_u8(b'}');
-        }
-    }
-    out.put_u8(b'}');
-    true
+    let details = |key, tokens: Option<u64>| tokens.map(|tokens| BTreeMap::from([(key, tokens)]));
+    (*usage != Usage::default()).then(|| UsageObject {
+        prompt_tokens: input,
+        completion_tokens: output,
+        total_tokens: usage.total_tokens.unwrap_or(input.saturating_add(output)),
+        prompt_tokens_details: details("cached_tokens", usage.cached_input_tokens),
+        completion_tokens_details: details("reasoning_tokens", usage.reasoning_tokens),
+    })
 }

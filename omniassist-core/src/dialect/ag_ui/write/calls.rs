@@ -4,7 +4,7 @@ use bytes::BytesMut;
 use serde_json::{Map, json};
 
 use super::encoder::{Call, Encoder, Progress};
-use super::frame::{Frame, encrypted};
+use super::frame::{self, encrypted};
 use super::outcome::Ask;
 use crate::dialect::ag_ui::client_state::{self, ResultKind};
 use crate::message::{OWN_KEY, ProviderMetadata};
@@ -23,11 +23,9 @@ impl Encoder {
             Some(host) => host.clone(),
             None => self.assistant_id(),
         };
-        Frame::new(out, "TOOL_CALL_START")
-            .text("toolCallId", call_id)
-            .text("toolCallName", name)
-            .text("parentMessageId", &host)
-            .end();
+        frame::write(out, "TOOL_CALL_START", |object| {
+            object.field("toolCallId", call_id).field("toolCallName", name).field("parentMessageId", &host)
+        });
         self.host = Some(host);
         self.calls.push(Call {
             id: call_id.clone(),
@@ -75,10 +73,9 @@ impl Encoder {
             }
         }
         let notes = (!notes.is_empty()).then(|| json!({ OWN_KEY: notes }));
-        Frame::new(out, "TOOL_CALL_END")
-            .text("toolCallId", call_id)
-            .optional_value("metadata", notes.as_ref())
-            .end();
+        frame::write(out, "TOOL_CALL_END", |object| {
+            object.field("toolCallId", call_id).some("metadata", notes.as_ref())
+        });
         encrypted(out, "tool-call", call_id, state);
     }
 
@@ -98,13 +95,14 @@ impl Encoder {
         self.asks.retain(|ask| ask.call_id() != call_id);
         let notes = json!({ OWN_KEY: { client_state::RESULT: kind.as_str() } });
         let message_id = self.further_id();
-        Frame::new(out, "TOOL_CALL_RESULT")
-            .text("messageId", &message_id)
-            .text("toolCallId", call_id)
-            .text("content", content)
-            .text("role", "tool")
-            .value("metadata", &notes)
-            .end();
+        frame::write(out, "TOOL_CALL_RESULT", |object| {
+            object
+                .field("messageId", &message_id)
+                .field("toolCallId", call_id)
+                .field("content", content)
+                .field("role", "tool")
+                .field("metadata", &notes)
+        });
         self.continuation.results.retain(|(id, _)| id != call_id);
         self.continuation.results.push((call_id.clone(), message_id));
     }
@@ -155,5 +153,5 @@ impl Encoder {
 }
 
 fn arguments(out: &mut BytesMut, call_id: &str, delta: &str) {
-    Frame::new(out, "TOOL_CALL_ARGS").text("toolCallId", call_id).text("delta", delta).end();
+    frame::write(out, "TOOL_CALL_ARGS", |object| object.field("toolCallId", call_id).field("delta", delta));
 }

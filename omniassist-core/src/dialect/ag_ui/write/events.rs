@@ -4,7 +4,7 @@ use bytes::BytesMut;
 use serde_json::{Map, Value, json};
 
 use super::encoder::{Block, Call, Encoder, Progress, Stage};
-use super::frame::{self, Frame, encrypted};
+use super::frame::{self, encrypted};
 use super::outcome::{self, Ask, Interrupted, Outcome};
 use super::view::{self, Progressing, custom};
 use crate::dialect::DialectEncoder;
@@ -15,36 +15,6 @@ use crate::message::{OWN_KEY, ProviderMetadata};
 use crate::{RunEvent, Text};
 
 impl Encoder {
-    /// Appends an event to `out`. Allocates nothing for a piece of text but room in `out`.
-    pub fn encode(&mut self, event: &RunEvent, out: &mut BytesMut) {
-        if self.stage == Stage::Ended {
-            return;
-        }
-        match event {
-            RunEvent::TextDelta { id, delta } | RunEvent::ReasoningDelta { id, delta } => {
-                if let Some(block) = self.blocks.iter().find(|block| block.id == *id) {
-                    frame::delta(out, &block.head, delta);
-                }
-            }
-            RunEvent::Start { message_id, metadata } => self.start(message_id, metadata.as_ref(), out),
-            event => {
-                if self.stage == Stage::Fresh {
-                    self.run_started(out);
-                }
-                self.other(event, out);
-            }
-        }
-    }
-
-    /// Appends the end of the response: nothing after a terminal event, and otherwise an error, since a client takes
-    /// a stream that just ends for a complete answer.
-    pub fn finish(&mut self, out: &mut BytesMut) {
-        if self.stage != Stage::Ended {
-            let code = RunErrorCode::StreamInterrupted;
-            self.error(code.as_str(), code.safe_message(), out);
-        }
-    }
-
     fn start(&mut self, message_id: &Text, metadata: Option<&Map<String, Value>>, out: &mut BytesMut) {
         if self.stage == Stage::Fresh {
             self.run_started(out);
@@ -63,12 +33,13 @@ impl Encoder {
     fn run_started(&mut self, out: &mut BytesMut) {
         self.stage = Stage::Running;
         let version = (self.version >= Version::V1).then_some("1.0");
-        Frame::new(out, "RUN_STARTED")
-            .text("threadId", &self.thread_id)
-            .text("runId", &self.run_id)
-            .optional_text("protocolVersion", version)
-            .optional_text("parentRunId", self.parent_run_id.as_deref())
-            .end();
+        frame::write(out, "RUN_STARTED", |object| {
+            object
+                .field("threadId", &self.thread_id)
+                .field("runId", &self.run_id)
+                .some("protocolVersion", version)
+                .some("parentRunId", self.parent_run_id.as_deref())
+        });
     }
 
     fn other(&mut self, event: &RunEvent, out: &mut BytesMut) {
@@ -123,13 +94,13 @@ impl Encoder {
         self.close_step(out);
         self.step = self.step.saturating_add(1);
         self.step_is_open = true;
-        Frame::new(out, "STEP_STARTED").text("stepName", &self.step_name()).end();
+        frame::write(out, "STEP_STARTED", |object| object.field("stepName", &self.step_name()));
     }
 
     fn close_step(&mut self, out: &mut BytesMut) {
         self.host = None;
         if std::mem::take(&mut self.step_is_open) {
-            Frame::new(out, "STEP_FINISHED").text("stepName", &self.step_name()).end();
+            frame::write(out, "STEP_FINISHED", |object| object.field("stepName", &self.step_name()));
         }
     }
 
@@ -140,7 +111,9 @@ impl Encoder {
     fn open_text(&mut self, id: BlockId, out: &mut BytesMut) {
         self.close_block(id, None, out);
         let message_id = self.assistant_id();
-        Frame::new(out, "TEXT_MESSAGE_START").text("messageId", &message_id).text("role", "assistant").end();
+        frame::write(out, "TEXT_MESSAGE_START", |object| {
+            object.field("messageId", &message_id).field("role", "assistant")
+        });
         let head = frame::delta_head("TEXT_MESSAGE_CONTENT", &message_id);
         self.host = Some(message_id.clone());
         self.blocks.push(Block { id, is_reasoning: false, message_id, head });
@@ -149,11 +122,10 @@ impl Encoder {
     fn open_reasoning(&mut self, id: BlockId, out: &mut BytesMut) {
         self.close_block(id, None, out);
         let message_id = self.further_id();
-        Frame::new(out, "REASONING_START").text("messageId", &message_id).end();
-        Frame::new(out, "REASONING_MESSAGE_START")
-            .text("messageId", &message_id)
-            .text("role", "reasoning")
-            .end();
+        frame::write(out, "REASONING_START", |object| object.field("messageId", &message_id));
+        frame::write(out, "REASONING_MESSAGE_START", |object| {
+            object.field("messageId", &message_id).field("role", "reasoning")
+        });
         let head = frame::delta_head("REASONING_MESSAGE_CONTENT", &message_id);
         // A call that follows stands behind the reasoning, not in the message before it.
         self.host = None;
@@ -165,10 +137,10 @@ impl Encoder {
         let block = self.blocks.remove(index);
         let message_id = &block.message_id;
         let kind = if block.is_reasoning { "REASONING_MESSAGE_END" } else { "TEXT_MESSAGE_END" };
-        Frame::new(out, kind).text("messageId", message_id).end();
+        frame::write(out, kind, |object| object.field("messageId", message_id));
         encrypted(out, "message", message_id, state);
         if block.is_reasoning {
-            Frame::new(out, "REASONING_END").text("messageId", message_id).end();
+            frame::write(out, "REASONING_END", |object| object.field("messageId", message_id));
         }
     }
 
@@ -210,22 +182,26 @@ impl Encoder {
     }
 
     fn finished(&self, outcome: Option<&Outcome<'_>>, usage: &Usage, notes: &Value, out: &mut BytesMut) {
-        Frame::new(out, "RUN_FINISHED")
-            .text("threadId", &self.thread_id)
-            .text("runId", &self.run_id)
-            .optional_value("outcome", outcome)
-            .optional_value("usage", outcome::usage(usage, self.version).as_ref())
-            .value("metadata", notes)
-            .end();
+        frame::write(out, "RUN_FINISHED", |object| {
+            object
+                .field("threadId", &self.thread_id)
+                .field("runId", &self.run_id)
+                .some("outcome", outcome)
+                .some("usage", outcome::usage(usage, self.version).as_ref())
+                .field("metadata", notes)
+        });
     }
 
     fn error(&mut self, code: &str, message: &str, out: &mut BytesMut) {
         self.close_all(false, out);
-        Frame::new(out, "RUN_ERROR")
-            .text("message", message)
-            .text("code", code)
-            .optional_value("usage", outcome::usage(&self.usage, self.version).as_ref())
-            .end();
+        self.run_error(code, message, out);
+    }
+
+    fn run_error(&self, code: &str, message: &str, out: &mut BytesMut) {
+        let usage = outcome::usage(&self.usage, self.version);
+        frame::write(out, "RUN_ERROR", |object| {
+            object.field("message", message).field("code", code).some("usage", usage.as_ref())
+        });
     }
 
     fn aborted(&mut self, reason: &str, out: &mut BytesMut) {
@@ -238,21 +214,36 @@ impl Encoder {
             return self.finished(outcome.as_ref(), &self.usage, &notes, out);
         }
         let message = if reason.trim().is_empty() { "The run was stopped." } else { reason };
-        Frame::new(out, "RUN_ERROR")
-            .text("message", message)
-            .text("code", "STOPPED")
-            .optional_value("usage", outcome::usage(&self.usage, self.version).as_ref())
-            .end();
+        self.run_error("STOPPED", message, out);
     }
 }
 
 impl DialectEncoder for Encoder {
     fn encode(&mut self, event: &RunEvent, out: &mut BytesMut) {
-        Self::encode(self, event, out);
+        if self.stage == Stage::Ended {
+            return;
+        }
+        match event {
+            RunEvent::TextDelta { id, delta } | RunEvent::ReasoningDelta { id, delta } => {
+                if let Some(block) = self.blocks.iter().find(|block| block.id == *id) {
+                    frame::delta(out, &block.head, delta);
+                }
+            }
+            RunEvent::Start { message_id, metadata } => self.start(message_id, metadata.as_ref(), out),
+            event => {
+                if self.stage == Stage::Fresh {
+                    self.run_started(out);
+                }
+                self.other(event, out);
+            }
+        }
     }
 
     fn finish(&mut self, out: &mut BytesMut) {
-        Self::finish(self, out);
+        if self.stage != Stage::Ended {
+            let code = RunErrorCode::StreamInterrupted;
+            self.error(code.as_str(), code.safe_message(), out);
+        }
     }
 }
 

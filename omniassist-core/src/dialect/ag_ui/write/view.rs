@@ -4,7 +4,7 @@ use bytes::BytesMut;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::frame::Frame;
+use super::frame;
 use super::patch;
 
 use crate::event::Source;
@@ -15,17 +15,15 @@ use crate::{JsonText, RunEvent, Text};
 pub(super) fn write(event: &RunEvent, out: &mut BytesMut) {
     match event {
         RunEvent::StateSnapshot(state) => {
-            Frame::new(out, "STATE_SNAPSHOT").json("snapshot", state.as_str()).end();
+            frame::write(out, "STATE_SNAPSHOT", |object| object.json("snapshot", state));
         }
         RunEvent::StateDelta(delta) if patch::is_patch(delta) => {
-            Frame::new(out, "STATE_DELTA").json("delta", delta.as_str()).end();
+            frame::write(out, "STATE_DELTA", |object| object.json("delta", delta));
         }
         RunEvent::ActivitySnapshot { id, kind, content } if content.is_object() => {
-            Frame::new(out, "ACTIVITY_SNAPSHOT")
-                .text("messageId", id)
-                .text("activityType", kind)
-                .json("content", content.as_str())
-                .end();
+            frame::write(out, "ACTIVITY_SNAPSHOT", |object| {
+                object.field("messageId", id).field("activityType", kind).json("content", content)
+            });
         }
         RunEvent::Source(source) => custom(out, "omniassist.source", &source_value(source)),
         RunEvent::File { media_type, url } => {
@@ -40,11 +38,9 @@ pub(super) fn write(event: &RunEvent, out: &mut BytesMut) {
                 notes.insert("transient".to_owned(), true.into());
             }
             let notes = (!notes.is_empty()).then(|| json!({ OWN_KEY: notes }));
-            Frame::new(out, "CUSTOM")
-                .text("name", name)
-                .json("value", data.as_str())
-                .optional_value("metadata", notes.as_ref())
-                .end();
+            frame::write(out, "CUSTOM", |object| {
+                object.field("name", name).json("value", data).some("metadata", notes.as_ref())
+            });
         }
         RunEvent::Metadata(metadata) => custom(out, "omniassist.metadata", metadata),
         _ => {}
@@ -59,7 +55,7 @@ pub(super) struct Progressing<'a> {
 }
 
 pub(super) fn custom<T: Serialize + ?Sized>(out: &mut BytesMut, name: &str, value: &T) {
-    Frame::new(out, "CUSTOM").text("name", name).value("value", value).end();
+    frame::write(out, "CUSTOM", |object| object.field("name", name).field("value", value));
 }
 
 fn source_value(source: &Source) -> Value {
