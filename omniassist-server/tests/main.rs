@@ -60,3 +60,5 @@ mod tool_events;
 mod tool_label;
 mod tool_ui;
 mod tools;
+#[cfg(feature = "openai")]
+mod transport;

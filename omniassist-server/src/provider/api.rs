@@ -5,11 +5,10 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use futures_util::stream;
-use omniassist_core::{EventBuf, Limits, LlmEvent, LlmPayload, Text};
+use omniassist_core::{Limits, LlmPayload, Text};
 use secrecy::SecretString;
 
 use super::settings::{Endpoint, Location, Settings};
-use super::wire::{EventReader, SseWire};
 use super::{LlmProvider, LlmStream, WireDecoder};
 use crate::Result;
 
@@ -50,13 +49,8 @@ pub trait Api: fmt::Debug + Clone + Send + Sync + Sized + 'static {
     /// Returns an error if the payload has no form that the API takes.
     fn encode(&self, payload: &LlmPayload) -> Result<Bytes>;
 
-    /// Returns a function that makes the decoder of one answer to this payload. It should keep nothing of the payload
-    /// that it does not need: it lives as long as the answer.
-    fn decoder(
-        api: Arc<Self>,
-        payload: LlmPayload,
-        limits: Arc<Limits>,
-    ) -> impl Fn() -> Box<dyn WireDecoder> + Send + Sync + 'static;
+    /// Returns the decoder of one answer to this payload, whose transcript has been removed.
+    fn decoder(&self, payload: &LlmPayload, limits: &Limits) -> Box<dyn WireDecoder>;
 }
 
 /// A provider of one API. The types of the providers are its aliases: `AnthropicProvider`, `GeminiProvider`,
@@ -120,12 +114,14 @@ impl<A: Api> LlmProvider for ApiProvider<A> {
         Some(self.api.model())
     }
 
-    fn stream(&self, payload: LlmPayload) -> LlmStream {
+    fn stream(&self, mut payload: LlmPayload) -> LlmStream {
         let request = self.api.path(&payload).and_then(|path| Ok((path, self.api.encode(&payload)?)));
         match request {
             Ok((path, body)) => {
-                let decoder = A::decoder(Arc::clone(&self.api), payload, Arc::clone(&self.limits));
-                self.endpoint.send(&path, body, decoder)
+                let (api, limits) = (Arc::clone(&self.api), Arc::clone(&self.limits));
+                // The transcript is not kept for as long as the answer takes.
+                payload.transcript = Arc::default();
+                self.endpoint.send(&path, body, move || api.decoder(&payload, &limits))
             }
             Err(error) => Box::pin(stream::iter([Err(error)])),
         }
@@ -211,27 +207,5 @@ impl<A: Api> ApiProviderBuilder<A> {
     pub fn build(mut self) -> Result<ApiProvider<A>> {
         let (api, endpoint) = A::bind(self.setup, &mut self.settings)?;
         Ok(ApiProvider { endpoint, api: Arc::new(api), limits: Arc::new(self.settings.limits) })
-    }
-}
-
-/// A decoder of one API's event stream. The types of the decoders are its aliases.
-#[derive(Debug)]
-pub struct ApiDecoder<R> {
-    pub(super) wire: SseWire<R>,
-}
-
-impl<R: EventReader> ApiDecoder<R> {
-    pub(super) fn of(reader: R, limits: &Limits) -> Self {
-        Self { wire: SseWire::new(reader, limits) }
-    }
-}
-
-impl<R: EventReader> WireDecoder for ApiDecoder<R> {
-    fn feed(&mut self, chunk: Bytes, events: &mut EventBuf<LlmEvent>) -> Result<()> {
-        self.wire.feed(chunk, events)
-    }
-
-    fn finish(&mut self, events: &mut EventBuf<LlmEvent>) -> Result<()> {
-        self.wire.finish(events)
     }
 }

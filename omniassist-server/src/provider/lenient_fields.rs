@@ -7,6 +7,7 @@ use std::marker::PhantomData;
 
 use omniassist_core::Text;
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::Number;
 use serde_json::value::RawValue;
 
 /// A string field. Null, a list and an object read as absent, a number as its digits.
@@ -16,14 +17,6 @@ use serde_json::value::RawValue;
 pub(super) struct Str<'a>(Option<Cow<'a, str>>);
 
 impl<'a> Str<'a> {
-    pub(super) fn borrowed(text: &'a str) -> Self {
-        Self(Some(Cow::Borrowed(text)))
-    }
-
-    pub(super) fn owned(text: String) -> Self {
-        Self(Some(Cow::Owned(text)))
-    }
-
     /// Returns the string; empty if absent.
     pub(super) fn as_str(&self) -> &str {
         self.0.as_deref().unwrap_or_default()
@@ -49,59 +42,19 @@ impl<'a> Str<'a> {
     }
 }
 
+impl<'de: 'a, 'a> Lenient<'de> for Str<'a> {
+    fn text(text: Cow<'de, str>) -> Self {
+        Self(Some(text))
+    }
+
+    fn number(number: Number) -> Self {
+        Self(Some(Cow::Owned(number.to_string())))
+    }
+}
+
 impl<'de: 'a, 'a> Deserialize<'de> for Str<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Strings;
-
-        impl<'de> Visitor<'de> for Strings {
-            type Value = Str<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a string")
-            }
-
-            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
-                Ok(Str(Some(Cow::Borrowed(text))))
-            }
-
-            fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
-                Ok(Str(Some(Cow::Owned(text.to_owned()))))
-            }
-
-            fn visit_string<E>(self, text: String) -> Result<Self::Value, E> {
-                Ok(Str(Some(Cow::Owned(text))))
-            }
-
-            fn visit_u64<E>(self, number: u64) -> Result<Self::Value, E> {
-                Ok(Str(Some(Cow::Owned(number.to_string()))))
-            }
-
-            fn visit_i64<E>(self, number: i64) -> Result<Self::Value, E> {
-                Ok(Str(Some(Cow::Owned(number.to_string()))))
-            }
-
-            fn visit_f64<E>(self, number: f64) -> Result<Self::Value, E> {
-                Ok(Str(Some(Cow::Owned(number.to_string()))))
-            }
-
-            fn visit_bool<E>(self, _: bool) -> Result<Self::Value, E> {
-                Ok(Str(None))
-            }
-
-            fn visit_unit<E>(self) -> Result<Self::Value, E> {
-                Ok(Str(None))
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<Self::Value, A::Error> {
-                skip_seq(seq).map(|()| Str(None))
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
-                skip_map(map).map(|()| Str(None))
-            }
-        }
-
-        deserializer.deserialize_any(Strings)
+        lenient(deserializer)
     }
 }
 
@@ -109,53 +62,21 @@ impl<'de: 'a, 'a> Deserialize<'de> for Str<'a> {
 #[derive(Debug, Default, Clone, Copy)]
 pub(super) struct Num(pub(super) Option<u64>);
 
+impl<'de> Lenient<'de> for Num {
+    fn text(text: Cow<'de, str>) -> Self {
+        Self(text.parse().ok())
+    }
+
+    fn number(number: Number) -> Self {
+        // Counts stay far below 2^53, where a float is exact; the cast saturates.
+        let whole = |number: &f64| *number >= 0.0 && number.fract() == 0.0;
+        Self(number.as_u64().or_else(|| number.as_f64().filter(whole).map(|number| number as u64)))
+    }
+}
+
 impl<'de> Deserialize<'de> for Num {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Numbers;
-
-        impl<'de> Visitor<'de> for Numbers {
-            type Value = Num;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a number")
-            }
-
-            fn visit_u64<E>(self, number: u64) -> Result<Num, E> {
-                Ok(Num(Some(number)))
-            }
-
-            fn visit_i64<E>(self, number: i64) -> Result<Num, E> {
-                Ok(Num(u64::try_from(number).ok()))
-            }
-
-            fn visit_f64<E>(self, number: f64) -> Result<Num, E> {
-                // Counts stay far below 2^53, where a float is exact; the cast saturates.
-                let whole = number >= 0.0 && number.fract() == 0.0;
-                Ok(Num(whole.then_some(number as u64)))
-            }
-
-            fn visit_str<E>(self, text: &str) -> Result<Num, E> {
-                Ok(Num(text.parse().ok()))
-            }
-
-            fn visit_bool<E>(self, _: bool) -> Result<Num, E> {
-                Ok(Num(None))
-            }
-
-            fn visit_unit<E>(self) -> Result<Num, E> {
-                Ok(Num(None))
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<Num, A::Error> {
-                skip_seq(seq).map(|()| Num(None))
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Num, A::Error> {
-                skip_map(map).map(|()| Num(None))
-            }
-        }
-
-        deserializer.deserialize_any(Numbers)
+        lenient(deserializer)
     }
 }
 
@@ -192,60 +113,138 @@ impl<T> IntoIterator for Few<T> {
     }
 }
 
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for Few<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Lists<T>(PhantomData<T>);
-
-        impl<'de, T: Deserialize<'de>> Visitor<'de> for Lists<T> {
-            type Value = Few<T>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a list")
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Few<T>, A::Error> {
-                let mut few = Few::default();
-                while let Some(element) = seq.next_element::<Option<T>>()? {
-                    match element {
-                        Some(element) if few.first.is_none() => few.first = Some(element),
-                        Some(element) => few.rest.push(element),
-                        None => {}
-                    }
-                }
-                Ok(few)
-            }
-
-            fn visit_str<E>(self, _: &str) -> Result<Few<T>, E> {
-                Ok(Few::default())
-            }
-
-            fn visit_bool<E>(self, _: bool) -> Result<Few<T>, E> {
-                Ok(Few::default())
-            }
-
-            fn visit_u64<E>(self, _: u64) -> Result<Few<T>, E> {
-                Ok(Few::default())
-            }
-
-            fn visit_i64<E>(self, _: i64) -> Result<Few<T>, E> {
-                Ok(Few::default())
-            }
-
-            fn visit_f64<E>(self, _: f64) -> Result<Few<T>, E> {
-                Ok(Few::default())
-            }
-
-            fn visit_unit<E>(self) -> Result<Few<T>, E> {
-                Ok(Few::default())
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Few<T>, A::Error> {
-                skip_map(map).map(|()| Few::default())
+impl<'de, T: Deserialize<'de>> Lenient<'de> for Few<T> {
+    fn list<A: SeqAccess<'de>>(mut list: A) -> Result<Self, A::Error> {
+        let mut few = Self::default();
+        while let Some(element) = list.next_element::<Option<T>>()? {
+            match element {
+                Some(element) if few.first.is_none() => few.first = Some(element),
+                Some(element) => few.rest.push(element),
+                None => {}
             }
         }
-
-        deserializer.deserialize_any(Lists(PhantomData))
+        Ok(few)
     }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Few<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        lenient(deserializer)
+    }
+}
+
+/// The first of several alternative answers: the element of a list whose index is 0 or absent. A client that asks for
+/// one answer gets no other.
+#[derive(Debug)]
+pub(super) struct First<T>(pub(super) Option<T>);
+
+/// An alternative answer, which says its place.
+pub(super) trait Alternative {
+    fn index(&self) -> Num;
+}
+
+impl<T> Default for First<T> {
+    fn default() -> Self {
+        Self(None)
+    }
+}
+
+impl<'de, T: Deserialize<'de> + Alternative> Lenient<'de> for First<T> {
+    fn list<A: SeqAccess<'de>>(mut list: A) -> Result<Self, A::Error> {
+        let mut first = Self(None);
+        while let Some(element) = list.next_element::<Option<T>>()? {
+            if first.0.is_none() && element.as_ref().is_some_and(|one| one.index().0.unwrap_or(0) == 0) {
+                first.0 = element;
+            }
+        }
+        Ok(first)
+    }
+}
+
+impl<'de, T: Deserialize<'de> + Alternative> Deserialize<'de> for First<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        lenient(deserializer)
+    }
+}
+
+/// A value that is not read. Unlike a field that serde does not know, it costs no allocation where it is a list.
+#[derive(Debug, Default)]
+pub(super) struct Skipped;
+
+impl Lenient<'_> for Skipped {}
+
+impl<'de> Deserialize<'de> for Skipped {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        lenient(deserializer)
+    }
+}
+
+/// A type that every JSON value reads as. The values that an implementation does not name read as the default.
+pub(super) trait Lenient<'de>: Default {
+    fn text(_text: Cow<'de, str>) -> Self {
+        Self::default()
+    }
+
+    fn number(_number: Number) -> Self {
+        Self::default()
+    }
+
+    fn list<A: SeqAccess<'de>>(mut list: A) -> Result<Self, A::Error> {
+        while list.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(Self::default())
+    }
+}
+
+/// Reads a value of any type.
+pub(super) fn lenient<'de, T: Lenient<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
+    struct Any<T>(PhantomData<T>);
+
+    impl<'de, T: Lenient<'de>> Visitor<'de> for Any<T> {
+        type Value = T;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a JSON value")
+        }
+
+        fn visit_borrowed_str<E>(self, text: &'de str) -> Result<T, E> {
+            Ok(T::text(Cow::Borrowed(text)))
+        }
+
+        fn visit_str<E>(self, text: &str) -> Result<T, E> {
+            Ok(T::text(Cow::Owned(text.to_owned())))
+        }
+
+        fn visit_u64<E>(self, number: u64) -> Result<T, E> {
+            Ok(T::number(number.into()))
+        }
+
+        fn visit_i64<E>(self, number: i64) -> Result<T, E> {
+            Ok(T::number(number.into()))
+        }
+
+        fn visit_f64<E>(self, number: f64) -> Result<T, E> {
+            Ok(Number::from_f64(number).map(T::number).unwrap_or_default())
+        }
+
+        fn visit_bool<E>(self, _: bool) -> Result<T, E> {
+            Ok(T::default())
+        }
+
+        fn visit_unit<E>(self) -> Result<T, E> {
+            Ok(T::default())
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<T, A::Error> {
+            T::list(list)
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<T, A::Error> {
+            while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+            Ok(T::default())
+        }
+    }
+
+    deserializer.deserialize_any(Any(PhantomData))
 }
 
 /// Returns the text of a field that holds a string or, against the documentation, the object that the string should
@@ -263,16 +262,6 @@ pub(super) fn string_or_json(raw: Option<&RawValue>, whole: &Text) -> Text {
 /// Returns `true` if the text is one complete JSON value.
 pub(super) fn is_complete_json(text: &str) -> bool {
     serde_json::from_str::<IgnoredAny>(text).is_ok()
-}
-
-fn skip_seq<'de, A: SeqAccess<'de>>(mut seq: A) -> Result<(), A::Error> {
-    while seq.next_element::<IgnoredAny>()?.is_some() {}
-    Ok(())
-}
-
-fn skip_map<'de, A: MapAccess<'de>>(mut map: A) -> Result<(), A::Error> {
-    while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-    Ok(())
 }
 
 #[cfg(test)]

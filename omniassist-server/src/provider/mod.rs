@@ -134,6 +134,8 @@ mod fallback;
 pub mod gemini;
 #[cfg(feature = "__transport")]
 mod lenient_fields;
+#[cfg(feature = "__transport")]
+mod metadata;
 #[cfg(feature = "openai")]
 pub mod openai;
 #[cfg(feature = "__transport")]
@@ -147,7 +149,7 @@ use std::sync::Arc;
 #[cfg(feature = "anthropic")]
 pub use anthropic::AnthropicProvider;
 #[cfg(feature = "__transport")]
-pub use api::{ApiDecoder, ApiProvider, ApiProviderBuilder};
+pub use api::{ApiProvider, ApiProviderBuilder};
 #[cfg(feature = "__transport")]
 pub use error_report::error_from_response;
 pub use fallback::{Fallback, Switch};
@@ -158,6 +160,9 @@ use omniassist_core::transcript::ToolResult;
 use omniassist_core::{LlmEvent, LlmPayload};
 #[cfg(feature = "openai")]
 pub use openai::{OpenAiChatProvider, OpenAiProvider};
+
+#[cfg(feature = "__transport")]
+pub use wire::ApiDecoder;
 
 pub use crate::decoder::{LlmStream, WireDecoder};
 use crate::{Error, Result};

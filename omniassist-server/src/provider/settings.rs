@@ -80,7 +80,7 @@ impl Settings {
     /// Checks the settings and binds them to one path below the base URL.
     pub(super) fn bind(&self, path: &str) -> Result<Endpoint> {
         let base_url = self.base_url.trim().trim_end_matches('/');
-        let host = check_base_url(base_url)?;
+        let uri = check_base_url(base_url)?;
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         let has_credential = !self.headers.is_empty();
@@ -96,7 +96,7 @@ impl Settings {
                     }
                 }
             }
-            None if has_credential || is_loopback(&host) => {}
+            None if has_credential || uri.host().is_some_and(is_loopback) => {}
             None => {
                 let variable = self.location.key_variables.first().copied().unwrap_or_default();
                 return Err(Error::configuration(format!("no API key: set {variable}, or call `api_key`")));
@@ -117,12 +117,13 @@ impl Settings {
         Ok(Endpoint {
             url: format!("{base_url}{path}"),
             headers: Arc::new(headers),
-            transport: Transport::new(self.limits.clone(), base_url, &self.root_certificates)?,
+            transport: Transport::new(self.limits.clone(), &uri, &self.root_certificates)?,
         })
     }
 
     pub(super) fn host(&self) -> Option<String> {
-        check_base_url(self.base_url.trim().trim_end_matches('/')).ok()
+        let uri = check_base_url(self.base_url.trim().trim_end_matches('/')).ok()?;
+        uri.host().map(str::to_ascii_lowercase)
     }
 }
 
@@ -167,8 +168,8 @@ impl fmt::Debug for Endpoint {
     }
 }
 
-/// Checks a base URL and returns its host.
-fn check_base_url(url: &str) -> Result<String> {
+/// Reads a base URL.
+fn check_base_url(url: &str) -> Result<Uri> {
     let wrong = |why: &'static str| Error::configuration(why);
     // `Uri` drops a fragment silently.
     if url.contains('#') {
@@ -187,10 +188,10 @@ fn check_base_url(url: &str) -> Result<String> {
     if uri.authority().is_some_and(|authority| authority.as_str().contains('@')) {
         return Err(wrong("`base_url` must not hold a user name or password"));
     }
-    match uri.host() {
-        Some(host) if !host.is_empty() => Ok(host.to_ascii_lowercase()),
-        _ => Err(wrong("`base_url` has no host")),
+    if uri.host().is_none_or(str::is_empty) {
+        return Err(wrong("`base_url` has no host"));
     }
+    Ok(uri)
 }
 
 fn secret_value(what: &'static str, value: &str) -> Result<HeaderValue> {
@@ -199,77 +200,4 @@ fn secret_value(what: &'static str, value: &str) -> Result<HeaderValue> {
         .map_err(|_| Error::configuration(format!("`{what}`: the value cannot stand in a header")))?;
     value.set_sensitive(true);
     Ok(value)
-}
-
-#[cfg(test)]
-#[cfg(feature = "openai")]
-mod tests {
-    use super::*;
-    use crate::provider::openai::OPENAI;
-
-    fn with(base_url: &str) -> Settings {
-        Settings { base_url: base_url.to_owned(), ..Settings::new(&OPENAI) }
-    }
-
-    #[test]
-    fn base_urls_are_checked() {
-        for good in [
-            "https://api.openai.com/v1",
-            "http://127.0.0.1:8080/v1/",
-            "http://[::1]:1/v1",
-            " http://localhost:1234/v1 ",
-        ] {
-            assert!(
-                Settings { api_key: Some("k".into()), ..with(good) }.bind("/responses").is_ok(),
-                "{good}"
-            );
-        }
-        for bad in [
-            "",
-            "api.openai.com/v1",
-            "ftp://x/v1",
-            "https://u:p@x/v1",
-            "https://x/v1?a=b",
-            "https://x/v1#f",
-            "https:///v1",
-        ] {
-            assert!(Settings { api_key: Some("k".into()), ..with(bad) }.bind("/responses").is_err(), "{bad}");
-        }
-        let endpoint = with("http://127.0.0.1:8080/v1//").bind("/chat/completions").unwrap();
-        assert_eq!(endpoint.url, "http://127.0.0.1:8080/v1/chat/completions");
-    }
-
-    #[test]
-    fn only_loopback_does_without_a_key() {
-        assert!(with("http://localhost:8080/v1").bind("/responses").is_ok());
-        assert!(with("http://127.8.9.1/v1").bind("/responses").is_ok());
-        assert!(with("https://example.com/v1").bind("/responses").unwrap_err().is_configuration());
-    }
-
-    #[test]
-    fn the_key_is_never_printed() {
-        let settings = Settings {
-            api_key: Some("canary-key".into()),
-            headers: vec![("api-key".to_owned(), "canary-header".into())],
-            ..Settings::new(&OPENAI)
-        };
-        let endpoint = settings.bind("/responses").unwrap();
-        assert!(endpoint.headers.get(AUTHORIZATION).is_some_and(HeaderValue::is_sensitive));
-        let bad =
-            Settings { api_key: Some("canary\nkey".into()), ..Settings::new(&OPENAI) }.bind("/").unwrap_err();
-        let printed = format!("{settings:?} {endpoint:?} {:?} {bad:?} {bad}", endpoint.headers);
-        assert!(!printed.contains("canary"), "{printed}");
-    }
-
-    #[test]
-    fn empty_variables_count_as_unset() {
-        let settings = Settings::from_vars(&OPENAI, |name| match name {
-            "OPENAI_API_KEY" => Some(" key \n".to_owned()),
-            "OPENAI_BASE_URL" => Some(String::new()),
-            _ => None,
-        });
-        assert_eq!(settings.base_url, OPENAI.base_url);
-        assert_eq!(settings.api_key.unwrap().expose_secret(), "key");
-        assert_eq!(settings.model, None);
-    }
 }

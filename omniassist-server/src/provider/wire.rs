@@ -23,8 +23,8 @@ pub trait EventReader: Send {
     fn end(&mut self, out: &mut EventBuf<LlmEvent>) -> Result<()>;
 }
 
-/// Drives an [`EventReader`] from bytes.
-pub(super) struct SseWire<R> {
+/// A decoder of one API's event stream: drives an [`EventReader`] from bytes. The types of the decoders are its aliases.
+pub struct ApiDecoder<R> {
     reader: R,
     sse: SseDecoder,
     body: Body,
@@ -40,8 +40,8 @@ enum Body {
     Json(BytesMut),
 }
 
-impl<R: EventReader> SseWire<R> {
-    pub(super) fn new(reader: R, limits: &Limits) -> Self {
+impl<R: EventReader> ApiDecoder<R> {
+    pub(super) fn of(reader: R, limits: &Limits) -> Self {
         Self {
             reader,
             sse: SseDecoder::new(limits.max_sse_event_bytes),
@@ -113,7 +113,7 @@ impl<R: EventReader> SseWire<R> {
     }
 }
 
-impl<R: EventReader> WireDecoder for SseWire<R> {
+impl<R: EventReader> WireDecoder for ApiDecoder<R> {
     fn feed(&mut self, chunk: Bytes, events: &mut EventBuf<LlmEvent>) -> Result<()> {
         self.guarded(|wire| wire.take(chunk, events))
     }
@@ -123,9 +123,9 @@ impl<R: EventReader> WireDecoder for SseWire<R> {
     }
 }
 
-impl<R> fmt::Debug for SseWire<R> {
+impl<R> fmt::Debug for ApiDecoder<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SseWire").field("failed", &self.failed).finish_non_exhaustive()
+        f.debug_struct("ApiDecoder").field("failed", &self.failed).finish_non_exhaustive()
     }
 }
 
@@ -142,72 +142,4 @@ pub(super) fn broken_json(source: serde_json::Error) -> Error {
 /// Returns `true` if data may be an object. Some servers send keep-alives as data, empty or not JSON.
 pub(super) fn is_object(data: &str) -> bool {
     data.trim_ascii_start().starts_with('{')
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Fails at data that says so.
-    struct Nothing;
-
-    impl EventReader for Nothing {
-        fn event(&mut self, _: &str, data: &Text, events: &mut EventBuf<LlmEvent>) -> Result<()> {
-            events.push(LlmEvent::TextDelta { block: 0, delta: data.clone() });
-            if data == "fail" { Err(Error::provider(ProviderErrorKind::RateLimited)) } else { Ok(()) }
-        }
-
-        fn is_terminal(&self, _: &str, _: &Text) -> bool {
-            false
-        }
-
-        fn end(&mut self, _: &mut EventBuf<LlmEvent>) -> Result<()> {
-            Ok(())
-        }
-    }
-
-    /// The failure of a body that comes in chunks of this length.
-    fn failure(body: &[u8], chunk: usize) -> Option<ProviderErrorKind> {
-        let mut limits = Limits::default();
-        limits.max_sse_event_bytes = 64;
-        let mut wire = SseWire::new(Nothing, &limits);
-        let mut events = EventBuf::new();
-        let fed =
-            body.chunks(chunk).try_for_each(|chunk| wire.feed(Bytes::copy_from_slice(chunk), &mut events));
-        fed.and_then(|()| wire.finish(&mut events)).err().and_then(|error| error.provider_kind())
-    }
-
-    #[test]
-    fn a_decoder_that_has_failed_stays_failed() {
-        let mut wire = SseWire::new(Nothing, &Limits::default());
-        let mut events = EventBuf::new();
-        let fed = wire.feed(Bytes::from_static(b"data: a\n\ndata: fail\n\ndata: b\n\n"), &mut events);
-        let kind = Some(ProviderErrorKind::RateLimited);
-        assert_eq!(fed.unwrap_err().provider_kind(), kind);
-        assert_eq!(events.drain().count(), 2);
-        assert_eq!(
-            wire.feed(Bytes::from_static(b"data: c\n\n"), &mut events).unwrap_err().provider_kind(),
-            kind
-        );
-        assert_eq!(wire.finish(&mut events).unwrap_err().provider_kind(), kind);
-        assert!(events.is_empty());
-    }
-
-    /// A form feed is white space, but not to a parser of JSON.
-    #[test]
-    fn white_space_before_json_counts_for_nothing_however_it_is_cut() {
-        let limited = br#"{"error":{"type":"rate_limit_error","message":"slow down"}}"#;
-        for (rest, kind) in [
-            (&br#"{"t:"#[..], ProviderErrorKind::Interrupted),
-            (br#"{"t":x}"#, ProviderErrorKind::Protocol),
-            (limited, ProviderErrorKind::RateLimited),
-        ] {
-            for blank in ["", " \r\n", "\x0c", "\n \x0c\t        "] {
-                let body = [blank.as_bytes(), rest].concat();
-                for chunk in [1, 2, blank.len() + 1, body.len()] {
-                    assert_eq!(failure(&body, chunk), Some(kind), "{blank:?} by {chunk}");
-                }
-            }
-        }
-    }
 }

@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use http::header::ACCEPT_ENCODING;
-use http::{HeaderMap, HeaderValue};
+use http::{HeaderMap, HeaderValue, Uri};
 use omniassist_core::Limits;
 
 use super::answer::Answer;
@@ -13,8 +13,8 @@ use super::loopback::is_loopback;
 use super::request::{ProviderRequest, ReadError};
 use super::shared::Shared;
 use super::tls::Roots;
+use crate::Result;
 use crate::decoder::{LlmStream, WireDecoder};
-use crate::{Error, Result};
 
 /// First-byte deadline of a provider on the network.
 const FIRST_BYTE: Duration = Duration::from_secs(60);
@@ -34,18 +34,11 @@ impl Transport {
     ///
     /// # Errors
     ///
-    /// [`Error::is_configuration`] when the base URL is not an absolute `http:` or `https:` URL, when a root
-    /// certificate is none, when the system's certificates cannot be loaded, or when the URL needs TLS and the build
-    /// has none.
-    pub(crate) fn new(limits: Limits, base_url: &str, root_certificates: &[Vec<u8>]) -> Result<Self> {
-        let url = reqwest::Url::parse(base_url).map_err(|error| {
-            Error::configuration("the base URL is not an absolute URL").with_source(error)
-        })?;
-        if !matches!(url.scheme(), "http" | "https") {
-            return Err(Error::configuration("the base URL is neither http: nor https:"));
-        }
-        let loopback = url.host_str().is_some_and(is_loopback);
-        let roots = Roots::read(root_certificates, url.scheme() == "https")?;
+    /// Returns an error if a root certificate is none, if the system's certificates cannot be loaded, or if the URL needs
+    /// TLS and the build has none.
+    pub(crate) fn new(limits: Limits, base_url: &Uri, root_certificates: &[Vec<u8>]) -> Result<Self> {
+        let loopback = base_url.host().is_some_and(is_loopback);
+        let roots = Roots::read(root_certificates, base_url.scheme_str() == Some("https"))?;
         let of_client = limits.clone();
         let recipe = move || {
             let client = roots.add_to(client(&of_client));

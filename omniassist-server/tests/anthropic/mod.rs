@@ -10,6 +10,7 @@ mod decode;
 mod encode;
 mod fixtures;
 mod provider;
+mod schemas;
 pub(crate) mod streams;
 
 use omniassist_server::core::Limits;

@@ -42,7 +42,7 @@ async fn time(Args(Time { zone }): Args<Time>, State(ran): State<Ran>) -> Result
 }
 
 /// Limits that end a test soon.
-pub(super) fn limits() -> Limits {
+pub(crate) fn limits() -> Limits {
     let mut limits = Limits::default();
     limits.retry_base_delay = Duration::from_millis(1);
     limits.retry_max_delay = Duration::from_millis(4);

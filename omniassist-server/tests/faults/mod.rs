@@ -10,20 +10,20 @@
 //! | 4 | byte order mark | `framing` | core `sse::framing` |
 //! | 5 | no space, no colon, unknown fields | `framing` | core `sse::framing` |
 //! | 6 | data in several lines | `framing` | core `sse::framing` |
-//! | 7 | comments | `framing` | `transport::tests::deadlines` |
+//! | 7 | comments | `framing` | `transport::deadlines` |
 //! | 8 | malformed keep-alives | `framing` | `openai::decode_responses` |
 //! | 9 | undocumented events | `framing` | `openai::decode_responses` |
 //! | 10 | unknown words, nulls | `framing` | `openai::decode_chat` |
 //! | 11 | `[DONE]` missing, twice, early | `framing` | `openai::decode_chat` |
 //! | 12 | last event without a blank line | `framing` | core `sse::framing` |
-//! | 13 | endless line, endless event | `cost` (3) | core `sse::limits`, `transport::tests::answers` |
+//! | 13 | endless line, endless event | `cost` (3) | core `sse::limits`, `transport::answers` |
 //! | 14 | 100,000 one-character deltas | `cost` | |
 //! | 15 | invalid UTF-8 | `framing` | core `sse::framing` |
-//! | 16 | gzip, truncated gzip, bomb | `framing`, `cost` | `transport::tests::gzip` |
-//! | 17 | page under 200 | `framing` | `transport::tests::answers` |
-//! | 18 | JSON error under 200 | `framing` | `transport::tests::answers` |
-//! | 19 | error as the first event | `framing` | `transport::tests::repeats` |
-//! | 20 | error after content | `framing` | `transport::tests::repeats` |
+//! | 16 | gzip, truncated gzip, bomb | `framing`, `cost` | `transport::gzip` |
+//! | 17 | page under 200 | `framing` | `transport::answers` |
+//! | 18 | JSON error under 200 | `framing` | `transport::answers` |
+//! | 19 | error as the first event | `framing` | `transport::repeats` |
+//! | 20 | error after content | `framing` | `transport::repeats` |
 //! | 21 | error in two shapes | `framing` | `openai::decode_responses` |
 //! | 22 | error chunk before `[DONE]` | `framing` | `openai::decode_chat` |
 //! | 23 | end within text | `meaning` | `openai::cuts` |
@@ -50,22 +50,22 @@
 //! | 44 | tools that the provider runs | `meaning` | `openai::decode_responses` |
 //! | 45 | tools that are not there | `meaning` | core `machine` |
 //! | 46 | endless loop | `meaning` | core `machine` |
-//! | 47 | 429 with every `Retry-After` | `transport` | `transport::retry_after`, `transport::tests::repeats` |
-//! | 48 | 5xx and 529 before any byte | `transport` | `transport::tests::repeats` |
-//! | 49 | 400, 401, 403, 404 | `transport`, `recorded_errors` | `transport::tests::repeats` |
-//! | 50 | failure after something was said | `transport` | `transport::tests::repeats`, `fallback` |
-//! | 51 | slow first byte | `transport` | `transport::tests::deadlines` |
-//! | 52 | stall | `transport` | `transport::tests::deadlines` |
+//! | 47 | 429 with every `Retry-After` | `transport` | `transport::retry_after`, `transport::repeats` |
+//! | 48 | 5xx and 529 before any byte | `transport` | `transport::repeats` |
+//! | 49 | 400, 401, 403, 404 | `transport`, `recorded_errors` | `transport::repeats` |
+//! | 50 | failure after something was said | `transport` | `transport::repeats`, `fallback` |
+//! | 51 | slow first byte | `transport` | `transport::deadlines` |
+//! | 52 | stall | `transport` | `transport::deadlines` |
 //! | 53 | dribble | `transport` | `engine` |
-//! | 54 | RST; `RST_STREAM`, `GOAWAY` | `transport` | `transport::tests::http2` |
-//! | 55 | dead pooled connection | `transport` | `transport::tests::repeats` |
-//! | 56 | no name, no route, proxy 407 | `transport` | `transport::tests::network`, `transport::tests::deadlines` |
+//! | 54 | RST; `RST_STREAM`, `GOAWAY` | `transport` | `transport::http2` |
+//! | 55 | dead pooled connection | `transport` | `transport::repeats` |
+//! | 56 | no name, no route, proxy 407 | `transport` | `transport::tests::network`, `transport::deadlines` |
 //! | 56 | unknown authority, expired certificate, wrong host name | `tls` | |
-//! | 56 | TLS handshake cut, reset, stalled; no TLS at all | `tls` | `transport::tests::network` |
+//! | 56 | TLS handshake cut, reset, stalled; no TLS at all | `tls` | |
 //! | 56 | plain HTTP to a port that wants TLS | `tls` | |
-//! | 57 | redirects | `transport` | `transport::tests::network` |
-//! | 58 | endless head, 1xx, trailers | `transport` | `transport::tests::network` |
-//! | 59 | sends on after a close | `transport` | `transport::tests::drops` |
+//! | 57 | redirects | `transport` | |
+//! | 58 | endless head, 1xx, trailers | `transport` | `transport::framing` |
+//! | 59 | sends on after a close | `transport` | `transport::drops` |
 //!
 //! A conversation that is too long for the model is in `overflow`.
 
@@ -84,3 +84,6 @@ mod overflow;
 mod recorded_errors;
 mod tls;
 mod transport;
+
+pub(crate) use ask::limits;
+pub(crate) use tls::{Authority, acceptor, authority};

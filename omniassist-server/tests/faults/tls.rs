@@ -20,9 +20,9 @@ use tokio_rustls::rustls::pki_types::PrivateKeyDer;
 
 const KEY: &str = "sk-canary-0123456789";
 
-type Authority = CertifiedIssuer<'static, KeyPair>;
+pub(crate) type Authority = CertifiedIssuer<'static, KeyPair>;
 
-fn authority(name: &str) -> Authority {
+pub(crate) fn authority(name: &str) -> Authority {
     let mut params = CertificateParams::new([]).unwrap();
     params.distinguished_name.push(DnType::CommonName, name);
     params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
@@ -30,7 +30,7 @@ fn authority(name: &str) -> Authority {
 }
 
 /// A server's side of TLS, with a certificate for this name that was valid from 2020 until this year.
-fn acceptor(authority: &Authority, name: &str, until: i32) -> TlsAcceptor {
+pub(crate) fn acceptor(authority: &Authority, name: &str, until: i32) -> TlsAcceptor {
     let key = KeyPair::generate().unwrap();
     let mut params = CertificateParams::new([name.to_owned()]).unwrap();
     params.not_before = date_time_ymd(2020, 1, 1);

@@ -8,6 +8,8 @@
 
 mod decode;
 mod encode;
+mod models;
+mod partial;
 mod provider;
 mod recorded;
 mod streams;

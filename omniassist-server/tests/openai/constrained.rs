@@ -226,6 +226,33 @@ const WORDS: &[&str] =
     &["{\"tool\":\"reply\",", "\"with\":\"It ", "is \\ud83c", "\\udf1e ", "21 \\\"C\\\".", "\"", "}"];
 
 #[test]
+fn an_answer_reads_alike_in_any_pieces() {
+    for (answer, words, call) in [
+        (r#"{"tool":"reply","with":"Hi \"you\" \u00e9\ud83e\udd80\n"}"#, "Hi \"you\" é🦀\n", None),
+        ("{\n \"tool\" : \"reply\" ,\n \"with\" : \"a\\\\b{\" }\n", "a\\b{", None),
+        (r#"{"tool":"reply","with":"\ud83e!\udd80\ud83e"}"#, "\u{fffd}!\u{fffd}\u{fffd}", None),
+        (r#"{"tool":"t","with":{"a":"}\"]","b":[{}]} } tail"#, "", Some(r#"{"a":"}\"]","b":[{}]}"#)),
+        (r#"{"with":{"a":1},"tool":"t"}"#, "", Some(r#"{"a":1}"#)),
+        (r#"{"with":"early","tool":"reply"}"#, "early", None),
+        (r#"{"tool":"reply","with":"late","why":["}"]}"#, "late", None),
+    ] {
+        let check = |pieces: &[&str]| {
+            let said = fold(&decode(&Limits::default(), [&stream(pieces, "stop")[..]]).events);
+            let ended = said.calls.first().map(|call| call.ended.as_deref().unwrap());
+            assert_eq!((said.text.as_str(), ended), (words, call), "{pieces:?}");
+            assert!(!said.finish.unwrap().2, "{pieces:?}");
+        };
+        let characters: Vec<String> = answer.chars().map(String::from).collect();
+        check(&characters.iter().map(String::as_str).collect::<Vec<_>>());
+        for (cut, _) in answer.char_indices() {
+            check(&[&answer[..cut], &answer[cut..]]);
+        }
+    }
+    let broken = said(&stream(&[r#"{"tool":"reply","with":"\x"}"#], "stop"));
+    assert!(broken.finish.unwrap().2);
+}
+
+#[test]
 fn a_choice_is_a_call() {
     let said = said(&stream(CALL, "stop"));
     assert_eq!((said.text.as_str(), said.calls.len()), ("", 1));
@@ -292,9 +319,16 @@ fn an_object_that_does_not_close_is_truncated_whatever_the_finish_word() {
 
 #[test]
 fn what_is_not_of_the_form_is_text() {
-    for pieces in
-        [&["Su", "re, {it} rains."][..], &["{\"wea", "ther\": 1, }"], &["{\"tool\": 7}", "x"], &["{}"]]
-    {
+    for pieces in [
+        &["Su", "re, {it} rains."][..],
+        &["{\"wea", "ther\": 1, }"],
+        &["{\"tool\": 7}", "x"],
+        &["{}"],
+        &["[1]"],
+        &[r#"{"tool":"t","with":[1]}"#],
+        &[r#"{"tool":"t"}"#],
+        &[r#"{"tool":"t" "with""#],
+    ] {
         let said = said(&stream(pieces, "stop"));
         assert_eq!((said.text.as_str(), said.calls.len()), (pieces.concat().as_str(), 0));
         assert_eq!(said.finish.unwrap(), (FinishReason::Stop, Some("stop".to_owned()), false));

@@ -2,7 +2,7 @@
 
 use omniassist_server::ProviderErrorKind;
 use omniassist_server::core::event::CallKind;
-use omniassist_server::core::{FinishReason, LlmEvent};
+use omniassist_server::core::{EventBuf, FinishReason, LlmEvent};
 use serde_json::{Value, json};
 
 use super::harness::{Api, decode, whole};
@@ -351,6 +351,39 @@ fn arguments_are_bounded() {
         assert_eq!(fed.is_ok(), fits, "{length}");
         if let Err(error) = fed {
             assert_eq!(error.provider_kind(), Some(ProviderErrorKind::TooLarge));
+        }
+    }
+}
+
+#[test]
+fn a_decoder_that_has_failed_stays_failed() {
+    let limited = json!({"error": {"type": "rate_limit_error", "message": "slow down"}});
+    let bytes = chat_done(&[delta(json!({"content": "a"})), limited, delta(json!({"content": "b"}))]);
+    let mut decoder = Api::Chat.decoder();
+    let mut events = EventBuf::new();
+    let kind = Some(ProviderErrorKind::RateLimited);
+    assert_eq!(decoder.feed(bytes.into(), &mut events).unwrap_err().provider_kind(), kind);
+    assert_eq!(events.drain().filter(|event| matches!(event, LlmEvent::TextDelta { .. })).count(), 1);
+    assert_eq!(decoder.feed(chat_interleaved().into(), &mut events).unwrap_err().provider_kind(), kind);
+    assert_eq!(decoder.finish(&mut events).unwrap_err().provider_kind(), kind);
+    assert!(events.is_empty());
+}
+
+/// A form feed is white space, but not to a parser of JSON.
+#[test]
+fn white_space_before_a_json_body_is_dropped_however_it_is_cut() {
+    let limited = br#"{"error":{"type":"rate_limit_error","message":"slow down"}}"#;
+    for (rest, kind) in [
+        (&br#"{"t:"#[..], ProviderErrorKind::Interrupted),
+        (br#"{"t":x}"#, ProviderErrorKind::Protocol),
+        (limited, ProviderErrorKind::RateLimited),
+    ] {
+        for blank in ["", " \r\n", "\x0c", "\n \x0c\t        "] {
+            let body = [blank.as_bytes(), rest].concat();
+            for chunk in [1, 2, blank.len() + 1, body.len()] {
+                let error = decode(Api::Chat, body.chunks(chunk)).end.unwrap_err();
+                assert_eq!(error.provider_kind(), Some(kind), "{blank:?} by {chunk}");
+            }
         }
     }
 }

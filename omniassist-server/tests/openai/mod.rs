@@ -15,4 +15,6 @@ mod encode;
 mod fixtures;
 pub(crate) mod harness;
 mod provider;
+mod schemas;
+mod settings;
 pub(crate) mod streams;

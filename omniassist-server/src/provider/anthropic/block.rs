@@ -69,12 +69,13 @@ impl Block {
                 // Thinking that is not shown has no text, but its signature must go back all the same.
                 let block = block.or_else(|| signed.then(|| number(next_block)));
                 if let Some(block) = block {
-                    let metadata = signed.then(|| metadata::of(metadata::SIGNATURE, signature));
+                    let signature = signed.then(|| (metadata::SIGNATURE, signature.into()));
+                    let metadata = metadata::STATE.state(signature);
                     out.push(LlmEvent::ReasoningEnd { block, metadata });
                 }
             }
             Kind::Redacted { block, data } => {
-                let metadata = Some(metadata::of(metadata::REDACTED_DATA, data));
+                let metadata = metadata::STATE.state([(metadata::REDACTED_DATA, data.into())]);
                 out.push(LlmEvent::ReasoningEnd { block, metadata });
             }
             Kind::Call { number, given, arguments } => {
@@ -109,7 +110,7 @@ impl ProviderBlock {
             fields.insert("input".to_owned(), input);
             item = JsonText::from_serialize(&fields).unwrap_or_default();
         }
-        let replay_to = Some(Text::from_static(metadata::NAMESPACE));
+        let replay_to = Some(Text::from_static(metadata::STATE.0));
         LlmEvent::ProviderTool { id, kind, name, item, replay_to }
     }
 }

@@ -20,7 +20,7 @@ type Out = EventBuf<LlmEvent>;
 ///
 /// The finish is held back until `message_stop` or the end of the body. The end of a call is held back until the model
 /// continues or its stop reason has come: a call that the token limit cut gets a `content_block_stop` too.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Reader {
     max_arguments: usize,
     message_id: Option<Text>,
@@ -42,22 +42,7 @@ pub struct Reader {
 
 impl Reader {
     pub(super) fn new(limits: &Limits) -> Self {
-        Self {
-            max_arguments: limits.max_tool_args_bytes,
-            message_id: None,
-            started: false,
-            finished: false,
-            open: Vec::new(),
-            given: Vec::new(),
-            stopped: None,
-            next_block: 0,
-            next_call: 0,
-            next_source: 0,
-            last_ended: true,
-            counts: Counts::default(),
-            stop_reason: None,
-            cut: false,
-        }
+        Self { max_arguments: limits.max_tool_args_bytes, last_ended: true, ..Self::default() }
     }
 
     /// A second start of the same message is a repetition. That of another message means that a gateway has begun

@@ -6,20 +6,29 @@ use bytes::Bytes;
 use omniassist_core::{LlmPayload, Text, ToolChoice};
 use serde::Serialize;
 use serde::ser::SerializeMap;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::content::{CacheControl, Content, Marked};
 use super::messages::{self, Message};
-use super::messages_api::MessagesApi;
 use super::schema;
 use super::thinking::Plan;
 use crate::Result;
 use crate::provider::body::{self, Body, Fields};
 
+/// The provider's settings, beside a payload.
+#[derive(Debug, Clone)]
+pub struct MessagesApi {
+    pub(super) model: Text,
+    pub(super) max_tokens: u32,
+    pub(super) prompt_caching: bool,
+    /// `None`: by the model's name.
+    pub(super) adaptive_thinking: Option<bool>,
+}
+
 pub(super) fn encode(payload: &LlmPayload, options: &MessagesApi) -> Result<Bytes> {
     let model = payload.model.as_ref().unwrap_or(&options.model);
     let messages = messages::messages(&payload.transcript);
-    let plan = Plan::new(payload, options, model, &messages);
+    let plan = Plan::new(payload, options.max_tokens, options.adaptive_thinking, model, &messages);
     let messages = messages.finish(plan.takes_prefill, options.prompt_caching);
     let cache = options.prompt_caching.then_some(CacheControl::Ephemeral);
     body::encode(&Request { payload, model, plan, messages, cache }, payload)
@@ -46,7 +55,7 @@ impl Fields for Request<'_> {
             .options
             .response_schema
             .as_ref()
-            .map(|(_, schema)| Format { kind: "json_schema", schema: schema::answer(schema) });
+            .map(|(_, schema)| json!({"type": "json_schema", "schema": schema::answer(schema)}));
         if plan.effort.is_some() || format.is_some() {
             body.field("output_config", &OutputConfig { effort: plan.effort, format })?;
         }
@@ -79,14 +88,7 @@ struct OutputConfig<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     effort: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    format: Option<Format>,
-}
-
-#[derive(Serialize)]
-struct Format {
-    #[serde(rename = "type")]
-    kind: &'static str,
-    schema: Value,
+    format: Option<Value>,
 }
 
 #[derive(Serialize)]
@@ -99,30 +101,17 @@ struct Tool<'a> {
     cache_control: Option<CacheControl>,
 }
 
-#[derive(Serialize)]
-struct Choice<'a> {
-    #[serde(rename = "type")]
-    kind: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    name: Option<&'a Text>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    disable_parallel_tool_use: Option<bool>,
-}
-
-fn choice(payload: &LlmPayload) -> Option<Choice<'_>> {
-    let (kind, name) = match &payload.tool_choice {
-        ToolChoice::None => {
-            return Some(Choice { kind: "none", name: None, disable_parallel_tool_use: None });
-        }
-        ToolChoice::Required => ("any", None),
-        ToolChoice::Tool(name) => ("tool", Some(name)),
-        _ => ("auto", None),
+fn choice(payload: &LlmPayload) -> Option<Value> {
+    let mut choice = match &payload.tool_choice {
+        ToolChoice::None => return Some(json!({"type": "none"})),
+        ToolChoice::Required => json!({"type": "any"}),
+        ToolChoice::Tool(name) => json!({"type": "tool", "name": name}),
+        _ => json!({"type": "auto"}),
     };
-    let disable_parallel_tool_use = (payload.options.parallel_tool_calls == Some(false)).then_some(true);
+    let one_at_a_time = payload.options.parallel_tool_calls == Some(false);
+    if let (true, Some(fields)) = (one_at_a_time, choice.as_object_mut()) {
+        fields.insert("disable_parallel_tool_use".to_owned(), true.into());
+    }
     // `auto` is what the API does by itself.
-    (kind != "auto" || disable_parallel_tool_use.is_some()).then_some(Choice {
-        kind,
-        name,
-        disable_parallel_tool_use,
-    })
+    (one_at_a_time || !matches!(payload.tool_choice, ToolChoice::Auto)).then_some(choice)
 }

@@ -72,7 +72,7 @@ impl<'a> Messages<'a> {
             TranscriptItem::Call(call) => self.call(call),
             TranscriptItem::Result(result) => self.result(result),
             TranscriptItem::ProviderItem { provider, item }
-                if *provider == metadata::NAMESPACE && self.server_tools.takes_back(item) =>
+                if *provider == metadata::STATE.0 && self.server_tools.takes_back(item) =>
             {
                 self.add(Role::Assistant, Content::Provider(item));
             }
@@ -113,9 +113,9 @@ impl<'a> Messages<'a> {
     /// Thinking goes back only as the model's own, under its signature; text that merely was shown, or came from
     /// another provider, would be refused.
     fn reasoning(&mut self, text: &'a Text, state: Option<&'a ProviderMetadata>) {
-        if let Some(signature) = metadata::text(state, metadata::SIGNATURE) {
+        if let Some(signature) = metadata::STATE.text(state, metadata::SIGNATURE) {
             self.add(Role::Assistant, Content::Thinking { thinking: text, signature });
-        } else if let Some(data) = metadata::text(state, metadata::REDACTED_DATA) {
+        } else if let Some(data) = metadata::STATE.text(state, metadata::REDACTED_DATA) {
             self.add(Role::Assistant, Content::RedactedThinking { data });
         }
     }

@@ -20,7 +20,6 @@ mod decode;
 mod encode;
 mod file;
 mod messages;
-mod messages_api;
 mod metadata;
 mod schema;
 mod server_tools;
@@ -28,14 +27,12 @@ mod thinking;
 mod usage;
 mod wire;
 
-use std::sync::Arc;
-
 use bytes::Bytes;
 use omniassist_core::{Limits, LlmPayload, Text};
 
-use super::WireDecoder;
-use super::api::{Api, ApiDecoder, ApiProvider, ApiProviderBuilder};
+use super::api::{Api, ApiProvider, ApiProviderBuilder};
 use super::settings::{Endpoint, KeyHeader, Location, Settings};
+use super::{ApiDecoder, WireDecoder};
 use crate::Result;
 
 /// The model that [`AnthropicProvider`] asks by default.
@@ -79,10 +76,10 @@ static ANTHROPIC: Location = Location {
 ///
 /// A base URL names the host only: `/v1/messages` is appended, as in Anthropic's own SDKs, and a `/v1` at its end is
 /// not doubled. The key is sent in `x-api-key`.
-pub type AnthropicProvider = ApiProvider<messages_api::MessagesApi>;
+pub type AnthropicProvider = ApiProvider<encode::MessagesApi>;
 
 /// Sets up an [`AnthropicProvider`].
-pub type AnthropicProviderBuilder = ApiProviderBuilder<messages_api::MessagesApi>;
+pub type AnthropicProviderBuilder = ApiProviderBuilder<encode::MessagesApi>;
 
 /// The settings that only Anthropic has.
 #[derive(Debug, Clone)]
@@ -134,7 +131,7 @@ impl AnthropicProviderBuilder {
     }
 }
 
-impl Api for messages_api::MessagesApi {
+impl Api for encode::MessagesApi {
     type Setup = Setup;
 
     fn location() -> &'static Location {
@@ -169,12 +166,8 @@ impl Api for messages_api::MessagesApi {
         encode::encode(payload, self)
     }
 
-    fn decoder(
-        _api: Arc<Self>,
-        _payload: LlmPayload,
-        limits: Arc<Limits>,
-    ) -> impl Fn() -> Box<dyn WireDecoder> + Send + Sync + 'static {
-        move || -> Box<dyn WireDecoder> { Box::new(AnthropicDecoder::new(&limits)) }
+    fn decoder(&self, _: &LlmPayload, limits: &Limits) -> Box<dyn WireDecoder> {
+        Box::new(AnthropicDecoder::new(limits))
     }
 }
 

@@ -11,11 +11,10 @@ use super::metadata;
 use crate::provider::lenient_fields::Str;
 
 /// The ids of a block.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Head<'a> {
-    #[serde(borrow, default)]
     id: Str<'a>,
-    #[serde(borrow, default)]
     tool_use_id: Str<'a>,
 }
 
@@ -35,7 +34,7 @@ impl ServerToolUses {
         for item in transcript {
             match item {
                 TranscriptItem::User { .. } => uses.lost.extend(open.drain()),
-                TranscriptItem::ProviderItem { provider, item } if *provider == metadata::NAMESPACE => {
+                TranscriptItem::ProviderItem { provider, item } if *provider == metadata::STATE.0 => {
                     match head(item) {
                         Some(Id::Use(id)) => drop(open.insert(id)),
                         Some(Id::Result(id)) => drop(open.remove(&id)),

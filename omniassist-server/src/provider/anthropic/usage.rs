@@ -7,14 +7,11 @@ use crate::provider::lenient_fields::Num;
 
 /// The counts so far: of each, the last that was reported.
 #[derive(Debug, Default, Clone, Copy, Deserialize)]
+#[serde(default)]
 pub(super) struct Counts {
-    #[serde(default)]
     input_tokens: Num,
-    #[serde(default)]
     cache_creation_input_tokens: Num,
-    #[serde(default)]
     cache_read_input_tokens: Num,
-    #[serde(default)]
     output_tokens: Num,
 }
 

@@ -12,7 +12,7 @@ use crate::{Error, ProviderErrorKind, Result};
 type Out = EventBuf<LlmEvent>;
 
 /// All calls of an answer, in order of appearance.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Calls {
     calls: Vec<Call>,
     max_arguments: usize,
@@ -35,7 +35,7 @@ struct Call {
 
 impl Calls {
     pub(super) fn new(mint: String, max_arguments: usize) -> Self {
-        Self { calls: Vec::new(), max_arguments, mint }
+        Self { max_arguments, mint, ..Self::default() }
     }
 
     /// Takes a part. One with a name begins a call; one without continues the call that is open.

@@ -23,42 +23,40 @@ pub(super) struct Content<'a> {
     parts: Vec<Part<'a>>,
 }
 
-#[derive(Default, Serialize)]
+#[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Part<'a> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    text: Option<Cow<'a, str>>,
+struct Part<'a> {
+    #[serde(flatten)]
+    piece: Piece<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
     thought: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    inline_data: Option<Blob<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    file_data: Option<FileUri<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    function_call: Option<FunctionCall<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    function_response: Option<FunctionResponse<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    executable_code: Option<&'a RawValue>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    code_execution_result: Option<&'a RawValue>,
     #[serde(skip_serializing_if = "Option::is_none")]
     thought_signature: Option<&'a str>,
 }
 
-impl<'a> Part<'a> {
-    pub(super) fn text(text: impl Into<Cow<'a, str>>) -> Self {
-        Self { text: Some(text.into()), ..Self::default() }
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+enum Piece<'a> {
+    Text(Cow<'a, str>),
+    InlineData(Blob<'a>),
+    FileData(FileUri<'a>),
+    FunctionCall(FunctionCall<'a>),
+    FunctionResponse(FunctionResponse<'a>),
+    ExecutableCode(&'a RawValue),
+    CodeExecutionResult(&'a RawValue),
+}
+
+impl<'a> From<Piece<'a>> for Part<'a> {
+    fn from(piece: Piece<'a>) -> Self {
+        Self { piece, thought: None, thought_signature: None }
     }
 }
 
 /// Code that the API ran, and what came of it: a part each.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Default, Deserialize)]
+#[serde(default, bound(deserialize = "'de: 'a"), rename_all = "camelCase")]
 struct Ran<'a> {
-    #[serde(borrow, default)]
     executable_code: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     code_execution_result: Option<&'a RawValue>,
 }
 
@@ -141,13 +139,14 @@ impl<'a> Turns<'a> {
                 let thought_signature = metadata::signature(metadata.as_ref());
                 // The API refuses an empty text, unless a signature stands on it.
                 if !text.is_empty() || thought_signature.is_some() {
-                    self.part("model", Part { thought_signature, ..Part::text(text.as_str()) });
+                    let piece = Piece::Text(text.as_str().into());
+                    self.part("model", Part { thought_signature, ..piece.into() });
                 }
             }
             TranscriptItem::Reasoning { text, metadata } => self.reasoning(text, metadata.as_ref()),
             TranscriptItem::Call(call) => self.call(call),
             TranscriptItem::Result(result) => self.result(result),
-            TranscriptItem::ProviderItem { provider, item } if *provider == metadata::NAMESPACE => {
+            TranscriptItem::ProviderItem { provider, item } if *provider == metadata::STATE.0 => {
                 self.ran(item);
             }
             _ => {}
@@ -161,9 +160,9 @@ impl<'a> Turns<'a> {
         else {
             return;
         };
-        self.part("model", Part { executable_code: Some(code), ..Part::default() });
-        if code_execution_result.is_some() {
-            self.part("model", Part { code_execution_result, ..Part::default() });
+        self.part("model", Piece::ExecutableCode(code));
+        if let Some(result) = code_execution_result {
+            self.part("model", Piece::CodeExecutionResult(result));
         }
     }
 
@@ -173,14 +172,15 @@ impl<'a> Turns<'a> {
         let thought_signature = metadata::signature(state);
         if thought_signature.is_some() {
             let thought = (!text.is_empty()).then_some(true);
-            self.part("model", Part { thought, thought_signature, ..Part::text(text.as_str()) });
+            self.part("model", Part { piece: Piece::Text(text.as_str().into()), thought, thought_signature });
         }
     }
 
     fn call(&mut self, call: &'a ToolCall) {
         self.names.insert(&call.id, &call.name);
         let is_first = self.contents.last().is_none_or(|last| {
-            last.role != "model" || last.parts.iter().all(|part| part.function_call.is_none())
+            last.role != "model"
+                || !last.parts.iter().any(|part| matches!(part.piece, Piece::FunctionCall(_)))
         });
         let unsigned = (self.signs_calls && is_first).then_some(UNSIGNED);
         let args = match call.kind {
@@ -189,20 +189,19 @@ impl<'a> Turns<'a> {
         };
         let function_call = FunctionCall { id: metadata::own_id(&call.id), name: &call.name, args };
         let thought_signature = metadata::signature(call.metadata.as_ref()).or(unsigned);
-        let function_call = Some(function_call);
-        self.part("model", Part { function_call, thought_signature, ..Part::default() });
+        self.part("model", Part { thought_signature, ..Piece::FunctionCall(function_call).into() });
     }
 
     fn result(&mut self, result: &'a ToolResult) {
         let name = self.names.get(&result.call_id).map_or("unknown", |name| name.as_str());
         let output = &result.output;
         let response = if result.is_error { Response::Error(output) } else { Response::Output(output) };
-        let function_response =
-            Some(FunctionResponse { id: metadata::own_id(&result.call_id), name, response });
-        self.part("user", Part { function_response, ..Part::default() });
+        let id = metadata::own_id(&result.call_id);
+        self.part("user", Piece::FunctionResponse(FunctionResponse { id, name, response }));
     }
 
-    fn part(&mut self, role: &'static str, part: Part<'a>) {
+    fn part(&mut self, role: &'static str, part: impl Into<Part<'a>>) {
+        let part = part.into();
         match self.contents.last_mut() {
             Some(last) if last.role == role => last.parts.push(part),
             _ => self.contents.push(Content { role, parts: vec![part] }),
@@ -210,25 +209,20 @@ impl<'a> Turns<'a> {
     }
 }
 
-fn user_part(content: &UserContent) -> Option<Part<'_>> {
+fn user_part(content: &UserContent) -> Option<Piece<'_>> {
     match content {
         UserContent::Text { text } if text.is_empty() => None,
-        UserContent::Text { text } => Some(Part::text(text.as_str())),
+        UserContent::Text { text } => Some(Piece::Text(text.as_str().into())),
         UserContent::File { media_type, url, filename } => Some(match url.strip_prefix("data:") {
+            None => Piece::FileData(FileUri { mime_type: media_type, file_uri: url }),
             Some(rest) => match rest.split_once(";base64,") {
-                Some((_, data)) => {
-                    Part { inline_data: Some(Blob { mime_type: media_type, data }), ..Part::default() }
-                }
+                Some((_, data)) => Piece::InlineData(Blob { mime_type: media_type, data }),
                 // The API takes base64 only; the model at least hears of the file.
                 None => {
                     let name = filename.as_deref().unwrap_or("file");
-                    let note = format!("[attached {name} ({media_type})]");
-                    Part::text(note)
+                    Piece::Text(format!("[attached {name} ({media_type})]").into())
                 }
             },
-            None => {
-                Part { file_data: Some(FileUri { mime_type: media_type, file_uri: url }), ..Part::default() }
-            }
         }),
         _ => None,
     }

@@ -19,7 +19,7 @@ type Out = EventBuf<LlmEvent>;
 ///
 /// This API has no event that ends an answer. A `finishReason` may be followed by more content and by another
 /// `finishReason`, so the end of the body decides, and the last word counts.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Reader {
     started: bool,
     mint: String,
@@ -45,20 +45,7 @@ enum BlockKind {
 impl Reader {
     /// `mint` goes into the ids of calls that the API gives none; it must differ from answer to answer.
     pub(super) fn new(limits: &Limits, mint: String) -> Self {
-        Self {
-            started: false,
-            answer_id: None,
-            open: None,
-            next_block: 0,
-            calls: Calls::new(mint.clone(), limits.max_tool_args_bytes),
-            mint,
-            code: None,
-            provider_tools: 0,
-            cited: HashSet::new(),
-            usage: None,
-            finish: None,
-            blocked: None,
-        }
+        Self { calls: Calls::new(mint.clone(), limits.max_tool_args_bytes), mint, ..Self::default() }
     }
 
     fn chunk(&mut self, chunk: Chunk<'_>, data: &Text, out: &mut Out) -> Result<()> {
@@ -76,9 +63,7 @@ impl Reader {
         if let Some(feedback) = chunk.prompt_feedback {
             self.blocked = feedback.block_reason.to_text().or(self.blocked.take());
         }
-        // Further candidates are never asked for.
-        let candidate = chunk.candidates.into_iter().find(|candidate| candidate.index.0.unwrap_or(0) == 0);
-        candidate.map_or(Ok(()), |candidate| self.candidate(candidate, data, out))
+        chunk.candidates.0.map_or(Ok(()), |candidate| self.candidate(candidate, data, out))
     }
 
     fn candidate(&mut self, candidate: Candidate<'_>, data: &Text, out: &mut Out) -> Result<()> {
@@ -207,7 +192,7 @@ impl Reader {
         self.provider_tools += 1;
         let item = JsonText::parse(item).unwrap_or_default();
         let kind = Text::from_static("code_execution");
-        let replay_to = Some(Text::from_static(metadata::NAMESPACE));
+        let replay_to = Some(Text::from_static(metadata::STATE.0));
         out.push(LlmEvent::ProviderTool { id, kind, name: None, item, replay_to });
     }
 
@@ -251,7 +236,7 @@ impl EventReader for Reader {
     fn is_terminal(&self, _name: &str, data: &Text) -> bool {
         let ends = |chunk: &Chunk<'_>| {
             chunk.error.is_some()
-                || chunk.candidates.iter().any(|candidate| candidate.finish_reason.non_empty().is_some())
+                || chunk.candidates.0.as_ref().is_some_and(|one| one.finish_reason.non_empty().is_some())
                 || chunk.prompt_feedback.as_ref().is_some_and(|said| said.block_reason.non_empty().is_some())
         };
         match serde_json::from_str::<Chunk<'_>>(data) {

@@ -4,9 +4,9 @@ use bytes::Bytes;
 use omniassist_core::{LlmPayload, Text, ToolChoice};
 use serde::Serialize;
 use serde::ser::SerializeMap;
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::contents::{Part, contents};
+use super::contents::contents;
 use super::model::{Generation, Thinking};
 use super::schema;
 use crate::Result;
@@ -46,13 +46,10 @@ impl Fields for Request<'_> {
                     .then(|| schema::normalised(&tool.input_schema)),
             });
             body.field("tools", &[Tool { function_declarations: function_declarations.collect() }])?;
-            let config = calling(&self.payload.tool_choice);
-            let config = config.map(|function_calling_config| ToolConfig { function_calling_config });
-            body.optional("toolConfig", config)?;
+            body.optional("toolConfig", calling(&self.payload.tool_choice))?;
         }
         if let Some(text) = &self.payload.system {
-            let parts = [Part::text(text.as_str())];
-            body.field("systemInstruction", &Instruction { parts })?;
+            body.field("systemInstruction", &json!({"parts": [{"text": text}]}))?;
         }
         let signs_calls = Generation::of(self.model) == Generation::Level;
         body.field("contents", &contents(&self.payload.transcript, signs_calls))
@@ -96,11 +93,6 @@ struct GenerationConfig<'a> {
 }
 
 #[derive(Serialize)]
-struct Instruction<'a> {
-    parts: [Part<'a>; 1],
-}
-
-#[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Tool<'a> {
     function_declarations: Vec<Declaration<'a>>,
@@ -115,26 +107,12 @@ struct Declaration<'a> {
     parameters_json_schema: Option<Value>,
 }
 
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct ToolConfig<'a> {
-    function_calling_config: Calling<'a>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Calling<'a> {
-    mode: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    allowed_function_names: Option<[&'a Text; 1]>,
-}
-
-fn calling(choice: &ToolChoice) -> Option<Calling<'_>> {
-    let (mode, allowed_function_names) = match choice {
-        ToolChoice::None => ("NONE", None),
-        ToolChoice::Required => ("ANY", None),
-        ToolChoice::Tool(name) => ("ANY", Some([name])),
+fn calling(choice: &ToolChoice) -> Option<Value> {
+    let config = match choice {
+        ToolChoice::None => json!({"mode": "NONE"}),
+        ToolChoice::Required => json!({"mode": "ANY"}),
+        ToolChoice::Tool(name) => json!({"mode": "ANY", "allowedFunctionNames": [name]}),
         _ => return None,
     };
-    Some(Calling { mode, allowed_function_names })
+    Some(json!({"functionCallingConfig": config}))
 }

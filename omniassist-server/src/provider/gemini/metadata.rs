@@ -2,10 +2,11 @@
 
 use omniassist_core::Text;
 use omniassist_core::message::ProviderMetadata;
-use serde_json::Map;
+
+use crate::provider::metadata::Namespace;
 
 /// The first level: whose state it is. Vertex AI and the Gemini API read each other's signatures.
-pub(super) const NAMESPACE: &str = "google";
+pub(super) const STATE: Namespace = Namespace("google");
 /// The model's thoughts, readable to the provider only.
 const THOUGHT_SIGNATURE: &str = "thoughtSignature";
 /// The beginning of the ids of calls that the API gave no id. Such an id is not sent back.
@@ -13,15 +14,12 @@ const MINTED: &str = "gemini_";
 
 /// The signature that belongs to a piece of the conversation.
 pub(super) fn signature(metadata: Option<&ProviderMetadata>) -> Option<&str> {
-    let signature = metadata?.get(NAMESPACE)?.get(THOUGHT_SIGNATURE)?;
-    signature.as_str().filter(|signature| !signature.is_empty())
+    STATE.text(metadata, THOUGHT_SIGNATURE)
 }
 
 /// A signature as state to carry.
 pub(super) fn state(signature: Option<Text>) -> Option<ProviderMetadata> {
-    let mut fields = Map::new();
-    fields.insert(THOUGHT_SIGNATURE.to_owned(), signature?.as_str().into());
-    Some(ProviderMetadata::of(NAMESPACE, fields))
+    STATE.state(signature.map(|signature| (THOUGHT_SIGNATURE, signature.as_str().into())))
 }
 
 /// The id of the `number`-th call of an answer that gave it none.

@@ -25,16 +25,15 @@ mod partial;
 mod schema;
 mod wire;
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
 use omniassist_core::{Limits, LlmPayload, Text};
 use uuid::Uuid;
 
-use super::WireDecoder;
-use super::api::{Api, ApiDecoder, ApiProvider, ApiProviderBuilder};
+use super::api::{Api, ApiProvider, ApiProviderBuilder};
 use super::settings::{Endpoint, KeyHeader, Location, Settings};
+use super::{ApiDecoder, WireDecoder};
 use crate::Result;
 
 /// The model that [`GeminiProvider`] asks unless told otherwise: the alias of the current Flash model, since Google
@@ -113,14 +112,8 @@ impl Api for encode::GeminiApi {
         encode::encode(payload, self)
     }
 
-    fn decoder(
-        _api: Arc<Self>,
-        _payload: LlmPayload,
-        limits: Arc<Limits>,
-    ) -> impl Fn() -> Box<dyn WireDecoder> + Send + Sync + 'static {
-        move || -> Box<dyn WireDecoder> {
-            Box::new(GeminiDecoder::new(&limits, Uuid::now_v7().simple().to_string()))
-        }
+    fn decoder(&self, _: &LlmPayload, limits: &Limits) -> Box<dyn WireDecoder> {
+        Box::new(GeminiDecoder::new(limits, Uuid::now_v7().simple().to_string()))
     }
 }
 

@@ -14,7 +14,7 @@ use crate::{Error, ProviderErrorKind, Result};
 type Out = EventBuf<LlmEvent>;
 
 /// All calls of an answer, in order of appearance.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Calls {
     calls: Vec<Call>,
     started: u32,
@@ -51,7 +51,7 @@ pub(super) enum Verdict {
 
 impl Calls {
     pub(super) fn new(mint: String, max_arguments: usize) -> Self {
-        Self { calls: Vec::new(), started: 0, max_arguments, mint, offered: Vec::new() }
+        Self { max_arguments, mint, ..Self::default() }
     }
 
     pub(super) fn offer(&mut self, names: Vec<Text>) {
@@ -258,7 +258,7 @@ impl Call {
             (metadata::EXTRA_CONTENT, self.extra_content.take()),
             (metadata::REASONING_DETAILS, self.details.take()),
         ];
-        metadata::state(state.into_iter().filter_map(|(name, value)| Some((name, value?))))
+        metadata::STATE.state(state.into_iter().filter_map(|(name, value)| Some((name, value?))))
     }
 }
 

@@ -369,35 +369,3 @@ impl fmt::Debug for Vendor {
         f.debug_tuple("Vendor").field(&self.0.name).finish()
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_vendor_is_found_by_its_name_and_its_address() {
-        for vendor in Vendor::ALL {
-            assert_eq!(Vendor::named(vendor.name()), Some(*vendor));
-            if !vendor.0.location.base_url.is_empty() {
-                assert_eq!(Vendor::of_base_url(vendor.0.location.base_url), Some(*vendor), "{vendor:?}");
-            }
-        }
-        assert_eq!(Vendor::of_base_url("https://x.openai.azure.com/openai/v1"), Some(Vendor::AZURE));
-        assert_eq!(Vendor::of_base_url("http://LOCALHOST:11434/v1"), Some(Vendor::OLLAMA));
-    }
-
-    #[test]
-    fn an_unknown_address_belongs_to_no_vendor() {
-        for url in [
-            "https://example.com/v1",
-            "https://example.com:11434/v1",
-            "http://127.0.0.1:9999/v1",
-            "https://api.groq.com.example/v1",
-            "https://notapi.x.ai/v1",
-            "",
-        ] {
-            assert_eq!(Vendor::of_base_url(url), None, "{url}");
-        }
-        assert_eq!(Vendor::named("Groq"), None);
-    }
-}

@@ -23,7 +23,7 @@ type Out = EventBuf<LlmEvent>;
 ///
 /// The finish is held back until `[DONE]` or the end of the body: the word that an answer was cut, and its usage, may
 /// come after a `finish_reason` that sounds healthy.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Reader {
     started: bool,
     finished: bool,
@@ -51,22 +51,7 @@ enum BlockKind {
 impl Reader {
     /// `mint` begins the ids of calls that the server gives none; it must differ from answer to answer.
     pub(super) fn new(limits: &Limits, mint: String) -> Self {
-        Self {
-            started: false,
-            finished: false,
-            answer_id: None,
-            open: None,
-            next_block: 0,
-            calls: Calls::new(mint, limits.max_tool_args_bytes),
-            cited: HashSet::new(),
-            citations_seen: 0,
-            results_seen: 0,
-            details: Details::default(),
-            executed: HashSet::new(),
-            usage: None,
-            finish: None,
-            cut: false,
-        }
+        Self { calls: Calls::new(mint, limits.max_tool_args_bytes), ..Self::default() }
     }
 
     /// The tools that the request offered.
@@ -122,7 +107,9 @@ impl Reader {
         if let Some(delta) = choice.delta {
             self.delta(delta, data, out)?;
         }
-        for word in [&choice.finish_reason, &choice.native_finish_reason] {
+        for word in
+            [Some(&choice.finish_reason), choice.native_finish_reason.as_deref()].into_iter().flatten()
+        {
             self.cut |= is_cut(word.as_str());
         }
         if let Some(word) = choice.finish_reason.to_text() {
@@ -139,7 +126,7 @@ impl Reader {
         }
         let named = !reasoning.is_empty();
         self.say(BlockKind::Reasoning, reasoning, out);
-        for entry in delta.reasoning_details {
+        for entry in delta.reasoning_details.into_iter().flat_map(|entries| *entries) {
             self.details.push(entry);
             if let (false, Ok(detail)) = (named, serde_json::from_str::<ReasoningDetail<'_>>(entry.get())) {
                 let text = detail.text.into_view(data);
@@ -150,18 +137,19 @@ impl Reader {
         match delta.content {
             Content::Text(text) => self.say(BlockKind::Text, text.into_view(data), out),
             Content::Parts(parts) => {
-                for part in parts {
+                for part in *parts {
                     self.part(part, data, out);
                 }
             }
         }
-        self.say(BlockKind::Refusal, delta.refusal.into_view(data), out);
+        let refusal = delta.refusal.map_or_else(Text::new, |text| text.into_view(data));
+        self.say(BlockKind::Refusal, refusal, out);
         for annotation in delta.annotations.into_iter().flat_map(|annotations| *annotations) {
             if let Some(citation) = annotation.url_citation {
                 self.source(citation.url.as_str(), citation.title.to_text(), out);
             }
         }
-        for item in delta.executed_tools {
+        for item in delta.executed_tools.into_iter().flat_map(|tools| *tools) {
             self.executed(item, data, out);
         }
         let of = delta.tool_calls.as_ref().map_or(0, |calls| calls.len());

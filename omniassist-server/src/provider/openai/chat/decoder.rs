@@ -1,7 +1,7 @@
 use omniassist_core::{Limits, Text};
 
 use super::decode;
-use crate::provider::api::ApiDecoder;
+use crate::provider::ApiDecoder;
 
 /// Reads the event stream of Chat Completions. For those who bring the bytes themselves: a gateway, a test, a
 /// benchmark.
@@ -35,7 +35,7 @@ impl ChatDecoder {
     /// announced; without, the first piece is taken for the name.
     #[must_use]
     pub fn tools(mut self, names: impl IntoIterator<Item = Text>) -> Self {
-        self.wire.reader_mut().offer(names.into_iter().collect());
+        self.reader_mut().offer(names.into_iter().collect());
         self
     }
 }

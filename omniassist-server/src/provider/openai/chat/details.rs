@@ -38,7 +38,7 @@ impl Details {
 
     /// The same as the state of a block.
     pub(super) fn take_state(&mut self) -> Option<ProviderMetadata> {
-        metadata::state(self.take().map(|details| (metadata::REASONING_DETAILS, details)))
+        metadata::STATE.state(self.take().map(|details| (metadata::REASONING_DETAILS, details)))
     }
 }
 

@@ -9,7 +9,7 @@ use omniassist_core::transcript::{ToolCall, UserContent};
 use omniassist_core::{LlmPayload, Text, ToolChoice, TranscriptItem};
 use serde::Serialize;
 use serde::ser::SerializeMap;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::super::metadata;
 use super::compat::{Effort, Format, Quirks, Replay};
@@ -70,14 +70,14 @@ impl Fields for Request<'_> {
         body.field("stream", &true)?;
         let quirks = self.options.quirks;
         if quirks.usage {
-            body.field("stream_options", &StreamOptions { include_usage: true })?;
+            body.field("stream_options", &json!({"include_usage": true}))?;
         }
         if let Some(effort) = options.reasoning_effort.as_ref().map(|effort| effort.as_str()) {
             match quirks.effort {
                 Effort::Field => body.field("reasoning_effort", effort)?,
-                Effort::Object => body.field("reasoning", &Reasoning { effort })?,
+                Effort::Object => body.field("reasoning", &json!({"effort": effort}))?,
                 Effort::TemplateArgument => {
-                    body.field("chat_template_kwargs", &TemplateArguments { reasoning_effort: effort })?;
+                    body.field("chat_template_kwargs", &json!({"reasoning_effort": effort}))?;
                 }
                 Effort::Switch(field) => body.field(field, &(effort != "none"))?,
             }
@@ -86,14 +86,15 @@ impl Fields for Request<'_> {
         body.optional("top_p", options.top_p)?;
         body.optional(quirks.max_tokens, options.max_output_tokens)?;
         if let Some((name, schema)) = &options.response_schema {
-            let json_schema = match quirks.format {
+            let format = match quirks.format {
                 Format::JsonSchema => {
-                    Some(Schema { name, schema, strict: quirks.strict && body::is_strict(schema) })
+                    let strict = quirks.strict && body::is_strict(schema);
+                    let schema = json!({"name": name, "schema": schema, "strict": strict});
+                    json!({"type": "json_schema", "json_schema": schema})
                 }
-                Format::JsonObject => None,
+                Format::JsonObject => json!({"type": "json_object"}),
             };
-            let kind = if json_schema.is_some() { "json_schema" } else { "json_object" };
-            body.field("response_format", &ResponseFormat { kind, json_schema })?;
+            body.field("response_format", &format)?;
         }
         if !self.payload.tools.is_empty() {
             body.field("tools", &self.tools)?;
@@ -123,36 +124,6 @@ fn system(payload: &LlmPayload, quirks: Quirks) -> Option<Cow<'_, str>> {
 }
 
 #[derive(Serialize)]
-struct Reasoning<'a> {
-    effort: &'a str,
-}
-
-#[derive(Serialize)]
-struct TemplateArguments<'a> {
-    reasoning_effort: &'a str,
-}
-
-#[derive(Serialize)]
-struct StreamOptions {
-    include_usage: bool,
-}
-
-#[derive(Serialize)]
-struct ResponseFormat<'a> {
-    #[serde(rename = "type")]
-    kind: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    json_schema: Option<Schema<'a>>,
-}
-
-#[derive(Serialize)]
-struct Schema<'a> {
-    name: &'a Text,
-    schema: &'a Value,
-    strict: bool,
-}
-
-#[derive(Serialize)]
 struct Tool<'a> {
     #[serde(rename = "type")]
     kind: &'static str,
@@ -166,28 +137,13 @@ struct Function<'a> {
     parameters: Cow<'a, Value>,
 }
 
-#[derive(Serialize)]
-#[serde(untagged)]
-enum Choice<'a> {
-    Word(&'static str),
-    Tool {
-        #[serde(rename = "type")]
-        kind: &'static str,
-        function: Name<'a>,
-    },
-}
-
-#[derive(Serialize)]
-struct Name<'a> {
-    name: &'a Text,
-}
-
-fn tool_choice(choice: &ToolChoice, quirks: Quirks) -> Option<Choice<'_>> {
+fn tool_choice(choice: &ToolChoice, quirks: Quirks) -> Option<Value> {
     match choice {
-        ToolChoice::None => Some(Choice::Word("none")),
-        ToolChoice::Required => Some(Choice::Word(quirks.required)),
-        ToolChoice::Tool(_) if !quirks.named_choice => Some(Choice::Word(quirks.required)),
-        ToolChoice::Tool(name) => Some(Choice::Tool { kind: "function", function: Name { name } }),
+        ToolChoice::None => Some("none".into()),
+        ToolChoice::Tool(name) if quirks.named_choice => {
+            Some(json!({"type": "function", "function": {"name": name}}))
+        }
+        ToolChoice::Required | ToolChoice::Tool(_) => Some(quirks.required.into()),
         _ => None,
     }
 }
@@ -323,7 +279,7 @@ fn messages<'a>(
 
 impl<'a> Turn<'a> {
     fn details(&mut self, state: Option<&'a ProviderMetadata>) {
-        let details = metadata::field(state, metadata::REASONING_DETAILS).and_then(Value::as_array);
+        let details = metadata::STATE.field(state, metadata::REASONING_DETAILS).and_then(Value::as_array);
         self.reasoning_details.extend(details.into_iter().flatten());
     }
 
@@ -342,7 +298,7 @@ fn call<'a>(call: &'a ToolCall, ids: &'a CallIds<'a>) -> Call<'a> {
         CallKind::Function => Call::Function {
             id,
             function: CalledFunction { name, arguments: call.arguments.as_str() },
-            extra_content: metadata::field(call.metadata.as_ref(), metadata::EXTRA_CONTENT),
+            extra_content: metadata::STATE.field(call.metadata.as_ref(), metadata::EXTRA_CONTENT),
         },
         CallKind::Custom => {
             let input = call.arguments.to_str_value();

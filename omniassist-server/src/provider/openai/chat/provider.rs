@@ -1,5 +1,3 @@
-use std::sync::Arc;
-
 use bytes::Bytes;
 use omniassist_core::{Limits, LlmPayload, Text};
 use uuid::Uuid;
@@ -179,19 +177,12 @@ impl Api for ChatApi {
         encode::encode(payload, self)
     }
 
-    fn decoder(
-        api: Arc<Self>,
-        payload: LlmPayload,
-        limits: Arc<Limits>,
-    ) -> impl Fn() -> Box<dyn WireDecoder> + Send + Sync + 'static {
-        let constrained = api.constrained_tools && constrained::applies(&payload);
-        move || -> Box<dyn WireDecoder> {
-            let mint = Uuid::now_v7().simple().to_string();
-            if constrained {
-                return Box::new(ConstrainedDecoder::new(&limits, mint, &payload));
-            }
-            let tools = payload.tools.iter().map(|tool| tool.name.clone());
-            Box::new(ChatDecoder::new(&limits, mint).tools(tools))
+    fn decoder(&self, payload: &LlmPayload, limits: &Limits) -> Box<dyn WireDecoder> {
+        let mint = Uuid::now_v7().simple().to_string();
+        if self.constrained_tools && constrained::applies(payload) {
+            return Box::new(ConstrainedDecoder::new(limits, mint, payload));
         }
+        let tools = payload.tools.iter().map(|tool| tool.name.clone());
+        Box::new(ChatDecoder::new(limits, mint).tools(tools))
     }
 }

@@ -17,7 +17,7 @@ use crate::{Error, ProviderErrorKind, Result};
 type Out = EventBuf<LlmEvent>;
 
 /// Reads one answer of the Responses API.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Reader {
     max_arguments: usize,
     response_id: Option<Text>,
@@ -31,16 +31,7 @@ pub struct Reader {
 
 impl Reader {
     pub(super) fn new(limits: &Limits) -> Self {
-        Self {
-            max_arguments: limits.max_tool_args_bytes,
-            response_id: None,
-            started: false,
-            finished: false,
-            items: Items::default(),
-            next_block: 0,
-            next_call: 0,
-            next_source: 0,
-        }
+        Self { max_arguments: limits.max_tool_args_bytes, ..Self::default() }
     }
 
     /// `response.created` and its like. Of what they echo (instructions, tools) nothing is read.

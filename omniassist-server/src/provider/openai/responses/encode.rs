@@ -1,6 +1,6 @@
 //! Requests to the Responses API.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use bytes::Bytes;
 use omniassist_core::event::CallKind;
@@ -9,7 +9,7 @@ use omniassist_core::transcript::{ToolCall, ToolResult, UserContent};
 use omniassist_core::{JsonText, LlmPayload, Text, ToolChoice, TranscriptItem};
 use serde::Serialize;
 use serde::ser::SerializeMap;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::super::metadata;
 use crate::Result;
@@ -49,17 +49,17 @@ impl Fields for Request<'_> {
         if self.options.encrypted_reasoning.unwrap_or_else(|| may_reason(self.model)) {
             body.field("include", &["reasoning.encrypted_content"])?;
         }
-        let effort = options.reasoning_effort.as_ref().map(|effort| effort.as_str());
-        let summary = self.options.reasoning_summary.as_deref();
-        if effort.is_some() || summary.is_some() {
-            body.field("reasoning", &Reasoning { effort, summary })?;
-        }
+        let effort = options.reasoning_effort.as_ref().map(|effort| ("effort", effort.as_str()));
+        let summary = self.options.reasoning_summary.as_deref().map(|summary| ("summary", summary));
+        let reasoning: BTreeMap<_, _> = effort.into_iter().chain(summary).collect();
+        body.optional("reasoning", (!reasoning.is_empty()).then_some(reasoning))?;
         body.optional("temperature", options.temperature)?;
         body.optional("top_p", options.top_p)?;
         body.optional("max_output_tokens", options.max_output_tokens)?;
         if let Some((name, schema)) = &options.response_schema {
             let strict = body::is_strict(schema);
-            body.field("text", &TextFormat { format: Format { kind: "json_schema", name, schema, strict } })?;
+            let format = json!({"type": "json_schema", "name": name, "schema": schema, "strict": strict});
+            body.field("text", &json!({"format": format}))?;
         }
         if !self.payload.tools.is_empty() {
             let tools: Vec<Tool<'_>> = self
@@ -93,28 +93,6 @@ fn may_reason(model: &str) -> bool {
 }
 
 #[derive(Serialize)]
-struct Reasoning<'a> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    effort: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    summary: Option<&'a str>,
-}
-
-#[derive(Serialize)]
-struct TextFormat<'a> {
-    format: Format<'a>,
-}
-
-#[derive(Serialize)]
-struct Format<'a> {
-    #[serde(rename = "type")]
-    kind: &'static str,
-    name: &'a Text,
-    schema: &'a Value,
-    strict: bool,
-}
-
-#[derive(Serialize)]
 struct Tool<'a> {
     #[serde(rename = "type")]
     kind: &'static str,
@@ -124,22 +102,11 @@ struct Tool<'a> {
     strict: bool,
 }
 
-#[derive(Serialize)]
-#[serde(untagged)]
-enum Choice<'a> {
-    Word(&'static str),
-    Tool {
-        #[serde(rename = "type")]
-        kind: &'static str,
-        name: &'a Text,
-    },
-}
-
-fn choice(choice: &ToolChoice) -> Option<Choice<'_>> {
+fn choice(choice: &ToolChoice) -> Option<Value> {
     match choice {
-        ToolChoice::None => Some(Choice::Word("none")),
-        ToolChoice::Required => Some(Choice::Word("required")),
-        ToolChoice::Tool(name) => Some(Choice::Tool { kind: "function", name }),
+        ToolChoice::None => Some("none".into()),
+        ToolChoice::Required => Some("required".into()),
+        ToolChoice::Tool(name) => Some(json!({"type": "function", "name": name})),
         _ => None,
     }
 }
@@ -270,7 +237,7 @@ impl<'a> Input<'a> {
             TranscriptItem::Reasoning { text, metadata } => self.reasoning(text, metadata.as_ref()),
             TranscriptItem::Call(call) => self.call(call),
             TranscriptItem::Result(result) => self.result(result),
-            TranscriptItem::ProviderItem { provider, item } if *provider == metadata::NAMESPACE => {
+            TranscriptItem::ProviderItem { provider, item } if *provider == metadata::STATE.0 => {
                 self.provider_item(item);
             }
             _ => {}
@@ -303,7 +270,7 @@ impl<'a> Input<'a> {
 
     fn text(&mut self, text: &'a Text, state: Option<&'a ProviderMetadata>) {
         let part = Content::OutputText { text, annotations: [] };
-        let item_id = metadata::text(state, metadata::ITEM_ID);
+        let item_id = metadata::STATE.text(state, metadata::ITEM_ID);
         if item_id.is_some()
             && item_id == self.last_item
             && let Some(Entry::Own(InputItem::Message { role: "assistant", content, .. })) =
@@ -318,16 +285,16 @@ impl<'a> Input<'a> {
             id: self.id(item_id, "msg"),
             status: Some("completed"),
             content: vec![part],
-            phase: metadata::text(state, metadata::PHASE),
+            phase: metadata::STATE.text(state, metadata::PHASE),
         });
     }
 
     /// Reasoning goes back only in the provider's own sealed form; text that merely was shown, or came from another
     /// provider, means nothing to this API. The blocks of one item become one item again.
     fn reasoning(&mut self, text: &'a Text, state: Option<&'a ProviderMetadata>) {
-        let item_id = metadata::text(state, metadata::ITEM_ID);
-        let sealed = metadata::text(state, metadata::ENCRYPTED_CONTENT).unwrap_or_default();
-        let raw = metadata::field(state, metadata::RAW_REASONING).is_some();
+        let item_id = metadata::STATE.text(state, metadata::ITEM_ID);
+        let sealed = metadata::STATE.text(state, metadata::ENCRYPTED_CONTENT).unwrap_or_default();
+        let raw = metadata::STATE.field(state, metadata::RAW_REASONING).is_some();
         let part = (!raw && !text.is_empty()).then_some(Content::SummaryText { text });
         let id = item_id.filter(|id| self.replay_ids && is_own_id(id, "rs"));
         self.ids |= id.is_some() && !sealed.is_empty();
@@ -349,7 +316,7 @@ impl<'a> Input<'a> {
 
     fn call(&mut self, call: &'a ToolCall) {
         self.last_item = None;
-        let id = metadata::text(call.metadata.as_ref(), metadata::ITEM_ID);
+        let id = metadata::STATE.text(call.metadata.as_ref(), metadata::ITEM_ID);
         let (call_id, name) = (&call.id, &call.name);
         let item = match call.kind {
             CallKind::Function => InputItem::FunctionCall {

@@ -66,7 +66,7 @@ pub(super) fn reasoning(blocks: &mut Blocks, item: &Item<'_>, next_block: &mut u
         if matches!(part.key, PartKey::Content(_)) && !fields.is_empty() {
             fields.push((metadata::RAW_REASONING, true.into()));
         }
-        let metadata = metadata::state(fields);
+        let metadata = metadata::STATE.state(fields);
         out.push(LlmEvent::ReasoningEnd { block: part.block, metadata });
     }
 }
@@ -120,7 +120,7 @@ pub(super) fn provider_item(item: &Item<'_>, raw: &RawValue, out: &mut Out) {
         }
     }
     let kind = item.kind.as_str();
-    let replay_to = REPLAYED.contains(&kind).then_some(Text::from_static(metadata::NAMESPACE));
+    let replay_to = REPLAYED.contains(&kind).then_some(Text::from_static(metadata::STATE.0));
     out.push(LlmEvent::ProviderTool {
         id: item.id.to_text().or_else(|| item.call_id.to_text()).unwrap_or_default(),
         kind: kind.strip_suffix("_call").unwrap_or(kind).into(),
@@ -132,7 +132,7 @@ pub(super) fn provider_item(item: &Item<'_>, raw: &RawValue, out: &mut Out) {
 
 /// `{"openai": {"itemId": …}}` with one field more; `None` when there is nothing to say.
 pub(super) fn item_metadata(id: &str, field: Option<(&'static str, &str)>) -> Option<ProviderMetadata> {
-    metadata::state(item_fields(id, field))
+    metadata::STATE.state(item_fields(id, field))
 }
 
 fn item_fields(id: &str, field: Option<(&'static str, &str)>) -> Vec<(&'static str, Value)> {

@@ -8,17 +8,15 @@ mod end;
 mod item;
 mod wire;
 
-use std::sync::Arc;
-
 use bytes::Bytes;
 pub(super) use encode::ResponsesApi;
 use omniassist_core::{Limits, LlmPayload, Text};
 
 use super::OPENAI;
 use crate::Result;
-use crate::provider::WireDecoder;
-use crate::provider::api::{Api, ApiDecoder, ApiProvider, ApiProviderBuilder};
+use crate::provider::api::{Api, ApiProvider, ApiProviderBuilder};
 use crate::provider::settings::{Endpoint, Location, Settings};
+use crate::provider::{ApiDecoder, WireDecoder};
 
 /// The model that [`OpenAiProvider`] asks unless told otherwise.
 pub const DEFAULT_RESPONSES_MODEL: &str = "gpt-5-mini";
@@ -105,12 +103,8 @@ impl Api for ResponsesApi {
         encode::encode(payload, self)
     }
 
-    fn decoder(
-        _api: Arc<Self>,
-        _payload: LlmPayload,
-        limits: Arc<Limits>,
-    ) -> impl Fn() -> Box<dyn WireDecoder> + Send + Sync + 'static {
-        move || -> Box<dyn WireDecoder> { Box::new(ResponsesDecoder::new(&limits)) }
+    fn decoder(&self, _: &LlmPayload, limits: &Limits) -> Box<dyn WireDecoder> {
+        Box::new(ResponsesDecoder::new(limits))
     }
 }
 

@@ -1,16 +1,14 @@
 //! Answers that are held to a schema, as events.
 
-use std::fmt;
-
-use bytes::Bytes;
 use omniassist_core::event::CallKind;
 use omniassist_core::{EventBuf, FinishReason, Limits, LlmEvent, LlmPayload, Text, Usage};
 
 use super::reply_name;
 use super::turn::{Said, TurnReader};
-use crate::provider::WireDecoder;
+use crate::provider::ApiDecoder;
 use crate::provider::lenient_fields::is_complete_json;
-use crate::provider::openai::chat::decoder::ChatDecoder;
+use crate::provider::openai::chat::decode;
+use crate::provider::wire::EventReader;
 use crate::{Error, ProviderErrorKind, Result};
 
 /// Reads an answer to a request with [constrained tools](super::super::OpenAiChatProviderBuilder::constrained_tools):
@@ -33,9 +31,22 @@ use crate::{Error, ProviderErrorKind, Result};
 /// assert_eq!(events.pop(), Some(LlmEvent::TextDelta { block: 0, delta: "Hi".into() }));
 /// # Ok::<(), omniassist_server::Error>(())
 /// ```
-pub struct ConstrainedDecoder {
-    inner: ChatDecoder,
-    /// The events of the inner decoder.
+pub type ConstrainedDecoder = ApiDecoder<Reader>;
+
+impl ConstrainedDecoder {
+    /// Creates a decoder for the answer to this payload. `mint` becomes part of the call's id; it must differ from answer
+    /// to answer.
+    #[must_use]
+    pub fn new(limits: &Limits, mint: impl Into<String>, payload: &LlmPayload) -> Self {
+        Self::of(Reader::new(limits, mint.into(), payload), limits)
+    }
+}
+
+/// Reads one answer that is held to a schema.
+#[derive(Debug)]
+pub struct Reader {
+    inner: decode::Reader,
+    /// The events of the inner reader.
     events: EventBuf<LlmEvent>,
     turn: TurnReader,
     mode: Mode,
@@ -49,7 +60,6 @@ pub struct ConstrainedDecoder {
     spoken: Option<u32>,
     usage: Option<Usage>,
     max_bytes: usize,
-    failed: Option<ProviderErrorKind>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,19 +72,17 @@ enum Mode {
     Broken,
 }
 
+#[derive(Debug)]
 struct Call {
     number: u32,
     arguments: String,
 }
 
-impl ConstrainedDecoder {
-    /// A decoder for the answer to this payload. `mint` goes into the call's id: it must differ from answer to answer.
-    #[must_use]
-    pub fn new(limits: &Limits, mint: impl Into<String>, payload: &LlmPayload) -> Self {
-        let mint: String = mint.into();
+impl Reader {
+    fn new(limits: &Limits, mint: String, payload: &LlmPayload) -> Self {
         Self {
             call_id: format!("call_{mint}").into(),
-            inner: ChatDecoder::new(limits, mint),
+            inner: decode::Reader::new(limits, mint),
             events: EventBuf::new(),
             turn: TurnReader::new(reply_name(payload), payload.options.response_schema.is_some()),
             mode: Mode::Turn,
@@ -85,15 +93,14 @@ impl ConstrainedDecoder {
             spoken: None,
             usage: None,
             max_bytes: limits.max_tool_args_bytes,
-            failed: None,
         }
     }
 
-    fn translate(&mut self, fed: Result<()>, out: &mut EventBuf<LlmEvent>) -> Result<()> {
+    fn translate(&mut self, read: Result<()>, out: &mut EventBuf<LlmEvent>) -> Result<()> {
         while let Some(event) = self.events.pop() {
             self.event(event, out)?;
         }
-        fed.inspect_err(|_| self.count(out))
+        read.inspect_err(|_| self.count(out))
     }
 
     fn event(&mut self, event: LlmEvent, out: &mut EventBuf<LlmEvent>) -> Result<()> {
@@ -213,35 +220,20 @@ impl ConstrainedDecoder {
         let index = usize::try_from(number).unwrap_or(usize::MAX);
         self.numbers.get(index).copied().unwrap_or(number)
     }
-
-    fn guarded(&mut self, work: impl FnOnce(&mut Self) -> Result<()>) -> Result<()> {
-        if let Some(kind) = self.failed {
-            return Err(Error::provider(kind));
-        }
-        work(self).inspect_err(|error| {
-            self.failed = Some(error.provider_kind().unwrap_or(ProviderErrorKind::Protocol));
-        })
-    }
 }
 
-impl WireDecoder for ConstrainedDecoder {
-    fn feed(&mut self, chunk: Bytes, events: &mut EventBuf<LlmEvent>) -> Result<()> {
-        self.guarded(|decoder| {
-            let fed = decoder.inner.feed(chunk, &mut decoder.events);
-            decoder.translate(fed, events)
-        })
+impl EventReader for Reader {
+    fn event(&mut self, name: &str, data: &Text, out: &mut EventBuf<LlmEvent>) -> Result<()> {
+        let read = self.inner.event(name, data, &mut self.events);
+        self.translate(read, out)
     }
 
-    fn finish(&mut self, events: &mut EventBuf<LlmEvent>) -> Result<()> {
-        self.guarded(|decoder| {
-            let fed = decoder.inner.finish(&mut decoder.events);
-            decoder.translate(fed, events)
-        })
+    fn is_terminal(&self, name: &str, data: &Text) -> bool {
+        self.inner.is_terminal(name, data)
     }
-}
 
-impl fmt::Debug for ConstrainedDecoder {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ConstrainedDecoder").field("mode", &self.mode).finish_non_exhaustive()
+    fn end(&mut self, out: &mut EventBuf<LlmEvent>) -> Result<()> {
+        let read = self.inner.end(&mut self.events);
+        self.translate(read, out)
     }
 }

@@ -1,18 +1,18 @@
-//! HTTP/2 without TLS against a server that writes frames one by one
+//! HTTP/2 against a server that writes frames one by one
 //! ([RFC 9113](https://www.rfc-editor.org/rfc/rfc9113.html)).
 
 use std::collections::VecDeque;
 use std::io;
-use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
+use tokio_rustls::TlsAcceptor;
 
-use super::super::sender::client;
 use super::*;
+use crate::faults::{Authority, acceptor, authority};
 
 const DATA: u8 = 0x0;
 const HEADERS: u8 = 0x1;
@@ -51,7 +51,8 @@ enum Step {
 use Step::{Close, Data, End, GoAwayAfter, GoAwayBefore, Head, Pause, Reset};
 
 struct Server {
-    address: SocketAddr,
+    port: u16,
+    authority: Authority,
     connections: Arc<AtomicUsize>,
     requests: Arc<AtomicUsize>,
     accepting: JoinHandle<()>,
@@ -60,7 +61,11 @@ struct Server {
 impl Server {
     async fn start(script: &[&[Step]]) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let address = listener.local_addr().unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let authority = authority("a private CA");
+        let mut tls = acceptor(&authority, "localhost", 4000).config().as_ref().clone();
+        tls.alpn_protocols = vec![b"h2".to_vec()];
+        let tls = TlsAcceptor::from(Arc::new(tls));
         let script: VecDeque<Vec<Step>> = script.iter().map(|steps| steps.to_vec()).collect();
         let script = Arc::new(Mutex::new(script));
         let (connections, requests) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
@@ -68,13 +73,15 @@ impl Server {
         let accepting = tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
                 counted.0.fetch_add(1, Ordering::SeqCst);
-                let (script, requests) = (Arc::clone(&script), Arc::clone(&counted.1));
+                stream.set_nodelay(true).unwrap();
+                let (tls, script, requests) = (tls.clone(), Arc::clone(&script), Arc::clone(&counted.1));
                 tokio::spawn(async move {
-                    let _ = talk(stream, &script, &requests).await;
+                    let _ = talk(tls.accept(stream).await?, &script, &requests).await;
+                    io::Result::Ok(())
                 });
             }
         });
-        Self { address, connections, requests, accepting }
+        Self { port, authority, connections, requests, accepting }
     }
 
     /// Connections and requests so far.
@@ -83,11 +90,9 @@ impl Server {
     }
 
     async fn ask(&self, limits: Limits) -> Heard {
-        let of_client = limits.clone();
-        let http2 = move || client(&of_client).no_proxy().http2_prior_knowledge();
-        let transport = Transport::with_clients(limits, http2, true).unwrap();
-        let base_url = format!("http://{}/v1", self.address);
-        hear(transport.stream(request(&base_url), || Box::new(Lines::default()), read_error)).await
+        let base_url = format!("https://localhost:{}/v1", self.port);
+        let provider = OpenAiProvider::builder().api_key(KEY).base_url(base_url).limits(limits);
+        hear(provider.root_certificate(self.authority.pem()).build().unwrap().stream(hello())).await
     }
 }
 
@@ -98,11 +103,10 @@ impl Drop for Server {
 }
 
 async fn talk(
-    mut stream: TcpStream,
+    mut stream: impl AsyncRead + AsyncWrite + Unpin,
     script: &Mutex<VecDeque<Vec<Step>>>,
     requests: &AtomicUsize,
 ) -> io::Result<()> {
-    stream.set_nodelay(true)?;
     let mut preface = [0; 24];
     stream.read_exact(&mut preface).await?;
     assert_eq!(&preface, b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
@@ -123,7 +127,7 @@ async fn talk(
                 for step in steps {
                     match step {
                         Head => send(&mut stream, HEADERS, END_HEADERS, id, HEAD).await?,
-                        Data(text) => send(&mut stream, DATA, 0, id, text.as_bytes()).await?,
+                        Data(words) => send(&mut stream, DATA, 0, id, body(words).as_bytes()).await?,
                         End => send(&mut stream, DATA, LAST, id, &[]).await?,
                         Reset(code) => send(&mut stream, RST_STREAM, 0, id, &code.to_be_bytes()).await?,
                         GoAwayBefore(code) => go_away(&mut stream, 0, code).await?,
@@ -138,12 +142,18 @@ async fn talk(
     }
 }
 
-async fn go_away(stream: &mut TcpStream, last_stream: u32, code: u32) -> io::Result<()> {
+async fn go_away(stream: &mut (impl AsyncWrite + Unpin), last_stream: u32, code: u32) -> io::Result<()> {
     let payload = [last_stream.to_be_bytes(), code.to_be_bytes()].concat();
     send(stream, GOAWAY, 0, 0, &payload).await
 }
 
-async fn send(stream: &mut TcpStream, kind: u8, flags: u8, id: u32, payload: &[u8]) -> io::Result<()> {
+async fn send(
+    stream: &mut (impl AsyncWrite + Unpin),
+    kind: u8,
+    flags: u8,
+    id: u32,
+    payload: &[u8],
+) -> io::Result<()> {
     let [_, a, b, c] = u32::try_from(payload.len()).unwrap().to_be_bytes();
     let mut frame = vec![a, b, c, kind, flags];
     frame.extend_from_slice(&id.to_be_bytes());
@@ -151,19 +161,13 @@ async fn send(stream: &mut TcpStream, kind: u8, flags: u8, id: u32, payload: &[u
     stream.write_all(&frame).await
 }
 
-const GOOD: &[Step] = &[Head, Data("START\nhello\n"), Data("END\n"), End];
-
-fn never_repeat() -> Limits {
-    let mut limits = limits();
-    limits.max_retries = 0;
-    limits
-}
+const GOOD: &[Step] = &[Head, Data("START hello"), Data("END"), End];
 
 #[tokio::test]
 async fn an_answer_is_read_over_http2() {
     let server = Server::start(&[GOOD]).await;
-    let heard = server.ask(never_repeat()).await;
-    assert_eq!(heard.said, ["<start>", "hello", "<end>"]);
+    let heard = server.ask(once()).await;
+    assert_eq!(heard.said, ["hello", "<end>"]);
     assert!(heard.is_whole());
 }
 
@@ -171,7 +175,7 @@ async fn an_answer_is_read_over_http2() {
 async fn a_request_that_was_surely_not_taken_up_is_sent_again() {
     for refusal in [&[Reset(REFUSED_STREAM)][..], &[GoAwayBefore(NO_ERROR), Close]] {
         let server = Server::start(&[refusal, GOOD]).await;
-        let heard = server.ask(never_repeat()).await;
+        let heard = server.ask(once()).await;
         assert!(heard.is_whole(), "{heard:?}");
         assert_eq!(server.seen().1, 2);
     }
@@ -193,7 +197,7 @@ async fn a_request_that_fails_before_its_first_byte_is_repeated_as_any_other() {
         assert!(heard.is_whole(), "{heard:?}");
         assert_eq!(server.seen().1, 3);
         let server = Server::start(&[refusal]).await;
-        assert!(server.ask(never_repeat()).await.error.is_some());
+        assert!(server.ask(once()).await.error.is_some());
         assert_eq!(server.seen().1, 1);
     }
 }
@@ -201,8 +205,8 @@ async fn a_request_that_fails_before_its_first_byte_is_repeated_as_any_other() {
 #[tokio::test]
 async fn a_stream_that_was_taken_up_is_read_to_its_end_after_a_goaway() {
     let server =
-        Server::start(&[&[Head, Data("hello\n"), GoAwayAfter(NO_ERROR), Pause, Data("END\n"), End, Close]]);
-    let heard = server.await.ask(never_repeat()).await;
+        Server::start(&[&[Head, Data("hello"), GoAwayAfter(NO_ERROR), Pause, Data("END"), End, Close]]);
+    let heard = server.await.ask(once()).await;
     assert_eq!(heard.said, ["hello", "<end>"], "{heard:?}");
     assert!(heard.is_whole());
 }
@@ -210,12 +214,12 @@ async fn a_stream_that_was_taken_up_is_read_to_its_end_after_a_goaway() {
 #[tokio::test]
 async fn what_breaks_off_within_an_answer_is_an_interruption_and_not_repeated() {
     for broken in [
-        &[Head, Data("hello\n"), Pause, Reset(INTERNAL_ERROR)][..],
-        &[Head, Data("hello\n"), Pause, Reset(CANCEL)],
-        &[Head, Data("hello\n"), Pause, GoAwayBefore(INTERNAL_ERROR), Close],
-        &[Head, Data("hello\n"), Pause, GoAwayAfter(NO_ERROR), Close],
-        &[Head, Data("hello\n"), Pause, Close],
-        &[Head, Data("hello\n"), End],
+        &[Head, Data("hello"), Pause, Reset(INTERNAL_ERROR)][..],
+        &[Head, Data("hello"), Pause, Reset(CANCEL)],
+        &[Head, Data("hello"), Pause, GoAwayBefore(INTERNAL_ERROR), Close],
+        &[Head, Data("hello"), Pause, GoAwayAfter(NO_ERROR), Close],
+        &[Head, Data("hello"), Pause, Close],
+        &[Head, Data("hello"), End],
     ] {
         let server = Server::start(&[broken]).await;
         let heard = server.ask(limits()).await;

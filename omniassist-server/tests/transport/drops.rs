@@ -21,12 +21,12 @@ async fn notice(server: &FakeProvider, mut stream: LlmStream, wait: Duration) ->
 
 #[tokio::test]
 async fn dropping_the_stream_closes_the_connection_at_every_stage() {
-    let text = "some text\n".repeat(1_000);
+    let text = body(&"text ".repeat(1_000));
     for reply in [
         Reply::silence(),
-        Reply::sse("x\n").stall_after(0),
-        Reply::sse("hello\nEND\n").stall_after(6),
-        Reply::sse(text.clone()).chunked_by(10).pace(Duration::from_millis(1)),
+        Reply::sse(body("x")).stall_after(0),
+        Reply::sse(body("hello END")).stall_after(EVENT),
+        Reply::sse(text.clone()).chunked_by(EVENT).pace(Duration::from_millis(1)),
         Reply::html(500, "why").stall_after(2),
     ] {
         let server = serve([reply.clone()]).await;
@@ -37,7 +37,7 @@ async fn dropping_the_stream_closes_the_connection_at_every_stage() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_server_that_ignores_the_close_is_not_read_on() {
-    let server = serve([Reply::sse("more\n".repeat(10_000)).endless()]).await;
+    let server = serve([Reply::sse(body(&"more ".repeat(1_000))).endless()]).await;
     let mut stream = ask(&server.base_url(), limits());
     assert!(stream.next().await.unwrap().is_ok());
     let dropped = Instant::now();
@@ -48,7 +48,7 @@ async fn a_server_that_ignores_the_close_is_not_read_on() {
 
 #[tokio::test]
 async fn dropping_the_stream_ends_the_wait_between_attempts() {
-    let server = serve([Reply::status(503).header("retry-after", "1"), Reply::sse("END\n")]).await;
+    let server = serve([Reply::status(503).header("retry-after", "1"), Reply::sse(body("END"))]).await;
     let mut stream = ask(&server.base_url(), limits());
     assert!(tokio::time::timeout(Duration::from_millis(200), stream.next()).await.is_err());
     drop(stream);
@@ -67,13 +67,14 @@ async fn nothing_is_sent_before_the_first_poll() {
 
 #[tokio::test]
 async fn a_read_that_is_given_up_loses_nothing() {
-    let body: String = (0..40).map(|n| format!("{n}\n")).collect::<String>() + "END\n";
-    let server = serve([Reply::sse(body).chunked_by(3).pace(Duration::from_millis(2))]).await;
+    let words: String = (0..40).map(|n| format!("{n} ")).collect();
+    let server =
+        serve([Reply::sse(body(&words) + &body("END")).chunked_by(50).pace(Duration::from_millis(2))]).await;
     let mut stream = ask(&server.base_url(), limits());
     let mut said = Vec::new();
     loop {
         match stream.next().now_or_never() {
-            Some(Some(event)) => said.push(name(&event.unwrap())),
+            Some(Some(event)) => said.extend(name(&event.unwrap())),
             Some(None) => break,
             None => tokio::time::sleep(Duration::from_millis(1)).await,
         }
@@ -84,7 +85,7 @@ async fn a_read_that_is_given_up_loses_nothing() {
 
 #[tokio::test]
 async fn a_reader_that_stops_holds_the_provider_back() {
-    let server = serve([Reply::sse("0123456789abcde\n".repeat(4_096)).endless()]).await;
+    let server = serve([Reply::sse(body(&"more ".repeat(4_096))).endless()]).await;
     let mut stream = ask(&server.base_url(), limits());
     assert!(stream.next().await.unwrap().is_ok());
     tokio::time::sleep(Duration::from_millis(400)).await;

@@ -1,0 +1,139 @@
+//! Schemas, files and thinking in the form that the API takes.
+
+use std::sync::Arc;
+
+use omniassist_server::AnthropicProvider;
+use omniassist_server::core::transcript::UserContent;
+use omniassist_server::core::{LlmPayload, ModelOptions, ReasoningEffort, ToolSpec, TranscriptItem};
+use serde_json::{Value, json};
+
+fn body(model: &str, payload: &LlmPayload) -> Value {
+    let provider = AnthropicProvider::builder().api_key("k").model(model).build().unwrap();
+    serde_json::from_slice(&provider.request_body(payload).unwrap()).unwrap()
+}
+
+fn with(options: ModelOptions) -> LlmPayload {
+    let mut payload = LlmPayload::new([TranscriptItem::user("Hi")]);
+    payload.options = Arc::new(options);
+    payload
+}
+
+#[test]
+fn keywords_that_the_api_refuses_are_left_out_of_an_answers_schema() {
+    let mut options = ModelOptions::default();
+    let schema = json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema", "type": "object",
+        "properties": {
+            "minimum": {"type": "integer", "minimum": 0, "format": "uint32"},
+            "at": {"type": "string", "format": "date-time", "maxLength": 40},
+            "list": {"type": "array", "items": {"$ref": "#/$defs/Item"}, "minItems": 1},
+            "word": {"enum": [{"minimum": 1}, "b"]},
+        },
+        "$defs": {"Item": {"oneOf": [{"type": "object", "properties": {}}, {"type": "null"}]}},
+    });
+    options.response_schema = Some(("answer".into(), schema));
+    assert_eq!(
+        body("claude-sonnet-4-6", &with(options))["output_config"]["format"]["schema"],
+        json!({
+            "type": "object",
+            "properties": {
+                "minimum": {"type": "integer"},
+                "at": {"type": "string", "format": "date-time"},
+                "list": {"type": "array", "items": {"$ref": "#/$defs/Item"}},
+                "word": {"enum": [{"minimum": 1}, "b"]},
+            },
+            "$defs": {"Item": {"anyOf": [
+                {"type": "object", "properties": {}, "additionalProperties": false}, {"type": "null"},
+            ]}},
+            "additionalProperties": false,
+        })
+    );
+}
+
+#[test]
+fn the_schema_of_a_tool_is_that_of_an_object() {
+    let whole = json!({"type": "object", "properties": {"n": {"minimum": 1}}});
+    for (schema, sent) in [
+        (json!(true), json!({"type": "object"})),
+        (json!({"$ref": "#"}), json!({"$ref": "#", "type": "object"})),
+        (whole.clone(), whole),
+    ] {
+        let mut payload = with(ModelOptions::default());
+        payload.tools = Arc::from([Arc::new(ToolSpec::new("t", "d", schema))]);
+        assert_eq!(body("claude-sonnet-4-6", &payload)["tools"][0]["input_schema"], sent);
+    }
+}
+
+#[test]
+fn attached_text_is_read_in_both_alphabets_of_base64_with_padding_or_without() {
+    let sent = |data: &str| {
+        let file = UserContent::File {
+            media_type: "text/plain".into(),
+            url: format!("data:text/plain;charset=utf-8;base64,{data}").into(),
+            filename: None,
+        };
+        let payload = LlmPayload::new([TranscriptItem::User { content: vec![file] }]);
+        body("claude-sonnet-4-6", &payload)["messages"][0]["content"][0].take()
+    };
+    for data in ["Pz4/Pg==", "Pz4/Pg", "Pz4_Pg==", "Pz4_Pg"] {
+        assert_eq!(sent(data)["source"]["data"], "?>?>", "{data}");
+    }
+    for wrong in ["Z", "Z===", "Zm9v!m9v", "Zm9v m9v", "====", "/w=="] {
+        assert!(sent(wrong)["text"].as_str().unwrap().contains("cannot be shown"), "{wrong}");
+    }
+}
+
+/// Models think by a budget, or decide themselves; the latest ones also refuse sampling parameters.
+#[test]
+fn the_name_of_a_model_decides_how_it_thinks() {
+    let asked = |model: &str| {
+        let mut thinking = ModelOptions::default();
+        thinking.reasoning_effort = Some(ReasoningEffort::Low);
+        let mut sampling = ModelOptions::default();
+        sampling.temperature = Some(0.5);
+        let kind = body(model, &with(thinking))["thinking"]["type"].take();
+        (kind, body(model, &with(sampling)).get("temperature").is_some())
+    };
+    for (kind, samples, models) in [
+        (
+            "enabled",
+            true,
+            [
+                "claude-3-7-sonnet-latest",
+                "claude-opus-4-20250514",
+                "anthropic/claude-sonnet-4.5",
+                "eu.anthropic.claude-haiku-4-5-20251001-v1:0",
+                "claude-sonnet-4@20250514",
+                "MiniMax-M2",
+            ],
+        ),
+        (
+            "adaptive",
+            true,
+            [
+                "claude-sonnet-4-6",
+                "claude-opus-4-6",
+                "anthropic/claude-opus-4.6",
+                "us.anthropic.claude-sonnet-4-6",
+                "claude-opus-4-6@default",
+                "claude-opus-4-6-v1",
+            ],
+        ),
+        (
+            "adaptive",
+            false,
+            [
+                "claude-opus-4-7",
+                "claude-opus-4.8",
+                "claude-sonnet-5",
+                "claude-fable-5",
+                "claude-opus-5",
+                "claude-haiku-5",
+            ],
+        ),
+    ] {
+        for model in models {
+            assert_eq!(asked(model), (json!(kind), samples), "{model}");
+        }
+    }
+}

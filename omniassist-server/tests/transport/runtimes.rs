@@ -1,0 +1,101 @@
+//! Connections belong to the runtime that opened them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Barrier};
+use std::thread;
+
+use futures_util::future::join_all;
+use omniassist_server::testing::FakeEventKind;
+use tokio::runtime::{Builder, Handle};
+
+use super::*;
+
+/// Asks in the name of a runtime.
+fn ask_as(provider: &OpenAiProvider, name: &'static str) -> LlmStream {
+    let mut payload = hello();
+    payload.model = Some(name.into());
+    provider.stream(payload)
+}
+
+/// The connections over which each name has asked, and how many requests there were.
+fn connections(server: &FakeProvider) -> (BTreeMap<String, BTreeSet<usize>>, usize) {
+    let events = server.events();
+    let asked = events.iter().filter(|event| event.kind == FakeEventKind::Request);
+    let requests = server.requests();
+    let mut connections: BTreeMap<String, BTreeSet<usize>> = BTreeMap::new();
+    for (request, event) in requests.iter().zip(asked) {
+        let name = request.json()["model"].as_str().unwrap().to_owned();
+        connections.entry(name).or_default().insert(event.connection);
+    }
+    (connections, requests.len())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn two_runtimes_never_share_a_connection() {
+    const ROUNDS: usize = 20;
+    let server = serve([]).await;
+    server.otherwise(Reply::sse(body("a b END")).chunked_by(EVENT).pace(Duration::from_millis(1)));
+    let provider = provider(&server.base_url(), once());
+    let together = Arc::new(Barrier::new(2));
+    let threads = ["left", "right"].map(|name| {
+        let (provider, together) = (provider.clone(), Arc::clone(&together));
+        thread::spawn(move || {
+            let runtime = Builder::new_current_thread().enable_all().build().unwrap();
+            for round in 0..ROUNDS {
+                together.wait();
+                // The streams of a round run beside each other, and every other round one runtime has two.
+                let streams = if name == "left" && round % 2 == 0 { 2 } else { 1 };
+                let all = (0..streams).map(|_| hear(ask_as(&provider, name)));
+                for heard in runtime.block_on(join_all(all)) {
+                    assert_eq!(heard.said, ["a", "b", "<end>"], "{heard:?}");
+                }
+            }
+            // Neither ends before the other has asked for the last time.
+            together.wait();
+        })
+    });
+    tokio::task::spawn_blocking(move || threads.map(|thread| thread.join().unwrap())).await.unwrap();
+    let (connections, requests) = connections(&server);
+    assert_eq!(requests, ROUNDS * 5 / 2);
+    let (left, right) = (&connections["left"], &connections["right"]);
+    assert!(left.is_disjoint(right), "{connections:?}");
+    // Pooled, all the same.
+    assert!(left.len() + right.len() < ROUNDS, "{connections:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn all_threads_of_a_runtime_share_a_pool() {
+    let server = serve([]).await;
+    server.otherwise(Reply::sse(body("hello END")));
+    let provider = provider(&server.base_url(), once());
+    for _ in 0..10 {
+        let asking = (0..8).map(|_| {
+            let provider = provider.clone();
+            tokio::spawn(async move { hear(ask_as(&provider, "all")).await })
+        });
+        for heard in join_all(asking).await {
+            assert!(heard.unwrap().is_whole());
+        }
+    }
+    let (connections, requests) = connections(&server);
+    assert_eq!(requests, 80);
+    assert!(connections["all"].len() < 40, "{connections:?}");
+}
+
+#[tokio::test]
+async fn a_runtime_outlives_its_providers_without_a_trace() {
+    let server = serve([]).await;
+    server.otherwise(Reply::sse(body("hello END")));
+    // The server's.
+    let before = Handle::current().metrics().num_alive_tasks();
+    for _ in 0..5 {
+        let provider = provider(&server.base_url(), once());
+        assert!(hear(provider.stream(hello())).await.is_whole());
+    }
+    let left = async {
+        while Handle::current().metrics().num_alive_tasks() > before {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(30), left).await.expect("tasks are left");
+}
