@@ -41,6 +41,7 @@ pub mod partial_json;
 mod payload;
 mod provider_metadata;
 pub mod run;
+pub mod secret;
 pub mod sse;
 mod text;
 mod tool;

@@ -32,6 +32,7 @@ mod question;
 mod read;
 mod records;
 mod round_trip;
+mod secret;
 mod sse;
 mod strategies;
 mod text_stream;

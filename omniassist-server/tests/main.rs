@@ -29,6 +29,7 @@ mod costs;
 mod dialects;
 mod drain;
 mod engine;
+mod error_report;
 mod fallback;
 #[cfg(feature = "openai")]
 mod faults;

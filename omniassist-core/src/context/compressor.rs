@@ -8,7 +8,8 @@ use super::form::Form;
 use super::navigation::Navigation;
 use super::redact::Redactor;
 use super::write::{self, Caps};
-use super::{Compressed, ContextReceipt, ContextTemplate, generic, name};
+use super::{Compressed, ContextReceipt, ContextTemplate, generic};
+use crate::secret::squash;
 use crate::{ContextMessage, Text};
 
 /// The default number of client messages that are kept.
@@ -123,7 +124,7 @@ impl ContextCompressor {
         self.set(|config| {
             for listed in names {
                 let mut squashed = String::new();
-                name::squash(listed.as_ref(), &mut squashed);
+                squash(listed.as_ref(), &mut squashed);
                 if !squashed.is_empty() {
                     config.redact.insert(squashed);
                 }

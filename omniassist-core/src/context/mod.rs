@@ -80,7 +80,6 @@ mod compressor;
 mod entry;
 mod form;
 mod generic;
-mod name;
 mod navigation;
 mod redact;
 mod scrub;

@@ -4,9 +4,8 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
-use super::name::{Names, is_secret_autocomplete, is_secret_kind, squash};
-use super::write::REDACTED;
 use super::{scrub, sort};
+use crate::secret::{Names, REDACTED, is_secret_autocomplete, is_secret_kind, squash};
 
 /// The depth below which a value is replaced as a whole. It is above the limit of a request.
 const MAX_DEPTH: usize = 128;

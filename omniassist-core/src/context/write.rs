@@ -5,9 +5,7 @@ use std::fmt::Write as _;
 use serde_json::Value;
 
 use super::sort;
-
-/// The replacement of a secret.
-pub(super) const REDACTED: &str = "[redacted]";
+use crate::secret::REDACTED;
 
 /// The depth below which objects and arrays are shown as `…`.
 const MAX_SHOWN_DEPTH: usize = 16;

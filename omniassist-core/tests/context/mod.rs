@@ -13,6 +13,7 @@ mod generic;
 mod host;
 mod navigation;
 mod redaction;
+mod scrub;
 mod stability;
 mod summary;
 

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use omniassist_core::secret::Secrets;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
@@ -281,24 +282,9 @@ fn seconds(text: &str) -> Option<Duration> {
     Duration::try_from_secs_f64(text.strip_suffix('s')?.parse().ok()?).ok()
 }
 
-/// Removes what looks like a key of OpenAI's or Google's: servers quote the key that they refuse.
+/// Removes what has the form of an API key: servers quote the key that they refuse.
 fn redact(text: &str) -> String {
-    let mut clean = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = ["sk-", "AIza"].into_iter().filter_map(|start| rest.find(start)).min() {
-        let (before, from) = rest.split_at(at);
-        let end = from
-            .find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '*' | '.')))
-            .unwrap_or(from.len());
-        let (word, after) = from.split_at(end);
-        clean.push_str(before);
-        // "task-force" holds "sk-" too: a key begins a word and is long.
-        let begins_word = !before.ends_with(|c: char| c.is_ascii_alphanumeric());
-        clean.push_str(if begins_word && word.len() >= 12 { "[key]" } else { word });
-        rest = after;
-    }
-    clean.push_str(rest);
-    clean
+    Secrets::default().redact(text)
 }
 
 fn clip(text: &str) -> String {
@@ -307,164 +293,4 @@ fn clip(text: &str) -> String {
         end -= 1;
     }
     text.get(..end).unwrap_or_default().to_owned()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn status_and_words_decide_the_kind() {
-        use ProviderErrorKind::{Auth, ContextOverflow, RateLimited, Response, Timeout, Unavailable};
-        let cases: &[(u16, &str, ProviderErrorKind, Option<&str>)] = &[
-            (
-                401,
-                r#"{"error":{"code":"invalid_api_key","message":"m","type":"invalid_request_error"}}"#,
-                Auth,
-                Some("invalid_api_key"),
-            ),
-            (403, "", Auth, None),
-            (
-                404,
-                r#"{"error":{"code":404,"message":"File Not Found","type":"not_found_error"}}"#,
-                Response,
-                Some("not_found_error"),
-            ),
-            (404, r#"{"error":"Specified model not found"}"#, Response, None),
-            (
-                400,
-                r#"{"code":"invalid-argument","error":"Incorrect API key provided."}"#,
-                Auth,
-                Some("invalid-argument"),
-            ),
-            (
-                400,
-                r#"{"error":{"code":"context_length_exceeded","message":"m"}}"#,
-                ContextOverflow,
-                Some("context_length_exceeded"),
-            ),
-            (
-                400,
-                r#"{"error":{"code":400,"message":"too long","type":"exceed_context_size_error","n_ctx":8192}}"#,
-                ContextOverflow,
-                Some("exceed_context_size_error"),
-            ),
-            (
-                413,
-                r#"{"error":{"message":"This model's maximum context length is 8192 tokens"}}"#,
-                ContextOverflow,
-                None,
-            ),
-            (413, "<html>too large</html>", Response, None),
-            (408, "", Timeout, None),
-            (402, r#"{"error":{"message":"Insufficient Balance"}}"#, RateLimited, Some("insufficient_quota")),
-            (
-                429,
-                r#"{"error":{"code":"rate_limit_exceeded","type":"tokens","message":"m"}}"#,
-                RateLimited,
-                Some("rate_limit_exceeded"),
-            ),
-            (
-                429,
-                r#"{"error":{"code":null,"type":"insufficient_quota","message":"m"}}"#,
-                RateLimited,
-                Some("insufficient_quota"),
-            ),
-            (500, "oops", Unavailable, None),
-            (
-                503,
-                r#"{"error":{"message":"Loading model","type":"unavailable_error","code":503}}"#,
-                Unavailable,
-                Some("unavailable_error"),
-            ),
-            (
-                501,
-                r#"{"error":{"code":501,"message":"m","type":"not_supported_error"}}"#,
-                Response,
-                Some("not_supported_error"),
-            ),
-            (
-                429,
-                r#"{"error":{"code":429,"message":"m","status":"RESOURCE_EXHAUSTED","details":[{"retryDelay":"34s"}]}}"#,
-                RateLimited,
-                Some("RESOURCE_EXHAUSTED"),
-            ),
-            (
-                400,
-                r#"[{"error":{"code":400,"message":"API key not valid.","status":"INVALID_ARGUMENT"}}]"#,
-                Auth,
-                Some("INVALID_ARGUMENT"),
-            ),
-            (
-                400,
-                r#"{"error":{"code":400,"message":"m","status":"INVALID_ARGUMENT","details":[{"reason":"API_KEY_INVALID"}]}}"#,
-                Auth,
-                Some("API_KEY_INVALID"),
-            ),
-            (
-                400,
-                r#"{"error":{"code":400,"message":"The input token count (9) exceeds the maximum number of tokens allowed (8).","status":"INVALID_ARGUMENT"}}"#,
-                ContextOverflow,
-                Some("INVALID_ARGUMENT"),
-            ),
-            (
-                503,
-                r#"{"error":{"code":503,"message":"m","status":"UNAVAILABLE"}}"#,
-                Unavailable,
-                Some("UNAVAILABLE"),
-            ),
-            (
-                403,
-                r#"{"error":{"code":403,"message":"m","status":"PERMISSION_DENIED"}}"#,
-                Auth,
-                Some("PERMISSION_DENIED"),
-            ),
-        ];
-        for (status, body, kind, code) in cases {
-            let error = error_from_response(*status, body.as_bytes());
-            assert_eq!(error.provider_kind(), Some(*kind), "{status} {body}");
-            assert_eq!(error.code(), *code, "{status} {body}");
-            assert_eq!(error.status(), Some(*status));
-        }
-        let quota = error_from_response(429, br#"{"error":{"type":"insufficient_quota"}}"#);
-        assert!(!quota.is_retryable());
-        assert!(error_from_response(429, b"").is_retryable());
-    }
-
-    #[test]
-    fn a_quoted_key_is_blotted_out_and_the_detail_is_bounded() {
-        let body = br#"{"error":{"message":"Incorrect API key provided: sk-proj-abcDEF123456_x. Ask the task-force."}}"#;
-        let error = error_from_response(401, body);
-        assert_eq!(error.detail(), Some("Incorrect API key provided: [key] Ask the task-force."));
-        let long = format!(r#"{{"error":{{"message":"{}"}}}}"#, "é".repeat(4000));
-        assert_eq!(error_from_response(400, long.as_bytes()).detail().map(str::len), Some(2048));
-        assert!(!format!("{error} {error:?}").contains("sk-proj"));
-        let google =
-            error_from_response(400, br#"{"error":{"message":"Bad key AIzaSyA1234567890abc, AIza."}}"#);
-        assert_eq!(google.detail(), Some("Bad key [key], AIza."));
-    }
-
-    #[test]
-    fn a_code_with_a_line_break_does_not_forge_a_line_of_a_log() {
-        let error = error_from_response(400, br#"{"error":{"code":"x\nERROR forged\u001b[0m"}}"#);
-        assert_eq!(error.code(), Some("x\nERROR forged\u{1b}[0m"));
-        assert!(error.to_string().contains(r"[x\nERROR forged\u{1b}[0m]"), "{error}");
-    }
-
-    #[test]
-    fn google_says_how_long_to_wait_in_the_details() {
-        let wait = |delay: &str| {
-            let body = format!(
-                r#"{{"error":{{"code":429,"status":"RESOURCE_EXHAUSTED","details":[{{"@type":"x"}},{{"retryDelay":"{delay}"}}]}}}}"#
-            );
-            error_from_response(429, body.as_bytes()).retry_after()
-        };
-        assert_eq!(wait("34s"), Some(Duration::from_secs(34)));
-        assert_eq!(wait("0.5s"), Some(Duration::from_millis(500)));
-        let other = error_from_response(500, br#"{"status":"error","message":"m","details":["x", 1]}"#);
-        assert_eq!((other.detail(), other.code()), (Some("m"), None));
-        for odd in ["", "34", "-1s", "NaNs", "1e300s", "soon"] {
-            assert_eq!(wait(odd), None, "{odd}");
-        }
-    }
 }

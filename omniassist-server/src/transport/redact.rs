@@ -1,23 +1,20 @@
 use http::HeaderMap;
+use omniassist_core::secret::Secrets;
 
 /// Shorter values would blot out ordinary words.
 const MIN_SECRET: usize = 6;
 
-/// Replaces the values of sensitive headers in `text`. Some servers and gateways echo the request's headers in their
-/// error pages.
+/// Removes the values of sensitive headers, and what has the form of a key, from `text`. Some servers and gateways echo
+/// the request's headers in their error pages.
 pub(super) fn redact(text: &str, headers: &HeaderMap) -> String {
-    let mut clean = text.to_owned();
-    for value in headers.values().filter(|value| value.is_sensitive()) {
-        let Ok(value) = value.to_str() else { continue };
-        // `Bearer KEY`: the key alone is as secret as the whole.
-        let credential = value.rsplit(' ').next().unwrap_or(value);
-        for secret in [value, credential] {
-            if secret.len() >= MIN_SECRET {
-                clean = clean.replace(secret, "[redacted]");
-                cut_begun(&mut clean, secret);
-            }
-        }
-    }
+    let values =
+        headers.values().filter(|value| value.is_sensitive()).filter_map(|value| value.to_str().ok());
+    // `Bearer KEY`: the key alone is as secret as the whole.
+    let secrets = values.flat_map(|value| [value, value.rsplit(' ').next().unwrap_or(value)]);
+    let secrets: Vec<String> =
+        secrets.filter(|secret| secret.len() >= MIN_SECRET).map(str::to_owned).collect();
+    let mut clean = Secrets::new(secrets.clone()).redact(text);
+    secrets.iter().for_each(|secret| cut_begun(&mut clean, secret));
     clean
 }
 

@@ -1,5 +1,3 @@
-//! The names of secrets.
-
 use std::collections::BTreeSet;
 
 /// Whole names that are secret only in a query string, where they carry credentials.
@@ -8,9 +6,17 @@ const QUERY_NAMES: [&str; 6] = ["code", "key", "sig", "signature", "ticket", "xa
 /// Suffixes of names without separators: `githubtoken`, `appsecret`.
 const SUFFIXES: [&str; 4] = ["token", "tokens", "secret", "secrets"];
 
+/// Returns `true` if a field, a header or a parameter with this name holds a secret: `password`, `X-Api-Key`,
+/// `sessionId`.
+#[must_use]
+pub fn is_secret_name(name: &str) -> bool {
+    let none = BTreeSet::new();
+    Names::default().is_secret(name, [&none, &none], false)
+}
+
 /// Decides by name. Names are normalised to lower case, letters and digits.
 #[derive(Debug, Default)]
-pub(super) struct Names {
+pub(crate) struct Names {
     squashed: String,
     /// The same name, with a space between the words that case, digits and punctuation separate.
     words: String,
@@ -19,7 +25,7 @@ pub(super) struct Names {
 
 impl Names {
     /// Returns `true` if the value of this name is secret. `query` is `true` for parameters of a URL.
-    pub(super) fn is_secret(&mut self, name: &str, listed: [&BTreeSet<String>; 2], query: bool) -> bool {
+    pub(crate) fn is_secret(&mut self, name: &str, listed: [&BTreeSet<String>; 2], query: bool) -> bool {
         // Most names are one word and already normalised.
         if name.bytes().all(|byte| byte.is_ascii_lowercase()) {
             return !name.is_empty()
@@ -74,7 +80,7 @@ impl Names {
 }
 
 /// Normalises a name.
-pub(super) fn squash(name: &str, out: &mut String) {
+pub(crate) fn squash(name: &str, out: &mut String) {
     name.chars().filter(|char| char.is_alphanumeric()).for_each(|char| push_lowercase(char, out));
 }
 
@@ -162,7 +168,7 @@ fn is_card_name(squashed: &str) -> bool {
 }
 
 /// Returns `true` if the kind of a field (`type`, `format`) denotes a secret.
-pub(super) fn is_secret_kind(kind: &str) -> bool {
+pub(crate) fn is_secret_kind(kind: &str) -> bool {
     let mut squashed = String::new();
     squash(kind, &mut squashed);
     matches!(
@@ -182,159 +188,11 @@ pub(super) fn is_secret_kind(kind: &str) -> bool {
 }
 
 /// Returns `true` if an `autocomplete` attribute denotes a secret. It is a list of tokens (HTML, "Autofill").
-pub(super) fn is_secret_autocomplete(tokens: &str) -> bool {
+pub(crate) fn is_secret_autocomplete(tokens: &str) -> bool {
     tokens.split_ascii_whitespace().any(|token| {
         token.get(..3).is_some_and(|start| start.eq_ignore_ascii_case("cc-"))
             || ["current-password", "new-password", "one-time-code"]
                 .iter()
                 .any(|secret| token.eq_ignore_ascii_case(secret))
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn is_secret(name: &str, query: bool) -> bool {
-        let none = BTreeSet::new();
-        Names::default().is_secret(name, [&none, &none], query)
-    }
-
-    #[test]
-    fn names_of_secrets() {
-        for name in [
-            "password",
-            "Password",
-            "PASSWORD",
-            "newPassword",
-            "new_password",
-            "user[password]",
-            "password2",
-            "passwd",
-            "pwd",
-            "user_pass",
-            "pass",
-            "secret",
-            "clientSecret",
-            "CLIENT_SECRET",
-            "appsecret",
-            "token",
-            "accessToken",
-            "access-token",
-            "githubtoken",
-            "X-Auth-Token",
-            "apiKey",
-            "api_key",
-            "x-api-key",
-            "APIKey",
-            "apikey",
-            "Authorization",
-            "auth",
-            "otp",
-            "otp1",
-            "OTPCode",
-            "one-time-code",
-            "cvv",
-            "cvc",
-            "cardCVC",
-            "cvv2",
-            "CVV2",
-            "ssn",
-            "SSN",
-            "pin",
-            "cardPin",
-            "PIN",
-            "cc-number",
-            "cc_exp",
-            "ccNumber",
-            "ccnumber",
-            "cc-csc",
-            "cc-anything",
-            "creditCard",
-            "card number",
-            "card-number",
-            "cookie",
-            "sessionId",
-            "JSESSIONID",
-            "privateKey",
-            "credentials",
-            "Passwort",
-            "contraseña",
-            "contrasena",
-            "пароль",
-            "Пароль",
-            "密码",
-            "パスワード",
-            "__RequestVerificationToken",
-            "csrfmiddlewaretoken",
-            "p.a.s.s.w.o.r.d",
-        ] {
-            assert!(is_secret(name, false), "{name} is a secret");
-        }
-    }
-
-    #[test]
-    fn names_of_no_secrets() {
-        for name in [
-            "",
-            "email",
-            "name",
-            "shopping",
-            "spinner",
-            "cc",
-            "author",
-            "authored",
-            "passenger",
-            "compass",
-            "keyboard",
-            "key",
-            "code",
-            "country_code",
-            "secretary",
-            "tokenizer",
-            "accessory",
-            "classname",
-            "session",
-            "accent",
-            "success",
-            "quantity",
-            "description",
-            "opinion",
-        ] {
-            assert!(!is_secret(name, false), "{name} is no secret");
-        }
-    }
-
-    #[test]
-    fn a_query_has_secrets_of_its_own() {
-        for name in ["code", "key", "sig", "X-Amz-Signature", "signature"] {
-            assert!(is_secret(name, true), "{name} is a secret in a query");
-            assert!(!is_secret(name, false), "{name} is no secret elsewhere");
-        }
-        assert!(!is_secret("state", true));
-    }
-
-    #[test]
-    fn listed_names_match_whole_or_as_the_last_part_of_a_path() {
-        let listed = BTreeSet::from(["email".to_owned()]);
-        let none = BTreeSet::new();
-        let mut names = Names::default();
-        for name in ["email", "E-Mail", "user[email]", "user.email", "user.e_mail"] {
-            assert!(names.is_secret(name, [&listed, &none], false), "{name}");
-        }
-        assert!(!names.is_secret("email_count", [&listed, &none], false));
-        assert!(!names.is_secret("billing_email", [&none, &listed], false));
-    }
-
-    #[test]
-    fn declarations_of_secret_fields() {
-        assert!(is_secret_kind("password") && is_secret_kind("PASSWORD") && !is_secret_kind("text"));
-        assert!(is_secret_autocomplete("section-a billing CC-Number"));
-        assert!(
-            is_secret_autocomplete("current-password") && is_secret_autocomplete("one-time-code webauthn")
-        );
-        assert!(
-            !is_secret_autocomplete("email") && !is_secret_autocomplete("cc") && !is_secret_autocomplete("")
-        );
-    }
 }

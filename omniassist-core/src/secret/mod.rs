@@ -1,0 +1,26 @@
+//! Recognition of secrets by name, by form and by value.
+//!
+//! Everything that removes secrets uses these lists: application context, the errors of providers, and recordings.
+//!
+//! - [`is_secret_name`] decides by the name of a field, header or parameter.
+//! - [`Secrets`] finds API keys and signed tokens by their form, and further values that are given to it.
+//!
+//! ```
+//! use omniassist_core::secret::{Secrets, is_secret_name};
+//!
+//! assert!(is_secret_name("X-Auth-Token") && is_secret_name("newPassword") && !is_secret_name("shopping"));
+//!
+//! let secrets = Secrets::new(["hunter2".to_owned()]);
+//! let text = "hunter2 is refused, and so is sk-proj-abcDEF123456";
+//! assert_eq!(secrets.redact(text), "[redacted] is refused, and so is [redacted]");
+//! ```
+
+mod name;
+mod values;
+
+pub use name::is_secret_name;
+pub(crate) use name::{Names, is_secret_autocomplete, is_secret_kind, squash};
+pub use values::Secrets;
+
+/// The replacement of a secret.
+pub const REDACTED: &str = "[redacted]";

@@ -1,0 +1,119 @@
+use std::ops::Range;
+
+use super::REDACTED;
+
+/// Prefixes of API keys.
+const KEY_PREFIXES: [&str; 19] = [
+    "AIza",
+    "AKIA",
+    "ASIA",
+    "csk-",
+    "fw_",
+    "ghp_",
+    "gho_",
+    "ghs_",
+    "github_pat_",
+    "gsk_",
+    "hf_",
+    "nvapi-",
+    "pk-",
+    "pplx-",
+    "r8_",
+    "rk-",
+    "sk-",
+    "sk_",
+    "xai-",
+];
+
+/// Bytes of the shortest API key that is recognised.
+const MIN_KEY: usize = 12;
+
+/// Bytes of the longest header of a signed token that is recognised. It bounds the search at each place.
+const MAX_HEADER: usize = 2048;
+
+/// Finds given values, and whatever has the form of an API key or of a signed token (JWT).
+#[derive(Debug, Clone, Default)]
+pub struct Secrets {
+    /// Longest first, so that no rest of a longer one remains.
+    values: Vec<String>,
+}
+
+impl Secrets {
+    /// Creates a finder of these values. Empty ones are ignored.
+    #[must_use]
+    pub fn new(values: impl IntoIterator<Item = String>) -> Self {
+        let mut values: Vec<String> = values.into_iter().filter(|value| !value.is_empty()).collect();
+        values.sort_unstable_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
+        values.dedup();
+        Self { values }
+    }
+
+    /// Returns the text with [`REDACTED`] in place of each secret.
+    #[must_use]
+    pub fn redact(&self, text: &str) -> String {
+        let mut clean = String::with_capacity(text.len());
+        let mut from = 0;
+        for range in self.ranges(text.as_bytes()) {
+            clean.push_str(text.get(from..range.start).unwrap_or_default());
+            clean.push_str(REDACTED);
+            from = range.end;
+        }
+        clean.push_str(text.get(from..).unwrap_or_default());
+        clean
+    }
+
+    /// Returns the places of secrets, in their order. They do not touch.
+    #[must_use]
+    pub fn ranges(&self, bytes: &[u8]) -> Vec<Range<usize>> {
+        let mut found = keys(bytes);
+        for value in self.values.iter().map(String::as_bytes) {
+            found.extend(memchr::memmem::find_iter(bytes, value).map(|at| at..at + value.len()));
+        }
+        found.sort_unstable_by_key(|range| range.start);
+        let mut merged: Vec<Range<usize>> = Vec::with_capacity(found.len());
+        for range in found {
+            match merged.last_mut() {
+                Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
+                _ => merged.push(range),
+            }
+        }
+        merged
+    }
+}
+
+/// Returns the places of words that have the form of a key.
+fn keys(bytes: &[u8]) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    let mut at = 0;
+    while let Some(rest) = bytes.get(at..).filter(|rest| !rest.is_empty()) {
+        let length = if begins_word(bytes, at) { key_length(rest) } else { None };
+        found.extend(length.map(|length| at..at + length));
+        at += length.unwrap_or(1);
+    }
+    found
+}
+
+/// Returns `true` if a word can begin at this place: not within `task-force`, but behind the escape of `\nsk-…` and
+/// `%20sk-…`.
+fn begins_word(bytes: &[u8], at: usize) -> bool {
+    let is_before = |distance: usize, byte: u8| {
+        at.checked_sub(distance).and_then(|at| bytes.get(at)).is_some_and(|before| *before == byte)
+    };
+    let before = at.checked_sub(1).and_then(|at| bytes.get(at));
+    !before.is_some_and(u8::is_ascii_alphanumeric) || is_before(2, b'\\') || is_before(3, b'%')
+}
+
+/// Returns the length of the key at the front.
+fn key_length(bytes: &[u8]) -> Option<usize> {
+    let is_token = || {
+        let dot = memchr::memchr(b'.', bytes.get(..MAX_HEADER).unwrap_or(bytes))?;
+        bytes.get(dot + 1..)?.starts_with(b"eyJ").then_some(())
+    };
+    let has_prefix = KEY_PREFIXES.iter().any(|prefix| bytes.starts_with(prefix.as_bytes()));
+    if !has_prefix && !(bytes.starts_with(b"eyJ") && is_token().is_some()) {
+        return None;
+    }
+    // Some servers show a key with asterisks.
+    let is_part = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'*');
+    Some(bytes.iter().take_while(is_part).count()).filter(|length| *length >= MIN_KEY)
+}

@@ -1,0 +1,141 @@
+//! Names and forms of secrets.
+
+use omniassist_core::secret::{Secrets, is_secret_name};
+
+#[test]
+fn names_of_secrets() {
+    for name in [
+        "password",
+        "Password",
+        "PASSWORD",
+        "newPassword",
+        "new_password",
+        "user[password]",
+        "password2",
+        "passwd",
+        "pwd",
+        "user_pass",
+        "pass",
+        "secret",
+        "clientSecret",
+        "CLIENT_SECRET",
+        "appsecret",
+        "token",
+        "accessToken",
+        "access-token",
+        "githubtoken",
+        "X-Auth-Token",
+        "apiKey",
+        "api_key",
+        "x-api-key",
+        "APIKey",
+        "apikey",
+        "Authorization",
+        "auth",
+        "otp",
+        "otp1",
+        "OTPCode",
+        "one-time-code",
+        "cvv",
+        "cvc",
+        "cardCVC",
+        "cvv2",
+        "CVV2",
+        "ssn",
+        "SSN",
+        "pin",
+        "cardPin",
+        "PIN",
+        "cc-number",
+        "cc_exp",
+        "ccNumber",
+        "ccnumber",
+        "cc-csc",
+        "cc-anything",
+        "creditCard",
+        "card number",
+        "card-number",
+        "cookie",
+        "sessionId",
+        "JSESSIONID",
+        "privateKey",
+        "credentials",
+        "Passwort",
+        "contraseña",
+        "contrasena",
+        "пароль",
+        "Пароль",
+        "密码",
+        "パスワード",
+        "__RequestVerificationToken",
+        "csrfmiddlewaretoken",
+        "p.a.s.s.w.o.r.d",
+    ] {
+        assert!(is_secret_name(name), "{name} is a secret");
+    }
+}
+
+#[test]
+fn names_of_no_secrets() {
+    for name in [
+        "",
+        "email",
+        "name",
+        "shopping",
+        "spinner",
+        "cc",
+        "author",
+        "authored",
+        "passenger",
+        "compass",
+        "keyboard",
+        "key",
+        "code",
+        "country_code",
+        "secretary",
+        "tokenizer",
+        "accessory",
+        "classname",
+        "session",
+        "accent",
+        "success",
+        "quantity",
+        "description",
+        "opinion",
+    ] {
+        assert!(!is_secret_name(name), "{name} is no secret");
+    }
+}
+
+#[test]
+fn keys_are_known_by_their_form() {
+    for (text, clean) in [
+        ("a sk-proj-0123456789abcdef b", "a [redacted] b"),
+        ("\"\\nsk-0123456789abcdef\"", "\"\\n[redacted]\""),
+        ("?x=%20AIza0123456789abcdefg", "?x=%20[redacted]"),
+        ("Bearer eyJhbGci.eyJzdWIi.c2ln", "Bearer [redacted]"),
+        ("sk-abc****wxyz is masked", "[redacted] is masked"),
+        ("task-0123456789abcdef and sk-short", "task-0123456789abcdef and sk-short"),
+        ("eyJhbGci.other.words", "eyJhbGci.other.words"),
+    ] {
+        assert_eq!(Secrets::default().redact(text), clean);
+    }
+}
+
+#[test]
+fn the_longest_value_is_removed_whole() {
+    let secrets = Secrets::new(["canary".to_owned(), "canary-longer".to_owned(), String::new()]);
+    assert_eq!(secrets.redact("x canary y canary-longer z"), "x [redacted] y [redacted] z");
+    assert_eq!(secrets.ranges(b"canarycanary"), [0..12]);
+}
+
+/// Every place of these texts could begin a key.
+#[test]
+fn hostile_texts_cost_little() {
+    let started = std::time::Instant::now();
+    for text in ["-", "sk-", "eyJ-", "eyJ.", "%20", "\\n"] {
+        let long = text.repeat((256 << 10) / text.len());
+        assert!(Secrets::default().redact(&long).len() <= long.len());
+    }
+    assert!(started.elapsed().as_secs() < 20, "{:?}", started.elapsed());
+}
