@@ -147,3 +147,12 @@ async fn a_failed_run_tells_how_long_the_provider_asks_to_wait() {
     let failure = assistant.run(RunRequest::prompt("Hi")).text().await.unwrap_err();
     assert_eq!(failure.retry_after(), None);
 }
+
+#[tokio::test]
+async fn the_model_reads_which_tools_there_are_after_a_call_of_another() {
+    let model = ScriptedProvider::new().turn(call("refund", json!({}))).turn(text("Sorry"));
+    let assistant = Assistant::builder(model.clone()).tool(Tool::new("ping", "d", ping)).build().unwrap();
+    assistant.run(RunRequest::prompt("Refund.")).text().await.unwrap();
+    let heard = format!("{:?}", model.payloads()[1].transcript);
+    assert!(heard.contains("There is no tool of this name. The tools are: ping."), "{heard}");
+}

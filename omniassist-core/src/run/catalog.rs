@@ -10,11 +10,11 @@ pub trait ToolCatalog {
     /// Returns the side that runs the tool with exactly this name. `None`: there is no such tool.
     fn side(&self, name: &str) -> Option<ToolSide>;
 
-    /// Checks the arguments of a call.
+    /// Checks the arguments of a call. A catalog may accept a call of an unknown tool, which does not run in any case.
     ///
     /// # Errors
     ///
-    /// Returns the text that the model reads where the arguments do not fit.
+    /// Returns the text that the model reads where the arguments do not fit, or where there is no such tool.
     fn check(&self, name: &str, arguments: &JsonText) -> Result<(), Text>;
 
     /// Returns the gate before a call whose arguments fit. Default: [`Gate::Open`].

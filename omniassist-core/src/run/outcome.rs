@@ -254,12 +254,10 @@ impl RunMachine {
                 return (raw_input(call), invalid(error.into()));
             }
         };
-        let side = match tools.side(&call.name) {
-            None => invalid(format!("There is no tool named `{}`.", call.name).into()),
-            Some(side) => match tools.check(&call.name, &arguments) {
-                Ok(()) => Ok(side),
-                Err(text) => invalid(text),
-            },
+        let side = match (tools.check(&call.name, &arguments), tools.side(&call.name)) {
+            (Err(text), _) => invalid(text),
+            (Ok(()), Some(side)) => Ok(side),
+            (Ok(()), None) => invalid(format!("There is no tool named `{}`.", call.name).into()),
         };
         (arguments, side)
     }
