@@ -1,6 +1,7 @@
 //! Conversations that are too long: what goes, what stays, and how a run takes it.
 
 use omniassist_core::event::{CallKind, RunErrorCode};
+use omniassist_core::message::{Part, Role, ToolPart, ToolState};
 use omniassist_core::run::{Action, Input, NoTools, RunConfig, RunMachine, RunState};
 use omniassist_core::transcript::{ToolCall, ToolResult, compact, is_legal, size};
 use omniassist_core::{
@@ -75,6 +76,18 @@ fn what_cannot_be_shortened_is_left_alone() {
     assert_eq!(compact(&[user(&"x".repeat(5_000))], 10), None);
     assert_eq!(compact(&[user("a"), said("b")], 1_000), None, "it fits");
     assert_eq!(compact(&[], 0), None);
+}
+
+#[test]
+fn a_size_counts_ids_names_texts_and_state() {
+    let state = serde_json::from_value(serde_json::json!({ "p": {} })).ok();
+    assert_eq!(size(&[user("four"), said("six of")]), 4 + 6);
+    assert_eq!(size(&[TranscriptItem::Reasoning { text: "why".into(), metadata: state.clone() }]), 3 + 8);
+    let [TranscriptItem::Call(mut call), result] = step("ab", "x") else { panic!() };
+    call.metadata = state;
+    assert_eq!(size(&[TranscriptItem::Call(call), result]), (2 + 4 + 2 + 8) + (2 + 3));
+    let item = TranscriptItem::ProviderItem { provider: "openai".into(), item: JsonText::EMPTY_OBJECT };
+    assert_eq!(size(&[item]), 6 + 2);
 }
 
 fn conversation() -> impl Strategy<Value = Vec<TranscriptItem>> {
@@ -166,6 +179,33 @@ fn an_overflow_asks_once_more_for_the_same_step() {
     run.feed(Input::Model(finish()));
     run.feed(Input::ModelEnd);
     assert!(run.end().contains("Finish"));
+}
+
+/// The client still has the calls that were left out.
+#[test]
+fn ids_of_calls_that_were_left_out_are_not_given_again() {
+    let (call_id, name) = ("c".into(), "look".into());
+    let state = ToolState::OutputAvailable {
+        input: JsonText::EMPTY_OBJECT,
+        output: JsonText::from_str_value(&"x".repeat(4_000)),
+        preliminary: false,
+    };
+    let look = ToolPart { call_id, name, dynamic: false, provider_executed: false, state, metadata: None };
+    let answer =
+        Message { id: "a".into(), role: Role::Assistant, parts: vec![Part::Tool(look)], metadata: None };
+    let messages = vec![Message::user("u0", "x".repeat(4_000)), answer, Message::user("u1", "And now?")];
+    let mut events = EventBuf::new();
+    let request = RunRequest::new(messages);
+    let machine = RunMachine::start(&request, RunConfig::new("m"), &NoTools, &mut events);
+    let mut run = Driven(machine, events);
+    run.called_with().unwrap();
+    run.feed(Input::ContextOverflow);
+    assert!(run.called_with().unwrap() < 200);
+    let (id, name, kind) = ("c".into(), "look".into(), CallKind::Function);
+    run.feed(Input::Model(LlmEvent::ToolCallStart { call: 0, id, name, kind }));
+    let begun =
+        |event: &RunEvent| matches!(event, RunEvent::ToolInputStart { call_id, .. } if call_id == "c-2");
+    assert!(run.1.drain().any(|event| begun(&event)));
 }
 
 #[test]

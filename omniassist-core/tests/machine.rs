@@ -2,7 +2,7 @@
 
 use omniassist_core::event::{CallKind, RunErrorCode};
 use omniassist_core::message::{Message, Part, Role, ToolPart, ToolState};
-use omniassist_core::run::{Action, Input, RunConfig, RunMachine, RunState, ToolCatalog};
+use omniassist_core::run::{Action, Input, NoTools, RunConfig, RunMachine, RunState, ToolCatalog};
 use omniassist_core::transcript::{TranscriptItem, is_legal};
 use omniassist_core::{
     EventBuf, FinishReason, JsonText, LlmEvent, RunEvent, RunRequest, Text, ToolSide, Usage,
@@ -172,6 +172,59 @@ fn results_reach_the_model_in_the_order_of_the_calls() {
 }
 
 #[test]
+fn inputs_for_a_call_that_is_not_running_change_nothing() {
+    let mut run = Driven::new(&RunRequest::prompt("hi"));
+    let calls = call(0, "c1", "look", "{\"n\":1}").into_iter().chain(call(1, "c2", "look", "{\"n\":2}"));
+    run.turn(calls.chain([finish(FinishReason::ToolCalls)]));
+    assert_eq!(run.tools(), ["c1", "c2"]);
+    run.result("c1", ok());
+    run.seen();
+    run.feed(Input::ModelEnd);
+    run.feed(Input::Model(text("late")));
+    run.feed(Input::ModelError(RunErrorCode::Timeout));
+    run.feed(Input::ContextOverflow);
+    assert_eq!(run.seen(), []);
+    for other in ["c1", "c3"] {
+        run.feed(Input::ToolProgress { call_id: other.into(), output: JsonText::NULL });
+        run.result(other, Err("again".into()));
+        assert_eq!(run.seen(), [], "{other}");
+    }
+    assert_eq!(run.machine.next_action(), None);
+    run.result("c2", ok());
+    assert!(matches!(run.machine.next_action(), Some(Action::CallModel { .. })));
+}
+
+#[test]
+fn a_block_ends_where_the_model_ends_it() {
+    let mut run = Driven::new(&RunRequest::prompt("hi"));
+    let state = serde_json::from_value(serde_json::json!({"p": {"id": "t1"}})).unwrap();
+    let end = LlmEvent::TextEnd { block: 0, metadata: Some(state) };
+    let said = [text("Let me look."), end].into_iter().chain(call(1, "c1", "show", "{}"));
+    run.turn(said.chain([finish(FinishReason::ToolCalls)]));
+    let events = run.seen();
+    let kinds = kinds(&events).join(" ");
+    assert!(kinds.contains("text-delta text-end input-start"), "{kinds}");
+    let ends = |event: &&RunEvent| matches!(event, RunEvent::TextEnd { metadata: Some(_), .. });
+    assert_eq!(events.iter().filter(ends).count(), 1);
+}
+
+#[test]
+fn without_tools_no_call_runs() {
+    let mut events = EventBuf::new();
+    let config = RunConfig::new("new-message");
+    let mut machine = RunMachine::start(&RunRequest::prompt("hi"), config, &NoTools, &mut events);
+    assert_eq!(machine.message_id(), "new-message");
+    assert!(machine.next_action().is_some());
+    for event in call(0, "c1", "look", "{}").into_iter().chain([finish(FinishReason::ToolCalls)]) {
+        machine.step(Input::Model(event), &NoTools, &mut events);
+    }
+    machine.step(Input::ModelEnd, &NoTools, &mut events);
+    assert!(matches!(machine.next_action(), Some(Action::CallModel { .. })));
+    let told = |event: RunEvent| matches!(event, RunEvent::ToolInputError { error_text, .. } if error_text == "There is no tool named `look`.");
+    assert!(events.drain().any(told));
+}
+
+#[test]
 fn front_end_tools_are_handed_over_after_ours_have_run() {
     let mut run = Driven::new(&RunRequest::prompt("hi"));
     let calls = call(0, "c1", "show", "{}").into_iter().chain(call(1, "c2", "look", "{\"n\":2}"));
@@ -238,6 +291,15 @@ fn a_new_question_overtakes_an_unanswered_front_end_tool() {
     assert!(transcript.iter().any(|item| matches!(item, TranscriptItem::Result(result) if result.is_error)));
 }
 
+/// The ids of the calls that began.
+fn begun(events: &[RunEvent]) -> Vec<String> {
+    let id = |event: &RunEvent| match event {
+        RunEvent::ToolInputStart { call_id, .. } => Some(call_id.to_string()),
+        _ => None,
+    };
+    events.iter().filter_map(id).collect()
+}
+
 #[test]
 fn unusable_calls_are_told_to_the_model_and_bounded() {
     let mut run = Driven::new(&RunRequest::prompt("hi"));
@@ -252,14 +314,7 @@ fn unusable_calls_are_told_to_the_model_and_bounded() {
     let events = run.seen();
     assert_eq!(kinds(&events).iter().filter(|kind| **kind == "input-error").count(), 3);
     assert!(matches!(events.last(), Some(RunEvent::Error { code: RunErrorCode::InvalidToolCalls, .. })));
-    let ids: Vec<_> = events
-        .iter()
-        .filter_map(|event| match event {
-            RunEvent::ToolInputStart { call_id, .. } => Some(call_id.to_string()),
-            _ => None,
-        })
-        .collect();
-    assert_eq!(ids, ["c", "c-2", "c-3"], "an id that is used again is made unique");
+    assert_eq!(begun(&events), ["c", "c-2", "c-3"], "an id that is used again is made unique");
 }
 
 #[test]
@@ -284,30 +339,22 @@ fn a_turn_has_a_limit_of_calls_and_the_model_reads_of_it() {
     }
 }
 
-/// Quadratic, this takes minutes.
 #[test]
 fn a_history_of_many_dense_ids_costs_no_search_for_each_call() {
-    let mut machine = {
-        let ids = std::iter::once("c".to_owned()).chain((2..100_000).map(|n| format!("c-{n}")));
-        let parts = ids.map(|id| answered(&id, "look", Some("done"))).collect();
-        let request = RunRequest::new(vec![assistant(parts), Message::user("u", "hi")]);
-        Driven::new(&request)
+    let ids = |name: &'static str| {
+        (1..10_000).map(move |n| if n == 1 { name.to_owned() } else { format!("{name}-{n}") })
     };
-    assert!(machine.machine.next_action().is_some());
-    let mut events = EventBuf::new();
-    for number in 0..100 {
-        for event in call(number, "c", "look", "{\"n\":1}") {
-            machine.machine.step(Input::Model(event), &Tools, &mut events);
+    let parts = ids("c").chain(ids("d")).map(|id| answered(&id, "look", Some("done"))).collect();
+    let request = RunRequest::new(vec![assistant(parts), Message::user("u", "hi")]);
+    let mut run = Driven::new(&request);
+    assert!(run.machine.next_action().is_some());
+    for (number, id) in ["c", "c", "d", "c"].into_iter().enumerate() {
+        for event in call(u32::try_from(number).unwrap(), id, "look", "{\"n\":1}") {
+            run.machine.step(Input::Model(event), &Tools, &mut run.events);
         }
     }
-    let ids: std::collections::HashSet<_> = events
-        .drain()
-        .filter_map(|event| match event {
-            RunEvent::ToolInputStart { call_id, .. } => Some(call_id),
-            _ => None,
-        })
-        .collect();
-    assert_eq!(ids.len(), 100);
+    // Each search begins behind the last one, whatever id it is for: their steps add up to the number of ids.
+    assert_eq!(begun(&run.seen()), ["c-10000", "c-10001", "d-10002", "c-10003"]);
 }
 
 #[test]
@@ -358,6 +405,19 @@ fn values_that_could_not_be_posted_back_become_errors() {
         let arguments = format!("{{\"n\":{}}}", nested(levels - 1));
         run.turn(call(0, "c1", "look", &arguments).into_iter().chain([finish(FinishReason::ToolCalls)]));
         assert_eq!(kinds(&run.seen()).contains(&"input-available"), fits, "{levels}");
+    }
+}
+
+#[test]
+fn a_number_that_a_client_would_round_reaches_no_tool_of_a_client() {
+    for (name, fits) in [("show", false), ("look", true)] {
+        let mut run = Driven::new(&RunRequest::prompt("hi"));
+        let arguments = "{\"n\":9007199254740993}";
+        run.turn(call(0, "c1", name, arguments).into_iter().chain([finish(FinishReason::ToolCalls)]));
+        let events = run.seen();
+        assert_eq!(kinds(&events).contains(&"input-available"), fits, "{name}");
+        let told = |event: &RunEvent| matches!(event, RunEvent::ToolInputError { error_text, .. } if error_text.contains("`n`") && error_text.contains("Use strings"));
+        assert_eq!(events.iter().any(told), !fits, "{name}");
     }
 }
 

@@ -324,6 +324,17 @@ fn a_client_that_cannot_ask_leads_to_a_result_and_not_to_a_wait() {
 }
 
 #[test]
+fn an_open_approval_does_not_hold_up_a_client_that_cannot_ask() {
+    let (messages, _) = asked(&[pay(5)]);
+    let mut request = RunRequest::new(messages);
+    request.abilities = ClientAbilities::none();
+    let mut run = Driven::start(&request);
+    assert!(!run.machine.is_suspended());
+    let results = run.results();
+    assert!(matches!(results.as_slice(), [(id, _, true)] if id == "c1"), "{results:?}");
+}
+
+#[test]
 fn the_policy_has_the_last_word() {
     let (_, mut run) = asked(&[pay(1_001)]);
     assert!(!run.machine.is_suspended());

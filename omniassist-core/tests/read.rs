@@ -488,6 +488,15 @@ fn errors_name_the_place_and_the_kind() {
             "the id of another message",
         ),
         (
+            json!([
+                {"id": "m", "role": "assistant", "content": "a"},
+                {"id": "m", "role": "assistant", "content": "b"},
+            ]),
+            "messages[1].id",
+            "an id of its own",
+            "the id of another message",
+        ),
+        (
             json!([{"id": "a", "role": "assistant", "parts": [
                 {"type": "tool-t", "toolCallId": "c", "state": "input-available", "input": 1},
                 {"type": "tool-t", "toolCallId": "c", "state": "input-available", "input": 2},

@@ -107,8 +107,11 @@ fn trees_of_one_body_share_a_budget() {
 
     // 8 MiB of small maps would take more than 500 MiB.
     let maps = format!("[{}0]", r#"{"a":0},"#.repeat(1 << 20));
-    let error = read_request(body(1, &maps), &Limits::default()).unwrap_err();
-    assert_eq!(error.limit().unwrap().0, "max_tree_bytes");
+    let fields = (0..1 << 19).map(|n| format!(r#""{n:x}":{{}}"#)).collect::<Vec<_>>();
+    for many in [maps, format!("{{{}}}", fields.join(","))] {
+        let error = read_request(body(1, &many), &Limits::default()).unwrap_err();
+        assert_eq!(error.limit().unwrap().0, "max_tree_bytes");
+    }
     // An ordinary conversation is far below: seals, ids of items and times.
     let ordinary =
         r#"{"createdAt":1,"usage":{"input":1,"output":2},"omniassist":{"seals":{"c":"v1.k.0.aaaaaaaa"}}}"#;

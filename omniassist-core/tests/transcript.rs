@@ -147,6 +147,22 @@ fn steps_of_one_message_keep_their_order() {
 }
 
 #[test]
+fn a_call_that_a_provider_ran_is_no_call_of_the_transcript() {
+    let state = ToolState::OutputAvailable {
+        input: JsonText::EMPTY_OBJECT,
+        output: JsonText::NULL,
+        preliminary: false,
+    };
+    let (call_id, name, provider_executed) = ("s".into(), "web_search".into(), true);
+    let search =
+        Part::Tool(ToolPart { call_id, name, dynamic: false, provider_executed, state, metadata: None });
+    let (id, role) = ("m2".into(), Role::Assistant);
+    let message = Message { id, role, parts: vec![search, Part::text("found")], metadata: None };
+    let items = from_messages(&[Message::user("m1", "hi"), message]);
+    assert_eq!(items, [TranscriptItem::user("hi"), said("found")]);
+}
+
+#[test]
 fn a_system_message_of_the_client_is_not_an_instruction() {
     let message = Message {
         id: "s".into(),

@@ -9,7 +9,7 @@ use http::Extensions;
 use omniassist_server::core::message::{Decision, Message, MessageCollector, Part, ToolState};
 use omniassist_server::core::run::ClientAbilities;
 use omniassist_server::core::{ErrorCode, JsonText, RunEvent, RunRequest};
-use omniassist_server::seal::SealKeys;
+use omniassist_server::seal::{ClaimFuture, InMemoryReplayGuard, ReplayGuard, SealClaim, SealKeys};
 use omniassist_server::testing::{ScriptedProvider, Turn, text};
 use omniassist_server::tool::{Approval, ApprovalDecision};
 use omniassist_server::{Args, Assistant, Drained, Principal, Tool, ToolError, WhenBusy};
@@ -226,19 +226,41 @@ async fn a_call_that_the_server_ran_by_itself_is_never_asked_for_or_run_again() 
     assert!(matches!(state(&after), ToolState::OutputError { .. }), "{after:?}");
 }
 
+/// A record that several servers share.
+#[derive(Clone, Default)]
+struct SharedGuard(Arc<InMemoryReplayGuard>);
+
+impl ReplayGuard for SharedGuard {
+    fn claim<'a>(&'a self, claim: &'a SealClaim, lifetime: Duration) -> ClaimFuture<'a> {
+        self.0.claim(claim, lifetime)
+    }
+}
+
 #[tokio::test]
 async fn a_question_that_is_asked_again_runs_its_call_once() {
+    let signature = |messages: &[Message]| match state(messages) {
+        ToolState::ApprovalRequested { approval, .. } => approval.signature.clone(),
+        other => panic!("{other:?}"),
+    };
     let (tool, ran) = refund(Approval::always());
-    let mut model = ScriptedProvider::new().turn(call_refund(5));
-    for _ in 0..5 {
-        model = model.turn(text("Done."));
-    }
-    let assistant = Assistant::builder(model).tool(tool).build().unwrap();
-    let (asked, _) = post(&assistant, "c", vec![Message::user("q", "Refund 5.")]).await;
-    for _ in 0..5 {
+    let guard = SharedGuard::default();
+    // Each server signs with a key of its own, and knows the first one's.
+    let server = |number: u8, model: ScriptedProvider| {
+        let mut keys = SealKeys::new(&format!("k{number}"), [number; 32]).unwrap();
+        if number > 0 {
+            keys = keys.with_previous_key("k0", [0; 32]).unwrap();
+        }
+        let builder = Assistant::builder(model).tool(tool.clone()).seal_keys(keys);
+        builder.replay_guard(guard.clone()).build().unwrap()
+    };
+    let first = server(0, ScriptedProvider::new().turn(call_refund(5)));
+    let (asked, _) = post(&first, "c", vec![Message::user("q", "Refund 5.")]).await;
+    for number in 1..=5 {
         // The client posts the open question, and is sent a new signature.
+        let assistant = server(number, ScriptedProvider::new().turn(text("Done.")));
         let (mut again, events) = post(&assistant, "c", asked.clone()).await;
         assert!(events.iter().any(|event| matches!(event, RunEvent::ToolApprovalRequest(_))));
+        assert_ne!(signature(&again), signature(&asked));
         answer(&mut again, true);
         post(&assistant, "c", again).await;
     }
@@ -252,7 +274,7 @@ async fn one_principal_that_fills_the_record_takes_no_room_of_another() {
     for _ in 0..3 {
         model = model.turn(call_refund(5)).turn(text("Done."));
     }
-    let guard = omniassist_server::seal::InMemoryReplayGuard::with_capacity(1);
+    let guard = InMemoryReplayGuard::with_capacity(1);
     let assistant = Assistant::builder(model).tool(tool).replay_guard(guard).build().unwrap();
     let mut shown = Vec::new();
     for (user, chat) in [("eve", "c1"), ("eve", "c2"), ("ada", "c3")] {

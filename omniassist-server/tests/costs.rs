@@ -289,7 +289,11 @@ fn diamond(levels: usize, times: usize) -> Value {
 #[test]
 fn every_route_refuses_a_schema_that_grows_with_its_references() {
     let service = service(ScriptedProvider::new().otherwise(|_| text("Hello")));
-    for schema in [diamond(16, 2), diamond(28, 4)] {
+    // Each of these references is to a schema of nearly the size that is allowed.
+    let mut many = diamond(11, 2);
+    let references = (0..1_200).map(|n| (format!("q{n}"), json!({ "$ref": "#/$defs/L0" })));
+    many["properties"] = references.collect::<Map<_, _>>().into();
+    for schema in [diamond(16, 2), diamond(28, 4), many] {
         for (path, body) in with_schema(&schema) {
             let (cost, status) = send(&service, path, &body);
             assert_eq!(status, StatusCode::BAD_REQUEST, "{path}");

@@ -1,5 +1,7 @@
 //! Tests of the events that tools send beside their output.
 
+use std::time::Duration;
+
 use futures_util::StreamExt;
 use http::Extensions;
 use omniassist_server::core::{JsonText, Limits, RunEvent, RunRequest};
@@ -17,7 +19,8 @@ async fn events_within(limits: Limits, tool: Tool, state: Option<Value>) -> Vec<
     let mut request = RunRequest::prompt("Work.");
     request.state = state.map(|state| JsonText::from_value(&state));
     let events: Vec<_> = assistant.try_run(request, Extensions::new()).unwrap().collect().await;
-    let output = events.iter().position(|event| matches!(event, RunEvent::ToolOutput { .. })).unwrap();
+    let is_output = |event: &RunEvent| matches!(event, RunEvent::ToolOutput { preliminary: false, .. });
+    let output = events.iter().position(is_output).unwrap();
     events.into_iter().take(output).collect()
 }
 
@@ -68,23 +71,27 @@ async fn what_nobody_reads_is_bounded() {
     assert_eq!(data.count(), 1_024);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn what_nobody_reads_is_bounded_by_its_bytes() {
-    /// Sends values of 64 KiB, with their names.
+    /// Sends values of 64 KiB, with their names. Of the progress, the last values stay.
     async fn work(call: ToolContext) -> Result<(), ToolError> {
         let bytes = 64 * 1024 - "n".len() - "\"\"".len();
         for _ in 0..5 {
             call.data("n", None, "x".repeat(bytes));
             call.progress("x".repeat(64 * 1024 - 2));
         }
+        // The end of a call drops its progress.
+        tokio::time::sleep(Duration::from_secs(1)).await;
         Ok(())
     }
     let is_data = |event: &&RunEvent| matches!(event, RunEvent::Data { .. });
+    let is_progress = |event: &&RunEvent| matches!(event, RunEvent::ToolOutput { preliminary: true, .. });
     for (bytes, values) in [(4 * 64 * 1024, 4), (4 * 64 * 1024 - 1, 3)] {
         let mut limits = Limits::default();
         limits.max_unread_tool_bytes = bytes;
         let events = events_within(limits, Tool::new("work", "Works", work), None).await;
         assert_eq!(events.iter().filter(is_data).count(), values);
+        assert_eq!(events.iter().filter(is_progress).count(), values);
     }
 }
 

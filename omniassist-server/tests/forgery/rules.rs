@@ -467,6 +467,9 @@ fn a_record_with_a_seal_is_judged_by_it() {
     ] {
         recorded(&with(name, arguments, Some(message)), NOW, "c1").unwrap_err();
     }
+    let mut lost = with("open_page", json!({"to": "/"}), Some("msg"));
+    lost[0]["providerMetadata"] = json!({"omniassist": {"seal": "v1.lost.0.AAAAAAAAAAAAAAAAAAAAAA"}});
+    assert_eq!(failed(&recorded(&lost, NOW, "c1").unwrap()), UNVERIFIABLE);
     // Without its message's id the seal proves nothing, and the state that it would prove is gone.
     let nameless = recorded(&with("open_page", json!({"to": "/"}), None), NOW, "c1").unwrap();
     assert_eq!((gave(&nameless), nameless.metadata.as_ref()), (r#""moved""#, None));
