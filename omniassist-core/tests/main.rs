@@ -27,6 +27,7 @@ mod obligations;
 mod official;
 #[cfg(feature = "partial-json")]
 mod partial_json;
+mod posted_back;
 mod provider_items;
 mod question;
 mod read;

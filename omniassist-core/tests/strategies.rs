@@ -81,7 +81,7 @@ fn tool_state() -> impl Strategy<Value = ToolState> {
     ]
 }
 
-fn source() -> impl Strategy<Value = Source> {
+pub(crate) fn source() -> impl Strategy<Value = Source> {
     prop_oneof![
         (text(), text(), option::of(text())).prop_map(|(id, url, title)| Source::Url { id, url, title }),
         (text(), text(), text(), option::of(text())).prop_map(|(id, media_type, title, filename)| {

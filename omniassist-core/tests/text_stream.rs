@@ -66,3 +66,19 @@ fn a_run_that_did_not_end_well_is_cut() {
         assert_eq!(streamed(Encoder::new().whole_only(true), &events).1, cut_if_whole, "{end:?}");
     }
 }
+
+#[test]
+fn a_blank_line_stands_between_steps_and_nowhere_else() {
+    let joined = |steps: &[&[&str]]| {
+        let events = steps.iter().flat_map(|pieces| {
+            std::iter::once(RunEvent::StepStart).chain(pieces.iter().map(|piece| text(piece)))
+        });
+        streamed(Encoder::new(), &events.collect::<Vec<_>>()).0
+    };
+    let steps: &[&[&str]] = &[&["Let me ", "look."], &[], &["It is ", "on its way."]];
+    assert_eq!(joined(steps), "Let me look.\n\nIt is on its way.");
+    assert_eq!(joined(&[&[], &["Hi"]]), "Hi");
+    assert_eq!(joined(&[&["One\n"], &["two"]]), "One\n\ntwo");
+    assert_eq!(joined(&[&["One", "\n", "\n"], &["two"]]), "One\n\ntwo");
+    assert_eq!(joined(&[&["One\n\n\n"], &["two"]]), "One\n\n\ntwo");
+}

@@ -31,33 +31,3 @@ impl TextFlow {
         between
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::TextFlow;
-
-    fn joined(steps: &[&[&str]]) -> String {
-        let mut flow = TextFlow::default();
-        let mut text = String::new();
-        for step in steps {
-            flow.step();
-            for piece in *step {
-                text.push_str(flow.separator(piece));
-                text.push_str(piece);
-            }
-        }
-        text
-    }
-
-    #[test]
-    fn a_blank_line_stands_between_steps_and_nowhere_else() {
-        assert_eq!(
-            joined(&[&["Let me ", "look."], &[], &["It is ", "on its way."]]),
-            "Let me look.\n\nIt is on its way."
-        );
-        assert_eq!(joined(&[&[], &["Hi"]]), "Hi");
-        assert_eq!(joined(&[&["One\n"], &["two"]]), "One\n\ntwo");
-        assert_eq!(joined(&[&["One", "\n", "\n"], &["two"]]), "One\n\ntwo");
-        assert_eq!(joined(&[&["One\n\n\n"], &["two"]]), "One\n\n\ntwo");
-    }
-}

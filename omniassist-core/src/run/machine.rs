@@ -262,7 +262,7 @@ impl RunMachine {
                 }
                 let name = name.unwrap_or(kind);
                 let id = call_ids::replacement(&id, self.config.max_id_bytes).unwrap_or(id);
-                let (call_id, input, output) = (id.clone(), JsonText::EMPTY_OBJECT, item);
+                let (call_id, input) = (id.clone(), JsonText::EMPTY_OBJECT);
                 let (provider_executed, metadata, preliminary) = (true, None, false);
                 events.push(RunEvent::ToolInputAvailable {
                     call_id,
@@ -271,7 +271,12 @@ impl RunMachine {
                     provider_executed,
                     metadata,
                 });
-                events.push(RunEvent::ToolOutput { call_id: id, output, preliminary, provider_executed });
+                events.push(match self.too_deep(&item) {
+                    Some(error_text) => RunEvent::ToolError { call_id: id, error_text, provider_executed },
+                    None => {
+                        RunEvent::ToolOutput { call_id: id, output: item, preliminary, provider_executed }
+                    }
+                });
             }
             LlmEvent::Source(source) => events.push(RunEvent::Source(source)),
             LlmEvent::File { media_type, url } => events.push(RunEvent::File { media_type, url }),
@@ -283,11 +288,17 @@ impl RunMachine {
 
     /// Returns the output in a form that comes back from a client as it is, or the reason why there is none.
     fn outgoing(&self, output: JsonText) -> Result<JsonText, Text> {
-        let max = self.config.max_value_depth;
-        if canonical::is_deeper_than(&output, max) {
-            return Err(format!("The output was dropped: it is nested in more than {max} levels.").into());
+        match self.too_deep(&output) {
+            Some(error_text) => Err(error_text),
+            None => Ok(canonical::with_exact_numbers(&output).unwrap_or(output)),
         }
-        Ok(canonical::with_exact_numbers(&output).unwrap_or(output))
+    }
+
+    /// Returns the reason why an output is dropped, if a client could not send it back.
+    fn too_deep(&self, output: &JsonText) -> Option<Text> {
+        let max = self.config.max_value_depth;
+        canonical::is_deeper_than(output, max)
+            .then(|| format!("The output was dropped: it is nested in more than {max} levels.").into())
     }
 
     fn tool_result(

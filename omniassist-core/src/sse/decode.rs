@@ -68,9 +68,6 @@ pub struct SseDecoder {
     last_id: Text,
     retry: Option<Duration>,
     failure: Option<Failure>,
-    /// The bytes scanned and copied, for the test that the work is linear.
-    #[cfg(test)]
-    work: usize,
 }
 
 /// The unfinished line of earlier chunks.
@@ -122,8 +119,6 @@ impl SseDecoder {
             last_id: Text::new(),
             retry: None,
             failure: None,
-            #[cfg(test)]
-            work: 0,
         }
     }
 
@@ -226,13 +221,11 @@ impl SseDecoder {
                 _ => memchr::memchr2(b'\n', b'\r', &self.chunk),
             };
             let Some(end) = end else {
-                self.count_work(self.chunk.len());
                 let part = mem::take(&mut self.chunk);
                 self.keep(&part)?;
                 self.offset += part.len() as u64;
                 continue;
             };
-            self.count_work(end + 1);
             self.after_cr = self.chunk.get(end) == Some(&b'\r');
             if self.line != Line::None {
                 self.end_line(end)?;
@@ -307,7 +300,6 @@ impl SseDecoder {
             && let Some((field, from)) = field::of_prefix(&self.kept)
         {
             self.check_limit(field, self.kept.len().saturating_sub(from) + part.len())?;
-            self.count_work(part.len());
             self.kept.extend_from_slice(part);
         }
         Ok(())
@@ -372,15 +364,6 @@ impl SseDecoder {
         }
         self.offset += count as u64;
     }
-
-    #[cfg(test)]
-    fn count_work(&mut self, bytes: usize) {
-        self.work += bytes;
-    }
-
-    #[cfg(not(test))]
-    #[expect(clippy::unused_self, reason = "counts in tests only")]
-    fn count_work(&mut self, _bytes: usize) {}
 }
 
 fn parse_digits(value: &[u8]) -> Option<u64> {
@@ -395,71 +378,5 @@ impl fmt::Debug for SseDecoder {
             .field("event_bytes", &self.event_bytes)
             .field("failed", &self.failure.is_some())
             .finish_non_exhaustive()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const MIB: usize = 1 << 20;
-
-    fn feed_bytewise(decoder: &mut SseDecoder, bytes: impl IntoIterator<Item = u8>) -> Vec<SseEvent> {
-        let mut events = Vec::new();
-        for byte in bytes {
-            decoder.feed(Bytes::copy_from_slice(&[byte]));
-            while let Some(event) = decoder.next_event().unwrap() {
-                events.push(event);
-            }
-        }
-        events
-    }
-
-    #[test]
-    fn a_long_line_in_single_bytes_is_linear_work() {
-        let mut decoder = SseDecoder::new(8 * MIB);
-        let line = b"data: ".iter().copied().chain(std::iter::repeat_n(b'x', 8 * MIB));
-        let events = feed_bytewise(&mut decoder, line.chain(*b"\n\n"));
-        assert_eq!(events.first().map(|event| event.data.len()), Some(8 * MIB));
-        // Scanned once and copied once.
-        assert!(decoder.work <= 2 * (8 * MIB + 8), "{} bytes were worked on", decoder.work);
-        assert!(decoder.kept.capacity() <= MAX_RETAINED);
-    }
-
-    #[test]
-    fn comments_and_unknown_fields_are_not_kept() {
-        for start in [": ", "unknown: ", "datax: ", "\u{feff}: ", "\u{fee}: "] {
-            let mut decoder = SseDecoder::new(16);
-            let line = start.bytes().chain(std::iter::repeat_n(b'x', MIB));
-            assert_eq!(feed_bytewise(&mut decoder, line), []);
-            decoder.feed(Bytes::from(vec![b'x'; MIB]));
-            assert_eq!(decoder.next_event().unwrap(), None);
-            assert!(decoder.kept.capacity() < 1024, "{start:?} keeps {}", decoder.kept.capacity());
-            assert_eq!(feed_bytewise(&mut decoder, *b"\ndata: y\n\n").len(), 1);
-        }
-    }
-
-    #[test]
-    fn a_line_within_a_chunk_is_a_view_of_it() {
-        let chunk = Bytes::from_static(b"event: e\nid: 1\ndata: hello\n\n");
-        let inside = chunk.as_ptr_range();
-        let mut decoder = SseDecoder::new(100);
-        decoder.feed(chunk.clone());
-        let event = decoder.next_event().unwrap().unwrap();
-        for text in [&event.event, &event.data, &event.id] {
-            assert!(inside.contains(&text.as_ptr()), "{text:?} was copied");
-        }
-        assert_eq!(decoder.kept.capacity(), 0);
-    }
-
-    #[test]
-    fn an_error_empties_the_decoder() {
-        let mut decoder = SseDecoder::new(10);
-        decoder.feed(Bytes::from_static(b"data: 0123456789a"));
-        assert!(decoder.next_event().unwrap_err().is_limit());
-        decoder.feed(Bytes::from_static(b"data: x\n\n"));
-        assert!(decoder.next_event().unwrap_err().is_limit());
-        assert!(decoder.finish().unwrap_err().is_limit());
-        assert!(decoder.chunk.is_empty() && decoder.kept.is_empty());
     }
 }

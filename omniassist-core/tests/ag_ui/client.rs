@@ -4,17 +4,17 @@ use serde_json::{Map, Value, json};
 
 /// The messages of a client, activities left out, as it leaves them out of what it posts.
 #[derive(Debug, Default, Clone)]
-pub(super) struct Client {
-    pub(super) messages: Vec<Value>,
+pub(crate) struct Client {
+    pub(crate) messages: Vec<Value>,
     pub(super) state: Value,
 }
 
 impl Client {
-    pub(super) fn with(messages: &[Value]) -> Self {
+    pub(crate) fn with(messages: &[Value]) -> Self {
         Self { messages: messages.to_vec(), state: json!({}) }
     }
 
-    pub(super) fn apply_all(&mut self, events: &[Value]) {
+    pub(crate) fn apply_all(&mut self, events: &[Value]) {
         for event in events {
             self.apply(event);
         }

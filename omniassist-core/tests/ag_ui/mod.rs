@@ -1,6 +1,6 @@
 //! AG-UI, as its clients read and post it.
 
-mod client;
+pub(crate) mod client;
 mod encode;
 mod messages;
 mod official;
@@ -8,6 +8,7 @@ mod protocol;
 mod random;
 mod request;
 mod resume;
+mod wire;
 
 use bytes::{Bytes, BytesMut};
 use omniassist_core::dialect::DialectEncoder;
@@ -15,7 +16,7 @@ use omniassist_core::dialect::ag_ui::{Encoder, Posted, Version, read_request};
 use omniassist_core::{Limits, RunEvent, Text};
 use serde_json::{Value, json};
 
-fn read(body: &Value) -> omniassist_core::Result<Posted> {
+pub(crate) fn read(body: &Value) -> omniassist_core::Result<Posted> {
     read_request(Bytes::from(body.to_string()), &Limits::default())
 }
 
@@ -30,11 +31,11 @@ fn with(fields: Value) -> Value {
 }
 
 /// A request with this conversation.
-fn with_messages(messages: &[Value]) -> Value {
+pub(crate) fn with_messages(messages: &[Value]) -> Value {
     with(json!({ "messages": messages }))
 }
 
-fn encoder(version: Version) -> Encoder {
+pub(crate) fn encoder(version: Version) -> Encoder {
     Encoder::new(Text::from_static("thread-1"), Text::from_static("run-1"), version)
 }
 
@@ -48,7 +49,7 @@ fn encode_bytes(encoder: &mut Encoder, events: &[RunEvent]) -> String {
 }
 
 /// The events of a stream, which must be framed as clients expect it.
-fn frames(text: &str) -> Vec<Value> {
+pub(crate) fn frames(text: &str) -> Vec<Value> {
     assert!(!text.contains('\r'), "{text}");
     let body = text.strip_suffix("\n\n").unwrap_or_else(|| panic!("no end of a frame: {text}"));
     body.split("\n\n")

@@ -1,5 +1,6 @@
 //! OpenAI's Chat Completions API, as its clients post and read it.
 
+mod calls;
 mod choice;
 mod completion;
 mod request;

@@ -15,12 +15,12 @@ fn head() -> AnswerHead {
     AnswerHead::new("chatcmpl-1", 1_700_000_000, "omniassist")
 }
 
-fn encoder() -> Encoder {
+pub(super) fn encoder() -> Encoder {
     Encoder::new(&head(), ["show".into(), "hide".into()])
 }
 
 /// Returns the streamed chunks, and `true` if `[DONE]` closes them.
-fn stream(mut encoder: Encoder, events: &[RunEvent]) -> (Vec<Value>, bool) {
+pub(super) fn stream(mut encoder: Encoder, events: &[RunEvent]) -> (Vec<Value>, bool) {
     let mut out = BytesMut::new();
     for event in events {
         encoder.encode(event, &mut out);

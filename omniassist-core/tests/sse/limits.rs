@@ -104,3 +104,39 @@ fn eight_mebibytes_in_one_line() {
         assert!(decode(stream.chunks(size), LIMIT).error.is_some());
     }
 }
+
+/// Work that grows with the square of the length would not end: each byte is fed on its own.
+#[test]
+fn a_long_line_in_single_bytes_is_linear_work() {
+    const LENGTH: usize = 8 << 20;
+    let mut decoder = SseDecoder::new(LENGTH);
+    let line = b"data: ".iter().copied().chain(std::iter::repeat_n(b'x', LENGTH)).chain(*b"\n\n");
+    let mut lengths = Vec::new();
+    for byte in line {
+        decoder.feed(Bytes::copy_from_slice(&[byte]));
+        lengths.extend(decoder.next_event().unwrap().map(|event| event.data.len()));
+    }
+    assert_eq!(lengths, [LENGTH]);
+}
+
+#[test]
+fn a_line_within_a_chunk_is_a_view_of_it() {
+    let chunk = Bytes::from_static(b"event: e\nid: 1\ndata: hello\n\n");
+    let inside = chunk.as_ptr_range();
+    let mut decoder = SseDecoder::new(100);
+    decoder.feed(chunk.clone());
+    let event = decoder.next_event().unwrap().unwrap();
+    for text in [&event.event, &event.data, &event.id] {
+        assert!(inside.contains(&text.as_ptr()), "{text:?} was copied");
+    }
+}
+
+#[test]
+fn chunks_after_an_error_are_ignored() {
+    let mut decoder = SseDecoder::new(10);
+    decoder.feed(Bytes::from_static(b"data: 0123456789a"));
+    assert!(decoder.next_event().unwrap_err().is_limit());
+    decoder.feed(Bytes::from_static(b"data: x\n\n"));
+    assert!(decoder.next_event().unwrap_err().is_limit());
+    assert!(decoder.finish().unwrap_err().is_limit());
+}

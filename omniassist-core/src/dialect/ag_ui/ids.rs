@@ -33,23 +33,3 @@ fn count(digits: &str) -> Option<u32> {
 pub(super) fn check(id: &str, path: &str, limits: &Limits) -> Result<()> {
     check_id(parse(id).map_or(id, |(answer, ..)| answer), path, limits)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ids_come_apart_as_they_were_put_together() {
-        for (answer, step, number) in [("msg_1", 1, 2), ("a.b", 0, 0), ("x.1.2", 7, u32::MAX)] {
-            let id = further(answer, step, number);
-            assert_eq!(parse(&id), Some((answer, step, number)));
-        }
-    }
-
-    #[test]
-    fn other_ids_stay_whole() {
-        for id in ["msg_1", "a.b", "a.1", ".1.2", "a.01.2", "a.1.+2", "a..2", "a.1.", "a.1.99999999999", ""] {
-            assert_eq!(parse(id), None, "{id}");
-        }
-    }
-}

@@ -31,38 +31,3 @@ fn is_pointer(text: &str) -> bool {
     (text.is_empty() || text.starts_with('/'))
         && text.split('~').skip(1).all(|after| after.starts_with(['0', '1']))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_a_patch() {
-        let good = [
-            "[]",
-            r#"[{"op":"add","path":"/a","value":null}]"#,
-            r#"[{"op":"replace","path":"","value":{"a":1}},{"op":"test","path":"/a~1b~0","value":1}]"#,
-            r#"[{"op":"remove","path":"/a/0","value":"left over"}]"#,
-            r#"[{"op":"move","from":"/a","path":"/b"},{"op":"copy","from":"/b","path":"/c/-"}]"#,
-        ];
-        for json in good {
-            assert!(is_patch(&JsonText::parse(json).unwrap()), "{json}");
-        }
-        let bad = [
-            "{}",
-            "[1]",
-            "null",
-            r#"[{"op":"add","path":"/a"}]"#,
-            r#"[{"op":"add","path":"a","value":1}]"#,
-            r#"[{"op":"add","path":"/a~2","value":1}]"#,
-            r#"[{"op":"add","path":"/a~","value":1}]"#,
-            r#"[{"op":"merge","path":"/a","value":1}]"#,
-            r#"[{"op":"move","path":"/a"}]"#,
-            r#"[{"path":"/a","value":1}]"#,
-            r#"[{"op":"remove","path":5}]"#,
-        ];
-        for json in bad {
-            assert!(!is_patch(&JsonText::parse(json).unwrap()), "{json}");
-        }
-    }
-}
