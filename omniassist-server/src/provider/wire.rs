@@ -23,7 +23,7 @@ pub trait EventReader: Send {
     fn end(&mut self, out: &mut EventBuf<LlmEvent>) -> Result<()>;
 }
 
-/// A decoder of one API's event stream: drives an [`EventReader`] from bytes. The types of the decoders are its aliases.
+/// A decoder of one API's event stream. The types of the decoders are its aliases.
 pub struct ApiDecoder<R> {
     reader: R,
     sse: SseDecoder,
