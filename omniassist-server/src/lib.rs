@@ -16,6 +16,7 @@ pub mod guide;
 pub mod http;
 mod http_options;
 pub mod observe;
+mod one_line;
 mod panics;
 mod principal;
 pub mod provider;

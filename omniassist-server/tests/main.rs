@@ -37,6 +37,8 @@ mod forgery;
 #[cfg(feature = "gemini")]
 mod gemini;
 mod http;
+#[cfg(feature = "openai")]
+mod log_lines;
 mod numbers;
 mod observe;
 #[cfg(feature = "openai")]

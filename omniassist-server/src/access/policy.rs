@@ -9,7 +9,7 @@ use super::cors::{Cors, Rules, Visitor, is_preflight};
 use super::hosts::Hosts;
 use super::uploads::Uploads;
 use super::{AuthError, Authenticate, Refused};
-use crate::{Principal, Result, panics};
+use crate::{Principal, Result, one_line, panics};
 
 /// The application's rules for access to the assistant over HTTP.
 #[derive(Clone, Default)]
@@ -151,11 +151,11 @@ fn is_first(flag: &AtomicBool) -> bool {
 }
 
 fn report(error: &AuthError) {
-    let detail = error as &(dyn std::error::Error + 'static);
+    let detail = one_line::chain(error);
     if error.is_unavailable() {
-        tracing::error!(error = detail, "a request was refused");
+        tracing::error!(error = %detail, "a request was refused");
     } else {
-        tracing::debug!(error = detail, "a request was refused");
+        tracing::debug!(error = %detail, "a request was refused");
     }
 }
 

@@ -9,6 +9,7 @@ use uuid::Uuid;
 
 use super::{AgentRuntime, BridgeRun, BridgeStream};
 use crate::access::Uploads;
+use crate::one_line;
 
 /// Passes messages to an [`AgentRuntime`], and its events to the client. Cloning is cheap.
 ///
@@ -78,7 +79,7 @@ impl Bridge {
             Err(error) => {
                 tracing::error!(
                     message_id = run.message_id.as_str(),
-                    error = &*error as &(dyn std::error::Error + 'static),
+                    error = %one_line::chain(&*error),
                     "the agent runtime refused the message"
                 );
                 Ok(stream.failed())

@@ -68,11 +68,11 @@ impl BridgeStream {
     }
 
     fn report(&self, skipped: &Skipped) {
-        let message_id = self.accumulator.message_id();
+        let message_id = self.accumulator.message_id().as_str();
         if skipped.is_fault() {
-            tracing::warn!(%message_id, "{skipped}");
+            tracing::warn!(message_id, "{skipped}");
         } else {
-            tracing::trace!(%message_id, "{skipped}");
+            tracing::trace!(message_id, "{skipped}");
         }
     }
 }

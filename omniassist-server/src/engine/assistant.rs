@@ -21,7 +21,7 @@ use crate::http_options::HttpOptions;
 use crate::seal::Sealer;
 use crate::throttle::{self, RunAttempt};
 use crate::tool::{ToolSnapshot, Tools};
-use crate::{Principal, RunContext, sync};
+use crate::{Principal, RunContext, one_line, sync};
 
 /// An assistant: a model, its tools and its settings. A clone is another handle to the same assistant.
 ///
@@ -118,10 +118,7 @@ impl Assistant {
         let (tools, prepare): (_, Prepare) = match self.tools_for(&request) {
             Ok(tools) => (tools, prepare),
             Err(error) => {
-                tracing::warn!(
-                    error = &error as &(dyn std::error::Error + 'static),
-                    "the request is not valid"
-                );
+                tracing::warn!(error = %one_line::chain(&error), "the request is not valid");
                 let refused: Prepare =
                     |_, _, _| Box::pin(std::future::ready(Err(RunErrorCode::InvalidRequest)));
                 (ToolSnapshot::default(), refused)

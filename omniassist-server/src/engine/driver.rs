@@ -28,7 +28,7 @@ use crate::provider::LlmStream;
 use crate::seal::Sealer;
 use crate::telemetry::RunTrace;
 use crate::tool::{RunningTool, ToolInvocation, ToolSnapshot, ToolUpdate};
-use crate::{Cost, RunContext};
+use crate::{Cost, RunContext, one_line};
 
 /// Drives the state machine of one run. It owns the model stream and the tools: dropping it closes the stream and cancels
 /// the tools.
@@ -273,7 +273,7 @@ impl Driver {
                     provider = self.setup.config.provider.name(),
                     detail = error.detail().unwrap_or_default(),
                     request_id = error.provider_request_id().unwrap_or_default(),
-                    error = &error as &(dyn std::error::Error + 'static),
+                    error = %one_line::chain(&error),
                     "the model call failed"
                 );
                 self.trace.call_ended(Some(&error), prices);

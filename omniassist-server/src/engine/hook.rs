@@ -6,6 +6,7 @@ use std::sync::Arc;
 use omniassist_core::event::RunErrorCode;
 
 use crate::RunContext;
+use crate::one_line;
 
 pub(super) type BoxError = Box<dyn StdError + Send + Sync>;
 pub(super) type HookFuture<T> = Pin<Box<dyn Future<Output = Result<T, BoxError>> + Send>>;
@@ -39,7 +40,6 @@ pub(super) fn failed(
     run: &RunContext,
     error: &(dyn StdError + Send + Sync + 'static),
 ) -> RunErrorCode {
-    let error = error as &(dyn StdError + 'static);
-    tracing::error!(run_id = run.run_id().as_str(), error, "{what} failed");
+    tracing::error!(run_id = run.run_id().as_str(), error = %one_line::chain(error), "{what} failed");
     RunErrorCode::Internal
 }

@@ -7,6 +7,7 @@ use omniassist_core::context::{ContextSummariser, Summary, SummaryFuture, Summar
 use omniassist_core::{LlmEvent, LlmPayload, Text, TranscriptItem};
 use tracing::{Instrument, Span};
 
+use crate::one_line;
 use crate::provider::LlmProvider;
 use crate::sync::lock;
 use crate::telemetry::{ModelCall, provider_name};
@@ -91,8 +92,8 @@ impl LlmSummariser {
             (None, Some(used)) => Ok(Summary::new(summary).with_usage(used.model, used.usage)),
             (None, None) => Ok(Summary::new(summary)),
             (Some(error), Some(used)) => {
-                let error = &error as &(dyn std::error::Error + 'static);
-                tracing::warn!(error, "the model failed while it wrote a context summary");
+                let error = one_line::chain(&error);
+                tracing::warn!(%error, "the model failed while it wrote a context summary");
                 Ok(Summary::new("").with_usage(used.model, used.usage))
             }
             (Some(error), None) => Err(error),

@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use super::hook::failed;
 use super::run_metadata;
 use super::setup::Setup;
-use crate::{RunContext, panics};
+use crate::{RunContext, one_line, panics};
 
 /// The preparation of a run, as a future that the run polls first.
 pub(super) type Preparation = Pin<Box<dyn Future<Output = Result<Prepared, RunErrorCode>> + Send>>;
@@ -51,7 +51,8 @@ pub(super) fn prepare(setup: Arc<Setup>, run: RunContext, due: Vec<DueApproval>)
             compressed = compressed.summarise_with(&**summariser).await;
         }
         if let Some(error) = compressed.summary_error() {
-            tracing::warn!(run_id = run.run_id().as_str(), error, "the context summary failed");
+            let error = one_line::chain(error);
+            tracing::warn!(run_id = run.run_id().as_str(), %error, "the context summary failed");
         }
         let metadata = config.metadata_hook.as_ref().map(|hook| run_metadata::of_host(hook(&run)));
         // Approvals are claimed last, so that a failed preparation does not use them up.

@@ -11,7 +11,7 @@ use futures_core::Stream;
 use omniassist_core::{LlmEvent, LlmPayload, Text};
 
 use super::{LlmProvider, LlmStream};
-use crate::{Error, ProviderErrorKind, Result};
+use crate::{Error, ProviderErrorKind, Result, one_line};
 
 /// Events that are held back until one is visible.
 const MAX_HELD: usize = 64;
@@ -254,7 +254,8 @@ impl Chain {
             }
             _ => return self.end(Some(error)),
         };
-        tracing::warn!(from = switch.from, to = switch.to, error = %error, "asking the next model provider");
+        let shown = one_line::chain(&error);
+        tracing::warn!(from = switch.from, to = switch.to, error = %shown, "asking the next model provider");
         if let Some(callback) = &self.fallback.on_switch {
             callback(&switch);
         }

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::output::{self, OutputLimits};
 use super::state::StateMap;
 use super::update::Updates;
-use crate::{CancellationToken, RunContext};
+use crate::{CancellationToken, RunContext, one_line::OneLine};
 
 /// Bytes of the id of data and of an activity, as in [`Limits::max_id_bytes`](omniassist_core::Limits::max_id_bytes).
 const MAX_ID_BYTES: usize = 256;
@@ -131,7 +131,7 @@ impl ToolContext {
                 tracing::warn!(
                     tool = self.inner.tool.as_str(),
                     call_id = self.inner.call_id.as_str(),
-                    %error,
+                    error = %OneLine(error),
                     "progress is left out: no JSON form"
                 );
             }
@@ -213,7 +213,7 @@ impl ToolContext {
         let OutputLimits { max_bytes, max_depth } = self.inner.limits;
         // A value that is cut off would no longer be the data that the client expects.
         let json = output::to_json(value, OutputLimits { max_bytes: usize::MAX, max_depth })
-            .map_err(|error| tracing::warn!(tool = self.inner.tool.as_str(), what, %error, "left out: no JSON form"))
+            .map_err(|error| tracing::warn!(tool = self.inner.tool.as_str(), what, error = %OneLine(error), "left out: no JSON form"))
             .ok()?;
         if json.as_str().len() > max_bytes {
             tracing::warn!(

@@ -6,6 +6,7 @@ use std::time::Duration;
 use omniassist_core::Text;
 
 use super::output;
+use crate::one_line;
 
 /// The text for the model and the user when the reason of a failure is only for the log.
 const SAFE_TEXT: &str = "The tool failed.";
@@ -150,7 +151,7 @@ impl ToolError {
                 tracing::error!(
                     tool,
                     call_id,
-                    error = Chain(source.as_ref()).to_string(),
+                    error = %one_line::chain(&**source),
                     "tool call failed"
                 );
             }
@@ -188,20 +189,5 @@ struct Seconds(Duration);
 impl fmt::Display for Seconds {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} s", self.0.as_secs_f64())
-    }
-}
-
-/// Formats an error and its sources on one line.
-struct Chain<'a>(&'a (dyn StdError + 'static));
-
-impl fmt::Display for Chain<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.0)?;
-        let mut next = self.0.source();
-        while let Some(source) = next {
-            write!(f, ": {source}")?;
-            next = source.source();
-        }
-        Ok(())
     }
 }

@@ -9,6 +9,7 @@ use omniassist_core::{JsonText, Text};
 use serde::de::DeserializeOwned;
 
 use super::output::cut_off;
+use crate::one_line::is_hidden;
 
 /// Bytes of a summary.
 const MAX_SUMMARY_BYTES: usize = 300;
@@ -61,10 +62,6 @@ pub(super) fn complete(gate: Gate, tool: &str, label: CallLabel) -> Gate {
 /// Returns a text on one line. The model wrote the arguments: a line break or a mark of text direction among them must
 /// not make a question look like another one.
 fn one_line(text: &str) -> String {
-    let is_hidden = |char: char| {
-        char.is_control()
-            || matches!(char, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
-    };
     let mut line = String::new();
     for word in
         text.split(|char: char| is_hidden(char) || char.is_whitespace()).filter(|word| !word.is_empty())

@@ -84,7 +84,10 @@ impl RegisteredTool {
         let findings =
             schema::lint(&spec.input_schema, schema_limits).map_err(|reason| refuse(reason.into()))?;
         if findings.recursive {
-            tracing::warn!(tool = %name, "its schema refers to itself; not every provider takes that");
+            tracing::warn!(
+                tool = name.as_str(),
+                "its schema refers to itself; not every provider takes that"
+            );
         }
         let check =
             ArgumentCheck::new(&spec.input_schema, schema_limits).map_err(|reason| refuse(reason.into()))?;

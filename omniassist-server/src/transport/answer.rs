@@ -21,7 +21,7 @@ use super::retry;
 use super::shared::Shared;
 use crate::decoder::WireDecoder;
 use crate::timer::Timer;
-use crate::{Error, ProviderErrorKind, Result};
+use crate::{Error, ProviderErrorKind, Result, one_line};
 
 /// A deadline that stands for "never" if the real one does not fit the clock.
 const FAR: Duration = Duration::from_secs(60 * 60 * 24 * 365);
@@ -349,7 +349,7 @@ where
         let delay = may_repeat.then(|| retry::delay(limits, self.repeats, error.retry_after())).flatten();
         let Some(delay) = delay else { return self.end(Some(error)) };
         self.repeats += 1;
-        tracing::debug!(error = %error, repeat = self.repeats, ?delay, "repeating a provider request");
+        tracing::debug!(error = %one_line::chain(&error), repeat = self.repeats, ?delay, "repeating a provider request");
         self.events = EventBuf::new();
         self.state = State::Waiting { until: after(Instant::now(), delay) };
     }

@@ -5,7 +5,7 @@ use std::sync::{Arc, RwLock, RwLockReadGuard, RwLockWriteGuard, Weak};
 use tokio::runtime::{Handle, Id};
 use tokio::sync::oneshot;
 
-use crate::{Error, Result};
+use crate::{Error, Result, one_line};
 
 /// Makes a client, the same way each time.
 type Recipe = Box<dyn Fn() -> reqwest::ClientBuilder + Send + Sync>;
@@ -56,7 +56,7 @@ impl Clients {
         // Nobody waits for the files that this may read.
         let client = if self.first_is_taken.swap(true, Ordering::Relaxed) {
             make(&self.recipe).unwrap_or_else(|error| {
-                tracing::warn!(error = %error, "a runtime shares the connections of another to a provider");
+                tracing::warn!(error = %one_line::chain(&error), "a runtime shares the connections of another to a provider");
                 self.first.clone()
             })
         } else {

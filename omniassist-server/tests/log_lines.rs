@@ -1,0 +1,124 @@
+//! Text of providers, clients and the host stays on its line of a log.
+
+use std::io::Write;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use http::{Extensions, Request, header};
+use http_body_util::{BodyExt, Full};
+use omniassist_server::core::RunRequest;
+use omniassist_server::http::AssistantService;
+use omniassist_server::testing::{FakeProvider, Reply, ScriptedProvider, Turn, call, responses_sse, text};
+use omniassist_server::{
+    Assistant, AuthError, AuthRequest, Error, OpenAiProvider, Principal, ProviderErrorKind, RunContext, Tool,
+    ToolError,
+};
+use serde_json::json;
+use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
+
+/// A line break, an escape sequence, and a separator that some viewers break lines at.
+const FORGED: &str = "x\r\n2026-01-01 ERROR forged\u{1b}[31m\u{9b}\u{2028}y";
+
+#[derive(Clone, Default)]
+struct Log {
+    text: Arc<Mutex<Vec<u8>>>,
+    events: Arc<AtomicUsize>,
+}
+
+impl Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.text.lock().unwrap().write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+impl<S: tracing::Subscriber> Layer<S> for Log {
+    fn on_event(&self, _: &tracing::Event<'_>, _: Context<'_, S>) {
+        self.events.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+impl Log {
+    fn install() -> (Self, tracing::subscriber::DefaultGuard) {
+        let log = Self::default();
+        let writer = log.clone();
+        let lines = tracing_subscriber::fmt::layer().with_ansi(false).with_writer(move || writer.clone());
+        let subscriber = tracing_subscriber::registry().with(lines).with(log.clone());
+        // A second subscriber keeps `tracing` from caching which places are of interest.
+        std::mem::forget(tracing::Dispatch::new(tracing_subscriber::registry()));
+        (log.clone(), tracing::subscriber::set_default(subscriber))
+    }
+
+    /// Asserts that each event has one line, that there are events that say `expected`, and that no character of these
+    /// lines moves a cursor.
+    fn check(&self, expected: &str) {
+        let text = String::from_utf8(std::mem::take(&mut *self.text.lock().unwrap())).unwrap();
+        assert_eq!(text.lines().count(), self.events.swap(0, Ordering::SeqCst), "{expected}: {text}");
+        assert!(text.contains(expected) && text.contains("forged"), "{expected}: {text}");
+        let is_allowed = |char: char| char == '\n' || !(char.is_control() || char == '\u{2028}');
+        assert!(text.chars().all(is_allowed), "{expected}: {text:?}");
+    }
+}
+
+fn forged() -> Error {
+    Error::provider(ProviderErrorKind::Response)
+        .with_code(FORGED)
+        .with_detail(FORGED)
+        .with_request_id(FORGED)
+        .with_source(FORGED)
+}
+
+async fn run(assistant: &Assistant, prompt: &str) {
+    let mut request = RunRequest::prompt(prompt);
+    request.chat_id = Some(FORGED.into());
+    let _ = assistant.try_run(request, Extensions::new()).unwrap().outcome().await;
+}
+
+#[tokio::test]
+async fn errors_of_providers_tools_and_hooks_take_one_line_each() {
+    let (log, _guard) = Log::install();
+
+    let model = ScriptedProvider::new().turn(Turn::error(forged()));
+    run(&Assistant::builder(model).build().unwrap(), "Hi").await;
+    log.check("the model call failed");
+
+    let provider = FakeProvider::start().await.unwrap();
+    provider.otherwise(Reply::sse(responses_sse::error(FORGED, FORGED)));
+    let model = OpenAiProvider::builder().base_url(provider.base_url()).build().unwrap();
+    run(&Assistant::builder(model).build().unwrap(), "Hi").await;
+    log.check("the model call failed");
+
+    let failing = |_: RunContext| async { Err::<String, _>(std::io::Error::other(FORGED)) };
+    run(&Assistant::builder(ScriptedProvider::new()).system_prompt(failing).build().unwrap(), "Hi").await;
+    log.check("the system prompt failed");
+
+    let tool = Tool::new("fail", "Fails", || async {
+        Err::<String, ToolError>(std::io::Error::other(FORGED).into())
+    });
+    let model = ScriptedProvider::new()
+        .turn(Turn::call_with_id(FORGED, "fail", json!({})))
+        .turn(call("fail", json!({})))
+        .turn(text("No."));
+    run(&Assistant::builder(model).tool(tool).build().unwrap(), "Hi").await;
+    log.check("tool call failed");
+}
+
+#[tokio::test]
+async fn requests_of_clients_take_one_line_each() {
+    async fn refuse(_: AuthRequest) -> Result<Option<Principal>, AuthError> {
+        Err(AuthError::unavailable().with_source(FORGED))
+    }
+    let (log, _guard) = Log::install();
+    let assistant = Assistant::builder(ScriptedProvider::new()).authenticate(refuse).build().unwrap();
+    let request = Request::post("/").header(header::CONTENT_TYPE, "application/json");
+    let request = request.body(Full::<bytes::Bytes>::from("{}")).unwrap();
+    AssistantService::new(assistant).handle(request).await.into_body().collect().await.unwrap();
+    log.check("a request was refused");
+
+    let assistant = Assistant::builder(ScriptedProvider::new()).build().unwrap();
+    assert!(!assistant.stop(&Principal::anonymous(), FORGED));
+    log.check("a client asked to stop a run");
+}
