@@ -1,14 +1,20 @@
+use std::collections::VecDeque;
+use std::future::pending;
 use std::io;
-use std::net::{Ipv4Addr, SocketAddr};
-use std::sync::Arc;
-use std::time::Instant;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::{Duration, Instant};
 
-use tokio::net::TcpListener;
-use tokio::task::{AbortHandle, JoinSet};
+use serde_json::json;
+use tokio::time::sleep;
 
-use super::connection::{Connection, Replies};
 use super::log::{FakeEvent, FakeEventKind, Log};
-use super::{FakeRequest, Reply};
+use super::reply::{Ending, Reply};
+use super::request::FakeRequest;
+use super::socket::{Answer, Client, Next, Server};
+
+/// An RST discards what the client has not read yet. This delay lets the client read it first.
+const BEFORE_RESET: Duration = Duration::from_millis(20);
 
 /// A model provider's HTTP server on a real loopback socket. It follows a test's script.
 ///
@@ -38,10 +44,8 @@ use super::{FakeRequest, Reply};
 /// ```
 #[derive(Debug)]
 pub struct FakeProvider {
-    address: SocketAddr,
-    log: Arc<Log>,
-    replies: Arc<Replies>,
-    accepting: AbortHandle,
+    server: Server,
+    script: Arc<Script>,
 }
 
 impl FakeProvider {
@@ -51,22 +55,19 @@ impl FakeProvider {
     ///
     /// Returns an error if no socket can be bound.
     pub async fn start() -> io::Result<Self> {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
-        let address = listener.local_addr()?;
-        let (log, replies) = (Arc::new(Log::default()), Arc::new(Replies::default()));
-        let accepting = tokio::spawn(accept(listener, Arc::clone(&log), Arc::clone(&replies))).abort_handle();
-        Ok(Self { address, log, replies, accepting })
+        let script = Arc::new(Script::default());
+        Ok(Self { server: Server::start(Arc::clone(&script)).await?, script })
     }
 
     /// Adds the answer to the next request.
     pub fn reply(&self, reply: Reply) -> &Self {
-        self.replies.push(reply);
+        self.script.replies().next.push_back(reply);
         self
     }
 
     /// Sets the answer to every request for which no reply is left.
     pub fn otherwise(&self, reply: Reply) -> &Self {
-        self.replies.otherwise(reply);
+        self.script.replies().otherwise = Some(reply);
         self
     }
 
@@ -74,50 +75,51 @@ impl FakeProvider {
     /// [`otherwise`](Self::otherwise).
     #[must_use]
     pub fn replies_left(&self) -> usize {
-        self.replies.left()
+        self.script.replies().next.len()
     }
 
     /// Returns the base URL for a provider: `http://127.0.0.1:PORT/v1`.
     #[must_use]
     pub fn base_url(&self) -> String {
-        format!("http://{}/v1", self.address)
+        format!("http://{}/v1", self.address())
     }
 
     /// Returns the address of the server.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
-        self.address
+        self.server.address
     }
 
     /// Returns the requests so far, oldest first.
     #[must_use]
     pub fn requests(&self) -> Vec<FakeRequest> {
-        self.log.lock().requests.clone()
+        self.script.log.lock().requests.clone()
     }
 
     /// Returns the events so far, oldest first.
     #[must_use]
     pub fn events(&self) -> Vec<FakeEvent> {
-        self.log.lock().events.clone()
+        self.script.log.lock().events.clone()
     }
 
     /// Returns the number of body bytes that were handed to the sockets. It stops growing when the clients
     /// stop reading.
     #[must_use]
     pub fn bytes_sent(&self) -> u64 {
-        self.log.sent()
+        self.script.log.sent()
     }
 
     /// Waits until this many requests have arrived in all, and returns the last of them. With 0 it returns
     /// the first.
     pub async fn request(&self, number: usize) -> FakeRequest {
-        self.log.wait(|entries| entries.requests.get(number.saturating_sub(1)).cloned()).await
+        self.script.log.wait(|entries| entries.requests.get(number.saturating_sub(1)).cloned()).await
     }
 
     /// Waits until a client closes a connection in the middle of a reply or before a delayed one, and returns
     /// the time. Each such end is reported once.
     pub async fn closed(&self) -> Instant {
-        self.log
+        self.script
+            .log
             .wait(|entries| {
                 let mut aborts = entries.events.iter().filter(|event| event.kind == FakeEventKind::Aborted);
                 let at = aborts.nth(entries.aborts_seen)?.at;
@@ -131,13 +133,12 @@ impl FakeProvider {
     /// Dropping the server no longer panics because of faults that were taken.
     #[must_use]
     pub fn take_faults(&self) -> Vec<String> {
-        std::mem::take(&mut self.log.lock().faults)
+        std::mem::take(&mut self.script.log.lock().faults)
     }
 }
 
 impl Drop for FakeProvider {
     fn drop(&mut self) {
-        self.accepting.abort();
         let faults = self.take_faults();
         if !std::thread::panicking() {
             assert!(faults.is_empty(), "{}", faults.join("; "));
@@ -145,15 +146,103 @@ impl Drop for FakeProvider {
     }
 }
 
-async fn accept(listener: TcpListener, log: Arc<Log>, replies: Arc<Replies>) {
-    // Dropped with this future, which ends every connection.
-    let mut connections = JoinSet::new();
-    for number in 0.. {
-        let Ok((stream, _)) = listener.accept().await else { return };
-        while connections.try_join_next().is_some() {}
-        // Each piece must leave in a packet of its own.
-        let _ = stream.set_nodelay(true);
-        let connection = Connection { number, log: Arc::clone(&log), replies: Arc::clone(&replies) };
-        connections.spawn(connection.serve(stream));
+/// The replies of a fake provider, and the record of its use.
+#[derive(Debug, Default)]
+struct Script {
+    log: Log,
+    replies: Mutex<Replies>,
+}
+
+#[derive(Debug, Default)]
+struct Replies {
+    next: VecDeque<Reply>,
+    otherwise: Option<Reply>,
+}
+
+impl Script {
+    fn replies(&self) -> MutexGuard<'_, Replies> {
+        crate::sync::lock(&self.replies)
+    }
+
+    fn take(&self, request: &FakeRequest) -> Reply {
+        let reply = {
+            let mut replies = self.replies();
+            replies.next.pop_front().or_else(|| replies.otherwise.clone())
+        };
+        reply.unwrap_or_else(|| {
+            let what = format!("the fake provider has no reply for {} {}", request.method, request.path);
+            let reply = Reply::json(501, &json!({ "error": { "message": what } }));
+            self.log.fault(what);
+            reply
+        })
+    }
+
+    /// Sends the body of a reply, as far as it is sent.
+    async fn body(&self, reply: &Reply, to: &mut Client) -> io::Result<()> {
+        let mut body = reply.sent();
+        let mut first = true;
+        while !body.is_empty() {
+            if !std::mem::take(&mut first) {
+                pause(reply.between).await;
+            }
+            let piece = body.split_to(reply.piece.min(body.len()));
+            if reply.is_chunked() {
+                to.chunk(&piece).await?
+            } else {
+                to.bytes(&piece).await?
+            }
+            self.log.add_sent(piece.len());
+        }
+        Ok(())
+    }
+}
+
+impl Answer for Script {
+    /// Sends the next reply up to its scripted end.
+    async fn answer(&self, request: FakeRequest, to: &mut Client) -> io::Result<Next> {
+        let reply = self.take(&request);
+        self.log.request(to.number, request);
+        pause(reply.before_head).await;
+        if !reply.raw {
+            to.bytes(&reply.head()).await?;
+        }
+        pause(reply.before_body).await;
+        self.body(&reply, to).await?;
+        match reply.ending {
+            Ending::Whole | Ending::Close => {
+                if reply.is_chunked() && reply.after.is_none() {
+                    to.end().await?;
+                }
+                Ok(if reply.ending == Ending::Whole { Next::Keep } else { Next::Close })
+            }
+            Ending::Reset => {
+                if !reply.sent().is_empty() {
+                    sleep(BEFORE_RESET).await;
+                }
+                to.reset()?;
+                Ok(Next::Forget)
+            }
+            Ending::Stall => pending().await,
+            Ending::Endless => loop {
+                self.body(&reply, to).await?;
+                // An empty body would never wait for the socket.
+                tokio::task::yield_now().await;
+            },
+        }
+    }
+
+    fn nonsense(&self, what: &'static str) {
+        self.log.fault(what.to_owned());
+    }
+
+    fn event(&self, connection: usize, event: FakeEventKind) {
+        self.log.event(connection, event);
+    }
+}
+
+/// Waits for the duration; returns at once if it is zero.
+async fn pause(delay: Duration) {
+    if !delay.is_zero() {
+        sleep(delay).await;
     }
 }

@@ -36,12 +36,12 @@
 
 mod bodies;
 pub mod cassette;
-mod connection;
 mod fake_server;
 mod log;
 mod reply;
 mod request;
 mod scripted;
+mod socket;
 mod turn;
 
 pub use bodies::{SseBody, chat_sse, responses_sse};

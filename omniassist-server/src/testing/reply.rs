@@ -225,6 +225,11 @@ impl Reply {
         head.into()
     }
 
+    /// Returns `true` if the body is sent in chunks.
+    pub(super) fn is_chunked(&self) -> bool {
+        self.framing == Framing::Chunked && !self.raw
+    }
+
     /// Returns the part of the body that is sent.
     pub(super) fn sent(&self) -> Bytes {
         self.body.slice(..self.after.map_or(self.body.len(), |after| after.min(self.body.len())))

@@ -12,7 +12,7 @@ use omniassist_core::{FinishReason, LlmEvent, LlmPayload, Text};
 use tokio::sync::watch;
 use tokio::time::{Sleep, sleep};
 
-use super::turn::{Piece, Turn};
+use super::turn::{Piece, Turn, pieces};
 use crate::provider::{LlmProvider, LlmStream};
 use crate::{Error, Result};
 
@@ -274,8 +274,8 @@ fn steps(number: usize, model: Option<Text>, turn: Turn) -> VecDeque<Step> {
             Piece::Call { id, name, arguments, complete } => {
                 let id = id.unwrap_or_else(|| format!("call_{number}_{}", call + 1).into());
                 steps.event(LlmEvent::ToolCallStart { call, id, name, kind: CallKind::Function });
-                for delta in deltas(&arguments) {
-                    steps.event(LlmEvent::ToolCallDelta { call, delta });
+                for delta in pieces(&arguments, ARGUMENT_DELTA) {
+                    steps.event(LlmEvent::ToolCallDelta { call, delta: delta.into() });
                 }
                 if complete {
                     steps.event(LlmEvent::ToolCallEnd { call, arguments: arguments.into(), metadata: None });
@@ -311,19 +311,4 @@ impl Steps {
     fn event(&mut self, event: LlmEvent) {
         self.0.push_back(Step::Event(event));
     }
-}
-
-fn deltas(arguments: &str) -> Vec<Text> {
-    let mut deltas = Vec::new();
-    let mut delta = String::new();
-    for character in arguments.chars() {
-        delta.push(character);
-        if delta.len() >= ARGUMENT_DELTA {
-            deltas.push(std::mem::take(&mut delta).into());
-        }
-    }
-    if !delta.is_empty() {
-        deltas.push(delta.into());
-    }
-    deltas
 }

@@ -181,3 +181,19 @@ impl FromIterator<Turn> for Turn {
         Self { pieces: turns.into_iter().flat_map(|turn| turn.pieces).collect() }
     }
 }
+
+/// Splits text at character boundaries into pieces of at least `size` bytes; the last may be shorter.
+pub(super) fn pieces(text: &str, size: usize) -> Vec<String> {
+    let mut pieces = Vec::new();
+    let mut piece = String::new();
+    for character in text.chars() {
+        piece.push(character);
+        if piece.len() >= size {
+            pieces.push(std::mem::take(&mut piece));
+        }
+    }
+    if !piece.is_empty() {
+        pieces.push(piece);
+    }
+    pieces
+}

@@ -1,6 +1,8 @@
 use bytes::Bytes;
 use serde_json::Value;
 
+use crate::testing::turn::pieces;
+
 /// Approximate bytes of text and arguments in one delta.
 const DELTA: usize = 6;
 
@@ -107,16 +109,32 @@ impl From<SseBody> for Bytes {
 
 /// Splits text at character boundaries into pieces of about [`DELTA`] bytes.
 pub(super) fn deltas(text: &str) -> Vec<String> {
-    let mut deltas = Vec::new();
-    let mut delta = String::new();
-    for character in text.chars() {
-        delta.push(character);
-        if delta.len() >= DELTA {
-            deltas.push(std::mem::take(&mut delta));
-        }
-    }
-    if !delta.is_empty() {
-        deltas.push(delta);
-    }
-    deltas
+    pieces(text, DELTA)
 }
+
+/// Defines the functions that begin a body in the format that `render` writes.
+macro_rules! constructors {
+    () => {
+        /// Creates an answer without parts.
+        pub fn empty() -> SseBody {
+            SseBody::new(render)
+        }
+
+        /// Creates an answer with `text`.
+        pub fn text(text: impl Into<String>) -> SseBody {
+            empty().text(text)
+        }
+
+        /// Creates an answer that calls a tool.
+        pub fn call(id: impl Into<String>, name: impl Into<String>, arguments: impl Into<Value>) -> SseBody {
+            empty().call(id, name, arguments)
+        }
+
+        /// Creates an error in place of an answer, under a good status.
+        pub fn error(code: impl Into<String>, message: impl Into<String>) -> SseBody {
+            empty().error(code, message)
+        }
+    };
+}
+
+pub(super) use constructors;

@@ -3,27 +3,9 @@
 
 use serde_json::{Value, json};
 
-use super::body::{Part, SseBody, deltas};
+use super::body::{Part, SseBody, constructors, deltas};
 
-/// Creates an answer without parts.
-pub fn empty() -> SseBody {
-    SseBody::new(render)
-}
-
-/// Creates an answer with `text`.
-pub fn text(text: impl Into<String>) -> SseBody {
-    empty().text(text)
-}
-
-/// Creates an answer that calls a tool.
-pub fn call(id: impl Into<String>, name: impl Into<String>, arguments: impl Into<Value>) -> SseBody {
-    empty().call(id, name, arguments)
-}
-
-/// Creates an error in place of an answer, under a good status.
-pub fn error(code: impl Into<String>, message: impl Into<String>) -> SseBody {
-    empty().error(code, message)
-}
+constructors!();
 
 fn render(body: &SseBody) -> String {
     let mut out = String::new();

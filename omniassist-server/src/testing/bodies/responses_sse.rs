@@ -3,29 +3,9 @@
 
 use serde_json::{Value, json};
 
-use super::body::{Part, SseBody, deltas};
+use super::body::{Part, SseBody, constructors, deltas};
 
-/// Creates an answer without parts.
-pub fn empty() -> SseBody {
-    SseBody::new(render)
-}
-
-/// Creates an answer with `text`.
-pub fn text(text: impl Into<String>) -> SseBody {
-    empty().text(text)
-}
-
-/// Creates an answer that calls a tool.
-pub fn call(id: impl Into<String>, name: impl Into<String>, arguments: impl Into<Value>) -> SseBody {
-    empty().call(id, name, arguments)
-}
-
-/// Creates an error in place of an answer, under a good status.
-pub fn error(code: impl Into<String>, message: impl Into<String>) -> SseBody {
-    empty().error(code, message)
-}
-
-const MODEL: &str = "fake-model";
+constructors!();
 
 /// Events with consecutive sequence numbers.
 #[derive(Default)]
@@ -47,25 +27,17 @@ impl Events {
 
 fn render(body: &SseBody) -> String {
     let mut events = Events::default();
-    if let [Part::Error { code, message }] = body.parts.as_slice() {
-        events.push("error", json!({ "code": code, "message": message, "param": null }));
-        return events.out;
+    if !matches!(body.parts.as_slice(), [Part::Error { .. }]) {
+        events.push("response.created", json!({ "response": response("in_progress", &[], None) }));
+        events.push("response.in_progress", json!({ "response": response("in_progress", &[], None) }));
     }
-    events.push("response.created", json!({ "response": response("in_progress", &[], None) }));
-    events.push("response.in_progress", json!({ "response": response("in_progress", &[], None) }));
     let mut output = Vec::new();
     for (index, part) in body.parts.iter().enumerate() {
-        let cut = body.cut && index + 1 == body.parts.len();
-        let item = match part {
-            Part::Text(text) => message(&mut events, index, text, cut),
-            Part::Reasoning(text) => reasoning(&mut events, index, text, cut),
-            Part::Call { id, name, arguments } => push_call(&mut events, index, (id, name, arguments), cut),
-            Part::Error { code, message } => {
-                events.push("error", json!({ "code": code, "message": message, "param": null }));
-                return events.out;
-            }
-        };
-        output.push(item);
+        if let Part::Error { code, message } = part {
+            events.push("error", json!({ "code": code, "message": message, "param": null }));
+            return events.out;
+        }
+        output.extend(push_item(&mut events, index, part, body.cut && index + 1 == body.parts.len()));
     }
     let (kind, status) =
         if body.cut { ("response.incomplete", "incomplete") } else { ("response.completed", "completed") };
@@ -86,87 +58,103 @@ fn response(status: &str, output: &[Value], usage: Option<(u64, u64)>) -> Value 
     let incomplete = (status == "incomplete").then(|| json!({ "reason": "max_output_tokens" }));
     json!({
         "id": "resp_fake", "object": "response", "created_at": 0, "status": status, "error": null,
-        "incomplete_details": incomplete, "model": MODEL, "output": output, "usage": usage,
+        "incomplete_details": incomplete, "model": "fake-model", "output": output, "usage": usage,
     })
 }
 
-fn message(events: &mut Events, index: usize, text: &str, cut: bool) -> Value {
-    let id = format!("msg_fake_{index}");
-    let item = |status: &str, content: Value| json!({ "id": id, "type": "message", "role": "assistant", "status": status, "content": content });
-    let part = |text: &str| json!({ "type": "output_text", "text": text, "annotations": [], "logprobs": [] });
-    let at = |mut fields: Value| {
-        if let Value::Object(fields) = &mut fields {
-            fields.insert("item_id".to_owned(), id.as_str().into());
-            fields.insert("output_index".to_owned(), index.into());
-            fields.insert("content_index".to_owned(), 0.into());
+/// The names of the events and fields of an output item.
+struct Kind {
+    id_prefix: &'static str,
+    /// The events and the index of the part that holds the text, if there is such a part.
+    part: Option<(&'static str, &'static str)>,
+    /// The events of the text.
+    text: &'static str,
+    /// The field of the whole text.
+    whole: &'static str,
+    /// `true` if an item that is cut has its ends.
+    ends_when_cut: bool,
+}
+
+const MESSAGE: Kind = Kind {
+    id_prefix: "msg",
+    part: Some(("response.content_part", "content_index")),
+    text: "response.output_text",
+    whole: "text",
+    ends_when_cut: true,
+};
+
+const REASONING: Kind = Kind {
+    id_prefix: "rs",
+    part: Some(("response.reasoning_summary_part", "summary_index")),
+    text: "response.reasoning_summary_text",
+    whole: "text",
+    ends_when_cut: false,
+};
+
+const CALL: Kind = Kind {
+    id_prefix: "fc",
+    part: None,
+    text: "response.function_call_arguments",
+    whole: "arguments",
+    ends_when_cut: false,
+};
+
+/// Writes the events of an item, and returns the whole item.
+fn push_item(events: &mut Events, index: usize, part: &Part, cut: bool) -> Option<Value> {
+    let (kind, text) = match part {
+        Part::Text(text) => (MESSAGE, text),
+        Part::Reasoning(text) => (REASONING, text),
+        Part::Call { arguments, .. } => (CALL, arguments),
+        Part::Error { .. } => return None,
+    };
+    let id = format!("{}_fake_{index}", kind.id_prefix);
+    let content = |text: &str| match part {
+        Part::Text(_) => {
+            json!({ "type": "output_text", "text": text, "annotations": [], "logprobs": [] })
+        }
+        _ => json!({ "type": "summary_text", "text": text }),
+    };
+    let item = |status: &str, text: Option<&str>| {
+        let contents: Vec<_> = text.map(content).into_iter().collect();
+        match part {
+            Part::Call { id: call_id, name, .. } => json!({
+                "id": id, "type": "function_call", "status": status, "call_id": call_id, "name": name,
+                "arguments": text.unwrap_or_default(),
+            }),
+            Part::Reasoning(_) => json!({ "id": id, "type": "reasoning", "summary": contents }),
+            _ => json!({
+                "id": id, "type": "message", "role": "assistant", "status": status, "content": contents,
+            }),
+        }
+    };
+    let at = |name: &str, value: Value| {
+        let mut fields = json!({ "item_id": id, "output_index": index });
+        fields[name] = value;
+        if let Some((_, place)) = kind.part {
+            fields[place] = 0.into();
+        }
+        if let (Part::Text(_), true) = (part, name != "part") {
+            fields["logprobs"] = json!([]);
         }
         fields
     };
-    let added = json!({ "output_index": index, "item": item("in_progress", json!([])) });
-    events.push("response.output_item.added", added);
-    events.push("response.content_part.added", at(json!({ "part": part("") })));
-    for delta in deltas(text) {
-        events.push("response.output_text.delta", at(json!({ "delta": delta, "logprobs": [] })));
+    events.push(
+        "response.output_item.added",
+        json!({ "output_index": index, "item": item("in_progress", None) }),
+    );
+    if let Some((name, _)) = kind.part {
+        events.push(&format!("{name}.added"), at("part", content("")));
     }
-    let status = if cut { "incomplete" } else { "completed" };
-    let whole = item(status, json!([part(text)]));
-    events.push("response.output_text.done", at(json!({ "text": text, "logprobs": [] })));
-    events.push("response.content_part.done", at(json!({ "part": part(text) })));
-    events.push("response.output_item.done", json!({ "output_index": index, "item": whole }));
-    whole
-}
-
-fn reasoning(events: &mut Events, index: usize, text: &str, cut: bool) -> Value {
-    let id = format!("rs_fake_{index}");
-    let item = |summary: Value| json!({ "id": id, "type": "reasoning", "summary": summary });
-    let at = |mut fields: Value| {
-        if let Value::Object(fields) = &mut fields {
-            fields.insert("item_id".to_owned(), id.as_str().into());
-            fields.insert("output_index".to_owned(), index.into());
-            fields.insert("summary_index".to_owned(), 0.into());
+    for delta in deltas(text) {
+        events.push(&format!("{}.delta", kind.text), at("delta", delta.into()));
+    }
+    let whole = item(if cut { "incomplete" } else { "completed" }, Some(text));
+    if !cut || kind.ends_when_cut {
+        events.push(&format!("{}.done", kind.text), at(kind.whole, text.as_str().into()));
+        if let Some((name, _)) = kind.part {
+            events.push(&format!("{name}.done"), at("part", content(text)));
         }
-        fields
-    };
-    let part = |text: &str| json!({ "type": "summary_text", "text": text });
-    let added = json!({ "output_index": index, "item": item(json!([])) });
-    events.push("response.output_item.added", added);
-    events.push("response.reasoning_summary_part.added", at(json!({ "part": part("") })));
-    for delta in deltas(text) {
-        events.push("response.reasoning_summary_text.delta", at(json!({ "delta": delta })));
-    }
-    let whole = item(json!([part(text)]));
-    if !cut {
-        events.push("response.reasoning_summary_text.done", at(json!({ "text": text })));
-        events.push("response.reasoning_summary_part.done", at(json!({ "part": part(text) })));
         events.push("response.output_item.done", json!({ "output_index": index, "item": whole }));
     }
-    whole
-}
-
-fn push_call(
-    events: &mut Events,
-    index: usize,
-    (call_id, name, arguments): (&str, &str, &str),
-    cut: bool,
-) -> Value {
-    let id = format!("fc_fake_{index}");
-    let item = |status: &str, arguments: &str| {
-        json!({
-            "id": id, "type": "function_call", "status": status, "call_id": call_id, "name": name,
-            "arguments": arguments,
-        })
-    };
-    let added = json!({ "output_index": index, "item": item("in_progress", "") });
-    events.push("response.output_item.added", added);
-    for delta in deltas(arguments) {
-        let delta = json!({ "item_id": id, "output_index": index, "delta": delta });
-        events.push("response.function_call_arguments.delta", delta);
-    }
-    let whole = item(if cut { "incomplete" } else { "completed" }, arguments);
-    if !cut {
-        let done = json!({ "item_id": id, "output_index": index, "arguments": arguments });
-        events.push("response.function_call_arguments.done", done);
-        events.push("response.output_item.done", json!({ "output_index": index, "item": whole }));
-    }
-    whole
+    Some(whole)
 }

@@ -13,8 +13,8 @@ use super::error::CassetteError;
 use super::file::{End, Interaction, joined};
 use super::recording::Cassette;
 use super::scrub::{Scrubber, scrubbed};
-use super::socket::{Answer, Client, Next, Server};
 use crate::testing::FakeRequest;
+use crate::testing::socket::{Answer, Client, Next, Server};
 
 /// Largest piece of a body that is cut at random.
 const MAX_PIECE: u64 = 48;

@@ -14,8 +14,8 @@ use super::error::CassetteError;
 use super::file::{End, Interaction, joined};
 use super::recording::Cassette;
 use super::scrub::{Scrubber, scrubbed};
-use super::socket::{Answer, Client, Next, Server};
 use crate::testing::FakeRequest;
+use crate::testing::socket::{Answer, Client, Next, Server};
 
 /// Time that [`Recorder::finish`] waits for unfinished answers.
 const GRACE: Duration = Duration::from_secs(1);

@@ -1,4 +1,4 @@
-//! A small HTTP/1.1 server on loopback, for the player and the recorder.
+//! A small HTTP/1.1 server on loopback, for the fake provider, the player and the recorder.
 
 use std::future::Future;
 use std::io;
@@ -11,7 +11,8 @@ use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::{AbortHandle, JoinSet};
 
-use crate::testing::FakeRequest;
+use super::log::FakeEventKind;
+use super::request::FakeRequest;
 
 /// A handler of requests.
 pub(super) trait Answer: Send + Sync + 'static {
@@ -20,6 +21,9 @@ pub(super) trait Answer: Send + Sync + 'static {
 
     /// Handles bytes that are not a request.
     fn nonsense(&self, what: &'static str);
+
+    /// Handles an event on a connection.
+    fn event(&self, _connection: usize, _event: FakeEventKind) {}
 }
 
 /// The connection's state after an answer.
@@ -27,6 +31,8 @@ pub(super) trait Answer: Send + Sync + 'static {
 pub(super) enum Next {
     Keep,
     Close,
+    /// The connection is reset. Dropping the writer would send a FIN before the RST.
+    Forget,
 }
 
 /// A server. Dropping it ends its connections.
@@ -54,38 +60,42 @@ impl Drop for Server {
 async fn accept<A: Answer>(listener: TcpListener, answers: Arc<A>) {
     // Dropped with this future, which ends every connection.
     let mut connections = JoinSet::new();
-    while let Ok((stream, _)) = listener.accept().await {
+    for number in 0.. {
+        let Ok((stream, _)) = listener.accept().await else { return };
         while connections.try_join_next().is_some() {}
         // Each piece must leave in a packet of its own.
         let _ = stream.set_nodelay(true);
-        connections.spawn(serve(stream, Arc::clone(&answers)));
+        connections.spawn(serve(number, stream, Arc::clone(&answers)));
     }
 }
 
-async fn serve<A: Answer>(stream: TcpStream, answers: Arc<A>) -> io::Result<()> {
+async fn serve<A: Answer>(number: usize, stream: TcpStream, answers: Arc<A>) {
+    answers.event(number, FakeEventKind::Connected);
     let (mut reader, writer) = stream.into_split();
-    let mut client = Client(writer);
+    let mut client = Client { number, writer };
     let mut received = BytesMut::new();
     loop {
         let request = match FakeRequest::take(&mut received) {
             Ok(Some(request)) => request,
-            Ok(None) => {
-                read(&mut reader, &mut received).await?;
-                continue;
-            }
+            Ok(None) if read(&mut reader, &mut received).await.is_ok() => continue,
+            Ok(None) => return answers.event(number, FakeEventKind::Closed),
             Err(what) => {
                 answers.nonsense(what);
-                return Ok(());
+                return answers.event(number, FakeEventKind::Closed);
             }
         };
         // Reading goes on beside the answer, so that a disconnect is noticed at any point of it.
         let next = tokio::select! {
             biased;
-            next = answers.answer(request, &mut client) => next?,
-            gone = until_gone(&mut reader, &mut received) => return Err(gone),
+            next = answers.answer(request, &mut client) => next,
+            gone = until_gone(&mut reader, &mut received) => Err(gone),
         };
-        if next == Next::Close {
-            return Ok(());
+        let Ok(next) = next else { return answers.event(number, FakeEventKind::Aborted) };
+        answers.event(number, FakeEventKind::Replied);
+        match next {
+            Next::Keep => {}
+            Next::Close => return,
+            Next::Forget => return client.writer.forget(),
         }
     }
 }
@@ -108,7 +118,11 @@ async fn until_gone(reader: &mut OwnedReadHalf, received: &mut BytesMut) -> io::
 
 /// The writing half of a connection.
 #[derive(Debug)]
-pub(super) struct Client(OwnedWriteHalf);
+pub(super) struct Client {
+    /// The connection, numbered from 0 in the order of arrival.
+    pub(super) number: usize,
+    writer: OwnedWriteHalf,
+}
 
 impl Client {
     /// Writes the head of an answer with a chunked body.
@@ -126,7 +140,17 @@ impl Client {
             head.put_slice(b"\r\n");
         }
         head.put_slice(b"transfer-encoding: chunked\r\n\r\n");
-        self.0.write_all(&head).await
+        self.bytes(&head).await
+    }
+
+    /// Writes bytes as they are.
+    pub(super) async fn bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.writer.write_all(bytes).await
+    }
+
+    /// Makes the end of the connection a reset (RST).
+    pub(super) fn reset(&self) -> io::Result<()> {
+        self.writer.as_ref().set_zero_linger()
     }
 
     /// Writes a piece of the body as one chunk in one write. An empty chunk would end the body.
@@ -138,12 +162,12 @@ impl Client {
         chunk.put_slice(format!("{:x}\r\n", piece.len()).as_bytes());
         chunk.put_slice(piece);
         chunk.put_slice(b"\r\n");
-        self.0.write_all(&chunk).await
+        self.bytes(&chunk).await
     }
 
     /// Ends the body.
     pub(super) async fn end(&mut self) -> io::Result<()> {
-        self.0.write_all(b"0\r\n\r\n").await
+        self.bytes(b"0\r\n\r\n").await
     }
 
     /// Answers with an error in the format of the providers.
