@@ -17,7 +17,8 @@ use std::time::Duration;
 
 use actix_web::{App, HttpServer, rt, web};
 use omniassist_actix::OpenAiProvider; // + assistant
-use tasks::{Settings, Tasks, stopped};
+use serving::stopped;
+use tasks::{Settings, Tasks};
 
 #[actix_web::main]
 async fn main() -> Result<(), Box<dyn Error>> {

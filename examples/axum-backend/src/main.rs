@@ -15,9 +15,9 @@ use std::error::Error;
 use std::io::{Write, stdout};
 use std::time::Duration; // + assistant
 
-use hyper_util::service::TowerToHyperService;
 use omniassist_axum::OpenAiProvider; // + assistant
-use tasks::{Settings, Tasks, serve};
+use serving::{serve_axum, stopped};
+use tasks::{Settings, Tasks};
 use tokio::net::TcpListener;
 use tokio::time::sleep; // + assistant
 
@@ -29,7 +29,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let app = app::router(tasks, settings.users, assistant.clone()); // + assistant
     let listener = TcpListener::bind(settings.listen).await?;
     writeln!(stdout(), "listening on http://{}", listener.local_addr()?)?;
-    let connections = serve(listener, TowerToHyperService::new(app)).await?;
+    let connections = serve_axum(listener, stopped(), app).await;
     // + assistant, to the end of this block: running answers get a deadline, and clients learn that theirs was cut
     let drained = async {
         assistant.drain(settings.shutdown).await;

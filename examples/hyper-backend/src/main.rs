@@ -18,7 +18,8 @@ use std::time::Duration; // + assistant
 
 use hyper::service::service_fn;
 use omniassist_hyper::OpenAiProvider; // + assistant
-use tasks::{Settings, Tasks, serve};
+use serving::{serve, stopped};
+use tasks::{Settings, Tasks};
 use tokio::net::TcpListener;
 use tokio::time::sleep; // + assistant
 
@@ -32,8 +33,11 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let backend = Arc::new(Backend::new(tasks, settings.users, assistant.clone())); // + assistant
     let listener = TcpListener::bind(settings.listen).await?;
     writeln!(stdout(), "listening on http://{}", listener.local_addr()?)?;
-    let app = service_fn(move |request| app::handle(Arc::clone(&backend), request));
-    let connections = serve(listener, app).await?;
+    let service_for = |_| {
+        let backend = Arc::clone(&backend);
+        service_fn(move |request| app::handle(Arc::clone(&backend), request))
+    };
+    let connections = serve(listener, stopped(), service_for).await;
     // + assistant, to the end of this block: running answers get a deadline, and clients learn that theirs was cut
     let drained = async {
         assistant.drain(settings.shutdown).await;

@@ -10,9 +10,8 @@
 
 use std::error::Error;
 use std::io::{self, Write};
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::Ipv4Addr;
 
-use axum::serve::ListenerExt as _;
 use ledger::{Book, Settings};
 use omniassist_axum::OpenAiProvider;
 use tokio::net::TcpListener;
@@ -28,13 +27,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     // This server has no login, so it must not listen on a public address.
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
     writeln!(io::stdout(), "listening on http://{}", listener.local_addr()?)?;
-    // Without this, a token waits until the client has acknowledged the token before it.
-    let listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
-    let app = ledger::router(&assistant, book).into_make_service_with_connect_info::<SocketAddr>();
-    let serving = axum::serve(listener, app);
-    tokio::select! {
-        ended = serving => ended?,
-        _ = tokio::signal::ctrl_c() => assistant.shutdown().await,
-    }
+    serving::serve_axum(listener, serving::stopped(), ledger::router(&assistant, book)).await;
+    assistant.shutdown().await;
     Ok(())
 }

@@ -11,7 +11,7 @@ mod telemetry;
 mod tests;
 
 use std::error::Error;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::Ipv4Addr;
 
 use omniassist_axum::OpenAiProvider;
 use tokio::net::TcpListener;
@@ -35,11 +35,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
     };
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 3000)).await?;
     tracing::info!("listening on http://{}", listener.local_addr()?);
-    axum::serve(listener, app.into_make_service_with_connect_info::<SocketAddr>())
-        .with_graceful_shutdown(async {
-            let _ = tokio::signal::ctrl_c().await;
-        })
-        .await?;
+    let connections = serving::serve_axum(listener, serving::stopped(), app).await;
+    connections.shutdown().await;
     // Sending the rest blocks, so it runs on another thread.
     tokio::task::spawn_blocking(move || traces.shutdown()).await??;
     Ok(())

@@ -3,18 +3,18 @@
 //!
 //! The source has two rooms. `back_office/` is the application without an assistant. `assistant/` is the code that was
 //! added for the assistant: begin with `assistant/tools.rs`, which turns functions into tools, and `assistant/mod.rs`,
-//! which builds the assistant. `app.rs` mounts the one in the other, and `serving.rs` serves both.
+//! which builds the assistant. `app.rs` mounts the one in the other, and `serve.rs` serves both.
 //!
 //! `cargo run -p quickstart` starts it; `cargo run -p quickstart -- --help` lists the settings.
 
 mod app;
 mod assistant;
 mod back_office;
-mod serving;
+mod serve;
 #[cfg(test)]
 mod tests;
 
 pub use app::{BackOffice, Settings};
 pub use assistant::HELP;
 pub use back_office::{HEADERS, is_for_this_machine};
-pub use serving::{DRAIN, LAST_WORDS, serve_until, stopped};
+pub use serve::{DRAIN, LAST_WORDS, serve_until};

@@ -45,7 +45,7 @@ async fn serve(settings: Settings) -> Result<(), Box<dyn Error + Send + Sync>> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await;
     let listener = listener.map_err(|error| format!("PORT: cannot listen on 127.0.0.1:{port}: {error}"))?;
     writeln!(io::stdout(), "listening on http://{}", listener.local_addr()?)?;
-    quickstart::serve_until(quickstart::stopped(), listener, office.router(), office.assistant()).await;
+    quickstart::serve_until(serving::stopped(), listener, office.router(), office.assistant()).await;
     tracing::info!("stopped");
     Ok(())
 }

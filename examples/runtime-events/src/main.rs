@@ -14,7 +14,6 @@ use std::error::Error;
 use std::io::{self, Write};
 use std::net::Ipv4Addr;
 
-use axum::serve::ListenerExt as _;
 use runtime_events::Player;
 use tokio::net::TcpListener;
 use tracing_subscriber::EnvFilter;
@@ -26,12 +25,6 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let port = std::env::var("PORT").map_or(Ok(3000), |port| port.parse())?;
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
     writeln!(io::stdout(), "listening on http://{}", listener.local_addr()?)?;
-    // Without this, a token waits until the client has acknowledged the token before it.
-    let listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
-    let serving = axum::serve(listener, runtime_events::router(&Player::default()));
-    tokio::select! {
-        ended = serving => ended?,
-        _ = tokio::signal::ctrl_c() => {}
-    }
+    serving::serve_axum(listener, serving::stopped(), runtime_events::router(&Player::default())).await;
     Ok(())
 }

@@ -3,10 +3,9 @@
 
 use std::error::Error;
 use std::io::{self, Write};
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::Ipv4Addr;
 
 use axum::Router;
-use axum::serve::ListenerExt as _;
 use tokio::net::TcpListener;
 use tracing_subscriber::EnvFilter;
 
@@ -16,16 +15,10 @@ async fn main() -> Result<(), Box<dyn Error>> {
     tracing_subscriber::fmt().with_env_filter(filter).with_ansi(false).with_writer(io::stderr).init();
     let assistant = shared_cart::assistant(shared_cart::model()?)?;
     let app = Router::new().fallback_service(omniassist_axum::router(assistant.clone()));
-    let app = app.into_make_service_with_connect_info::<SocketAddr>();
     let port = std::env::var("PORT").map_or(Ok(3000), |port| port.parse())?;
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
     writeln!(io::stdout(), "listening on http://{}", listener.local_addr()?)?;
-    // Without this, a token waits until the client has acknowledged the token before it.
-    let listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
-    tokio::select! {
-        ended = async { axum::serve(listener, app).await } => ended?,
-        _ = tokio::signal::ctrl_c() => {}
-    }
+    serving::serve_axum(listener, serving::stopped(), app).await;
     assistant.shutdown().await;
     Ok(())
 }

@@ -3,12 +3,10 @@
 
 mod error;
 mod list;
-mod serving;
 mod settings;
 mod users;
 
 pub use error::TaskError;
 pub use list::{Task, Tasks};
-pub use serving::serve;
-pub use settings::{Settings, stopped};
+pub use settings::Settings;
 pub use users::{User, Users};

@@ -34,29 +34,6 @@ impl Settings {
     }
 }
 
-/// Waits for Ctrl-C or, on Unix, for the signal `SIGTERM`.
-pub async fn stopped() {
-    let interrupted = async {
-        if tokio::signal::ctrl_c().await.is_err() {
-            // Without a handler, the default handler ends the process.
-            std::future::pending::<()>().await;
-        }
-    };
-    #[cfg(unix)]
-    let terminated = async {
-        match tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
-            Ok(mut signal) => drop(signal.recv().await),
-            Err(_) => std::future::pending().await,
-        }
-    };
-    #[cfg(not(unix))]
-    let terminated = std::future::pending::<()>();
-    tokio::select! {
-        () = interrupted => {}
-        () = terminated => {}
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

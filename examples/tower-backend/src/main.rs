@@ -18,7 +18,8 @@ use std::time::Duration; // + assistant
 
 use hyper_util::service::TowerToHyperService;
 use omniassist_hyper::OpenAiProvider; // + assistant
-use tasks::{Settings, Tasks, serve};
+use serving::{serve, stopped};
+use tasks::{Settings, Tasks};
 use tokio::net::TcpListener;
 use tokio::time::sleep; // + assistant
 
@@ -30,7 +31,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let app = app::service(tasks, settings.users, assistant.clone()); // + assistant
     let listener = TcpListener::bind(settings.listen).await?;
     writeln!(stdout(), "listening on http://{}", listener.local_addr()?)?;
-    let connections = serve(listener, TowerToHyperService::new(app)).await?;
+    let connections = serve(listener, stopped(), |_| TowerToHyperService::new(app.clone())).await;
     // + assistant, to the end of this block: running answers get a deadline, and clients learn that theirs was cut
     let drained = async {
         assistant.drain(settings.shutdown).await;
