@@ -16,6 +16,7 @@ use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
 use crate::ag_ui::{post, read};
+use crate::plain_routes::invoice;
 
 /// The CPU time of this thread. Where the system does not tell it, the time of the clock.
 fn cpu_time() -> Duration {
@@ -136,8 +137,8 @@ fn schemas() -> impl Strategy<Value = Value> {
 }
 
 fn service(model: ScriptedProvider) -> AssistantService {
-    let assistant = Assistant::builder(model).tool(Tool::request_input()).allow_anonymous().build().unwrap();
-    AssistantService::new(assistant)
+    let assistant = Assistant::builder(model).tool(Tool::request_input()).allow_anonymous().object(invoice());
+    AssistantService::new(assistant.build().unwrap())
 }
 
 /// Sends a body and reads the answer to its end.
@@ -194,6 +195,18 @@ fn with_value(value: &Value, id: &str, count: usize) -> Vec<(&'static str, Value
         { "id": "m2", "role": "assistant", "parts": vec![part; count] },
         { "id": "m3", "role": "user", "parts": [{ "type": "data-x", "data": value }] },
     ]);
+    // An answered approval for each of the calls. No seal proves them, so they are asked again or refused.
+    let approved = json!({
+        "type": "tool-x", "toolCallId": id, "state": "approval-responded", "input": value,
+        "approval": { "id": id, "approved": true, "signature": value.to_string() },
+    });
+    let approvals = json!([
+        { "id": "m1", "role": "user", "parts": [{ "type": "text", "text": "Hi" }] },
+        { "id": "m2", "role": "assistant", "parts": vec![approved; count] },
+    ]);
+    let answer = json!({ "interruptId": id, "status": "resolved", "payload": value });
+    let mut resumed = json!({ "threadId": "t", "runId": "r", "messages": json!([text[0], calls]) });
+    resumed["resume"] = vec![answer; count].into();
     let run = |messages: Value| {
         json!({
             "threadId": "t", "runId": "r", "messages": messages, "state": value, "forwardedProps": value,
@@ -203,6 +216,11 @@ fn with_value(value: &Value, id: &str, count: usize) -> Vec<(&'static str, Value
     vec![
         ("/", json!({ "messages": text, "metadata": value })),
         ("/", json!({ "messages": parts })),
+        ("/", json!({ "messages": approvals })),
+        ("/object/invoice", value.clone()),
+        ("/completion", json!({ "prompt": value.to_string() })),
+        ("/ag-ui", resumed.clone()),
+        ("/copilotkit/agent/default/run", resumed),
         ("/ag-ui", run(text.clone())),
         ("/ag-ui", run(json!([calls, result]))),
         ("/copilotkit/agent/default/run", run(text)),

@@ -26,7 +26,7 @@ struct Invoice {
     total: u64,
 }
 
-fn invoice() -> ObjectEndpoint {
+pub(crate) fn invoice() -> ObjectEndpoint {
     ObjectEndpoint::new::<Invoice>("invoice", "Read the invoice.")
 }
 

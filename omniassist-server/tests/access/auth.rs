@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use bytes::Bytes;
 use futures_util::stream;
 use http::request::Parts;
-use http::{HeaderValue, Request, Response, StatusCode, header};
+use http::{HeaderMap, HeaderValue, Request, Response, StatusCode, header};
 use http_body::Frame;
 use http_body_util::{Full, StreamBody};
-use omniassist_server::access::AuthFuture;
+use omniassist_server::access::{AuthFuture, bearer};
 use omniassist_server::bridge::Bridge;
 use omniassist_server::core::TranscriptItem;
 use omniassist_server::core::bridge::BridgeOptions;
@@ -272,4 +272,29 @@ async fn a_client_that_leaves_drops_the_hook() {
     assert_eq!(dropped.load(Ordering::SeqCst), 0);
     drop(handling);
     assert_eq!(dropped.load(Ordering::SeqCst), 1);
+}
+
+#[test]
+fn a_bearer_token_is_read_once() {
+    let token = |values: &[&str]| {
+        let mut headers = HeaderMap::new();
+        for value in values {
+            headers.append(header::AUTHORIZATION, value.parse().unwrap());
+        }
+        bearer(&headers).map(str::to_owned)
+    };
+    assert_eq!(token(&["Bearer abc"]).as_deref(), Some("abc"));
+    assert_eq!(token(&["bearer  a b"]).as_deref(), Some("a b"));
+    for values in
+        [&[][..], &["Basic abc"], &["Bearer"], &["Bearer "], &["Bearerabc"], &["Bearer a", "Bearer b"]]
+    {
+        assert_eq!(token(values), None, "{values:?}");
+    }
+}
+
+#[test]
+fn no_secret_is_printed() {
+    let request = Request::get("/x?token=canary").header("authorization", "Bearer canary").body(()).unwrap();
+    let printed = format!("{:?}", AuthRequest::new(&request.into_parts().0));
+    assert!(printed.contains("/x") && !printed.contains("canary"), "{printed}");
 }

@@ -122,6 +122,45 @@ async fn whoever_is_no_page_is_permitted_nothing_and_caches_know() {
     assert!(cors_headers(&answer).is_empty());
 }
 
+#[tokio::test]
+async fn an_old_browser_is_judged_by_origin_and_host() {
+    let service = serve(builder().1.allow_anonymous());
+    for (origin, host, status) in [
+        ("https://a.com", "a.com", 200),
+        ("https://a.com", "a.com:443", 200),
+        ("http://a.com", "a.com", 200),
+        ("http://a.com", "a.com:80", 200),
+        ("http://a.com:8080", "A.com:8080", 200),
+        ("http://[::1]:3000", "[0::1]:3000", 200),
+        ("https://a.com", "b.com", 403),
+        ("https://a.com", "a.com:80", 403),
+        ("http://a.com", "a.com:443", 403),
+        ("http://a.com:8080", "a.com", 403),
+        ("http://a.com:8080", "a.com:8081", 403),
+        ("http://localhost:3000", "127.0.0.1:3000", 403),
+    ] {
+        let mut request = routes::all().remove(0).request();
+        request.headers_mut().insert(header::HOST, HeaderValue::from_str(host).unwrap());
+        let answer = answer(&service, with(request, &[("origin", origin)])).await;
+        assert_eq!(answer.status, status, "{origin} {host}");
+    }
+}
+
+#[tokio::test]
+async fn a_listed_origin_is_written_as_browsers_do() {
+    for (listed, origin) in [
+        ("HTTPS://App.Example.com:443", "https://app.example.com"),
+        ("http://localhost:80", "http://localhost"),
+        ("http://localhost:443", "http://localhost:443"),
+        ("tauri://localhost", "tauri://localhost"),
+        ("chrome-extension://abcdefghijklmnop", "chrome-extension://abcdefghijklmnop"),
+    ] {
+        let service = serve(builder().1.allow_anonymous().allow_origin(listed));
+        let answer = answer(&service, preflight("/", origin, "content-type")).await;
+        assert_eq!(answer.header("access-control-allow-origin"), Some(origin), "{listed}");
+    }
+}
+
 #[test]
 fn what_is_no_origin_is_named() {
     for origin in [

@@ -37,6 +37,8 @@ async fn only_the_listed_hosts_are_served() {
         "a.shops.example",
         "a.b.shops.example:80",
         "api.example.com:8443",
+        "api.example.com.:08443",
+        "app.example.com:",
         "10.0.0.7:3000",
         "[2001:db8:0::1]",
         "[2001:db8::1]:443",
@@ -61,9 +63,32 @@ async fn only_the_listed_hosts_are_served() {
         assert!(answer.body.contains("\"code\":\"host_not_allowed\""), "{}", answer.body);
         assert!(!answer.body.contains(host), "what it said is not repeated");
     }
-    for host in
-        ["", "a b", "user@app.example.com", "app.example.com/x", "app.example.com,evil", "a:b", "[::1"]
-    {
+    let app = "app.example.com";
+    for host in [
+        "",
+        ".",
+        "..",
+        "app..example.com",
+        ":80",
+        "a b",
+        "user@app.example.com",
+        "app.example.com/x",
+        "app.example.com,evil",
+        "app%2eexample.com",
+        "app\\example.com",
+        "app.example.com?b",
+        "app.example.com#b",
+        "*",
+        "a:b",
+        &format!("{app}:80:80"),
+        &format!("{app}:99999"),
+        &format!("{app}:-1"),
+        "[::1",
+        "::1",
+        "[::1]x",
+        "[::1%25lo]",
+        "[127.0.0.1]",
+    ] {
         assert_eq!(answer(&service, request(Some(host), None)).await.status, 400, "{host}");
     }
     assert_eq!(answer(&service, request(None, None)).await.status, 400);
@@ -74,7 +99,14 @@ async fn over_loopback_a_name_that_was_pointed_here_is_refused() {
     let any = serve(builder().1.allow_anonymous());
     let listed = serve(builder().1.allow_anonymous().allowed_hosts(["app.example.com"]));
     for peer in ["127.0.0.1:5000", "127.8.8.8:5000", "[::1]:5000", "[::ffff:127.0.0.1]:5000"] {
-        for host in ["localhost:3000", "app.localhost", "127.0.0.1:3000", "[::1]:3000", "LOCALHOST."] {
+        for host in [
+            "localhost:3000",
+            "app.localhost",
+            "127.0.0.1:3000",
+            "[0::1]",
+            "[::ffff:127.0.0.1]",
+            "LOCALHOST.:1",
+        ] {
             assert_eq!(answer(&any, request(Some(host), Some(peer))).await.status, 200, "{peer} {host}");
             assert_eq!(answer(&listed, request(Some(host), Some(peer))).await.status, 200, "{peer} {host}");
         }
@@ -82,6 +114,12 @@ async fn over_loopback_a_name_that_was_pointed_here_is_refused() {
             "rebound.example:3000",
             "app.example.com",
             "localhost.evil.example",
+            "notlocalhost",
+            "127.0.0.1.evil.example",
+            "128.0.0.1",
+            "0x7f.1",
+            "127.1",
+            "[::2]",
             "0.0.0.0:3000",
             "2130706433",
         ] {
