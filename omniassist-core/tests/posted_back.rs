@@ -1,4 +1,4 @@
-//! What an encoder writes and an official client sends back is accepted by the reader of the same dialect.
+//! The reader of a dialect accepts everything that its encoder writes and an official client sends back.
 //!
 //! The events come from the run machine, which is fed hostile answers of a model: ids and names of any length and
 //! characters, and arguments, outputs and items of a provider that are nested to any depth.

@@ -77,6 +77,9 @@ impl<'a> ObjectWriter<'a> {
         self.some(key, flag.then_some(&true))
     }
 
+    /// Leaves the object open, for fields that are written later.
+    pub(super) fn leave_open(self) {}
+
     /// Ends the object.
     pub(super) fn end(self) {
         self.out.put_u8(b'}');

@@ -26,6 +26,6 @@ impl AnswerHead {
     /// Opens an object of this kind; more fields and the brace are to follow.
     pub(super) fn open(&self, kind: &'static str, out: &mut BytesMut) {
         let object = ObjectWriter::new(out).field("id", &self.id).field("object", kind);
-        drop(object.field("created", &self.created).field("model", &self.model));
+        object.field("created", &self.created).field("model", &self.model).leave_open();
     }
 }
