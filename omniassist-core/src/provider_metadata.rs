@@ -91,12 +91,6 @@ impl ProviderMetadata {
     pub fn forget_own(&mut self) {
         self.0.remove(OWN_KEY);
     }
-
-    /// Returns the map.
-    #[must_use]
-    pub fn into_map(self) -> Map<String, Value> {
-        self.0
-    }
 }
 
 impl Deref for ProviderMetadata {

@@ -39,3 +39,4 @@ mod strategies;
 mod text_stream;
 mod transcript;
 mod typescript;
+mod verify;

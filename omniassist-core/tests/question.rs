@@ -119,3 +119,68 @@ fn every_reader_guards_itself() {
         }
     }
 }
+
+/// Reads a question that is a file at this URL.
+fn read(url: &str) -> Result<RunRequest, Error> {
+    ai_sdk(json!([user("u", json!([{"type": "file", "mediaType": "image/png", "url": url}]))]))
+}
+
+#[test]
+fn addresses_on_the_web_and_data_are_allowed() {
+    for url in [
+        "https://a.example/x.png",
+        "HTTP://a.example",
+        "https://user:pass@a.example:8443/x?y#z",
+        "http://127.0.0.1:8000/x.png",
+        "http://10.0.0.1/",
+        "http://[::1]:80/x",
+        "https://169.253.1.1/",
+        "https://1690.254.1.1.example/",
+        "data:image/png;base64,AAAA",
+        "https://a.example/169.254.169.254",
+    ] {
+        assert!(read(url).is_ok(), "{url}");
+    }
+}
+
+#[test]
+fn other_schemes_and_link_local_hosts_are_refused() {
+    for url in [
+        "",
+        "x.png",
+        "//169.254.169.254/",
+        "file:///etc/passwd",
+        "FILE:///etc/passwd",
+        "ftp://a.example/",
+        "gopher://a.example/",
+        "gs://bucket/x",
+        "https:a.example",
+        "http:///x",
+        "http://169.254.169.254/latest/meta-data",
+        "http://169.254.169.254./",
+        "http://169.254.0.0",
+        "http://169.254.255.255:80",
+        "http://a.example@169.254.169.254/",
+        "http://2852039166/",
+        "http://0xA9FEA9FE/",
+        "http://0xa9.0xfe.0xa9.0xfe/",
+        "http://0251.0376.0251.0376/",
+        "http://169.254.43518/",
+        "http://169.16689662/",
+        "http://%31%36%39.254.169.254/",
+        "http://１６９.254.169.254/",
+        "http://169\u{3002}254.169.254/",
+        "http:\\\\169.254.169.254/",
+        "http://169.254.169.254\\@a.example/",
+        "http://1\t69.254.169.254/",
+        " http://169.254.169.254/",
+        "http://[fe80::1]/",
+        "http://[febf::1]/",
+        "http://[::ffff:169.254.169.254]/",
+        "http://[::169.254.169.254]/",
+        "http://[fe80::1%25eth0]/",
+        "http://[not-an-ip]/",
+    ] {
+        refused(read(url), "messages[0]");
+    }
+}

@@ -192,5 +192,5 @@ fn is_never_sent(key: &str, value: &Value) -> bool {
 pub(super) fn plain_state(metadata: Option<&ProviderMetadata>) -> String {
     let mut state = metadata.cloned().unwrap_or_default();
     state.forget_own();
-    plain_value(&Value::Object(state.into_map()), true)
+    plain_value(&Value::Object((*state).clone()), true)
 }
