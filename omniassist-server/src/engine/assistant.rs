@@ -222,10 +222,12 @@ impl Assistant {
         let setup = Arc::clone(&self.setup);
         let host = sync::read(&setup.context).clone();
         let queue = ClientQueue::new(self.limits());
-        let run = RunContext::new(id("run"), &request, extensions, host)
+        // Drawing random bytes is a system call, so one draw serves both ids.
+        let id = Uuid::now_v7().simple();
+        let run = RunContext::new(format!("run_{id}").into(), &request, extensions, host)
             .with_client(queue.sender(), setup.config.limits.max_tool_output_bytes);
         let continued = request.messages.last().filter(|message| message.role == Role::Assistant).cloned();
-        let new_id = id("msg");
+        let new_id = Text::from(format!("msg_{id}"));
         let message_id = continued.as_ref().map_or_else(|| new_id.clone(), |message| message.id.clone());
         let config = RunConfig::with_limits(new_id, &setup.config.limits);
         let due = due_approvals(&request, &tools);
@@ -233,10 +235,6 @@ impl Assistant {
         let driver = Driver::new(setup, run, queue, tools, request, config, preparation);
         (driver, continued, message_id)
     }
-}
-
-fn id(prefix: &str) -> Text {
-    format!("{prefix}_{}", Uuid::now_v7().simple()).into()
 }
 
 /// Returns a digest that distinguishes the posts of one chat: the trigger, and the last message.
