@@ -126,7 +126,7 @@ fn keys_are_known_by_their_form() {
 fn the_longest_value_is_removed_whole() {
     let secrets = Secrets::new(["canary".to_owned(), "canary-longer".to_owned(), String::new()]);
     assert_eq!(secrets.redact("x canary y canary-longer z"), "x [redacted] y [redacted] z");
-    assert_eq!(secrets.ranges(b"canarycanary"), [0..12]);
+    assert_eq!(secrets.redact("canarycanary"), "[redacted]");
 }
 
 /// Every place of these texts could begin a key.

@@ -77,8 +77,10 @@ impl<'a> ObjectWriter<'a> {
         self.some(key, flag.then_some(&true))
     }
 
-    /// Leaves the object open, for fields that are written later.
-    pub(super) fn leave_open(self) {}
+    /// Leaves the object open, and returns the buffer for the fields that follow.
+    pub(super) fn leave_open(self) -> &'a mut BytesMut {
+        self.out
+    }
 
     /// Ends the object.
     pub(super) fn end(self) {

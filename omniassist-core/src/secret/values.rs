@@ -106,11 +106,11 @@ fn begins_word(bytes: &[u8], at: usize) -> bool {
 /// Returns the length of the key at the front.
 fn key_length(bytes: &[u8]) -> Option<usize> {
     let is_token = || {
-        let dot = memchr::memchr(b'.', bytes.get(..MAX_HEADER).unwrap_or(bytes))?;
-        bytes.get(dot + 1..)?.starts_with(b"eyJ").then_some(())
+        let dot = || memchr::memchr(b'.', bytes.get(..MAX_HEADER).unwrap_or(bytes));
+        let payload = || bytes.get(dot()? + 1..);
+        bytes.starts_with(b"eyJ") && payload().is_some_and(|payload| payload.starts_with(b"eyJ"))
     };
-    let has_prefix = KEY_PREFIXES.iter().any(|prefix| bytes.starts_with(prefix.as_bytes()));
-    if !has_prefix && !(bytes.starts_with(b"eyJ") && is_token().is_some()) {
+    if !KEY_PREFIXES.iter().any(|prefix| bytes.starts_with(prefix.as_bytes())) && !is_token() {
         return None;
     }
     // Some servers show a key with asterisks.

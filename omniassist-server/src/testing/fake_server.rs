@@ -187,9 +187,9 @@ impl Script {
             }
             let piece = body.split_to(reply.piece.min(body.len()));
             if reply.is_chunked() {
-                to.chunk(&piece).await?
+                to.chunk(&piece).await?;
             } else {
-                to.bytes(&piece).await?
+                to.bytes(&piece).await?;
             }
             self.log.add_sent(piece.len());
         }

@@ -23,23 +23,24 @@ fn refusal(schema: Value) -> String {
     register(Tool::front_end_with_schema("t", "d", schema)).map_or_else(|error| error, |_| "ok".to_owned())
 }
 
-fn with_property(schema: Value) -> Value {
+fn with_property(schema: &Value) -> Value {
     json!({"type": "object", "properties": {"p": schema}})
 }
 
 #[test]
 fn what_providers_refuse_is_refused() {
     let at_p = |text: &str| format!("at `properties.p`: {text}");
-    let nested = |levels: usize| (0..levels).fold(json!({"type": "string"}), |inner, _| with_property(inner));
+    let nested =
+        |levels: usize| (0..levels).fold(json!({"type": "string"}), |inner, _| with_property(&inner));
     let table: Vec<(Value, String)> = vec![
         (json!({}), "ok".into()),
         (json!({"type": "object"}), "ok".into()),
         (json!({"properties": {"a": {"type": "string"}}}), "ok".into()),
-        (with_property(json!(true)), "ok".into()),
-        (with_property(json!({"type": "array", "items": true})), "ok".into()),
-        (with_property(json!({"type": "object", "additionalProperties": true})), "ok".into()),
-        (with_property(json!({"anyOf": [{"type": "string"}, {"type": "null"}]})), "ok".into()),
-        (with_property(json!({"type": ["string", "null"], "enum": ["a", null]})), "ok".into()),
+        (with_property(&json!(true)), "ok".into()),
+        (with_property(&json!({"type": "array", "items": true})), "ok".into()),
+        (with_property(&json!({"type": "object", "additionalProperties": true})), "ok".into()),
+        (with_property(&json!({"anyOf": [{"type": "string"}, {"type": "null"}]})), "ok".into()),
+        (with_property(&json!({"type": ["string", "null"], "enum": ["a", null]})), "ok".into()),
         (nested(32), "ok".into()),
         (nested(33), "more than 32 levels".into()),
         (json!(true), "is a boolean, and must be an object".into()),
@@ -53,19 +54,19 @@ fn what_providers_refuse_is_refused() {
         (json!({"type": "object", "not": {}}), "has `not` at the root".into()),
         (json!({"type": "object", "enum": [{}]}), "has `enum` at the root".into()),
         (json!({"$ref": "#/$defs/A", "$defs": {"A": {"type": "object"}}}), "`$ref`".into()),
-        (with_property(json!(false)), at_p("`false` accepts nothing")),
-        (with_property(json!(3)), at_p("a number is no schema")),
-        (with_property(json!({"type": "text"})), at_p("\"text\" is no JSON Schema type")),
-        (with_property(json!({"type": []})), at_p("[] is no JSON Schema type")),
-        (with_property(json!({"type": "array"})), at_p("an array without `items`")),
-        (with_property(json!({"type": "array", "prefixItems": [{}, {}]})), at_p("an array without `items`")),
-        (with_property(json!({"type": "array", "items": [{}]})), at_p("`items` is a list")),
-        (with_property(json!({"enum": []})), at_p("`enum` must be a list")),
-        (with_property(json!({"type": "object", "required": "a"})), at_p("`required` must be a list")),
-        (with_property(json!({"$ref": "#/$defs/Gone"})), at_p("`$ref` \"#/$defs/Gone\" leads nowhere")),
-        (with_property(json!({"$ref": 7})), at_p("`$ref` 7 leads nowhere")),
-        (with_property(json!({"$ref": "https://example.com/a.json"})), "leads out of the schema".into()),
-        (with_property(json!({"$dynamicRef": "#a"})), at_p("dynamic references")),
+        (with_property(&json!(false)), at_p("`false` accepts nothing")),
+        (with_property(&json!(3)), at_p("a number is no schema")),
+        (with_property(&json!({"type": "text"})), at_p("\"text\" is no JSON Schema type")),
+        (with_property(&json!({"type": []})), at_p("[] is no JSON Schema type")),
+        (with_property(&json!({"type": "array"})), at_p("an array without `items`")),
+        (with_property(&json!({"type": "array", "prefixItems": [{}, {}]})), at_p("an array without `items`")),
+        (with_property(&json!({"type": "array", "items": [{}]})), at_p("`items` is a list")),
+        (with_property(&json!({"enum": []})), at_p("`enum` must be a list")),
+        (with_property(&json!({"type": "object", "required": "a"})), at_p("`required` must be a list")),
+        (with_property(&json!({"$ref": "#/$defs/Gone"})), at_p("`$ref` \"#/$defs/Gone\" leads nowhere")),
+        (with_property(&json!({"$ref": 7})), at_p("`$ref` 7 leads nowhere")),
+        (with_property(&json!({"$ref": "https://example.com/a.json"})), "leads out of the schema".into()),
+        (with_property(&json!({"$dynamicRef": "#a"})), at_p("dynamic references")),
         (
             json!({"type": "object", "properties": {"a b": {}}}),
             "providers refuse the property name \"a b\"".into(),
@@ -203,7 +204,7 @@ fn a_schema_that_does_not_compile_is_refused() {
         ("pattern", json!(1)),
         ("unevaluatedItems", json!(false)),
     ] {
-        let schema = with_property(json!({ keyword: value }));
+        let schema = with_property(&json!({ keyword: value }));
         let error = register(Tool::front_end_with_schema("t", "d", schema)).unwrap_err();
         assert!(error.contains(&format!("at `properties.p`: `{keyword}`")), "{error}");
     }
@@ -247,7 +248,7 @@ fn declare(limits: Limits, schema: Value) -> Result<omniassist_server::tool::Too
 
 #[test]
 fn the_levels_of_a_schema_are_limited() {
-    let schema = (0..5).fold(json!({"type": "string"}), |inner, _| with_property(inner));
+    let schema = (0..5).fold(json!({"type": "string"}), |inner, _| with_property(&inner));
     let refusal = |most| {
         let mut limits = Limits::default();
         limits.max_schema_depth = most;
@@ -279,11 +280,11 @@ fn the_bytes_of_a_schema_are_limited_with_its_references_followed() {
 }
 
 /// Checks a value as the property `v` of a declared tool's arguments.
-fn check(schema: Value, value: Value) -> Result<(), String> {
+fn check(schema: &Value, value: &Value) -> Result<(), String> {
     check_within(Limits::default(), schema, value)
 }
 
-fn check_within(limits: Limits, schema: Value, value: Value) -> Result<(), String> {
+fn check_within(limits: Limits, schema: &Value, value: &Value) -> Result<(), String> {
     let tools = declare(limits, json!({ "type": "object", "properties": { "v": schema } }))?;
     tools.check("t", &JsonText::from_value(&json!({ "v": value }))).map_err(|text| text.to_string())
 }
@@ -297,14 +298,14 @@ fn the_steps_of_a_check_are_limited() {
     let check = |most| {
         let mut limits = Limits::default();
         limits.max_schema_check_steps = most;
-        check_within(limits, schema.clone(), json!(999))
+        check_within(limits, &schema, &json!(999))
     };
     let least = (900..1_100).find(|most| check(*most).is_ok()).unwrap();
     assert_eq!(check(least - 1), Err(TOO_COMPLEX.to_owned()));
 }
 
 /// A type of which every list holds more of the same, and the ways to fail double with each level.
-fn doubling(value: Value) -> Result<(), String> {
+fn doubling(value: &Value) -> Result<(), String> {
     let list = json!({ "type": "array", "items": { "$ref": "#/$defs/T" } });
     let schema = json!({
         "type": "object",
@@ -322,12 +323,12 @@ fn nested(levels: usize) -> Value {
 #[test]
 fn alternatives_that_double_with_each_level_are_checked_at_once() {
     for levels in [10, 40, 60] {
-        let text = doubling(nested(levels)).unwrap_err();
+        let text = doubling(&nested(levels)).unwrap_err();
         assert!(text.starts_with("The arguments do not fit the tool's schema: at "), "{text}");
     }
-    assert_eq!(doubling(json!([["x"], "y"])), Ok(()));
+    assert_eq!(doubling(&json!([["x"], "y"])), Ok(()));
     // Nested too deeply to be checked on the stack.
-    assert_eq!(doubling(nested(120)), Err(TOO_COMPLEX.to_owned()));
+    assert_eq!(doubling(&nested(120)), Err(TOO_COMPLEX.to_owned()));
 }
 
 #[test]
@@ -336,23 +337,23 @@ fn arguments_that_take_too_many_steps_are_refused() {
     let choices =
         |count: usize| json!({ "type": "array", "items": { "enum": (0..count).collect::<Vec<_>>() } });
     let last = |count: usize| Value::from(vec![count - 1; 500]);
-    assert_eq!(check(choices(30_000), vec![0; 500].into()), Ok(()));
-    assert_eq!(check(choices(500), last(500)), Ok(()));
-    assert_eq!(check(choices(1_000), last(1_000)), Err(TOO_COMPLEX.to_owned()));
+    assert_eq!(check(&choices(30_000), &vec![0; 500].into()), Ok(()));
+    assert_eq!(check(&choices(500), &last(500)), Ok(()));
+    assert_eq!(check(&choices(1_000), &last(1_000)), Err(TOO_COMPLEX.to_owned()));
     // A long text is measured often.
     let lengths = |count: usize| json!({ "allOf": vec![json!({ "maxLength": 200_000 }); count] });
     let long = Value::from("a".repeat(100_000));
-    assert_eq!(check(lengths(100), long.clone()), Ok(()));
-    assert_eq!(check(lengths(2_000), long.clone()), Err(TOO_COMPLEX.to_owned()));
+    assert_eq!(check(&lengths(100), &long), Ok(()));
+    assert_eq!(check(&lengths(2_000), &long), Err(TOO_COMPLEX.to_owned()));
     // A pattern of many states reads a long text.
     let pattern = json!({ "pattern": "(a?b?c?d?e?f?g?h?){20}z" });
-    assert_eq!(check(pattern, long), Err(TOO_COMPLEX.to_owned()));
+    assert_eq!(check(&pattern, &long), Err(TOO_COMPLEX.to_owned()));
 }
 
 #[test]
 fn a_large_value_has_steps_for_its_size() {
     let schema = json!({ "type": "array", "items": { "type": "integer" } });
-    assert_eq!(check(schema, vec![1; 500_000].into()), Ok(()));
+    assert_eq!(check(&schema, &vec![1; 500_000].into()), Ok(()));
 }
 
 #[test]

@@ -8,7 +8,8 @@ use omniassist_server::bridge::Bridge;
 use omniassist_server::{Assistant, OpenAiProvider, Principal};
 use runtime_events::Player;
 
-pub(crate) use quickstart::{LAST_WORDS, stopped};
+pub(crate) use quickstart::LAST_WORDS;
+pub(crate) use serving::stopped;
 
 pub(crate) type AnyError = Box<dyn Error + Send + Sync>;
 

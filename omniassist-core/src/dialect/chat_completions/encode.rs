@@ -162,7 +162,7 @@ impl Chunks {
 
     /// Writes a piece of text in as few steps as possible: nearly all that a run sends is text.
     fn text(&self, field: &'static str, text: &str, out: &mut BytesMut) {
-        self.open(out).leave_open();
+        let out = self.open(out).leave_open();
         out.put_slice(b",\"choices\":[{\"index\":0,\"delta\":{\"");
         out.put_slice(field.as_bytes());
         out.put_slice(b"\":");

@@ -127,16 +127,11 @@ fn push_item(events: &mut Events, index: usize, part: &Part, cut: bool) -> Optio
             }),
         }
     };
-    let at = |name: &str, value: Value| {
-        let mut fields = json!({ "item_id": id, "output_index": index });
-        fields[name] = value;
-        if let Some((_, place)) = kind.part {
-            fields[place] = 0.into();
-        }
-        if let (Part::Text(_), true) = (part, name != "part") {
-            fields["logprobs"] = json!([]);
-        }
-        fields
+    let at = |name: &str, value: Value| -> Value {
+        let fields = [("item_id", json!(id)), ("output_index", json!(index)), (name, value)];
+        let place = kind.part.map(|(_, place)| (place, json!(0)));
+        let has_logprobs = matches!(part, Part::Text(_)) && name != "part";
+        fields.into_iter().chain(place).chain(has_logprobs.then(|| ("logprobs", json!([])))).collect()
     };
     events.push(
         "response.output_item.added",
