@@ -1,5 +1,6 @@
 use std::fmt;
-use std::future::Future;
+use std::future::{Future, poll_fn};
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,7 +14,7 @@ use super::label::Summary;
 use super::schema;
 use super::state::StateNeed;
 use super::{
-    Approval, IntoToolOutput, ToolContext, ToolDescription, ToolError, ToolFuture, ToolHandler,
+    Approval, AsyncResult, IntoToolOutput, ToolContext, ToolDescription, ToolError, ToolFuture, ToolHandler,
     ToolParameters,
 };
 
@@ -71,7 +72,7 @@ impl Tool {
     where
         F: ToolHandler<P>,
         P: ToolParameters,
-        F::Future: Future<Output: IntoToolOutput> + Send + 'static,
+        F::Future: AsyncResult<Output: IntoToolOutput> + Send + 'static,
     {
         let mut needs = ToolDescription::default();
         P::describe(&mut needs);
@@ -79,7 +80,10 @@ impl Tool {
         let call: Call = Arc::new(move |call| match P::from_call(&call) {
             Ok(parameters) => {
                 let future = function.call(parameters);
-                Box::pin(async move { future.await.into_output(&call) })
+                Box::pin(async move {
+                    let mut future = pin!(future);
+                    poll_fn(|cx| future.as_mut().poll_result(cx)).await.into_output(&call)
+                })
             }
             Err(error) => Box::pin(std::future::ready(Err(error))),
         });

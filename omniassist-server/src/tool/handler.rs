@@ -1,5 +1,6 @@
 use std::future::Future;
 use std::pin::Pin;
+use std::task::{Context, Poll};
 
 use omniassist_core::JsonText;
 use serde::Serialize;
@@ -29,6 +30,32 @@ pub trait ToolHandler<P>: Send + Sync + 'static {
 
     /// Calls the function.
     fn call(&self, parameters: P) -> Self::Future;
+}
+
+/// The return type of a tool function: every [`Future`]. There is nothing to implement; the trait exists for the
+/// compiler's message.
+#[diagnostic::on_unimplemented(
+    message = "a tool function must be async: `{Self}` is not a future",
+    label = "this function is not async",
+    note = "write `async fn`, or `async |parameter: Type| {{ … }}` for a closure",
+    note = "work that blocks its thread goes into `tokio::task::spawn_blocking` within an async function"
+)]
+pub trait AsyncResult {
+    /// The result of the function.
+    type Output;
+
+    /// Polls the future.
+    fn poll_result(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output>;
+}
+
+// Not a supertrait of `Future`: the compiler would report the missing `Future` instead of the message above.
+#[diagnostic::do_not_recommend]
+impl<F: Future> AsyncResult for F {
+    type Output = F::Output;
+
+    fn poll_result(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
+        self.poll(cx)
+    }
 }
 
 /// The parameters of a tool function: a tuple of 0 to 12 extractors.

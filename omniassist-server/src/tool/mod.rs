@@ -94,7 +94,9 @@ pub use context::ToolContext;
 pub use definition::Tool;
 pub use error::ToolError;
 pub use extract::{Args, CallId, ChatId, Extension, FromToolCall, State, ToolArguments, ToolDescription};
-pub use handler::{IntoToolError, IntoToolOutput, ToolFuture, ToolHandler, ToolOutput, ToolParameters};
+pub use handler::{
+    AsyncResult, IntoToolError, IntoToolOutput, ToolFuture, ToolHandler, ToolOutput, ToolParameters,
+};
 pub use json::Json;
 pub use registered::RegisteredTool;
 pub use registry::{ToolSnapshot, Tools};
