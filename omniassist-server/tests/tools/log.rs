@@ -64,7 +64,7 @@ impl std::error::Error for Link {
 async fn a_hidden_error_is_logged_with_its_sources() {
     let error = || Link("no row", Some(Box::new(Link("no disk", Some(Box::new(Link("no power", None)))))));
     let log = log_of(Tool::new("find", "d", move || async move { Err::<(), _>(error()) })).await;
-    assert!(log.contains("ERROR") && log.contains("error=\"no row: no disk: no power\""), "{log}");
+    assert!(log.contains("ERROR") && log.contains("error=no row: no disk: no power\n"), "{log}");
     assert!(log.contains("tool=\"find\"") && log.contains("call_id=\"call-1\""), "{log}");
     assert!(!log.contains("1234"), "arguments are not logged: {log}");
 }
