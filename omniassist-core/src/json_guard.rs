@@ -19,7 +19,7 @@
 
 use std::borrow::Cow;
 
-use crate::json_tokens::{Token, Tokens, decode, path_to, shown};
+use crate::json_tokens::{Token, Tokens, path_to, shown};
 use crate::{Error, Result};
 
 /// Up to this number, keys are compared each with each, since sorting costs more.
@@ -41,7 +41,7 @@ pub fn check(bytes: &[u8], max_depth: usize) -> Result<()> {
             Token::String(quoted) => {
                 if let Some(object) = open.last_mut().filter(|open| open.awaits_key) {
                     object.awaits_key = false;
-                    keys.push(decode(quoted));
+                    keys.push(quoted.decode());
                 }
             }
             Token::Mark(mark @ (b'[' | b'{')) => {

@@ -16,8 +16,7 @@ const SHOWN: usize = 64;
 pub(crate) enum Token<'a> {
     /// A bracket, brace, comma or colon.
     Mark(u8),
-    /// A string with its quotes.
-    String(&'a [u8]),
+    String(Quoted<'a>),
     /// A number, `true`, `false` or `null`.
     Word(&'a [u8]),
 }
@@ -29,6 +28,59 @@ impl<'a> Token<'a> {
             Self::Word(word @ [b'-' | b'0'..=b'9', ..]) => str::from_utf8(word).ok(),
             _ => None,
         }
+    }
+}
+
+/// A string of JSON text, with its quotes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Quoted<'a> {
+    bytes: &'a [u8],
+    has_escapes: bool,
+}
+
+impl<'a> Quoted<'a> {
+    /// Reads the string at the front. One that does not end takes all bytes.
+    fn read(bytes: &'a [u8]) -> Self {
+        let (length, has_escapes) = string_length(bytes);
+        Self { bytes: bytes.get(..length).unwrap_or(bytes), has_escapes }
+    }
+
+    /// Returns the string as it is written.
+    pub(crate) fn as_written(self) -> &'a [u8] {
+        self.bytes
+    }
+
+    /// Returns the content of the string. Half a surrogate pair becomes the three bytes that it would have in UTF-8
+    /// (WTF-8). A string that is not JSON keeps its escapes.
+    pub(crate) fn decode(self) -> Cow<'a, [u8]> {
+        let content = self.bytes.strip_prefix(b"\"").unwrap_or_default();
+        let content = content.strip_suffix(b"\"").unwrap_or(content);
+        if !self.has_escapes {
+            return Cow::Borrowed(content);
+        }
+        let decoded = serde_json::Deserializer::from_slice(self.bytes).deserialize_bytes(Content);
+        decoded.map_or(Cow::Borrowed(content), Cow::Owned)
+    }
+
+    /// Returns the characters that backslashes escape.
+    pub(crate) fn escaped(self) -> impl Iterator<Item = u8> {
+        let searched = if self.has_escapes { self.bytes } else { &[] };
+        memchr::memchr_iter(b'\\', searched).filter_map(|at| self.bytes.get(at + 1).copied())
+    }
+}
+
+/// Reads the content of a string as bytes.
+struct Content;
+
+impl Visitor<'_> for Content {
+    type Value = Vec<u8>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a string")
+    }
+
+    fn visit_bytes<E>(self, bytes: &[u8]) -> Result<Vec<u8>, E> {
+        Ok(bytes.to_vec())
     }
 }
 
@@ -49,77 +101,78 @@ impl<'a> Iterator for Tokens<'a> {
     type Item = (usize, Token<'a>);
 
     fn next(&mut self) -> Option<(usize, Token<'a>)> {
-        let rest = self.bytes.get(self.at..)?.trim_ascii_start();
-        let offset = self.bytes.len() - rest.len();
+        let mut offset = self.at;
+        while *self.bytes.get(offset)? <= b' ' {
+            offset += 1;
+        }
+        let rest = self.bytes.get(offset..)?;
         let token = match *rest.first()? {
-            b'"' => Token::String(rest.get(..string_length(rest)).unwrap_or(rest)),
+            b'"' => Token::String(Quoted::read(rest)),
             mark @ (b'{' | b'}' | b'[' | b']' | b',' | b':') => Token::Mark(mark),
             _ => Token::Word(rest.split(|byte| ends_word(*byte)).next()?),
         };
         self.at = offset
             + match token {
                 Token::Mark(_) => 1,
-                Token::String(bytes) | Token::Word(bytes) => bytes.len(),
+                Token::String(quoted) => quoted.bytes.len(),
+                Token::Word(word) => word.len(),
             };
         Some((offset, token))
     }
 }
 
 fn ends_word(byte: u8) -> bool {
-    byte.is_ascii_whitespace() || matches!(byte, b'{' | b'}' | b'[' | b']' | b',' | b':' | b'"')
+    byte <= b' ' || matches!(byte, b'{' | b'}' | b'[' | b']' | b',' | b':' | b'"')
 }
 
-/// Returns the length of the string at the front, with its quotes. A string that does not end has no length.
-pub(crate) fn string_length(quoted: &[u8]) -> usize {
-    let mut at = 1;
-    while let Some(found) = quoted.get(at..).and_then(|rest| memchr::memchr2(b'"', b'\\', rest)) {
+/// Returns the length of the string at the front, with its quotes, and `true` if it has escapes. A string that does not
+/// end has no length.
+///
+/// Most strings are keys and short values, so the first word is searched without the start of a vector search.
+pub(crate) fn string_length(quoted: &[u8]) -> (usize, bool) {
+    let (mut at, mut has_escapes) = (1, false);
+    while let Some(rest) = quoted.get(at..) {
+        let Some(found) = quote_or_backslash(rest) else { break };
         at += found;
         if quoted.get(at) == Some(&b'"') {
-            return at + 1;
+            return (at + 1, has_escapes);
         }
+        has_escapes = true;
         at += 2;
     }
-    usize::MAX
+    (usize::MAX, has_escapes)
 }
 
-/// Returns the content of a string. Half a surrogate pair becomes the three bytes that it would have in UTF-8 (WTF-8).
-/// A string that is not JSON keeps its escapes.
-pub(crate) fn decode(quoted: &[u8]) -> Cow<'_, [u8]> {
-    struct Content;
-
-    impl Visitor<'_> for Content {
-        type Value = Vec<u8>;
-
-        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("a string")
-        }
-
-        fn visit_bytes<E>(self, bytes: &[u8]) -> Result<Vec<u8>, E> {
-            Ok(bytes.to_vec())
-        }
+/// Returns the place of the first quote or backslash.
+fn quote_or_backslash(bytes: &[u8]) -> Option<usize> {
+    const ONES: u64 = u64::from_le_bytes([0x01; 8]);
+    const HIGH_BITS: u64 = u64::from_le_bytes([0x80; 8]);
+    let Some((front, rest)) = bytes.split_first_chunk() else {
+        return bytes.iter().position(|byte| matches!(byte, b'"' | b'\\'));
+    };
+    // Sets the high bit of each byte of the word that is equal to `byte`; above the first, perhaps also of others.
+    let equal = |byte: u8| {
+        let zeros = u64::from_le_bytes(*front) ^ (ONES * u64::from(byte));
+        zeros.wrapping_sub(ONES) & !zeros & HIGH_BITS
+    };
+    match equal(b'"') | equal(b'\\') {
+        0 => memchr::memchr2(b'"', b'\\', rest).map(|at| front.len() + at),
+        found => Some(found.trailing_zeros() as usize / 8),
     }
-
-    let content = quoted.strip_prefix(b"\"").unwrap_or_default();
-    let content = content.strip_suffix(b"\"").unwrap_or(content);
-    if memchr::memchr(b'\\', content).is_none() {
-        return Cow::Borrowed(content);
-    }
-    let decoded = serde_json::Deserializer::from_slice(quoted).deserialize_bytes(Content);
-    decoded.map_or(Cow::Borrowed(content), Cow::Owned)
 }
 
 /// Returns the path of the value that begins at `offset`: `items[2].id`. Long keys are cut.
 pub(crate) fn path_to(json: &[u8], offset: usize) -> String {
     enum Step<'a> {
-        Key(&'a [u8]),
+        Key(Quoted<'a>),
         Index(usize),
     }
     let mut steps = Vec::new();
-    let mut string: &[u8] = b"";
+    let mut string = Quoted::read(b"");
     for (_, token) in Tokens::of(json).take_while(|(at, _)| *at < offset) {
         match (token, steps.last_mut()) {
             (Token::String(quoted), _) => string = quoted,
-            (Token::Mark(b'{'), _) => steps.push(Step::Key(b"")),
+            (Token::Mark(b'{'), _) => steps.push(Step::Key(Quoted::read(b""))),
             (Token::Mark(b'['), _) => steps.push(Step::Index(0)),
             (Token::Mark(b'}' | b']'), _) => drop(steps.pop()),
             (Token::Mark(b':'), Some(Step::Key(key))) => *key = string,
@@ -134,7 +187,7 @@ pub(crate) fn path_to(json: &[u8], offset: usize) -> String {
                 if !path.is_empty() {
                     path.push('.');
                 }
-                path.push_str(&shown(&decode(key)));
+                path.push_str(&shown(&key.decode()));
             }
             Step::Index(index) => path.push_str(&format!("[{index}]")),
         }

@@ -8,8 +8,8 @@ pub(super) fn write(text: &str, out: &mut Vec<u8>) -> Option<()> {
         return Some(());
     }
     let number: f64 = text.parse().ok()?;
-    let written =
-        if number.is_finite() { ryu_js::Buffer::new().format(number).to_owned() } else { "null".to_owned() };
+    let mut buffer = ryu_js::Buffer::new();
+    let written = if number.is_finite() { buffer.format(number) } else { "null" };
     out.extend_from_slice(written.as_bytes());
     Some(())
 }

@@ -1,7 +1,7 @@
 use std::borrow::Cow;
 
 use super::number;
-use crate::json_tokens::{Token, Tokens, decode};
+use crate::json_tokens::{Quoted, Token, Tokens};
 
 /// Nesting beyond which a value has no canonical form.
 const MAX_DEPTH: usize = 128;
@@ -99,7 +99,7 @@ impl<'a> Writer<'a, '_> {
             (self.next()? == Token::Mark(b':')).then_some(())?;
             let token = self.next()?;
             let value = self.value(token, depth)?;
-            let key = decode(quoted);
+            let key = quoted.decode();
             has_prototype |= *key == *b"prototype";
             let is_refused = *key == *b"__proto__" || (*key == *b"constructor" && value.has_prototype);
             self.entries.push(Entry { key, start, end: self.out.len(), is_refused });
@@ -145,15 +145,20 @@ impl<'a> Writer<'a, '_> {
 }
 
 /// Writes a string as `JSON.stringify` does.
-fn string(quoted: &[u8], out: &mut Vec<u8>) {
-    let mut escaped = memchr::memchr_iter(b'\\', quoted).filter_map(|at| quoted.get(at + 1));
+fn string(quoted: Quoted<'_>, out: &mut Vec<u8>) {
     // All other escapes are those of `JSON.stringify`. An escaped backslash before one of these takes the slow way too.
-    if !escaped.any(|byte| matches!(byte, b'u' | b'/')) {
-        out.extend_from_slice(quoted);
+    if !quoted.escaped().any(|byte| matches!(byte, b'u' | b'/')) {
+        out.extend_from_slice(quoted.as_written());
+        return;
+    }
+    let content = quoted.decode();
+    if let Ok(text) = str::from_utf8(&content)
+        && serde_json::to_writer(&mut *out, text).is_ok()
+    {
         return;
     }
     out.push(b'"');
-    for character in char::decode_utf16(utf16(&decode(quoted))) {
+    for character in char::decode_utf16(utf16(&content)) {
         match character {
             Ok('"') => out.extend_from_slice(b"\\\""),
             Ok('\\') => out.extend_from_slice(b"\\\\"),
