@@ -17,9 +17,11 @@ impl Encoder {
     /// this format.
     pub(super) fn chunks(&mut self, event: &RunEvent, out: &mut BytesMut) {
         match event {
-            RunEvent::TextDelta { id, delta } => self.delta("text-delta\",\"id\":\"t", *id, delta, out),
+            RunEvent::TextDelta { id, delta } => {
+                self.delta(r#"{"type":"text-delta","id":"t"#, *id, delta, out);
+            }
             RunEvent::ReasoningDelta { id, delta } => {
-                self.delta("reasoning-delta\",\"id\":\"r", *id, delta, out);
+                self.delta(r#"{"type":"reasoning-delta","id":"r"#, *id, delta, out);
             }
             RunEvent::Start { message_id, metadata } => self.chunk(out, "start", |chunk| {
                 chunk.field("messageId", message_id).some("messageMetadata", metadata.as_ref())

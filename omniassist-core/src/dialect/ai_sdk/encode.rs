@@ -103,17 +103,18 @@ impl Encoder {
         self.end(out);
     }
 
-    /// Writes a delta in as few pieces as possible: nearly all that a run sends are deltas.
+    /// Writes a delta in as few pieces as possible: nearly all that a run sends are deltas. `head` is the chunk up to the
+    /// number of the block.
     pub(super) fn delta(&mut self, head: &'static str, id: BlockId, delta: &str, out: &mut BytesMut) {
-        out.reserve(128 + delta.len());
         self.begin(out);
-        out.put_slice(b"{\"type\":\"");
         out.put_slice(head.as_bytes());
         json_write::value(out, &id);
         out.put_slice(b"\",\"delta\":");
         json_write::value(out, delta);
-        out.put_u8(b'}');
-        self.end(out);
+        out.put_slice(match self.framing {
+            Framing::Sse => b"}\n\n",
+            Framing::Ndjson => b"}\n",
+        });
     }
 
     fn begin(&mut self, out: &mut BytesMut) {
