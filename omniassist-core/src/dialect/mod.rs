@@ -20,8 +20,10 @@
 pub mod ag_ui;
 pub mod ai_sdk;
 pub mod chat_completions;
+mod declared_tools;
 mod encode;
 mod json_write;
+mod posted;
 pub mod text;
 mod text_flow;
 

@@ -68,7 +68,7 @@ impl ResultKind {
 
 /// A JSON value as the text of a tool message or of arguments: the content of a string, or else JSON.
 ///
-/// A string that [`value_of`] would take for something else keeps its quotes, so that it comes back as what it was.
+/// A string that the reader would take for something else keeps its quotes, so that it comes back as what it was.
 pub(super) fn text_of(value: &JsonText) -> Cow<'_, str> {
     match value.to_str_value() {
         Some(text) if !text.trim().is_empty() && !is_json(&text) => Cow::Owned(text),
@@ -76,17 +76,7 @@ pub(super) fn text_of(value: &JsonText) -> Cow<'_, str> {
     }
 }
 
-/// The JSON value that a text stands for: itself, or a string.
-pub(super) fn value_of(text: &Text) -> JsonText {
-    JsonText::parse(text.clone()).unwrap_or_else(|_| JsonText::from_str_value(text))
-}
-
-/// The arguments that a text stands for. No text stands for no arguments.
-pub(super) fn arguments_of(text: &Text) -> JsonText {
-    if text.trim().is_empty() { JsonText::EMPTY_OBJECT } else { value_of(text) }
-}
-
-pub(super) fn is_json(text: &str) -> bool {
+fn is_json(text: &str) -> bool {
     serde_json::from_str::<IgnoredAny>(text).is_ok()
 }
 

@@ -35,7 +35,6 @@ mod chunk;
 mod encode;
 mod prototype;
 mod request;
-mod tools;
 mod version;
 
 pub use encode::{Encoder, Framing, HEADERS, NDJSON_HEADERS};

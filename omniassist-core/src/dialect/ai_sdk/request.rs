@@ -3,9 +3,10 @@ use std::collections::BTreeMap;
 use bytes::Bytes;
 use serde::de::MapAccess;
 
-use super::tools;
+use crate::dialect::declared_tools::{self, ToolForm};
+use crate::dialect::posted;
 use crate::message::body::Body;
-use crate::message::raw::{self, ArraySeed, Found, ObjectSeed, Raw, Record, present, raw_item, raw_record};
+use crate::message::raw::{Raw, Record, raw_record};
 use crate::message::read::ReadMessages;
 use crate::message::tree::TreeBudget;
 use crate::message::{Message, Role, read};
@@ -24,30 +25,6 @@ raw_record! {
     }
 }
 
-struct RequestRecord<'a> {
-    fields: RequestFields<'a>,
-    extra: Extra<'a>,
-    messages: Option<Found<Vec<Found<read::MessageRecord<'a>>>>>,
-    body: Body<'a>,
-    limits: &'a Limits,
-}
-
-impl<'a> Record<'a> for RequestRecord<'a> {
-    fn set<A: MapAccess<'a>>(&mut self, key: &str, map: &mut A) -> Result<bool, A::Error> {
-        if key != "messages" {
-            return match self.fields.slot(key) {
-                Some(_) => self.fields.set(key, map),
-                None => self.extra.set(key, map),
-            };
-        }
-        if self.messages.is_some() {
-            return Ok(false);
-        }
-        self.messages = Some(map.next_value_seed(read::messages_seed(self.body, self.limits))?);
-        Ok(true)
-    }
-}
-
 raw_record! {
     /// The fields of a context message.
     ContextFields {
@@ -57,31 +34,38 @@ raw_record! {
     }
 }
 
-/// The fields that the format does not define.
-struct Extra<'a> {
-    fields: Vec<(String, Raw<'a>)>,
-    limit: usize,
+/// A record whose unknown fields are kept: the format does not define them.
+struct Extended<'a, F> {
+    fields: F,
+    slot: for<'f> fn(&'f mut F, &str) -> Option<&'f mut Option<Raw<'a>>>,
+    extra: Vec<(String, Raw<'a>)>,
+    max_extra: usize,
 }
 
-impl<'a> Extra<'a> {
-    fn new(limits: &Limits) -> Self {
-        Self { fields: Vec::new(), limit: limits.max_extra_fields }
+impl<'a, F: Record<'a> + Default> Extended<'a, F> {
+    fn new(slot: for<'f> fn(&'f mut F, &str) -> Option<&'f mut Option<Raw<'a>>>, limits: &Limits) -> Self {
+        Self { fields: F::default(), slot, extra: Vec::new(), max_extra: limits.max_extra_fields }
     }
 
-    /// Keeps a field. One field beyond the limit is kept as the sign that the limit was passed.
+    fn extra(&self, body: Body<'_>) -> Result<BTreeMap<Text, JsonText>> {
+        if self.extra.len() > self.max_extra {
+            return Err(Error::limit_exceeded("max_extra_fields", self.max_extra, "body".to_owned()));
+        }
+        Ok(self.extra.iter().map(|(key, raw)| (key.as_str().into(), body.json(*raw))).collect())
+    }
+}
+
+impl<'a, F: Record<'a>> Record<'a> for Extended<'a, F> {
     fn set<A: MapAccess<'a>>(&mut self, key: &str, map: &mut A) -> Result<bool, A::Error> {
+        if (self.slot)(&mut self.fields, key).is_some() {
+            return self.fields.set(key, map);
+        }
         let raw = map.next_value()?;
-        if self.fields.len() <= self.limit {
-            self.fields.push((key.to_owned(), raw));
+        // One field beyond the limit is kept as the sign that the limit was passed.
+        if self.extra.len() <= self.max_extra {
+            self.extra.push((key.to_owned(), raw));
         }
         Ok(true)
-    }
-
-    fn read(self, body: Body<'_>) -> Result<BTreeMap<Text, JsonText>> {
-        if self.fields.len() > self.limit {
-            return Err(Error::limit_exceeded("max_extra_fields", self.limit, "body".to_owned()));
-        }
-        Ok(self.fields.into_iter().map(|(key, raw)| (key.into(), body.json(raw))).collect())
     }
 }
 
@@ -114,24 +98,13 @@ pub fn read_request(body: Bytes, limits: &Limits) -> Result<RunRequest> {
     let text = Text::from_utf8(body).map_err(Error::invalid_json)?;
     let budget = TreeBudget::new(limits);
     let body = Body::new(&text, &budget);
-    let seed = {
-        ObjectSeed(RequestRecord {
-            fields: RequestFields::default(),
-            extra: Extra::new(limits),
-            messages: None,
-            body,
-            limits,
-        })
-    };
-    let record = match raw::read_guarded(&text, limits.max_json_depth, seed)? {
-        Found::Duplicate(key) => return Err(Error::invalid_field(key, "a key once", "the key twice")),
-        record => record.object_at("body", "an object")?,
-    };
-    let fields = record.fields;
+    let record = Extended::new(RequestFields::slot, limits);
+    let (record, messages) = posted::head(&text, limits, record, read::messages_seed(body, limits))?;
+    let fields = &record.fields;
 
     let expected = "an array with at least one message";
-    let extra = record.extra.read(body)?;
-    let read = match record.messages {
+    let extra = record.extra(body)?;
+    let read = match messages {
         Some(messages) => read::from_records(body, limits, messages)?,
         None => return Err(Error::invalid_field("messages", expected, "nothing")),
     };
@@ -153,7 +126,7 @@ pub fn read_request(body: Bytes, limits: &Limits) -> Result<RunRequest> {
         chat_id,
         messages,
         context: context(body, limits, fields.context)?,
-        tools: tools::declared(body, limits, fields.tools)?,
+        tools: declared_tools::read(body, limits, fields.tools, ToolForm::Any)?,
         trigger,
         message_id,
         extra,
@@ -171,20 +144,6 @@ raw_record! {
     }
 }
 
-struct PromptRecord<'a> {
-    fields: PromptFields<'a>,
-    extra: Extra<'a>,
-}
-
-impl<'a> Record<'a> for PromptRecord<'a> {
-    fn set<A: MapAccess<'a>>(&mut self, key: &str, map: &mut A) -> Result<bool, A::Error> {
-        match self.fields.slot(key) {
-            Some(_) => self.fields.set(key, map),
-            None => self.extra.set(key, map),
-        }
-    }
-}
-
 /// Reads the body that `useCompletion` posts: `{prompt}`, with `context` as in [`read_request`]. Other fields
 /// are kept as [`extra`](RunRequest::extra).
 ///
@@ -197,11 +156,8 @@ pub fn read_prompt(body: Bytes, limits: &Limits) -> Result<RunRequest> {
     let text = Text::from_utf8(body).map_err(Error::invalid_json)?;
     let budget = TreeBudget::new(limits);
     let body = Body::new(&text, &budget);
-    let seed = ObjectSeed(PromptRecord { fields: PromptFields::default(), extra: Extra::new(limits) });
-    let PromptRecord { fields, extra } = match raw::read_guarded(&text, limits.max_json_depth, seed)? {
-        Found::Duplicate(key) => return Err(Error::invalid_field(key, "a key once", "the key twice")),
-        record => record.object_at("body", "an object")?,
-    };
+    let record = posted::body(&text, limits, Extended::new(PromptFields::slot, limits))?;
+    let fields = &record.fields;
     let prompt = body.text(fields.prompt, "prompt")?;
     if prompt.trim().is_empty() {
         return Err(Error::invalid_field("prompt", "a string that says something", "an empty string"));
@@ -209,7 +165,7 @@ pub fn read_prompt(body: Bytes, limits: &Limits) -> Result<RunRequest> {
     let mut request = RunRequest::prompt(prompt);
     request.context = context(body, limits, fields.context)?;
     request.abilities = ClientAbilities::none();
-    request.extra = extra.read(body)?;
+    request.extra = record.extra(body)?;
     Ok(request)
 }
 
@@ -234,29 +190,14 @@ fn trigger(body: Body<'_>, raw: Option<Raw<'_>>) -> Result<Trigger> {
 }
 
 fn context(body: Body<'_>, limits: &Limits, raw: Option<Raw<'_>>) -> Result<Vec<ContextMessage>> {
-    let Some(raw) = present(raw) else { return Ok(Vec::new()) };
     let limit = ("max_context_messages", limits.max_context_messages);
-    let items = raw::read(raw.get(), ArraySeed { limit: limit.1, item: raw_item })?;
-    let items = items.at("context", "an array of context messages", limit)?;
-    let read = |(index, raw)| {
-        let fields: ContextFields<'_> =
-            raw::object(raw)?.object_at(format_args!("context[{index}]"), "an object")?;
-        context_message(body, limits, index, &fields)
-            .map_err(|error| error.under(&format!("context[{index}]")))
-    };
-    items.into_iter().enumerate().map(read).collect()
-}
-
-fn context_message(
-    body: Body<'_>,
-    limits: &Limits,
-    index: usize,
-    fields: &ContextFields<'_>,
-) -> Result<ContextMessage> {
-    let id = read::optional_id(body, fields.id, "id", limits)?;
-    Ok(ContextMessage {
-        id: id.unwrap_or_else(|| format!("context-{index}").into()),
-        kind: body.text(fields.kind, "type")?,
-        data: fields.data.map(|raw| body.tree(raw, "data")).transpose()?.unwrap_or_default(),
+    let expected = "an array of context messages";
+    posted::objects(raw, "context", expected, limit, |index, _, fields: ContextFields<'_>| {
+        let id = read::optional_id(body, fields.id, "id", limits)?;
+        Ok(ContextMessage {
+            id: id.unwrap_or_else(|| format!("context-{index}").into()),
+            kind: body.text(fields.kind, "type")?,
+            data: fields.data.map(|raw| body.tree(raw, "data")).transpose()?.unwrap_or_default(),
+        })
     })
 }

@@ -1,7 +1,8 @@
 //! The content of messages: a string, or an array of parts.
 
+use crate::dialect::posted;
 use crate::message::body::Body;
-use crate::message::raw::{self, ArraySeed, Raw, present, raw_item, raw_record};
+use crate::message::raw::{self, Raw, present, raw_record};
 use crate::message::{FilePart, Part};
 use crate::{Error, Limits, Result, Text};
 
@@ -35,9 +36,9 @@ const CONTENT: &str = "a string or an array of parts";
 pub(super) fn of_user(body: Body<'_>, limits: &Limits, content: Option<Raw<'_>>) -> Result<Vec<Part>> {
     read(body, limits, content, |fields, kind| match kind {
         "text" => Ok(Part::text(body.text(fields.text, "text")?)),
-        "image_url" => image(body, fields),
-        "file" => file(body, fields),
-        "input_audio" => audio(body, fields),
+        "image_url" => posted::object(fields.image_url, kind, |fields| image(body, fields)),
+        "file" => posted::object(fields.file, kind, |fields| file(body, fields)),
+        "input_audio" => posted::object(fields.input_audio, kind, |fields| audio(body, fields)),
         _ => Err(unknown("\"text\", \"image_url\", \"file\" or \"input_audio\"")),
     })
 }
@@ -73,71 +74,53 @@ fn read<'a>(
         return Ok(vec![Part::text(body.text(Some(content), "content")?)]);
     }
     let limit = ("max_parts", limits.max_parts);
-    let items = raw::read(content.get(), ArraySeed { limit: limit.1, item: raw_item })?;
-    let read = |(index, raw): (usize, Raw<'a>)| {
-        let path = format!("content[{index}]");
-        let fields: PartFields<'a> = raw::object(raw)?.object_at(&path, "an object")?;
-        let kind = body.text(fields.kind, "type").map_err(|error| error.under(&path))?;
-        part(&fields, &kind).map_err(|error| error.under(&path))
-    };
-    items.at("content", CONTENT, limit)?.into_iter().enumerate().map(read).collect()
-}
-
-fn fields_of<'a>(raw: Option<Raw<'a>>, key: &'static str) -> Result<FileFields<'a>> {
-    match raw {
-        Some(raw) => raw::object(raw)?.object_at(key, "an object"),
-        None => Err(Error::invalid_field(key, "an object", "nothing")),
-    }
+    posted::objects(Some(content), "content", CONTENT, limit, |_, _, fields: PartFields<'a>| {
+        let kind = body.text(fields.kind, "type")?;
+        part(&fields, &kind)
+    })
 }
 
 fn part(media_type: Text, url: Text, filename: Option<Text>) -> Part {
     Part::File(FilePart { media_type, url, filename, metadata: None })
 }
 
-fn image(body: Body<'_>, fields: &PartFields<'_>) -> Result<Part> {
-    let fields = fields_of(fields.image_url, "image_url")?;
-    let url = body.text(fields.url, "url").map_err(|error| error.under("image_url"))?;
+fn image(body: Body<'_>, image: FileFields<'_>) -> Result<Part> {
+    let url = body.text(image.url, "url")?;
     let media_type = match data_type(&url) {
         Some(stated) if stated.starts_with("image/") => stated,
         None if url.starts_with("https://") || url.starts_with("http://") => {
             Text::from_static(by_ending(&url))
         }
         _ => {
-            let expected = "an https: URL, or a data: URL of an image";
-            return Err(Error::invalid_field("image_url.url", expected, "another string"));
+            return Err(Error::invalid_field(
+                "url",
+                "an https: URL, or a data: URL of an image",
+                "another string",
+            ));
         }
     };
     Ok(part(media_type, url, None))
 }
 
-fn file(body: Body<'_>, fields: &PartFields<'_>) -> Result<Part> {
-    let fields = fields_of(fields.file, "file")?;
-    if present(fields.file_id).is_some() {
+fn file(body: Body<'_>, file: FileFields<'_>) -> Result<Part> {
+    if present(file.file_id).is_some() {
         let expected = "nothing: no files are kept here, send `file_data`";
-        return Err(Error::invalid_field("file.file_id", expected, "an id"));
+        return Err(Error::invalid_field("file_id", expected, "an id"));
     }
-    let under = |error: Error| error.under("file");
-    let url = body.text(fields.file_data, "file_data").map_err(under)?;
-    let filename = body.optional_text(fields.filename, "filename").map_err(under)?;
+    let url = body.text(file.file_data, "file_data")?;
+    let filename = body.optional_text(file.filename, "filename")?;
     match data_type(&url) {
         Some(media_type) => Ok(part(media_type, url, filename)),
-        None => {
-            Err(Error::invalid_field("file.file_data", "a data: URL with a media type", "another string"))
-        }
+        None => Err(Error::invalid_field("file_data", "a data: URL with a media type", "another string")),
     }
 }
 
-fn audio(body: Body<'_>, fields: &PartFields<'_>) -> Result<Part> {
-    let fields = fields_of(fields.input_audio, "input_audio")?;
-    let under = |error: Error| error.under("input_audio");
-    let data = body.text(fields.data, "data").map_err(under)?;
-    let media_type = match body.text(fields.format, "format").map_err(under)?.as_str() {
+fn audio(body: Body<'_>, audio: FileFields<'_>) -> Result<Part> {
+    let data = body.text(audio.data, "data")?;
+    let media_type = match body.text(audio.format, "format")?.as_str() {
         "wav" => "audio/wav",
         "mp3" => "audio/mpeg",
-        _ => {
-            let expected = "\"wav\" or \"mp3\"";
-            return Err(Error::invalid_field("input_audio.format", expected, "another string"));
-        }
+        _ => return Err(Error::invalid_field("format", "\"wav\" or \"mp3\"", "another string")),
     };
     let url = format!("data:{media_type};base64,{data}").into();
     Ok(part(Text::from_static(media_type), url, None))

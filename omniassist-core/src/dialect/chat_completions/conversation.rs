@@ -1,8 +1,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::content;
+use crate::dialect::posted;
 use crate::message::body::Body;
-use crate::message::raw::{self, ArraySeed, Found, Raw, present, raw_item, raw_record};
+use crate::message::raw::{self, Found, Raw, present, raw_record};
 use crate::message::read::check_id;
 use crate::message::{Message, Part, Role, ToolPart, ToolState};
 use crate::{Error, JsonText, Limits, Result, Text, check_tool_name};
@@ -153,23 +154,15 @@ impl Conversation<'_> {
 
     /// The calls of an answer, each with the id it was posted under.
     fn calls_of(&mut self, raw: Option<Raw<'_>>) -> Result<Vec<(Text, ToolPart)>> {
-        let Some(raw) = present(raw) else { return Ok(Vec::new()) };
         let limit = ("max_parts", self.limits.max_parts);
-        let items = raw::read(raw.get(), ArraySeed { limit: limit.1, item: raw_item })?;
-        let mut calls: Vec<(Text, ToolPart)> = Vec::new();
         let mut posted_ids = BTreeSet::new();
-        for (number, raw) in items.at("tool_calls", "an array of tool calls", limit)?.into_iter().enumerate()
-        {
-            let path = format!("tool_calls[{number}]");
-            let fields: CallFields<'_> = raw::object(raw)?.object_at(&path, "an object")?;
-            let call = self.call(&fields).map_err(|error| error.under(&path))?;
+        posted::objects(raw, "tool_calls", "an array of tool calls", limit, |_, _, fields| {
+            let call = self.call(&fields)?;
             if !posted_ids.insert(call.0.clone()) {
-                let error = Error::invalid_field("id", "an id of its own", "the id of another tool call");
-                return Err(error.under(&path));
+                return Err(Error::invalid_field("id", "an id of its own", "the id of another tool call"));
             }
-            calls.push(call);
-        }
-        Ok(calls)
+            Ok(call)
+        })
     }
 
     fn call(&mut self, fields: &CallFields<'_>) -> Result<(Text, ToolPart)> {
@@ -181,11 +174,7 @@ impl Conversation<'_> {
         }
         let posted = body.text(fields.id, "id")?;
         check_id(&posted, "id", self.limits)?;
-        let Some(raw) = fields.function else {
-            return Err(Error::invalid_field("function", "an object", "nothing"));
-        };
-        let function: FunctionFields<'_> = raw::object(raw)?.object_at("function", "an object")?;
-        let (name, input) = called(body, &function).map_err(|error| error.under("function"))?;
+        let (name, input) = posted::object(fields.function, "function", |fields| called(body, &fields))?;
         self.tools.insert(name.clone());
         let call = ToolPart {
             call_id: self.unused_id(&posted),
@@ -263,13 +252,10 @@ impl Conversation<'_> {
                 return Err(Error::invalid_field(call.path.as_str(), expected, "one that none answers"));
             }
         }
-        match self.messages.last() {
-            None => return Err(none("empty messages only")),
-            Some(message) if message.role == Role::User => {
-                message.check_readable(&format!("messages[{}]", self.last_index))?;
-            }
-            Some(_) => {}
+        if self.messages.is_empty() {
+            return Err(none("empty messages only"));
         }
+        posted::check_question(&self.messages, self.last_index)?;
         Ok(PostedConversation { messages: self.messages, tools: self.tools })
     }
 }
@@ -280,12 +266,6 @@ fn called(body: Body<'_>, function: &FunctionFields<'_>) -> Result<(Text, JsonTe
         let expected = "the name of a tool: 1 to 64 letters, digits, '_' or '-'";
         return Err(Error::invalid_field("name", expected, "another string"));
     }
-    let text = body.text(function.arguments, "arguments")?;
-    let input = if text.trim().is_empty() {
-        JsonText::EMPTY_OBJECT
-    } else {
-        // Text that does not parse stays text: the call was cut off, and the model is told so.
-        JsonText::parse(text.clone()).unwrap_or_else(|_| JsonText::from_str_value(&text))
-    };
-    Ok((name, input))
+    // Text that does not parse stays text: the call was cut off, and the model is told so.
+    Ok((name, posted::arguments(&body.text(function.arguments, "arguments")?)))
 }

@@ -37,6 +37,7 @@
 
 mod answer;
 mod calls;
+mod choice;
 mod completion;
 mod content;
 mod conversation;
@@ -46,7 +47,6 @@ mod head;
 mod request;
 mod response_format;
 mod settings;
-mod tools;
 mod usage;
 
 pub use completion::Completion;

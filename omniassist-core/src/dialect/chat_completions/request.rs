@@ -1,13 +1,13 @@
 use bytes::Bytes;
-use serde::de::MapAccess;
 
+use super::choice::{self, CallerTools};
 use super::conversation::{self, MessageFields};
 use super::response_format;
 use super::settings::{self, ClientSettings};
-use super::tools::{self, CallerTools};
+use crate::dialect::posted;
 use crate::message::Part;
 use crate::message::body::Body;
-use crate::message::raw::{self, ArraySeed, Found, ObjectSeed, Raw, Record, present, raw_record};
+use crate::message::raw::{self, Raw, present, raw_record};
 use crate::message::tree::TreeBudget;
 use crate::run::ClientAbilities;
 use crate::{Error, JsonText, Limits, Message, Result, RunRequest, Text};
@@ -40,26 +40,6 @@ raw_record! {
     /// The fields of `stream_options`.
     StreamFields {
         include_usage: "include_usage",
-    }
-}
-
-struct RequestRecord<'a> {
-    fields: RequestFields<'a>,
-    messages: Option<Found<Vec<Found<MessageFields<'a>>>>>,
-    max_messages: usize,
-}
-
-impl<'a> Record<'a> for RequestRecord<'a> {
-    fn set<A: MapAccess<'a>>(&mut self, key: &str, map: &mut A) -> Result<bool, A::Error> {
-        if key != "messages" {
-            return self.fields.set(key, map);
-        }
-        if self.messages.is_some() {
-            return Ok(false);
-        }
-        let item = || ObjectSeed(MessageFields::default());
-        self.messages = Some(map.next_value_seed(ArraySeed { limit: self.max_messages, item })?);
-        Ok(true)
     }
 }
 
@@ -110,18 +90,14 @@ pub fn read_request(body: Bytes, limits: &Limits) -> Result<ChatRequest> {
     let text = Text::from_utf8(body).map_err(Error::invalid_json)?;
     let budget = TreeBudget::new(limits);
     let body = Body::new(&text, &budget);
-    let max_messages = limits.max_messages;
-    let seed = ObjectSeed(RequestRecord { fields: RequestFields::default(), messages: None, max_messages });
-    let record = match raw::read_guarded(&text, limits.max_json_depth, seed)? {
-        Found::Duplicate(key) => return Err(Error::invalid_field(key, "a key once", "the key twice")),
-        record => record.object_at("body", "an object")?,
-    };
-    let fields = record.fields;
+    let fields = RequestFields::default();
+    let (fields, messages) =
+        posted::head(&text, limits, fields, posted::messages::<MessageFields<'_>>(limits))?;
     let model = body.text(fields.model, "model")?;
     refuse_what_is_not_given(&fields)?;
 
-    let tools = tools::read(body, limits, fields.tools, fields.tool_choice)?;
-    let conversation = match record.messages {
+    let tools = choice::read(body, limits, fields.tools, fields.tool_choice)?;
+    let conversation = match messages {
         Some(messages) => conversation::read(body, limits, messages)?,
         None => return Err(conversation::none("nothing")),
     };
@@ -177,8 +153,9 @@ fn refuse_what_is_not_given(fields: &RequestFields<'_>) -> Result<()> {
 
 fn include_usage(raw: Option<Raw<'_>>) -> Result<bool> {
     let Some(raw) = present(raw) else { return Ok(false) };
-    let fields: StreamFields<'_> = raw::object(raw)?.object_at("stream_options", "an object")?;
-    raw::flag(fields.include_usage, "include_usage").map_err(|error| error.under("stream_options"))
+    posted::object(Some(raw), "stream_options", |fields: StreamFields<'_>| {
+        raw::flag(fields.include_usage, "include_usage")
+    })
 }
 
 fn metadata(body: Body<'_>, raw: Option<Raw<'_>>) -> Result<Option<JsonText>> {

@@ -1,5 +1,6 @@
 use serde_json::Value;
 
+use crate::dialect::posted;
 use crate::message::body::Body;
 use crate::message::raw::{self, Raw, present, raw_record};
 use crate::{Error, Result, Text, check_tool_name};
@@ -29,8 +30,7 @@ pub(super) struct ResponseFormat {
 
 pub(super) fn read(body: Body<'_>, raw: Option<Raw<'_>>) -> Result<ResponseFormat> {
     let Some(raw) = present(raw) else { return Ok(ResponseFormat::default()) };
-    let fields: FormatFields<'_> = raw::object(raw)?.object_at("response_format", "an object")?;
-    format(body, &fields).map_err(|error| error.under("response_format"))
+    posted::object(Some(raw), "response_format", |fields| format(body, &fields))
 }
 
 fn format(body: Body<'_>, fields: &FormatFields<'_>) -> Result<ResponseFormat> {
@@ -38,11 +38,7 @@ fn format(body: Body<'_>, fields: &FormatFields<'_>) -> Result<ResponseFormat> {
         "text" => Ok(ResponseFormat::default()),
         "json_object" => Ok(ResponseFormat { is_json_object: true, schema: None }),
         "json_schema" => {
-            let Some(raw) = fields.json_schema else {
-                return Err(Error::invalid_field("json_schema", "an object", "nothing"));
-            };
-            let fields: SchemaFields<'_> = raw::object(raw)?.object_at("json_schema", "an object")?;
-            let schema = schema(body, &fields).map_err(|error| error.under("json_schema"))?;
+            let schema = posted::object(fields.json_schema, "json_schema", |fields| schema(body, &fields))?;
             Ok(ResponseFormat { is_json_object: false, schema: Some(schema) })
         }
         _ => Err(Error::invalid_field(

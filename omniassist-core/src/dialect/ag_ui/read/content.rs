@@ -1,7 +1,8 @@
 //! The content of user messages.
 
+use crate::dialect::posted;
 use crate::message::body::Body;
-use crate::message::raw::{self, ArraySeed, Raw, present, raw_item, raw_record};
+use crate::message::raw::{self, Raw, present, raw_record};
 use crate::message::{FilePart, Part};
 use crate::{Error, Limits, Result, Text};
 
@@ -44,10 +45,7 @@ pub(super) fn parts(body: Body<'_>, limits: &Limits, raw: Option<Raw<'_>>) -> Re
         return Ok(vec![Part::text(body.text(Some(raw), "content")?)]);
     }
     let limit = ("max_parts", limits.max_parts);
-    let items = raw::read(raw.get(), ArraySeed { limit: limit.1, item: raw_item })?;
-    let items = items.at("content", expected, limit)?;
-    let read = |(number, raw)| part(body, number, raw).map_err(|error| error.under("content"));
-    items.into_iter().enumerate().map(read).collect()
+    posted::objects(Some(raw), "content", expected, limit, |_, raw, fields| part(body, raw, &fields))
 }
 
 /// The text of a tool message: its content, or the texts of its parts. Parts that are no text stand in it as JSON.
@@ -68,31 +66,21 @@ pub(super) fn tool_text(body: Body<'_>, limits: &Limits, raw: Option<Raw<'_>>) -
     }
 }
 
-fn part(body: Body<'_>, number: usize, raw: Raw<'_>) -> Result<Part> {
-    let path = format!("[{number}]");
-    let fields: PartFields<'_> = raw::object(raw)?.object_at(&path, "an object")?;
-    let part = match body.text(fields.kind, "type").map_err(|error| error.under(&path))?.as_str() {
-        "text" => body.text(fields.text, "text").map(|text| Some(Part::text(text))),
-        "image" => media(body, &fields, "image/*"),
-        "audio" => media(body, &fields, "audio/*"),
-        "video" => media(body, &fields, "video/*"),
-        "document" => media(body, &fields, "application/octet-stream"),
-        "binary" => binary(body, &fields),
-        _ => Ok(None),
+fn part(body: Body<'_>, raw: Raw<'_>, fields: &PartFields<'_>) -> Result<Part> {
+    let part = match body.text(fields.kind, "type")?.as_str() {
+        "text" => Some(Part::text(body.text(fields.text, "text")?)),
+        "image" => media(body, fields, "image/*")?,
+        "audio" => media(body, fields, "audio/*")?,
+        "video" => media(body, fields, "video/*")?,
+        "document" => media(body, fields, "application/octet-stream")?,
+        "binary" => binary(body, fields)?,
+        _ => None,
     };
-    match part {
-        Ok(Some(part)) => Ok(part),
-        Ok(None) => Ok(Part::Unknown(body.json(raw))),
-        Err(error) => Err(error.under(&path)),
-    }
+    Ok(part.unwrap_or_else(|| Part::Unknown(body.json(raw))))
 }
 
 /// A part with a source. `kind` is its media type where the source does not say.
 fn media(body: Body<'_>, fields: &PartFields<'_>, kind: &'static str) -> Result<Option<Part>> {
-    let Some(source) = present(fields.source) else {
-        return Err(Error::invalid_field("source", "an object", raw::kind_of(fields.source)));
-    };
-    let source: SourceFields<'_> = raw::object(source)?.object_at("source", "an object")?;
     let filename = match present(fields.metadata) {
         Some(metadata) if raw::kind(metadata) == "an object" => {
             let metadata: PartMetadata<'_> = raw::object(metadata)?.object_at("metadata", "an object")?;
@@ -101,18 +89,16 @@ fn media(body: Body<'_>, fields: &PartFields<'_>, kind: &'static str) -> Result<
         }
         _ => None,
     };
-    let under = |error: Error| error.under("source");
-    let media_type = body.optional_text(source.mime_type, "mimeType").map_err(under)?;
-    let url = match body.text(source.kind, "type").map_err(under)?.as_str() {
-        "data" => {
-            let media_type = media_type.as_deref().unwrap_or_default();
-            data_url(body, media_type, source.value, "value").map_err(under)?
-        }
-        "url" => body.text(source.value, "value").map_err(under)?,
-        _ => return Ok(None),
-    };
-    let media_type = media_type.unwrap_or(Text::from_static(kind));
-    Ok(Some(Part::File(FilePart { media_type, url, filename, metadata: None })))
+    posted::object(fields.source, "source", |source: SourceFields<'_>| {
+        let media_type = body.optional_text(source.mime_type, "mimeType")?;
+        let url = match body.text(source.kind, "type")?.as_str() {
+            "data" => data_url(body, media_type.as_deref().unwrap_or_default(), source.value, "value")?,
+            "url" => body.text(source.value, "value")?,
+            _ => return Ok(None),
+        };
+        let media_type = media_type.unwrap_or(Text::from_static(kind));
+        Ok(Some(Part::File(FilePart { media_type, url, filename, metadata: None })))
+    })
 }
 
 /// A part of the kind that clients before 1.0 send.

@@ -3,8 +3,9 @@ use std::collections::{HashMap, HashSet};
 use super::content;
 use super::tool_calls::CallFields;
 use crate::dialect::ag_ui::{client_state, ids};
+use crate::dialect::posted;
 use crate::message::body::Body;
-use crate::message::raw::{self, ArraySeed, Raw, present, raw_item, raw_record};
+use crate::message::raw::{Raw, raw_record};
 use crate::message::{Message, Part, ProviderMetadata, ReasoningPart, Role, TextPart};
 use crate::{Error, JsonText, Limits, Result, Text};
 
@@ -184,14 +185,13 @@ impl<'a> Conversation<'a> {
         let text = self.body.optional_text(fields.content, "content")?.unwrap_or_default();
         let metadata = self.state(fields.encrypted_value)?;
         let limit = ("max_parts", self.limits.max_parts);
-        let calls = match present(fields.tool_calls) {
-            Some(raw) => raw::read(raw.get(), ArraySeed { limit: limit.1, item: raw_item })?.at(
-                "toolCalls",
-                "an array of tool calls",
-                limit,
-            )?,
-            None => Vec::new(),
-        };
+        let calls: Vec<CallFields<'_>> = posted::objects(
+            fields.tool_calls,
+            "toolCalls",
+            "an array of tool calls",
+            limit,
+            |_, _, call| Ok(call),
+        )?;
         let has_text = !text.is_empty() || metadata.is_some();
         if calls.is_empty() && !has_text {
             return Ok(());
@@ -200,10 +200,8 @@ impl<'a> Conversation<'a> {
         if has_text {
             self.push(position, Part::Text(TextPart { text, metadata }))?;
         }
-        for (number, raw) in calls.into_iter().enumerate() {
-            let path = format!("toolCalls[{number}]");
-            let fields: CallFields<'_> = raw::object(raw)?.object_at(&path, "an object")?;
-            self.call(position, &fields).map_err(|error| error.under(&path))?;
+        for (number, call) in calls.iter().enumerate() {
+            self.call(position, call).map_err(|error| error.under(&format!("toolCalls[{number}]")))?;
         }
         Ok(())
     }
@@ -366,20 +364,10 @@ pub(super) struct Read {
     /// The indexes of the messages that were dropped because their role is unknown.
     pub(super) skipped: Vec<usize>,
     /// The index of the last message that is not the assistant's.
-    last_index: usize,
+    pub(super) last_index: usize,
 }
 
 impl Read {
-    /// Checks that the message that waits for an answer can be read. Older messages may be anything.
-    pub(super) fn check_question(&self) -> Result<()> {
-        match self.messages.last() {
-            Some(message) if message.role == Role::User => {
-                message.check_readable(&format!("messages[{}]", self.last_index))
-            }
-            _ => Ok(()),
-        }
-    }
-
     /// Makes the last answer the last message, for a run that goes on with it.
     pub(super) fn end_in_answer(&mut self) {
         let last = self.messages.iter().rposition(|message| message.role == Role::Assistant);

@@ -5,6 +5,5 @@ mod conversation;
 mod request;
 mod resume;
 mod tool_calls;
-mod tools;
 
 pub use request::{Posted, read_request};

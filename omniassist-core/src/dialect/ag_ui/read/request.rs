@@ -1,14 +1,15 @@
 use bytes::Bytes;
-use serde::de::MapAccess;
 use serde_json::Value;
 
 use super::conversation::{Conversation, MessageFields, Read};
-use super::{resume, tools};
+use super::resume;
 use crate::dialect::ag_ui::interrupt::Settled;
 use crate::dialect::ag_ui::write::{Continuation, Encoder};
 use crate::dialect::ag_ui::{Version, ids};
+use crate::dialect::declared_tools::{self, ToolForm};
+use crate::dialect::posted;
 use crate::message::body::Body;
-use crate::message::raw::{self, ArraySeed, Found, ObjectSeed, Raw, Record, present, raw_item, raw_record};
+use crate::message::raw::{self, Raw, present, raw_item, raw_record};
 use crate::message::read::check_chat_id;
 use crate::message::tree::TreeBudget;
 use crate::message::{Message, Part, Role};
@@ -34,26 +35,6 @@ raw_record! {
     ContextFields {
         description: "description",
         value: "value",
-    }
-}
-
-struct InputRecord<'a> {
-    fields: InputFields<'a>,
-    messages: Option<Found<Vec<Found<MessageFields<'a>>>>>,
-    max_messages: usize,
-}
-
-impl<'a> Record<'a> for InputRecord<'a> {
-    fn set<A: MapAccess<'a>>(&mut self, key: &str, map: &mut A) -> Result<bool, A::Error> {
-        if key != "messages" {
-            return self.fields.set(key, map);
-        }
-        if self.messages.is_some() {
-            return Ok(false);
-        }
-        let item = || ObjectSeed(MessageFields::default());
-        self.messages = Some(map.next_value_seed(ArraySeed { limit: self.max_messages, item })?);
-        Ok(true)
     }
 }
 
@@ -135,13 +116,8 @@ pub fn read_request(body: Bytes, limits: &Limits) -> Result<Posted> {
     let text = Text::from_utf8(body).map_err(Error::invalid_json)?;
     let budget = TreeBudget::new(limits);
     let body = Body::new(&text, &budget);
-    let max_messages = limits.max_messages;
-    let seed = ObjectSeed(InputRecord { fields: InputFields::default(), messages: None, max_messages });
-    let record = match raw::read_guarded(&text, limits.max_json_depth, seed)? {
-        Found::Duplicate(key) => return Err(Error::invalid_field(key, "a key once", "the key twice")),
-        record => record.object_at("body", "an object")?,
-    };
-    let fields = record.fields;
+    let (fields, messages) =
+        posted::head(&text, limits, InputFields::default(), posted::messages::<MessageFields<'_>>(limits))?;
     let thread_id = id(body, limits, fields.thread_id, "threadId")?;
     let run_id = id(body, limits, fields.run_id, "runId")?;
     let parent_run_id = match present(fields.parent_run_id) {
@@ -149,7 +125,7 @@ pub fn read_request(body: Bytes, limits: &Limits) -> Result<Posted> {
         None => None,
     };
     let expected = "an array of messages";
-    let Some(messages) = record.messages else {
+    let Some(messages) = messages else {
         return Err(Error::invalid_field("messages", expected, "nothing"));
     };
     let messages = messages.at("messages", expected, ("max_messages", limits.max_messages))?;
@@ -164,13 +140,13 @@ pub fn read_request(body: Bytes, limits: &Limits) -> Result<Posted> {
     if !settled.is_empty() {
         read.end_in_answer();
     }
-    read.check_question()?;
+    posted::check_question(&read.messages, read.last_index)?;
     let continuation = continuation(&read, settled);
     let request = RunRequest {
         chat_id: Some(thread_id.clone()),
         messages: read.messages,
         context: context(body, limits, fields.context)?,
-        tools: tools::declared(body, limits, fields.tools)?,
+        tools: declared_tools::read(body, limits, fields.tools, ToolForm::Plain)?,
         state: present(fields.state).map(|raw| body.json(raw)),
         skipped_messages: read.skipped,
         forwarded: present(fields.forwarded_props).map(|raw| body.json(raw)),
@@ -193,16 +169,10 @@ fn version(body: Body<'_>, raw: Option<Raw<'_>>) -> Result<Version> {
 }
 
 fn context(body: Body<'_>, limits: &Limits, raw: Option<Raw<'_>>) -> Result<Vec<ContextMessage>> {
-    let Some(raw) = present(raw) else { return Ok(Vec::new()) };
     let limit = ("max_context_messages", limits.max_context_messages);
-    let items = raw::read(raw.get(), ArraySeed { limit: limit.1, item: raw_item })?;
-    let items = items.at("context", "an array of context entries", limit)?;
-    let read = |(index, raw)| {
-        let path = format!("context[{index}]");
-        let fields: ContextFields<'_> = raw::object(raw)?.object_at(&path, "an object")?;
-        context_entry(body, limits, index, &fields).map_err(|error| error.under(&path))
-    };
-    items.into_iter().enumerate().map(read).collect()
+    posted::objects(raw, "context", "an array of context entries", limit, |index, _, fields| {
+        context_entry(body, limits, index, &fields)
+    })
 }
 
 fn context_entry(

@@ -5,8 +5,9 @@ use std::collections::HashSet;
 use super::conversation::Read;
 use crate::dialect::ag_ui::client_state;
 use crate::dialect::ag_ui::interrupt::{Interrupt, Settled, approval};
+use crate::dialect::posted;
 use crate::message::body::Body;
-use crate::message::raw::{self, ArraySeed, Raw, present, raw_item, raw_record};
+use crate::message::raw::{self, Raw, present, raw_record};
 use crate::message::{Approval, Decision, Message, Part, Role, ToolPart, ToolState};
 use crate::{Error, JsonText, Limits, Result, Text};
 
@@ -36,19 +37,15 @@ pub(super) fn apply(
     raw: Option<Raw<'_>>,
     read: &mut Read,
 ) -> Result<Vec<Settled>> {
-    let Some(raw) = present(raw) else { return Ok(Vec::new()) };
     let limit = ("max_parts", limits.max_parts);
-    let entries = raw::read(raw.get(), ArraySeed { limit: limit.1, item: raw_item })?;
-    let entries = entries.at("resume", "an array of answers", limit)?;
-    if entries.is_empty() {
-        return Ok(Vec::new());
-    }
     let mut settled: Vec<Settled> = Vec::new();
-    for (index, raw) in entries.into_iter().enumerate() {
-        let path = format!("resume[{index}]");
-        let fields: EntryFields<'_> = raw::object(raw)?.object_at(&path, "an object")?;
-        let next = entry(body, &fields, &settled, read).map_err(|error| error.under(&path))?;
+    posted::objects(raw, "resume", "an array of answers", limit, |_, _, fields| {
+        let next = entry(body, &fields, &settled, read)?;
         settled.push(next);
+        Ok(())
+    })?;
+    if settled.is_empty() {
+        return Ok(settled);
     }
     let answered: HashSet<&Text> = settled.iter().map(|one| &one.call_id).collect();
     let open = open_calls(&mut read.messages).find(|part| {

@@ -4,7 +4,8 @@ use super::content;
 use super::conversation::{Call, Conversation, MessageFields};
 use crate::dialect::ag_ui::client_state::{self, ResultKind};
 use crate::dialect::ag_ui::interrupt::{Interrupt, approval};
-use crate::message::raw::{self, present, raw_record};
+use crate::dialect::posted;
+use crate::message::raw::raw_record;
 use crate::message::read::check_id;
 use crate::message::{Decision, Part, ToolPart, ToolState, merge_metadata, output_seal};
 use crate::{Error, JsonText, Result, Text};
@@ -41,14 +42,10 @@ impl Conversation<'_> {
     pub(super) fn call(&mut self, position: usize, fields: &CallFields<'_>) -> Result<()> {
         let call_id = self.body.text(fields.id, "id")?;
         check_id(&call_id, "id", self.limits)?;
-        let Some(function) = present(fields.function) else {
-            return Err(Error::invalid_field("function", "an object", raw::kind_of(fields.function)));
-        };
-        let function: FunctionFields<'_> = raw::object(function)?.object_at("function", "an object")?;
-        let under = |error: Error| error.under("function");
-        let name = self.body.text(function.name, "name").map_err(under)?;
-        let text =
-            self.body.optional_text(function.arguments, "arguments").map_err(under)?.unwrap_or_default();
+        let (name, text) = posted::object(fields.function, "function", |function: FunctionFields<'_>| {
+            let name = self.body.text(function.name, "name")?;
+            Ok((name, self.body.optional_text(function.arguments, "arguments")?.unwrap_or_default()))
+        })?;
 
         let notes = self.body.optional_object(fields.metadata, "metadata")?;
         let notes = client_state::own(notes.as_ref());
@@ -57,7 +54,7 @@ impl Conversation<'_> {
         let interrupt = client_state::take_own(&mut metadata, client_state::INTERRUPT);
         let arguments = match note(client_state::INPUT) {
             Some(input) => JsonText::from_value(input),
-            None => client_state::arguments_of(&text),
+            None => posted::arguments(&text),
         };
         let state = match &interrupt {
             Some(interrupt) => asked(&call_id, interrupt, &arguments),
@@ -146,7 +143,7 @@ impl Conversation<'_> {
             }
             _ => ToolState::OutputAvailable {
                 input,
-                output: client_state::value_of(&text),
+                output: posted::json_or_string(&text),
                 preliminary: false,
             },
         };

@@ -7,6 +7,7 @@ use super::encoder::{Call, Encoder, Progress};
 use super::frame::{self, encrypted};
 use super::outcome::Ask;
 use crate::dialect::ag_ui::client_state::{self, ResultKind};
+use crate::dialect::posted;
 use crate::message::{OWN_KEY, ProviderMetadata};
 use crate::{JsonText, Text};
 
@@ -68,7 +69,7 @@ impl Encoder {
                 Some("") => {}
                 Some(rest) => arguments(out, call_id, rest),
                 // White space around it, or an empty text for an empty object.
-                None if client_state::arguments_of(&call.sent.as_str().into()) == *input => {}
+                None if posted::arguments(&call.sent.as_str().into()) == *input => {}
                 None => drop(notes.insert(client_state::INPUT.to_owned(), input.to_value())),
             }
         }
