@@ -10,44 +10,35 @@ use secrecy::SecretString;
 
 use super::settings::{Endpoint, Location, Settings};
 use super::{LlmProvider, LlmStream, WireDecoder};
-use crate::Result;
+use crate::{Error, Result};
 
-/// The particulars of one API: how requests are written and how answers are read.
-pub trait Api: fmt::Debug + Clone + Send + Sync + Sized + 'static {
-    /// The settings of a builder that only this API has.
-    type Setup: fmt::Debug + Clone + Default;
-
-    /// Returns where the API is, and how it is set up from the environment.
-    fn location() -> &'static Location;
+/// One API: the settings that only it has, how requests are written and how answers are read.
+pub trait Api: fmt::Debug + Clone + Default + Send + Sync + 'static {
+    /// The address of the API, and the defaults that go with it.
+    const LOCATION: &'static Location;
 
     /// Checks the settings and binds them to the API's path. May change the common settings.
     ///
     /// # Errors
     ///
     /// Returns an error if a setting is not usable.
-    fn bind(setup: Self::Setup, settings: &mut Settings) -> Result<(Self, Endpoint)>;
-
-    /// Returns the name of the provider in logs.
-    fn name(&self) -> &'static str;
-
-    /// Returns the model that answers when a payload names none.
-    fn model(&self) -> &Text;
+    fn bind(&mut self, settings: &mut Settings) -> Result<Endpoint>;
 
     /// Returns the path of a request below the endpoint's own. Default: none.
     ///
     /// # Errors
     ///
-    /// Returns an error if the payload's model cannot be part of a path.
-    fn path(&self, _payload: &LlmPayload) -> Result<String> {
+    /// Returns an error if the model cannot be part of a path.
+    fn path(&self, _model: &str) -> Result<String> {
         Ok(String::new())
     }
 
-    /// Writes the body of a request.
+    /// Writes the body of a request to this model.
     ///
     /// # Errors
     ///
     /// Returns an error if the payload has no form that the API takes.
-    fn encode(&self, payload: &LlmPayload) -> Result<Bytes>;
+    fn encode(&self, model: &Text, payload: &LlmPayload) -> Result<Bytes>;
 
     /// Returns the decoder of one answer to this payload, whose transcript has been removed.
     fn decoder(&self, payload: &LlmPayload, limits: &Limits) -> Box<dyn WireDecoder>;
@@ -57,6 +48,8 @@ pub trait Api: fmt::Debug + Clone + Send + Sync + Sized + 'static {
 /// `OpenAiProvider`, `OpenAiChatProvider`.
 #[derive(Clone)]
 pub struct ApiProvider<A> {
+    name: &'static str,
+    model: Text,
     endpoint: Endpoint,
     api: Arc<A>,
     limits: Arc<Limits>,
@@ -81,12 +74,12 @@ impl<A: Api> ApiProvider<A> {
     ///
     /// Returns an error if the key is missing, or a value is not usable.
     pub fn from_env() -> Result<Self> {
-        ApiProviderBuilder::<A>::from_env(A::location()).build()
+        ApiProviderBuilder::<A>::from_env(A::LOCATION).build()
     }
 
     /// Creates a builder with the defaults of the API.
     pub fn builder() -> ApiProviderBuilder<A> {
-        ApiProviderBuilder { settings: Settings::new(A::location()), setup: A::Setup::default() }
+        ApiProviderBuilder { settings: Settings::new(A::LOCATION), api: A::default() }
     }
 
     /// Returns the body of the request that [`stream`](LlmProvider::stream) would send, for tests and for finding
@@ -96,27 +89,22 @@ impl<A: Api> ApiProvider<A> {
     ///
     /// Returns an error if the payload has no form that the API takes.
     pub fn request_body(&self, payload: &LlmPayload) -> Result<Bytes> {
-        self.api.encode(payload)
-    }
-
-    #[cfg(test)]
-    pub(super) fn limits(&self) -> &Limits {
-        &self.limits
+        self.api.encode(payload.model.as_ref().unwrap_or(&self.model), payload)
     }
 }
 
 impl<A: Api> LlmProvider for ApiProvider<A> {
     fn name(&self) -> &str {
-        self.api.name()
+        self.name
     }
 
     fn model(&self) -> Option<&str> {
-        Some(self.api.model())
+        Some(&self.model)
     }
 
     fn stream(&self, mut payload: LlmPayload) -> LlmStream {
-        let request = self.api.path(&payload).and_then(|path| Ok((path, self.api.encode(&payload)?)));
-        match request {
+        let path = self.api.path(payload.model.as_ref().unwrap_or(&self.model));
+        match path.and_then(|path| Ok((path, self.request_body(&payload)?))) {
             Ok((path, body)) => {
                 let (api, limits) = (Arc::clone(&self.api), Arc::clone(&self.limits));
                 // The transcript is not kept for as long as the answer takes.
@@ -131,8 +119,11 @@ impl<A: Api> LlmProvider for ApiProvider<A> {
 impl<A: fmt::Debug> fmt::Debug for ApiProvider<A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ApiProvider")
+            .field("name", &self.name)
+            .field("model", &self.model)
             .field("endpoint", &self.endpoint)
             .field("api", &self.api)
+            .field("limits", &self.limits)
             .finish_non_exhaustive()
     }
 }
@@ -142,13 +133,13 @@ impl<A: fmt::Debug> fmt::Debug for ApiProvider<A> {
 #[must_use]
 pub struct ApiProviderBuilder<A: Api> {
     pub(super) settings: Settings,
-    pub(super) setup: A::Setup,
+    pub(super) api: A,
 }
 
 impl<A: Api> ApiProviderBuilder<A> {
     pub(super) fn from_env(location: &'static Location) -> Self {
         let settings = Settings::from_vars(location, |name| std::env::var(name).ok());
-        Self { settings, setup: A::Setup::default() }
+        Self { settings, api: A::default() }
     }
 
     /// Sets the API key. It is sent in a header, never in the URL, and kept as a secret: neither `Debug` nor an error
@@ -205,7 +196,13 @@ impl<A: Api> ApiProviderBuilder<A> {
     /// usable. A missing key is an error for a server that is not on loopback, and a missing model for a vendor without a
     /// default one.
     pub fn build(mut self) -> Result<ApiProvider<A>> {
-        let (api, endpoint) = A::bind(self.setup, &mut self.settings)?;
-        Ok(ApiProvider { endpoint, api: Arc::new(api), limits: Arc::new(self.settings.limits) })
+        let endpoint = self.api.bind(&mut self.settings)?;
+        let Settings { name, model, default_model, limits, .. } = self.settings;
+        let Some(model) = model.or(default_model) else {
+            return Err(Error::configuration(format!(
+                "no model: {name} has no default one; call `model`, or set OMNIASSIST_MODEL"
+            )));
+        };
+        Ok(ApiProvider { name, model, endpoint, api: Arc::new(self.api), limits: Arc::new(limits) })
     }
 }

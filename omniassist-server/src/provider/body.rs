@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use omniassist_core::transcript::UserContent;
 use omniassist_core::{LlmPayload, TranscriptItem};
-use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::{Error, Result};
@@ -11,55 +11,58 @@ use crate::{Error, Result};
 /// Bytes that an item of a conversation has around its text, about.
 const FRAME: usize = 96;
 
-/// Writes the top level of a request body. A field that the host gives itself ([`ModelOptions::extra`]) is left to it.
-pub(super) struct Body<'a, M> {
-    map: M,
+/// A request body in the making. A field that the host gives itself ([`ModelOptions::extra`]) is left to it.
+///
+/// All that stays the same from turn to turn is written first and the conversation last, so that a longer conversation
+/// begins with the bytes of the shorter one.
+pub(super) struct Body<'a> {
+    json: Vec<u8>,
     extra: &'a Map<String, Value>,
+    written: serde_json::Result<()>,
 }
 
-impl<M: SerializeMap> Body<'_, M> {
-    pub(super) fn field<T: Serialize + ?Sized>(&mut self, name: &str, value: &T) -> Result<(), M::Error> {
-        if self.extra.contains_key(name) { Ok(()) } else { self.map.serialize_entry(name, value) }
+impl<'a> Body<'a> {
+    pub(super) fn new(payload: &'a LlmPayload) -> Self {
+        let mut json = Vec::with_capacity(size_hint(&payload.transcript));
+        json.push(b'{');
+        Self { json, extra: &payload.options.extra, written: Ok(()) }
     }
 
-    pub(super) fn optional<T: Serialize>(&mut self, name: &str, value: Option<T>) -> Result<(), M::Error> {
-        match value {
-            Some(value) => self.field(name, &value),
-            None => Ok(()),
+    pub(super) fn field<T: Serialize + ?Sized>(&mut self, name: &str, value: &T) {
+        if !self.extra.contains_key(name) {
+            self.write(name, value);
         }
     }
-}
 
-/// A request that writes its own fields.
-pub(super) trait Fields {
-    fn write<M: SerializeMap>(&self, body: &mut Body<'_, M>) -> Result<(), M::Error>;
-}
+    pub(super) fn optional<T: Serialize>(&mut self, name: &str, value: Option<T>) {
+        if let Some(value) = value {
+            self.field(name, &value);
+        }
+    }
 
-struct Whole<'a, F> {
-    fields: &'a F,
-    extra: &'a Map<String, Value>,
-}
+    fn write<T: Serialize + ?Sized>(&mut self, name: &str, value: &T) {
+        if self.json.len() > 1 {
+            self.json.push(b',');
+        }
+        let name = serde_json::to_writer(&mut self.json, name);
+        self.json.push(b':');
+        let value = serde_json::to_writer(&mut self.json, value);
+        if self.written.is_ok() {
+            self.written = name.and(value);
+        }
+    }
 
-impl<F: Fields> Serialize for Whole<'_, F> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut body = Body { map: serializer.serialize_map(None)?, extra: self.extra };
-        self.fields.write(&mut body)?;
+    /// Returns the body. The same request gives the same bytes.
+    pub(super) fn finish(mut self) -> Result<Bytes> {
         for (name, value) in self.extra {
-            body.map.serialize_entry(name, value)?;
+            self.write(name, value);
         }
-        body.map.end()
-    }
-}
-
-/// Writes a body. The same request gives the same bytes.
-pub(super) fn encode<F: Fields>(fields: &F, payload: &LlmPayload) -> Result<Bytes> {
-    let mut out = Vec::with_capacity(size_hint(&payload.transcript));
-    Whole { fields, extra: &payload.options.extra }
-        .serialize(&mut serde_json::Serializer::new(&mut out))
-        .map_err(|source| {
+        self.json.push(b'}');
+        self.written.map_err(|source| {
             Error::configuration("the request cannot be written as JSON").with_source(source)
         })?;
-    Ok(out.into())
+        Ok(self.json.into())
+    }
 }
 
 /// Returns about the length of a request with this conversation. A buffer that grows is copied each time.

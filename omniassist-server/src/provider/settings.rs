@@ -14,9 +14,13 @@ use crate::provider::{LlmStream, WireDecoder};
 use crate::transport::{ProviderRequest, Transport, is_loopback};
 use crate::{Error, Result};
 
-/// The address of an API, the variables of the environment for it, and the header of its key.
+/// The address of an API, the variables of the environment for it, and its defaults.
 #[derive(Debug)]
 pub struct Location {
+    /// The name of the provider in logs.
+    pub(super) name: &'static str,
+    /// The default model.
+    pub(super) model: Option<&'static str>,
     pub(super) base_url: &'static str,
     pub(super) base_url_variable: &'static str,
     /// Variables for the key. The first that is set counts.
@@ -37,6 +41,7 @@ pub(super) enum KeyHeader {
 #[derive(Clone)]
 pub struct Settings {
     pub(super) location: &'static Location,
+    pub(super) name: &'static str,
     pub(super) base_url: String,
     pub(super) key_header: KeyHeader,
     pub(super) api_key: Option<SecretString>,
@@ -46,6 +51,7 @@ pub struct Settings {
     /// PEM texts.
     pub(super) root_certificates: Vec<Vec<u8>>,
     pub(super) model: Option<Text>,
+    pub(super) default_model: Option<Text>,
     pub(super) limits: Limits,
 }
 
@@ -53,6 +59,7 @@ impl Settings {
     pub(super) fn new(location: &'static Location) -> Self {
         Self {
             location,
+            name: location.name,
             base_url: location.base_url.to_owned(),
             key_header: location.key_header,
             api_key: None,
@@ -60,6 +67,7 @@ impl Settings {
             own_headers: Vec::new(),
             root_certificates: Vec::new(),
             model: None,
+            default_model: location.model.map(Text::from_static),
             limits: Limits::default(),
         }
     }

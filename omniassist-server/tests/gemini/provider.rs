@@ -116,3 +116,16 @@ fn recorded_error_bodies() {
     eprintln!("gemini: {count} recorded error bodies");
     assert!(count > 0);
 }
+
+#[test]
+fn the_first_byte_may_take_five_minutes() {
+    let first_byte = |limits: Limits| {
+        let printed = format!("{:?}", GeminiProvider::builder().api_key("k").limits(limits).build().unwrap());
+        let (_, rest) = printed.split_once("first_byte_timeout: ").unwrap();
+        rest.split(", ").next().unwrap().to_owned()
+    };
+    let mut limits = Limits::default();
+    assert_eq!(first_byte(limits.clone()), "Some(300s)");
+    limits.first_byte_timeout = Some(std::time::Duration::from_secs(7));
+    assert_eq!(first_byte(limits), "Some(7s)");
+}

@@ -5,82 +5,73 @@ use std::borrow::Cow;
 use bytes::Bytes;
 use omniassist_core::{LlmPayload, Text, ToolChoice};
 use serde::Serialize;
-use serde::ser::SerializeMap;
 use serde_json::{Value, json};
 
 use super::content::{CacheControl, Content, Marked};
-use super::messages::{self, Message};
-use super::schema;
+use super::messages;
 use super::thinking::Plan;
+use super::{DEFAULT_ANTHROPIC_MAX_TOKENS, schema};
 use crate::Result;
-use crate::provider::body::{self, Body, Fields};
+use crate::provider::body::Body;
 
-/// The provider's settings, beside a payload.
+/// The settings that only Anthropic has.
 #[derive(Debug, Clone)]
 pub struct MessagesApi {
-    pub(super) model: Text,
+    pub(super) betas: Vec<String>,
     pub(super) max_tokens: u32,
     pub(super) prompt_caching: bool,
     /// `None`: by the model's name.
     pub(super) adaptive_thinking: Option<bool>,
 }
 
-pub(super) fn encode(payload: &LlmPayload, options: &MessagesApi) -> Result<Bytes> {
-    let model = payload.model.as_ref().unwrap_or(&options.model);
-    let messages = messages::messages(&payload.transcript);
-    let plan = Plan::new(payload, options.max_tokens, options.adaptive_thinking, model, &messages);
-    let messages = messages.finish(plan.takes_prefill, options.prompt_caching);
-    let cache = options.prompt_caching.then_some(CacheControl::Ephemeral);
-    body::encode(&Request { payload, model, plan, messages, cache }, payload)
-}
-
-struct Request<'a> {
-    payload: &'a LlmPayload,
-    model: &'a Text,
-    plan: Plan<'a>,
-    messages: Vec<Message<'a>>,
-    cache: Option<CacheControl>,
-}
-
-impl Fields for Request<'_> {
-    /// All that stays the same from turn to turn comes first and the conversation last, so that a longer conversation
-    /// begins with the bytes of the shorter one.
-    fn write<M: SerializeMap>(&self, body: &mut Body<'_, M>) -> Result<(), M::Error> {
-        let (payload, plan) = (self.payload, &self.plan);
-        body.field("model", self.model)?;
-        body.field("max_tokens", &plan.max_tokens)?;
-        body.field("stream", &true)?;
-        body.optional("thinking", plan.thinking.as_ref())?;
-        let format = payload
-            .options
-            .response_schema
-            .as_ref()
-            .map(|(_, schema)| json!({"type": "json_schema", "schema": schema::answer(schema)}));
-        if plan.effort.is_some() || format.is_some() {
-            body.field("output_config", &OutputConfig { effort: plan.effort, format })?;
+impl Default for MessagesApi {
+    fn default() -> Self {
+        Self {
+            betas: Vec::new(),
+            max_tokens: DEFAULT_ANTHROPIC_MAX_TOKENS,
+            prompt_caching: true,
+            adaptive_thinking: None,
         }
-        body.optional("temperature", plan.temperature)?;
-        body.optional("top_p", plan.top_p)?;
-        if !payload.tools.is_empty() {
-            let last = payload.tools.len() - 1;
-            let tools: Vec<Tool<'_>> = (0..)
-                .zip(payload.tools.iter())
-                .map(|(at, tool)| Tool {
-                    name: &tool.name,
-                    description: tool.model_description(),
-                    input_schema: schema::tool_input(&tool.input_schema),
-                    cache_control: self.cache.filter(|_| at == last),
-                })
-                .collect();
-            body.field("tools", &tools)?;
-            body.optional("tool_choice", choice(payload))?;
-        }
-        if let Some(system) = payload.system.as_ref().filter(|system| !system.trim().is_empty()) {
-            let text = Content::Text { text: system.as_str().into() };
-            body.field("system", &[Marked { content: text, cache_control: self.cache }])?;
-        }
-        body.field("messages", &self.messages)
     }
+}
+
+pub(super) fn encode(api: &MessagesApi, model: &Text, payload: &LlmPayload) -> Result<Bytes> {
+    let messages = messages::messages(&payload.transcript);
+    let plan = Plan::new(payload, api.max_tokens, api.adaptive_thinking, model, &messages);
+    let messages = messages.finish(plan.takes_prefill, api.prompt_caching);
+    let cache = api.prompt_caching.then_some(CacheControl::Ephemeral);
+    let mut body = Body::new(payload);
+    body.field("model", model);
+    body.field("max_tokens", &plan.max_tokens);
+    body.field("stream", &true);
+    body.optional("thinking", plan.thinking);
+    let schema = payload.options.response_schema.as_ref();
+    let format = schema.map(|(_, schema)| json!({"type": "json_schema", "schema": schema::answer(schema)}));
+    if plan.effort.is_some() || format.is_some() {
+        body.field("output_config", &OutputConfig { effort: plan.effort, format });
+    }
+    body.optional("temperature", plan.temperature);
+    body.optional("top_p", plan.top_p);
+    if !payload.tools.is_empty() {
+        let last = payload.tools.len() - 1;
+        let tools: Vec<Tool<'_>> = (0..)
+            .zip(payload.tools.iter())
+            .map(|(at, tool)| Tool {
+                name: &tool.name,
+                description: tool.model_description(),
+                input_schema: schema::tool_input(&tool.input_schema),
+                cache_control: cache.filter(|_| at == last),
+            })
+            .collect();
+        body.field("tools", &tools);
+        body.optional("tool_choice", choice(payload));
+    }
+    if let Some(system) = payload.system.as_ref().filter(|system| !system.trim().is_empty()) {
+        let text = Content::Text { text: system.as_str().into() };
+        body.field("system", &[Marked { content: text, cache_control: cache }]);
+    }
+    body.field("messages", &messages);
+    body.finish()
 }
 
 #[derive(Serialize)]

@@ -46,6 +46,8 @@ pub const DEFAULT_ANTHROPIC_MAX_TOKENS: u32 = 16_000;
 const VERSION: &str = "2023-06-01";
 
 static ANTHROPIC: Location = Location {
+    name: "anthropic",
+    model: Some(DEFAULT_ANTHROPIC_MODEL),
     base_url: "https://api.anthropic.com",
     base_url_variable: "ANTHROPIC_BASE_URL",
     key_variables: &["ANTHROPIC_API_KEY"],
@@ -81,37 +83,17 @@ pub type AnthropicProvider = ApiProvider<encode::MessagesApi>;
 /// Sets up an [`AnthropicProvider`].
 pub type AnthropicProviderBuilder = ApiProviderBuilder<encode::MessagesApi>;
 
-/// The settings that only Anthropic has.
-#[derive(Debug, Clone)]
-pub struct Setup {
-    betas: Vec<String>,
-    max_tokens: u32,
-    prompt_caching: bool,
-    adaptive_thinking: Option<bool>,
-}
-
-impl Default for Setup {
-    fn default() -> Self {
-        Self {
-            betas: Vec::new(),
-            max_tokens: DEFAULT_ANTHROPIC_MAX_TOKENS,
-            prompt_caching: true,
-            adaptive_thinking: None,
-        }
-    }
-}
-
 impl AnthropicProviderBuilder {
     /// Asks for a beta feature (`anthropic-beta`). May be called more than once. Default: none.
     pub fn beta(mut self, feature: impl Into<String>) -> Self {
-        self.setup.betas.push(feature.into());
+        self.api.betas.push(feature.into());
         self
     }
 
     /// Sets the tokens that one answer may have when a run sets no `max_output_tokens`. Default:
     /// [`DEFAULT_ANTHROPIC_MAX_TOKENS`]; Claude 3 and other vendors' models may allow less.
     pub fn max_tokens(mut self, tokens: u32) -> Self {
-        self.setup.max_tokens = tokens;
+        self.api.max_tokens = tokens;
         self
     }
 
@@ -119,51 +101,33 @@ impl AnthropicProviderBuilder {
     /// before the last user message and, while tools are called, the conversation so far. Default: `true`. Text read
     /// from the cache costs a tenth; text written to it costs a quarter more.
     pub fn prompt_caching(mut self, mark: bool) -> Self {
-        self.setup.prompt_caching = mark;
+        self.api.prompt_caching = mark;
         self
     }
 
     /// Sets the kind of thinking: `true` when the model decides itself how much to think, as Claude does since 4.6,
     /// `false` for a budget of tokens. Default: by the model's name.
     pub fn adaptive_thinking(mut self, adaptive: bool) -> Self {
-        self.setup.adaptive_thinking = Some(adaptive);
+        self.api.adaptive_thinking = Some(adaptive);
         self
     }
 }
 
 impl Api for encode::MessagesApi {
-    type Setup = Setup;
+    const LOCATION: &'static Location = &ANTHROPIC;
 
-    fn location() -> &'static Location {
-        &ANTHROPIC
-    }
-
-    fn bind(setup: Setup, settings: &mut Settings) -> Result<(Self, Endpoint)> {
+    fn bind(&mut self, settings: &mut Settings) -> Result<Endpoint> {
         let host = settings.base_url.trim().trim_end_matches('/');
         settings.base_url = host.strip_suffix("/v1").unwrap_or(host).to_owned();
         settings.own_headers.push(("anthropic-version", VERSION.to_owned()));
-        if !setup.betas.is_empty() {
-            settings.own_headers.push(("anthropic-beta", setup.betas.join(",")));
+        if !self.betas.is_empty() {
+            settings.own_headers.push(("anthropic-beta", self.betas.join(",")));
         }
-        let api = Self {
-            model: settings.model.clone().unwrap_or(Text::from_static(DEFAULT_ANTHROPIC_MODEL)),
-            max_tokens: setup.max_tokens,
-            prompt_caching: setup.prompt_caching,
-            adaptive_thinking: setup.adaptive_thinking,
-        };
-        Ok((api, settings.bind("/v1/messages")?))
+        settings.bind("/v1/messages")
     }
 
-    fn name(&self) -> &'static str {
-        "anthropic"
-    }
-
-    fn model(&self) -> &Text {
-        &self.model
-    }
-
-    fn encode(&self, payload: &LlmPayload) -> Result<Bytes> {
-        encode::encode(payload, self)
+    fn encode(&self, model: &Text, payload: &LlmPayload) -> Result<Bytes> {
+        encode::encode(self, model, payload)
     }
 
     fn decoder(&self, _: &LlmPayload, limits: &Limits) -> Box<dyn WireDecoder> {

@@ -44,6 +44,8 @@ pub const DEFAULT_GEMINI_MODEL: &str = "gemini-flash-latest";
 const FIRST_BYTE: Duration = Duration::from_secs(300);
 
 static GEMINI: Location = Location {
+    name: "gemini",
+    model: Some(DEFAULT_GEMINI_MODEL),
     base_url: "https://generativelanguage.googleapis.com",
     base_url_variable: "GEMINI_BASE_URL",
     key_variables: &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
@@ -67,49 +69,30 @@ pub type GeminiProvider = ApiProvider<encode::GeminiApi>;
 /// Sets up a [`GeminiProvider`].
 pub type GeminiProviderBuilder = ApiProviderBuilder<encode::GeminiApi>;
 
-/// The settings that only Gemini has.
-#[derive(Debug, Clone, Default)]
-pub struct Setup {
-    include_thoughts: bool,
-}
-
 impl GeminiProviderBuilder {
     /// Asks for the model's thoughts, as summaries that come as reasoning. Default: `false`. Models that do not think
     /// (2.0 and before) are not asked.
     pub fn include_thoughts(mut self, include: bool) -> Self {
-        self.setup.include_thoughts = include;
+        self.api.include_thoughts = include;
         self
     }
 }
 
 impl Api for encode::GeminiApi {
-    type Setup = Setup;
+    const LOCATION: &'static Location = &GEMINI;
 
-    fn location() -> &'static Location {
-        &GEMINI
-    }
-
-    fn bind(setup: Setup, settings: &mut Settings) -> Result<(Self, Endpoint)> {
+    fn bind(&mut self, settings: &mut Settings) -> Result<Endpoint> {
         settings.limits.first_byte_timeout.get_or_insert(FIRST_BYTE);
-        let model = settings.model.clone().unwrap_or(Text::from_static(DEFAULT_GEMINI_MODEL));
-        model::stream_path(&model)?;
-        Ok((Self { model, include_thoughts: setup.include_thoughts }, settings.bind("/v1beta")?))
+        self.path(settings.model.as_deref().unwrap_or(DEFAULT_GEMINI_MODEL))?;
+        settings.bind("/v1beta")
     }
 
-    fn name(&self) -> &'static str {
-        "gemini"
+    fn path(&self, model: &str) -> Result<String> {
+        model::stream_path(model)
     }
 
-    fn model(&self) -> &Text {
-        &self.model
-    }
-
-    fn path(&self, payload: &LlmPayload) -> Result<String> {
-        model::stream_path(payload.model.as_ref().unwrap_or(&self.model))
-    }
-
-    fn encode(&self, payload: &LlmPayload) -> Result<Bytes> {
-        encode::encode(payload, self)
+    fn encode(&self, model: &Text, payload: &LlmPayload) -> Result<Bytes> {
+        encode::encode(self, model, payload)
     }
 
     fn decoder(&self, _: &LlmPayload, limits: &Limits) -> Box<dyn WireDecoder> {
@@ -156,16 +139,6 @@ mod tests {
     use secrecy::ExposeSecret;
 
     use super::*;
-
-    #[test]
-    fn the_first_byte_may_take_five_minutes() {
-        let provider = GeminiProvider::new("k").unwrap();
-        assert_eq!(provider.limits().first_byte_timeout, Some(Duration::from_secs(300)));
-        let mut limits = Limits::default();
-        limits.first_byte_timeout = Some(Duration::from_secs(7));
-        let provider = GeminiProvider::builder().api_key("k").limits(limits).build().unwrap();
-        assert_eq!(provider.limits().first_byte_timeout, Some(Duration::from_secs(7)));
-    }
 
     #[test]
     fn the_key_of_google_is_read_when_there_is_no_key_of_gemini() {

@@ -34,13 +34,17 @@ pub use responses::{DEFAULT_RESPONSES_MODEL, OpenAiProvider, OpenAiProviderBuild
 use super::api::{Api, ApiProviderBuilder};
 use super::settings::{KeyHeader, Location};
 
-/// OpenAI's own API.
-pub(in crate::provider) static OPENAI: Location = Location {
-    base_url: "https://api.openai.com/v1",
-    base_url_variable: "OPENAI_BASE_URL",
-    key_variables: &["OPENAI_API_KEY"],
-    key_header: KeyHeader::Bearer,
-};
+/// OpenAI's own server.
+const fn openai(name: &'static str, model: &'static str) -> Location {
+    Location {
+        name,
+        model: Some(model),
+        base_url: "https://api.openai.com/v1",
+        base_url_variable: "OPENAI_BASE_URL",
+        key_variables: &["OPENAI_API_KEY"],
+        key_header: KeyHeader::Bearer,
+    }
+}
 
 /// An API of OpenAI's.
 pub trait OpenAiApi: Api {}

@@ -48,7 +48,6 @@ pub struct Vendor(&'static Row);
 
 /// One server.
 struct Row {
-    name: &'static str,
     location: Location,
     /// Hosts that are this server's; one that begins with a dot stands for all below it.
     hosts: &'static [&'static str],
@@ -136,6 +135,12 @@ pub(super) const PLAIN: Quirks = Quirks {
     schema: Rules::NONE,
 };
 
+impl Default for Quirks {
+    fn default() -> Self {
+        PLAIN
+    }
+}
+
 /// The public name of a row, and the row.
 macro_rules! vendors {
     ($($(#[$doc:meta])* $constant:ident = $name:literal {
@@ -148,8 +153,9 @@ macro_rules! vendors {
                 $(#[$doc])*
                 #[doc = concat!("\n\n`", $url, "`, or `", $url_variable, "`; the key is in `", $key, "`.")]
                 pub const $constant: Self = Self(&Row {
-                    name: $name,
                     location: Location {
+                        name: $name,
+                        model: None,
                         base_url: $url,
                         base_url_variable: $url_variable,
                         key_variables: &[$key],
@@ -315,7 +321,7 @@ impl Vendor {
     /// Returns the vendor of this name: `groq`, `llama.cpp`.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|vendor| vendor.0.name == name)
+        Self::ALL.iter().copied().find(|vendor| vendor.name() == name)
     }
 
     /// Returns the vendor whose API is at this address: by its host or, on one's own machine, by the port it usually
@@ -334,7 +340,7 @@ impl Vendor {
     /// Returns the name.
     #[must_use]
     pub fn name(self) -> &'static str {
-        self.0.name
+        self.0.location.name
     }
 
     pub(super) fn location(self) -> &'static Location {
@@ -358,7 +364,7 @@ impl Vendor {
 
 impl PartialEq for Vendor {
     fn eq(&self, other: &Self) -> bool {
-        self.0.name == other.0.name
+        self.name() == other.name()
     }
 }
 
@@ -366,6 +372,6 @@ impl Eq for Vendor {}
 
 impl fmt::Debug for Vendor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Vendor").field(&self.0.name).finish()
+        f.debug_tuple("Vendor").field(&self.name()).finish()
     }
 }

@@ -8,35 +8,75 @@ use omniassist_core::message::ProviderMetadata;
 use omniassist_core::transcript::{ToolCall, UserContent};
 use omniassist_core::{LlmPayload, Text, ToolChoice, TranscriptItem};
 use serde::Serialize;
-use serde::ser::SerializeMap;
 use serde_json::{Value, json};
 
 use super::super::metadata;
-use super::compat::{Effort, Format, Quirks, Replay};
+use super::compat::{Effort, Format, Quirks, Replay, Vendor};
 use super::constrained;
 use super::ids::CallIds;
 use super::schema::{Budget, normalise};
 use crate::Result;
-use crate::provider::body::{self, Body, Fields};
+use crate::provider::body::{self, Body};
 
-/// The provider's settings, beside a payload.
-#[derive(Debug, Clone)]
+/// The settings that only Chat Completions has.
+#[derive(Debug, Clone, Default)]
 pub struct ChatApi {
-    pub(super) name: &'static str,
-    pub(super) model: Text,
-    pub(super) quirks: Quirks,
+    pub(super) vendor: Option<Vendor>,
+    pub(super) api_version: Option<String>,
+    pub(super) max_completion_tokens: Option<bool>,
+    pub(super) include_usage: Option<bool>,
+    pub(super) replay_reasoning: Option<bool>,
     pub(super) constrained_tools: bool,
+    /// What follows from the settings above.
+    pub(super) quirks: Quirks,
     /// As in [`Limits`](omniassist_core::Limits).
     pub(super) max_inlined_schema_bytes: usize,
 }
 
-pub(super) fn encode(payload: &LlmPayload, options: &ChatApi) -> Result<Bytes> {
-    let mut budget = Budget::new(options.max_inlined_schema_bytes);
+pub(super) fn encode(api: &ChatApi, model: &Text, payload: &LlmPayload) -> Result<Bytes> {
+    let mut budget = Budget::new(api.max_inlined_schema_bytes);
     let constrained =
-        options.constrained_tools.then(|| constrained::payload(payload, &mut budget)).transpose()?;
+        api.constrained_tools.then(|| constrained::payload(payload, &mut budget)).transpose()?;
     let payload = constrained.as_ref().unwrap_or(payload);
-    let tools = tools(payload, options.quirks, &mut budget)?;
-    body::encode(&Request { payload, options, tools }, payload)
+    let (options, quirks) = (&*payload.options, api.quirks);
+    let mut body = Body::new(payload);
+    body.field("model", model);
+    body.field("stream", &true);
+    if quirks.usage {
+        body.field("stream_options", &json!({"include_usage": true}));
+    }
+    if let Some(effort) = options.reasoning_effort.as_ref().map(|effort| effort.as_str()) {
+        match quirks.effort {
+            Effort::Field => body.field("reasoning_effort", effort),
+            Effort::Object => body.field("reasoning", &json!({"effort": effort})),
+            Effort::TemplateArgument => {
+                body.field("chat_template_kwargs", &json!({"reasoning_effort": effort}));
+            }
+            Effort::Switch(field) => body.field(field, &(effort != "none")),
+        }
+    }
+    body.optional("temperature", options.temperature);
+    body.optional("top_p", options.top_p);
+    body.optional(quirks.max_tokens, options.max_output_tokens);
+    if let Some((name, schema)) = &options.response_schema {
+        let format = match quirks.format {
+            Format::JsonSchema => {
+                let strict = quirks.strict && body::is_strict(schema);
+                let schema = json!({"name": name, "schema": schema, "strict": strict});
+                json!({"type": "json_schema", "json_schema": schema})
+            }
+            Format::JsonObject => json!({"type": "json_object"}),
+        };
+        body.field("response_format", &format);
+    }
+    if !payload.tools.is_empty() {
+        body.field("tools", &tools(payload, quirks, &mut budget)?);
+        body.optional("tool_choice", tool_choice(&payload.tool_choice, quirks));
+        body.optional("parallel_tool_calls", options.parallel_tool_calls.filter(|_| quirks.parallel_calls));
+    }
+    let ids = CallIds::of(&payload.transcript, quirks.ids);
+    body.field("messages", &messages(payload, system(payload, quirks), quirks.replay, &ids));
+    body.finish()
 }
 
 fn tools<'a>(payload: &'a LlmPayload, quirks: Quirks, budget: &mut Budget) -> Result<Vec<Tool<'a>>> {
@@ -53,61 +93,6 @@ fn tools<'a>(payload: &'a LlmPayload, quirks: Quirks, budget: &mut Budget) -> Re
             Ok(Tool { kind: "function", function: Function { name: &tool.name, description, parameters } })
         })
         .collect()
-}
-
-struct Request<'a> {
-    payload: &'a LlmPayload,
-    options: &'a ChatApi,
-    tools: Vec<Tool<'a>>,
-}
-
-impl Fields for Request<'_> {
-    /// All that stays the same from turn to turn comes first and the conversation last, so that a longer conversation
-    /// begins with the bytes of the shorter one.
-    fn write<M: SerializeMap>(&self, body: &mut Body<'_, M>) -> Result<(), M::Error> {
-        let options = &*self.payload.options;
-        body.field("model", self.payload.model.as_ref().unwrap_or(&self.options.model))?;
-        body.field("stream", &true)?;
-        let quirks = self.options.quirks;
-        if quirks.usage {
-            body.field("stream_options", &json!({"include_usage": true}))?;
-        }
-        if let Some(effort) = options.reasoning_effort.as_ref().map(|effort| effort.as_str()) {
-            match quirks.effort {
-                Effort::Field => body.field("reasoning_effort", effort)?,
-                Effort::Object => body.field("reasoning", &json!({"effort": effort}))?,
-                Effort::TemplateArgument => {
-                    body.field("chat_template_kwargs", &json!({"reasoning_effort": effort}))?;
-                }
-                Effort::Switch(field) => body.field(field, &(effort != "none"))?,
-            }
-        }
-        body.optional("temperature", options.temperature)?;
-        body.optional("top_p", options.top_p)?;
-        body.optional(quirks.max_tokens, options.max_output_tokens)?;
-        if let Some((name, schema)) = &options.response_schema {
-            let format = match quirks.format {
-                Format::JsonSchema => {
-                    let strict = quirks.strict && body::is_strict(schema);
-                    let schema = json!({"name": name, "schema": schema, "strict": strict});
-                    json!({"type": "json_schema", "json_schema": schema})
-                }
-                Format::JsonObject => json!({"type": "json_object"}),
-            };
-            body.field("response_format", &format)?;
-        }
-        if !self.payload.tools.is_empty() {
-            body.field("tools", &self.tools)?;
-            body.optional("tool_choice", tool_choice(&self.payload.tool_choice, quirks))?;
-            body.optional(
-                "parallel_tool_calls",
-                options.parallel_tool_calls.filter(|_| quirks.parallel_calls),
-            )?;
-        }
-        let ids = CallIds::of(&self.payload.transcript, quirks.ids);
-        let messages = messages(self.payload, system(self.payload, quirks), quirks.replay, &ids);
-        body.field("messages", &messages)
-    }
 }
 
 /// The system prompt, with the schema of the answer where there is no field for it.

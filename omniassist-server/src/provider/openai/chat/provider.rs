@@ -2,15 +2,18 @@ use bytes::Bytes;
 use omniassist_core::{Limits, LlmPayload, Text};
 use uuid::Uuid;
 
-use super::compat::{DEFAULT_CHAT_MODEL, PLAIN, Replay, Vendor};
+use super::compat::{DEFAULT_CHAT_MODEL, Replay, Vendor};
 use super::constrained::{self, ConstrainedDecoder};
 use super::decoder::ChatDecoder;
 use super::encode::{self, ChatApi};
 use crate::provider::WireDecoder;
 use crate::provider::api::{Api, ApiProvider, ApiProviderBuilder};
-use crate::provider::openai::OPENAI;
+use crate::provider::openai::openai;
 use crate::provider::settings::{Endpoint, Location, Settings};
 use crate::{Error, Result};
+
+/// The name in logs, where the vendor has none of its own.
+const NAME: &str = "openai-chat";
 
 /// Any server that speaks [Chat Completions](https://platform.openai.com/docs/api-reference/chat): Ollama, LM Studio,
 /// llama.cpp, vLLM, OpenRouter, Groq, Mistral, DeepSeek, Azure, and OpenAI itself.
@@ -34,17 +37,6 @@ pub type OpenAiChatProvider = ApiProvider<ChatApi>;
 /// Sets up an [`OpenAiChatProvider`].
 pub type OpenAiChatProviderBuilder = ApiProviderBuilder<ChatApi>;
 
-/// The settings that only Chat Completions has.
-#[derive(Debug, Clone, Default)]
-pub struct Setup {
-    vendor: Option<Vendor>,
-    api_version: Option<String>,
-    max_completion_tokens: Option<bool>,
-    include_usage: Option<bool>,
-    replay_reasoning: Option<bool>,
-    constrained_tools: bool,
-}
-
 impl OpenAiChatProvider {
     /// Creates a provider of this vendor from the vendor's own variables (`GROQ_API_KEY`, `GROQ_BASE_URL`) and
     /// `OMNIASSIST_MODEL`.
@@ -54,7 +46,7 @@ impl OpenAiChatProvider {
     /// As [`from_env`](Self::from_env), and when `OMNIASSIST_MODEL` is unset: no vendor but OpenAI has a default model.
     pub fn vendor_from_env(vendor: Vendor) -> Result<Self> {
         let mut builder = OpenAiChatProviderBuilder::from_env(vendor.location());
-        builder.setup.vendor = Some(vendor);
+        builder.api.vendor = Some(vendor);
         builder.build()
     }
 }
@@ -65,7 +57,7 @@ impl OpenAiChatProviderBuilder {
     /// [`model`](Self::model) must be named, except for OpenAI. Default: the vendor that the base URL belongs to, or
     /// none.
     pub fn vendor(mut self, vendor: Vendor) -> Self {
-        self.setup.vendor = Some(vendor);
+        self.api.vendor = Some(vendor);
         self.settings.location = vendor.location();
         self.settings.base_url = vendor.location().base_url.to_owned();
         self
@@ -74,28 +66,28 @@ impl OpenAiChatProviderBuilder {
     /// Sets the date of the API, sent as `api-version` in the query. Azure needs it when the base URL names a
     /// deployment (`https://NAME.openai.azure.com/openai/deployments/DEPLOYMENT`). Default: none.
     pub fn api_version(mut self, date: impl Into<String>) -> Self {
-        self.setup.api_version = Some(date.into());
+        self.api.api_version = Some(date.into());
         self
     }
 
     /// Sets the name of the field that caps an answer: `max_completion_tokens`, OpenAI's newer name, or `max_tokens`.
     /// Default: by the [`Vendor`]; without one the older name, which more servers know.
     pub fn max_completion_tokens(mut self, newer: bool) -> Self {
-        self.setup.max_completion_tokens = Some(newer);
+        self.api.max_completion_tokens = Some(newer);
         self
     }
 
     /// Asks for token counts (`stream_options`). Default: `true`, unless the [`Vendor`] refuses the field. A few old
     /// servers refuse it, too.
     pub fn include_usage(mut self, ask: bool) -> Self {
-        self.setup.include_usage = Some(ask);
+        self.api.include_usage = Some(ask);
         self
     }
 
     /// Sends reasoning back to the server, as `reasoning_content` unless the [`Vendor`] wants another form. Default: by
     /// the vendor; without one `false`, because many servers refuse the field.
     pub fn replay_reasoning(mut self, replay: bool) -> Self {
-        self.setup.replay_reasoning = Some(replay);
+        self.api.replay_reasoning = Some(replay);
         self
     }
 
@@ -107,74 +99,47 @@ impl OpenAiChatProviderBuilder {
     /// with one call or with words. Give each tool examples: a small model needs them more than anything else. At most
     /// one call comes in a turn. A run that offers no tools is not changed.
     pub fn constrained_tools(mut self, constrained: bool) -> Self {
-        self.setup.constrained_tools = constrained;
+        self.api.constrained_tools = constrained;
         self
     }
 }
 
 impl Api for ChatApi {
-    type Setup = Setup;
+    const LOCATION: &'static Location = &openai(NAME, DEFAULT_CHAT_MODEL);
 
-    fn location() -> &'static Location {
-        &OPENAI
-    }
-
-    fn bind(setup: Setup, settings: &mut Settings) -> Result<(Self, Endpoint)> {
-        let vendor = setup.vendor.or_else(|| Vendor::of_base_url(&settings.base_url));
-        let model = settings.model.clone().or_else(|| match vendor {
-            Some(vendor) => vendor.default_model(&settings.base_url),
-            None => Some(Text::from_static(DEFAULT_CHAT_MODEL)),
-        });
-        let mut quirks = vendor.map_or(PLAIN, Vendor::quirks);
-        match setup.max_completion_tokens {
+    fn bind(&mut self, settings: &mut Settings) -> Result<Endpoint> {
+        let vendor = self.vendor.or_else(|| Vendor::of_base_url(&settings.base_url));
+        if let Some(vendor) = vendor {
+            self.quirks = vendor.quirks();
+            settings.key_header = vendor.location().key_header;
+            settings.default_model = vendor.default_model(&settings.base_url);
+        }
+        settings.name = vendor.filter(|vendor| *vendor != Vendor::OPENAI).map_or(NAME, Vendor::name);
+        let quirks = &mut self.quirks;
+        match self.max_completion_tokens {
             Some(true) => quirks.max_tokens = "max_completion_tokens",
             Some(false) => quirks.max_tokens = "max_tokens",
             None => {}
         }
-        quirks.usage = setup.include_usage.unwrap_or(quirks.usage);
-        match setup.replay_reasoning {
+        quirks.usage = self.include_usage.unwrap_or(quirks.usage);
+        match self.replay_reasoning {
             Some(true) if quirks.replay == Replay::Nothing => quirks.replay = Replay::Text,
             Some(false) => quirks.replay = Replay::Nothing,
             _ => {}
         }
-        if let Some(vendor) = vendor {
-            settings.key_header = vendor.location().key_header;
-        }
-        let query = match &setup.api_version {
+        self.max_inlined_schema_bytes = settings.limits.max_inlined_schema_bytes;
+        let query = match &self.api_version {
             Some(date) if date.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-".contains(&byte)) => {
                 format!("?api-version={date}")
             }
             Some(_) => return Err(Error::configuration("`api_version` is not a version")),
             None => String::new(),
         };
-        let endpoint = settings.bind(&format!("/chat/completions{query}"))?;
-        let Some(model) = model else {
-            let vendor = vendor.map_or("the server", Vendor::name);
-            let what =
-                format!("no model: {vendor} has no default one; call `model`, or set OMNIASSIST_MODEL");
-            return Err(Error::configuration(what));
-        };
-        let api = Self {
-            name: vendor.filter(|vendor| *vendor != Vendor::OPENAI).map_or("openai-chat", Vendor::name),
-            model,
-            quirks,
-            constrained_tools: setup.constrained_tools,
-            max_inlined_schema_bytes: settings.limits.max_inlined_schema_bytes,
-        };
-        Ok((api, endpoint))
+        settings.bind(&format!("/chat/completions{query}"))
     }
 
-    /// Returns `openai-chat`, or the name of a [`Vendor`] other than OpenAI.
-    fn name(&self) -> &'static str {
-        self.name
-    }
-
-    fn model(&self) -> &Text {
-        &self.model
-    }
-
-    fn encode(&self, payload: &LlmPayload) -> Result<Bytes> {
-        encode::encode(payload, self)
+    fn encode(&self, model: &Text, payload: &LlmPayload) -> Result<Bytes> {
+        encode::encode(self, model, payload)
     }
 
     fn decoder(&self, payload: &LlmPayload, limits: &Limits) -> Box<dyn WireDecoder> {

@@ -8,80 +8,60 @@ use omniassist_core::message::ProviderMetadata;
 use omniassist_core::transcript::{ToolCall, ToolResult, UserContent};
 use omniassist_core::{JsonText, LlmPayload, Text, ToolChoice, TranscriptItem};
 use serde::Serialize;
-use serde::ser::SerializeMap;
 use serde_json::{Value, json};
 
 use super::super::metadata;
 use crate::Result;
-use crate::provider::body::{self, Body, Fields};
+use crate::provider::body::{self, Body};
 
-/// The provider's settings, beside a payload.
-#[derive(Debug, Clone)]
+/// The settings that only the Responses API has.
+#[derive(Debug, Clone, Default)]
 pub struct ResponsesApi {
-    pub(super) name: &'static str,
-    pub(super) model: Text,
     /// `None`: by the model's name.
     pub(super) encrypted_reasoning: Option<bool>,
     pub(super) reasoning_summary: Option<Text>,
-    pub(super) replay_item_ids: bool,
+    /// `None`: by the host.
+    pub(super) replay_item_ids: Option<bool>,
 }
 
-pub(super) fn encode(payload: &LlmPayload, options: &ResponsesApi) -> Result<Bytes> {
-    let model = payload.model.as_ref().unwrap_or(&options.model);
-    body::encode(&Request { payload, options, model }, payload)
-}
-
-struct Request<'a> {
-    payload: &'a LlmPayload,
-    options: &'a ResponsesApi,
-    model: &'a Text,
-}
-
-impl Fields for Request<'_> {
-    /// All that stays the same from turn to turn comes first and the conversation last, so that a longer conversation
-    /// begins with the bytes of the shorter one.
-    fn write<M: SerializeMap>(&self, body: &mut Body<'_, M>) -> Result<(), M::Error> {
-        let options = &*self.payload.options;
-        body.field("model", self.model)?;
-        body.field("stream", &true)?;
-        // Nothing is kept at the provider: the conversation comes with each request.
-        body.field("store", &false)?;
-        if self.options.encrypted_reasoning.unwrap_or_else(|| may_reason(self.model)) {
-            body.field("include", &["reasoning.encrypted_content"])?;
-        }
-        let effort = options.reasoning_effort.as_ref().map(|effort| ("effort", effort.as_str()));
-        let summary = self.options.reasoning_summary.as_deref().map(|summary| ("summary", summary));
-        let reasoning: BTreeMap<_, _> = effort.into_iter().chain(summary).collect();
-        body.optional("reasoning", (!reasoning.is_empty()).then_some(reasoning))?;
-        body.optional("temperature", options.temperature)?;
-        body.optional("top_p", options.top_p)?;
-        body.optional("max_output_tokens", options.max_output_tokens)?;
-        if let Some((name, schema)) = &options.response_schema {
-            let strict = body::is_strict(schema);
-            let format = json!({"type": "json_schema", "name": name, "schema": schema, "strict": strict});
-            body.field("text", &json!({"format": format}))?;
-        }
-        if !self.payload.tools.is_empty() {
-            let tools: Vec<Tool<'_>> = self
-                .payload
-                .tools
-                .iter()
-                .map(|tool| Tool {
-                    kind: "function",
-                    name: &tool.name,
-                    description: tool.model_description(),
-                    parameters: &tool.input_schema,
-                    // Left out, this API reads it as true and refuses schemas that do not keep the strict rules.
-                    strict: false,
-                })
-                .collect();
-            body.field("tools", &tools)?;
-            body.optional("tool_choice", choice(&self.payload.tool_choice))?;
-            body.optional("parallel_tool_calls", options.parallel_tool_calls)?;
-        }
-        body.optional("instructions", self.payload.system.as_ref())?;
-        body.field("input", &input(&self.payload.transcript, self.options.replay_item_ids))
+pub(super) fn encode(api: &ResponsesApi, model: &Text, payload: &LlmPayload) -> Result<Bytes> {
+    let options = &*payload.options;
+    let mut body = Body::new(payload);
+    body.field("model", model);
+    body.field("stream", &true);
+    // Nothing is kept at the provider: the conversation comes with each request.
+    body.field("store", &false);
+    if api.encrypted_reasoning.unwrap_or_else(|| may_reason(model)) {
+        body.field("include", &["reasoning.encrypted_content"]);
     }
+    let effort = options.reasoning_effort.as_ref().map(|effort| ("effort", effort.as_str()));
+    let summary = api.reasoning_summary.as_deref().map(|summary| ("summary", summary));
+    let reasoning: BTreeMap<_, _> = effort.into_iter().chain(summary).collect();
+    body.optional("reasoning", (!reasoning.is_empty()).then_some(reasoning));
+    body.optional("temperature", options.temperature);
+    body.optional("top_p", options.top_p);
+    body.optional("max_output_tokens", options.max_output_tokens);
+    if let Some((name, schema)) = &options.response_schema {
+        let strict = body::is_strict(schema);
+        let format = json!({"type": "json_schema", "name": name, "schema": schema, "strict": strict});
+        body.field("text", &json!({"format": format}));
+    }
+    if !payload.tools.is_empty() {
+        let tools = payload.tools.iter().map(|tool| Tool {
+            kind: "function",
+            name: &tool.name,
+            description: tool.model_description(),
+            parameters: &tool.input_schema,
+            // Left out, this API reads it as true and refuses schemas that do not keep the strict rules.
+            strict: false,
+        });
+        body.field("tools", &tools.collect::<Vec<_>>());
+        body.optional("tool_choice", choice(&payload.tool_choice));
+        body.optional("parallel_tool_calls", options.parallel_tool_calls);
+    }
+    body.optional("instructions", payload.system.as_ref());
+    body.field("input", &input(&payload.transcript, api.replay_item_ids.unwrap_or(true)));
+    body.finish()
 }
 
 /// Returns `true` if a model may reason, by its name. OpenAI's models that cannot refuse to `include` encrypted

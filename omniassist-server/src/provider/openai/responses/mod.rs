@@ -12,7 +12,7 @@ use bytes::Bytes;
 pub(super) use encode::ResponsesApi;
 use omniassist_core::{Limits, LlmPayload, Text};
 
-use super::OPENAI;
+use super::openai;
 use crate::Result;
 use crate::provider::api::{Api, ApiProvider, ApiProviderBuilder};
 use crate::provider::settings::{Endpoint, Location, Settings};
@@ -40,67 +40,43 @@ pub type OpenAiProvider = ApiProvider<ResponsesApi>;
 /// Sets up an [`OpenAiProvider`].
 pub type OpenAiProviderBuilder = ApiProviderBuilder<ResponsesApi>;
 
-/// The settings that only the Responses API has.
-#[derive(Debug, Clone, Default)]
-pub struct Setup {
-    encrypted_reasoning: Option<bool>,
-    reasoning_summary: Option<Text>,
-    replay_item_ids: Option<bool>,
-}
-
 impl OpenAiProviderBuilder {
     /// Asks for the model's encrypted reasoning, with which it continues after a tool call. Default: `true`, except for
     /// OpenAI's models that do not reason, which refuse the request.
     pub fn encrypted_reasoning(mut self, ask: bool) -> Self {
-        self.setup.encrypted_reasoning = Some(ask);
+        self.api.encrypted_reasoning = Some(ask);
         self
     }
 
     /// Asks for a summary of the reasoning to show (`auto`, `concise`, `detailed`). Default: none. OpenAI gives
     /// summaries of some models to verified organizations only and refuses the request of others.
     pub fn reasoning_summary(mut self, detail: impl Into<Text>) -> Self {
-        self.setup.reasoning_summary = Some(detail.into());
+        self.api.reasoning_summary = Some(detail.into());
         self
     }
 
     /// Sends items back with the ids that they came with. Default: `true`, except for hosts of Azure, which refuse ids
     /// of items that were not stored. Without ids the encrypted reasoning still goes back.
     pub fn replay_item_ids(mut self, replay: bool) -> Self {
-        self.setup.replay_item_ids = Some(replay);
+        self.api.replay_item_ids = Some(replay);
         self
     }
 }
 
 impl Api for ResponsesApi {
-    type Setup = Setup;
+    const LOCATION: &'static Location = &openai("openai", DEFAULT_RESPONSES_MODEL);
 
-    fn location() -> &'static Location {
-        &OPENAI
-    }
-
-    fn bind(setup: Setup, settings: &mut Settings) -> Result<(Self, Endpoint)> {
+    fn bind(&mut self, settings: &mut Settings) -> Result<Endpoint> {
         let azure = settings.host().is_some_and(|host| host.ends_with(".azure.com"));
-        let api = Self {
-            name: if azure { "azure" } else { "openai" },
-            model: settings.model.clone().unwrap_or(Text::from_static(DEFAULT_RESPONSES_MODEL)),
-            encrypted_reasoning: setup.encrypted_reasoning,
-            reasoning_summary: setup.reasoning_summary,
-            replay_item_ids: setup.replay_item_ids.unwrap_or(!azure),
-        };
-        Ok((api, settings.bind("/responses")?))
+        if azure {
+            settings.name = "azure";
+        }
+        self.replay_item_ids.get_or_insert(!azure);
+        settings.bind("/responses")
     }
 
-    /// Returns `openai`, or `azure` for a host of Azure.
-    fn name(&self) -> &'static str {
-        self.name
-    }
-
-    fn model(&self) -> &Text {
-        &self.model
-    }
-
-    fn encode(&self, payload: &LlmPayload) -> Result<Bytes> {
-        encode::encode(payload, self)
+    fn encode(&self, model: &Text, payload: &LlmPayload) -> Result<Bytes> {
+        encode::encode(self, model, payload)
     }
 
     fn decoder(&self, _: &LlmPayload, limits: &Limits) -> Box<dyn WireDecoder> {
