@@ -11,7 +11,7 @@ use omniassist_server::core::{
     ToolSpec, TranscriptItem,
 };
 use omniassist_server::provider::WireDecoder;
-use omniassist_server::provider::openai::ConstrainedDecoder;
+use omniassist_server::provider::openai::ChatDecoder;
 use omniassist_server::testing::{FakeProvider, Reply};
 use omniassist_server::{LlmProvider, OpenAiChatProvider, ProviderErrorKind, Result};
 use serde_json::{Value, json};
@@ -186,7 +186,7 @@ struct Decoded {
 }
 
 fn decode<'a>(limits: &Limits, chunks: impl IntoIterator<Item = &'a [u8]>) -> Decoded {
-    let mut decoder = ConstrainedDecoder::new(limits, "m1", &payload());
+    let mut decoder = ChatDecoder::new(limits, "m1").constrained(&payload());
     let mut events = EventBuf::new();
     let mut end = Ok(());
     for chunk in chunks {
@@ -257,7 +257,7 @@ fn a_choice_is_a_call() {
     let said = said(&stream(CALL, "stop"));
     assert_eq!((said.text.as_str(), said.calls.len()), ("", 1));
     let call = &said.calls[0];
-    assert_eq!((call.id.as_str(), call.name.as_str()), ("call_m1", "weather"));
+    assert_eq!((call.id.as_str(), call.name.as_str()), ("call_m1_0", "weather"));
     assert_eq!(call.ended.as_deref(), Some("{\"city\": \"Zü\\u00e9}\"}"));
     assert_eq!(call.ended.as_ref(), Some(&call.streamed));
     assert_eq!(said.finish, Some((FinishReason::ToolCalls, Some("stop".to_owned()), false)));
@@ -353,7 +353,7 @@ fn reasoning_and_calls_of_the_servers_own_pass() {
     let said = said(&bytes);
     assert_eq!(said.reasoning, "Hm.");
     let ids: Vec<_> = said.calls.iter().map(|call| (call.id.as_str(), call.ended.is_some())).collect();
-    assert_eq!(ids, [("call_m1", true), ("n", true)]);
+    assert_eq!(ids, [("call_m1_0", true), ("n", true)]);
 }
 
 #[test]

@@ -25,10 +25,7 @@ mod metadata;
 mod responses;
 mod usage;
 
-pub use chat::{
-    ChatDecoder, ConstrainedDecoder, DEFAULT_CHAT_MODEL, OpenAiChatProvider, OpenAiChatProviderBuilder,
-    Vendor,
-};
+pub use chat::{ChatDecoder, DEFAULT_CHAT_MODEL, OpenAiChatProvider, OpenAiChatProviderBuilder, Vendor};
 pub use responses::{DEFAULT_RESPONSES_MODEL, OpenAiProvider, OpenAiProviderBuilder, ResponsesDecoder};
 
 use super::api::{Api, ApiProviderBuilder};

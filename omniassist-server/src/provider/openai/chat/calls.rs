@@ -108,29 +108,40 @@ impl Calls {
         }
         // An object is whole; a second one would be a repetition.
         let piece = if is_object && !call.arguments.is_empty() { Text::new() } else { piece };
-        if call.arguments.len() + piece.len() > self.max_arguments {
-            return Err(Error::provider(ProviderErrorKind::TooLarge));
-        }
-        match call.number {
-            Some(number) if !piece.is_empty() => {
-                call.arguments.push_str(&piece);
-                out.push(LlmEvent::ToolCallDelta { call: number, delta: piece });
-            }
-            Some(_) => {}
-            None => {
-                call.arguments.push_str(&piece);
-                // The id may come late, but arguments are not held back for it.
-                let arguments = !call.arguments.is_empty();
-                let may_grow = || {
-                    let longer = |tool: &Text| tool.len() > call.name.len() && tool.starts_with(&*call.name);
-                    self.offered.iter().any(longer)
-                };
-                if !call.name.is_empty() && (arguments || (!call.id.is_empty() && !may_grow())) {
-                    call.start(&mut self.started, &self.mint, out);
-                }
+        check(call.arguments.len() + piece.len(), self.max_arguments)?;
+        call.push(piece, out);
+        if call.number.is_none() {
+            // The id may come late, but arguments are not held back for it.
+            let arguments = !call.arguments.is_empty();
+            let may_grow = || {
+                let longer = |tool: &Text| tool.len() > call.name.len() && tool.starts_with(&*call.name);
+                self.offered.iter().any(longer)
+            };
+            if !call.name.is_empty() && (arguments || (!call.id.is_empty() && !may_grow())) {
+                call.start(&mut self.started, &self.mint, out);
             }
         }
         Ok(())
+    }
+
+    /// Begins a call of which only the name is known.
+    pub(super) fn begin(&mut self, name: Text, out: &mut Out) {
+        let mut call = Call { name, ..Call::default() };
+        call.start(&mut self.started, &self.mint, out);
+        self.calls.push(call);
+    }
+
+    /// Takes a piece of the arguments of the call begun last.
+    pub(super) fn append(&mut self, piece: Text, out: &mut Out) -> Result<()> {
+        let Some(call) = self.calls.last_mut() else { return Ok(()) };
+        check(call.arguments.len() + piece.len(), self.max_arguments)?;
+        call.push(piece, out);
+        Ok(())
+    }
+
+    /// Returns an error if text that may become arguments is too long for them.
+    pub(super) fn check_length(&self, bytes: usize) -> Result<()> {
+        check(bytes, self.max_arguments)
     }
 
     /// The call that a delta continues, or `None` if it begins one. An id that appears with a name begins a call
@@ -253,6 +264,13 @@ impl Call {
         }
     }
 
+    fn push(&mut self, piece: Text, out: &mut Out) {
+        self.arguments.push_str(&piece);
+        if let Some(call) = self.number.filter(|_| !piece.is_empty()) {
+            out.push(LlmEvent::ToolCallDelta { call, delta: piece });
+        }
+    }
+
     fn metadata(&mut self) -> Option<ProviderMetadata> {
         let state = [
             (metadata::EXTRA_CONTENT, self.extra_content.take()),
@@ -260,6 +278,10 @@ impl Call {
         ];
         metadata::STATE.state(state.into_iter().filter_map(|(name, value)| Some((name, value?))))
     }
+}
+
+fn check(bytes: usize, most: usize) -> Result<()> {
+    if bytes > most { Err(Error::provider(ProviderErrorKind::TooLarge)) } else { Ok(()) }
 }
 
 fn is_no_string(raw: Option<&RawValue>) -> bool {

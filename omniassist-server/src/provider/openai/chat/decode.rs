@@ -8,6 +8,7 @@ use serde_json::value::RawValue;
 
 use super::super::usage::WireUsage;
 use super::calls::{Calls, Verdict};
+use super::constrained::{Said, Turn};
 use super::details::Details;
 use super::wire::{
     Choice, Chunk, Content, ContentPart, Delta, ExecutedTool, ReasoningDetail, ToolDelta, UrlCitation,
@@ -30,7 +31,9 @@ pub struct Reader {
     answer_id: Option<Text>,
     open: Option<(BlockKind, u32)>,
     next_block: u32,
-    calls: Calls,
+    pub(super) calls: Calls,
+    /// The reader of the text, where that is held to a schema.
+    pub(super) turn: Option<Turn>,
     cited: HashSet<String>,
     citations_seen: usize,
     results_seen: usize,
@@ -52,11 +55,6 @@ impl Reader {
     /// `mint` begins the ids of calls that the server gives none; it must differ from answer to answer.
     pub(super) fn new(limits: &Limits, mint: String) -> Self {
         Self { calls: Calls::new(mint, limits.max_tool_args_bytes), ..Self::default() }
-    }
-
-    /// The tools that the request offered.
-    pub(super) fn offer(&mut self, names: Vec<Text>) {
-        self.calls.offer(names);
     }
 
     fn chunk(&mut self, chunk: Chunk<'_>, data: &Text, out: &mut Out) -> Result<()> {
@@ -135,10 +133,10 @@ impl Reader {
             }
         }
         match delta.content {
-            Content::Text(text) => self.say(BlockKind::Text, text.into_view(data), out),
+            Content::Text(text) => self.text(text.into_view(data), out)?,
             Content::Parts(parts) => {
                 for part in *parts {
-                    self.part(part, data, out);
+                    self.part(part, data, out)?;
                 }
             }
         }
@@ -167,12 +165,42 @@ impl Reader {
         Ok(())
     }
 
-    fn part(&mut self, part: ContentPart<'_>, data: &Text, out: &mut Out) {
-        let kind = if part.kind.as_str() == "thinking" { BlockKind::Reasoning } else { BlockKind::Text };
-        self.say(kind, part.text.into_view(data), out);
+    fn part(&mut self, part: ContentPart<'_>, data: &Text, out: &mut Out) -> Result<()> {
+        let text = part.text.into_view(data);
+        if part.kind.as_str() == "thinking" {
+            self.say(BlockKind::Reasoning, text, out);
+        } else {
+            self.text(text, out)?;
+        }
         for thought in part.thinking {
             self.say(BlockKind::Reasoning, thought.text.into_view(data), out);
         }
+        Ok(())
+    }
+
+    fn text(&mut self, text: Text, out: &mut Out) -> Result<()> {
+        let Some(turn) = &mut self.turn else {
+            self.say(BlockKind::Text, text, out);
+            return Ok(());
+        };
+        let said = turn.feed(&text);
+        self.calls.check_length(turn.undecided())?;
+        self.said(said, out)
+    }
+
+    fn said(&mut self, said: Vec<Said>, out: &mut Out) -> Result<()> {
+        for said in said {
+            match said {
+                Said::Text(text) => self.say(BlockKind::Text, text.into(), out),
+                Said::Call(name) => {
+                    self.end_block(out);
+                    self.seal(out);
+                    self.calls.begin(name.into(), out);
+                }
+                Said::Arguments(piece) => self.calls.append(piece.into(), out)?,
+            }
+        }
+        Ok(())
     }
 
     fn say(&mut self, kind: BlockKind, delta: Text, out: &mut Out) {
@@ -266,11 +294,18 @@ impl Reader {
         Err(error)
     }
 
-    fn conclude(&mut self, out: &mut Out) {
-        let Some(raw) = self.finish.take() else { return };
+    fn conclude(&mut self, out: &mut Out) -> Result<()> {
+        let Some(raw) = self.finish.take() else { return Ok(()) };
         self.finished = true;
+        let mut reason = reason(&raw);
+        if let Some((said, complete)) = self.turn.as_mut().map(Turn::finish) {
+            self.said(said, out)?;
+            self.cut |= !complete;
+            if reason == FinishReason::Stop && !self.cut && self.calls.any() {
+                reason = FinishReason::ToolCalls;
+            }
+        }
         self.end_block(out);
-        let reason = reason(&raw);
         let verdict = match reason {
             FinishReason::Stop | FinishReason::ToolCalls if !self.cut => Verdict::AllComplete,
             _ => Verdict::LastCut,
@@ -289,6 +324,7 @@ impl Reader {
             reason => reason,
         };
         out.push(LlmEvent::Finish { reason, raw: Some(raw), truncated: self.cut });
+        Ok(())
     }
 }
 
@@ -298,8 +334,7 @@ impl EventReader for Reader {
             return Ok(());
         }
         if data.trim_ascii() == "[DONE]" {
-            self.conclude(out);
-            return Ok(());
+            return self.conclude(out);
         }
         if !is_object(data) {
             // A keep-alive that came as data.
@@ -326,8 +361,7 @@ impl EventReader for Reader {
             // `[DONE]` alone does not end an answer: a gateway writes it after an upstream that broke off, too.
             return self.fail(Error::provider(ProviderErrorKind::Interrupted), out);
         }
-        self.conclude(out);
-        Ok(())
+        self.conclude(out)
     }
 }
 

@@ -1,6 +1,6 @@
-use omniassist_core::{Limits, Text};
+use omniassist_core::{Limits, LlmPayload, Text};
 
-use super::decode;
+use super::{constrained, decode};
 use crate::provider::ApiDecoder;
 
 /// Reads the event stream of Chat Completions. For those who bring the bytes themselves: a gateway, a test, a
@@ -35,7 +35,16 @@ impl ChatDecoder {
     /// announced; without, the first piece is taken for the name.
     #[must_use]
     pub fn tools(mut self, names: impl IntoIterator<Item = Text>) -> Self {
-        self.reader_mut().offer(names.into_iter().collect());
+        self.reader_mut().calls.offer(names.into_iter().collect());
+        self
+    }
+
+    /// Reads the answer to a request with [constrained tools](super::OpenAiChatProviderBuilder::constrained_tools): its
+    /// text is read as JSON, and what that says becomes the events. An answer that is not of the form is text. Without
+    /// tools in the payload nothing changes.
+    #[must_use]
+    pub fn constrained(mut self, payload: &LlmPayload) -> Self {
+        self.reader_mut().turn = constrained::turn(payload);
         self
     }
 }

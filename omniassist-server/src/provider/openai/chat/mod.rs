@@ -15,7 +15,6 @@ mod schema;
 mod wire;
 
 pub use compat::{DEFAULT_CHAT_MODEL, Vendor};
-pub use constrained::ConstrainedDecoder;
 pub use decoder::ChatDecoder;
 pub(super) use encode::ChatApi;
 pub use provider::{OpenAiChatProvider, OpenAiChatProviderBuilder};

@@ -3,7 +3,6 @@ use omniassist_core::{Limits, LlmPayload, Text};
 use uuid::Uuid;
 
 use super::compat::{DEFAULT_CHAT_MODEL, Replay, Vendor};
-use super::constrained::{self, ConstrainedDecoder};
 use super::decoder::ChatDecoder;
 use super::encode::{self, ChatApi};
 use crate::provider::WireDecoder;
@@ -143,11 +142,8 @@ impl Api for ChatApi {
     }
 
     fn decoder(&self, payload: &LlmPayload, limits: &Limits) -> Box<dyn WireDecoder> {
-        let mint = Uuid::now_v7().simple().to_string();
-        if self.constrained_tools && constrained::applies(payload) {
-            return Box::new(ConstrainedDecoder::new(limits, mint, payload));
-        }
         let tools = payload.tools.iter().map(|tool| tool.name.clone());
-        Box::new(ChatDecoder::new(limits, mint).tools(tools))
+        let decoder = ChatDecoder::new(limits, Uuid::now_v7().simple().to_string()).tools(tools);
+        Box::new(if self.constrained_tools { decoder.constrained(payload) } else { decoder })
     }
 }

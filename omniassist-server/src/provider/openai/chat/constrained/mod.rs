@@ -9,21 +9,26 @@
 //! {"tool": "reply", "with": "It is on its way."}
 //! ```
 //!
-//! [`ConstrainedDecoder`] reads that answer as it grows and gives the events of an ordinary one. The names of the two
+//! [`Turn`] reads that answer as it grows: the text of Chat Completions goes through it, and comes out as words or as a
+//! call. The names of the two
 //! fields are in alphabetical order because schemas are written so and a grammar keeps to that order: the tool is
 //! known before its arguments come.
 
-mod decode;
 mod encode;
 mod turn;
 
-pub use decode::ConstrainedDecoder;
 pub(super) use encode::payload;
 use omniassist_core::{LlmPayload, ToolChoice, ToolSpec};
+pub(super) use turn::{Said, Turn};
 
 /// Returns `true` if the answer to this payload is held to a schema. Without tools to call there is nothing to choose.
-pub(super) fn applies(payload: &LlmPayload) -> bool {
+fn applies(payload: &LlmPayload) -> bool {
     offered(payload).next().is_some()
+}
+
+/// Returns the reader of the answer to this payload, if it is held to a schema.
+pub(super) fn turn(payload: &LlmPayload) -> Option<Turn> {
+    applies(payload).then(|| Turn::new(reply_name(payload), payload.options.response_schema.is_some()))
 }
 
 /// The tools that may be called.

@@ -1,8 +1,16 @@
 //! Reads `{"tool": NAME, "with": …}` piece by piece.
 
+use std::mem;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+/// Bytes after which the name of the tool is no longer looked for until the object is whole.
+const HEAD: usize = 1_024;
+
 /// The meaning of a piece of the answer.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Said {
+pub(crate) enum Said {
     /// Words for the user.
     Text(String),
     /// A call begins.
@@ -11,204 +19,162 @@ pub(super) enum Said {
     Arguments(String),
 }
 
-/// The answer is not of the form that was asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Broken;
-
 /// The reader of one answer. Pieces may be cut anywhere, within an escape too.
 #[derive(Debug)]
-pub(super) struct TurnReader {
+pub(crate) struct Turn {
     /// The name that stands for words.
     reply: String,
     /// `true` if words are themselves JSON, passed on unchanged.
     json_reply: bool,
     state: State,
+    answer: String,
+    object: Nesting,
+    value: Nesting,
     string: JsonString,
-    nesting: Nesting,
-    key: String,
-    tool: Option<String>,
-    /// The value of `with`, where it came before the tool.
-    early: String,
-    /// All that came until it was known what it says.
-    undecided: Option<String>,
-    closed: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
-    Start,
-    BeforeKey,
-    Key,
-    Colon,
-    BeforeValue,
-    Tool,
-    Text,
-    /// A value that is passed on as it stands.
-    Raw(Raw),
-    AfterValue,
-    Closed,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Raw {
+    Undecided,
+    /// Within a string that is said to the user.
+    Words,
+    /// Within JSON that is said to the user.
+    Json,
     Arguments,
-    Text,
-    Early,
-    Skipped,
+    /// Behind the value.
+    Said,
+    /// The answer is not of the form that was asked for, and passed on as it is.
+    Plain,
 }
 
-impl TurnReader {
+#[derive(Deserialize)]
+struct Whole<'a> {
+    tool: String,
+    #[serde(borrow)]
+    with: &'a RawValue,
+}
+
+impl Turn {
     pub(super) fn new(reply: String, json_reply: bool) -> Self {
         Self {
             reply,
             json_reply,
-            state: State::Start,
+            state: State::Undecided,
+            answer: String::new(),
+            object: Nesting::default(),
+            value: Nesting::default(),
             string: JsonString::default(),
-            nesting: Nesting::default(),
-            key: String::new(),
-            tool: None,
-            early: String::new(),
-            undecided: Some(String::new()),
-            closed: false,
         }
     }
 
-    /// Takes the next piece. After an error the reader takes nothing more.
-    pub(super) fn feed(&mut self, piece: &str, said: &mut Vec<Said>) -> Result<(), Broken> {
-        if let Some(undecided) = &mut self.undecided {
-            undecided.push_str(piece);
-        }
-        let mut out = String::new();
-        let fed = piece.chars().try_for_each(|character| self.take(character, &mut out, said));
-        self.flush(&mut out, said);
-        fed
-    }
-
-    /// All that came, as long as nothing could be said of it.
-    pub(super) fn undecided(&self) -> Option<&str> {
-        self.undecided.as_deref()
-    }
-
-    /// `true` if the object was closed.
-    pub(super) fn is_closed(&self) -> bool {
-        self.closed
-    }
-
-    fn take(&mut self, character: char, out: &mut String, said: &mut Vec<Said>) -> Result<(), Broken> {
-        let space = character.is_ascii_whitespace();
+    /// Takes the next piece.
+    pub(crate) fn feed(&mut self, piece: &str) -> Vec<Said> {
+        let mut said = Vec::new();
+        self.answer.push_str(piece);
         match self.state {
-            State::Start | State::BeforeKey | State::Colon | State::BeforeValue | State::AfterValue
-                if space => {}
-            State::Start if character == '{' => self.state = State::BeforeKey,
-            State::BeforeKey if character == '"' => {
-                self.key.clear();
-                self.string = JsonString::default();
-                self.state = State::Key;
-            }
-            State::BeforeKey | State::AfterValue if character == '}' => self.close(out, said)?,
-            State::AfterValue if character == ',' => self.state = State::BeforeKey,
-            State::Key => {
-                if self.string.push(character, &mut self.key)? {
-                    self.state = State::Colon;
-                }
-            }
-            State::Colon if character == ':' => self.state = State::BeforeValue,
-            State::BeforeValue => self.value(character, out, said)?,
-            State::Tool => {
-                let tool = self.tool.get_or_insert_default();
-                if self.string.push(character, tool)? {
-                    self.state = State::AfterValue;
-                }
-            }
-            State::Text => {
-                if self.string.push(character, out)? {
-                    self.state = State::AfterValue;
-                }
-            }
-            State::Raw(raw) => self.raw(raw, character, out),
-            State::Closed => {}
-            _ => return Err(Broken),
+            State::Undecided => self.decide(piece, &mut said),
+            State::Plain => said.push(Said::Text(mem::take(&mut self.answer))),
+            _ => self.pass(piece, &mut said),
         }
-        Ok(())
+        said
     }
 
-    /// The first character of a value.
-    fn value(&mut self, character: char, out: &mut String, said: &mut Vec<Said>) -> Result<(), Broken> {
-        self.string = JsonString::default();
-        self.nesting = Nesting::default();
-        match (self.key.as_str(), character) {
-            ("tool", '"') if self.tool.is_none() => self.state = State::Tool,
-            ("with", _) if self.tool.is_none() => self.raw(Raw::Early, character, out),
-            ("with", '"') if self.is_reply() && !self.json_reply => {
-                self.undecided = None;
-                self.state = State::Text;
-            }
-            ("with", _) if self.is_reply() => {
-                self.undecided = None;
-                self.raw(Raw::Text, character, out);
-            }
-            ("with", '{') => {
-                self.undecided = None;
-                said.push(Said::Call(self.tool.clone().unwrap_or_default()));
-                self.raw(Raw::Arguments, character, out);
-            }
-            ("tool" | "with", _) => return Err(Broken),
-            // Nothing else was asked for: it is JSON of another form.
-            _ if self.undecided.is_some() => return Err(Broken),
-            _ => self.raw(Raw::Skipped, character, out),
-        }
-        Ok(())
+    /// Returns the bytes of which it is not known yet what they say.
+    pub(crate) fn undecided(&self) -> usize {
+        if self.state == State::Undecided { self.answer.len() } else { 0 }
     }
 
-    fn raw(&mut self, raw: Raw, character: char, out: &mut String) {
-        self.state = State::Raw(raw);
-        let ended = self.nesting.push(character);
-        match raw {
-            Raw::Arguments | Raw::Text => out.push(character),
-            Raw::Early => self.early.push(character),
-            Raw::Skipped => {}
-        }
-        if ended {
-            self.state = State::AfterValue;
+    /// Reads the end of the answer. Returns `true` if nothing of it is missing.
+    pub(crate) fn finish(&mut self) -> (Vec<Said>, bool) {
+        let end = Whole::read(&self.answer).map(drop);
+        match (self.state, end) {
+            (State::Plain, _) => (Vec::new(), true),
+            (State::Undecided, Err(error)) if !error.is_eof() => {
+                (vec![Said::Text(mem::take(&mut self.answer))], true)
+            }
+            (_, end) => (Vec::new(), end.is_ok() || self.answer.is_empty()),
         }
     }
 
-    fn close(&mut self, out: &mut String, said: &mut Vec<Said>) -> Result<(), Broken> {
-        self.state = State::Closed;
-        if self.undecided.is_some() {
-            let tool = self.tool.clone().ok_or(Broken)?;
-            let with = std::mem::take(&mut self.early);
-            if !self.is_reply() {
-                if !with.starts_with('{') {
-                    return Err(Broken);
-                }
-                said.push(Said::Call(tool));
-                *out = with;
-            } else if self.json_reply {
-                *out = with;
-            } else {
-                *out = serde_json::from_str(&with).map_err(|_| Broken)?;
+    fn decide(&mut self, piece: &str, said: &mut Vec<Said>) {
+        let closed = piece.chars().any(|character| self.object.push(character));
+        let head = if self.answer.len() - piece.len() <= HEAD { head(&self.answer) } else { None };
+        let whole = || Whole::read(&self.answer).ok().filter(|_| closed);
+        let head = head.or_else(|| whole().map(|whole| (whole.tool, whole.with.get())));
+        self.state = match &head {
+            Some((tool, with)) if *tool == self.reply && !self.json_reply && with.starts_with('"') => {
+                State::Words
             }
-            self.undecided = None;
-        }
-        self.flush(out, said);
-        self.closed = true;
-        Ok(())
+            Some((tool, _)) if *tool == self.reply => State::Json,
+            Some((tool, with)) if with.starts_with('{') => {
+                said.push(Said::Call(tool.clone()));
+                State::Arguments
+            }
+            None if !closed && is_begun(&self.answer) => return,
+            _ => {
+                said.push(Said::Text(mem::take(&mut self.answer)));
+                self.state = State::Plain;
+                return;
+            }
+        };
+        let value = head.map(|(_, value)| value.to_owned()).unwrap_or_default();
+        self.pass(value.strip_prefix('"').filter(|_| self.state == State::Words).unwrap_or(&value), said);
     }
 
-    fn flush(&self, out: &mut String, said: &mut Vec<Said>) {
+    /// Passes on a piece of the value.
+    fn pass(&mut self, piece: &str, said: &mut Vec<Said>) {
+        let (state, mut out) = (self.state, String::new());
+        for character in piece.chars() {
+            let ended = match state {
+                State::Words => self.string.push(character, &mut out),
+                State::Said => return,
+                _ => {
+                    out.push(character);
+                    self.value.push(character)
+                }
+            };
+            if ended {
+                self.state = State::Said;
+                break;
+            }
+        }
         if !out.is_empty() {
-            let out = std::mem::take(out);
-            said.push(if self.is_reply() { Said::Text(out) } else { Said::Arguments(out) });
+            said.push(if state == State::Arguments { Said::Arguments(out) } else { Said::Text(out) });
         }
-    }
-
-    fn is_reply(&self) -> bool {
-        self.tool.as_ref() == Some(&self.reply)
     }
 }
 
-/// Where a JSON value ends. Only objects, arrays and strings are known to have ended by themselves.
+impl<'a> Whole<'a> {
+    /// Reads the object, whatever stands behind it.
+    fn read(answer: &'a str) -> serde_json::Result<Self> {
+        Self::deserialize(&mut serde_json::Deserializer::from_str(answer))
+    }
+}
+
+/// Returns the name of the tool, and what came of its value so far.
+fn head(answer: &str) -> Option<(String, &str)> {
+    let rest = after(after(after(answer, "{")?, "\"tool\"")?, ":")?;
+    let mut names = serde_json::Deserializer::from_str(rest).into_iter::<String>();
+    let name = names.next()?.ok()?;
+    let rest = after(after(after(rest.get(names.byte_offset()..)?, ",")?, "\"with\"")?, ":")?;
+    let value = rest.trim_ascii_start();
+    (!value.is_empty()).then_some((name, value))
+}
+
+fn after<'a>(text: &'a str, token: &str) -> Option<&'a str> {
+    text.trim_ascii_start().strip_prefix(token)
+}
+
+/// Returns `true` if an answer may become one of the form: it is blank, or an object with the right first key.
+fn is_begun(answer: &str) -> bool {
+    let key = after(answer, "{").map(str::trim_ascii_start);
+    let fits = |key: &str| {
+        ["\"tool\"", "\"with\""].iter().any(|name| name.starts_with(key) || key.starts_with(name))
+    };
+    key.map_or(answer.trim_ascii().is_empty(), fits)
+}
+
+/// The place where a JSON value ends. Only objects, arrays and strings are known to have ended by themselves.
 #[derive(Debug, Default)]
 struct Nesting {
     depth: usize,
@@ -241,82 +207,43 @@ impl Nesting {
 /// The content of a JSON string, read character by character.
 #[derive(Debug, Default)]
 struct JsonString {
-    escape: Escape,
-    /// The first half of a pair of `\u` escapes.
-    high: Option<u32>,
-}
-
-#[derive(Debug, Default, Clone, Copy)]
-enum Escape {
-    #[default]
-    No,
-    Begun,
-    Unicode {
-        digits: u8,
-        value: u32,
-    },
+    /// The escape that has begun.
+    escape: String,
+    /// The code units of `\u` escapes that follow each other.
+    units: Vec<u16>,
 }
 
 impl JsonString {
-    /// Returns `true` if the string ends with this character. Half of a surrogate pair becomes U+FFFD.
-    fn push(&mut self, character: char, out: &mut String) -> Result<bool, Broken> {
-        match (self.escape, character) {
-            (Escape::No, '"') => {
-                self.lone(out);
-                return Ok(true);
-            }
-            (Escape::No, '\\') => self.escape = Escape::Begun,
-            (Escape::Begun, 'u') => self.escape = Escape::Unicode { digits: 0, value: 0 },
-            (Escape::Unicode { digits, value }, _) => {
-                let value = value * 16 + character.to_digit(16).ok_or(Broken)?;
-                self.escape = Escape::Unicode { digits: digits + 1, value };
-                if digits == 3 {
-                    self.escape = Escape::No;
-                    self.unit(value, out);
+    /// Returns `true` if the string ends with this character, or if it is no string. Half of a surrogate pair becomes
+    /// U+FFFD.
+    fn push(&mut self, character: char, out: &mut String) -> bool {
+        if !self.escape.is_empty() || character == '\\' {
+            self.escape.push(character);
+            return match self.escape.strip_prefix("\\u") {
+                Some(digits) if digits.len() < 4 => false,
+                Some(digits) => {
+                    let unit = u16::from_str_radix(digits, 16).map(|unit| self.units.push(unit));
+                    self.escape.clear();
+                    unit.is_err()
                 }
-            }
-            (Escape::No, _) => {
-                self.lone(out);
-                out.push(character);
-            }
-            (Escape::Begun, _) => {
-                self.escape = Escape::No;
-                self.lone(out);
-                out.push(match character {
-                    'n' => '\n',
-                    't' => '\t',
-                    'r' => '\r',
-                    'b' => '\u{8}',
-                    'f' => '\u{c}',
-                    '"' | '\\' | '/' => character,
-                    _ => return Err(Broken),
-                });
-            }
+                None if self.escape.len() < 2 => false,
+                None => {
+                    self.flush(out);
+                    let character = serde_json::from_str::<char>(&format!("\"{}\"", self.escape));
+                    self.escape.clear();
+                    character.map(|character| out.push(character)).is_err()
+                }
+            };
         }
-        Ok(false)
+        self.flush(out);
+        if character != '"' {
+            out.push(character);
+        }
+        character == '"'
     }
 
-    /// A UTF-16 code unit.
-    fn unit(&mut self, unit: u32, out: &mut String) {
-        match (self.high.take(), unit) {
-            (Some(high), 0xDC00..=0xDFFF) => {
-                let pair = 0x10000 + ((high - 0xD800) << 10) + (unit - 0xDC00);
-                out.push(char::from_u32(pair).unwrap_or(char::REPLACEMENT_CHARACTER));
-            }
-            (high, _) => {
-                out.extend(high.map(|_| char::REPLACEMENT_CHARACTER));
-                if (0xD800..0xDC00).contains(&unit) {
-                    self.high = Some(unit);
-                } else {
-                    out.push(char::from_u32(unit).unwrap_or(char::REPLACEMENT_CHARACTER));
-                }
-            }
-        }
-    }
-
-    fn lone(&mut self, out: &mut String) {
-        if self.high.take().is_some() {
-            out.push(char::REPLACEMENT_CHARACTER);
-        }
+    fn flush(&mut self, out: &mut String) {
+        let units = char::decode_utf16(self.units.drain(..));
+        out.extend(units.map(|unit| unit.unwrap_or(char::REPLACEMENT_CHARACTER)));
     }
 }
