@@ -11,6 +11,7 @@ mod chat;
 mod dice;
 mod forge;
 mod json;
+mod keys;
 mod legal;
 mod post;
 mod replay;

@@ -476,3 +476,58 @@ fn a_record_with_a_seal_is_judged_by_it() {
     let servers = recorded(&with("lookup", json!({"to": "/"}), None), NOW, "c1").unwrap();
     assert_eq!(failed(&servers), UNVERIFIABLE);
 }
+
+#[test]
+fn a_seal_has_one_spelling() {
+    let message = sealed(vec![RunEvent::StepStart, call("c1", "lookup", "{}"), output("c1", "1", false)]);
+    let seal = message.metadata.as_ref().unwrap()["omniassist"]["seals"]["c1"].as_str().unwrap().to_owned();
+    let (head, mac) = seal.rsplit_once('.').unwrap();
+    let expiry = |text: &str| format!("v1.2026-11.{text}.{mac}");
+    // The last of the 22 characters has four bits to spare.
+    let last = mac.chars().last().unwrap();
+    let twin = char::from_u32(u32::from(last) + 1).unwrap();
+    for other in [
+        format!("{head}.{}{twin}", &mac[..21]),
+        format!("{head}.{mac}="),
+        format!("{head}.{}", &mac[..21]),
+        format!("{head}.{}+", &mac[..21]),
+        format!("{head}."),
+        expiry("00"),
+        expiry("+0"),
+        expiry("-0"),
+        expiry("18446744073709551616"),
+        seal.replace("v1", "V1"),
+        seal.replace("2026-11", ""),
+        seal.replace("2026-11", "ü"),
+        seal.replace("2026-11", "seventeen-letters"),
+    ] {
+        let mut posted = message.clone();
+        posted.metadata = Some(json!({ "omniassist": { "seals": { "c1": other } } }));
+        let taken = post(vec![posted], NOW).ok();
+        let taken = taken.as_ref().and_then(|messages| messages[0].tools().next());
+        assert!(taken.is_none_or(|tool| failed(tool) == UNVERIFIABLE), "{other}: {taken:?}");
+    }
+    assert_eq!(gave(&verified(&message, NOW, "c1")), "1");
+}
+
+#[test]
+fn state_that_no_client_keeps_is_not_sealed() {
+    let id = BlockId(1);
+    let delta = RunEvent::TextDelta { id, delta: "Hello".into() };
+    let mut message =
+        sealed(vec![RunEvent::TextStart { id }, delta, RunEvent::TextEnd { id, metadata: None }]);
+    let mut post_with = |key: &str, value: Value| {
+        let Some(Part::Text(part)) = message.parts.iter_mut().find(|part| matches!(part, Part::Text(_)))
+        else {
+            panic!("{message:?}")
+        };
+        let mut state = json!(part.metadata);
+        state[key] = value;
+        part.metadata = serde_json::from_value(state).unwrap();
+        post(vec![message.clone()], NOW)
+    };
+    for (key, value) in [("openai", json!(1)), ("flat", json!([{}])), ("__proto__", json!({}))] {
+        assert!(post_with(key, value).is_ok(), "{key}");
+    }
+    assert!(post_with("openai", json!({})).is_err());
+}
