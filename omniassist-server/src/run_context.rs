@@ -263,25 +263,3 @@ impl fmt::Debug for RunContext {
             .finish_non_exhaustive()
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_context_has_what_the_request_says() {
-        let mut request = RunRequest::prompt("hi");
-        request.chat_id = Some("chat-1".into());
-        request.context = vec![ContextMessage::new("c", "navigation", serde_json::json!({"to": "/orders"}))];
-        let mut extensions = Extensions::new();
-        extensions.insert(Principal::new("ada"));
-        extensions.insert(7_u8);
-        let run = RunContext::for_request(request.clone(), extensions);
-        assert_eq!(run.chat_id(), request.chat_id.as_ref());
-        assert_eq!((run.messages(), run.context()), (&request.messages[..], &request.context[..]));
-        assert_eq!((run.principal().id(), run.extensions().get()), ("ada", Some(&7_u8)));
-        let other = RunContext::for_request(request, Extensions::new());
-        assert!(run.run_id().starts_with("run_") && run.run_id() != other.run_id());
-        assert!(other.principal().is_anonymous());
-    }
-}

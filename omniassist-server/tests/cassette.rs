@@ -427,3 +427,82 @@ async fn an_upstream_without_a_path() {
     let player = recorder.finish().await.unwrap().player().start().await.unwrap();
     events(&chat(format!("{}/v1", player.base_url()))).await;
 }
+
+/// Returns a cassette with one request, which has this body.
+fn asked(body: &Value) -> Cassette {
+    let text = one(&[("text", "abc")]).to_text().unwrap();
+    Cassette::parse(&text.replace("\"json\":{}", &format!("\"json\":{body}"))).unwrap()
+}
+
+/// Returns the fault of a request that differs from the recorded one, line by line.
+async fn fault(replay: Replay, body: &Value) -> Vec<String> {
+    let player = replay.start().await.unwrap();
+    raw(&player.base_url(), "/v1/x", "", body.to_string().as_bytes()).await;
+    let faults = player.take_faults().join("\n");
+    drop(player);
+    faults.lines().skip(1).map(|line| line.trim().to_owned()).collect()
+}
+
+#[tokio::test]
+async fn differences_are_named_by_place() {
+    let recorded = json!({"a": [1, {"b/c": "x"}], "gone": true, "same": null});
+    let sent = json!({"same": null, "a": [1, {"b/c": "y"}, 3], "new": 0});
+    let replay = || asked(&recorded).player().allow_unused();
+    let mut found = fault(replay(), &sent).await;
+    found.sort_unstable();
+    let expected = [
+        "body /a/1/b~1c: recorded \"x\", asked \"y\"",
+        "body /a/2: not recorded, asked 3",
+        "body /gone: recorded true, not asked",
+        "body /new: not recorded, asked 0",
+    ];
+    assert_eq!(found, expected);
+    let ignoring = replay().ignore("/a").ignore("/gone").ignore("/new");
+    assert_eq!(fault(ignoring, &sent).await, [""; 0]);
+    let many = json!((0..20).collect::<Vec<_>>());
+    let found = fault(asked(&json!([])).player().allow_unused(), &many).await;
+    assert_eq!((found.len(), found[8].as_str()), (9, "and 12 more"));
+}
+
+#[tokio::test]
+async fn anything_may_stand_where_a_secret_stood() {
+    for (recorded, sent, is_same) in [
+        ("k=[redacted]", "k=abc", true),
+        ("k=[redacted]&n=1", "k=abc&n=1", true),
+        ("[redacted] and [redacted].", "one and two.", true),
+        ("k=[redacted]&n=1", "k=abc&n=2", false),
+        ("k=[redacted]", "l=abc", false),
+        ("abc", "abcd", false),
+    ] {
+        let replay = asked(&json!(recorded)).player().allow_unused();
+        let found = fault(replay, &json!(sent)).await;
+        assert_eq!(found.is_empty(), is_same, "{recorded} {sent}");
+    }
+}
+
+#[tokio::test]
+async fn known_secrets_are_found_in_every_form() {
+    let upstream = FakeProvider::start().await.unwrap();
+    upstream.otherwise(Reply::sse("x can\"ary/1can\"ary/1 y"));
+    let recorder = Recorder::start(&upstream.base_url()).await.unwrap();
+    recorder.redact("can\"ary/1");
+    recorder.redact("can\"ary/1-longer");
+    for sent in ["x can\"ary/1 y can\"ary/1-longer z", "x can\\\"ary/1 y can%22ary%2F1 z"] {
+        raw(&recorder.base_url(), "/v1/x", "", sent.as_bytes()).await;
+    }
+    let body = json!({
+        "input": [{"arguments": "{\"n\":1,\"password\":\"p\"}", "text": "{not json"}],
+        "schema": {"properties": {"password": {"type": "string"}}, "prompt_cache_key": "kept", "max_tokens": 5},
+    });
+    raw(&recorder.base_url(), "/v1/x", "", body.to_string().as_bytes()).await;
+    let text = recorder.finish().await.unwrap().to_text().unwrap();
+    let requests: Vec<Value> = lines(&text, "request").collect();
+    for request in &requests[..2] {
+        assert_eq!(request["text"], "x [redacted] y [redacted] z");
+    }
+    let mut expected = body;
+    expected["input"][0]["arguments"] = "{\"n\":1,\"password\":\"[redacted]\"}".into();
+    assert_eq!(requests[2]["json"], expected);
+    let chunk = lines(&text, "chunk").next().unwrap();
+    assert_eq!(chunk["text"], "x ****************** y");
+}

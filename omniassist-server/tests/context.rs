@@ -314,3 +314,19 @@ async fn additional_body_fields_reach_the_host() {
     let fields = vec!["sessionId".to_owned(), "tenant".to_owned()];
     assert_eq!(*seen.lock().unwrap(), [(fields, Some("\"s-7\"".to_owned()))]);
 }
+
+#[test]
+fn a_run_context_has_the_data_of_the_request() {
+    let mut request = RunRequest::prompt("hi");
+    request.chat_id = Some("chat-1".into());
+    request.context = vec![flag("c")];
+    let mut extensions = as_ada();
+    extensions.insert(7_u8);
+    let run = RunContext::for_request(request.clone(), extensions);
+    assert_eq!(run.chat_id(), request.chat_id.as_ref());
+    assert_eq!((run.messages(), run.context()), (&request.messages[..], &request.context[..]));
+    assert_eq!((run.principal().id(), run.extensions().get()), ("ada", Some(&7_u8)));
+    let other = RunContext::for_request(request, Extensions::new());
+    assert!(run.run_id().starts_with("run_") && run.run_id() != other.run_id());
+    assert!(other.principal().is_anonymous());
+}

@@ -10,7 +10,7 @@ use http_body::Body as _;
 use http_body_util::{BodyExt, Full};
 use hyper_util::rt::TokioIo;
 use omniassist_server::core::Limits;
-use omniassist_server::http::{AssistantBody, AssistantService};
+use omniassist_server::http::{AssistantBody, AssistantService, strip_prefix};
 use omniassist_server::testing::{ScriptedProvider, Turn, call, text};
 use omniassist_server::{Assistant, CancellationToken, State, Tool, ToolError};
 use serde_json::{Value, json};
@@ -394,4 +394,74 @@ async fn typescript_types_name_the_tools() {
     let request = Request::get("/types.d.ts").body(Full::<Bytes>::default()).unwrap();
     let types = read(service.handle(request).await).await;
     assert!(types.contains("PingInput") && types.contains("ContextMessage"), "{types}");
+}
+
+#[test]
+fn a_mount_prefix_ends_with_a_segment() {
+    let stripped =
+        |uri: &str, prefix: &str| strip_prefix(&uri.parse().unwrap(), prefix).map(|uri| uri.to_string());
+    for (uri, expected) in [
+        ("/a/b/c", Some("/")),
+        ("/a/b/c?x=1", Some("/?x=1")),
+        ("/a/b/c/", Some("/")),
+        ("/a/b/c//", Some("/")),
+        ("/a/b/c//x", Some("/x")),
+        ("/a/b/c///x", Some("//x")),
+        ("/a/b/c/v1/models", Some("/v1/models")),
+        ("/a/b/c/%2F%20/stop?", Some("/%2F%20/stop?")),
+        ("/a/b/cd", None),
+        ("/a/b", None),
+        ("/a/b/%63", None),
+        ("/", None),
+        ("*", None),
+    ] {
+        for prefix in ["/a/b/c", "/a/b/c/"] {
+            assert_eq!(stripped(uri, prefix).as_deref(), expected, "{uri}");
+        }
+    }
+    for uri in ["/", "/x?y", "//x", "*"] {
+        for root in ["", "/"] {
+            assert_eq!(stripped(uri, root).as_deref(), Some(uri), "every path is below the root");
+        }
+    }
+    let whole = stripped("https://example.org:8443/chat/x?y", "/chat");
+    assert_eq!(whole.as_deref(), Some("https://example.org:8443/x?y"));
+}
+
+#[tokio::test]
+async fn chats_may_have_the_names_of_routes() {
+    let (service, _) = service(Limits::default());
+    let status = async |method: Method, path: &str| {
+        let request = Request::builder().method(method).uri(path).body(Full::<Bytes>::default()).unwrap();
+        service.handle(request).await.status().as_u16()
+    };
+    for path in ["/v1/stop", "/object/stop/", "/a%20b/stop"] {
+        assert_eq!(status(Method::POST, path).await, 200, "{path}");
+    }
+    assert_eq!(status(Method::GET, "/completion/stream").await, 204);
+    for path in ["/%ff/stop", "//stop", "/copilotkit/stop", "/v1", "/v1/x"] {
+        assert_eq!(status(Method::POST, path).await, 404, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn documentation_lists_every_route() {
+    let docs = include_str!("../src/http/mod.rs");
+    let (service, _) = service(Limits::default());
+    let mut routes = 0;
+    for line in docs.lines().filter_map(|line| line.strip_prefix("//! | `")) {
+        let Some((method, path)) = line.split('`').next().and_then(|route| route.split_once(' ')) else {
+            continue;
+        };
+        let path = path.replace("{chat_id}", "c").replace("{model}", "omniassist").replace("{name}", "n");
+        let Ok(method) = method.parse::<Method>() else { continue };
+        let request = Request::builder().method(method).uri(&path).body(Full::<Bytes>::default()).unwrap();
+        let response = service.handle(request).await;
+        assert_ne!(response.status(), StatusCode::METHOD_NOT_ALLOWED, "{line}");
+        if response.status() == StatusCode::NOT_FOUND {
+            assert_eq!(error(response).await["code"], "object_not_found", "{line}");
+        }
+        routes += 1;
+    }
+    assert_eq!(routes, 12);
 }

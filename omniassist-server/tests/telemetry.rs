@@ -320,3 +320,39 @@ async fn a_refusal_and_a_cut_keep_their_reasons() {
     let found: Vec<_> = chats.iter().map(|(_, span)| span.get("gen_ai.response.finish_reasons")).collect();
     assert_eq!(found, [Some(r#"["content_filter"]"#), Some(r#"["length"]"#), Some(r#"["eot"]"#)]);
 }
+
+#[cfg(all(feature = "openai", feature = "gemini", feature = "anthropic"))]
+#[tokio::test]
+async fn providers_have_the_names_of_the_conventions() {
+    use omniassist_server::provider::Fallback;
+    use omniassist_server::provider::openai::Vendor;
+    use omniassist_server::{AnthropicProvider, GeminiProvider, LlmProvider, OpenAiChatProvider};
+
+    const NOWHERE: &str = "http://127.0.0.1:9/v1";
+    async fn name_of(provider: impl LlmProvider) -> String {
+        let (recorder, _guard) = Recorder::install();
+        drop(Assistant::builder(provider).build().unwrap().run(ask()));
+        closed(&recorder).await[0].fields["gen_ai.provider.name"].clone()
+    }
+    let chat = |vendor| OpenAiChatProvider::builder().vendor(vendor).api_key("k").base_url(NOWHERE);
+    for (vendor, name) in [
+        (Vendor::AZURE, "azure.ai.openai"),
+        (Vendor::DEEPSEEK, "deepseek"),
+        (Vendor::GROQ, "groq"),
+        (Vendor::MISTRAL, "mistral_ai"),
+        (Vendor::MOONSHOT, "moonshot_ai"),
+        (Vendor::OPENAI, "openai"),
+        (Vendor::PERPLEXITY, "perplexity"),
+        (Vendor::XAI, "x_ai"),
+        // The conventions have no name for the others.
+        (Vendor::OLLAMA, "ollama"),
+    ] {
+        assert_eq!(name_of(chat(vendor).model("m").build().unwrap()).await, name);
+    }
+    let gemini = || GeminiProvider::builder().api_key("k").base_url(NOWHERE).build().unwrap();
+    let anthropic = AnthropicProvider::builder().api_key("k").base_url(NOWHERE).build().unwrap();
+    assert_eq!(name_of(gemini()).await, "gcp.gemini");
+    assert_eq!(name_of(anthropic).await, "anthropic");
+    let chain = Fallback::new(chat(Vendor::OPENAI).build().unwrap()).or(gemini());
+    assert_eq!(name_of(chain).await, "openai|gcp.gemini");
+}

@@ -194,3 +194,38 @@ async fn dropping_the_server_closes_its_connections() {
     assert_ne!(read(&mut client).await.1, "open");
     assert!(TcpStream::connect(address).await.is_err());
 }
+
+#[tokio::test]
+async fn a_request_is_taken_once_it_is_complete() {
+    let server = serve(Reply::status(200)).await;
+    let mut client = TcpStream::connect(server.address()).await.unwrap();
+    client.set_nodelay(true).unwrap();
+    for byte in REQUEST {
+        assert!(server.requests().is_empty());
+        client.write_all(&[*byte]).await.unwrap();
+        tokio::task::yield_now().await;
+    }
+    let request = server.request(1).await;
+    assert_eq!((request.header("x-key"), &request.body[..]), (Some("k"), &b"{\"a\":1}"[..]));
+}
+
+#[tokio::test]
+async fn nonsense_is_refused() {
+    let long = [b'a'; (64 << 10) + 1];
+    for (bytes, fault) in [
+        (&b"\r\n\r\n"[..], "the request line has no path"),
+        (b"GET / HTTP/1.1\r\nnope\r\n\r\n", "a header without a colon"),
+        (b"GET / HTTP/1.1\r\ncontent-length: x\r\n\r\n", "the content length is no number"),
+        (
+            b"GET / HTTP/1.1\r\ntransfer-encoding: chunked\r\n\r\n",
+            "a request with a transfer encoding, which the fake provider does not read",
+        ),
+        (&long, "the request's head is too long"),
+    ] {
+        let server = FakeProvider::start().await.unwrap();
+        let mut client = TcpStream::connect(server.address()).await.unwrap();
+        client.write_all(bytes).await.unwrap();
+        assert_ne!(read(&mut client).await.1, "open");
+        assert_eq!(server.take_faults(), [fault]);
+    }
+}

@@ -152,3 +152,52 @@ async fn a_tool_changes_the_shared_state() {
     json_patch::patch(&mut client, &patch).unwrap();
     assert_eq!(client, json!({ "cart": ["tea", "milk"], "open": true }));
 }
+
+/// Runs a tool, and returns the changes of the shared state.
+async fn changes(tool: Tool, posted: Option<Value>) -> Vec<RunEvent> {
+    let mut events = events_of(tool, posted).await;
+    events.retain(|event| matches!(event, RunEvent::StateSnapshot(_) | RunEvent::StateDelta(_)));
+    events
+}
+
+#[tokio::test]
+async fn a_client_without_state_gets_the_whole_first() {
+    async fn work(call: ToolContext) -> Result<(), ToolError> {
+        call.update_shared_state(|state| *state = json!({ "cart": [] }));
+        tokio::task::yield_now().await;
+        tokio::time::sleep(Duration::from_millis(20)).await;
+        call.update_shared_state(|state| state["cart"] = json!(["tea"]));
+        call.update_shared_state(|state| state["paid"] = json!(true));
+        Ok(())
+    }
+    let changes = changes(Tool::new("work", "Works", work), None).await;
+    let [RunEvent::StateSnapshot(whole), RunEvent::StateDelta(patch)] = &changes[..] else {
+        panic!("{changes:?}")
+    };
+    let mut client = whole.to_value();
+    assert_eq!(client, json!({ "cart": [] }));
+    json_patch::patch(&mut client, &patch.to::<json_patch::Patch>().unwrap()).unwrap();
+    assert_eq!(client, json!({ "cart": ["tea"], "paid": true }));
+}
+
+#[tokio::test]
+async fn no_path_leads_into_a_prototype() {
+    async fn work(call: ToolContext) -> Result<(), ToolError> {
+        assert_eq!(call.run().shared_state(), json!({ "a": {}, "n": 1 }));
+        call.update_shared_state(|state| {
+            state["a"]["__proto__"] = json!({ "x": 2 });
+            state["constructor"] = json!({ "prototype": { "y": 3 } });
+        });
+        Ok(())
+    }
+    async fn replace(call: ToolContext) -> Result<(), ToolError> {
+        call.update_shared_state(|state| state["n"] = json!({ "constructor": 1 }));
+        Ok(())
+    }
+    let posted = Some(json!({ "a": { "__proto__": { "x": 1 } }, "n": 1 }));
+    assert_eq!(changes(Tool::new("work", "Works", work), posted.clone()).await, []);
+    let changes = changes(Tool::new("work", "Works", replace), posted).await;
+    let [RunEvent::StateDelta(patch)] = &changes[..] else { panic!("{changes:?}") };
+    let replaced = json!([{ "op": "replace", "path": "/n", "value": { "constructor": 1 } }]);
+    assert_eq!(patch.to_value(), replaced);
+}

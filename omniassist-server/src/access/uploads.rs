@@ -94,28 +94,3 @@ impl Drop for Upload {
         self.release();
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn memory_is_counted_to_the_byte_and_given_back() {
-        let mut limits = Limits::default();
-        (limits.max_body_bytes_per_principal, limits.max_body_bytes_in_flight) = (10, 15);
-        let uploads = Arc::new(Uploads::default());
-        let (ann, bob) = (Principal::new("ann"), Principal::new("bob"));
-        let (mut one, mut two) = (uploads.begin(ann.clone()), uploads.begin(ann));
-        assert_eq!(one.grow_to(6, &limits), Ok(()));
-        assert_eq!(two.grow_to(5, &limits), Err(UploadsFull::OfPrincipal));
-        assert_eq!(two.grow_to(4, &limits), Ok(()));
-        let (mut other, mut anonymous) = (uploads.begin(bob), uploads.begin(Principal::anonymous()));
-        assert_eq!(other.grow_to(6, &limits), Err(UploadsFull::OfAll));
-        assert_eq!(other.grow_to(5, &limits), Ok(()));
-        assert_eq!(anonymous.grow_to(1, &limits), Err(UploadsFull::OfAll));
-        drop((one, two, other));
-        assert_eq!(anonymous.grow_to(15, &limits), Ok(()));
-        drop(anonymous);
-        assert!(uploads.lock().by_principal.is_empty() && uploads.lock().total == 0);
-    }
-}

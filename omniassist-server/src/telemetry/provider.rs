@@ -26,31 +26,3 @@ fn known_name(name: &str) -> &str {
         name => name,
     }
 }
-
-#[cfg(all(test, feature = "openai"))]
-mod tests {
-    use super::provider_name;
-    use crate::provider::openai::Vendor;
-
-    #[test]
-    fn providers_have_the_names_of_the_conventions() {
-        for (name, known) in [
-            ("anthropic", "anthropic"),
-            ("gemini", "gcp.gemini"),
-            ("openai-chat", "openai"),
-            ("openai-chat|gemini", "openai|gcp.gemini"),
-            (Vendor::AZURE.name(), "azure.ai.openai"),
-            (Vendor::DEEPSEEK.name(), "deepseek"),
-            (Vendor::GROQ.name(), "groq"),
-            (Vendor::MISTRAL.name(), "mistral_ai"),
-            (Vendor::MOONSHOT.name(), "moonshot_ai"),
-            (Vendor::OPENAI.name(), "openai"),
-            (Vendor::PERPLEXITY.name(), "perplexity"),
-            (Vendor::XAI.name(), "x_ai"),
-            // The conventions have no name for the others.
-            (Vendor::OLLAMA.name(), "ollama"),
-        ] {
-            assert_eq!(provider_name(name), known, "{name}");
-        }
-    }
-}

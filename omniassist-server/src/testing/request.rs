@@ -66,37 +66,3 @@ impl FakeRequest {
         Ok(Some(Self { method, path, headers, body }))
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_request_is_taken_once_it_is_complete() {
-        let whole = b"POST /v1/x?q HTTP/1.1\r\nA: b\r\ncontent-length: 3\r\n\r\nabcPOST";
-        let mut received = BytesMut::new();
-        for (at, byte) in whole.iter().enumerate() {
-            received.extend_from_slice(&[*byte]);
-            let taken = FakeRequest::take(&mut received).unwrap();
-            assert_eq!(taken.is_some(), at == whole.len() - 5, "at {at}");
-            if let Some(request) = taken {
-                assert_eq!((request.method.as_str(), request.path.as_str()), ("POST", "/v1/x?q"));
-                assert_eq!((request.header("a"), &*request.body), (Some("b"), &b"abc"[..]));
-            }
-        }
-        assert_eq!(received, "POST");
-    }
-
-    #[test]
-    fn nonsense_is_refused() {
-        for bytes in [
-            &b"\r\n\r\n"[..],
-            b"GET / HTTP/1.1\r\nnope\r\n\r\n",
-            b"GET / HTTP/1.1\r\ncontent-length: x\r\n\r\n",
-            b"GET / HTTP/1.1\r\ntransfer-encoding: chunked\r\n\r\n",
-        ] {
-            assert!(FakeRequest::take(&mut BytesMut::from(bytes)).is_err(), "{bytes:?}");
-        }
-        assert!(FakeRequest::take(&mut BytesMut::from(&[b'a'; MAX_HEAD + 1][..])).is_err());
-    }
-}

@@ -80,12 +80,6 @@ impl Clients {
         });
         client
     }
-
-    /// Runtimes that have a client.
-    #[cfg(test)]
-    pub(super) fn runtimes(&self) -> usize {
-        self.table.read().len()
-    }
 }
 
 impl Table {
@@ -124,4 +118,40 @@ fn make(recipe: &Recipe) -> Result<reqwest::Client> {
     recipe().build().map_err(|error| {
         Error::configuration("the HTTP client cannot be set up").with_source(error.without_url())
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Barrier;
+    use std::sync::atomic::AtomicUsize;
+    use std::thread;
+
+    use tokio::runtime::Builder;
+
+    use super::*;
+
+    #[test]
+    fn each_runtime_has_one_client_until_it_ends() {
+        let (made, both) = (AtomicUsize::new(0), Barrier::new(2));
+        let recipe = move || {
+            let client = reqwest::Client::builder();
+            if made.fetch_add(1, Ordering::Relaxed) == 0 {
+                return client;
+            }
+            both.wait();
+            // As in a process that may not read files any more: the first client must serve.
+            client.user_agent("\n")
+        };
+        let clients = Clients::new(recipe).unwrap();
+        let [early, late] = [(); 2].map(|()| Builder::new_current_thread().enable_all().build().unwrap());
+        clients.of(early.handle());
+        thread::scope(|threads| {
+            for _ in 0..2 {
+                threads.spawn(|| clients.of(late.handle()));
+            }
+        });
+        assert_eq!(clients.table.read().len(), 2);
+        drop((early, late));
+        assert_eq!(clients.table.read().len(), 0);
+    }
 }

@@ -19,9 +19,6 @@ mod retry;
 mod retry_after;
 mod sender;
 mod shared;
-#[cfg(test)]
-#[cfg(feature = "testing")]
-mod tests;
 mod tls;
 
 pub(crate) use loopback::is_loopback;

@@ -6,6 +6,7 @@ mod log;
 mod output;
 mod registry;
 mod run;
+mod schema_check;
 mod schemas;
 
 use http::Extensions;

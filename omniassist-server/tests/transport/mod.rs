@@ -6,6 +6,7 @@ mod drops;
 mod framing;
 mod gzip;
 mod http2;
+mod network;
 mod repeats;
 mod runtimes;
 

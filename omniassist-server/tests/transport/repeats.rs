@@ -74,9 +74,12 @@ async fn what_will_not_pass_is_not_repeated() {
     for failure in [
         Reply::status(400),
         Reply::status(401),
+        Reply::status(402),
         Reply::status(403),
         Reply::status(404),
         Reply::status(413),
+        Reply::status(422),
+        Reply::status(501),
         Reply::status(307),
         Reply::json(429, &quota),
         Reply::sse(body("QUOTA")),
@@ -159,4 +162,50 @@ async fn a_wait_that_is_too_long_fails_at_once_and_says_how_long() {
         let server = serve([Reply::status(503).header("retry-after-ms", value), good()]).await;
         assert_eq!(hear_with(&server, limits.clone()).await.is_whole(), repeated, "{value}");
     }
+}
+
+#[tokio::test]
+async fn every_form_of_retry_after_is_read() {
+    let error = async |headers: &[(&str, &str)]| {
+        let date = ("date", "Sun, 06 Nov 1994 08:49:37 GMT");
+        let headers = headers.iter().chain([&date]);
+        let reply = headers.fold(Reply::status(429), |reply, (name, value)| reply.header(*name, *value));
+        hear_with(&serve([reply]).await, once()).await.error().retry_after()
+    };
+    let ms = Duration::from_millis;
+    for (value, expected) in [
+        ("0", Some(ms(0))),
+        ("7", Some(ms(7_000))),
+        (" 1.5 ", Some(ms(1_500))),
+        ("86400", Some(ms(86_400_000))),
+        ("1e300", Some(Duration::MAX)),
+        ("-1", None),
+        ("NaN", None),
+        ("inf", None),
+        ("soon", None),
+        ("", None),
+        ("Sun, 06 Nov 1994 08:49:47 GMT", Some(ms(10_000))),
+        ("Sun, 06 Nov 1994 08:49:37 GMT", Some(ms(0))),
+        ("Sat, 05 Nov 1994 08:49:37 GMT", Some(ms(0))),
+        ("Sun, 06 Nov 1994 08:49:47 CET", None),
+        ("Sun, 99 Nov 1994 08:49:47 GMT", None),
+        ("Sun, 06 Nov 99999999999999999999 08:49:47 GMT", None),
+        ("Sun, 06 Nov", None),
+    ] {
+        assert_eq!(error(&[("retry-after", value)]).await, expected, "{value}");
+    }
+    for (millis, expected) in [("250", ms(250)), ("-250", ms(7_000))] {
+        assert_eq!(error(&[("retry-after", "7"), ("retry-after-ms", millis)]).await, Some(expected));
+    }
+}
+
+#[tokio::test]
+async fn no_wait_is_longer_than_the_maximum() {
+    let mut limits = limits();
+    limits.max_retries = 8;
+    (limits.retry_base_delay, limits.retry_max_delay) =
+        (Duration::from_secs(3_600), Duration::from_millis(1));
+    let server = serve(std::iter::repeat_n(Reply::status(500), 8).chain([good()])).await;
+    let heard = tokio::time::timeout(Duration::from_secs(30), hear_with(&server, limits)).await;
+    assert!(heard.is_ok_and(|heard| heard.is_whole()));
 }

@@ -99,3 +99,26 @@ async fn a_runtime_outlives_its_providers_without_a_trace() {
     };
     tokio::time::timeout(Duration::from_secs(30), left).await.expect("tasks are left");
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn a_runtime_that_has_ended_takes_its_connections_along() {
+    const RUNTIMES: usize = 12;
+    let server = serve([]).await;
+    server.otherwise(Reply::sse(body("hello END")));
+    let provider = provider(&server.base_url(), once());
+    let all = move || {
+        for _ in 0..RUNTIMES {
+            let runtime = Builder::new_current_thread().enable_all().build().unwrap();
+            for _ in 0..2 {
+                assert!(runtime.block_on(hear(provider.stream(hello()))).is_whole());
+            }
+            // One more whose answer is under way at the end.
+            let mut half = provider.stream(hello());
+            runtime.block_on(half.next()).unwrap().unwrap();
+        }
+    };
+    tokio::task::spawn_blocking(all).await.unwrap();
+    // No request went out on a connection that had died.
+    let connections = server.events().iter().map(|event| event.connection).max();
+    assert_eq!((connections, server.requests().len()), (Some(RUNTIMES - 1), 3 * RUNTIMES));
+}

@@ -11,8 +11,6 @@ mod normalise;
 mod pattern;
 mod reference;
 mod rules;
-#[cfg(test)]
-mod tests;
 mod validate;
 mod values;
 mod verify;

@@ -1,15 +1,11 @@
 //! Compares the check of arguments with the crate `jsonschema`.
 
+use omniassist_server::core::JsonText;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::{ArgumentCheck, SchemaLimits};
-
-fn check(schema: &Value, value: &Value) -> Result<(), String> {
-    ArgumentCheck::lenient(SchemaLimits::default())
-        .check_value(schema, value)
-        .map_err(|text| text.to_string())
-}
+use super::no_tools;
+use omniassist_server::Tool;
 
 fn value() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
@@ -47,7 +43,6 @@ fn schema() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(json!({})),
         Just(json!(true)),
-        Just(json!(false)),
         types().prop_map(|t| json!({"type": t})),
         prop::collection::hash_set(types(), 1..3)
             .prop_map(|t| json!({"type": t.into_iter().collect::<Vec<_>>()})),
@@ -158,18 +153,49 @@ fn has_loop(root: &Value) -> bool {
     all(root, root)
 }
 
+/// Adds what providers ask of schemas: an array has `items`.
+fn complete(schema: &mut Value) {
+    match schema {
+        Value::Object(keywords) => {
+            let is_array = |kind: &Value| {
+                kind == "array" || kind.as_array().is_some_and(|kinds| kinds.contains(&json!("array")))
+            };
+            if keywords.get("type").is_some_and(is_array)
+                && !keywords.get("items").is_some_and(Value::is_object)
+            {
+                keywords.insert("items".to_owned(), json!({}));
+            }
+            keywords
+                .iter_mut()
+                .filter(|(key, _)| !["const", "enum"].contains(&key.as_str()))
+                .for_each(|(_, value)| complete(value));
+        }
+        Value::Array(schemas) => schemas.iter_mut().for_each(complete),
+        _ => {}
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() })]
     #[test]
-    fn a_value_fits_exactly_when_jsonschema_accepts_it(root in schema(), a in schema(), b in schema(), values in prop::collection::vec(value(), 1..6)) {
-        let mut root = root;
-        if let Value::Object(r) = &mut root { r.insert("$defs".into(), json!({"A": a, "B": b})); }
+    fn arguments_fit_exactly_when_jsonschema_accepts_them(
+        (value_schema, a, b) in (schema(), schema(), schema()),
+        values in prop::collection::vec(value(), 1..6),
+    ) {
+        let mut root = json!({"type": "object", "properties": {"v": value_schema}, "$defs": {"A": a, "B": b}});
+        complete(&mut root);
         prop_assume!(!has_loop(&root));
-        let Ok(v) = jsonschema::options().with_pattern_options(jsonschema::PatternOptions::regex()).build(&root) else { return Ok(()) };
+        let tools = no_tools();
+        let registered = tools.register(Tool::front_end_with_schema("check", "Checks", root.clone()));
+        prop_assume!(registered.is_ok());
+        let theirs = jsonschema::options().with_pattern_options(jsonschema::PatternOptions::regex()).build(&root);
+        let Ok(theirs) = theirs else { return Ok(()) };
         for value in values {
-            let ours = check(&root, &value);
-            let theirs: Vec<String> = v.iter_errors(&value).map(|e| format!("at {}: {e}", e.instance_path())).collect();
-            prop_assert_eq!(ours.is_ok(), theirs.is_empty(), "{} {} ours {:?} theirs {:?}", root, value, ours, theirs);
+            let arguments = json!({"v": value});
+            let ours = tools.snapshot().check("check", &JsonText::from_value(&arguments));
+            let errors = theirs.iter_errors(&arguments).map(|error| format!("at {}: {error}", error.instance_path()));
+            let errors: Vec<String> = errors.collect();
+            prop_assert_eq!(ours.is_ok(), errors.is_empty(), "{} {} ours {:?} theirs {:?}", root, arguments, ours, errors);
         }
     }
 }
