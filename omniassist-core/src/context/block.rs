@@ -32,21 +32,10 @@ impl ContextBlock {
         &self.0
     }
 
-    /// Returns the digest of the block. The time is linear in its size.
-    pub(super) fn digest(&self) -> ContextDigest {
-        ContextDigest::of(self.as_str().as_bytes())
-    }
-
     /// Converts the block into a text, without copying it.
     #[must_use]
     pub fn into_text(self) -> Text {
         self.0
-    }
-}
-
-impl AsRef<str> for ContextBlock {
-    fn as_ref(&self) -> &str {
-        self.as_str()
     }
 }
 
@@ -81,39 +70,4 @@ pub struct ContextReceipt {
     pub summarised: bool,
     /// `true` if a summary was needed and could not be made, so that the block holds the bullets.
     pub summary_failed: bool,
-}
-
-/// A digest of a block, as a key for caching summaries. It is the same on every machine and in every version.
-///
-/// The digest is 128-bit FNV-1a ([draft-eastlake-fnv](https://datatracker.ietf.org/doc/draft-eastlake-fnv/)), which is
-/// not cryptographic: an attacker can construct blocks that collide. If clients do not trust each other, keep one cache
-/// per principal.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct ContextDigest(u128);
-
-impl ContextDigest {
-    pub(super) fn of(bytes: &[u8]) -> Self {
-        const OFFSET_BASIS: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
-        const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
-        Self(bytes.iter().fold(OFFSET_BASIS, |hash, byte| (hash ^ u128::from(*byte)).wrapping_mul(PRIME)))
-    }
-}
-
-impl fmt::Display for ContextDigest {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:032x}", self.0)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::ContextDigest;
-
-    /// Test vectors of the FNV draft.
-    #[test]
-    fn the_digest_is_fnv_1a_128() {
-        assert_eq!(ContextDigest::of(b"").to_string(), "6c62272e07bb014262b821756295c58d");
-        assert_eq!(ContextDigest::of(b"a").to_string(), "d228cb696f1a8caf78912b704e4a8964");
-        assert_eq!(ContextDigest::of(b"foobar").to_string(), "343e1662793c64bf6f0d3597ba446f18");
-    }
 }

@@ -1,10 +1,7 @@
 use std::error::Error as StdError;
 use std::sync::Arc;
 
-use super::{
-    ContextBlock, ContextDigest, ContextReceipt, ContextSummariser, Summary, SummaryRequest, SummaryUsage,
-    write,
-};
+use super::{ContextBlock, ContextReceipt, ContextSummariser, Summary, SummaryRequest, SummaryUsage, write};
 use crate::Text;
 
 const SUMMARY: &str = "Summary:\n";
@@ -73,12 +70,6 @@ impl Compressed {
     pub fn summary_request(&self) -> Option<SummaryRequest<'_>> {
         let block = self.client.as_ref().filter(|_| self.needs_summary())?;
         Some(SummaryRequest { block, max_bytes: self.max_bytes })
-    }
-
-    /// Returns the digest of the client's block before a summary. The time is linear in the size of the block.
-    #[must_use]
-    pub fn digest(&self) -> ContextDigest {
-        self.client.as_ref().map_or_else(|| ContextDigest::of(&[]), ContextBlock::digest)
     }
 
     /// Calls the summariser if the block [needs a summary](Self::needs_summary).

@@ -1,6 +1,5 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-use std::io::{self, Write};
 use std::sync::Arc;
 
 use super::entry::{Entries, Entry};
@@ -240,23 +239,6 @@ impl fmt::Debug for ContextCompressor {
     }
 }
 
-/// Counts the bytes that are written to it.
-struct Counter(usize);
-
-impl Write for Counter {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0 += bytes.len();
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
 fn json_bytes(message: &ContextMessage) -> usize {
-    let mut counter = Counter(0);
-    // Neither the counter nor a `Value` can fail.
-    let _ = serde_json::to_writer(&mut counter, message);
-    counter.0
+    serde_json::to_vec(message).map_or(0, |json| json.len())
 }

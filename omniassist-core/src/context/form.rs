@@ -5,8 +5,9 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 
+use super::generic::{self, is_empty, text};
+use super::sort;
 use super::write::{self, Caps};
-use super::{generic, sort};
 
 const NAMES: [&str; 5] = ["form", "formId", "formName", "id", "name"];
 const EVENTS: [&str; 4] = ["event", "action", "status", "state"];
@@ -17,8 +18,6 @@ pub(super) struct Form<'a> {
     name: Option<&'a str>,
     event: Option<&'a str>,
     fields: Vec<Field<'a>>,
-    /// The index of each field, by name and occurrence. It is built for the second message of the form.
-    places: HashMap<(&'a str, usize), usize>,
     errors: Vec<&'a Value>,
 }
 
@@ -43,8 +42,11 @@ impl<'a> Form<'a> {
         for key in ["fields", "values", "data"] {
             match map.get(key) {
                 Some(Value::Object(values)) => {
-                    fields
-                        .extend(sort::entries(values).filter_map(|(name, value)| Field::named(name, value)));
+                    fields.extend(
+                        sort::entries(values)
+                            .into_iter()
+                            .filter_map(|(name, value)| Field::named(name, value)),
+                    );
                 }
                 Some(Value::Array(items)) => fields.extend(items.iter().filter_map(Field::read)),
                 _ => {}
@@ -55,8 +57,7 @@ impl<'a> Form<'a> {
         }
         let errors =
             ["errors", "error"].iter().filter_map(|key| map.get(*key)).filter(|errors| !is_empty(errors));
-        let form =
-            Self { name, event: event_of(map), fields, places: HashMap::new(), errors: errors.collect() };
+        let form = Self { name, event: event_of(map), fields, errors: errors.collect() };
         let says_something = form.name.is_some() || !form.fields.is_empty() || !form.errors.is_empty();
         says_something.then_some(form)
     }
@@ -67,23 +68,14 @@ impl<'a> Form<'a> {
 
     /// Applies a later state of the same form: merges its fields, and replaces the event and errors.
     pub(super) fn update(&mut self, later: Self) {
-        if self.places.is_empty() {
-            self.places = places(&self.fields);
-        }
-        let mut seen: HashMap<&str, usize> = HashMap::new();
-        for field in later.fields {
-            let occurrence = seen.entry(field.name).or_default();
-            let key = (field.name, *occurrence);
-            *occurrence += 1;
-            match self.places.get(&key).and_then(|place| self.fields.get_mut(*place)) {
+        let places: HashMap<_, _> = keys(&self.fields).into_iter().zip(0..).collect();
+        for (key, field) in keys(&later.fields).into_iter().zip(later.fields) {
+            match places.get(&key).and_then(|place| self.fields.get_mut(*place)) {
                 Some(known) => {
                     known.label = field.label.or(known.label);
                     known.value = field.value;
                 }
-                None => {
-                    self.places.insert(key, self.fields.len());
-                    self.fields.push(field);
-                }
+                None => self.fields.push(field),
             }
         }
         self.event = later.event;
@@ -101,11 +93,10 @@ impl<'a> Form<'a> {
             write::name(out, event, caps);
             out.push(')');
         }
-        for (index, field) in self.fields.iter().take(caps.fields).enumerate() {
-            out.push_str(if index == 0 { ": " } else { ", " });
-            field.write(out, caps);
+        if !self.fields.is_empty() {
+            out.push_str(": ");
         }
-        generic::more(out, self.fields.len(), caps);
+        generic::list(out, &self.fields, caps, |out, field| field.write(out, caps));
         for errors in &self.errors {
             out.push_str("; errors: ");
             write_errors(out, errors, caps);
@@ -113,15 +104,15 @@ impl<'a> Form<'a> {
     }
 }
 
-fn places<'a>(fields: &[Field<'a>]) -> HashMap<(&'a str, usize), usize> {
+/// Returns the name of each field and how many fields before it have the same name.
+fn keys<'a>(fields: &[Field<'a>]) -> Vec<(&'a str, usize)> {
     let mut seen: HashMap<&str, usize> = HashMap::new();
-    let mut places = HashMap::with_capacity(fields.len());
-    for (place, field) in fields.iter().enumerate() {
-        let occurrence = seen.entry(field.name).or_default();
-        places.insert((field.name, *occurrence), place);
-        *occurrence += 1;
-    }
-    places
+    let mut number = |name| {
+        let number = seen.entry(name).or_default();
+        *number += 1;
+        *number
+    };
+    fields.iter().map(|field| (field.name, number(field.name))).collect()
 }
 
 impl<'a> Field<'a> {
@@ -130,7 +121,7 @@ impl<'a> Field<'a> {
         match value {
             Value::Object(map) if map.contains_key("value") || map.contains_key("checked") => {
                 let value = value_of(map)?;
-                Some(Self { name, label: text(map, "label"), value })
+                Some(Self { name, label: text(map, &["label"]), value })
             }
             _ => Some(Self { name, label: None, value: Cow::Borrowed(value) }),
         }
@@ -140,8 +131,8 @@ impl<'a> Field<'a> {
     fn read(item: &'a Value) -> Option<Self> {
         match item {
             Value::Object(map) => {
-                let label = text(map, "label");
-                let name = ["name", "field", "key", "id"].iter().find_map(|key| text(map, key)).or(label)?;
+                let label = text(map, &["label"]);
+                let name = text(map, &["name", "field", "key", "id"]).or(label)?;
                 Some(Self { name, label, value: value_of(map)? })
             }
             Value::Array(pair) => match pair.as_slice() {
@@ -168,7 +159,7 @@ impl<'a> Field<'a> {
 /// Returns the value of a described field. The value of a checkbox is its state. A radio button that is not selected, and
 /// a description without a value, have none.
 fn value_of(map: &Map<String, Value>) -> Option<Cow<'_, Value>> {
-    let kind = text(map, "type").unwrap_or_default();
+    let kind = text(map, &["type"]).unwrap_or_default();
     match map.get("checked") {
         Some(Value::Bool(false)) if kind.eq_ignore_ascii_case("radio") => None,
         Some(checked @ Value::Bool(_)) if !kind.eq_ignore_ascii_case("radio") => Some(Cow::Borrowed(checked)),
@@ -178,31 +169,19 @@ fn value_of(map: &Map<String, Value>) -> Option<Cow<'_, Value>> {
 
 fn write_errors(out: &mut String, errors: &Value, caps: Caps) {
     match errors {
-        Value::Object(map) => generic::pairs(out, sort::entries(map), map.len(), caps),
-        Value::Array(items) => {
-            for (index, item) in items.iter().take(caps.fields).enumerate() {
-                if index > 0 {
-                    out.push_str(", ");
-                }
-                write_error(out, item, caps);
-            }
-            generic::more(out, items.len(), caps);
-        }
+        Value::Object(map) => generic::pairs(out, map, caps),
+        Value::Array(items) => generic::list(out, items, caps, |out, item| write_error(out, item, caps)),
         _ => write::value(out, errors, caps),
     }
 }
 
 fn write_error(out: &mut String, item: &Value, caps: Caps) {
     let entry = item.as_object().and_then(|map| {
-        let name = ["field", "name", "path", "key"].iter().find_map(|key| text(map, key))?;
+        let name = text(map, &["field", "name", "path", "key"])?;
         Some((name, map.get("message").or_else(|| map.get("error"))?))
     });
     match entry {
-        Some((name, message)) => {
-            write::name(out, name, caps);
-            out.push_str(" = ");
-            write::value(out, message, caps);
-        }
+        Some((name, message)) => generic::pair(out, name, message, caps),
         None => write::value(out, item, caps),
     }
 }
@@ -210,15 +189,13 @@ fn write_error(out: &mut String, item: &Value, caps: Caps) {
 fn name_of(value: &Value) -> Option<&str> {
     match value {
         Value::String(name) if !name.is_empty() => Some(name),
-        Value::Object(map) => {
-            ["id", "name"].iter().find_map(|key| text(map, key)).filter(|name| !name.is_empty())
-        }
+        Value::Object(map) => text(map, &["id", "name"]).filter(|name| !name.is_empty()),
         _ => None,
     }
 }
 
 fn event_of(map: &Map<String, Value>) -> Option<&str> {
-    let event = EVENTS.iter().find_map(|key| text(map, key)).filter(|event| !event.is_empty());
+    let event = text(map, &EVENTS).filter(|event| !event.is_empty());
     event.or_else(|| (map.get("submitted") == Some(&Value::Bool(true))).then_some("submitted"))
 }
 
@@ -227,18 +204,4 @@ fn says_the_same(name: &str, label: &str) -> bool {
         text.chars().filter(|char| char.is_alphanumeric()).flat_map(char::to_lowercase).collect()
     };
     letters(name) == letters(label)
-}
-
-fn text<'a>(map: &'a Map<String, Value>, key: &str) -> Option<&'a str> {
-    map.get(key)?.as_str()
-}
-
-fn is_empty(value: &Value) -> bool {
-    match value {
-        Value::Null => true,
-        Value::String(text) => text.is_empty(),
-        Value::Array(items) => items.is_empty(),
-        Value::Object(map) => map.is_empty(),
-        Value::Bool(_) | Value::Number(_) => false,
-    }
 }

@@ -88,7 +88,7 @@ mod summary;
 mod template;
 mod write;
 
-pub use block::{ContextBlock, ContextDigest, ContextReceipt};
+pub use block::{ContextBlock, ContextReceipt};
 pub use compressed::Compressed;
 pub use compressor::{
     ContextCompressor, DEFAULT_HOST_WINDOW, DEFAULT_MAX_BYTES, DEFAULT_MAX_ENTRY_BYTES, DEFAULT_MAX_FIELDS,

@@ -1,9 +1,9 @@
 //! The template of `navigation`: the page that was opened, and the previous page.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
+use super::generic::{self, is_empty, text};
 use super::write::{self, Caps};
-use super::{generic, sort};
 
 const TO: [&str; 9] = ["to", "path", "url", "href", "pathname", "fullPath", "location", "route", "page"];
 const FROM: [&str; 3] = ["from", "referrer", "previous"];
@@ -32,12 +32,12 @@ impl<'a> Address<'a> {
         match value {
             Value::String(path) if !path.is_empty() => Some(Self { path, search: "", hash: "" }),
             Value::Object(map) => {
-                let path = ["fullPath", "pathname", "path", "href", "url", "name"]
-                    .iter()
-                    .find_map(|key| text(map, key).filter(|path| !path.is_empty()).map(|path| (*key, path)));
+                let path = ["fullPath", "pathname", "path", "href", "url", "name"].iter().find_map(|key| {
+                    text(map, &[*key]).filter(|path| !path.is_empty()).map(|path| (*key, path))
+                });
                 let (key, path) = path?;
                 let whole = matches!(key, "fullPath" | "href" | "url");
-                let part = |name| if whole { "" } else { text(map, name).unwrap_or_default() };
+                let part = |name| if whole { "" } else { text(map, &[name]).unwrap_or_default() };
                 Some(Self { path, search: part("search"), hash: part("hash") })
             }
             _ => None,
@@ -72,7 +72,7 @@ impl<'a> Navigation<'a> {
         };
         let (key, mut to) = TO.iter().find_map(|key| Some((*key, Address::read(map.get(*key)?)?)))?;
         if to.search.is_empty() && !to.path.contains('?') {
-            to.search = text(map, "search").filter(|search| search.starts_with('?')).unwrap_or_default();
+            to.search = text(map, &["search"]).filter(|search| search.starts_with('?')).unwrap_or_default();
         }
         let inner = map.get(key).and_then(Value::as_object);
         let params = [Some(map), inner]
@@ -83,7 +83,7 @@ impl<'a> Navigation<'a> {
         Some(Self {
             to,
             from: FROM.iter().find_map(|key| Address::read(map.get(*key)?)),
-            title: TITLE.iter().find_map(|key| text(map, key)).filter(|title| !title.is_empty()),
+            title: text(map, &TITLE).filter(|title| !title.is_empty()),
             params: params.collect(),
         })
     }
@@ -114,23 +114,9 @@ impl<'a> Navigation<'a> {
         for (index, value) in self.params.iter().enumerate() {
             out.push_str(if index == 0 { " with " } else { ", " });
             match value {
-                Value::Object(map) => generic::pairs(out, sort::entries(map), map.len(), caps),
+                Value::Object(map) => generic::pairs(out, map, caps),
                 _ => write::value(out, value, caps),
             }
         }
-    }
-}
-
-fn text<'a>(map: &'a Map<String, Value>, key: &str) -> Option<&'a str> {
-    map.get(key)?.as_str()
-}
-
-fn is_empty(value: &Value) -> bool {
-    match value {
-        Value::Null => true,
-        Value::String(text) => text.is_empty(),
-        Value::Array(items) => items.is_empty(),
-        Value::Object(map) => map.is_empty(),
-        Value::Bool(_) | Value::Number(_) => false,
     }
 }

@@ -138,38 +138,28 @@ impl<'a> Redactor<'a> {
             let name = self.scrub(name, query).unwrap_or_else(|| name.clone());
             return Some(vec![Value::String(name), self.hide()]);
         }
-        let mut out: Option<Vec<Value>> = None;
-        for (index, item) in items.iter().enumerate() {
-            match (self.value_at(item, query, depth + 1), &mut out) {
-                (None, None) => {}
-                (None, Some(out)) => out.push(item.clone()),
-                (Some(clean), Some(out)) => out.push(clean),
-                (Some(clean), None) => {
-                    out = Some(items.iter().take(index).cloned().chain([clean]).collect());
-                }
-            }
-        }
-        out
+        let clean: Vec<_> = items.iter().map(|item| self.value_at(item, query, depth + 1)).collect();
+        let or_same = |(clean, item): (Option<Value>, &Value)| clean.unwrap_or_else(|| item.clone());
+        clean.iter().any(Option::is_some).then(|| clean.into_iter().zip(items).map(or_same).collect())
     }
 
     fn object(&mut self, map: &Map<String, Value>, query: bool, depth: usize) -> Option<Map<String, Value>> {
         // A page can be named `reset-password`, and is not a field.
         let hides = if query && depth == 0 { declares_secret(map) } else { self.is_secret_field(map) };
-        let mut out: Option<Map<String, Value>> = None;
-        for (index, (key, item)) in sort::entries(map).enumerate() {
+        let mut is_changed = false;
+        let mut clean = Vec::with_capacity(map.len());
+        for (key, item) in sort::entries(map) {
             let secret =
                 !is_blank(item) && ((hides && !describes_field(key, item)) || self.is_secret(key, query));
-            let clean = if secret { Some(self.hide()) } else { self.value_at(item, query, depth + 1) };
-            let clean_key = self.scrub(key, query);
-            if clean.is_none() && clean_key.is_none() && out.is_none() {
-                continue;
-            }
-            let out = out.get_or_insert_with(|| {
-                sort::entries(map).take(index).map(|(key, item)| (key.clone(), item.clone())).collect()
-            });
-            out.insert(clean_key.unwrap_or_else(|| key.clone()), clean.unwrap_or_else(|| item.clone()));
+            let value = if secret { Some(self.hide()) } else { self.value_at(item, query, depth + 1) };
+            let name = self.scrub(key, query);
+            is_changed |= value.is_some() || name.is_some();
+            clean.push((name, key, value, item));
         }
-        out
+        let or_same = |(name, key, value, item): (Option<String>, &String, Option<Value>, &Value)| {
+            (name.unwrap_or_else(|| key.clone()), value.unwrap_or_else(|| item.clone()))
+        };
+        is_changed.then(|| clean.into_iter().map(or_same).collect())
     }
 
     /// Returns `true` if the object is a field, with its name beside its value, and the value is secret.

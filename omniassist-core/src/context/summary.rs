@@ -2,7 +2,7 @@ use std::error::Error as StdError;
 use std::future::Future;
 use std::pin::Pin;
 
-use super::{ContextBlock, ContextDigest};
+use super::ContextBlock;
 use crate::{Text, Usage};
 
 /// The result of a [`ContextSummariser`]. Dropping the future cancels the summary.
@@ -46,16 +46,11 @@ pub struct SummaryRequest<'a> {
 }
 
 impl<'a> SummaryRequest<'a> {
-    /// Returns the block: redacted, escaped and delimited. It does not contain the context of the host.
+    /// Returns the block: redacted, escaped and delimited. It does not contain the context of the host. Equal blocks can
+    /// share a summary.
     #[must_use]
     pub fn block(&self) -> &'a ContextBlock {
         self.block
-    }
-
-    /// Returns the key under which a summary of this block can be cached.
-    #[must_use]
-    pub fn digest(&self) -> ContextDigest {
-        self.block.digest()
     }
 
     /// Returns the size limit of the block in bytes, which the summary should meet.

@@ -75,6 +75,13 @@ fn no_value_forges_a_pair() {
 }
 
 #[test]
+fn what_would_leave_the_line_is_escaped_as_in_json() {
+    let compressed = ContextCompressor::new()
+        .compress(&messages([("note", json!("\n\0\u{85}\u{2028}\u{e0041}a<b>\u{ff1c}"))]));
+    assert_eq!(bullets(&compressed), [r#"note: "\n\u0000\u0085\u2028\udb40\udc41a\u003cb>\uff1c""#]);
+}
+
+#[test]
 fn what_people_write_stays_readable() {
     let text = "naïve 日本語 👩‍👩‍👧 mi‌khāham 5 > 3 'q' a@b.test 100%";
     let compressed = ContextCompressor::new().compress(&messages([("note", json!(text))]));

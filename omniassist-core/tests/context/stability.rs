@@ -62,7 +62,6 @@ proptest! {
         let again = ContextCompressor::new().compress(&given);
         prop_assert_eq!(once.block(), again.block());
         prop_assert_eq!(once.receipt(), again.receipt());
-        prop_assert_eq!(once.digest(), again.digest());
 
         let reordered: Vec<_> = given
             .iter()
