@@ -30,21 +30,3 @@ pub trait DialectEncoder: Send + Sync {
         false
     }
 }
-
-impl<E: DialectEncoder + ?Sized> DialectEncoder for Box<E> {
-    fn encode(&mut self, event: &RunEvent, out: &mut BytesMut) {
-        (**self).encode(event, out);
-    }
-
-    fn finish(&mut self, out: &mut BytesMut) {
-        (**self).finish(out);
-    }
-
-    fn takes_comments(&self) -> bool {
-        (**self).takes_comments()
-    }
-
-    fn is_cut(&self) -> bool {
-        (**self).is_cut()
-    }
-}

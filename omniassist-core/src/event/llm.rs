@@ -189,6 +189,21 @@ pub enum FinishReason {
 }
 
 impl FinishReason {
+    /// Returns the reason as one word: `tool-calls`, or the provider's own word.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Stop => "stop",
+            Self::ToolCalls => "tool-calls",
+            Self::Length => "length",
+            Self::ContentFilter => "content-filter",
+            Self::Refusal => "refusal",
+            Self::Pause => "pause",
+            Self::Error => "error",
+            Self::Other(word) => word,
+        }
+    }
+
     /// Returns `true` if this reason alone means that the output was cut.
     #[must_use]
     pub fn is_cut(&self) -> bool {

@@ -8,6 +8,7 @@
 use std::borrow::Cow;
 
 use serde::de::IgnoredAny;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::message::body::Body;
@@ -34,7 +35,8 @@ pub(super) const DENIED: &str = "The user denied this call; it was not run.";
 pub(super) const CANCELLED: &str = "The user cancelled the form.";
 
 /// The result of a call, as a tool message notes it beside the content.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub(super) enum ResultKind {
     /// The call ran.
     Output,
@@ -46,24 +48,6 @@ pub(super) enum ResultKind {
     Interrupted,
     /// Likewise, and the arguments never arrived whole.
     Cut,
-}
-
-impl ResultKind {
-    pub(super) fn as_str(self) -> &'static str {
-        match self {
-            Self::Output => "output",
-            Self::Error => "error",
-            Self::Denied => "denied",
-            Self::Interrupted => "interrupted",
-            Self::Cut => "cut",
-        }
-    }
-
-    pub(super) fn parse(name: &str) -> Option<Self> {
-        [Self::Output, Self::Error, Self::Denied, Self::Interrupted, Self::Cut]
-            .into_iter()
-            .find(|kind| kind.as_str() == name)
-    }
 }
 
 /// A JSON value as the text of a tool message or of arguments: the content of a string, or else JSON.

@@ -189,15 +189,12 @@ fn state<'a>(chunk: ObjectWriter<'a>, metadata: Option<&ProviderMetadata>) -> Ob
 }
 
 /// The words that versions 5, 6 and 7 all know; any other makes the client throw.
-fn finish_reason(reason: &FinishReason) -> &'static str {
+fn finish_reason(reason: &FinishReason) -> &str {
     match reason {
-        FinishReason::Stop => "stop",
-        FinishReason::ToolCalls => "tool-calls",
-        FinishReason::Length => "length",
         // The AI SDK's own providers report a model's refusal under this word, so a UI that tells a refused answer
         // from a complete one looks for it.
-        FinishReason::ContentFilter | FinishReason::Refusal => "content-filter",
-        FinishReason::Error => "error",
+        FinishReason::Refusal => "content-filter",
         FinishReason::Pause | FinishReason::Other(_) => "other",
+        reason => reason.as_str(),
     }
 }

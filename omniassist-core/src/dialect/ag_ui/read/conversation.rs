@@ -52,20 +52,20 @@ pub(super) struct Conversation<'a> {
     pub(super) body: Body<'a>,
     pub(super) limits: &'a Limits,
     pub(super) messages: Vec<Message>,
-    ids: HashMap<Text, MessageFields<'a>>,
+    pub(super) ids: HashMap<Text, MessageFields<'a>>,
     pub(super) calls: HashMap<Text, Call>,
     pub(super) answer: Option<Answer>,
     /// The last answer that came to an end.
     past: Option<Answer>,
     names: Vec<Name>,
     /// The index of the record that each part of each answer was read from.
-    origins: Vec<Vec<usize>>,
+    pub(super) origins: Vec<Vec<usize>>,
     /// The record that is being read.
     index: usize,
     /// The indexes of the records that were dropped because their role is unknown.
-    skipped: Vec<usize>,
+    pub(super) skipped: Vec<usize>,
     /// The index of the last record that is not the assistant's.
-    last_index: usize,
+    pub(super) last_index: usize,
 }
 
 /// The name of a message.
@@ -334,13 +334,19 @@ impl<'a> Conversation<'a> {
         }
     }
 
-    /// The messages, all with ids.
-    pub(super) fn finish(mut self) -> Read {
+    /// Ends the last answer, and gives ids to all messages.
+    pub(super) fn finish(&mut self) {
         self.end_answer();
         self.name();
-        let ids = self.ids.into_keys().collect();
-        let Self { messages, calls, origins, skipped, last_index, .. } = self;
-        Read { messages, calls, ids, origins, skipped, last_index }
+    }
+
+    /// Makes the last answer the last message, for a run that goes on with it.
+    pub(super) fn end_in_answer(&mut self) {
+        let last = self.messages.iter().rposition(|message| message.role == Role::Assistant);
+        if let Some(position) = last {
+            put_last(&mut self.messages, position);
+            put_last(&mut self.origins, position);
+        }
     }
 }
 
@@ -350,30 +356,5 @@ fn put_last<T>(items: &mut [T], position: usize) {
         && !tail.is_empty()
     {
         tail.rotate_left(1);
-    }
-}
-
-/// A conversation as it was posted.
-pub(super) struct Read {
-    pub(super) messages: Vec<Message>,
-    pub(super) calls: HashMap<Text, Call>,
-    /// The ids of all posted messages.
-    pub(super) ids: Vec<Text>,
-    /// The index of the record of each part of each message.
-    pub(super) origins: Vec<Vec<usize>>,
-    /// The indexes of the messages that were dropped because their role is unknown.
-    pub(super) skipped: Vec<usize>,
-    /// The index of the last message that is not the assistant's.
-    pub(super) last_index: usize,
-}
-
-impl Read {
-    /// Makes the last answer the last message, for a run that goes on with it.
-    pub(super) fn end_in_answer(&mut self) {
-        let last = self.messages.iter().rposition(|message| message.role == Role::Assistant);
-        if let Some(position) = last {
-            put_last(&mut self.messages, position);
-            put_last(&mut self.origins, position);
-        }
     }
 }

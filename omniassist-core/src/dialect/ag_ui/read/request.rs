@@ -1,7 +1,7 @@
 use bytes::Bytes;
 use serde_json::Value;
 
-use super::conversation::{Conversation, MessageFields, Read};
+use super::conversation::{Conversation, MessageFields};
 use super::resume;
 use crate::dialect::ag_ui::interrupt::Settled;
 use crate::dialect::ag_ui::write::{Continuation, Encoder};
@@ -129,13 +129,13 @@ pub fn read_request(body: Bytes, limits: &Limits) -> Result<Posted> {
         return Err(Error::invalid_field("messages", expected, "nothing"));
     };
     let messages = messages.at("messages", expected, ("max_messages", limits.max_messages))?;
-    let mut conversation = Conversation::new(body, limits);
+    let mut read = Conversation::new(body, limits);
     for (index, message) in messages.into_iter().enumerate() {
         let path = format!("messages[{index}]");
         let message = message.object_at(&path, "an object")?;
-        conversation.add(index, message).map_err(|error| error.under(&path))?;
+        read.add(index, message).map_err(|error| error.under(&path))?;
     }
-    let mut read = conversation.finish();
+    read.finish();
     let settled = resume::apply(body, limits, fields.resume, &mut read)?;
     if !settled.is_empty() {
         read.end_in_answer();
@@ -206,19 +206,19 @@ fn json_in(body: Body<'_>, text: &str, limits: &Limits) -> Result<Option<Value>>
 }
 
 /// Returns the facts of the continued answer that the encoder needs.
-fn continuation(read: &Read, settled: Vec<Settled>) -> Continuation {
+fn continuation(read: &Conversation<'_>, settled: Vec<Settled>) -> Continuation {
     let Some(last) = read.messages.iter().rfind(|message| message.role == Role::Assistant) else {
         return Continuation::default();
     };
     let mut continuation = Continuation {
         answer: last.id.clone(),
-        named: read.ids.contains(&last.id),
+        named: read.ids.contains_key(&last.id),
         step: steps(last),
         next: 1,
         settled,
         ..Continuation::default()
     };
-    for id in &read.ids {
+    for id in read.ids.keys() {
         if let Some((answer, step, number)) = ids::parse(id)
             && answer == last.id.as_str()
         {

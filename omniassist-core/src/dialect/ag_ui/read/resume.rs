@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::conversation::Read;
+use super::conversation::Conversation;
 use crate::dialect::ag_ui::client_state;
 use crate::dialect::ag_ui::interrupt::{Interrupt, Settled, approval};
 use crate::dialect::posted;
@@ -35,7 +35,7 @@ pub(super) fn apply(
     body: Body<'_>,
     limits: &Limits,
     raw: Option<Raw<'_>>,
-    read: &mut Read,
+    read: &mut Conversation<'_>,
 ) -> Result<Vec<Settled>> {
     let limit = ("max_parts", limits.max_parts);
     let mut settled: Vec<Settled> = Vec::new();
@@ -61,7 +61,12 @@ pub(super) fn apply(
     }
 }
 
-fn entry(body: Body<'_>, fields: &EntryFields<'_>, settled: &[Settled], read: &mut Read) -> Result<Settled> {
+fn entry(
+    body: Body<'_>,
+    fields: &EntryFields<'_>,
+    settled: &[Settled],
+    read: &mut Conversation<'_>,
+) -> Result<Settled> {
     let id = body.text(fields.interrupt_id, "interruptId")?;
     let refused =
         |expected: &'static str, found: &'static str| Error::invalid_field("interruptId", expected, found);

@@ -1,5 +1,7 @@
 //! Tool calls of posted messages, and what answers them.
 
+use serde::Deserialize as _;
+
 use super::content;
 use super::conversation::{Call, Conversation, MessageFields};
 use crate::dialect::ag_ui::client_state::{self, ResultKind};
@@ -105,8 +107,7 @@ impl Conversation<'_> {
         let error = self.body.optional_text(fields.error, "error")?.filter(|error| !error.is_empty());
         let notes = self.body.optional_object(fields.metadata, "metadata")?;
         let kind = client_state::own(notes.as_ref())
-            .and_then(|notes| notes.get(client_state::RESULT)?.as_str())
-            .and_then(ResultKind::parse);
+            .and_then(|notes| ResultKind::deserialize(notes.get(client_state::RESULT)?).ok());
         let mut state = self.state(fields.encrypted_value)?;
         let seal = client_state::take_own(&mut state, client_state::SEAL);
 

@@ -94,7 +94,7 @@ impl Encoder {
             settled.form = None;
         }
         self.asks.retain(|ask| ask.call_id() != call_id);
-        let notes = json!({ OWN_KEY: { client_state::RESULT: kind.as_str() } });
+        let notes = json!({ OWN_KEY: { client_state::RESULT: kind } });
         let message_id = self.further_id();
         frame::write(out, "TOOL_CALL_RESULT", |object| {
             object

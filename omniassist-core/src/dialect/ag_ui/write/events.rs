@@ -177,7 +177,7 @@ impl Encoder {
         } else {
             None
         };
-        let notes = json!({ OWN_KEY: { "finishReason": reason_word(reason) } });
+        let notes = json!({ OWN_KEY: { "finishReason": reason.as_str() } });
         self.finished(outcome.as_ref(), usage, &notes, out);
     }
 
@@ -244,18 +244,5 @@ impl DialectEncoder for Encoder {
             let code = RunErrorCode::StreamInterrupted;
             self.error(code.as_str(), code.safe_message(), out);
         }
-    }
-}
-
-fn reason_word(reason: &FinishReason) -> &str {
-    match reason {
-        FinishReason::Stop => "stop",
-        FinishReason::ToolCalls => "tool-calls",
-        FinishReason::Length => "length",
-        FinishReason::ContentFilter => "content-filter",
-        FinishReason::Refusal => "refusal",
-        FinishReason::Pause => "pause",
-        FinishReason::Error => "error",
-        FinishReason::Other(word) => word,
     }
 }

@@ -102,11 +102,11 @@ pub(super) enum Outcome<'a> {
 }
 
 /// The member `usage`: one entry, as far as the tokens are known. Clients before 1.0 know of no writing to a cache.
-pub(super) fn usage(usage: &Usage, version: Version) -> Option<[Tokens; 1]> {
+pub(super) fn usage(usage: &Usage, version: Version) -> Option<[Usage; 1]> {
     let count = |tokens: Option<u64>| tokens.map(|tokens| tokens.min(MAX_COUNT));
     let written = usage.cache_write_input_tokens.filter(|_| version >= Version::V1);
     (*usage != Usage::default()).then(|| {
-        [Tokens {
+        [Usage {
             input_tokens: count(usage.input_tokens),
             output_tokens: count(usage.output_tokens),
             total_tokens: count(usage.total_tokens),
@@ -115,23 +115,6 @@ pub(super) fn usage(usage: &Usage, version: Version) -> Option<[Tokens; 1]> {
             cache_write_input_tokens: count(written),
         }]
     })
-}
-
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct Tokens {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    input_tokens: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    output_tokens: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    total_tokens: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reasoning_tokens: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    cached_input_tokens: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    cache_write_input_tokens: Option<u64>,
 }
 
 /// A time as clients parse it, in UTC. Years beyond 9999 become the last moment before them.
