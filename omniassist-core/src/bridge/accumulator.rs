@@ -2,13 +2,13 @@ use serde_json::{Map, Value};
 
 use super::flow::{flow_status, node_output};
 use super::out::Opening;
-use super::parts::{PartKind, Parts};
+use super::parts::Parts;
 use super::tools::Tools;
 use super::{
     AgentEvent, AgentRun, BridgeOptions, FlowStatus, PartState, SkipReason, Skipped, ToolCallState,
     ToolReport,
 };
-use crate::event::{EventBuf, FinishReason, RunErrorCode};
+use crate::event::{BlockKind, EventBuf, FinishReason, RunErrorCode};
 use crate::{JsonText, Message, RunEvent, Text, Usage};
 
 /// Converts the events of an agent runtime into the run events of one message.
@@ -79,13 +79,13 @@ impl MessageAccumulator {
     /// Returns the state of the message's text.
     #[must_use]
     pub fn text_state(&self) -> PartState {
-        self.parts.state(PartKind::Text)
+        self.parts.state(BlockKind::Text)
     }
 
     /// Returns the state of the message's reasoning.
     #[must_use]
     pub fn reasoning_state(&self) -> PartState {
-        self.parts.state(PartKind::Reasoning)
+        self.parts.state(BlockKind::Reasoning)
     }
 
     /// Returns the tool calls, in the order in which they began.
@@ -127,30 +127,38 @@ impl MessageAccumulator {
         }
         match event {
             AgentEvent::TextDelta { agent, content } => {
-                self.parts.delta(&agent, PartKind::Text, content, &mut self.opening.out(out));
+                self.parts.delta(&agent, BlockKind::Text, content, &mut self.opening.out(out));
             }
             AgentEvent::Text { agent, content } => {
-                self.parts.complete(&agent, PartKind::Text, content, &mut self.opening.out(out));
+                self.parts.complete(&agent, BlockKind::Text, content, &mut self.opening.out(out));
             }
             AgentEvent::ThinkingDelta { .. } | AgentEvent::Thinking { .. }
                 if !self.options.send_reasoning => {}
             AgentEvent::ThinkingDelta { agent, content } => {
-                self.parts.delta(&agent, PartKind::Reasoning, content, &mut self.opening.out(out));
+                self.parts.delta(&agent, BlockKind::Reasoning, content, &mut self.opening.out(out));
             }
             AgentEvent::Thinking { agent, content } => {
-                self.parts.complete(&agent, PartKind::Reasoning, content, &mut self.opening.out(out));
+                self.parts.complete(&agent, BlockKind::Reasoning, content, &mut self.opening.out(out));
             }
             AgentEvent::Tool { agent, report } => {
                 self.tool(agent, report, out).map_err(skipped)?;
             }
             AgentEvent::Error { agent, message, error_type } => {
                 self.parts.close(&agent, &mut self.opening.out(out));
-                self.error(RunErrorCode::Internal, message, error_type, out);
+                let ends = self.options.end_at_error;
+                if ends {
+                    self.end_step(&FinishReason::Error, out);
+                }
+                if let Some(error_type) = error_type {
+                    self.opening.out(out).push(metadata("error", "type", &error_type));
+                }
+                self.error(RunErrorCode::Internal, message, out);
+                (self.closed, self.failed) = (ends, true);
             }
             AgentEvent::Complete { agent, usage } => self.complete(&agent, &usage, out),
             AgentEvent::Paused { agent, session_id } => self.paused(&agent, session_id, out),
             AgentEvent::Aborted { reason, .. } => {
-                self.end_with_error(RunErrorCode::StreamInterrupted, reason, None, out);
+                self.end_with_error(RunErrorCode::StreamInterrupted, reason, out);
             }
             AgentEvent::NodeStart { node_id, run_id } => self.node_start(node_id, run_id, out),
             AgentEvent::NodeComplete { node_id, run_id, output } => {
@@ -165,14 +173,12 @@ impl MessageAccumulator {
             }
             AgentEvent::FlowComplete { flow_name, status } => {
                 self.flow(status, flow_name, out);
-                self.finish(
-                    match status {
-                        FlowStatus::Aborted => FinishReason::Error,
-                        FlowStatus::Paused => paused(),
-                        _ => FinishReason::Stop,
-                    },
-                    out,
-                );
+                let reason = match status {
+                    FlowStatus::Aborted => FinishReason::Error,
+                    FlowStatus::Paused => paused(),
+                    _ => FinishReason::Stop,
+                };
+                self.finish(reason, out);
             }
         }
         Ok(())
@@ -184,7 +190,7 @@ impl MessageAccumulator {
         if self.failed && !self.closed {
             self.finish(FinishReason::Error, out);
         } else if !self.closed {
-            self.end_with_error(code, None, None, out);
+            self.end_with_error(code, None, out);
         }
     }
 }
@@ -283,46 +289,16 @@ impl MessageAccumulator {
         self.closed = true;
     }
 
-    fn error(
-        &mut self,
-        code: RunErrorCode,
-        message: Option<Text>,
-        error_type: Option<Text>,
-        out: &mut EventBuf<RunEvent>,
-    ) {
-        if self.options.end_at_error {
-            return self.end_with_error(code, message, error_type, out);
-        }
-        self.failed = true;
-        self.write_error(code, message, error_type, out);
-    }
-
-    fn end_with_error(
-        &mut self,
-        code: RunErrorCode,
-        message: Option<Text>,
-        error_type: Option<Text>,
-        out: &mut EventBuf<RunEvent>,
-    ) {
+    fn end_with_error(&mut self, code: RunErrorCode, message: Option<Text>, out: &mut EventBuf<RunEvent>) {
         self.end_step(&FinishReason::Error, out);
-        self.write_error(code, message, error_type, out);
+        self.error(code, message, out);
         self.closed = true;
     }
 
-    fn write_error(
-        &mut self,
-        code: RunErrorCode,
-        message: Option<Text>,
-        error_type: Option<Text>,
-        out: &mut EventBuf<RunEvent>,
-    ) {
-        let mut out = self.opening.out(out);
-        if let Some(error_type) = error_type {
-            out.push(metadata("error", "type", &error_type));
-        }
+    fn error(&mut self, code: RunErrorCode, message: Option<Text>, out: &mut EventBuf<RunEvent>) {
         let message = message.filter(|message| !message.is_empty());
         let message = message.unwrap_or_else(|| Text::from_static(code.safe_message()));
-        out.push(RunEvent::Error { code, message });
+        self.opening.out(out).push(RunEvent::Error { code, message });
     }
 }
 

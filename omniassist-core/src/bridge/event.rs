@@ -150,8 +150,7 @@ impl AgentRun {
 }
 
 /// The content of `agent:tool`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ToolReport {
     /// The tool.
     pub name: Text,
@@ -164,40 +163,4 @@ pub struct ToolReport {
     pub output: Option<JsonText>,
     /// The error of the call. It takes precedence over `output`.
     pub error: Option<Text>,
-}
-
-impl ToolReport {
-    /// Creates a report with only the name of the tool.
-    #[must_use]
-    pub fn new(name: impl Into<Text>) -> Self {
-        Self { name: name.into(), call_id: None, input: None, output: None, error: None }
-    }
-
-    /// Sets the id of the call. Default: none.
-    #[must_use]
-    pub fn call_id(mut self, call_id: impl Into<Text>) -> Self {
-        self.call_id = Some(call_id.into());
-        self
-    }
-
-    /// Sets the input. Default: none.
-    #[must_use]
-    pub fn input(mut self, input: JsonText) -> Self {
-        self.input = Some(input);
-        self
-    }
-
-    /// Sets the output. Default: none.
-    #[must_use]
-    pub fn output(mut self, output: JsonText) -> Self {
-        self.output = Some(output);
-        self
-    }
-
-    /// Sets the error. Default: none.
-    #[must_use]
-    pub fn error(mut self, error: impl Into<Text>) -> Self {
-        self.error = Some(error.into());
-        self
-    }
 }

@@ -1,5 +1,3 @@
-use std::fmt;
-
 use serde::Serialize;
 
 use crate::{JsonText, RunEvent, Text};
@@ -20,17 +18,6 @@ pub enum FlowStatus {
 }
 
 impl FlowStatus {
-    /// Returns the status as it is written on the wire.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Running => "running",
-            Self::Paused => "paused",
-            Self::Complete => "complete",
-            Self::Aborted => "aborted",
-        }
-    }
-
     /// Parses the status of `flow:complete`. Runtimes also report `failed` there, which chats show as `aborted`.
     pub(super) fn at_the_end(status: &str) -> Self {
         match status {
@@ -39,12 +26,6 @@ impl FlowStatus {
             "aborted" | "failed" => Self::Aborted,
             _ => Self::Complete,
         }
-    }
-}
-
-impl fmt::Display for FlowStatus {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
     }
 }
 

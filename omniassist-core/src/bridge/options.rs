@@ -12,7 +12,7 @@ use crate::dialect::ai_sdk::{Encoder, Framing};
 /// let options = BridgeOptions::new().send_flow_metadata(true).generate_message_id(|| "m-1".into());
 /// assert_eq!(options.new_message_id().unwrap(), "m-1");
 /// ```
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 #[must_use]
 pub struct BridgeOptions {
     pub(super) send_reasoning: bool,
@@ -22,7 +22,7 @@ pub struct BridgeOptions {
     pub(super) until_flow_ends: bool,
     pub(super) end_at_error: bool,
     literal_step_start: bool,
-    generate_message_id: Option<Arc<dyn Fn() -> Text + Send + Sync>>,
+    generate_message_id: Option<MessageIds>,
 }
 
 impl BridgeOptions {
@@ -94,14 +94,14 @@ impl BridgeOptions {
     /// Sets the function that generates message ids. Each call must return a different id. Default: the server's bridge
     /// generates random ids.
     pub fn generate_message_id(mut self, generate: impl Fn() -> Text + Send + Sync + 'static) -> Self {
-        self.generate_message_id = Some(Arc::new(generate));
+        self.generate_message_id = Some(MessageIds(Arc::new(generate)));
         self
     }
 
     /// Returns a new message id, or `None` if no generator is set.
     #[must_use]
     pub fn new_message_id(&self) -> Option<Text> {
-        self.generate_message_id.as_ref().map(|generate| generate())
+        self.generate_message_id.as_ref().map(|ids| (ids.0)())
     }
 
     /// Returns an encoder for these options.
@@ -117,16 +117,12 @@ impl Default for BridgeOptions {
     }
 }
 
-impl fmt::Debug for BridgeOptions {
+/// A generator of message ids.
+#[derive(Clone)]
+struct MessageIds(Arc<dyn Fn() -> Text + Send + Sync>);
+
+impl fmt::Debug for MessageIds {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("BridgeOptions")
-            .field("send_reasoning", &self.send_reasoning)
-            .field("send_step_markers", &self.send_step_markers)
-            .field("send_flow_metadata", &self.send_flow_metadata)
-            .field("send_node_outputs", &self.send_node_outputs)
-            .field("until_flow_ends", &self.until_flow_ends)
-            .field("end_at_error", &self.end_at_error)
-            .field("literal_step_start", &self.literal_step_start)
-            .finish_non_exhaustive()
+        f.write_str("MessageIds")
     }
 }

@@ -1,7 +1,7 @@
 use super::AgentRun;
 use super::out::Out;
-use crate::event::BlockId;
-use crate::{RunEvent, Text};
+use crate::Text;
+use crate::event::{BlockId, BlockKind};
 
 /// The state of a message's text or reasoning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -13,12 +13,6 @@ pub enum PartState {
     Streaming,
     /// All parts are closed.
     Done,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum PartKind {
-    Text,
-    Reasoning,
 }
 
 /// The text and reasoning parts of one message. Each agent has at most one open part.
@@ -33,7 +27,7 @@ pub(super) struct Parts {
 #[derive(Debug, Clone)]
 struct Writer {
     agent: AgentRun,
-    open: Option<(PartKind, BlockId)>,
+    open: Option<(BlockKind, BlockId)>,
     /// The kinds that had deltas since the last complete one.
     in_deltas: Both,
 }
@@ -45,16 +39,16 @@ struct Both {
 }
 
 impl Both {
-    fn of(&mut self, kind: PartKind) -> &mut bool {
+    fn of(&mut self, kind: BlockKind) -> &mut bool {
         match kind {
-            PartKind::Text => &mut self.text,
-            PartKind::Reasoning => &mut self.reasoning,
+            BlockKind::Text => &mut self.text,
+            BlockKind::Reasoning => &mut self.reasoning,
         }
     }
 }
 
 impl Parts {
-    pub(super) fn state(&self, kind: PartKind) -> PartState {
+    pub(super) fn state(&self, kind: BlockKind) -> PartState {
         let mut began = self.began;
         if self.writers.iter().any(|writer| writer.open.is_some_and(|(open, _)| open == kind)) {
             PartState::Streaming
@@ -66,7 +60,7 @@ impl Parts {
     }
 
     /// Writes a delta. Starts a part of this kind if none is open, and ends an open part of the other kind.
-    pub(super) fn delta(&mut self, agent: &AgentRun, kind: PartKind, content: Text, out: &mut Out<'_>) {
+    pub(super) fn delta(&mut self, agent: &AgentRun, kind: BlockKind, content: Text, out: &mut Out<'_>) {
         if content.is_empty() {
             return;
         }
@@ -82,20 +76,17 @@ impl Parts {
                 let id = BlockId(self.next_block);
                 self.next_block = self.next_block.wrapping_add(1);
                 writer.open = Some((kind, id));
-                out.push(start(kind, id));
+                out.push(kind.start(id));
                 id
             }
         };
         *writer.in_deltas.of(kind) = true;
         *self.began.of(kind) = true;
-        out.push(match kind {
-            PartKind::Text => RunEvent::TextDelta { id, delta: content },
-            PartKind::Reasoning => RunEvent::ReasoningDelta { id, delta: content },
-        });
+        out.push(kind.delta(id, content));
     }
 
     /// Ends the text or reasoning of an agent. Writes the whole content first if it had no delta.
-    pub(super) fn complete(&mut self, agent: &AgentRun, kind: PartKind, content: Text, out: &mut Out<'_>) {
+    pub(super) fn complete(&mut self, agent: &AgentRun, kind: BlockKind, content: Text, out: &mut Out<'_>) {
         let writer = self.writers.iter_mut().find(|writer| writer.agent == *agent);
         let came = writer.is_some_and(|writer| std::mem::take(writer.in_deltas.of(kind)));
         if !came {
@@ -138,21 +129,7 @@ impl Parts {
 impl Writer {
     fn close(&mut self, out: &mut Out<'_>) {
         if let Some((kind, id)) = self.open.take() {
-            out.push(end(kind, id));
+            out.push(kind.end(id, None));
         }
-    }
-}
-
-fn start(kind: PartKind, id: BlockId) -> RunEvent {
-    match kind {
-        PartKind::Text => RunEvent::TextStart { id },
-        PartKind::Reasoning => RunEvent::ReasoningStart { id },
-    }
-}
-
-fn end(kind: PartKind, id: BlockId) -> RunEvent {
-    match kind {
-        PartKind::Text => RunEvent::TextEnd { id, metadata: None },
-        PartKind::Reasoning => RunEvent::ReasoningEnd { id, metadata: None },
     }
 }

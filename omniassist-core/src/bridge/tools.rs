@@ -1,10 +1,13 @@
+use serde::Serialize;
+
 use super::out::Out;
 use super::{AgentRun, SkipReason, ToolReport};
 use crate::{JsonText, Message, RunEvent, Text};
 
 /// The state of a tool call.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
+#[serde(rename_all = "camelCase")]
 pub struct ToolCallState {
     /// The id of the call on the wire: the runtime's, unless it has none or the message already contains it.
     pub tool_call_id: Text,
@@ -15,14 +18,17 @@ pub struct ToolCallState {
     /// The input.
     pub input: JsonText,
     /// The output, if the call has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub output: Option<JsonText>,
     /// The error, if the call failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub error_text: Option<Text>,
 }
 
 /// The stage of a tool call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[non_exhaustive]
+#[serde(rename_all = "kebab-case")]
 pub enum ToolStage {
     /// The input is complete.
     InputAvailable,
@@ -30,18 +36,6 @@ pub enum ToolStage {
     OutputAvailable,
     /// The call failed. Clients know this state as `output-error`.
     Error,
-}
-
-impl ToolStage {
-    /// Returns the name of the stage.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::InputAvailable => "input-available",
-            Self::OutputAvailable => "output-available",
-            Self::Error => "error",
-        }
-    }
 }
 
 /// The tool calls of one message.

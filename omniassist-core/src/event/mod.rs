@@ -11,11 +11,13 @@
 //! ```
 
 mod ask;
+mod block;
 mod buffer;
 mod llm;
 mod run;
 
 pub use ask::{ApprovalRequest, InputRequest};
+pub(crate) use block::BlockKind;
 pub use buffer::EventBuf;
 pub use llm::{CallKind, FinishReason, LlmEvent, Source, Usage};
 pub use run::{BlockId, RunErrorCode, RunEvent};

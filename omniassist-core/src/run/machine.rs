@@ -3,9 +3,9 @@ use std::sync::Arc;
 
 use super::config::RunConfig;
 use super::state::{CallState, Phase, RunState, VERSION};
-use super::turn::{BlockKind, Finish, Turn};
+use super::turn::{Finish, Turn};
 use super::{CallLabel, ToolCatalog, call_ids};
-use crate::event::{LlmEvent, RunErrorCode};
+use crate::event::{BlockKind, LlmEvent, RunErrorCode};
 use crate::transcript::ToolCall;
 use crate::{EventBuf, JsonText, RunEvent, Text, TranscriptItem, canonical};
 

@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use crate::event::{BlockId, CallKind, FinishReason};
+use crate::event::{BlockId, BlockKind, CallKind, FinishReason};
 use crate::message::ProviderMetadata;
 use crate::{EventBuf, JsonText, RunEvent, Text, TranscriptItem, Usage};
 
@@ -41,12 +41,6 @@ struct ProviderItem {
 pub(super) struct Finish {
     pub(super) reason: FinishReason,
     pub(super) truncated: bool,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub(super) enum BlockKind {
-    Text,
-    Reasoning,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -94,10 +88,7 @@ impl Turn {
         let block = self.block(kind, number, next_block, events);
         block.text.push_str(&delta);
         let id = block.id;
-        events.push(match kind {
-            BlockKind::Text => RunEvent::TextDelta { id, delta },
-            BlockKind::Reasoning => RunEvent::ReasoningDelta { id, delta },
-        });
+        events.push(kind.delta(id, delta));
     }
 
     pub(super) fn end_block(
@@ -139,10 +130,7 @@ impl Turn {
             }
             self.order.push(Entry::Block(self.blocks.len()));
             self.blocks.push(Block { number, id, kind, text: String::new(), metadata: None, open: true });
-            events.push(match kind {
-                BlockKind::Text => RunEvent::TextStart { id },
-                BlockKind::Reasoning => RunEvent::ReasoningStart { id },
-            });
+            events.push(kind.start(id));
             self.blocks.len() - 1
         });
         #[expect(clippy::indexing_slicing, reason = "the index was found, or pushed just now")]
@@ -203,11 +191,7 @@ impl Block {
         if !std::mem::take(&mut self.open) {
             return;
         }
-        let (id, metadata) = (self.id, self.metadata.clone());
-        events.push(match self.kind {
-            BlockKind::Text => RunEvent::TextEnd { id, metadata },
-            BlockKind::Reasoning => RunEvent::ReasoningEnd { id, metadata },
-        });
+        events.push(self.kind.end(self.id, self.metadata.clone()));
     }
 
     fn item(&self) -> TranscriptItem {

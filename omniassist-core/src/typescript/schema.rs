@@ -285,16 +285,8 @@ fn direct_references(schema: &Value, depth: usize, out: &mut Vec<String>) {
 
 /// Returns the JSON pointer of a reference into the same document, with `%` escapes resolved.
 fn pointer_of(reference: &str) -> Option<String> {
-    let mut rest = reference.strip_prefix('#').filter(|rest| rest.is_empty() || rest.starts_with('/'))?;
-    let mut bytes = Vec::with_capacity(rest.len());
-    while let Some((before, after)) = rest.split_once('%') {
-        bytes.extend_from_slice(before.as_bytes());
-        let (digits, after) = after.split_at_checked(2)?;
-        bytes.push(u8::from_str_radix(digits, 16).ok()?);
-        rest = after;
-    }
-    bytes.extend_from_slice(rest.as_bytes());
-    String::from_utf8(bytes).ok()
+    let pointer = reference.strip_prefix('#').filter(|rest| rest.is_empty() || rest.starts_with('/'))?;
+    percent_encoding::percent_decode_str(pointer).decode_utf8().ok().map(Into::into)
 }
 
 fn description(schema: &Value) -> &str {

@@ -34,12 +34,22 @@ impl Forms {
         self.output.get()
     }
 
-    /// Returns the values to put in place of the posted ones.
-    pub(super) fn rewritten(&self, part: &Part) -> Rewritten {
-        let is_approval =
-            matches!(part, Part::Tool(tool) if matches!(tool.state, ToolState::ApprovalResponded { .. }));
-        let of = |form: &Form| form.get().filter(|_| is_approval || form.left_out == Some(true)).map(known);
-        Rewritten { arguments: of(&self.arguments), output: of(&self.output) }
+    /// Puts the forms in place of what was posted. So every reader of a call's arguments and output sees the same in
+    /// them, and an approved call runs with the very arguments that were proved.
+    pub(super) fn put(&self, part: &mut Part) {
+        let Part::Tool(tool) = part else { return };
+        let is_approval = matches!(tool.state, ToolState::ApprovalResponded { .. });
+        let put = |form: &Form, json: Option<&mut JsonText>| {
+            if let (Some(known), Some(json)) = (form.get(), json)
+                && (is_approval || form.left_out == Some(true))
+            {
+                *json = JsonText::from_raw(known.into());
+            }
+        };
+        put(&self.arguments, tool.state.input_mut());
+        if let ToolState::OutputAvailable { output, .. } = &mut tool.state {
+            put(&self.output, Some(output));
+        }
     }
 }
 
@@ -55,33 +65,9 @@ impl Form {
     }
 }
 
-fn known(form: &str) -> JsonText {
-    JsonText::from_raw(form.into())
-}
-
 fn output(state: &ToolState) -> Option<&JsonText> {
     match state {
         ToolState::OutputAvailable { output, .. } => Some(output),
         _ => None,
-    }
-}
-
-/// Canonical forms that take the place of what was posted.
-pub(super) struct Rewritten {
-    arguments: Option<JsonText>,
-    output: Option<JsonText>,
-}
-
-impl Rewritten {
-    /// Makes sure that every reader of a call's arguments and output sees the same in them, and that an approved call
-    /// runs with the very arguments that were proved.
-    pub(super) fn put(self, part: &mut Part) {
-        let Part::Tool(tool) = part else { return };
-        if let (Some(input), Some(arguments)) = (tool.state.input_mut(), self.arguments) {
-            *input = arguments;
-        }
-        if let (ToolState::OutputAvailable { output, .. }, Some(form)) = (&mut tool.state, self.output) {
-            *output = form;
-        }
     }
 }

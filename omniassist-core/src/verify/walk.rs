@@ -2,7 +2,7 @@ use std::cell::Cell;
 
 use serde_json::Value;
 
-use super::form::{Forms, Rewritten};
+use super::form::Forms;
 use super::{Claim, HistoryPart, Poster, Verdict, Verifier};
 use crate::canonical;
 use crate::message::{Approval, Message, OWN_KEY, Part, ProviderMetadata, Role, ToolPart, ToolState};
@@ -55,65 +55,59 @@ pub fn history(
 ) -> Result<(), Error> {
     let (chat_id, seals) = (request.chat_id.clone(), request.abilities.seals);
     let last = request.messages.len().wrapping_sub(1);
-    let (mut unaccepted, mut forms, mut decided) = (Vec::new(), Forms::default(), Vec::new());
+    let (mut unaccepted, mut forms) = (Vec::new(), Forms::default());
     for (message_index, message) in request.messages.iter_mut().enumerate() {
-        if message.role == Role::Assistant {
-            let is_step = |part: &Part| matches!(part, Part::StepStart);
-            let last_step = message.parts.iter().rposition(is_step).unwrap_or(0);
-            for (part_index, part) in message.parts.iter().enumerate() {
-                forms.take(part);
-                let digest = Cell::new(None);
-                let mut posted = HistoryPart::new(Claim::Text, message, part);
-                posted.chat_id = chat_id.as_deref();
-                posted.poster = poster;
-                posted.is_due = message_index == last && part_index >= last_step;
-                posted.arguments = forms.arguments();
-                posted.known_digest = Some(&digest);
-                posted.output = forms.output();
-                posted.side = match part {
-                    Part::Tool(tool) => tools.side(&tool.name),
-                    _ => None,
+        let is_step = |part: &Part| matches!(part, Part::StepStart);
+        let last_step = message.parts.iter().rposition(is_step).unwrap_or(0);
+        let is_assistant = message.role == Role::Assistant;
+        for part_index in 0..message.parts.len() {
+            let Some(part) = message.parts.get(part_index).filter(|_| is_assistant) else { break };
+            forms.take(part);
+            let digest = Cell::new(None);
+            let mut posted = HistoryPart::new(Claim::Text, message, part);
+            posted.chat_id = chat_id.as_deref();
+            posted.poster = poster;
+            posted.is_due = message_index == last && part_index >= last_step;
+            posted.arguments = forms.arguments();
+            posted.known_digest = Some(&digest);
+            posted.output = forms.output();
+            posted.side = match part {
+                Part::Tool(tool) => tools.side(&tool.name),
+                _ => None,
+            };
+            // A client writes the outputs of its own tools itself, and a plain record may lack the seal. So a record
+            // needs none, unless its user has to approve the call or to fill in a form. One with a seal is judged
+            // by the seal.
+            let is_unsealed_record = |tool: &ToolPart| {
+                request.recorded_calls.contains(&tool.call_id)
+                    && tool.metadata.as_ref().and_then(ProviderMetadata::own).is_none()
+                    && tool.state.input().is_some_and(|input| tools.gate(&tool.name, input) == Gate::Open)
+            };
+            let is_clients = posted.side == Some(ToolSide::FrontEnd)
+                && (!seals || matches!(part, Part::Tool(tool) if is_unsealed_record(tool)));
+            let is_due = posted.is_due;
+            let verdicts = claims(part).map(|claim| {
+                posted.claim = claim?;
+                let verdict = match posted.claim {
+                    Claim::Output | Claim::Failure if is_clients => Verdict::Accept,
+                    Claim::Text | Claim::Reasoning if !seals => Verdict::Distrust,
+                    Claim::Approval if !is_due => Verdict::Distrust,
+                    Claim::Request if !is_due => Verdict::Accept,
+                    _ => verifier.verify(posted),
                 };
-                // A client writes the outputs of its own tools itself, and a plain record may lack the seal. So a record
-                // needs none, unless its user has to approve the call or to fill in a form. One with a seal is judged
-                // by the seal.
-                let is_unsealed_record = |tool: &ToolPart| {
-                    request.recorded_calls.contains(&tool.call_id)
-                        && tool.metadata.as_ref().and_then(ProviderMetadata::own).is_none()
-                        && tool.state.input().is_some_and(|input| tools.gate(&tool.name, input) == Gate::Open)
-                };
-                let is_clients = posted.side == Some(ToolSide::FrontEnd)
-                    && (!seals || matches!(part, Part::Tool(tool) if is_unsealed_record(tool)));
-                let mut judge = |claim| {
-                    posted.claim = claim;
-                    let verdict = match claim {
-                        Claim::Output | Claim::Failure if is_clients => Verdict::Accept,
-                        Claim::Text | Claim::Reasoning if !seals => Verdict::Distrust,
-                        Claim::Approval if !posted.is_due => Verdict::Distrust,
-                        Claim::Request if !posted.is_due => Verdict::Accept,
-                        _ => verifier.verify(posted),
-                    };
-                    (claim, verdict)
-                };
-                let mut verdicts = [None; 2];
-                for (verdict, claim) in verdicts.iter_mut().zip(claims(part)) {
-                    *verdict = Some(judge(claim));
-                }
-                if verdicts.iter().flatten().any(|(_, verdict)| *verdict == Verdict::Refuse) {
-                    let path = format!("messages[{message_index}].parts[{part_index}]");
-                    return Err(Error::seal_invalid(path));
-                }
-                decided.push((verdicts, posted.is_due, forms.rewritten(part)));
+                Some((posted.claim, verdict))
+            });
+            if verdicts.iter().flatten().any(|(_, verdict)| *verdict == Verdict::Refuse) {
+                return Err(Error::seal_invalid(format!("messages[{message_index}].parts[{part_index}]")));
             }
-            for (part, (verdicts, is_due, rewritten)) in message.parts.iter_mut().zip(decided.drain(..)) {
-                Rewritten::put(rewritten, part);
-                for (claim, verdict) in verdicts.into_iter().flatten() {
-                    settle(part, claim, verdict, is_due);
-                    if let Part::Tool(tool) = &*part
-                        && is_unaccepted(claim, verdict, is_due)
-                    {
-                        unaccepted.push(tool.call_id.clone());
-                    }
+            let Some(part) = message.parts.get_mut(part_index) else { break };
+            forms.put(part);
+            for (claim, verdict) in verdicts.into_iter().flatten() {
+                settle(part, claim, verdict, is_due);
+                if let Part::Tool(tool) = &*part
+                    && is_unaccepted(claim, verdict, is_due)
+                {
+                    unaccepted.push(tool.call_id.clone());
                 }
             }
         }
@@ -133,10 +127,10 @@ fn is_unaccepted(claim: Claim, verdict: Verdict, is_due: bool) -> bool {
     }
 }
 
-fn claims(part: &Part) -> impl Iterator<Item = Claim> + use<> {
-    let (first, second) = match part {
-        Part::Text(_) => (Some(Claim::Text), None),
-        Part::Reasoning(_) => (Some(Claim::Reasoning), None),
+fn claims(part: &Part) -> [Option<Claim>; 2] {
+    match part {
+        Part::Text(_) => [Some(Claim::Text), None],
+        Part::Reasoning(_) => [Some(Claim::Reasoning), None],
         Part::Tool(tool) => {
             let result = match &tool.state {
                 ToolState::OutputAvailable { preliminary: false, .. } => Some(Claim::Output),
@@ -147,11 +141,10 @@ fn claims(part: &Part) -> impl Iterator<Item = Claim> + use<> {
                 ToolState::ApprovalRequested { .. } => Some(Claim::Request),
                 _ => None,
             };
-            (tool.metadata.as_ref().map(|_| Claim::Call), result)
+            [tool.metadata.as_ref().map(|_| Claim::Call), result]
         }
-        _ => (None, None),
-    };
-    first.into_iter().chain(second)
+        _ => [None; 2],
+    }
 }
 
 fn settle(part: &mut Part, claim: Claim, verdict: Verdict, is_due: bool) {

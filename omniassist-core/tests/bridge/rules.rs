@@ -2,7 +2,7 @@
 
 use omniassist_core::RunEvent;
 use omniassist_core::bridge::{
-    AgentEvent, BridgeOptions, FlowStatus, MessageAccumulator, SkipReason, Skipped,
+    AgentEvent, BridgeOptions, FlowStatus, MessageAccumulator, SkipReason, Skipped, ToolStage,
 };
 use omniassist_core::event::{EventBuf, RunErrorCode};
 use serde_json::{Value, json};
@@ -236,19 +236,17 @@ fn an_output_without_an_id_goes_to_the_oldest_open_call() {
     let states: Vec<_> = written
         .accumulator
         .tool_states()
-        .map(|tool| {
-            (tool.input.to_string(), tool.output.as_ref().map(ToString::to_string), tool.state.as_str())
-        })
+        .map(|tool| (tool.input.to_string(), tool.output.as_ref().map(ToString::to_string), tool.state))
         .collect();
     let state =
         |input: &str, output: Option<&str>, stage| (input.to_owned(), output.map(str::to_owned), stage);
     assert_eq!(
         states,
         [
-            state("1", Some(r#""first""#), "output-available"),
-            state("2", None, "error"),
-            state("0", None, "input-available"),
-            state("{}", Some(r#""for no call""#), "output-available"),
+            state("1", Some(r#""first""#), ToolStage::OutputAvailable),
+            state("2", None, ToolStage::Error),
+            state("0", None, ToolStage::InputAvailable),
+            state("{}", Some(r#""for no call""#), ToolStage::OutputAvailable),
         ]
     );
 }
@@ -256,7 +254,7 @@ fn an_output_without_an_id_goes_to_the_oldest_open_call() {
 #[test]
 fn item_33_a_flow_status_is_one_of_four() {
     let statuses = [FlowStatus::Running, FlowStatus::Paused, FlowStatus::Complete, FlowStatus::Aborted];
-    assert_eq!(statuses.map(FlowStatus::as_str), ["running", "paused", "complete", "aborted"]);
+    assert_eq!(json!(statuses), json!(["running", "paused", "complete", "aborted"]));
     let told = |event: Value| {
         let chunks = chunks_with(everything(), &[event]);
         let data = &chunks[1]["data"];

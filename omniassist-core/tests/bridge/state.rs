@@ -7,7 +7,7 @@ use omniassist_core::bridge::{
 use omniassist_core::event::EventBuf;
 use omniassist_core::message::{Part, ToolPart, ToolState};
 use omniassist_core::{JsonText, Message};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{Written, agent, chunks, complete, text, thinking, tool, types, written};
 
@@ -44,19 +44,15 @@ fn item_04_the_state_of_each_call_is_its_own() {
     written.apply(&tool(json!({"toolCallId": "c", "toolInput": {"q": 3}})));
     written.apply(&tool(json!({"toolCallId": "c", "error": "no"})));
     written.apply(&tool(json!({"toolCallId": "a", "toolOutput": [1]})));
-    let state = |id: &str| {
-        let tool = written.accumulator.tool_state(id).unwrap();
-        (
-            tool.tool_name.as_str(),
-            tool.state.as_str(),
-            tool.input.as_str(),
-            tool.output.as_ref().map(JsonText::as_str),
-            tool.error_text.as_deref(),
-        )
-    };
-    assert_eq!(state("a"), ("find", "output-available", r#"{"q":1}"#, Some("[1]"), None));
-    assert_eq!(state("b"), ("find", "input-available", r#"{"q":2}"#, None, None));
-    assert_eq!(state("c"), ("find", "error", r#"{"q":3}"#, None, Some("no")));
+    let state = |id: &str| json!(written.accumulator.tool_state(id).unwrap());
+    let call = |id: &str, state: &str, input: Value| json!({"toolCallId": id, "toolName": "find", "state": state, "input": input});
+    let mut answered = call("a", "output-available", json!({"q": 1}));
+    answered["output"] = json!([1]);
+    assert_eq!(state("a"), answered);
+    assert_eq!(state("b"), call("b", "input-available", json!({"q": 2})));
+    let mut failed = call("c", "error", json!({"q": 3}));
+    failed["errorText"] = json!("no");
+    assert_eq!(state("c"), failed);
     assert!(written.accumulator.tool_state("d").is_none());
 }
 
@@ -125,7 +121,13 @@ fn what_repeats_a_call_does_not_cut_the_text() {
 fn events_of_this_process_need_no_json() {
     let mut message = MessageAccumulator::new("m", &BridgeOptions::new());
     let mut out = EventBuf::new();
-    let report = ToolReport::new("find").call_id("c").input(JsonText::EMPTY_OBJECT).output(JsonText::NULL);
+    let report = ToolReport {
+        name: "find".into(),
+        call_id: Some("c".into()),
+        input: Some(JsonText::EMPTY_OBJECT),
+        output: Some(JsonText::NULL),
+        error: None,
+    };
     let run = AgentRun::new("r1", "n1");
     message.apply(AgentEvent::Tool { agent: run.clone(), report: report.clone() }, &mut out).unwrap();
     let json = agent(
