@@ -34,41 +34,59 @@ const FEW: usize = 8;
 ///
 /// Returns an error with the limit `max_json_depth`, or with the path of the key that stands twice.
 pub fn check(bytes: &[u8], max_depth: usize) -> Result<()> {
-    let mut open: Vec<Open> = Vec::new();
-    let mut keys: Vec<Cow<'_, [u8]>> = Vec::new();
-    for (offset, token) in Tokens::of(bytes) {
+    let mut guard = Guard::new(bytes, max_depth);
+    Tokens::of(bytes).try_for_each(|(offset, token)| guard.pass(offset, token))
+}
+
+/// The state of a check, which is given token after token.
+pub(crate) struct Guard<'a> {
+    bytes: &'a [u8],
+    max_depth: usize,
+    open: Vec<Open>,
+    /// The keys of all objects that are open, those of the innermost last.
+    keys: Vec<Cow<'a, [u8]>>,
+}
+
+impl<'a> Guard<'a> {
+    /// Creates the check of the tokens of `bytes`.
+    pub(crate) fn new(bytes: &'a [u8], max_depth: usize) -> Self {
+        Self { bytes, max_depth, open: Vec::new(), keys: Vec::new() }
+    }
+
+    /// Checks the next token.
+    pub(crate) fn pass(&mut self, offset: usize, token: Token<'a>) -> Result<()> {
         match token {
             Token::String(quoted) => {
-                if let Some(object) = open.last_mut().filter(|open| open.awaits_key) {
+                if let Some(object) = self.open.last_mut().filter(|open| open.awaits_key) {
                     object.awaits_key = false;
-                    keys.push(quoted.decode());
+                    self.keys.push(quoted.decode());
                 }
             }
             Token::Mark(mark @ (b'[' | b'{')) => {
-                if open.len() >= max_depth {
-                    return Err(Error::limit_exceeded("max_json_depth", max_depth, None));
+                if self.open.len() >= self.max_depth {
+                    return Err(Error::limit_exceeded("max_json_depth", self.max_depth, None));
                 }
                 let is_object = mark == b'{';
-                open.push(Open { offset, is_object, awaits_key: is_object, first_key: keys.len() });
+                self.open.push(Open { offset, is_object, awaits_key: is_object, first_key: self.keys.len() });
             }
             Token::Mark(b',') => {
-                if let Some(open) = open.last_mut() {
+                if let Some(open) = self.open.last_mut() {
                     open.awaits_key = open.is_object;
                 }
             }
             Token::Mark(b']' | b'}') => {
-                let Some(closed) = open.pop() else { continue };
-                if let Some(twice) = keys.get_mut(closed.first_key..).and_then(twice) {
+                let Some(closed) = self.open.pop() else { return Ok(()) };
+                if let Some(twice) = self.keys.get_mut(closed.first_key..).and_then(twice) {
                     let error = Error::invalid_field(shown(twice), "a key once", "the key twice");
-                    let path = path_to(bytes, closed.offset);
+                    let path = path_to(self.bytes, closed.offset);
                     return Err(if path.is_empty() { error } else { error.under(&path) });
                 }
-                keys.truncate(closed.first_key);
+                self.keys.truncate(closed.first_key);
             }
             Token::Mark(_) | Token::Word(_) => {}
         }
+        Ok(())
     }
-    Ok(())
 }
 
 /// An array or an object that has not ended.

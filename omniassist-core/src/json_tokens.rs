@@ -95,18 +95,31 @@ impl<'a> Tokens<'a> {
     pub(crate) fn of(bytes: &'a [u8]) -> Self {
         Self { bytes, at: 0 }
     }
+
+    /// Skips white space, and returns the byte after it.
+    pub(crate) fn peek(&mut self) -> Option<u8> {
+        loop {
+            match *self.bytes.get(self.at)? {
+                0..=b' ' => self.at += 1,
+                byte => return Some(byte),
+            }
+        }
+    }
+
+    /// Returns the place of the bytes that were not read yet.
+    pub(crate) fn offset(&self) -> usize {
+        self.at
+    }
 }
 
 impl<'a> Iterator for Tokens<'a> {
     type Item = (usize, Token<'a>);
 
     fn next(&mut self) -> Option<(usize, Token<'a>)> {
-        let mut offset = self.at;
-        while *self.bytes.get(offset)? <= b' ' {
-            offset += 1;
-        }
+        let first = self.peek()?;
+        let offset = self.at;
         let rest = self.bytes.get(offset..)?;
-        let token = match *rest.first()? {
+        let token = match first {
             b'"' => Token::String(Quoted::read(rest)),
             mark @ (b'{' | b'}' | b'[' | b']' | b',' | b':') => Token::Mark(mark),
             _ => Token::Word(rest.split(|byte| ends_word(*byte)).next()?),
@@ -127,8 +140,6 @@ fn ends_word(byte: u8) -> bool {
 
 /// Returns the length of the string at the front, with its quotes, and `true` if it has escapes. A string that does not
 /// end has no length.
-///
-/// Most strings are keys and short values, so the first word is searched without the start of a vector search.
 pub(crate) fn string_length(quoted: &[u8]) -> (usize, bool) {
     let (mut at, mut has_escapes) = (1, false);
     while let Some(rest) = quoted.get(at..) {
@@ -144,21 +155,26 @@ pub(crate) fn string_length(quoted: &[u8]) -> (usize, bool) {
 }
 
 /// Returns the place of the first quote or backslash.
+///
+/// Keys, short values and text with many escapes are found in the first words, before a vector search would have begun.
 fn quote_or_backslash(bytes: &[u8]) -> Option<usize> {
+    const WORDS: usize = 4;
     const ONES: u64 = u64::from_le_bytes([0x01; 8]);
     const HIGH_BITS: u64 = u64::from_le_bytes([0x80; 8]);
-    let Some((front, rest)) = bytes.split_first_chunk() else {
-        return bytes.iter().position(|byte| matches!(byte, b'"' | b'\\'));
-    };
-    // Sets the high bit of each byte of the word that is equal to `byte`; above the first, perhaps also of others.
-    let equal = |byte: u8| {
-        let zeros = u64::from_le_bytes(*front) ^ (ONES * u64::from(byte));
-        zeros.wrapping_sub(ONES) & !zeros & HIGH_BITS
-    };
-    match equal(b'"') | equal(b'\\') {
-        0 => memchr::memchr2(b'"', b'\\', rest).map(|at| front.len() + at),
-        found => Some(found.trailing_zeros() as usize / 8),
+    let (words, _) = bytes.as_chunks();
+    let mut searched = 0;
+    for word in words.iter().take(WORDS) {
+        // Sets the high bit of each byte of the word that is equal to `byte`; above the first, perhaps also of others.
+        let equal = |byte: u8| {
+            let zeros = u64::from_le_bytes(*word) ^ (ONES * u64::from(byte));
+            zeros.wrapping_sub(ONES) & !zeros & HIGH_BITS
+        };
+        match equal(b'"') | equal(b'\\') {
+            0 => searched += word.len(),
+            found => return Some(searched + found.trailing_zeros() as usize / 8),
+        }
     }
+    memchr::memchr2(b'"', b'\\', bytes.get(searched..)?).map(|at| searched + at)
 }
 
 /// Returns the path of the value that begins at `offset`: `items[2].id`. Long keys are cut.

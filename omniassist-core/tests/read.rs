@@ -190,12 +190,12 @@ fn the_state_of_a_call_that_could_not_be_run_comes_back() {
 #[test]
 fn tool_input_and_output_stay_as_written() {
     let body = "[{\"role\": \"assistant\", \"parts\": [{\"type\": \"tool-t\", \"toolCallId\": \"c\",\n \
-        \"state\": \"output-available\", \"input\": {\"z\": 1.0, \"a\": \"\\u0041\", \"z\": 1e3},\n \
+        \"state\": \"output-available\", \"input\": {\"z\": 1.0, \"a\": \"\\u0041\", \"b\": 1e3},\n \
         \"output\": {\n  \"y\": \"a b\\\"\\n\",\r\n  \"x\": [1,\t2.50]\n}}]}]";
     let messages = read::messages(&Text::from(body), &Limits::default()).unwrap();
     let state = &messages[0].tools().next().unwrap().state;
     let ToolState::OutputAvailable { input, output, .. } = state else { panic!() };
-    assert_eq!(input.as_str(), r#"{"z": 1.0, "a": "\u0041", "z": 1e3}"#);
+    assert_eq!(input.as_str(), r#"{"z": 1.0, "a": "\u0041", "b": 1e3}"#);
     assert_eq!(output.as_str(), r#"{"y":"a b\"\n","x":[1,2.50]}"#);
 }
 
@@ -518,20 +518,19 @@ fn errors_name_the_place_and_the_kind() {
 }
 
 #[test]
-fn a_known_key_twice_is_an_error() {
+fn a_key_twice_is_an_error() {
     let cases = [
         (r#"[{"id":"a","id":"a","role":"user","content":"x"}]"#, "messages[0].id"),
         (r#"[{"role":"user","content":"x","r\u006fle":"system"}]"#, "messages[0].role"),
         (r#"[{"role":"user","parts":[],"parts":[]}]"#, "messages[0].parts"),
         (r#"[{"role":"user","parts":[{"type":"text","text":"a","text":"b"}]}]"#, "messages[0].parts[0].text"),
-        (r#"[{"role":"user","content":"x","metadata":{"a":{"b":1,"b":2}}}]"#, "messages[0].metadata.a"),
+        (r#"[{"role":"user","content":"x","metadata":{"a":{"b":1,"b":2}}}]"#, "messages[0].metadata.a.b"),
+        (r#"[{"x":1,"x":2,"role":"user","content":"x"}]"#, "messages[0].x"),
     ];
     for (body, path) in cases {
         let error = read::messages(&Text::from(body), &Limits::default()).unwrap_err();
         assert_eq!((error.code(), error.path()), (ErrorCode::InvalidRequest, Some(path)), "{body}");
     }
-    let unknown_twice = r#"[{"x":1,"x":2,"role":"user","content":"x"}]"#;
-    assert!(read::messages(&Text::from(unknown_twice), &Limits::default()).is_ok());
 }
 
 #[test]

@@ -1,8 +1,8 @@
 use super::{AgentEvent, AgentRun, FlowStatus, SkipReason, Skipped, ToolReport};
 use crate::message::body::Body;
-use crate::message::raw::{self, Found, ObjectSeed, Raw, present, raw_record};
+use crate::message::raw::{self, Found, Raw, present, raw_record};
 use crate::message::tree::TreeBudget;
-use crate::{JsonText, Text, Usage};
+use crate::{ErrorCode, JsonText, Text, Usage};
 
 raw_record! {
     /// The fields of all events.
@@ -39,9 +39,11 @@ impl AgentEvent {
 }
 
 fn parse(json: &Text) -> Result<AgentEvent, Skipped> {
-    let fields = match raw::read(json, ObjectSeed(EventFields::default())) {
+    let fields = match raw::read(json, usize::MAX, |event| event.object(EventFields::default())) {
         Ok(Found::Value(fields)) => fields,
-        Ok(Found::Duplicate(_)) => return Err(Skipped::new(SkipReason::InvalidField)),
+        Err(error) if error.code() == ErrorCode::InvalidRequest => {
+            return Err(Skipped::new(SkipReason::InvalidField));
+        }
         _ => return Err(Skipped::new(SkipReason::NotAnEvent)),
     };
     let budget = TreeBudget::unlimited();

@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
-use serde::de::MapAccess;
 use serde_json::{Value, json};
 
 use super::posted;
 use crate::message::body::Body;
-use crate::message::raw::{self, ObjectSeed, Raw, Record, present, raw_record};
+use crate::message::raw::{self, Raw, Reader, Record, present, raw_record};
 use crate::{Error, Limits, Result, Text, ToolSpec, check_tool_name};
 
 raw_record! {
@@ -120,7 +119,7 @@ struct ByName<'a> {
 
 fn by_name<'a>(raw: Raw<'a>, limit: (&'static str, usize)) -> Result<Vec<(String, Raw<'a>)>> {
     let tools = ByName { tools: Vec::new(), limit: limit.1, too_many: false };
-    let tools = raw::read(raw.get(), ObjectSeed(tools))?.object_at("tools", "an object")?;
+    let tools = raw::reader(raw).object(tools)?.object_at("tools", "an object")?;
     if tools.too_many {
         return Err(Error::limit_exceeded(limit.0, limit.1, "tools".to_owned()));
     }
@@ -128,11 +127,8 @@ fn by_name<'a>(raw: Raw<'a>, limit: (&'static str, usize)) -> Result<Vec<(String
 }
 
 impl<'a> Record<'a> for ByName<'a> {
-    fn set<A: MapAccess<'a>>(&mut self, key: &str, map: &mut A) -> Result<bool, A::Error> {
-        if self.tools.iter().any(|(name, _)| name == key) {
-            return Ok(false);
-        }
-        let raw = map.next_value()?;
+    fn set(&mut self, key: &str, value: &mut Reader<'a>) -> Result<bool> {
+        let raw = value.raw()?;
         self.too_many = self.tools.len() == self.limit;
         if !self.too_many {
             self.tools.push((key.to_owned(), raw));

@@ -1,53 +1,51 @@
 //! Reading of posted bodies, as all dialects do it.
 
-use serde::de::{DeserializeSeed, MapAccess};
-
-use crate::message::raw::{self, ArraySeed, Found, ObjectSeed, Raw, Record, present, raw_item};
+use crate::message::raw::{self, Found, Raw, Reader, Record, present};
 use crate::message::{Message, Role};
 use crate::{Error, JsonText, Limits, Result, Text};
 
-/// The fields of a body, and its messages in the form that their seed reads.
-struct Head<F, S, M> {
+/// The fields of a body, and its messages in the form in which they are read.
+struct Head<F, R, M> {
     fields: F,
-    seed: Option<S>,
+    read: R,
     messages: Option<M>,
 }
 
-impl<'a, F: Record<'a>, S: DeserializeSeed<'a>> Record<'a> for Head<F, S, S::Value> {
-    fn set<A: MapAccess<'a>>(&mut self, key: &str, map: &mut A) -> Result<bool, A::Error> {
+impl<'a, F, R, M> Record<'a> for Head<F, R, M>
+where
+    F: Record<'a>,
+    R: Fn(&mut Reader<'a>) -> Result<M>,
+{
+    fn set(&mut self, key: &str, value: &mut Reader<'a>) -> Result<bool> {
         if key != "messages" {
-            return self.fields.set(key, map);
+            return self.fields.set(key, value);
         }
-        let Some(seed) = self.seed.take() else { return Ok(false) };
-        self.messages = Some(map.next_value_seed(seed)?);
+        self.messages = Some((self.read)(value)?);
         Ok(true)
     }
 }
 
 /// Reads a body with `messages`.
-pub(super) fn head<'a, F: Record<'a>, S: DeserializeSeed<'a>>(
+pub(super) fn head<'a, F: Record<'a>, M>(
     text: &'a Text,
     limits: &Limits,
     fields: F,
-    messages: S,
-) -> Result<(F, Option<S::Value>)> {
-    let head = body(text, limits, Head { fields, seed: Some(messages), messages: None })?;
+    read: impl Fn(&mut Reader<'a>) -> Result<M>,
+) -> Result<(F, Option<M>)> {
+    let head = body(text, limits, Head { fields, read, messages: None })?;
     Ok((head.fields, head.messages))
 }
 
 /// Reads a body.
 pub(super) fn body<'a, R: Record<'a>>(text: &'a Text, limits: &Limits, record: R) -> Result<R> {
-    match raw::read_guarded(text, limits.max_json_depth, ObjectSeed(record))? {
-        Found::Duplicate(key) => Err(Error::invalid_field(key, "a key once", "the key twice")),
-        record => record.object_at("body", "an object"),
-    }
+    raw::read(text, limits.max_json_depth, |body| body.object(record))?.object_at("body", "an object")
 }
 
 /// Reads an array of messages.
 pub(super) fn messages<'a, R: Record<'a> + Default>(
     limits: &Limits,
-) -> impl DeserializeSeed<'a, Value = Found<Vec<Found<R>>>> {
-    ArraySeed { limit: limits.max_messages, item: || ObjectSeed(R::default()) }
+) -> impl Fn(&mut Reader<'a>) -> Result<Found<Vec<Found<R>>>> {
+    |value| value.array(limits.max_messages, |value| value.object(R::default()))
 }
 
 /// Reads the fields of an object that must be there. Errors of `read` get the path.
@@ -71,7 +69,7 @@ pub(super) fn objects<'a, R: Record<'a> + Default, T>(
     mut read: impl FnMut(usize, Raw<'a>, R) -> Result<T>,
 ) -> Result<Vec<T>> {
     let Some(raw) = present(raw) else { return Ok(Vec::new()) };
-    let items = raw::read(raw.get(), ArraySeed { limit: limit.1, item: raw_item })?;
+    let items = raw::array(raw, limit.1)?;
     let items = items.at(path, expected, limit)?.into_iter().enumerate();
     items
         .map(|(index, raw)| object(Some(raw), &format!("{path}[{index}]"), |fields| read(index, raw, fields)))

@@ -1,21 +1,22 @@
-//! Posted JSON, one level at a time.
+//! Posted JSON, read in one walk.
 //!
-//! The values of known keys are kept as the slices of the body that they are (`serde_json`'s raw values). Each is parsed
-//! where it is needed, so a value of the wrong kind leads to an error with its exact path, and text without escapes is
-//! shared with the body instead of copied.
+//! The values of known keys are kept as the slices of the body that they are. Each is parsed where it is needed, so a
+//! value of the wrong kind leads to an error with its exact path, and text without escapes is shared with the body
+//! instead of copied.
 
 use std::borrow::Cow;
 use std::fmt;
 
-use serde::de::{Deserialize, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
-use serde_json::value::RawValue;
+use serde::de::IgnoredAny;
 
-use crate::{Error, Result, json_guard};
+use crate::json_guard::{self, Guard};
+use crate::json_tokens::{Token, Tokens};
+use crate::{Error, Result};
 
 /// An object whose known keys are kept.
 pub(crate) trait Record<'a> {
-    /// Takes the value of `key`, or skips it. Returns `false`, and leaves the value, when `key` was there before.
-    fn set<A: MapAccess<'a>>(&mut self, key: &str, map: &mut A) -> Result<bool, A::Error>;
+    /// Reads the value of `key`. Returns `false`, and leaves the value, when the key is not known.
+    fn set(&mut self, key: &str, value: &mut Reader<'a>) -> Result<bool>;
 }
 
 /// A posted value as it was written. It has been walked once, so it is known to be JSON.
@@ -29,12 +30,6 @@ impl<'a> Raw<'a> {
     }
 }
 
-impl<'de> Deserialize<'de> for Raw<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        <&RawValue>::deserialize(deserializer).map(|raw| Raw(raw.get()))
-    }
-}
-
 /// Declares a [`Record`] that keeps each value as it came.
 macro_rules! raw_record {
     ($(#[$meta:meta])* $name:ident { $($field:ident: $key:literal,)* }) => {
@@ -44,25 +39,13 @@ macro_rules! raw_record {
             $(pub(crate) $field: Option<$crate::message::raw::Raw<'a>>,)*
         }
 
-        impl<'a> $name<'a> {
-            /// Returns the place for the value of a known key.
-            fn slot(&mut self, key: &str) -> Option<&mut Option<$crate::message::raw::Raw<'a>>> {
-                Some(match key {
-                    $($key => &mut self.$field,)*
-                    _ => return None,
-                })
-            }
-        }
-
         impl<'a> $crate::message::raw::Record<'a> for $name<'a> {
-            fn set<A: serde::de::MapAccess<'a>>(&mut self, key: &str, map: &mut A) -> Result<bool, A::Error> {
-                let Some(slot) = self.slot(key) else {
-                    return map.next_value::<serde::de::IgnoredAny>().map(|_| true);
+            fn set(&mut self, key: &str, value: &mut $crate::message::raw::Reader<'a>) -> $crate::Result<bool> {
+                let slot = match key {
+                    $($key => &mut self.$field,)*
+                    _ => return Ok(false),
                 };
-                if slot.is_some() {
-                    return Ok(false);
-                }
-                *slot = Some(map.next_value()?);
+                *slot = Some(value.raw()?);
                 Ok(true)
             }
         }
@@ -74,8 +57,6 @@ pub(crate) use raw_record;
 pub(crate) enum Found<T> {
     /// The expected value.
     Value(T),
-    /// An object with a known key twice.
-    Duplicate(String),
     /// An array with more elements than allowed.
     TooMany,
     /// Something of another kind.
@@ -87,7 +68,6 @@ impl<T> Found<T> {
     pub(crate) fn map<U>(self, of: impl FnOnce(T) -> U) -> Found<U> {
         match self {
             Self::Value(value) => Found::Value(of(value)),
-            Self::Duplicate(key) => Found::Duplicate(key),
             Self::TooMany => Found::TooMany,
             Self::Other(kind) => Found::Other(kind),
         }
@@ -102,9 +82,6 @@ impl<T> Found<T> {
     ) -> Result<T> {
         match self {
             Self::Value(value) => Ok(value),
-            Self::Duplicate(key) => {
-                Err(Error::invalid_field(key, "a key once", "the key twice").under(&path.to_string()))
-            }
             Self::TooMany => Err(Error::limit_exceeded(limit.0, limit.1, path.to_string())),
             Self::Other(kind) => Err(Error::invalid_field(path.to_string(), expected, kind)),
         }
@@ -116,166 +93,136 @@ impl<T> Found<T> {
     }
 }
 
-/// The methods of a visitor that finds a scalar where it expects an object or an array.
-macro_rules! other_kinds {
-    () => {
-        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("JSON")
-        }
-
-        fn visit_bool<E>(self, _: bool) -> Result<Self::Value, E> {
-            Ok(Found::Other("a boolean"))
-        }
-
-        fn visit_i64<E>(self, _: i64) -> Result<Self::Value, E> {
-            Ok(Found::Other("a number"))
-        }
-
-        fn visit_u64<E>(self, _: u64) -> Result<Self::Value, E> {
-            Ok(Found::Other("a number"))
-        }
-
-        fn visit_f64<E>(self, _: f64) -> Result<Self::Value, E> {
-            Ok(Found::Other("a number"))
-        }
-
-        fn visit_str<E>(self, _: &str) -> Result<Self::Value, E> {
-            Ok(Found::Other("a string"))
-        }
-
-        fn visit_unit<E>(self) -> Result<Self::Value, E> {
-            Ok(Found::Other("null"))
-        }
-    };
+/// A walk over text that is known to be JSON. Each method reads one whole value.
+pub(crate) struct Reader<'a> {
+    text: &'a str,
+    tokens: Tokens<'a>,
+    /// The check of the tokens on the way; `None` where they were checked before.
+    guard: Option<Guard<'a>>,
 }
 
-/// Reads an object into a [`Record`].
-pub(crate) struct ObjectSeed<R>(pub(crate) R);
-
-impl<'de, R: Record<'de>> DeserializeSeed<'de> for ObjectSeed<R> {
-    type Value = Found<R>;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Found<R>, D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl<'de, R: Record<'de>> Visitor<'de> for ObjectSeed<R> {
-    type Value = Found<R>;
-
-    other_kinds!();
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Found<R>, A::Error> {
-        while seq.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(Found::Other("an array"))
+impl<'a> Reader<'a> {
+    fn next(&mut self) -> Result<Token<'a>> {
+        let next = self.tokens.next();
+        let (offset, token) = next.ok_or_else(|| Error::invalid_json("the text ends within a value"))?;
+        if let Some(guard) = &mut self.guard {
+            guard.pass(offset, token)?;
+        }
+        Ok(token)
     }
 
-    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<Found<R>, A::Error> {
-        let mut duplicate = None;
-        while let Some(Key(key)) = map.next_key()? {
-            if !self.0.set(&key, &mut map)? {
-                map.next_value::<IgnoredAny>()?;
-                duplicate = Some(key.into_owned());
+    /// Enters an array or an object. Skips a value of another kind, and returns that kind.
+    fn enter(&mut self, mark: u8) -> Result<Option<&'static str>> {
+        if self.tokens.peek() == Some(mark) {
+            return self.next().map(|_| None);
+        }
+        self.raw().map(kind).map(Some)
+    }
+
+    /// Goes on to the next element or entry. Returns `false` after the last one.
+    fn advance(&mut self) -> Result<bool> {
+        Ok(match self.tokens.peek() {
+            Some(b',') => self.next().is_ok(),
+            Some(b']' | b'}') => self.next().map(|_| false)?,
+            _ => true,
+        })
+    }
+
+    fn skip(&mut self) -> Result<()> {
+        let mut depth = 0_usize;
+        loop {
+            match self.next()? {
+                Token::Mark(b'{' | b'[') => depth += 1,
+                Token::Mark(b'}' | b']') => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            if depth == 0 {
+                return Ok(());
             }
         }
-        Ok(duplicate.map_or(Found::Value(self.0), Found::Duplicate))
     }
-}
 
-/// Reads an array of at most `limit` elements, each with the seed that `item` makes. Elements beyond the limit are
-/// skipped, so they cost no memory.
-pub(crate) struct ArraySeed<F> {
-    pub(crate) limit: usize,
-    pub(crate) item: F,
-}
-
-impl<'de, S: DeserializeSeed<'de>, F: Fn() -> S> DeserializeSeed<'de> for ArraySeed<F> {
-    type Value = Found<Vec<S::Value>>;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        deserializer.deserialize_any(self)
+    /// Reads any value as the slice that it is.
+    pub(crate) fn raw(&mut self) -> Result<Raw<'a>> {
+        self.with_raw(Self::skip).map(|(raw, ())| raw)
     }
-}
 
-impl<'de, S: DeserializeSeed<'de>, F: Fn() -> S> Visitor<'de> for ArraySeed<F> {
-    type Value = Found<Vec<S::Value>>;
+    /// Reads a value, and returns the slice that it is as well.
+    pub(crate) fn with_raw<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T>) -> Result<(Raw<'a>, T)> {
+        self.tokens.peek();
+        let start = self.tokens.offset();
+        let value = read(self)?;
+        Ok((Raw(self.text.get(start..self.tokens.offset()).unwrap_or_default()), value))
+    }
 
-    other_kinds!();
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
-        let mut items = Vec::new();
-        while items.len() < self.limit {
-            match seq.next_element_seed((self.item)())? {
-                Some(item) => items.push(item),
-                None => return Ok(Found::Value(items)),
+    /// Reads an object into a [`Record`].
+    pub(crate) fn object<R: Record<'a>>(&mut self, mut record: R) -> Result<Found<R>> {
+        if let Some(other) = self.enter(b'{')? {
+            return Ok(Found::Other(other));
+        }
+        while self.advance()? {
+            let key = match self.next()? {
+                Token::String(quoted) => quoted.decode(),
+                _ => Cow::Borrowed(&[][..]),
+            };
+            // The colon.
+            self.next()?;
+            if !record.set(str::from_utf8(&key).map_err(Error::invalid_json)?, self)? {
+                self.skip()?;
             }
         }
-        let mut more = false;
-        while seq.next_element::<IgnoredAny>()?.is_some() {
-            more = true;
+        Ok(Found::Value(record))
+    }
+
+    /// Reads an array of at most `limit` elements. Elements beyond the limit are skipped, so they cost no memory.
+    pub(crate) fn array<T>(
+        &mut self,
+        limit: usize,
+        mut item: impl FnMut(&mut Self) -> Result<T>,
+    ) -> Result<Found<Vec<T>>> {
+        if let Some(other) = self.enter(b'[')? {
+            return Ok(Found::Other(other));
         }
-        Ok(if more { Found::TooMany } else { Found::Value(items) })
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-        Ok(Found::Other("an object"))
-    }
-}
-
-/// A key, borrowed where it has no escapes.
-struct Key<'a>(Cow<'a, str>);
-
-impl<'de> Deserialize<'de> for Key<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_str(KeyVisitor)
+        let (mut items, mut too_many) = (Vec::new(), false);
+        while self.advance()? {
+            if items.len() < limit {
+                items.push(item(self)?);
+            } else {
+                too_many = true;
+                self.skip()?;
+            }
+        }
+        Ok(if too_many { Found::TooMany } else { Found::Value(items) })
     }
 }
 
-struct KeyVisitor;
-
-impl<'de> Visitor<'de> for KeyVisitor {
-    type Value = Key<'de>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a key")
-    }
-
-    fn visit_borrowed_str<E>(self, key: &'de str) -> Result<Key<'de>, E> {
-        Ok(Key(Cow::Borrowed(key)))
-    }
-
-    fn visit_str<E>(self, key: &str) -> Result<Key<'de>, E> {
-        Ok(Key(Cow::Owned(key.to_owned())))
-    }
-}
-
-/// Returns a seed that keeps any value as the slice that it is.
-pub(crate) fn raw_item<'a>() -> std::marker::PhantomData<Raw<'a>> {
-    std::marker::PhantomData
-}
-
-/// Reads all of `json` with a seed.
-pub(crate) fn read<'a, S: DeserializeSeed<'a>>(json: &'a str, seed: S) -> Result<S::Value> {
-    let mut deserializer = serde_json::Deserializer::from_str(json);
-    let value = seed.deserialize(&mut deserializer).map_err(Error::invalid_json)?;
-    deserializer.end().map_err(Error::invalid_json)?;
-    Ok(value)
-}
-
-/// Reads all of `json` with a seed, where [`json_guard::check`] accepts it.
-pub(crate) fn read_guarded<'a, S: DeserializeSeed<'a>>(
-    json: &'a str,
+/// Reads all of a posted text. Makes the checks of [`json_guard::check`] on the way.
+pub(crate) fn read<'a, T>(
+    text: &'a str,
     max_depth: usize,
-    seed: S,
-) -> Result<S::Value> {
-    json_guard::check(json.as_bytes(), max_depth)?;
-    read(json, seed)
+    read: impl FnOnce(&mut Reader<'a>) -> Result<T>,
+) -> Result<T> {
+    if let Err(error) = serde_json::from_str::<IgnoredAny>(text) {
+        json_guard::check(text.as_bytes(), max_depth)?;
+        return Err(Error::invalid_json(error));
+    }
+    let guard = Some(Guard::new(text.as_bytes(), max_depth));
+    read(&mut Reader { text, tokens: Tokens::of(text.as_bytes()), guard })
+}
+
+/// Returns a walk over a value.
+pub(crate) fn reader(raw: Raw<'_>) -> Reader<'_> {
+    Reader { text: raw.get(), tokens: Tokens::of(raw.get().as_bytes()), guard: None }
 }
 
 /// Reads an object whose values are kept as they came.
 pub(crate) fn object<'a, R: Record<'a> + Default>(raw: Raw<'a>) -> Result<Found<R>> {
-    read(raw.get(), ObjectSeed(R::default()))
+    reader(raw).object(R::default())
+}
+
+/// Reads an array whose elements are kept as they came.
+pub(crate) fn array(raw: Raw<'_>, limit: usize) -> Result<Found<Vec<Raw<'_>>>> {
+    reader(raw).array(limit, Reader::raw)
 }
 
 /// Returns the kind of a value, as errors name it.

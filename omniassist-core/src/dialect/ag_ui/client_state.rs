@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::message::body::Body;
-use crate::message::raw::{self, raw_item};
+use crate::message::raw::{self, Reader};
 use crate::message::{ProviderMetadata, own_entries};
 use crate::{JsonText, Limits, Result, Text};
 
@@ -70,7 +70,7 @@ fn is_json(text: &str) -> bool {
 ///
 /// Returns an error when the body has more trees than its budget allows.
 pub(super) fn state(body: Body<'_>, text: &str, limits: &Limits) -> Result<Option<ProviderMetadata>> {
-    let Ok(raw) = raw::read_guarded(text, limits.max_json_depth, raw_item()) else { return Ok(None) };
+    let Ok(raw) = raw::read(text, limits.max_json_depth, Reader::raw) else { return Ok(None) };
     match body.tree(raw, "encryptedValue") {
         Ok(Value::Object(map)) if !map.is_empty() && map.values().all(Value::is_object) => {
             Ok(Some(map.into()))

@@ -1,12 +1,11 @@
 use std::collections::BTreeMap;
 
 use bytes::Bytes;
-use serde::de::MapAccess;
 
 use crate::dialect::declared_tools::{self, ToolForm};
 use crate::dialect::posted;
 use crate::message::body::Body;
-use crate::message::raw::{Raw, Record, raw_record};
+use crate::message::raw::{Raw, Reader, Record, raw_record};
 use crate::message::read::ReadMessages;
 use crate::message::tree::TreeBudget;
 use crate::message::{Message, Role, read};
@@ -37,14 +36,13 @@ raw_record! {
 /// A record whose unknown fields are kept: the format does not define them.
 struct Extended<'a, F> {
     fields: F,
-    slot: for<'f> fn(&'f mut F, &str) -> Option<&'f mut Option<Raw<'a>>>,
     extra: Vec<(String, Raw<'a>)>,
     max_extra: usize,
 }
 
 impl<'a, F: Record<'a> + Default> Extended<'a, F> {
-    fn new(slot: for<'f> fn(&'f mut F, &str) -> Option<&'f mut Option<Raw<'a>>>, limits: &Limits) -> Self {
-        Self { fields: F::default(), slot, extra: Vec::new(), max_extra: limits.max_extra_fields }
+    fn new(limits: &Limits) -> Self {
+        Self { fields: F::default(), extra: Vec::new(), max_extra: limits.max_extra_fields }
     }
 
     fn extra(&self, body: Body<'_>) -> Result<BTreeMap<Text, JsonText>> {
@@ -56,11 +54,11 @@ impl<'a, F: Record<'a> + Default> Extended<'a, F> {
 }
 
 impl<'a, F: Record<'a>> Record<'a> for Extended<'a, F> {
-    fn set<A: MapAccess<'a>>(&mut self, key: &str, map: &mut A) -> Result<bool, A::Error> {
-        if (self.slot)(&mut self.fields, key).is_some() {
-            return self.fields.set(key, map);
+    fn set(&mut self, key: &str, value: &mut Reader<'a>) -> Result<bool> {
+        if self.fields.set(key, value)? {
+            return Ok(true);
         }
-        let raw = map.next_value()?;
+        let raw = value.raw()?;
         // One field beyond the limit is kept as the sign that the limit was passed.
         if self.extra.len() <= self.max_extra {
             self.extra.push((key.to_owned(), raw));
@@ -98,8 +96,9 @@ pub fn read_request(body: Bytes, limits: &Limits) -> Result<RunRequest> {
     let text = Text::from_utf8(body).map_err(Error::invalid_json)?;
     let budget = TreeBudget::new(limits);
     let body = Body::new(&text, &budget);
-    let record = Extended::new(RequestFields::slot, limits);
-    let (record, messages) = posted::head(&text, limits, record, read::messages_seed(body, limits))?;
+    let record: Extended<'_, RequestFields<'_>> = Extended::new(limits);
+    let (record, messages) =
+        posted::head(&text, limits, record, |value| read::message_records(value, body, limits))?;
     let fields = &record.fields;
 
     let expected = "an array with at least one message";
@@ -156,7 +155,7 @@ pub fn read_prompt(body: Bytes, limits: &Limits) -> Result<RunRequest> {
     let text = Text::from_utf8(body).map_err(Error::invalid_json)?;
     let budget = TreeBudget::new(limits);
     let body = Body::new(&text, &budget);
-    let record = posted::body(&text, limits, Extended::new(PromptFields::slot, limits))?;
+    let record: Extended<'_, PromptFields<'_>> = posted::body(&text, limits, Extended::new(limits))?;
     let fields = &record.fields;
     let prompt = body.text(fields.prompt, "prompt")?;
     if prompt.trim().is_empty() {

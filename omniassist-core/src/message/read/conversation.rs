@@ -1,7 +1,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::record::{Words, parts_seed};
+use super::record::{Words, part_records};
 use super::{MessageRecord, PartRecord, optional_id, tool};
 use crate::message::body::Body;
 use crate::message::raw::{self, present};
@@ -155,7 +155,7 @@ impl<'a> Conversation<'a> {
                 return Ok(vec![Part::text(self.body.text(Some(content), "content")?)]);
             }
             (None, Some(content)) => {
-                let parts = raw::read(content.get(), parts_seed(self.body, self.limits))?;
+                let parts = part_records(&mut raw::reader(content), self.body, self.limits)?;
                 ("content", parts.at("content", "a string or an array of parts", limit)?)
             }
             (None, None) => return Err(Error::invalid_field("parts", "an array of parts", "nothing")),

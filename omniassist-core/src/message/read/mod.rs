@@ -54,12 +54,12 @@ pub(crate) use conversation::ReadMessages;
 pub use id::{check_chat_id, check_id};
 pub(crate) use id::{optional_chat_id, optional_id};
 pub(crate) use part::PartRecord;
-pub(crate) use record::{MessageRecord, messages_seed};
+pub(crate) use record::{MessageRecord, message_records};
 
 use super::body::Body;
 use super::tree::TreeBudget;
 use super::{Message, raw};
-use crate::{Limits, Result, Text};
+use crate::{ErrorCode, Limits, Result, Text};
 
 /// Reads an array of messages. Paths in errors begin with `messages`, as in the body of a request.
 ///
@@ -69,14 +69,19 @@ use crate::{Limits, Result, Text};
 ///
 /// Returns an error if:
 ///
-/// - `json` is not JSON, or a value has the wrong type;
+/// - `json` is not JSON, an object has a key twice, or a value has the wrong type;
+/// - values are nested deeper than [`Limits::max_json_depth`];
 /// - two different messages or tool calls have the same id, or an output answers no call;
 /// - there are more than [`Limits::max_messages`] messages, or more than [`Limits::max_parts`] parts in one message;
 /// - an id is longer than [`Limits::max_id_bytes`].
 pub fn messages(json: &Text, limits: &Limits) -> Result<Vec<Message>> {
     let budget = TreeBudget::new(limits);
     let body = Body::new(json, &budget);
-    let records = raw::read(json, messages_seed(body, limits))?;
+    let records = raw::read(json, limits.max_json_depth, |value| message_records(value, body, limits));
+    let records = records.map_err(|error| match error.code() {
+        ErrorCode::InvalidRequest => error.under("messages"),
+        _ => error,
+    })?;
     Ok(from_records(body, limits, records)?.messages)
 }
 

@@ -1,12 +1,10 @@
 use std::borrow::Cow;
 
-use serde::de::{Deserialize as _, DeserializeSeed, Deserializer, Error as _};
-
 use super::fields::PartFields;
 use super::tool;
 use crate::event::Source;
 use crate::message::body::Body;
-use crate::message::raw::{self, Found, Raw};
+use crate::message::raw::{Found, Raw, Reader};
 use crate::message::{DataPart, FilePart, Part, ProviderMetadata, ReasoningPart, SourcePart, TextPart};
 use crate::{JsonText, Limits, Result, Text};
 
@@ -14,19 +12,9 @@ use crate::{JsonText, Limits, Result, Text};
 pub(crate) type PartRecord<'a> = (Raw<'a>, Found<Result<Part>>);
 
 /// Reads a part. Kinds that are not known are kept as they came.
-pub(super) struct PartSeed<'a> {
-    pub(super) body: Body<'a>,
-    pub(super) limits: &'a Limits,
-}
-
-impl<'de> DeserializeSeed<'de> for PartSeed<'de> {
-    type Value = PartRecord<'de>;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        let raw = Raw::deserialize(deserializer)?;
-        let fields = raw::object::<PartFields<'de>>(raw).map_err(D::Error::custom)?;
-        Ok((raw, fields.map(|fields| of_fields(self.body, self.limits, raw, &fields))))
-    }
+pub(super) fn read<'a>(value: &mut Reader<'a>, body: Body<'a>, limits: &Limits) -> Result<PartRecord<'a>> {
+    let (raw, fields) = value.with_raw(|value| value.object(PartFields::default()))?;
+    Ok((raw, fields.map(|fields| of_fields(body, limits, raw, &fields))))
 }
 
 fn of_fields<'a>(body: Body<'a>, limits: &Limits, raw: Raw<'a>, fields: &PartFields<'a>) -> Result<Part> {

@@ -1,9 +1,7 @@
-use serde::de::{DeserializeSeed, MapAccess};
-
 use super::fields::MessageFields;
-use super::part::{PartRecord, PartSeed};
+use super::part::{self, PartRecord};
 use crate::message::body::Body;
-use crate::message::raw::{ArraySeed, Found, ObjectSeed, Raw, Record};
+use crate::message::raw::{Found, Raw, Reader, Record};
 use crate::{Limits, Result};
 
 /// An element of a `messages` array, with its parts read in the same walk.
@@ -34,32 +32,31 @@ pub(super) struct Words<'a> {
 }
 
 impl<'a> Record<'a> for MessageRecord<'a> {
-    fn set<A: MapAccess<'a>>(&mut self, key: &str, map: &mut A) -> Result<bool, A::Error> {
+    fn set(&mut self, key: &str, value: &mut Reader<'a>) -> Result<bool> {
         if key != "parts" {
-            return self.fields.set(key, map);
+            return self.fields.set(key, value);
         }
-        if self.parts.is_some() {
-            return Ok(false);
-        }
-        self.parts = Some(map.next_value_seed(parts_seed(self.body, self.limits))?);
+        self.parts = Some(part_records(value, self.body, self.limits)?);
         Ok(true)
     }
 }
 
 /// Reads an array of parts.
-pub(super) fn parts_seed<'a>(
+pub(super) fn part_records<'a>(
+    value: &mut Reader<'a>,
     body: Body<'a>,
-    limits: &'a Limits,
-) -> impl DeserializeSeed<'a, Value = Found<Vec<PartRecord<'a>>>> {
-    ArraySeed { limit: limits.max_parts, item: move || PartSeed { body, limits } }
+    limits: &Limits,
+) -> Result<Found<Vec<PartRecord<'a>>>> {
+    value.array(limits.max_parts, |value| part::read(value, body, limits))
 }
 
 /// Reads a `messages` array.
-pub(crate) fn messages_seed<'a>(
+pub(crate) fn message_records<'a>(
+    value: &mut Reader<'a>,
     body: Body<'a>,
     limits: &'a Limits,
-) -> impl DeserializeSeed<'a, Value = Found<Vec<Found<MessageRecord<'a>>>>> {
-    let item =
-        move || ObjectSeed(MessageRecord { fields: MessageFields::default(), parts: None, body, limits });
-    ArraySeed { limit: limits.max_messages, item }
+) -> Result<Found<Vec<Found<MessageRecord<'a>>>>> {
+    value.array(limits.max_messages, |value| {
+        value.object(MessageRecord { fields: MessageFields::default(), parts: None, body, limits })
+    })
 }

@@ -9,7 +9,7 @@ use crate::dialect::ag_ui::{Version, ids};
 use crate::dialect::declared_tools::{self, ToolForm};
 use crate::dialect::posted;
 use crate::message::body::Body;
-use crate::message::raw::{self, Raw, present, raw_item, raw_record};
+use crate::message::raw::{self, Raw, Reader, present, raw_record};
 use crate::message::read::check_chat_id;
 use crate::message::tree::TreeBudget;
 use crate::message::{Message, Part, Role};
@@ -199,7 +199,7 @@ fn context_entry(
 
 /// Parses `text` as JSON; returns `None` where it is not.
 fn json_in(body: Body<'_>, text: &str, limits: &Limits) -> Result<Option<Value>> {
-    match raw::read_guarded(text, limits.max_json_depth, raw_item()) {
+    match raw::read(text, limits.max_json_depth, Reader::raw) {
         Ok(raw) => body.tree(raw, "value").map(Some),
         Err(_) => Ok(None),
     }
