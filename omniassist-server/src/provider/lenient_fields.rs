@@ -133,52 +133,6 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Few<T> {
     }
 }
 
-/// The first of several alternative answers: the element of a list whose index is 0 or absent. A client that asks for
-/// one answer gets no other.
-#[derive(Debug)]
-pub(super) struct First<T>(pub(super) Option<T>);
-
-/// An alternative answer, which says its place.
-pub(super) trait Alternative {
-    fn index(&self) -> Num;
-}
-
-impl<T> Default for First<T> {
-    fn default() -> Self {
-        Self(None)
-    }
-}
-
-impl<'de, T: Deserialize<'de> + Alternative> Lenient<'de> for First<T> {
-    fn list<A: SeqAccess<'de>>(mut list: A) -> Result<Self, A::Error> {
-        let mut first = Self(None);
-        while let Some(element) = list.next_element::<Option<T>>()? {
-            if first.0.is_none() && element.as_ref().is_some_and(|one| one.index().0.unwrap_or(0) == 0) {
-                first.0 = element;
-            }
-        }
-        Ok(first)
-    }
-}
-
-impl<'de, T: Deserialize<'de> + Alternative> Deserialize<'de> for First<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        lenient(deserializer)
-    }
-}
-
-/// A value that is not read. Unlike a field that serde does not know, it costs no allocation where it is a list.
-#[derive(Debug, Default)]
-pub(super) struct Skipped;
-
-impl Lenient<'_> for Skipped {}
-
-impl<'de> Deserialize<'de> for Skipped {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        lenient(deserializer)
-    }
-}
-
 /// A type that every JSON value reads as. The values that an implementation does not name read as the default.
 pub(super) trait Lenient<'de>: Default {
     fn text(_text: Cow<'de, str>) -> Self {
@@ -262,56 +216,4 @@ pub(super) fn string_or_json(raw: Option<&RawValue>, whole: &Text) -> Text {
 /// Returns `true` if the text is one complete JSON value.
 pub(super) fn is_complete_json(text: &str) -> bool {
     serde_json::from_str::<IgnoredAny>(text).is_ok()
-}
-
-#[cfg(test)]
-mod tests {
-    use serde::Deserialize;
-
-    use super::*;
-
-    #[derive(Deserialize)]
-    struct Probe<'a> {
-        #[serde(borrow, default)]
-        text: Str<'a>,
-        #[serde(default)]
-        count: Num,
-        #[serde(borrow, default)]
-        list: Few<Str<'a>>,
-    }
-
-    #[test]
-    fn a_plain_string_is_a_view_and_an_escaped_one_is_not() {
-        let whole = Text::from(r#"{"text":"plain","list":["a\nb"]}"#);
-        let probe: Probe<'_> = serde_json::from_str(&whole).unwrap();
-        assert!(matches!(probe.text.0, Some(Cow::Borrowed("plain"))));
-        let view = probe.text.into_view(&whole);
-        assert!(whole.as_bytes().as_ptr_range().contains(&view.as_bytes().as_ptr()));
-        assert_eq!(probe.list.into_iter().next().unwrap().into_view(&whole), "a\nb");
-    }
-
-    #[test]
-    fn wrong_types_read_as_absent() {
-        for wrong in ["null", "{}", "[[1],{}]", "true", "-1.5"] {
-            let json = format!(r#"{{"text":{wrong},"count":{wrong},"list":{wrong}}}"#);
-            let probe: Probe<'_> = serde_json::from_str(&json).unwrap();
-            assert_eq!(probe.count.0, None, "{wrong}");
-            assert!(wrong == "-1.5" || probe.text.non_empty().is_none(), "{wrong}");
-        }
-        let probe: Probe<'_> = serde_json::from_str(r#"{"text":7,"count":3.0,"list":[null,"x"]}"#).unwrap();
-        assert_eq!((probe.text.as_str(), probe.count.0, probe.list.len()), ("7", Some(3), 1));
-    }
-
-    #[test]
-    fn arguments_come_as_a_string_or_as_an_object() {
-        let read = |json: &str| {
-            let whole = Text::from(json);
-            let raw: &RawValue = serde_json::from_str(&whole).unwrap();
-            string_or_json(Some(raw), &whole)
-        };
-        assert_eq!(read(r#""{\"a\":1}""#), r#"{"a":1}"#);
-        assert_eq!(read(r#"{"a":1}"#), r#"{"a":1}"#);
-        assert_eq!(read(r#""""#), "");
-        assert_eq!(read("null"), "");
-    }
 }

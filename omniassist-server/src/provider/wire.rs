@@ -7,17 +7,17 @@ use omniassist_core::sse::SseDecoder;
 use omniassist_core::{EventBuf, Limits, LlmEvent, Text};
 
 use super::error_report;
+use super::lenient_fields::is_complete_json;
 use crate::provider::WireDecoder;
 use crate::{Error, ProviderErrorKind, Result};
+
+/// The event that ends an answer of Chat Completions.
+pub(super) const DONE: &str = "[DONE]";
 
 /// Reads the events of one API.
 pub trait EventReader: Send {
     /// Reads an event. `name` is empty if the stream gave none.
     fn event(&mut self, name: &str, data: &Text, out: &mut EventBuf<LlmEvent>) -> Result<()>;
-
-    /// Returns `true` if this event ends the answer. It is called for an event that the end of the body cut off, so
-    /// `data` may be anything.
-    fn is_terminal(&self, name: &str, data: &Text) -> bool;
 
     /// Reads the end of the body.
     fn end(&mut self, out: &mut EventBuf<LlmEvent>) -> Result<()>;
@@ -94,9 +94,9 @@ impl<R: EventReader> ApiDecoder<R> {
             return Err(error_report::from_json_body(body));
         }
         while let Some(event) = self.sse.finish().map_err(broken_stream)? {
-            // A browser drops an event without its blank line. The last event of the answer is kept, because some
-            // servers close the connection right behind it.
-            if event.terminated || self.reader.is_terminal(&event.event, &event.data) {
+            // A browser drops an event without its blank line. One that is whole is kept, because some servers close
+            // the connection right behind the last event of the answer.
+            if event.terminated || event.data.trim_ascii() == DONE || is_complete_json(&event.data) {
                 self.reader.event(&event.event, &event.data, out)?;
             }
         }

@@ -2,7 +2,9 @@
 
 use omniassist_server::ProviderErrorKind;
 use omniassist_server::core::event::CallKind;
-use omniassist_server::core::{EventBuf, FinishReason, LlmEvent};
+use omniassist_server::core::{EventBuf, FinishReason, Limits, LlmEvent, Text};
+use omniassist_server::provider::WireDecoder;
+use omniassist_server::provider::openai::ChatDecoder;
 use serde_json::{Value, json};
 
 use super::harness::{Api, decode, whole};
@@ -308,11 +310,12 @@ fn done_without_a_finish_is_an_interruption_and_a_finish_without_done_is_none() 
     );
     let ended = [text[0].clone(), finish("stop")];
     assert!(said(&chat(&ended)).finish.is_some());
-    // The last event without its blank line counts if it ends the answer.
+    // The last event without its blank line counts if it is whole.
     let bytes = chat(&ended);
-    assert!(whole(Api::Chat, bytes.trim_ascii_end()).end.is_ok());
-    let bytes = chat(&text);
-    assert_eq!(whole(Api::Chat, bytes.trim_ascii_end()).events.len(), 0);
+    let bytes = bytes.trim_ascii_end();
+    assert!(whole(Api::Chat, bytes).end.is_ok());
+    let cut = whole(Api::Chat, &bytes[..bytes.len() - 1]);
+    assert_eq!(cut.end.unwrap_err().provider_kind(), Some(ProviderErrorKind::Interrupted));
 }
 
 /// Groq's Llama models send these for tools without parameters. The run reads them as `{}`.
@@ -386,4 +389,49 @@ fn white_space_before_a_json_body_is_dropped_however_it_is_cut() {
             }
         }
     }
+}
+
+#[test]
+fn values_of_another_type_read_as_absent() {
+    for wrong in [json!(null), json!({}), json!([[1], {}]), json!(true), json!(-1.5)] {
+        let said = of_chunks(&[
+            json!({"id": wrong, "model": wrong, "citations": wrong, "usage": null,
+                   "choices": [null, {"index": wrong, "delta": {"content": "Hi", "refusal": wrong}}]}),
+            tool(json!({"index": wrong, "id": "a", "function": {"name": "weather", "arguments": {"a": 1}}})),
+            finish("stop"),
+            json!({"choices": [], "usage": {"prompt_tokens": wrong, "completion_tokens": 3.0, "total_tokens": "4"}}),
+        ]);
+        assert_eq!(
+            (said.text.as_str(), calls(&said)),
+            ("Hi", vec![("a", "weather", Some("{\"a\":1}"))]),
+            "{wrong}"
+        );
+        let usage = said.usage.unwrap();
+        assert_eq!((usage.input_tokens, usage.output_tokens, usage.total_tokens), (None, Some(3), Some(4)));
+    }
+    let numbers = of_chunks(&[
+        delta(json!({"content": 7})),
+        delta(json!({"content": [null, {"text": "x"}]})),
+        finish("stop"),
+    ]);
+    assert_eq!(numbers.text, "7x");
+}
+
+#[test]
+fn plain_text_is_a_view_of_the_chunk() {
+    let chunk =
+        bytes::Bytes::from(chat(&[delta(json!({"content": "plain"})), delta(json!({"content": "a\nb"}))]));
+    let mut decoder = ChatDecoder::new(&Limits::default(), "m1");
+    let mut events = EventBuf::new();
+    decoder.feed(chunk.clone(), &mut events).unwrap();
+    let texts: Vec<Text> = events
+        .drain()
+        .filter_map(|event| match event {
+            LlmEvent::TextDelta { delta, .. } => Some(delta),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(texts, ["plain", "a\nb"]);
+    let lies_within = |text: &Text| chunk.as_ptr_range().contains(&text.as_bytes().as_ptr());
+    assert_eq!(texts.iter().map(lies_within).collect::<Vec<_>>(), [true, false]);
 }

@@ -373,11 +373,6 @@ impl EventReader for Reader {
         Ok(())
     }
 
-    fn is_terminal(&self, name: &str, data: &Text) -> bool {
-        serde_json::from_str::<Event<'_>>(data)
-            .is_ok_and(|event| matches!(event.kind.non_empty().unwrap_or(name), "message_stop" | "error"))
-    }
-
     fn end(&mut self, out: &mut Out) -> Result<()> {
         match (self.finished, &self.stop_reason) {
             (true, _) => Ok(()),

@@ -63,7 +63,10 @@ impl Reader {
         if let Some(feedback) = chunk.prompt_feedback {
             self.blocked = feedback.block_reason.to_text().or(self.blocked.take());
         }
-        chunk.candidates.0.map_or(Ok(()), |candidate| self.candidate(candidate, data, out))
+        // A client that asks for one answer gets no other.
+        let mut candidates = chunk.candidates.into_iter();
+        let first = candidates.find(|candidate| candidate.index.0.unwrap_or(0) == 0);
+        first.map_or(Ok(()), |candidate| self.candidate(candidate, data, out))
     }
 
     fn candidate(&mut self, candidate: Candidate<'_>, data: &Text, out: &mut Out) -> Result<()> {
@@ -231,18 +234,6 @@ impl EventReader for Reader {
             self.chunk(chunk, data, out)?;
         }
         Ok(())
-    }
-
-    fn is_terminal(&self, _name: &str, data: &Text) -> bool {
-        let ends = |chunk: &Chunk<'_>| {
-            chunk.error.is_some()
-                || chunk.candidates.0.as_ref().is_some_and(|one| one.finish_reason.non_empty().is_some())
-                || chunk.prompt_feedback.as_ref().is_some_and(|said| said.block_reason.non_empty().is_some())
-        };
-        match serde_json::from_str::<Chunk<'_>>(data) {
-            Ok(chunk) => self.finish.is_some() || ends(&chunk),
-            Err(_) => list(data).iter().any(ends),
-        }
     }
 
     fn end(&mut self, out: &mut Out) -> Result<()> {

@@ -6,14 +6,14 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::provider::lenient_fields::{Alternative, Few, First, Num, Skipped, Str};
+use crate::provider::lenient_fields::{Few, Num, Str};
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, bound(deserialize = "'de: 'a"), rename_all = "camelCase")]
 pub(super) struct Chunk<'a> {
     pub(super) response_id: Str<'a>,
     pub(super) model_version: Str<'a>,
-    pub(super) candidates: First<Candidate<'a>>,
+    pub(super) candidates: Few<Candidate<'a>>,
     pub(super) prompt_feedback: Option<Box<PromptFeedback<'a>>>,
     pub(super) usage_metadata: Option<WireUsage>,
     pub(super) error: Option<&'a RawValue>,
@@ -33,12 +33,6 @@ pub(super) struct Candidate<'a> {
     pub(super) finish_reason: Str<'a>,
     pub(super) grounding_metadata: Option<Box<Grounding<'a>>>,
     pub(super) citation_metadata: Option<Box<Citations<'a>>>,
-}
-
-impl Alternative for Candidate<'_> {
-    fn index(&self) -> Num {
-        self.index
-    }
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -134,9 +128,9 @@ pub(super) struct WireUsage {
     thoughts_token_count: Num,
     total_token_count: Num,
     cached_content_token_count: Num,
-    // Most chunks have these lists of objects, which nothing reads.
-    prompt_tokens_details: Skipped,
-    candidates_tokens_details: Skipped,
+    // Most chunks have these lists, which nothing reads. As known fields they cost no allocation.
+    prompt_tokens_details: Num,
+    candidates_tokens_details: Num,
 }
 
 impl WireUsage {

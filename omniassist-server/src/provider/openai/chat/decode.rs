@@ -15,7 +15,7 @@ use super::wire::{
 };
 use crate::provider::error_report;
 use crate::provider::lenient_fields::Few;
-use crate::provider::wire::{EventReader, broken_json, is_object};
+use crate::provider::wire::{DONE, EventReader, broken_json, is_object};
 use crate::{Error, ProviderErrorKind, Result};
 
 type Out = EventBuf<LlmEvent>;
@@ -57,9 +57,10 @@ impl Reader {
         Self { calls: Calls::new(mint, limits.max_tool_args_bytes), ..Self::default() }
     }
 
-    fn chunk(&mut self, chunk: Chunk<'_>, data: &Text, out: &mut Out) -> Result<()> {
+    fn chunk(&mut self, mut chunk: Chunk<'_>, data: &Text, out: &mut Out) -> Result<()> {
         let groq_error = chunk.x_groq.as_ref().and_then(|groq| groq.error);
-        let choice_error = chunk.choices.0.as_ref().and_then(|choice| choice.error);
+        let choice = chunk.take_choice();
+        let choice_error = choice.as_ref().and_then(|choice| choice.error);
         self.take_usage(chunk.usage.as_deref());
         if let Some(error) = chunk.error.or(choice_error).or(groq_error) {
             return self.fail(error_report::in_band(error), out);
@@ -74,7 +75,7 @@ impl Reader {
             out.push(LlmEvent::Start { id: self.answer_id.clone(), model: chunk.model.to_text() });
         }
         self.take_usage(chunk.x_groq.as_ref().and_then(|groq| groq.usage.as_deref()));
-        if let Some(choice) = chunk.choices.0 {
+        if let Some(choice) = choice {
             self.choice(choice, data, out)?;
         }
         // Both lists are repeated in every chunk and only ever grow.
@@ -333,7 +334,7 @@ impl EventReader for Reader {
         if self.finished {
             return Ok(());
         }
-        if data.trim_ascii() == "[DONE]" {
+        if data.trim_ascii() == DONE {
             return self.conclude(out);
         }
         if !is_object(data) {
@@ -341,16 +342,6 @@ impl EventReader for Reader {
             return Ok(());
         }
         self.chunk(serde_json::from_str(data).map_err(broken_json)?, data, out)
-    }
-
-    fn is_terminal(&self, _name: &str, data: &Text) -> bool {
-        if data.trim_ascii() == "[DONE]" {
-            return true;
-        }
-        serde_json::from_str::<Chunk<'_>>(data).is_ok_and(|chunk| {
-            let finish = chunk.choices.0.is_some_and(|choice| choice.finish_reason.non_empty().is_some());
-            finish || chunk.error.is_some() || (self.finish.is_some() && chunk.usage.is_some())
-        })
     }
 
     fn end(&mut self, out: &mut Out) -> Result<()> {

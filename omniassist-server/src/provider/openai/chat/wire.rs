@@ -4,6 +4,7 @@
 //! several times while it is read, and most of its cost was the room for what it does not hold.
 
 use std::borrow::Cow;
+use std::mem;
 
 use serde::Deserialize;
 use serde::de::{Deserializer, SeqAccess};
@@ -11,7 +12,7 @@ use serde_json::Number;
 use serde_json::value::RawValue;
 
 use super::super::usage::WireUsage;
-use crate::provider::lenient_fields::{Alternative, Few, First, Lenient, Num, Str, lenient};
+use crate::provider::lenient_fields::{Few, Lenient, Num, Str, lenient};
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, bound(deserialize = "'de: 'a"))]
@@ -19,7 +20,7 @@ pub(super) struct Chunk<'a> {
     pub(super) id: Str<'a>,
     pub(super) model: Str<'a>,
     pub(super) object: Str<'a>,
-    pub(super) choices: First<Choice<'a>>,
+    pub(super) choices: Few<Choice<'a>>,
     pub(super) usage: Option<Box<WireUsage>>,
     pub(super) error: Option<&'a RawValue>,
     /// URLs that the answer rests on (xAI, Perplexity), repeated in every chunk.
@@ -117,9 +118,10 @@ pub(super) struct UrlCitation<'a> {
     pub(super) title: Str<'a>,
 }
 
-impl Alternative for Choice<'_> {
-    fn index(&self) -> Num {
-        self.index
+impl<'a> Chunk<'a> {
+    /// Removes the first of several answers: a client that asks for one gets no other.
+    pub(super) fn take_choice(&mut self) -> Option<Choice<'a>> {
+        mem::take(&mut self.choices).into_iter().find(|choice| choice.index.0.unwrap_or(0) == 0)
     }
 }
 

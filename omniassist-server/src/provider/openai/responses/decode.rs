@@ -7,7 +7,7 @@ use omniassist_core::{EventBuf, FinishReason, Limits, LlmEvent, Text};
 use serde_json::value::RawValue;
 
 use super::end;
-use super::item::{Blocks, CallState, DeltaOf, ItemKind, ItemState, Items, PartKey};
+use super::item::{Blocks, CallState, ItemKind, ItemState, Items, PartKey};
 use super::wire::{Annotation, Event, Item, Response};
 use crate::provider::error_report;
 use crate::provider::lenient_fields::{Num, Str, is_complete_json, string_or_json};
@@ -94,61 +94,50 @@ impl Reader {
         ItemKind::Call(CallState { number, kind, arguments: String::new(), given: None, ended: false })
     }
 
-    fn delta(&mut self, of: DeltaOf, event: Event<'_>, data: &Text, out: &mut Out) -> Result<()> {
-        let content = event.content_index.0.unwrap_or(0);
-        let key = match of {
-            DeltaOf::Text | DeltaOf::Reasoning => PartKey::Content(content),
-            DeltaOf::Refusal => PartKey::Refusal(content),
-            DeltaOf::Summary => PartKey::Summary(event.summary_index.0.unwrap_or(0)),
-            DeltaOf::Arguments => return self.arguments_delta(event, data, out),
-        };
-        let reasoning = matches!(of, DeltaOf::Summary | DeltaOf::Reasoning);
-        let place = Place { index: event.output_index.0, id: event.item_id.as_str(), reasoning };
-        self.part_delta(place, key, event.delta.into_view(data), out);
-        Ok(())
-    }
-
     /// A piece of visible text or reasoning.
-    fn part_delta(&mut self, place: Place<'_>, key: PartKey, delta: Text, out: &mut Out) {
+    fn part_delta(&mut self, place: Place<'_>, delta: Text, out: &mut Out) {
         if delta.is_empty() {
             return;
         }
         let wanted = |item: &ItemState| match item.kind {
-            ItemKind::Message(_) => !place.reasoning,
-            ItemKind::Reasoning(_) => place.reasoning,
+            ItemKind::Message(_) => !place.key.is_reasoning(),
+            ItemKind::Reasoning(_) => place.key.is_reasoning(),
             _ => false,
         };
         let open = self.items.position_open(place.index, place.id);
         let at = open.filter(|at| self.items.get(*at).is_some_and(wanted)).unwrap_or_else(|| {
             // Text of an item that was never announced is still text.
             let blocks = Blocks::default();
-            let kind = if place.reasoning { ItemKind::Reasoning(blocks) } else { ItemKind::Message(blocks) };
+            let kind = match place.key.is_reasoning() {
+                true => ItemKind::Reasoning(blocks),
+                false => ItemKind::Message(blocks),
+            };
             self.items.push(ItemState { index: place.index, id: place.id.to_owned(), kind, done: false })
         });
         if let Some(ItemState { kind: ItemKind::Message(blocks) | ItemKind::Reasoning(blocks), .. }) =
             self.items.get_mut(at)
         {
-            let block = blocks.open(key, &mut self.next_block);
-            out.push(match key {
+            let block = blocks.open(place.key, &mut self.next_block);
+            out.push(match place.key {
+                PartKey::Text(_) => LlmEvent::TextDelta { block, delta },
                 PartKey::Refusal(_) => LlmEvent::RefusalDelta { block, delta },
-                _ if place.reasoning => LlmEvent::ReasoningDelta { block, delta },
-                _ => LlmEvent::TextDelta { block, delta },
+                PartKey::Summary(_) | PartKey::Reasoning(_) => LlmEvent::ReasoningDelta { block, delta },
             });
         }
     }
 
     /// The whole of a part: news only where its deltas were not sent.
-    fn part_done(&mut self, place: Place<'_>, key: PartKey, text: Text, out: &mut Out) {
+    fn part_done(&mut self, place: Place<'_>, text: Text, out: &mut Out) {
         let item = self.items.position(place.index, place.id).and_then(|at| self.items.get(at));
         let seen = item.is_some_and(|item| match &item.kind {
             ItemKind::Message(blocks) | ItemKind::Reasoning(blocks) => {
-                item.done || blocks.block(key).is_some()
+                item.done || blocks.block(place.key).is_some()
             }
             _ => true,
         });
         let nameless = place.index.is_none() && place.id.is_empty();
         if !seen && !nameless {
-            self.part_delta(place, key, text, out);
+            self.part_delta(place, text, out);
         }
     }
 
@@ -324,24 +313,11 @@ impl Reader {
         Ok(())
     }
 
-    /// Any event that is no delta.
+    /// Any event that is not about text.
     fn other(&mut self, kind: &str, event: Event<'_>, data: &Text, out: &mut Out) -> Result<()> {
-        let content = event.content_index.0.unwrap_or(0);
-        let summary = event.summary_index.0.unwrap_or(0);
-        let index = event.output_index.0;
-        let place = |reasoning| Place { index, id: event.item_id.as_str(), reasoning };
         match kind {
-            "response.output_text.done" => {
-                self.part_done(place(false), PartKey::Content(content), event.text.into_view(data), out);
-            }
-            "response.refusal.done" => {
-                self.part_done(place(false), PartKey::Refusal(content), event.refusal.into_view(data), out);
-            }
-            "response.reasoning_summary_text.done" => {
-                self.part_done(place(true), PartKey::Summary(summary), event.text.into_view(data), out);
-            }
-            "response.reasoning_text.done" => {
-                self.part_done(place(true), PartKey::Content(content), event.text.into_view(data), out);
+            "response.function_call_arguments.delta" | "response.custom_tool_call_input.delta" => {
+                self.arguments_delta(event, data, out)?;
             }
             "response.function_call_arguments.done" | "response.custom_tool_call_input.done" => {
                 self.arguments_done(event, data);
@@ -349,7 +325,7 @@ impl Reader {
             "response.output_item.added" => self.item_added(&event, out)?,
             "response.output_item.done" => {
                 if let Some(item) = event.item {
-                    self.item_done(index, item, data, out)?;
+                    self.item_done(event.output_index.0, item, data, out)?;
                 }
             }
             "response.output_text.annotation.added" => self.annotation(&event, out),
@@ -375,18 +351,16 @@ impl EventReader for Reader {
         let mut event: Event<'_> = serde_json::from_str(data).map_err(broken_json)?;
         let kind = mem::take(&mut event.kind);
         let kind = kind.non_empty().unwrap_or(name);
-        match DeltaOf::named(kind) {
-            Some(of) => self.delta(of, event, data, out),
-            None => self.other(kind, event, data, out),
+        let (subject, last) = kind.rsplit_once('.').unwrap_or_default();
+        let Some(key) = PartKey::of(subject, &event) else { return self.other(kind, event, data, out) };
+        let place = Place { index: event.output_index.0, id: event.item_id.as_str(), key };
+        match (last, key) {
+            ("delta", _) => self.part_delta(place, event.delta.into_view(data), out),
+            ("done", PartKey::Refusal(_)) => self.part_done(place, event.refusal.into_view(data), out),
+            ("done", _) => self.part_done(place, event.text.into_view(data), out),
+            _ => {}
         }
-    }
-
-    fn is_terminal(&self, name: &str, data: &Text) -> bool {
-        let Ok(event) = serde_json::from_str::<Event<'_>>(data) else { return false };
-        matches!(
-            event.kind.non_empty().unwrap_or(name),
-            "response.completed" | "response.incomplete" | "response.cancelled" | "response.failed" | "error"
-        )
+        Ok(())
     }
 
     fn end(&mut self, _: &mut Out) -> Result<()> {
@@ -399,7 +373,7 @@ impl EventReader for Reader {
 struct Place<'a> {
     index: Option<u64>,
     id: &'a str,
-    reasoning: bool,
+    key: PartKey,
 }
 
 /// Events that tell nothing beyond what the done item will: the steps of provider-run tools, and the frames of parts.

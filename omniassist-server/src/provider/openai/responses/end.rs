@@ -21,7 +21,7 @@ pub(super) fn message(blocks: &mut Blocks, item: &Item<'_>, next_block: &mut u32
     if blocks.parts.is_empty() {
         for (position, content) in (0..).zip(item.content.iter()) {
             if let Some(delta) = content.text.to_text() {
-                let block = blocks.open(PartKey::Content(position), next_block);
+                let block = blocks.open(PartKey::Text(position), next_block);
                 out.push(LlmEvent::TextDelta { block, delta });
             }
             if let Some(delta) = content.refusal.to_text() {
@@ -43,7 +43,7 @@ pub(super) fn message(blocks: &mut Blocks, item: &Item<'_>, next_block: &mut u32
 pub(super) fn reasoning(blocks: &mut Blocks, item: &Item<'_>, next_block: &mut u32, out: &mut Out) {
     if blocks.parts.is_empty() {
         let summary = (0..).zip(item.summary.iter()).map(|(at, part)| (PartKey::Summary(at), part));
-        let content = (0..).zip(item.content.iter()).map(|(at, part)| (PartKey::Content(at), part));
+        let content = (0..).zip(item.content.iter()).map(|(at, part)| (PartKey::Reasoning(at), part));
         for (key, part) in summary.chain(content) {
             if let Some(delta) = part.text.to_text() {
                 let block = blocks.open(key, next_block);
@@ -63,7 +63,7 @@ pub(super) fn reasoning(blocks: &mut Blocks, item: &Item<'_>, next_block: &mut u
         let encrypted = encrypted.filter(|_| at == last);
         let mut fields =
             item_fields(item.id.as_str(), encrypted.map(|content| (metadata::ENCRYPTED_CONTENT, content)));
-        if matches!(part.key, PartKey::Content(_)) && !fields.is_empty() {
+        if matches!(part.key, PartKey::Reasoning(_)) && !fields.is_empty() {
             fields.push((metadata::RAW_REASONING, true.into()));
         }
         let metadata = metadata::STATE.state(fields);

@@ -3,6 +3,8 @@
 use omniassist_core::Text;
 use omniassist_core::event::CallKind;
 
+use super::wire::Event;
+
 /// An output item that has begun.
 #[derive(Debug)]
 pub(super) struct ItemState {
@@ -34,39 +36,31 @@ pub(super) struct Part {
     pub(super) block: u32,
 }
 
-/// The kind of content that a delta is a piece of.
+/// The part of its item that a piece of text belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum DeltaOf {
-    Text,
-    Refusal,
-    Summary,
-    Reasoning,
-    /// The arguments of a function, or the input of a custom tool.
-    Arguments,
+pub(super) enum PartKey {
+    Text(u64),
+    Refusal(u64),
+    Summary(u64),
+    Reasoning(u64),
 }
 
-impl DeltaOf {
-    /// Reads the type of an event; `None` if the event is not a delta that the reader uses.
-    pub(super) fn named(kind: &str) -> Option<Self> {
-        Some(match kind {
-            "response.output_text.delta" => Self::Text,
-            "response.refusal.delta" => Self::Refusal,
-            "response.reasoning_summary_text.delta" => Self::Summary,
-            "response.reasoning_text.delta" => Self::Reasoning,
-            "response.function_call_arguments.delta" | "response.custom_tool_call_input.delta" => {
-                Self::Arguments
-            }
+impl PartKey {
+    /// Returns the part that an event of this type is about, without the `.delta` or `.done` at the end of the type.
+    pub(super) fn of(subject: &str, event: &Event<'_>) -> Option<Self> {
+        let (content, summary) = (event.content_index.0.unwrap_or(0), event.summary_index.0.unwrap_or(0));
+        Some(match subject {
+            "response.output_text" => Self::Text(content),
+            "response.refusal" => Self::Refusal(content),
+            "response.reasoning_summary_text" => Self::Summary(summary),
+            "response.reasoning_text" => Self::Reasoning(content),
             _ => return None,
         })
     }
-}
 
-/// Which part of its item a delta belongs to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum PartKey {
-    Content(u64),
-    Refusal(u64),
-    Summary(u64),
+    pub(super) fn is_reasoning(self) -> bool {
+        matches!(self, Self::Summary(_) | Self::Reasoning(_))
+    }
 }
 
 #[derive(Debug)]
