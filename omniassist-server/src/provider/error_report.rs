@@ -8,6 +8,7 @@ use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
 use super::lenient_fields::Str;
+use crate::ProviderErrorKind::{Auth, ContextOverflow, RateLimited, Response, Timeout, Unavailable};
 use crate::{Error, ProviderErrorKind};
 
 /// Bytes of a provider's message that an error keeps for the log.
@@ -61,19 +62,18 @@ pub(super) fn from_json_body(body: &[u8]) -> Error {
     }
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, Default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Outer<'a> {
-    #[serde(borrow, default)]
     error: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     detail: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    object: Str<'a>,
-    /// Not among the fields below: raw JSON cannot be read through `flatten`.
-    #[serde(borrow, default)]
     details: Option<&'a RawValue>,
-    #[serde(flatten, borrow)]
-    fields: Fields<'a>,
+    object: Str<'a>,
+    message: Str<'a>,
+    code: Str<'a>,
+    #[serde(rename = "type")]
+    kind: Str<'a>,
+    status: Str<'a>,
 }
 
 impl Outer<'_> {
@@ -82,26 +82,12 @@ impl Outer<'_> {
     }
 }
 
-#[derive(Deserialize, Default)]
-struct Fields<'a> {
-    #[serde(borrow, default)]
-    message: Str<'a>,
-    #[serde(borrow, default)]
-    code: Str<'a>,
-    #[serde(borrow, default, rename = "type")]
-    kind: Str<'a>,
-    #[serde(borrow, default)]
-    status: Str<'a>,
-}
-
 /// The details that Google adds to an error, as far as they are read: `google.rpc.RetryInfo` and
 /// `google.rpc.ErrorInfo`.
 #[derive(Deserialize, Default)]
-#[serde(rename_all = "camelCase")]
+#[serde(default, bound(deserialize = "'de: 'a"), rename_all = "camelCase")]
 struct Detail<'a> {
-    #[serde(borrow, default)]
     retry_delay: Str<'a>,
-    #[serde(borrow, default)]
     reason: Str<'a>,
 }
 
@@ -125,7 +111,7 @@ impl Report {
             return Self::parse(first);
         }
         let outer: Outer<'_> = serde_json::from_str(json).ok()?;
-        let outside = Self::of_fields(&outer.fields, outer.details);
+        let outside = Self::of_fields(&outer);
         // `error` is an object (OpenAI) or a string (xAI, Venice); `detail` is what Mistral and FastAPI servers send.
         let Some(inside) = outer.error.or(outer.detail).and_then(|raw| Self::parse(raw.get())) else {
             return Some(outside);
@@ -139,7 +125,7 @@ impl Report {
         })
     }
 
-    fn of_fields(fields: &Fields<'_>, details: Option<&RawValue>) -> Self {
+    fn of_fields(fields: &Outer<'_>) -> Self {
         let status = [&fields.code, &fields.status]
             .into_iter()
             .find_map(|field| field.as_str().parse().ok().filter(|status| (400..600).contains(status)));
@@ -148,7 +134,7 @@ impl Report {
             field.non_empty().filter(|word| word.parse::<i64>().is_err()).map(str::to_owned)
         };
         let kind = word(&fields.kind).filter(|kind| kind != "error" && kind != "response.failed");
-        let details = details.map(read_details).unwrap_or_default();
+        let details = fields.details.map(read_details).unwrap_or_default();
         // Google's general word is in `status`, all capitals, and the particular one in the details.
         let reason = details.iter().find_map(|detail| word(&detail.reason));
         let general = word(&fields.status)
@@ -170,7 +156,9 @@ impl Report {
         if let Some(status) = status {
             error = error.with_status(status);
         }
-        if kind == ProviderErrorKind::RateLimited && (status == Some(402) || self.says(&[QUOTA])) {
+        let is_quota =
+            status == Some(402) || [&self.code, &self.kind].into_iter().flatten().any(|said| said == QUOTA);
+        if kind == RateLimited && is_quota {
             error = error.with_code(QUOTA);
         } else if let Some(code) = self.code.or(self.kind) {
             error = error.with_code(redact(&code));
@@ -186,81 +174,70 @@ impl Report {
 
     /// Words before status: an error inside a stream often has no status, and a 400 may mean several things.
     fn classify(&self, status: Option<u16>) -> ProviderErrorKind {
-        use ProviderErrorKind::{Auth, ContextOverflow, RateLimited, Response, Timeout, Unavailable};
-        if self.says(&["context_length_exceeded", "exceed_context_size_error", "context_window_exceeded"])
-            || self.mentions(&[
-                "maximum context length",
-                "exceeds the available context size",
-                "prompt is too long",
-                "exceed context limit",
-                "context window",
-                "exceeds the maximum number of tokens",
-            ])
-        {
-            return ContextOverflow;
-        }
-        if self.says(&[
-            QUOTA,
-            "rate_limit_exceeded",
-            "rate_limit_error",
-            "too_many_requests",
-            "RESOURCE_EXHAUSTED",
-        ]) {
-            return RateLimited;
-        }
-        if self.says(&[
-            "invalid_api_key",
-            "authentication_error",
-            "permission_error",
-            "API_KEY_INVALID",
-            "UNAUTHENTICATED",
-            "PERMISSION_DENIED",
-        ]) || self.mentions(&[
-            "incorrect api key",
-            "invalid api key",
-            "api key not valid",
-            "api key expired",
-        ]) {
-            return Auth;
-        }
-        match status {
+        let told = |rules: &[Rule]| rules.iter().find(|rule| self.matches(rule)).map(|rule| rule.kind);
+        told(WORDS).unwrap_or_else(|| match status {
             Some(401 | 403 | 407) => Auth,
             Some(402 | 429) => RateLimited,
             Some(408) => Timeout,
             // 501 says that the server cannot do this at all: repeating does not help.
             Some(status) if status >= 500 && status != 501 => Unavailable,
             Some(_) => Response,
-            None if self.says(&["timeout_error"]) => Timeout,
-            None if self.says(&[
-                "api_error",
-                "server_error",
-                "internal_server_error",
-                "overloaded_error",
-                "server_is_overloaded",
-                "service_unavailable",
-                "unavailable_error",
-                "slow_down",
-                "UNAVAILABLE",
-                "INTERNAL",
-            ]) =>
-            {
-                Unavailable
-            }
-            None => Response,
-        }
-    }
-
-    fn says(&self, words: &[&str]) -> bool {
-        [&self.code, &self.kind].into_iter().flatten().any(|said| words.contains(&said.as_str()))
-    }
-
-    fn mentions(&self, phrases: &[&str]) -> bool {
-        self.message.as_ref().is_some_and(|message| {
-            let message = message.to_ascii_lowercase();
-            phrases.iter().any(|phrase| message.contains(phrase))
+            None => told(WORDS_WITHOUT_STATUS).unwrap_or(Response),
         })
     }
+
+    fn matches(&self, rule: &Rule) -> bool {
+        let mut said = [&self.code, &self.kind].into_iter().flatten();
+        let message = self.message.as_deref().unwrap_or_default().to_ascii_lowercase();
+        said.any(|said| rule.codes.contains(&said.as_str()))
+            || rule.phrases.iter().any(|phrase| message.contains(phrase))
+    }
 }
+
+/// The codes and types, and the phrases of a message in lower case, that tell the kind of an error.
+struct Rule {
+    kind: ProviderErrorKind,
+    codes: &'static [&'static str],
+    phrases: &'static [&'static str],
+}
+
+#[rustfmt::skip]
+const WORDS: &[Rule] = &[
+    Rule {
+        kind: ContextOverflow,
+        codes: &["context_length_exceeded", "exceed_context_size_error", "context_window_exceeded"],
+        phrases: &[
+            "maximum context length", "exceeds the available context size", "prompt is too long",
+            "exceed context limit", "context window", "exceeds the maximum number of tokens",
+        ],
+    },
+    Rule {
+        kind: RateLimited,
+        codes: &[QUOTA, "rate_limit_exceeded", "rate_limit_error", "too_many_requests", "RESOURCE_EXHAUSTED"],
+        phrases: &[],
+    },
+    Rule {
+        kind: Auth,
+        codes: &[
+            "invalid_api_key", "authentication_error", "permission_error", "API_KEY_INVALID", "UNAUTHENTICATED",
+            "PERMISSION_DENIED",
+        ],
+        phrases: &["incorrect api key", "invalid api key", "api key not valid", "api key expired"],
+    },
+];
+
+#[rustfmt::skip]
+const WORDS_WITHOUT_STATUS: &[Rule] = &[
+    Rule { kind: Timeout, codes: &["timeout_error"], phrases: &[] },
+    Rule {
+        kind: Unavailable,
+        codes: &[
+            "api_error", "server_error", "internal_server_error", "overloaded_error", "server_is_overloaded",
+            "service_unavailable", "unavailable_error", "slow_down", "UNAVAILABLE", "INTERNAL",
+        ],
+        phrases: &[],
+    },
+];
 
 /// The first element, where the text is a list.
 fn first_of_list(json: &str) -> Option<&str> {

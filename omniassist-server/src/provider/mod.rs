@@ -121,6 +121,8 @@
     allow(dead_code, reason = "each provider uses a part of what they share")
 )]
 
+#[cfg(feature = "__transport")]
+mod answer;
 #[cfg(feature = "anthropic")]
 pub mod anthropic;
 #[cfg(feature = "__transport")]

@@ -4,6 +4,7 @@ use omniassist_core::{EventBuf, JsonText, LlmEvent, Text};
 use serde_json::{Map, Value};
 
 use super::metadata;
+use crate::provider::answer::Answer;
 
 type Out = EventBuf<LlmEvent>;
 
@@ -61,13 +62,13 @@ pub(super) struct StoppedCall {
 
 impl Block {
     /// The provider said that the block is complete.
-    pub(super) fn stop(self, next_block: &mut u32, out: &mut Out) -> Option<StoppedCall> {
+    pub(super) fn stop(self, answer: &mut Answer, out: &mut Out) -> Option<StoppedCall> {
         match self.kind {
             Kind::Text { block: Some(block) } => out.push(LlmEvent::TextEnd { block, metadata: None }),
             Kind::Thinking { block, signature } => {
                 let signed = !signature.is_empty();
                 // Thinking that is not shown has no text, but its signature must go back all the same.
-                let block = block.or_else(|| signed.then(|| number(next_block)));
+                let block = block.or_else(|| signed.then(|| answer.new_block()));
                 if let Some(block) = block {
                     let signature = signed.then(|| (metadata::SIGNATURE, signature.into()));
                     let metadata = metadata::STATE.state(signature);
@@ -113,11 +114,4 @@ impl ProviderBlock {
         let replay_to = Some(Text::from_static(metadata::STATE.0));
         LlmEvent::ProviderTool { id, kind, name, item, replay_to }
     }
-}
-
-/// The next number of a counter.
-pub(super) fn number(next: &mut u32) -> u32 {
-    let number = *next;
-    *next += 1;
-    number
 }

@@ -6,9 +6,10 @@ use omniassist_core::event::{CallKind, Source};
 use omniassist_core::{EventBuf, FinishReason, JsonText, Limits, LlmEvent, Text};
 use serde_json::value::RawValue;
 
-use super::block::{Block, Kind, ProviderBlock, StoppedCall, number};
+use super::block::{Block, Kind, ProviderBlock, StoppedCall};
 use super::usage::Counts;
 use super::wire::{Citation, ContentBlock, Delta, Event, Message};
+use crate::provider::answer::{Answer, BlockKind};
 use crate::provider::error_report;
 use crate::provider::lenient_fields::string_or_json;
 use crate::provider::wire::{EventReader, broken_json, is_object};
@@ -23,16 +24,13 @@ type Out = EventBuf<LlmEvent>;
 #[derive(Debug, Default)]
 pub struct Reader {
     max_arguments: usize,
-    message_id: Option<Text>,
-    started: bool,
+    answer: Answer,
     finished: bool,
     open: Vec<Block>,
     /// Blocks that came inside `message_start`, by their place.
     given: Vec<(u64, Text)>,
     stopped: Option<StoppedCall>,
-    next_block: u32,
     next_call: u32,
-    next_source: u32,
     /// `true` if the call begun last has ended.
     last_ended: bool,
     counts: Counts,
@@ -52,18 +50,17 @@ impl Reader {
             Some(raw) => serde_json::from_str(raw.get()).map_err(broken_json)?,
             None => Message::default(),
         };
-        let id = message.id.to_text();
-        if !self.started {
-            self.started = true;
-            out.push(LlmEvent::Start { id: id.clone(), model: message.model.to_text() });
-        } else if id == self.message_id {
-            return Ok(());
-        } else {
+        if self.answer.started {
+            let id = message.id.to_text();
+            if id == self.answer.id {
+                return Ok(());
+            }
             self.abandon_all(out);
             self.given.clear();
             self.stopped = None;
+            self.answer.id = id;
         }
-        self.message_id = id;
+        self.answer.start(&message.id, &message.model, out);
         self.take_usage(message.usage, out);
         self.given = (0..).zip(message.content.iter().map(|raw| Text::from(raw.get()))).collect();
         self.take_stop_reason(message.stop_reason.to_text());
@@ -102,7 +99,7 @@ impl Reader {
             "text" => Kind::Text { block: None },
             "thinking" => Kind::Thinking { block: None, signature: block.signature.as_str().to_owned() },
             "redacted_thinking" => {
-                Kind::Redacted { block: number(&mut self.next_block), data: block.data.as_str().to_owned() }
+                Kind::Redacted { block: self.answer.new_block(), data: block.data.as_str().to_owned() }
             }
             "tool_use" => self.open_call(block, data, out)?,
             kind if is_provider_block(kind) => Kind::Provider(ProviderBlock {
@@ -119,8 +116,8 @@ impl Reader {
         };
         self.open.push(Block { index, kind });
         let at = self.open.len() - 1;
-        self.say(at, &Piece::Text(block.text.to_text().unwrap_or_default()), out);
-        self.say(at, &Piece::Thinking(block.thinking.to_text().unwrap_or_default()), out);
+        self.say(at, BlockKind::Text, block.text.to_text().unwrap_or_default(), out);
+        self.say(at, BlockKind::Reasoning, block.thinking.to_text().unwrap_or_default(), out);
         for citation in block.citations.iter() {
             self.source(citation, out);
         }
@@ -128,11 +125,12 @@ impl Reader {
     }
 
     fn open_call(&mut self, block: &ContentBlock<'_>, data: &Text, out: &mut Out) -> Result<Kind> {
-        let call = number(&mut self.next_call);
+        let call = self.next_call;
+        self.next_call += 1;
         self.last_ended = false;
         // The API always gives an id.
         let id = block.id.to_text().unwrap_or_else(|| {
-            let message = self.message_id.as_deref().unwrap_or("message");
+            let message = self.answer.id.as_deref().unwrap_or("message");
             format!("call_{message}_{call}").into()
         });
         let name = block.name.to_text().unwrap_or_default();
@@ -174,8 +172,8 @@ impl Reader {
             return Ok(());
         };
         match delta.kind.as_str() {
-            "text_delta" => self.say(at, &Piece::Text(delta.text.into_view(data)), out),
-            "thinking_delta" => self.say(at, &Piece::Thinking(delta.thinking.into_view(data)), out),
+            "text_delta" => self.say(at, BlockKind::Text, delta.text.into_view(data), out),
+            "thinking_delta" => self.say(at, BlockKind::Reasoning, delta.thinking.into_view(data), out),
             "signature_delta" => {
                 if let Some(Block { kind: Kind::Thinking { signature, .. }, .. }) = self.open.get_mut(at) {
                     signature.clear();
@@ -193,17 +191,16 @@ impl Reader {
         Ok(())
     }
 
-    fn say(&mut self, at: usize, piece: &Piece, out: &mut Out) {
-        let Some(Block { kind, .. }) = self.open.get_mut(at) else { return };
-        let next = &mut self.next_block;
-        match (kind, piece) {
-            (Kind::Text { block }, Piece::Text(delta)) if !delta.is_empty() => {
-                let block = *block.get_or_insert_with(|| number(next));
-                out.push(LlmEvent::TextDelta { block, delta: delta.clone() });
+    fn say(&mut self, at: usize, kind: BlockKind, delta: Text, out: &mut Out) {
+        let Some(open) = self.open.get_mut(at).filter(|_| !delta.is_empty()) else { return };
+        match (&mut open.kind, kind) {
+            (Kind::Text { block }, BlockKind::Text) => {
+                let block = *block.get_or_insert_with(|| self.answer.new_block());
+                out.push(LlmEvent::TextDelta { block, delta });
             }
-            (Kind::Thinking { block, .. }, Piece::Thinking(delta)) if !delta.is_empty() => {
-                let block = *block.get_or_insert_with(|| number(next));
-                out.push(LlmEvent::ReasoningDelta { block, delta: delta.clone() });
+            (Kind::Thinking { block, .. }, BlockKind::Reasoning) => {
+                let block = *block.get_or_insert_with(|| self.answer.new_block());
+                out.push(LlmEvent::ReasoningDelta { block, delta });
             }
             _ => {}
         }
@@ -237,7 +234,7 @@ impl Reader {
 
     fn stop_at(&mut self, at: usize, out: &mut Out) {
         if at < self.open.len() {
-            let stopped = self.open.remove(at).stop(&mut self.next_block, out);
+            let stopped = self.open.remove(at).stop(&mut self.answer, out);
             if stopped.is_some() {
                 self.release(out);
                 self.stopped = stopped;
@@ -269,8 +266,7 @@ impl Reader {
 
     fn source(&mut self, citation: &RawValue, out: &mut Out) {
         let Ok(citation) = serde_json::from_str::<Citation<'_>>(citation.get()) else { return };
-        let message = self.message_id.as_deref().unwrap_or("source");
-        let id = Text::from(format!("{message}-{}", self.next_source));
+        let id = self.answer.source_id();
         let source = citation.source.non_empty().filter(|source| source.starts_with("http"));
         let source = match citation.url.non_empty().or(source) {
             Some(url) => Source::Url { id, url: url.into(), title: citation.title.to_text() },
@@ -289,7 +285,6 @@ impl Reader {
                 }
             }
         };
-        self.next_source += 1;
         out.push(LlmEvent::Source(source));
     }
 
@@ -381,12 +376,6 @@ impl EventReader for Reader {
             (false, _) => Err(Error::provider(ProviderErrorKind::Interrupted)),
         }
     }
-}
-
-/// A piece of visible text or thinking.
-enum Piece {
-    Text(Text),
-    Thinking(Text),
 }
 
 /// Returns `true` if this word means that the answer was cut. A refusal may come from a classifier in the middle of a

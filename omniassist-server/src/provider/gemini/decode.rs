@@ -1,14 +1,13 @@
 //! The reader of a `streamGenerateContent` stream.
 
-use std::collections::HashSet;
-
 use omniassist_core::event::Source;
-use omniassist_core::{EventBuf, FinishReason, JsonText, Limits, LlmEvent, Text, Usage};
+use omniassist_core::{EventBuf, FinishReason, JsonText, Limits, LlmEvent, Text};
 use serde_json::value::RawValue;
 
 use super::calls::Calls;
 use super::metadata;
 use super::wire::{Candidate, Chunk, Cited, Part, WireUsage};
+use crate::provider::answer::{Answer, BlockKind};
 use crate::provider::error_report;
 use crate::provider::wire::{EventReader, broken_json, is_object};
 use crate::{Error, ProviderErrorKind, Result};
@@ -21,25 +20,14 @@ type Out = EventBuf<LlmEvent>;
 /// `finishReason`, so the end of the body decides, and the last word counts.
 #[derive(Debug, Default)]
 pub struct Reader {
-    started: bool,
+    answer: Answer,
     mint: String,
-    answer_id: Option<Text>,
-    open: Option<(BlockKind, u32)>,
-    next_block: u32,
     calls: Calls,
     /// Code that the provider runs, until its result is here.
     code: Option<Text>,
     provider_tools: u32,
-    cited: HashSet<String>,
-    usage: Option<Usage>,
     finish: Option<Text>,
     blocked: Option<Text>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum BlockKind {
-    Text,
-    Reasoning,
 }
 
 impl Reader {
@@ -50,16 +38,12 @@ impl Reader {
 
     fn chunk(&mut self, chunk: Chunk<'_>, data: &Text, out: &mut Out) -> Result<()> {
         if let Some(usage) = chunk.usage_metadata.as_ref().and_then(WireUsage::normalised) {
-            self.usage = Some(usage);
+            self.answer.usage = Some(usage);
         }
         if let Some(error) = chunk.error {
-            return self.fail(error_report::in_band(error), out);
+            return self.answer.fail(error_report::in_band(error), out);
         }
-        if !self.started {
-            self.started = true;
-            self.answer_id = chunk.response_id.to_text();
-            out.push(LlmEvent::Start { id: self.answer_id.clone(), model: chunk.model_version.to_text() });
-        }
+        self.answer.start(&chunk.response_id, &chunk.model_version, out);
         if let Some(feedback) = chunk.prompt_feedback {
             self.blocked = feedback.block_reason.to_text().or(self.blocked.take());
         }
@@ -93,7 +77,7 @@ impl Reader {
         let thought = part.thought == Some(true);
         let signature = part.thought_signature.to_text();
         if let Some(call) = part.function_call {
-            self.end_block(None, out);
+            self.answer.end_block(None, out);
             return self.calls.take(*call, signature, data, out);
         }
         if let Some(code) = part.executable_code {
@@ -110,7 +94,7 @@ impl Reader {
             let media_type =
                 blob.mime_type.to_text().unwrap_or(Text::from_static("application/octet-stream"));
             let url = format!("data:{media_type};base64,{}", blob.data.as_str()).into();
-            self.end_block(None, out);
+            self.answer.end_block(None, out);
             out.push(LlmEvent::File { media_type, url });
             return Ok(());
         }
@@ -118,60 +102,27 @@ impl Reader {
             let media_type =
                 file.mime_type.to_text().unwrap_or(Text::from_static("application/octet-stream"));
             if let Some(url) = file.file_uri.to_text() {
-                self.end_block(None, out);
+                self.answer.end_block(None, out);
                 out.push(LlmEvent::File { media_type, url });
             }
             return Ok(());
         }
         let kind = if thought { BlockKind::Reasoning } else { BlockKind::Text };
-        self.say(kind, part.text.into_view(data), out);
+        self.answer.say(kind, part.text.into_view(data), out);
         if signature.is_some() {
             self.sign(signature, out);
         }
         Ok(())
     }
 
-    fn say(&mut self, kind: BlockKind, delta: Text, out: &mut Out) {
-        if delta.is_empty() {
-            return;
-        }
-        let block = match self.open {
-            Some((open, block)) if open == kind => block,
-            _ => {
-                self.end_block(None, out);
-                let block = self.number();
-                self.open = Some((kind, block));
-                block
-            }
-        };
-        out.push(match kind {
-            BlockKind::Text => LlmEvent::TextDelta { block, delta },
-            BlockKind::Reasoning => LlmEvent::ReasoningDelta { block, delta },
-        });
-    }
-
     /// Ends the open block with a signature. A stream often ends with an empty part for it; where no block is open, a
     /// reasoning block that shows nothing carries it at its place.
     fn sign(&mut self, signature: Option<Text>, out: &mut Out) {
-        if self.open.is_none() {
-            let block = self.number();
-            self.open = Some((BlockKind::Reasoning, block));
-        }
-        self.end_block(signature, out);
-    }
-
-    fn number(&mut self) -> u32 {
-        let block = self.next_block;
-        self.next_block += 1;
-        block
-    }
-
-    fn end_block(&mut self, signature: Option<Text>, out: &mut Out) {
-        let metadata = metadata::state(signature);
-        match self.open.take() {
-            Some((BlockKind::Reasoning, block)) => out.push(LlmEvent::ReasoningEnd { block, metadata }),
-            Some((BlockKind::Text, block)) => out.push(LlmEvent::TextEnd { block, metadata }),
-            None => {}
+        let state = metadata::state(signature);
+        if self.answer.is_open(BlockKind::Text) || self.answer.is_open(BlockKind::Reasoning) {
+            self.answer.end_block(state, out);
+        } else {
+            self.answer.carry(state, out);
         }
     }
 
@@ -190,7 +141,7 @@ impl Reader {
     }
 
     fn push_provider_tool(&mut self, item: Text, out: &mut Out) {
-        self.end_block(None, out);
+        self.answer.end_block(None, out);
         let id = format!("code_{}_{}", self.mint, self.provider_tools).into();
         self.provider_tools += 1;
         let item = JsonText::parse(item).unwrap_or_default();
@@ -201,12 +152,10 @@ impl Reader {
 
     fn source(&mut self, cited: &Cited<'_>, out: &mut Out) {
         let (uri, title) = (cited.uri.as_str(), cited.title.to_text());
-        let key = cited.uri.non_empty().or(title.as_deref());
-        if !key.is_some_and(|key| self.cited.insert(key.to_owned())) {
+        if !self.answer.cites(cited.uri.non_empty().or(title.as_deref()).unwrap_or_default()) {
             return;
         }
-        let answer = self.answer_id.as_deref().unwrap_or("source");
-        let id = format!("{answer}-{}", self.cited.len() - 1).into();
+        let id = self.answer.source_id();
         out.push(LlmEvent::Source(if uri.starts_with("https://") || uri.starts_with("http://") {
             Source::Url { id, url: uri.into(), title }
         } else {
@@ -214,13 +163,6 @@ impl Reader {
             let title = title.unwrap_or_else(|| uri.into());
             Source::Document { id, media_type: Text::from_static("text/plain"), title, filename: None }
         }));
-    }
-
-    fn fail(&mut self, error: Error, out: &mut Out) -> Result<()> {
-        if let Some(usage) = self.usage.take() {
-            out.push(LlmEvent::Usage(usage));
-        }
-        Err(error)
     }
 }
 
@@ -241,15 +183,13 @@ impl EventReader for Reader {
         let (reason, raw) = match (finish, self.blocked.take()) {
             (Some(word), _) => (reason(&word), word),
             (None, Some(word)) => (FinishReason::ContentFilter, word),
-            (None, None) => return self.fail(Error::provider(ProviderErrorKind::Interrupted), out),
+            (None, None) => return self.answer.fail(Error::provider(ProviderErrorKind::Interrupted), out),
         };
-        self.end_block(None, out);
+        self.answer.end_block(None, out);
         self.provider_tool(out);
         let healthy = reason == FinishReason::Stop;
         self.calls.finish(healthy, out);
-        if let Some(usage) = self.usage.take() {
-            out.push(LlmEvent::Usage(usage));
-        }
+        self.answer.send_usage(out);
         // There is no word for a turn that ends with calls.
         let reason = if healthy && self.calls.any() { FinishReason::ToolCalls } else { reason };
         let truncated = reason.is_cut();

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use omniassist_core::event::Source;
-use omniassist_core::{EventBuf, FinishReason, JsonText, Limits, LlmEvent, Text, Usage};
+use omniassist_core::{EventBuf, FinishReason, JsonText, Limits, LlmEvent, Text};
 use serde_json::value::RawValue;
 
 use super::super::usage::WireUsage;
@@ -13,6 +13,7 @@ use super::details::Details;
 use super::wire::{
     Choice, Chunk, Content, ContentPart, Delta, ExecutedTool, ReasoningDetail, ToolDelta, UrlCitation,
 };
+use crate::provider::answer::{Answer, BlockKind};
 use crate::provider::error_report;
 use crate::provider::lenient_fields::Few;
 use crate::provider::wire::{DONE, EventReader, broken_json, is_object};
@@ -26,29 +27,17 @@ type Out = EventBuf<LlmEvent>;
 /// come after a `finish_reason` that sounds healthy.
 #[derive(Debug, Default)]
 pub struct Reader {
-    started: bool,
+    answer: Answer,
     finished: bool,
-    answer_id: Option<Text>,
-    open: Option<(BlockKind, u32)>,
-    next_block: u32,
     pub(super) calls: Calls,
     /// The reader of the text, where that is held to a schema.
     pub(super) turn: Option<Turn>,
-    cited: HashSet<String>,
     citations_seen: usize,
     results_seen: usize,
     details: Details,
     executed: HashSet<u64>,
-    usage: Option<Usage>,
     finish: Option<Text>,
     cut: bool,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum BlockKind {
-    Text,
-    Refusal,
-    Reasoning,
 }
 
 impl Reader {
@@ -63,17 +52,13 @@ impl Reader {
         let choice_error = choice.as_ref().and_then(|choice| choice.error);
         self.take_usage(chunk.usage.as_deref());
         if let Some(error) = chunk.error.or(choice_error).or(groq_error) {
-            return self.fail(error_report::in_band(error), out);
+            return self.answer.fail(error_report::in_band(error), out);
         }
         if chunk.object.as_str() == "error" {
             let error = error_report::in_band(serde_json::from_str(data).map_err(broken_json)?);
-            return self.fail(error, out);
+            return self.answer.fail(error, out);
         }
-        if !self.started {
-            self.started = true;
-            self.answer_id = chunk.id.to_text();
-            out.push(LlmEvent::Start { id: self.answer_id.clone(), model: chunk.model.to_text() });
-        }
+        self.answer.start(&chunk.id, &chunk.model, out);
         self.take_usage(chunk.x_groq.as_ref().and_then(|groq| groq.usage.as_deref()));
         if let Some(choice) = choice {
             self.choice(choice, data, out)?;
@@ -205,42 +190,19 @@ impl Reader {
     }
 
     fn say(&mut self, kind: BlockKind, delta: Text, out: &mut Out) {
-        if delta.is_empty() {
-            return;
-        }
-        let block = match self.open {
-            Some((open, block)) if open == kind => block,
-            _ => {
-                self.end_block(out);
-                if kind != BlockKind::Reasoning {
-                    self.seal(out);
-                }
-                let block = self.new_block();
-                self.open = Some((kind, block));
-                block
+        if !delta.is_empty() && !self.answer.is_open(kind) {
+            self.end_block(out);
+            if kind != BlockKind::Reasoning {
+                self.seal(out);
             }
-        };
-        out.push(match kind {
-            BlockKind::Text => LlmEvent::TextDelta { block, delta },
-            BlockKind::Refusal => LlmEvent::RefusalDelta { block, delta },
-            BlockKind::Reasoning => LlmEvent::ReasoningDelta { block, delta },
-        });
+        }
+        self.answer.say(kind, delta, out);
     }
 
     fn end_block(&mut self, out: &mut Out) {
-        match self.open.take() {
-            Some((BlockKind::Reasoning, block)) => {
-                out.push(LlmEvent::ReasoningEnd { block, metadata: self.details.take_state() });
-            }
-            Some((_, block)) => out.push(LlmEvent::TextEnd { block, metadata: None }),
-            None => {}
-        }
-    }
-
-    fn new_block(&mut self) -> u32 {
-        let block = self.next_block;
-        self.next_block += 1;
-        block
+        let reasons = self.answer.is_open(BlockKind::Reasoning);
+        let state = if reasons { self.details.take_state() } else { None };
+        self.answer.end_block(state, out);
     }
 
     /// Sends state of the reasoning that no visible block could carry, before what it led to.
@@ -248,8 +210,7 @@ impl Reader {
         if self.calls.is_empty()
             && let Some(state) = self.details.take_state()
         {
-            let block = self.new_block();
-            out.push(LlmEvent::ReasoningEnd { block, metadata: Some(state) });
+            self.answer.carry(Some(state), out);
         }
     }
 
@@ -261,7 +222,7 @@ impl Reader {
             return;
         }
         let Ok(item) = JsonText::parse(data.slice_ref(item.get())) else { return };
-        let answer = self.answer_id.as_deref().unwrap_or("answer");
+        let answer = self.answer.id.as_deref().unwrap_or("answer");
         let kind = tool.kind.to_text().unwrap_or(Text::from_static("tool"));
         out.push(LlmEvent::ProviderTool {
             id: format!("{answer}-tool-{index}").into(),
@@ -274,25 +235,16 @@ impl Reader {
     }
 
     fn source(&mut self, url: &str, title: Option<Text>, out: &mut Out) {
-        if url.is_empty() || !self.cited.insert(url.to_owned()) {
-            return;
+        if self.answer.cites(url) {
+            let id = self.answer.source_id();
+            out.push(LlmEvent::Source(Source::Url { id, url: url.into(), title }));
         }
-        let answer = self.answer_id.as_deref().unwrap_or("source");
-        let id = format!("{answer}-{}", self.cited.len() - 1).into();
-        out.push(LlmEvent::Source(Source::Url { id, url: url.into(), title }));
     }
 
     fn take_usage(&mut self, usage: Option<&WireUsage>) {
         if let Some(usage) = usage.and_then(WireUsage::normalised) {
-            self.usage = Some(usage);
+            self.answer.usage = Some(usage);
         }
-    }
-
-    fn fail(&mut self, error: Error, out: &mut Out) -> Result<()> {
-        if let Some(usage) = self.usage.take() {
-            out.push(LlmEvent::Usage(usage));
-        }
-        Err(error)
     }
 
     fn conclude(&mut self, out: &mut Out) -> Result<()> {
@@ -316,9 +268,7 @@ impl Reader {
             self.calls.carry(details);
         }
         self.calls.finish(verdict, out);
-        if let Some(usage) = self.usage.take() {
-            out.push(LlmEvent::Usage(usage));
-        }
+        self.answer.send_usage(out);
         // A finish of `tool_calls` without any would send a loop round for nothing.
         let reason = match reason {
             FinishReason::ToolCalls if !self.calls.any() => FinishReason::Stop,
@@ -350,7 +300,7 @@ impl EventReader for Reader {
         }
         if self.finish.is_none() {
             // `[DONE]` alone does not end an answer: a gateway writes it after an upstream that broke off, too.
-            return self.fail(Error::provider(ProviderErrorKind::Interrupted), out);
+            return self.answer.fail(Error::provider(ProviderErrorKind::Interrupted), out);
         }
         self.conclude(out)
     }

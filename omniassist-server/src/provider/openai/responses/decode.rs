@@ -9,6 +9,7 @@ use serde_json::value::RawValue;
 use super::end;
 use super::item::{Blocks, CallState, ItemKind, ItemState, Items, PartKey};
 use super::wire::{Annotation, Event, Item, Response};
+use crate::provider::answer::Answer;
 use crate::provider::error_report;
 use crate::provider::lenient_fields::{Num, Str, is_complete_json, string_or_json};
 use crate::provider::wire::{EventReader, broken_json, is_object};
@@ -20,13 +21,10 @@ type Out = EventBuf<LlmEvent>;
 #[derive(Debug, Default)]
 pub struct Reader {
     max_arguments: usize,
-    response_id: Option<Text>,
-    started: bool,
+    answer: Answer,
     finished: bool,
     items: Items,
-    next_block: u32,
     next_call: u32,
-    next_source: u32,
 }
 
 impl Reader {
@@ -36,13 +34,10 @@ impl Reader {
 
     /// `response.created` and its like. Of what they echo (instructions, tools) nothing is read.
     fn begin(&mut self, response: Option<&RawValue>, out: &mut Out) -> Result<()> {
-        if self.started {
-            return Ok(());
+        if !self.answer.started {
+            let response = parse_response(response)?;
+            self.answer.start(&response.id, &response.model, out);
         }
-        self.started = true;
-        let response = parse_response(response)?;
-        self.response_id = response.id.to_text();
-        out.push(LlmEvent::Start { id: self.response_id.clone(), model: response.model.to_text() });
         Ok(())
     }
 
@@ -86,7 +81,7 @@ impl Reader {
         self.next_call += 1;
         // The API always gives a call id; the item's own stands in for it with servers that do not.
         let id = item.call_id.to_text().or_else(|| item.id.to_text()).unwrap_or_else(|| {
-            let response = self.response_id.as_deref().unwrap_or("response");
+            let response = self.answer.id.as_deref().unwrap_or("response");
             format!("call_{response}_{number}").into()
         });
         let name = item.name.to_text().unwrap_or_default();
@@ -117,7 +112,7 @@ impl Reader {
         if let Some(ItemState { kind: ItemKind::Message(blocks) | ItemKind::Reasoning(blocks), .. }) =
             self.items.get_mut(at)
         {
-            let block = blocks.open(place.key, &mut self.next_block);
+            let block = blocks.open(place.key, &mut self.answer);
             out.push(match place.key {
                 PartKey::Text(_) => LlmEvent::TextDelta { block, delta },
                 PartKey::Refusal(_) => LlmEvent::RefusalDelta { block, delta },
@@ -183,16 +178,16 @@ impl Reader {
             Some(at) => at,
             None => self.open_item(index, &item, out),
         };
-        let (next_block, max_arguments) = (&mut self.next_block, self.max_arguments);
+        let (answer, max_arguments) = (&mut self.answer, self.max_arguments);
         let Some(state) = self.items.get_mut(at).filter(|state| !state.done) else { return Ok(()) };
         state.done = true;
         let mut cited = 0;
         match &mut state.kind {
             ItemKind::Message(blocks) => {
-                end::message(blocks, &item, next_block, out);
+                end::message(blocks, &item, answer, out);
                 cited = blocks.sources;
             }
-            ItemKind::Reasoning(blocks) => end::reasoning(blocks, &item, next_block, out),
+            ItemKind::Reasoning(blocks) => end::reasoning(blocks, &item, answer, out),
             ItemKind::Call(call) => end::call(call, &item, data, max_arguments, out)?,
             ItemKind::Other => end::provider_item(&item, raw, out),
         }
@@ -216,11 +211,9 @@ impl Reader {
 
     fn source(&mut self, annotation: &RawValue, out: &mut Out) {
         let Ok(annotation) = serde_json::from_str::<Annotation<'_>>(annotation.get()) else { return };
-        let response = self.response_id.as_deref().unwrap_or("source");
-        let id = Text::from(format!("{response}-{}", self.next_source));
         let source = match annotation.kind.as_str() {
             "url_citation" => Source::Url {
-                id,
+                id: self.answer.source_id(),
                 url: annotation.url.to_text().unwrap_or_default(),
                 title: annotation.title.to_text(),
             },
@@ -229,11 +222,10 @@ impl Reader {
                 let title = filename.clone().or_else(|| annotation.file_id.to_text()).unwrap_or_default();
                 // The API does not tell the media type of the file.
                 let media_type = Text::from_static("application/octet-stream");
-                Source::Document { id, media_type, title, filename }
+                Source::Document { id: self.answer.source_id(), media_type, title, filename }
             }
             _ => return,
         };
-        self.next_source += 1;
         out.push(LlmEvent::Source(source));
     }
 

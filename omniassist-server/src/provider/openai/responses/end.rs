@@ -11,21 +11,22 @@ use serde_json::{Map, Value};
 use super::super::metadata;
 use super::item::{Blocks, CallState, PartKey};
 use super::wire::Item;
+use crate::provider::answer::Answer;
 use crate::provider::lenient_fields::string_or_json;
 use crate::{Error, ProviderErrorKind, Result};
 
 type Out = EventBuf<LlmEvent>;
 
 /// Ends the blocks of a message.
-pub(super) fn message(blocks: &mut Blocks, item: &Item<'_>, next_block: &mut u32, out: &mut Out) {
+pub(super) fn message(blocks: &mut Blocks, item: &Item<'_>, answer: &mut Answer, out: &mut Out) {
     if blocks.parts.is_empty() {
         for (position, content) in (0..).zip(item.content.iter()) {
             if let Some(delta) = content.text.to_text() {
-                let block = blocks.open(PartKey::Text(position), next_block);
+                let block = blocks.open(PartKey::Text(position), answer);
                 out.push(LlmEvent::TextDelta { block, delta });
             }
             if let Some(delta) = content.refusal.to_text() {
-                let block = blocks.open(PartKey::Refusal(position), next_block);
+                let block = blocks.open(PartKey::Refusal(position), answer);
                 out.push(LlmEvent::RefusalDelta { block, delta });
             }
         }
@@ -40,13 +41,13 @@ pub(super) fn message(blocks: &mut Blocks, item: &Item<'_>, next_block: &mut u32
 /// Ends a reasoning item. It is one item to the API and one block for each summary part here, so all blocks carry its
 /// id; the encrypted content, which is long, goes with the last one. A block of raw reasoning is marked, since it is
 /// no part of the summary when the item is sent back.
-pub(super) fn reasoning(blocks: &mut Blocks, item: &Item<'_>, next_block: &mut u32, out: &mut Out) {
+pub(super) fn reasoning(blocks: &mut Blocks, item: &Item<'_>, answer: &mut Answer, out: &mut Out) {
     if blocks.parts.is_empty() {
         let summary = (0..).zip(item.summary.iter()).map(|(at, part)| (PartKey::Summary(at), part));
         let content = (0..).zip(item.content.iter()).map(|(at, part)| (PartKey::Reasoning(at), part));
         for (key, part) in summary.chain(content) {
             if let Some(delta) = part.text.to_text() {
-                let block = blocks.open(key, next_block);
+                let block = blocks.open(key, answer);
                 out.push(LlmEvent::ReasoningDelta { block, delta });
             }
         }
@@ -56,7 +57,7 @@ pub(super) fn reasoning(blocks: &mut Blocks, item: &Item<'_>, next_block: &mut u
         if encrypted.is_none() {
             return;
         }
-        blocks.open(PartKey::Summary(0), next_block);
+        blocks.open(PartKey::Summary(0), answer);
     }
     let last = blocks.parts.len() - 1;
     for (at, part) in blocks.parts.iter().enumerate() {

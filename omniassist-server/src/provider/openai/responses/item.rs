@@ -4,6 +4,7 @@ use omniassist_core::Text;
 use omniassist_core::event::CallKind;
 
 use super::wire::Event;
+use crate::provider::answer::Answer;
 
 /// An output item that has begun.
 #[derive(Debug)]
@@ -148,10 +149,9 @@ impl Blocks {
     }
 
     /// The block of a part, opened now if need be.
-    pub(super) fn open(&mut self, key: PartKey, next_block: &mut u32) -> u32 {
+    pub(super) fn open(&mut self, key: PartKey, answer: &mut Answer) -> u32 {
         self.block(key).unwrap_or_else(|| {
-            let block = *next_block;
-            *next_block += 1;
+            let block = answer.new_block();
             self.parts.push(Part { key, block });
             block
         })
