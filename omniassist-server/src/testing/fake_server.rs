@@ -198,7 +198,6 @@ impl Script {
 }
 
 impl Answer for Script {
-    /// Sends the next reply up to its scripted end.
     async fn answer(&self, request: FakeRequest, to: &mut Client) -> io::Result<Next> {
         let reply = self.take(&request);
         self.log.request(to.number, request);

@@ -225,7 +225,6 @@ impl Reply {
         head.into()
     }
 
-    /// Returns `true` if the body is sent in chunks.
     pub(super) fn is_chunked(&self) -> bool {
         self.framing == Framing::Chunked && !self.raw
     }

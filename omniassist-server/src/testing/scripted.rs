@@ -198,7 +198,6 @@ impl Drop for OnDrop {
     }
 }
 
-/// A turn that is being played.
 struct Play {
     asked: Option<(ScriptedProvider, LlmPayload)>,
     steps: VecDeque<Step>,
@@ -252,45 +251,49 @@ impl Stream for Play {
 
 /// Expands a turn into the events of a real model.
 fn steps(number: usize, model: Option<Text>, turn: Turn) -> VecDeque<Step> {
-    let mut steps = Steps(VecDeque::new());
+    let mut steps = VecDeque::new();
+    let event = |steps: &mut VecDeque<Step>, event| steps.push_back(Step::Event(event));
     let (mut block, mut call) = (0, 0);
     let (mut finish, mut truncated) = (None, false);
     let mut finished = false;
-    steps.event(LlmEvent::Start { id: Some(format!("scripted-{number}").into()), model });
+    event(&mut steps, LlmEvent::Start { id: Some(format!("scripted-{number}").into()), model });
     for piece in turn.pieces {
         match piece {
             Piece::Text(chunks) => {
                 for delta in chunks {
-                    steps.event(LlmEvent::TextDelta { block, delta });
+                    event(&mut steps, LlmEvent::TextDelta { block, delta });
                 }
-                steps.event(LlmEvent::TextEnd { block, metadata: None });
+                event(&mut steps, LlmEvent::TextEnd { block, metadata: None });
                 block += 1;
             }
             Piece::Reasoning(delta) => {
-                steps.event(LlmEvent::ReasoningDelta { block, delta });
-                steps.event(LlmEvent::ReasoningEnd { block, metadata: None });
+                event(&mut steps, LlmEvent::ReasoningDelta { block, delta });
+                event(&mut steps, LlmEvent::ReasoningEnd { block, metadata: None });
                 block += 1;
             }
             Piece::Call { id, name, arguments, complete } => {
                 let id = id.unwrap_or_else(|| format!("call_{number}_{}", call + 1).into());
-                steps.event(LlmEvent::ToolCallStart { call, id, name, kind: CallKind::Function });
+                event(&mut steps, LlmEvent::ToolCallStart { call, id, name, kind: CallKind::Function });
                 for delta in pieces(&arguments, ARGUMENT_DELTA) {
-                    steps.event(LlmEvent::ToolCallDelta { call, delta: delta.into() });
+                    event(&mut steps, LlmEvent::ToolCallDelta { call, delta: delta.into() });
                 }
                 if complete {
-                    steps.event(LlmEvent::ToolCallEnd { call, arguments: arguments.into(), metadata: None });
+                    event(
+                        &mut steps,
+                        LlmEvent::ToolCallEnd { call, arguments: arguments.into(), metadata: None },
+                    );
                 }
                 truncated |= !complete;
                 call += 1;
             }
             Piece::Event(event) => {
                 finished |= matches!(event, LlmEvent::Finish { .. });
-                steps.event(event);
+                steps.push_back(Step::Event(event));
             }
             Piece::Finish(reason) => finish = Some(reason),
-            Piece::Delay(delay) => steps.0.push_back(Step::Delay(delay)),
-            Piece::Pending => steps.0.push_back(Step::Pending),
-            Piece::Error(error) => steps.0.push_back(Step::Error(error)),
+            Piece::Delay(delay) => steps.push_back(Step::Delay(delay)),
+            Piece::Pending => steps.push_back(Step::Pending),
+            Piece::Error(error) => steps.push_back(Step::Error(error)),
         }
     }
     if !finished {
@@ -300,15 +303,7 @@ fn steps(number: usize, model: Option<Text>, turn: Turn) -> VecDeque<Step> {
             (false, _) => FinishReason::ToolCalls,
         });
         let truncated = truncated || reason.is_cut();
-        steps.event(LlmEvent::Finish { reason, raw: None, truncated });
+        event(&mut steps, LlmEvent::Finish { reason, raw: None, truncated });
     }
-    steps.0
-}
-
-struct Steps(VecDeque<Step>);
-
-impl Steps {
-    fn event(&mut self, event: LlmEvent) {
-        self.0.push_back(Step::Event(event));
-    }
+    steps
 }

@@ -143,7 +143,6 @@ impl Client {
         self.bytes(&head).await
     }
 
-    /// Writes bytes as they are.
     pub(super) async fn bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.writer.write_all(bytes).await
     }
@@ -165,7 +164,6 @@ impl Client {
         self.bytes(&chunk).await
     }
 
-    /// Ends the body.
     pub(super) async fn end(&mut self) -> io::Result<()> {
         self.bytes(b"0\r\n\r\n").await
     }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::file::{Body, RequestLine};
+use super::file::RequestLine;
 use super::scrub::REDACTED;
 
 /// Most differences that are listed.
@@ -16,11 +16,15 @@ pub(super) fn differences(recorded: &RequestLine, asked: &RequestLine, ignored: 
     let mut found = Found { lines: Vec::new(), ignored };
     found.text("method", &recorded.method, &asked.method);
     found.text("path", &recorded.path, &asked.path);
-    match (&recorded.body, &asked.body) {
-        (None, _) => {}
-        (Some(Body::Json(recorded)), Some(Body::Json(asked))) => found.json("", recorded, asked),
-        (Some(Body::Text(recorded)), Some(Body::Text(asked))) => found.text("body", recorded, asked),
-        (recorded, asked) if recorded == asked => {}
+    match (recorded, asked) {
+        (RequestLine { json: None, text: None, base64: None, .. }, _) => {}
+        (RequestLine { json: Some(recorded), .. }, RequestLine { json: Some(asked), .. }) => {
+            found.json("", recorded, asked);
+        }
+        (RequestLine { text: Some(recorded), .. }, RequestLine { text: Some(asked), .. }) => {
+            found.text("body", recorded, asked);
+        }
+        _ if recorded.base64.is_some() && recorded.base64 == asked.base64 => {}
         _ => found.lines.push("body: other bytes than recorded".to_owned()),
     }
     let more = found.lines.len().saturating_sub(MOST);

@@ -1,8 +1,9 @@
+use std::borrow::Cow;
 use std::error::Error as StdError;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use super::version::VERSION;
+use super::file::VERSION;
 
 /// An error that occurs when a cassette is recorded, written, read or played.
 ///
@@ -11,53 +12,49 @@ use super::version::VERSION;
 #[derive(Debug)]
 pub struct CassetteError {
     kind: Kind,
+    what: Cow<'static, str>,
     path: Option<PathBuf>,
     line: Option<usize>,
     source: Option<Box<dyn StdError + Send + Sync>>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 enum Kind {
-    /// The file or a socket cannot be used.
-    Io(&'static str),
-    /// The first line is not that of a cassette.
-    NoCassette,
-    Version(u64),
+    /// The file has another version.
+    Version,
     /// An answer has no end.
     Truncated,
-    /// A line stands in a wrong place.
-    Malformed(&'static str),
-    /// The recorder could not record.
-    Recording(&'static str),
+    Other,
 }
 
 impl CassetteError {
-    fn new(kind: Kind) -> Self {
-        Self { kind, path: None, line: None, source: None }
+    fn new(kind: Kind, what: impl Into<Cow<'static, str>>, line: Option<usize>) -> Self {
+        Self { kind, what: what.into(), path: None, line, source: None }
+    }
+
+    /// Creates an error of a file or a socket, or of the recorder.
+    pub(super) fn other(what: &'static str) -> Self {
+        Self::new(Kind::Other, what, None)
     }
 
     pub(super) fn io(what: &'static str, source: std::io::Error) -> Self {
-        Self::new(Kind::Io(what)).with_source(source)
-    }
-
-    pub(super) fn no_cassette() -> Self {
-        Self::new(Kind::NoCassette).at(1)
+        Self::other(what).with_source(source)
     }
 
     pub(super) fn version(found: u64) -> Self {
-        Self::new(Kind::Version(found)).at(1)
+        let what = format!(
+            "written in version {found} of the format, and this build reads version {VERSION}; record it again"
+        );
+        Self::new(Kind::Version, what, Some(1))
     }
 
     pub(super) fn truncated(line: usize) -> Self {
-        Self::new(Kind::Truncated).at(line)
+        Self::new(Kind::Truncated, "the file breaks off before its last answer ends", Some(line))
     }
 
+    /// Creates an error of a line that is wrong, or stands in a wrong place.
     pub(super) fn malformed(line: usize, what: &'static str) -> Self {
-        Self::new(Kind::Malformed(what)).at(line)
-    }
-
-    pub(super) fn recording(what: &'static str) -> Self {
-        Self::new(Kind::Recording(what))
+        Self::new(Kind::Other, what, Some(line))
     }
 
     pub(super) fn with_source(mut self, source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
@@ -70,21 +67,16 @@ impl CassetteError {
         self
     }
 
-    fn at(mut self, line: usize) -> Self {
-        self.line = Some(line);
-        self
-    }
-
     /// Returns `true` if this build does not read the file's version of the format.
     #[must_use]
     pub fn is_version_mismatch(&self) -> bool {
-        matches!(self.kind, Kind::Version(_))
+        self.kind == Kind::Version
     }
 
     /// Returns `true` if the file is cut: its last answer has no end.
     #[must_use]
     pub fn is_truncated(&self) -> bool {
-        matches!(self.kind, Kind::Truncated)
+        self.kind == Kind::Truncated
     }
 
     /// Returns the line of the file, counted from 1.
@@ -103,18 +95,7 @@ impl fmt::Display for CassetteError {
         if let Some(line) = self.line {
             write!(f, ", line {line}")?;
         }
-        f.write_str(": ")?;
-        match self.kind {
-            Kind::Io(what) | Kind::Malformed(what) | Kind::Recording(what) => f.write_str(what),
-            Kind::NoCassette => f.write_str("no cassette begins like this"),
-            Kind::Version(found) => {
-                write!(
-                    f,
-                    "written in version {found} of the format, and this build reads version {VERSION}; record it again"
-                )
-            }
-            Kind::Truncated => f.write_str("the file breaks off before its last answer ends"),
-        }
+        write!(f, ": {}", self.what)
     }
 }
 

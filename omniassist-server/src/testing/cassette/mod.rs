@@ -77,7 +77,6 @@ mod player;
 mod recorder;
 mod recording;
 mod scrub;
-mod version;
 
 pub use error::CassetteError;
 pub use player::{Player, Replay};

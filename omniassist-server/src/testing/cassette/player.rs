@@ -253,15 +253,15 @@ impl Answer for Deck {
                 sleep_until(began + at).await;
             }
         };
-        wait(answer.head_at).await;
-        let headers = answer.headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes()));
-        to.head(answer.status, headers).await?;
+        wait(Duration::from_millis(answer.response.ms)).await;
+        let headers = answer.response.headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes()));
+        to.head(answer.response.status, headers).await?;
         for (at, piece) in self.pieces(&answer.chunks) {
             wait(at).await;
             to.chunk(&piece).await?;
         }
-        wait(answer.end_at).await;
-        match answer.end {
+        wait(Duration::from_millis(answer.end.ms)).await;
+        match answer.end.how {
             End::Complete => {
                 to.end().await?;
                 Ok(Next::Keep)

@@ -11,7 +11,7 @@ use tokio::sync::watch;
 use tokio::time::{Instant, timeout};
 
 use super::error::CassetteError;
-use super::file::{End, Interaction, joined};
+use super::file::{End, EndLine, Interaction, ResponseLine, joined, ms};
 use super::recording::Cassette;
 use super::scrub::{Scrubber, scrubbed};
 use crate::testing::FakeRequest;
@@ -81,14 +81,13 @@ impl Recorder {
     /// Returns an error if `upstream` is not an absolute `http:` or `https:` URL without query and
     /// credentials, or if no socket or HTTP client can be set up.
     pub async fn start(upstream: &str) -> Result<Self, CassetteError> {
-        let wrong =
-            || CassetteError::recording("the upstream's base URL is not an absolute http: or https: URL");
+        let wrong = || CassetteError::other("the upstream's base URL is not an absolute http: or https: URL");
         let uri: Uri = upstream.trim().parse().map_err(|_| wrong())?;
         let (Some(scheme @ ("http" | "https")), Some(authority)) = (uri.scheme_str(), uri.authority()) else {
             return Err(wrong());
         };
         if uri.query().is_some() || authority.as_str().contains('@') {
-            return Err(CassetteError::recording("the upstream's base URL has a query or credentials"));
+            return Err(CassetteError::other("the upstream's base URL has a query or credentials"));
         }
         let mut client =
             reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).referer(false);
@@ -96,13 +95,13 @@ impl Recorder {
             client = client.no_proxy();
         }
         let client = client.build().map_err(|error| {
-            CassetteError::recording("the HTTP client cannot be set up").with_source(error.without_url())
+            CassetteError::other("the HTTP client cannot be set up").with_source(error.without_url())
         })?;
         let proxy = Arc::new(Proxy {
             client,
             origin: format!("{scheme}://{authority}"),
             tape: Mutex::default(),
-            under_way: watch::Sender::new(0),
+            under_way: watch::Sender::new(()),
         });
         let server = Server::start(Arc::clone(&proxy))
             .await
@@ -131,8 +130,7 @@ impl Recorder {
     /// Returns an error if a request could not be recorded: the provider was unreachable, the client
     /// disconnected before the answer began, an answer was larger than 64 MiB, or a request was not HTTP/1.1.
     pub async fn finish(self) -> Result<Cassette, CassetteError> {
-        let mut under_way = self.proxy.under_way.subscribe();
-        let _ = timeout(GRACE, under_way.wait_for(|answers| *answers == 0)).await;
+        let _ = timeout(GRACE, self.proxy.under_way.closed()).await;
         drop(self.server);
         let tape = std::mem::take(&mut *self.proxy.tape());
         if let Some(failure) = tape.failure {
@@ -159,8 +157,8 @@ struct Proxy {
     /// Scheme and authority of the provider.
     origin: String,
     tape: Mutex<Tape>,
-    /// Answers that have not ended.
-    under_way: watch::Sender<usize>,
+    /// Has a receiver for each answer that has not ended.
+    under_way: watch::Sender<()>,
 }
 
 /// The recording with its secrets. It never leaves the process in this form.
@@ -184,7 +182,7 @@ struct Take {
 impl Take {
     fn into_interaction(self, scrubber: &Scrubber) -> Result<Interaction, CassetteError> {
         let Some((status, headers, head_at)) = self.head else {
-            return Err(CassetteError::recording("a client left before the answer began"));
+            return Err(CassetteError::other("a client left before the answer began"));
         };
         let last_at = self.chunks.last().map_or(head_at, |(at, _)| *at);
         let (end, end_at) = self.end.unwrap_or((End::Left, last_at));
@@ -192,14 +190,12 @@ impl Take {
         scrubber.blot(&mut body);
         let mut body = body.freeze();
         let chunks = self.chunks.iter().map(|(at, bytes)| (*at, body.split_to(bytes.len()))).collect();
+        let headers = scrubber.headers(&headers).collect();
         Ok(Interaction {
             request: scrubbed(&self.request, scrubber),
-            status,
-            headers: scrubber.headers(&headers).collect(),
-            head_at,
+            response: ResponseLine { ms: ms(head_at), status, headers },
             chunks,
-            end,
-            end_at,
+            end: EndLine { ms: ms(end_at), how: end },
         })
     }
 }
@@ -240,17 +236,17 @@ impl Answer for Proxy {
             takes.push(Take { request, began, head: None, chunks: Vec::new(), bytes: 0, end: None });
             takes.len() - 1
         };
-        let _under_way = UnderWay::new(&self.under_way);
+        let _under_way = self.under_way.subscribe();
         let mut response = match self.send(&request).await {
             Ok(response) => response,
             Err(error) => {
-                let failure = CassetteError::recording("the provider could not be reached");
+                let failure = CassetteError::other("the provider could not be reached");
                 self.fail(failure.with_source(error.without_url()));
                 return to.error(502, "the provider could not be reached").await;
             }
         };
         let (status, headers) = (response.status().as_u16(), response.headers().clone());
-        self.note(at, |take| take.head = Some((status, headers.clone(), took(take.began))));
+        self.note(at, |take| take.head = Some((status, headers.clone(), take.began.elapsed())));
         let kept = end_to_end(&headers).map(|(name, value)| (name.as_str(), value.as_bytes()));
         to.head(status, kept).await?;
         loop {
@@ -262,12 +258,12 @@ impl Answer for Proxy {
                     to.chunk(&bytes).await?;
                 }
                 Ok(None) => {
-                    self.note(at, |take| take.end = Some((End::Complete, took(take.began))));
+                    self.note(at, |take| take.end = Some((End::Complete, take.began.elapsed())));
                     to.end().await?;
                     return Ok(Next::Keep);
                 }
                 Err(_) => {
-                    self.note(at, |take| take.end = Some((End::Cut, took(take.began))));
+                    self.note(at, |take| take.end = Some((End::Cut, take.began.elapsed())));
                     return Ok(Next::Close);
                 }
             }
@@ -275,7 +271,7 @@ impl Answer for Proxy {
     }
 
     fn nonsense(&self, _: &'static str) {
-        self.fail(CassetteError::recording("something that is no HTTP/1.1 request came"));
+        self.fail(CassetteError::other("something that is no HTTP/1.1 request came"));
     }
 }
 
@@ -286,31 +282,11 @@ impl Proxy {
             take.bytes += bytes.len();
             room = take.bytes <= MAX_BODY;
             if room {
-                take.chunks.push((took(take.began), bytes.clone()));
+                take.chunks.push((take.began.elapsed(), bytes.clone()));
             }
         });
         if !room {
-            self.fail(CassetteError::recording("an answer is larger than 64 MiB"));
+            self.fail(CassetteError::other("an answer is larger than 64 MiB"));
         }
-    }
-}
-
-fn took(began: Instant) -> Duration {
-    began.elapsed()
-}
-
-/// Counts an answer until it has ended, however it ends.
-struct UnderWay<'a>(&'a watch::Sender<usize>);
-
-impl<'a> UnderWay<'a> {
-    fn new(count: &'a watch::Sender<usize>) -> Self {
-        count.send_modify(|answers| *answers += 1);
-        Self(count)
-    }
-}
-
-impl Drop for UnderWay<'_> {
-    fn drop(&mut self) {
-        self.0.send_modify(|answers| *answers -= 1);
     }
 }

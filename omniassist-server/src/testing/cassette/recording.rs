@@ -44,7 +44,7 @@ impl Cassette {
     /// Returns an error if a part of it has no JSON form. No recorded or parsed cassette has such a part.
     pub fn to_text(&self) -> Result<String, CassetteError> {
         file::write(&self.base_path, &self.interactions)
-            .map_err(|error| CassetteError::recording("a part has no JSON form").with_source(error))
+            .map_err(|error| CassetteError::other("a part has no JSON form").with_source(error))
     }
 
     /// Writes the cassette to a file and replaces an existing one. Missing folders are created.

@@ -5,7 +5,7 @@ use omniassist_core::secret::{Secrets, is_secret_name};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use serde_json::Value;
 
-use super::file::{Body, RequestLine};
+use super::file::{RequestLine, encode};
 use crate::testing::FakeRequest;
 
 /// The replacement of a secret in a request.
@@ -19,7 +19,6 @@ const MIN_OTHER: usize = 12;
 /// Characters that are escaped in a query.
 const UNRESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
-/// Headers without secrets.
 const PLAIN_HEADERS: [&str; 12] = [
     "accept",
     "accept-encoding",
@@ -37,7 +36,6 @@ const PLAIN_HEADERS: [&str; 12] = [
 /// Headers of answers that are kept, since decoding and retries depend on them.
 #[cfg(feature = "__transport")]
 const KEPT_HEADERS: [&str; 4] = ["content-type", "content-encoding", "retry-after", "retry-after-ms"];
-/// Parameters of a query without secrets.
 const PLAIN_PARAMETERS: [&str; 5] = ["alt", "api-version", "api_version", "beta", "model"];
 
 /// The secrets of a recording: those that its requests contained, and strings that look like one.
@@ -143,13 +141,11 @@ impl Scrubber {
 
 /// A request as it stands in a cassette.
 pub(super) fn scrubbed(request: &FakeRequest, scrubber: &Scrubber) -> RequestLine {
-    let mut body = Body::of_request(&request.body);
-    match &mut body {
-        Body::Json(json) => scrubber.json(json),
-        Body::Text(text) => *text = scrubber.text(text),
-        Body::Binary(_) => {}
-    }
-    RequestLine { method: request.method.clone(), path: scrubber.path(&request.path), body: Some(body) }
+    let mut json: Option<Value> = serde_json::from_slice(&request.body).ok();
+    let (text, base64) = if json.is_some() { (None, None) } else { encode(&request.body) };
+    json.iter_mut().for_each(|json| scrubber.json(json));
+    let text = text.map(|text| scrubber.text(&text));
+    RequestLine { method: request.method.clone(), path: scrubber.path(&request.path), json, text, base64 }
 }
 
 fn push(into: &mut Vec<String>, secret: &str, shortest: usize) {
