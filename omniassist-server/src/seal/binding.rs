@@ -143,7 +143,6 @@ impl Fields {
     }
 }
 
-/// Returns the digest of text.
 pub(super) fn text_digest(text: &str) -> Digest {
     Sha256::digest(text).into()
 }

@@ -63,7 +63,7 @@ impl SealKeys {
     /// Returns an error if the name has another form or is in use, or the secret is shorter than 32 bytes.
     pub fn with_previous_key(self, id: &str, secret: impl AsRef<[u8]>) -> Result<Self, InvalidSealKey> {
         if self.mac(id).is_some() {
-            return Err(InvalidSealKey(Fault::SameName));
+            return Err(InvalidSealKey::SAME_NAME);
         }
         let key = Key::new(id, secret.as_ref())?;
         Ok(Self { keys: self.keys.iter().cloned().chain([key]).collect() })
@@ -78,15 +78,15 @@ impl SealKeys {
     pub fn parse(keys: &str) -> Result<Self, InvalidSealKey> {
         let mut parsed: Option<Self> = None;
         for key in keys.split(',') {
-            let (id, secret) = key.trim().split_once(':').ok_or(InvalidSealKey(Fault::Form))?;
-            let secret = decode(secret).ok_or(InvalidSealKey(Fault::Encoding))?;
+            let (id, secret) = key.trim().split_once(':').ok_or(InvalidSealKey::FORM)?;
+            let secret = decode(secret).ok_or(InvalidSealKey::ENCODING)?;
             let secret = secret.expose_secret();
             parsed = Some(match parsed {
                 None => Self::new(id, secret)?,
                 Some(keys) => keys.with_previous_key(id, secret)?,
             });
         }
-        parsed.ok_or(InvalidSealKey(Fault::Form))
+        parsed.ok_or(InvalidSealKey::FORM)
     }
 
     /// Reads keys from an environment variable, as [`parse`](Self::parse) does. `None` if it is unset or empty.
@@ -99,7 +99,7 @@ impl SealKeys {
             Ok(keys) if keys.trim().is_empty() => Ok(None),
             Ok(keys) => Self::parse(&keys).map(Some),
             Err(std::env::VarError::NotPresent) => Ok(None),
-            Err(std::env::VarError::NotUnicode(_)) => Err(InvalidSealKey(Fault::Form)),
+            Err(std::env::VarError::NotUnicode(_)) => Err(InvalidSealKey::FORM),
         }
     }
 
@@ -113,7 +113,7 @@ impl SealKeys {
         let (mut id, mut secret) = ([0; 5], vec![0; MIN_BYTES]);
         let filled = getrandom::fill(&mut id).and_then(|()| getrandom::fill(&mut secret));
         let secret = SecretSlice::from(secret);
-        filled.map_err(|_| InvalidSealKey(Fault::NoRandomness))?;
+        filled.map_err(|_| InvalidSealKey::NO_RANDOMNESS)?;
         // A random name: under the name of an earlier process, old seals would be wrong, not unknown.
         let id = id.iter().fold(String::from("r"), |id, byte| format!("{id}{byte:02x}"));
         Self::new(&id, secret.expose_secret())
@@ -134,12 +134,12 @@ impl SealKeys {
 impl Key {
     fn new(id: &str, secret: &[u8]) -> Result<Self, InvalidSealKey> {
         if !is_id(id) {
-            return Err(InvalidSealKey(Fault::Name));
+            return Err(InvalidSealKey::NAME);
         }
         if secret.len() < MIN_BYTES {
-            return Err(InvalidSealKey(Fault::TooShort));
+            return Err(InvalidSealKey::TOO_SHORT);
         }
-        let mac = Mac::new_from_slice(secret).map_err(|_| InvalidSealKey(Fault::TooShort))?;
+        let mac = Mac::new_from_slice(secret).map_err(|_| InvalidSealKey::TOO_SHORT)?;
         Ok(Self { id: id.into(), mac })
     }
 }
@@ -175,28 +175,20 @@ impl fmt::Debug for SealKeys {
 
 /// An error that occurs when keys cannot be used. It never shows a secret.
 #[derive(Clone, PartialEq, Eq)]
-pub struct InvalidSealKey(Fault);
+pub struct InvalidSealKey(&'static str);
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Fault {
-    Name,
-    SameName,
-    TooShort,
-    Form,
-    Encoding,
-    NoRandomness,
+impl InvalidSealKey {
+    const NAME: Self = Self("a key's name is 1 to 16 characters of A-Z, a-z, 0-9, `_` and `-`");
+    const SAME_NAME: Self = Self("two keys have the same name");
+    const TOO_SHORT: Self = Self("a key needs at least 32 secret bytes");
+    const FORM: Self = Self("keys are written as NAME:SECRET, separated by commas");
+    const ENCODING: Self = Self("a key's secret is neither hexadecimal nor base64");
+    const NO_RANDOMNESS: Self = Self("the operating system gives no random numbers");
 }
 
 impl fmt::Display for InvalidSealKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self.0 {
-            Fault::Name => "a key's name is 1 to 16 characters of A-Z, a-z, 0-9, `_` and `-`",
-            Fault::SameName => "two keys have the same name",
-            Fault::TooShort => "a key needs at least 32 secret bytes",
-            Fault::Form => "keys are written as NAME:SECRET, separated by commas",
-            Fault::Encoding => "a key's secret is neither hexadecimal nor base64",
-            Fault::NoRandomness => "the operating system gives no random numbers",
-        })
+        f.write_str(self.0)
     }
 }
 

@@ -1,8 +1,8 @@
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::HashMap;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::Duration;
 
 use omniassist_core::Text;
@@ -12,6 +12,7 @@ use tokio::time::Instant;
 use super::binding::{self, Digest, Scope};
 use super::token::Token;
 use crate::Principal;
+use crate::sync::lock;
 
 /// The time that a claim is remembered beyond the life of its approval, since the clocks of two servers differ.
 const SKEW: Duration = Duration::from_secs(60);
@@ -98,18 +99,12 @@ pub struct InMemoryReplayGuard {
     record: Mutex<Record>,
 }
 
+/// The claims of each principal, with the times until which they are remembered.
 #[derive(Default)]
 struct Record {
-    principals: HashMap<Option<Text>, Claims>,
+    principals: HashMap<Option<Text>, HashMap<Digest, Instant>>,
     /// The number of principals at which those without claims are removed.
     sweep_at: usize,
-}
-
-#[derive(Default)]
-struct Claims {
-    used: HashSet<Digest>,
-    /// In the order of arrival. All live equally long where one assistant asks, so the first expire first.
-    expiries: VecDeque<(Instant, Digest)>,
 }
 
 impl InMemoryReplayGuard {
@@ -128,8 +123,7 @@ impl InMemoryReplayGuard {
     /// Returns the number of claims in the record. Expired ones count until a later claim removes them.
     #[must_use]
     pub fn len(&self) -> usize {
-        let record = self.record.lock().unwrap_or_else(PoisonError::into_inner);
-        record.principals.values().map(|claims| claims.used.len()).sum()
+        lock(&self.record).principals.values().map(HashMap::len).sum()
     }
 
     /// Returns `true` if the record is empty.
@@ -140,52 +134,27 @@ impl InMemoryReplayGuard {
 
     fn claim_now(&self, claim: &SealClaim, lifetime: Duration) -> ClaimOutcome {
         let now = Instant::now();
-        let mut record = self.record.lock().unwrap_or_else(PoisonError::into_inner);
+        let forget = |claims: &mut HashMap<Digest, Instant>| claims.retain(|_, expiry| *expiry > now);
+        let mut record = lock(&self.record);
         let Record { principals, sweep_at } = &mut *record;
         if principals.len() >= *sweep_at {
             principals.retain(|_, claims| {
-                claims.forget_front(now);
-                !claims.used.is_empty()
+                forget(claims);
+                !claims.is_empty()
             });
             *sweep_at = principals.len().saturating_mul(2).max(64);
         }
         let claims = principals.entry(claim.principal.clone()).or_default();
-        claims.forget_front(now);
-        if claims.used.contains(&claim.key) {
+        forget(claims);
+        if claims.contains_key(&claim.key) {
             return ClaimOutcome::Used;
         }
-        if claims.used.len() >= self.capacity {
-            claims.forget_all(now);
-        }
-        if claims.used.len() >= self.capacity {
+        if claims.len() >= self.capacity {
             tracing::error!(capacity = self.capacity, "a principal's record of used approvals is full");
             return ClaimOutcome::Full;
         }
-        claims.used.insert(claim.key);
-        claims.expiries.push_back((now + lifetime, claim.key));
+        claims.insert(claim.key, now + lifetime);
         ClaimOutcome::First
-    }
-}
-
-impl Claims {
-    fn forget_front(&mut self, now: Instant) {
-        while let Some((expiry, key)) = self.expiries.front()
-            && *expiry <= now
-        {
-            self.used.remove(key);
-            self.expiries.pop_front();
-        }
-    }
-
-    fn forget_all(&mut self, now: Instant) {
-        let used = &mut self.used;
-        self.expiries.retain(|(expiry, key)| {
-            let counts = *expiry > now;
-            if !counts {
-                used.remove(key);
-            }
-            counts
-        });
     }
 }
 

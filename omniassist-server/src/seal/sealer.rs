@@ -109,20 +109,10 @@ impl Sealer {
                 }
             }
             RunEvent::TextEnd { id, metadata } => {
-                let text = self.close(*id);
-                let state = state_digest(metadata.as_ref(), &mut self.buffer);
-                put(
-                    metadata,
-                    state.and_then(|state| self.token(0, Sealed::Text { text: &text, state: &state })),
-                );
+                self.close(*id, metadata, |text, state| Sealed::Text { text, state });
             }
             RunEvent::ReasoningEnd { id, metadata } => {
-                let text = self.close(*id);
-                let state = state_digest(metadata.as_ref(), &mut self.buffer);
-                put(
-                    metadata,
-                    state.and_then(|state| self.token(0, Sealed::Reasoning { text: &text, state: &state })),
-                );
+                self.close(*id, metadata, |text, state| Sealed::Reasoning { text, state });
             }
             RunEvent::ToolInputAvailable { call_id, name, input, provider_executed, metadata } => {
                 self.call(call_id, name, input, *provider_executed, metadata, tools, now_ms);
@@ -180,10 +170,16 @@ impl Sealer {
         self.blocks.push((id, Sha256::new()));
     }
 
-    fn close(&mut self, id: BlockId) -> Digest {
+    fn close(
+        &mut self,
+        id: BlockId,
+        metadata: &mut Option<ProviderMetadata>,
+        claim: impl for<'a> Fn(&'a Digest, &'a Digest) -> Sealed<'a>,
+    ) {
         let at = self.blocks.iter().position(|(open, _)| *open == id);
         let hash = at.map(|at| self.blocks.swap_remove(at).1).unwrap_or_default();
-        hash.finalize().into()
+        let state = state_digest(metadata.as_ref(), &mut self.buffer);
+        put(metadata, state.and_then(|state| self.token(0, claim(&hash.finalize().into(), &state))));
     }
 
     #[expect(clippy::too_many_arguments, reason = "the fields of one event")]
@@ -248,7 +244,6 @@ impl Sealer {
     }
 }
 
-/// Puts a seal into metadata.
 fn put(metadata: &mut Option<ProviderMetadata>, seal: Option<String>) {
     let Some(seal) = seal else { return };
     metadata.get_or_insert_default().set_own("seal", seal);

@@ -43,7 +43,6 @@ impl<'a> Token<'a> {
     }
 }
 
-/// Writes a seal.
 pub(super) fn write(key: &str, expiry: u64, mac: MacBytes) -> String {
     let mut token = format!("v1.{key}.{expiry}.");
     URL_SAFE_NO_PAD.encode_string(mac, &mut token);

@@ -60,7 +60,6 @@ impl SealVerifier {
         }
     }
 
-    /// Judges the seal of a call.
     fn call(&self, part: &HistoryPart<'_>, tool: &ToolPart) -> CallJudgement {
         let (id, name) = (tool.call_id.as_str(), tool.name.as_str());
         let has_failed = matches!(tool.state, ToolState::OutputError { .. });
@@ -185,7 +184,6 @@ impl Verifier for SealVerifier {
     }
 }
 
-/// Returns the seal of a part.
 fn seal_of(metadata: Option<&ProviderMetadata>) -> Option<&str> {
     metadata?.own_text("seal")
 }
