@@ -23,4 +23,4 @@ mod usage;
 pub(crate) use call::ModelCall;
 pub(crate) use provider::provider_name;
 pub(crate) use run::RunTrace;
-pub(crate) use tool::{ToolEnd, ToolTrace};
+pub(crate) use tool::ToolTrace;

@@ -47,25 +47,17 @@ impl ToolTrace {
         if self.span.is_disabled() { Span::current() } else { self.span.clone() }
     }
 
-    /// Records the end of the call.
-    pub(crate) fn ended(&self, end: &ToolEnd) {
+    /// Records the end of the call: its output, or the kind of its error.
+    pub(crate) fn ended(&self, end: Result<JsonText, &'static str>) {
         match end {
-            ToolEnd::Output(output) => {
-                if self.records_content {
-                    self.span.record(names::TOOL_RESULT, output.as_str());
-                }
+            Ok(output) if self.records_content => {
+                self.span.record(names::TOOL_RESULT, output.as_str());
             }
-            ToolEnd::Failure(error_type) => {
+            Ok(_) => {}
+            Err(error_type) => {
                 self.span.record(names::ERROR_TYPE, error_type);
                 self.span.record(names::SPAN_STATUS, "ERROR");
             }
         }
     }
-}
-
-/// The end of a call, as its span records it.
-pub(crate) enum ToolEnd {
-    Output(JsonText),
-    /// The kind of the error.
-    Failure(&'static str),
 }

@@ -127,14 +127,7 @@ impl ToolContext {
     pub fn progress(&self, value: impl Serialize) {
         match output::to_json(&value, self.inner.limits) {
             Ok(value) => self.inner.updates.progress(value),
-            Err(error) => {
-                tracing::warn!(
-                    tool = self.inner.tool.as_str(),
-                    call_id = self.inner.call_id.as_str(),
-                    error = %OneLine(error),
-                    "progress is left out: no JSON form"
-                );
-            }
+            Err(error) => self.left_out("progress", error),
         }
     }
 
@@ -171,68 +164,60 @@ impl ToolContext {
     /// Shows an AG-UI activity of a kind that the client can display. A later one of the same id replaces it. `content`
     /// must be a JSON object. Other formats show nothing. The limits of [`data`](Self::data) apply.
     pub fn activity(&self, id: &str, kind: &str, content: impl Serialize) {
-        if !self.accepts_id(id) {
-            return;
+        let sent = Self::check_id(id).and_then(|()| self.to_json(&content)).and_then(|content| {
+            if !content.is_object() {
+                return Err("its content is not an object".to_owned());
+            }
+            self.send(RunEvent::ActivitySnapshot { id: id.into(), kind: kind.into(), content })
+        });
+        if let Err(reason) = sent {
+            self.left_out("an activity", reason);
         }
-        let Some(content) = self.to_json("activity", &content) else { return };
-        if !content.is_object() {
-            tracing::warn!(tool = self.inner.tool.as_str(), "an activity's content is not an object");
-            return;
-        }
-        self.send(RunEvent::ActivitySnapshot { id: id.into(), kind: kind.into(), content });
     }
 
     fn send_data(&self, name: &str, id: Option<&str>, value: &impl Serialize, transient: bool) {
-        if check_tool_name(name).is_err() {
-            tracing::warn!(
-                tool = self.inner.tool.as_str(),
-                "data under a name that is not allowed is left out"
-            );
-            return;
+        let sent = check_tool_name(name)
+            .map_err(|error| error.to_string())
+            .and_then(|()| id.map_or(Ok(()), |id| Self::check_id(id)))
+            .and_then(|()| self.to_json(value))
+            .and_then(|data| {
+                let (name, id) = (name.into(), id.map(Text::from));
+                self.send(RunEvent::Data { name, id, data, transient })
+            });
+        if let Err(reason) = sent {
+            self.left_out("data", reason);
         }
-        if id.is_some_and(|id| !self.accepts_id(id)) {
-            return;
-        }
-        let Some(data) = self.to_json("data", value) else { return };
-        self.send(RunEvent::Data { name: name.into(), id: id.map(Text::from), data, transient });
     }
 
     /// Checks the id of a part against what a client may post back.
-    fn accepts_id(&self, id: &str) -> bool {
-        let accepted = (1..=MAX_ID_BYTES).contains(&id.len()) && !id.chars().any(char::is_control);
-        if !accepted {
-            tracing::warn!(
-                tool = self.inner.tool.as_str(),
-                "data or an activity with an id that is not allowed is left out"
-            );
+    fn check_id(id: &str) -> Result<(), String> {
+        if (1..=MAX_ID_BYTES).contains(&id.len()) && !id.chars().any(char::is_control) {
+            return Ok(());
         }
-        accepted
+        Err(format!("its id is not 1 to {MAX_ID_BYTES} bytes without control characters"))
     }
 
-    fn to_json(&self, what: &'static str, value: &impl Serialize) -> Option<JsonText> {
+    /// Returns a value as JSON, whole: one that is cut off would no longer be the data that the client expects.
+    fn to_json(&self, value: &impl Serialize) -> Result<JsonText, String> {
         let OutputLimits { max_bytes, max_depth } = self.inner.limits;
-        // A value that is cut off would no longer be the data that the client expects.
         let json = output::to_json(value, OutputLimits { max_bytes: usize::MAX, max_depth })
-            .map_err(|error| tracing::warn!(tool = self.inner.tool.as_str(), what, error = %OneLine(error), "left out: no JSON form"))
-            .ok()?;
+            .map_err(|error| error.to_string())?;
         if json.as_str().len() > max_bytes {
-            tracing::warn!(
-                tool = self.inner.tool.as_str(),
-                what,
-                "left out: larger than the tool's output cap"
-            );
-            return None;
+            return Err("it is larger than the tool's output cap".to_owned());
         }
-        Some(json)
+        Ok(json)
     }
 
-    fn send(&self, event: RunEvent) {
-        if !self.inner.updates.event(event) {
-            tracing::warn!(
-                tool = self.inner.tool.as_str(),
-                "left out: the client has not read the earlier data and activities"
-            );
+    fn send(&self, event: RunEvent) -> Result<(), String> {
+        if self.inner.updates.event(event) {
+            return Ok(());
         }
+        Err("the client has not read the earlier data and activities".to_owned())
+    }
+
+    fn left_out(&self, what: &'static str, reason: impl fmt::Display) {
+        let (tool, call_id) = (self.inner.tool.as_str(), self.inner.call_id.as_str());
+        tracing::warn!(tool, call_id, reason = %OneLine(reason), "{what} of a tool is left out");
     }
 
     pub(crate) fn output_limits(&self) -> OutputLimits {

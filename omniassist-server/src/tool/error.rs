@@ -138,7 +138,6 @@ impl ToolError {
         self
     }
 
-    /// Logs the error with its reason.
     pub(crate) fn log(&self, tool: &Text, call_id: &Text) {
         // As strings, which a subscriber escapes: the provider chooses the id.
         let (tool, call_id) = (tool.as_str(), call_id.as_str());

@@ -19,7 +19,6 @@ struct Form {
     schema: Value,
 }
 
-/// Returns the schema of the tool's arguments.
 pub(super) fn arguments_schema() -> Value {
     json!({
         "type": "object",

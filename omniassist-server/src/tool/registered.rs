@@ -1,4 +1,3 @@
-use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -30,8 +29,13 @@ pub struct RegisteredTool {
     summary: Option<Summary>,
 }
 
-/// The reason why no tool has a name such as `constructor`.
-pub(super) const INHERITED: &str = "every object in JavaScript has something of this name already";
+pub(super) fn check_name(name: &str) -> Result<(), String> {
+    check_tool_name(name).map_err(|error| error.to_string())?;
+    if is_inherited_in_javascript(name) {
+        return Err("every object in JavaScript has something of this name already".to_owned());
+    }
+    Ok(())
+}
 
 impl RegisteredTool {
     pub(super) fn check(tool: Tool, state: &StateMap, limits: &Limits) -> Result<Self, Error> {
@@ -47,70 +51,48 @@ impl RegisteredTool {
             arguments,
         } = tool;
         let name = spec.name.clone();
-        let refuse = |reason: Cow<'static, str>| Error::invalid_tool(name.clone(), reason);
+        let refuse = |reason: String| Error::invalid_tool(name.clone(), reason);
 
-        check_tool_name(&spec.name).map_err(|error| refuse(error.to_string().into()))?;
-        if is_inherited_in_javascript(&spec.name) {
-            return Err(refuse(INHERITED.into()));
-        }
-        if spec.description.trim().is_empty() {
-            return Err(refuse("it has no description; a model needs one to know when to call it".into()));
-        }
-        if arguments.len() > 1 {
+        check_name(&spec.name).map_err(refuse)?;
+        let wrong = if spec.description.trim().is_empty() {
+            Some("it has no description; a model needs one to know when to call it".to_owned())
+        } else if arguments.len() > 1 {
             let types = arguments.join("`, `");
-            return Err(refuse(
-                format!(
-                    "its function takes more than one `Args` (`{types}`); put the fields into one struct"
-                )
-                .into(),
-            ));
-        }
-        if approval.is_some() && call.is_none() {
-            return Err(refuse("the client runs it, so the client asks for approval".into()));
-        }
-        if spec.name == form::REQUEST_INPUT && !is_form {
-            return Err(refuse("this is the name of the built-in form; give the tool another name".into()));
-        }
-        if let Some(need) = needs.iter().find(|need| !state.contains(need)) {
-            let type_name = need.type_name;
-            return Err(refuse(
-                format!("it takes `State<{type_name}>`, and there is none; give it with `.state(value)`")
-                    .into(),
-            ));
+            Some(format!(
+                "its function takes more than one `Args` (`{types}`); put the fields into one struct"
+            ))
+        } else if approval.is_some() && call.is_none() {
+            Some("the client runs it, so the client asks for approval".to_owned())
+        } else if spec.name == form::REQUEST_INPUT && !is_form {
+            Some("this is the name of the built-in form; give the tool another name".to_owned())
+        } else {
+            needs.iter().find(|need| !state.contains(need)).map(|need| {
+                let name = need.type_name;
+                format!("it takes `State<{name}>`, and there is none; give it with `.state(value)`")
+            })
+        };
+        if let Some(reason) = wrong {
+            return Err(refuse(reason));
         }
 
         schema::normalise(&mut spec.input_schema);
         let schema_limits = SchemaLimits::from(limits);
-        let findings =
-            schema::lint(&spec.input_schema, schema_limits).map_err(|reason| refuse(reason.into()))?;
-        if findings.recursive {
+        if schema::lint(&spec.input_schema, schema_limits).map_err(refuse)? {
             tracing::warn!(
                 tool = name.as_str(),
                 "its schema refers to itself; not every provider takes that"
             );
         }
-        let check =
-            ArgumentCheck::new(&spec.input_schema, schema_limits).map_err(|reason| refuse(reason.into()))?;
+        let check = ArgumentCheck::new(&spec.input_schema, schema_limits).map_err(refuse)?;
         for (index, example) in spec.examples.iter().enumerate() {
             check
                 .check_value(&spec.input_schema, &example.arguments)
-                .map_err(|reason| refuse(format!("example {}: {reason}", index + 1).into()))?;
+                .map_err(|reason| refuse(format!("example {}: {reason}", index + 1)))?;
         }
-        Ok(Self {
-            spec: Arc::new(spec),
-            call,
-            check,
-            schema_limits,
-            timeout: timeout.unwrap_or(limits.tool_timeout),
-            output: OutputLimits::new(
-                max_output_bytes.unwrap_or(limits.max_tool_output_bytes),
-                limits.max_json_depth,
-            ),
-            max_unread_bytes: limits.max_unread_tool_bytes,
-            is_form,
-            approval,
-            summary,
-        })
+        let mut tool = Self::new(Arc::new(spec), check, schema_limits, limits);
+        tool.timeout = timeout.unwrap_or(tool.timeout);
+        tool.output.max_bytes = max_output_bytes.unwrap_or(tool.output.max_bytes);
+        Ok(Self { call, is_form, approval, summary, ..tool })
     }
 
     /// Checks a front-end tool that a client declares.
@@ -127,10 +109,14 @@ impl RegisteredTool {
             spec.input_schema = schema;
             Arc::new(spec)
         };
-        Ok(Self {
+        Ok(Self::new(spec, ArgumentCheck::lenient(schema_limits), schema_limits, limits))
+    }
+
+    fn new(spec: Arc<ToolSpec>, check: ArgumentCheck, schema_limits: SchemaLimits, limits: &Limits) -> Self {
+        Self {
             spec,
             call: None,
-            check: ArgumentCheck::lenient(schema_limits),
+            check,
             schema_limits,
             timeout: limits.tool_timeout,
             output: OutputLimits::new(limits.max_tool_output_bytes, limits.max_json_depth),
@@ -138,7 +124,7 @@ impl RegisteredTool {
             is_form: false,
             approval: None,
             summary: None,
-        })
+        }
     }
 
     /// Returns the description for models and clients.
@@ -202,7 +188,6 @@ impl RegisteredTool {
         }
     }
 
-    /// Returns `true` for the built-in form.
     pub(super) fn is_form(&self) -> bool {
         self.is_form
     }

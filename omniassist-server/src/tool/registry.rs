@@ -4,13 +4,11 @@ use std::future::Future;
 use std::sync::{Arc, RwLock};
 
 use omniassist_core::run::{CallLabel, ClientAbilities, Gate, ToolCatalog};
-use omniassist_core::{
-    JsonText, Limits, Text, ToolSide, ToolSpec, check_tool_name, is_inherited_in_javascript,
-};
+use omniassist_core::{JsonText, Limits, Text, ToolSide, ToolSpec};
 use tokio_util::task::TaskTracker;
 
 use super::Tool;
-use super::registered::{INHERITED, RegisteredTool};
+use super::registered::{RegisteredTool, check_name};
 use super::run::{self, RunningTool, ToolInvocation};
 use super::state::StateMap;
 use crate::{Error, Principal, Result};
@@ -294,10 +292,7 @@ impl ToolSnapshot {
         for (index, spec) in declared.iter().enumerate() {
             let refuse =
                 |reason: String| omniassist_core::Error::invalid_tool(format!("tools[{index}]"), reason);
-            check_tool_name(&spec.name).map_err(|error| refuse(error.to_string()))?;
-            if is_inherited_in_javascript(&spec.name) {
-                return Err(refuse(INHERITED.to_owned()));
-            }
+            check_name(&spec.name).map_err(refuse)?;
             match self.side(&spec.name) {
                 Some(ToolSide::Server) => {
                     return Err(refuse(format!(

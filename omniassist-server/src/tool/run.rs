@@ -16,7 +16,7 @@ use super::registered::RegisteredTool;
 use super::state::StateMap;
 use super::update::{ToolOutcome, ToolUpdate, Update, Updates};
 use super::{ToolContext, ToolError};
-use crate::telemetry::{ToolEnd, ToolTrace};
+use crate::telemetry::ToolTrace;
 use crate::{CancellationToken, RunContext};
 
 /// A tool call to start. A test gets the run from [`RunContext::for_request`].
@@ -154,11 +154,11 @@ pub(super) fn start(
     };
 
     if cancel.is_cancelled() {
-        end.with(Err(ToolError::cancelled()));
+        end.finish(Err(ToolError::cancelled()));
         return running;
     }
     let Ok(runtime) = Handle::try_current() else {
-        end.with(Err(ToolError::internal("a tool call needs a tokio runtime")));
+        end.finish(Err(ToolError::internal("a tool call needs a tokio runtime")));
         return running;
     };
 
@@ -184,18 +184,18 @@ async fn supervise(
     let timeout = end.tool.timeout();
     tokio::select! {
         biased;
-        done = &mut work => return end.with(joined(done)),
+        done = &mut work => return end.finish(joined(done)),
         () = cancel.cancelled() => {}
         () = tokio::time::sleep(timeout) => {
-            end.updates_with(Err(ToolError::timed_out(timeout)));
+            end.finish(Err(ToolError::timed_out(timeout)));
             cancel.cancel();
         }
     }
     match tokio::time::timeout(grace, &mut work).await {
-        Ok(done) => end.with(joined(done)),
+        Ok(done) => end.finish(joined(done)),
         Err(_elapsed) => {
             work.abort();
-            end.with(Err(ToolError::cancelled()));
+            end.finish(Err(ToolError::cancelled()));
         }
     }
 }
@@ -228,35 +228,24 @@ struct End {
 }
 
 impl End {
-    fn with(self, result: Result<JsonText, ToolError>) {
-        self.updates_with(result);
-    }
-
-    fn updates_with(&self, result: Result<JsonText, ToolError>) {
+    fn finish(&self, result: Result<JsonText, ToolError>) {
         if let Err(error) = &result {
             error.log(&self.tool.spec().name, &self.call_id);
         }
-        let end = end_of(&result);
+        self.settle(result);
+    }
+
+    fn settle(&self, result: Result<JsonText, ToolError>) {
+        let end = result.as_ref().map(JsonText::clone).map_err(ToolError::kind);
         let max_bytes = self.tool.max_output_bytes();
         if self.updates.finish(result.map_err(|error| error.capped(max_bytes))) {
-            self.trace.ended(&end);
+            self.trace.ended(end);
         }
-    }
-}
-
-fn end_of(result: &Result<JsonText, ToolError>) -> ToolEnd {
-    match result {
-        Ok(output) => ToolEnd::Output(output.clone()),
-        Err(error) => ToolEnd::Failure(error.kind()),
     }
 }
 
 impl Drop for End {
     fn drop(&mut self) {
-        let result = Err(ToolError::cancelled());
-        let end = end_of(&result);
-        if self.updates.finish(result) {
-            self.trace.ended(&end);
-        }
+        self.settle(Err(ToolError::cancelled()));
     }
 }

@@ -117,7 +117,6 @@ impl Updates {
         true
     }
 
-    /// Notes that the shared state has changed.
     pub(crate) fn state_changed(&self) {
         let mut shared = self.lock();
         shared.state_changed = true;

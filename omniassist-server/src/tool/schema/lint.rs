@@ -1,4 +1,5 @@
 use std::collections::HashMap;
+use std::fmt;
 
 use serde_json::{Map, Value};
 
@@ -30,19 +31,13 @@ const TYPES: [&str; 7] = ["object", "array", "string", "number", "integer", "boo
 /// Bytes of an error's text, which may repeat parts of the schema.
 const MAX_TEXT_BYTES: usize = 500;
 
-/// Properties of an acceptable schema that are worth a warning.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Findings {
-    /// The schema refers to itself, which not every provider can follow.
-    pub(crate) recursive: bool,
-}
-
-/// Checks a schema against what providers refuse. The error names the place, the reason and the remedy.
-pub(crate) fn lint(schema: &Value, limits: SchemaLimits) -> Result<Findings, String> {
+/// Checks a schema against what providers refuse. Returns `true` if it refers to itself, which not every provider can
+/// follow. The error names the place, the reason and the remedy.
+pub(crate) fn lint(schema: &Value, limits: SchemaLimits) -> Result<bool, String> {
     lint_root(schema, limits).map_err(|reason| cut_off(reason, MAX_TEXT_BYTES))
 }
 
-fn lint_root(schema: &Value, limits: SchemaLimits) -> Result<Findings, String> {
+fn lint_root(schema: &Value, limits: SchemaLimits) -> Result<bool, String> {
     let Value::Object(root) = schema else {
         return Err(format!("its schema is {}, and must be an object", kind(schema)));
     };
@@ -69,15 +64,15 @@ fn lint_root(schema: &Value, limits: SchemaLimits) -> Result<Findings, String> {
         }
         None => return Err("its schema has no `type`; it must be \"object\"".to_owned()),
     }
-    let mut lint = Lint { root: schema, limits, findings: Findings::default(), sizes: HashMap::new() };
+    let mut lint = Lint { root: schema, limits, is_recursive: false, sizes: HashMap::new() };
     lint.schema(root, &mut Vec::new())?;
-    Ok(lint.findings)
+    Ok(lint.is_recursive)
 }
 
 struct Lint<'a> {
     root: &'a Value,
     limits: SchemaLimits,
-    findings: Findings,
+    is_recursive: bool,
     /// The size of each schema by its address, so that each is walked once. `None` while it is being walked.
     sizes: HashMap<usize, Option<Size>>,
 }
@@ -104,7 +99,7 @@ impl<'a> Lint<'a> {
         let size = match self.sizes.get(&address) {
             Some(Some(size)) => *size,
             Some(None) => {
-                self.findings.recursive = true;
+                self.is_recursive = true;
                 return Ok(Size::default());
             }
             None => {
@@ -122,21 +117,19 @@ impl<'a> Lint<'a> {
         }
         let most = self.limits.max_bytes;
         if size.bytes > most {
-            return Err(format!(
-                "its schema, at `{}`: with a copy in place of each `$ref` it takes more than {most} bytes",
-                path_text(path)
-            ));
+            let what = format!("with a copy in place of each `$ref` it takes more than {most} bytes");
+            return Err(at(path, what));
         }
         Ok(size)
     }
 
     fn too_deep(&self, path: &[&str]) -> String {
         let most = self.limits.max_depth;
-        format!("its schema, at `{}`: it has more than {most} levels", path_text(path))
+        at(path, format!("it has more than {most} levels"))
     }
 
     fn walk(&mut self, schema: &'a Map<String, Value>, path: &mut Vec<&'a str>) -> Result<Size, String> {
-        let fail = |what: String| Err(format!("its schema, at `{}`: {what}", path_text(path)));
+        let fail = |what: String| Err(at(path, what));
         if let Some(kinds) = schema.get("type") {
             let known = |kind: &Value| kind.as_str().is_some_and(|kind| TYPES.contains(&kind));
             let valid = known(kinds)
@@ -213,7 +206,7 @@ impl<'a> Lint<'a> {
             }
             Value::Bool(_) if ONE.contains(&key) => {}
             _ if ONE.contains(&key) || LIST.contains(&key) || MAP.contains(&key) => {
-                return Err(format!("its schema, at `{}`: {} is no schema", path_text(path), kind(value)));
+                return Err(at(path, format!("{} is no schema", kind(value))));
             }
             other => size.bytes = size.bytes.saturating_add(json_len(other)),
         }
@@ -224,24 +217,18 @@ impl<'a> Lint<'a> {
     fn subschema(&mut self, schema: &'a Value, path: &mut Vec<&'a str>) -> Result<Size, String> {
         match schema {
             Value::Object(schema) => self.schema(schema, path),
-            Value::Bool(false) => Err(format!(
-                "its schema, at `{}`: `false` accepts nothing, and providers refuse it",
-                path_text(path)
-            )),
+            Value::Bool(false) => Err(at(path, "`false` accepts nothing, and providers refuse it")),
             Value::Bool(true) => Ok(Size { bytes: 4, depth: 0 }),
-            other => Err(format!("its schema, at `{}`: {} is no schema", path_text(path), kind(other))),
+            other => Err(at(path, format!("{} is no schema", kind(other)))),
         }
     }
 
     fn reference(&mut self, reference: &'a Value, path: &mut Vec<&'a str>) -> Result<Size, String> {
-        let unresolved = || format!("its schema, at `{}`: `$ref` {reference} leads nowhere", path_text(path));
+        let unresolved = || at(path, format!("`$ref` {reference} leads nowhere"));
         let target = reference.as_str().ok_or_else(unresolved)?;
         if !target.starts_with('#') {
-            return Err(format!(
-                "its schema, at `{}`: `$ref` {reference} leads out of the schema; \
-                 it must be complete in itself",
-                path_text(path)
-            ));
+            let what = format!("`$ref` {reference} leads out of the schema; it must be complete in itself");
+            return Err(at(path, what));
         }
         let schema = resolve(self.root, target).and_then(Value::as_object).ok_or_else(unresolved)?;
         path.push("$ref");
@@ -291,11 +278,8 @@ fn check_property_name(name: &str, path: &[&str]) -> Result<(), String> {
     if (1..=64).contains(&name.len()) && name.bytes().all(allowed) {
         return Ok(());
     }
-    Err(format!(
-        "its schema, at `{}`: providers refuse the property name {name:?}; \
-         use 1 to 64 of letters, digits, '_', '-' and '.'",
-        path_text(path)
-    ))
+    let rule = "use 1 to 64 of letters, digits, '_', '-' and '.'";
+    Err(at(path, format!("providers refuse the property name {name:?}; {rule}")))
 }
 
 fn has_type(schema: &Map<String, Value>, name: &str) -> bool {
@@ -306,9 +290,10 @@ fn has_type(schema: &Map<String, Value>, name: &str) -> bool {
     }
 }
 
-/// Writes where a schema stands.
-pub(super) fn path_text(path: &[&str]) -> String {
-    if path.is_empty() { "the root".to_owned() } else { path.join(".") }
+/// Returns the text of an error at this place in the schema.
+pub(super) fn at(path: &[&str], what: impl fmt::Display) -> String {
+    let place = if path.is_empty() { "the root".to_owned() } else { path.join(".") };
+    format!("its schema, at `{place}`: {what}")
 }
 
 fn kind(value: &Value) -> &'static str {

@@ -23,7 +23,6 @@ const STEPS_A_PATTERN: u64 = 2_000;
 pub(super) const BYTES_A_STEP: u64 = 256;
 /// Schemas within schemas, references included, that are open at the same time.
 pub(super) const MAX_NESTING: usize = 256;
-/// Complaints about one value.
 const MAX_COMPLAINTS: usize = 3;
 
 /// An error that occurs when a check takes more steps than it may.

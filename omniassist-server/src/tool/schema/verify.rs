@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::SchemaLimits;
-use super::lint::{path_text, subschemas};
+use super::lint::{at, subschemas};
 use super::pattern::Patterns;
 
 /// States of all patterns of a schema together, which bound the time of compiling them.
@@ -31,8 +31,7 @@ impl Verify {
         if path.len() > 3 * self.max_depth {
             return Err(format!("its schema has more than {} levels", self.max_depth));
         }
-        self.keywords(keywords)
-            .map_err(|reason| format!("its schema, at `{}`: {reason}", path_text(path)))?;
+        self.keywords(keywords).map_err(|reason| at(path, reason))?;
         for (key, value) in keywords {
             path.push(key);
             for (name, schema) in subschemas(key, value) {
