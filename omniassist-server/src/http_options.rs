@@ -11,19 +11,11 @@ use crate::{Error, Result};
 pub(crate) struct HttpOptions {
     pub(crate) access: AccessPolicy,
     pub(crate) openai: OpenAiEndpoint,
-    objects: Vec<ObjectEndpoint>,
+    /// Sorted by name once they are checked.
+    pub(crate) objects: Vec<ObjectEndpoint>,
 }
 
 impl HttpOptions {
-    pub(crate) fn add_object(&mut self, object: ObjectEndpoint) {
-        self.objects.push(object);
-    }
-
-    /// Returns the objects, in the order of their names.
-    pub(crate) fn objects(&self) -> &[ObjectEndpoint] {
-        &self.objects
-    }
-
     /// Checks every setting.
     ///
     /// # Errors

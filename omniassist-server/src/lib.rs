@@ -20,6 +20,7 @@ mod one_line;
 mod panics;
 mod principal;
 pub mod provider;
+mod quota;
 mod run_context;
 pub mod seal;
 mod shared_state;

@@ -188,12 +188,10 @@ impl RunContext {
         self.inner.extra.get(name)
     }
 
-    /// Returns the context messages of the host.
     pub(crate) fn host_context(&self) -> &[ContextMessage] {
         self.inner.context.get(..self.inner.host_context).unwrap_or_default()
     }
 
-    /// Returns the context messages of the client.
     pub(crate) fn client_context(&self) -> &[ContextMessage] {
         self.inner.context.get(self.inner.host_context..).unwrap_or_default()
     }
@@ -248,7 +246,6 @@ impl RunContext {
         }
     }
 
-    /// Returns `true` if data was sent to the client.
     pub(crate) fn has_sent_data(&self) -> bool {
         self.inner.client.as_ref().is_some_and(|client| client.was_used.load(Ordering::Acquire))
     }

@@ -1,3 +1,4 @@
+use std::borrow::Cow;
 use std::error::Error as StdError;
 use std::fmt;
 
@@ -90,33 +91,25 @@ impl AuthError {
         self.is_unauthenticated().then_some(&self.inner.challenge)
     }
 
-    pub(crate) fn status(&self) -> StatusCode {
-        match self.inner.kind {
-            Kind::Unauthenticated => StatusCode::UNAUTHORIZED,
-            Kind::Forbidden => StatusCode::FORBIDDEN,
-            Kind::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
-            Kind::Internal => StatusCode::INTERNAL_SERVER_ERROR,
-        }
-    }
-
-    /// Returns the stable code that clients receive.
-    pub(crate) fn code(&self) -> &'static str {
-        match self.inner.kind {
-            Kind::Unauthenticated => "unauthenticated",
-            Kind::Forbidden => "forbidden",
-            Kind::Unavailable => "authentication_unavailable",
-            Kind::Internal => omniassist_core::ErrorCode::Internal.as_str(),
-        }
-    }
-
-    /// Returns the sentence that clients receive.
-    pub(crate) fn client_message(&self) -> std::borrow::Cow<'static, str> {
-        match self.inner.kind {
-            Kind::Unauthenticated => "The request is not authenticated. Sign in and try again.".into(),
-            Kind::Forbidden => "You may not use this assistant.".into(),
-            Kind::Unavailable => "Authentication is not available right now. Try again later.".into(),
-            Kind::Internal => omniassist_core::Error::internal().to_string().into(),
-        }
+    /// Returns the status, the stable code and the sentence of the answer.
+    pub(crate) fn answer(&self) -> (StatusCode, &'static str, Cow<'static, str>) {
+        let (status, code, message) = match self.inner.kind {
+            Kind::Unauthenticated => {
+                let message = "The request is not authenticated. Sign in and try again.";
+                (StatusCode::UNAUTHORIZED, "unauthenticated", message)
+            }
+            Kind::Forbidden => (StatusCode::FORBIDDEN, "forbidden", "You may not use this assistant."),
+            Kind::Unavailable => {
+                let message = "Authentication is not available right now. Try again later.";
+                (StatusCode::SERVICE_UNAVAILABLE, "authentication_unavailable", message)
+            }
+            Kind::Internal => {
+                let message = omniassist_core::Error::internal().to_string().into();
+                let code = omniassist_core::ErrorCode::Internal.as_str();
+                return (StatusCode::INTERNAL_SERVER_ERROR, code, message);
+            }
+        };
+        (status, code, message.into())
     }
 }
 

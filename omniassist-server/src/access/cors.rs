@@ -266,7 +266,6 @@ impl Rules {
     }
 }
 
-/// Returns `true` for a CORS preflight.
 pub(super) fn is_preflight(parts: &Parts) -> bool {
     parts.method == Method::OPTIONS && parts.headers.contains_key(header::ACCESS_CONTROL_REQUEST_METHOD)
 }

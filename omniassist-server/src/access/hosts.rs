@@ -7,7 +7,7 @@ use crate::{Error, Result};
 
 /// The hosts that the server answers to.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Hosts {
+pub(crate) struct Hosts {
     /// The configured patterns, until they are parsed.
     written: Vec<String>,
     /// `None` accepts any host, except over loopback.
@@ -22,7 +22,7 @@ struct Pattern {
 }
 
 impl Hosts {
-    pub(super) fn list(&mut self, hosts: impl IntoIterator<Item = String>) {
+    pub(crate) fn list(&mut self, hosts: impl IntoIterator<Item = String>) {
         self.written.extend(hosts);
         self.listed.get_or_insert_default();
     }

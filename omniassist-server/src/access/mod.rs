@@ -59,7 +59,6 @@ mod origin;
 mod peer;
 mod policy;
 mod refusal;
-mod uploads;
 
 pub use auth_error::AuthError;
 pub use authenticate::{AuthFuture, AuthRequest, Authenticate, bearer};
@@ -68,4 +67,3 @@ pub(crate) use cors::Visitor;
 pub use peer::PeerAddr;
 pub(crate) use policy::AccessPolicy;
 pub(crate) use refusal::Refused;
-pub(crate) use uploads::{Upload, Uploads, UploadsFull};

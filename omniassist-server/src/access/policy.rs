@@ -7,19 +7,20 @@ use http::{Extensions, HeaderMap, header};
 
 use super::cors::{Cors, Rules, Visitor, is_preflight};
 use super::hosts::Hosts;
-use super::uploads::Uploads;
 use super::{AuthError, Authenticate, Refused};
+use crate::quota::Quota;
 use crate::{Principal, Result, one_line, panics};
 
 /// The application's rules for access to the assistant over HTTP.
 #[derive(Clone, Default)]
 pub(crate) struct AccessPolicy {
-    hook: Option<Arc<dyn Authenticate>>,
-    anonymous: bool,
-    hosts: Hosts,
-    cors: Cors,
+    pub(crate) hook: Option<Arc<dyn Authenticate>>,
+    pub(crate) anonymous: bool,
+    pub(crate) hosts: Hosts,
+    pub(crate) cors: Cors,
     rules: Rules,
-    uploads: Arc<Uploads>,
+    /// Counts the memory of request bodies.
+    pub(crate) uploads: Arc<Quota>,
     warned: Arc<Warned>,
 }
 
@@ -33,26 +34,6 @@ struct Warned {
 }
 
 impl AccessPolicy {
-    pub(crate) fn authenticate(&mut self, hook: Arc<dyn Authenticate>) {
-        self.hook = Some(hook);
-    }
-
-    pub(crate) fn allow_anonymous(&mut self) {
-        self.anonymous = true;
-    }
-
-    pub(crate) fn allow_origin(&mut self, origin: String) {
-        self.cors = std::mem::take(&mut self.cors).allow_origin(origin);
-    }
-
-    pub(crate) fn cors(&mut self, cors: Cors) {
-        self.cors = cors;
-    }
-
-    pub(crate) fn allowed_hosts(&mut self, hosts: impl IntoIterator<Item = String>) {
-        self.hosts.list(hosts);
-    }
-
     /// Parses and checks the configured hosts and origins.
     pub(crate) fn checked(mut self) -> Result<Self> {
         self.rules = self.cors.check()?;
@@ -112,11 +93,6 @@ impl AccessPolicy {
         Err(AuthError::unauthenticated())
     }
 
-    /// Returns the count of the memory of request bodies.
-    pub(crate) fn uploads(&self) -> &Arc<Uploads> {
-        &self.uploads
-    }
-
     /// Returns the headers that answer the CORS preflight of a listed origin; `None` for any other request.
     pub(crate) fn preflight(&self, parts: &Parts, visitor: &Visitor) -> Option<HeaderMap> {
         let Visitor::Listed(origin) = visitor else { return None };
@@ -141,7 +117,7 @@ impl AccessPolicy {
         let (host, origin) = (parts.headers.get(header::HOST), parts.headers.get(header::ORIGIN));
         match refused.advice().filter(|_| first.is_some_and(is_first)) {
             Some(advice) => tracing::warn!(?host, ?origin, "{advice}"),
-            None => tracing::debug!(?host, ?origin, code = refused.code(), "a request was refused"),
+            None => tracing::debug!(?host, ?origin, code = refused.answer().1, "a request was refused"),
         }
     }
 }

@@ -12,29 +12,21 @@ pub(crate) enum Refused {
 }
 
 impl Refused {
-    pub(crate) fn status(self) -> StatusCode {
+    /// Returns the status, the stable code and the sentence of the answer.
+    pub(crate) fn answer(self) -> (StatusCode, &'static str, &'static str) {
         match self {
-            Self::InvalidHost => StatusCode::BAD_REQUEST,
-            Self::HostNotAllowed => StatusCode::MISDIRECTED_REQUEST,
-            Self::OriginNotAllowed => StatusCode::FORBIDDEN,
-        }
-    }
-
-    /// Returns the stable code that clients receive.
-    pub(crate) fn code(self) -> &'static str {
-        match self {
-            Self::InvalidHost => "invalid_host",
-            Self::HostNotAllowed => "host_not_allowed",
-            Self::OriginNotAllowed => "origin_not_allowed",
-        }
-    }
-
-    /// Returns the sentence that clients receive.
-    pub(crate) fn client_message(self) -> &'static str {
-        match self {
-            Self::InvalidHost => "The request must name one host, in its Host header.",
-            Self::HostNotAllowed => "This server does not answer to the host that the request names.",
-            Self::OriginNotAllowed => "Pages of this origin may not use this assistant.",
+            Self::InvalidHost => {
+                let message = "The request must name one host, in its Host header.";
+                (StatusCode::BAD_REQUEST, "invalid_host", message)
+            }
+            Self::HostNotAllowed => {
+                let message = "This server does not answer to the host that the request names.";
+                (StatusCode::MISDIRECTED_REQUEST, "host_not_allowed", message)
+            }
+            Self::OriginNotAllowed => {
+                let message = "Pages of this origin may not use this assistant.";
+                (StatusCode::FORBIDDEN, "origin_not_allowed", message)
+            }
         }
     }
 

@@ -8,8 +8,8 @@ use omniassist_core::{Limits, RunRequest, Text};
 use uuid::Uuid;
 
 use super::{AgentRuntime, BridgeRun, BridgeStream};
-use crate::access::Uploads;
 use crate::one_line;
+use crate::quota::Quota;
 
 /// Passes messages to an [`AgentRuntime`], and its events to the client. Cloning is cheap.
 ///
@@ -19,7 +19,7 @@ pub struct Bridge {
     runtime: Arc<dyn AgentRuntime>,
     options: BridgeOptions,
     limits: Arc<Limits>,
-    uploads: Arc<Uploads>,
+    uploads: Arc<Quota>,
 }
 
 impl Bridge {
@@ -43,8 +43,7 @@ impl Bridge {
         &self.limits
     }
 
-    /// Returns the count of the memory of request bodies.
-    pub(crate) fn uploads(&self) -> &Arc<Uploads> {
+    pub(crate) fn uploads(&self) -> &Arc<Quota> {
         &self.uploads
     }
 

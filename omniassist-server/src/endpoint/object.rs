@@ -72,7 +72,6 @@ impl ObjectEndpoint {
         (self.name.clone(), self.schema.clone())
     }
 
-    /// Returns the request for the model.
     pub(crate) fn request(&self, input: &str) -> RunRequest {
         let question = format!("{}\n\nInput:\n{input}", self.instruction);
         let mut request = RunRequest::new(vec![Message::user("input", question)]);

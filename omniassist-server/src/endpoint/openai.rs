@@ -29,11 +29,11 @@ pub enum ClientSetting {
 #[derive(Debug, Clone)]
 #[must_use = "settings do nothing until they are given to a builder"]
 pub struct OpenAiEndpoint {
-    model: Text,
+    pub(crate) model: Text,
     any_model: bool,
     honoured: Vec<ClientSetting>,
-    reasoning: bool,
-    server_tools: bool,
+    pub(crate) reasoning: bool,
+    pub(crate) server_tools: bool,
 }
 
 impl Default for OpenAiEndpoint {
@@ -96,44 +96,30 @@ impl OpenAiEndpoint {
         Err(Error::configuration("the model name of the OpenAI endpoint is not 1 to 128 of [A-Za-z0-9._:/-]"))
     }
 
-    pub(crate) fn model_name(&self) -> &Text {
-        &self.model
-    }
-
     pub(crate) fn serves(&self, model: &str) -> bool {
         self.any_model || self.model == model
-    }
-
-    pub(crate) fn shows_reasoning(&self) -> bool {
-        self.reasoning
-    }
-
-    pub(crate) fn shows_server_tools(&self) -> bool {
-        self.server_tools
     }
 
     /// Returns the options of the model for a client; `None` if the client changes nothing.
     pub(crate) fn options(&self, own: &ModelOptions, asked: ClientSettings) -> Option<Arc<ModelOptions>> {
         let honours = |setting| self.honoured.contains(&setting);
+        let tokens = asked.max_tokens.filter(|_| honours(ClientSetting::MaxTokens));
+        let tokens = tokens.map(|tokens| own.max_output_tokens.map_or(tokens, |own| own.min(tokens)));
+        let effort = asked.reasoning_effort.filter(|_| honours(ClientSetting::ReasoningEffort));
         let mut options = own.clone();
-        if let Some(temperature) = asked.temperature.filter(|_| honours(ClientSetting::Temperature)) {
-            options.temperature = Some(temperature);
-        }
-        if let Some(top_p) = asked.top_p.filter(|_| honours(ClientSetting::TopP)) {
-            options.top_p = Some(top_p);
-        }
-        if let Some(tokens) = asked.max_tokens.filter(|_| honours(ClientSetting::MaxTokens)) {
-            options.max_output_tokens = Some(own.max_output_tokens.map_or(tokens, |own| own.min(tokens)));
-        }
-        if let Some(effort) = asked.reasoning_effort.filter(|_| honours(ClientSetting::ReasoningEffort)) {
-            options.reasoning_effort = Some(effort);
-        }
-        if let Some(parallel) = asked.parallel_tool_calls {
-            options.parallel_tool_calls = Some(parallel);
-        }
-        if let Some(schema) = asked.response_schema {
-            options.response_schema = Some(schema);
-        }
+        replace(&mut options.temperature, asked.temperature.filter(|_| honours(ClientSetting::Temperature)));
+        replace(&mut options.top_p, asked.top_p.filter(|_| honours(ClientSetting::TopP)));
+        replace(&mut options.max_output_tokens, tokens);
+        replace(&mut options.reasoning_effort, effort);
+        replace(&mut options.parallel_tool_calls, asked.parallel_tool_calls);
+        replace(&mut options.response_schema, asked.response_schema);
         (options != *own).then(|| Arc::new(options))
+    }
+}
+
+/// Sets an option that the client has set.
+fn replace<T>(option: &mut Option<T>, asked: Option<T>) {
+    if asked.is_some() {
+        *option = asked;
     }
 }

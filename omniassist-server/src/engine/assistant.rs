@@ -67,8 +67,7 @@ impl Assistant {
     /// Returns the name of the provider, and of the model if it is known.
     #[must_use]
     pub fn model(&self) -> (&str, Option<&str>) {
-        let config = &self.setup.config;
-        (config.provider.name(), config.requested_model())
+        (self.setup.provider.name(), self.setup.requested_model())
     }
 
     /// Returns the model settings of a run whose request has none.
@@ -77,7 +76,6 @@ impl Assistant {
         &self.setup.config.options
     }
 
-    /// Returns the settings of the HTTP service.
     pub(crate) fn http_options(&self) -> &HttpOptions {
         &self.setup.config.http
     }
@@ -252,7 +250,7 @@ type Prepare = fn(Arc<Setup>, RunContext, Vec<DueApproval>) -> Preparation;
 impl fmt::Debug for Assistant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Assistant")
-            .field("provider", &self.setup.config.provider.name())
+            .field("provider", &self.setup.provider.name())
             .field("tools", &self.setup.tools.names())
             .finish_non_exhaustive()
     }

@@ -27,6 +27,7 @@ use crate::{Error, Result, RunContext};
 /// Builds an [`Assistant`]. Every setting has a default; only the provider is required.
 #[must_use = "a builder does nothing until built"]
 pub struct AssistantBuilder {
+    provider: Arc<dyn LlmProvider>,
     config: Config,
     tools: Vec<Tool>,
     state: StateMap,
@@ -40,14 +41,9 @@ pub struct AssistantBuilder {
 impl Assistant {
     /// Creates a builder for an assistant on this model provider.
     pub fn builder(provider: impl LlmProvider) -> AssistantBuilder {
-        AssistantBuilder::new(Arc::new(provider))
-    }
-}
-
-impl AssistantBuilder {
-    fn new(provider: Arc<dyn LlmProvider>) -> Self {
-        Self {
-            config: Config::new(provider),
+        AssistantBuilder {
+            provider: Arc::new(provider),
+            config: Config::default(),
             tools: Vec::new(),
             state: StateMap::new(),
             context: Vec::new(),
@@ -57,7 +53,9 @@ impl AssistantBuilder {
             refuses_unsealed_text: false,
         }
     }
+}
 
+impl AssistantBuilder {
     /// Sets the system prompt: text, a closure over the run's context, or an async function that takes the context by
     /// value. Default: none.
     pub fn system_prompt<Kind>(mut self, prompt: impl IntoSystemPrompt<Kind>) -> Self {
@@ -144,7 +142,7 @@ impl AssistantBuilder {
 
     /// Replaces the provider.
     pub fn provider(mut self, provider: impl LlmProvider) -> Self {
-        self.config.provider = Arc::new(provider);
+        self.provider = Arc::new(provider);
         self
     }
 
@@ -274,7 +272,7 @@ impl AssistantBuilder {
 
     /// Adds an object that the assistant can generate. Default: none.
     pub fn object(mut self, object: ObjectEndpoint) -> Self {
-        self.config.http.add_object(object);
+        self.config.http.objects.push(object);
         self
     }
 
@@ -326,7 +324,7 @@ impl AssistantBuilder {
     /// Sets the hook that authenticates HTTP requests; see [`access`](crate::access). Default: none; a middleware then
     /// puts a [`Principal`](crate::Principal) into the request's extensions.
     pub fn authenticate(mut self, hook: impl Authenticate) -> Self {
-        self.config.http.access.authenticate(Arc::new(hook));
+        self.config.http.access.hook = Some(Arc::new(hook));
         self
     }
 
@@ -335,21 +333,22 @@ impl AssistantBuilder {
     /// All unauthenticated clients share one anonymous principal: a client that knows the id of another's chat can stop
     /// its run. Each request costs a model call.
     pub fn allow_anonymous(mut self) -> Self {
-        self.config.http.access.allow_anonymous();
+        self.config.http.access.anonymous = true;
         self
     }
 
     /// Allows pages of this origin (`https://app.example.com`) to use the assistant, in addition to the server's own
     /// pages; see [`Cors::allow_origin`]. Default: none.
     pub fn allow_origin(mut self, origin: impl Into<String>) -> Self {
-        self.config.http.access.allow_origin(origin.into());
+        let cors = &mut self.config.http.access.cors;
+        *cors = std::mem::take(cors).allow_origin(origin);
         self
     }
 
     /// Sets which pages of other origins may use the assistant, and how. It replaces the origins that
     /// [`allow_origin`](Self::allow_origin) added before. Default: none, [`Cors::new`].
     pub fn cors(mut self, cors: Cors) -> Self {
-        self.config.http.access.cors(cors);
+        self.config.http.access.cors = cors;
         self
     }
 
@@ -360,7 +359,7 @@ impl AssistantBuilder {
     where
         I: IntoIterator<Item: Into<String>>,
     {
-        self.config.http.access.allowed_hosts(hosts.into_iter().map(Into::into));
+        self.config.http.access.hosts.list(hosts.into_iter().map(Into::into));
         self
     }
 
@@ -405,7 +404,7 @@ impl AssistantBuilder {
             }
         };
         let context = RwLock::new(self.context);
-        let setup = Arc::new(Setup { config, tools, context, verifier, seals });
+        let setup = Arc::new(Setup { provider: self.provider, config, tools, context, verifier, seals });
         Ok(Assistant { setup, live: Arc::default() })
     }
 }
@@ -428,8 +427,6 @@ fn process_keys() -> Result<SealKeys> {
 
 impl fmt::Debug for AssistantBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AssistantBuilder")
-            .field("provider", &self.config.provider.name())
-            .finish_non_exhaustive()
+        f.debug_struct("AssistantBuilder").field("provider", &self.provider.name()).finish_non_exhaustive()
     }
 }

@@ -33,7 +33,6 @@ impl ClientQueue {
         }
     }
 
-    /// Returns the next event, if there is one.
     pub(super) fn pop(&self) -> Option<RunEvent> {
         match self.poll(&Context::from_waker(Waker::noop())) {
             Poll::Ready(event) => Some(event),

@@ -6,25 +6,23 @@ use serde_json::Value;
 
 use super::hook::RunHook;
 use super::meter::Budget;
-use super::prompt::SystemPrompt;
 use super::run_metadata::Reports;
 use super::when_busy::WhenBusy;
 use crate::RunContext;
 use crate::cost::Prices;
 use crate::http_options::HttpOptions;
 use crate::observe::Observers;
-use crate::provider::LlmProvider;
 use crate::throttle::RateLimit;
 
 /// A function of the host that returns the metadata of a message.
 pub(super) type MetadataHook = Arc<dyn Fn(&RunContext) -> Value + Send + Sync>;
 
 /// The settings of an assistant. A builder fills them in, and they do not change afterwards.
+#[derive(Default)]
 pub(super) struct Config {
-    pub(super) provider: Arc<dyn LlmProvider>,
     pub(super) model: Option<Text>,
     pub(super) options: Arc<ModelOptions>,
-    pub(super) prompt: Option<SystemPrompt>,
+    pub(super) prompt: Option<RunHook<Text>>,
     pub(super) context_hooks: Vec<RunHook<Vec<ContextMessage>>>,
     pub(super) compressor: ContextCompressor,
     pub(super) summariser: Option<Arc<dyn ContextSummariser>>,
@@ -39,33 +37,4 @@ pub(super) struct Config {
     pub(super) observers: Observers,
     /// Carried for the HTTP service. The engine does not read it.
     pub(super) http: HttpOptions,
-}
-
-impl Config {
-    pub(super) fn new(provider: Arc<dyn LlmProvider>) -> Self {
-        Self {
-            provider,
-            model: None,
-            options: Arc::default(),
-            prompt: None,
-            context_hooks: Vec::new(),
-            compressor: ContextCompressor::new(),
-            summariser: None,
-            limits: Arc::default(),
-            when_busy: WhenBusy::default(),
-            rate_limit: None,
-            budget: None,
-            prices: None,
-            reports: Reports::default(),
-            metadata_hook: None,
-            records_content: false,
-            observers: Observers::default(),
-            http: HttpOptions::default(),
-        }
-    }
-
-    /// Returns the name of the model that is requested, if it is known.
-    pub(super) fn requested_model(&self) -> Option<&str> {
-        self.model.as_deref().or_else(|| self.provider.model())
-    }
 }

@@ -84,11 +84,11 @@ impl Driver {
     ) -> Self {
         let tool_choice = request.tool_use.choice.clone();
         let options = request.options.clone();
-        let provider = &setup.config.provider;
+        let provider = &setup.provider;
         let trace = RunTrace::begin(
             &run,
             provider.name(),
-            setup.config.requested_model(),
+            setup.requested_model(),
             setup.config.records_content,
             &setup.config.observers,
         );
@@ -216,7 +216,6 @@ impl Driver {
         }
     }
 
-    /// Counts the tokens that a summary of the context used.
     fn count_summary(&mut self, used: &SummaryUsage, receipt: &ContextReceipt) {
         self.summary_usage = used.usage;
         self.trace.count(used.model.as_deref(), &used.usage, self.setup.config.prices.as_ref());
@@ -270,13 +269,13 @@ impl Driver {
                 self.model = None;
                 tracing::warn!(
                     run_id = self.run.run_id().as_str(),
-                    provider = self.setup.config.provider.name(),
+                    provider = self.setup.provider.name(),
                     detail = error.detail().unwrap_or_default(),
                     request_id = error.provider_request_id().unwrap_or_default(),
                     error = %one_line::chain(&error),
                     "the model call failed"
                 );
-                self.trace.call_ended(Some(&error), prices);
+                self.trace.call_ended(Some(error.run_code().as_str()), prices);
                 if let Some(meter) = &mut self.meter {
                     let _ = meter.end(true);
                 }
@@ -329,14 +328,12 @@ impl Driver {
         Poll::Pending
     }
 
-    /// Sends the changes of the shared state to the client.
     fn share_state(&mut self) {
         if let Some(change) = self.run.state().take_change() {
             self.events.push(change);
         }
     }
 
-    /// Performs the next action of the state machine.
     fn act(&mut self) {
         let Stage::Running { machine, system } = &mut self.stage else { return };
         match machine.next_action() {
@@ -347,8 +344,8 @@ impl Driver {
                 let mut payload =
                     self.setup.payload(transcript, system.clone(), self.tools.specs(), self.options.as_ref());
                 payload.tool_choice = self.tool_choice.clone();
-                let provider = &self.setup.config.provider;
-                self.trace.call_model(&payload, provider.name(), self.setup.config.requested_model());
+                let provider = &self.setup.provider;
+                self.trace.call_model(&payload, provider.name(), self.setup.requested_model());
                 self.model = Some(self.trace.enter_scope(|| provider.stream(payload)));
             }
             Some(Action::RunTools { calls }) => {
@@ -412,7 +409,6 @@ impl Driver {
         }
     }
 
-    /// Returns the cost of the run so far, if it is known.
     pub(super) fn cost(&self) -> Option<Cost> {
         self.trace.cost()
     }

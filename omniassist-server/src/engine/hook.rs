@@ -9,10 +9,9 @@ use crate::RunContext;
 use crate::one_line;
 
 pub(super) type BoxError = Box<dyn StdError + Send + Sync>;
-pub(super) type HookFuture<T> = Pin<Box<dyn Future<Output = Result<T, BoxError>> + Send>>;
+type HookFuture<T> = Pin<Box<dyn Future<Output = Result<T, BoxError>> + Send>>;
 
 /// An async function of the host that is called for each run.
-#[derive(Clone)]
 pub(super) struct RunHook<T>(Arc<dyn Fn(RunContext) -> HookFuture<T> + Send + Sync>);
 
 impl<T> RunHook<T> {
@@ -30,16 +29,10 @@ impl<T> RunHook<T> {
 
     /// Calls the hook. Logs an error of the hook, which fails the run; `what` is the subject of the log line.
     pub(super) async fn call(&self, what: &'static str, run: &RunContext) -> Result<T, RunErrorCode> {
-        self.0(run.clone()).await.map_err(|error| failed(what, run, &*error))
+        self.0(run.clone()).await.map_err(|error| {
+            let error = one_line::chain(&*error);
+            tracing::error!(run_id = run.run_id().as_str(), %error, "{what} failed");
+            RunErrorCode::Internal
+        })
     }
-}
-
-/// Logs an error of host code, and returns the code with which the run fails.
-pub(super) fn failed(
-    what: &'static str,
-    run: &RunContext,
-    error: &(dyn StdError + Send + Sync + 'static),
-) -> RunErrorCode {
-    tracing::error!(run_id = run.run_id().as_str(), error = %one_line::chain(error), "{what} failed");
-    RunErrorCode::Internal
 }

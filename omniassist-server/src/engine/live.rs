@@ -11,10 +11,16 @@ use tokio::time::{Instant, MissedTickBehavior};
 
 use super::driver::Driver;
 use super::end::{End, RETRY_ELSEWHERE};
-use super::slots::{Slot, Slots};
 use super::when_busy::WhenBusy;
+use crate::quota::{Quota, QuotaFull, Share};
 use crate::sync::lock;
 use crate::{CancellationToken, Principal};
+
+/// The delay after which one of a principal's runs may have ended.
+const RETRY_OWN: Duration = Duration::from_secs(1);
+
+/// The delay after which one of all runs may have ended.
+const RETRY_ANY: Duration = Duration::from_secs(2);
 
 /// The runs of one assistant that are in progress.
 ///
@@ -23,7 +29,7 @@ use crate::{CancellationToken, Principal};
 #[derive(Debug, Default)]
 pub(super) struct LiveRuns {
     table: Mutex<Table>,
-    slots: Arc<Slots>,
+    slots: Arc<Quota>,
 }
 
 #[derive(Debug, Default)]
@@ -62,14 +68,13 @@ pub(super) struct Wanted {
 /// A run that a client may begin.
 pub(super) struct Admitted {
     wanted: Wanted,
-    slot: Option<Slot>,
+    slot: Option<Share>,
 }
 
-/// A run in progress.
 pub(super) struct LiveRun {
     post: Option<Post>,
     /// The slot that a client's run occupies.
-    slot: Mutex<Option<Slot>>,
+    slot: Mutex<Option<Share>>,
     /// Fires when the terminal event was returned, or the run was dropped.
     ended: CancellationToken,
     driver: Mutex<Option<Box<Driver>>>,
@@ -91,7 +96,7 @@ struct Order {
 }
 
 impl LiveRun {
-    fn new(driver: Driver, post: Option<Post>, slot: Option<Slot>) -> Self {
+    fn new(driver: Driver, post: Option<Post>, slot: Option<Share>) -> Self {
         Self {
             post,
             slot: Mutex::new(slot),
@@ -159,8 +164,7 @@ impl LiveRun {
         self.ended.cancel();
     }
 
-    /// Releases the slot of the run.
-    fn give_slot(&self) -> Option<Slot> {
+    fn give_slot(&self) -> Option<Share> {
         lock(&self.slot).take()
     }
 
@@ -233,7 +237,7 @@ impl LiveRuns {
         // A run that supersedes another takes over its slot.
         let slot = match before {
             Some(_) => None,
-            None => Some(self.slots.take(&wanted.principal, limits)?),
+            None => Some(self.slot(&wanted.principal, limits)?),
         };
         Ok(Admitted { wanted, slot })
     }
@@ -253,7 +257,7 @@ impl LiveRuns {
         let before = table.before(&wanted)?;
         let slot = match before.as_ref().and_then(|before| before.give_slot()).or(slot) {
             Some(slot) => slot,
-            None => self.slots.take(&wanted.principal, limits)?,
+            None => self.slot(&wanted.principal, limits)?,
         };
         let chat = wanted.post.as_ref().map(|post| post.chat.clone());
         let run = Arc::new(LiveRun::new(driver, wanted.post, Some(slot)));
@@ -268,6 +272,22 @@ impl LiveRuns {
             run.with(|driver| driver.wait_for(Box::pin(async move { before.wind_up(until).await })));
         }
         Ok((key, run))
+    }
+
+    /// Takes the slot of a client's run.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the principal, or the server, has as many runs as the limits allow.
+    fn slot(&self, principal: &Principal, limits: &Limits) -> Result<Share, Error> {
+        let mut slot = self.slots.begin(principal.clone());
+        match slot.grow_to(1, limits.max_runs_per_principal, limits.max_runs) {
+            Ok(()) => Ok(slot),
+            Err(QuotaFull::OfPrincipal) => {
+                Err(Error::too_many_runs(limits.max_runs_per_principal, RETRY_OWN))
+            }
+            Err(QuotaFull::OfAll) => Err(Error::overloaded(RETRY_ANY)),
+        }
     }
 
     /// Inserts a run into the table. The first one starts the sweeper.

@@ -17,7 +17,6 @@ mod run;
 mod run_metadata;
 mod seals;
 mod setup;
-mod slots;
 mod verification;
 mod when_busy;
 

@@ -10,7 +10,6 @@ use omniassist_core::event::RunErrorCode;
 use omniassist_core::run::{DueApproval, RefusedApproval};
 use serde_json::{Map, Value};
 
-use super::hook::failed;
 use super::run_metadata;
 use super::setup::Setup;
 use crate::{RunContext, one_line, panics};
@@ -31,16 +30,12 @@ pub(super) struct Prepared {
     pub(super) refused_approvals: Vec<RefusedApproval>,
 }
 
-/// Creates the preparation of a run.
 pub(super) fn prepare(setup: Arc<Setup>, run: RunContext, due: Vec<DueApproval>) -> Preparation {
     let prepared = panics::catch_async("the preparation of a run", async move {
         let config = &setup.config;
         let system = match &config.prompt {
             None => None,
-            Some(prompt) => {
-                let prompt = prompt.resolve(&run).await;
-                Some(prompt.map_err(|error| failed("the system prompt", &run, &*error))?)
-            }
+            Some(prompt) => Some(prompt.call("the system prompt", &run).await?),
         };
         let mut host = run.host_context().to_vec();
         for hook in &config.context_hooks {

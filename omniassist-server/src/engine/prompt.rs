@@ -1,36 +1,10 @@
-use std::error::Error as StdError;
 use std::fmt;
-use std::future::Future;
-use std::pin::Pin;
-use std::sync::Arc;
+use std::future::{Future, ready};
 
 use omniassist_core::Text;
 
+use super::hook::{BoxError, RunHook};
 use crate::RunContext;
-
-type BoxError = Box<dyn StdError + Send + Sync>;
-type PromptFuture = Pin<Box<dyn Future<Output = Result<Text, BoxError>> + Send>>;
-
-type MakeSync = dyn Fn(&RunContext) -> Result<Text, BoxError> + Send + Sync;
-type MakeAsync = dyn Fn(RunContext) -> PromptFuture + Send + Sync;
-
-/// A stored system prompt: a text, or a function that returns one for each run.
-#[derive(Clone)]
-pub(crate) enum SystemPrompt {
-    Value(Text),
-    Sync(Arc<MakeSync>),
-    Async(Arc<MakeAsync>),
-}
-
-impl fmt::Debug for SystemPrompt {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Value(_) => "SystemPrompt::Value",
-            Self::Sync(_) => "SystemPrompt::Sync",
-            Self::Async(_) => "SystemPrompt::Async",
-        })
-    }
-}
 
 /// A type that can serve as a system prompt: text, a closure over the run's context, or an async function that takes the
 /// context by value.
@@ -64,8 +38,13 @@ pub trait IntoSystemPrompt<Kind> {
 }
 
 /// A stored system prompt; see [`IntoSystemPrompt`].
-#[derive(Debug, Clone)]
-pub struct Prompt(pub(crate) SystemPrompt);
+pub struct Prompt(pub(super) RunHook<Text>);
+
+impl fmt::Debug for Prompt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Prompt")
+    }
+}
 
 /// The kinds of [`IntoSystemPrompt`], for inference only.
 pub mod prompt_kind {
@@ -82,7 +61,8 @@ pub mod prompt_kind {
 
 impl<T: Into<Text>> IntoSystemPrompt<prompt_kind::Value> for T {
     fn into_system_prompt(self) -> Prompt {
-        Prompt(SystemPrompt::Value(self.into()))
+        let text = self.into();
+        Prompt(RunHook::new(move |_| ready(Ok::<_, BoxError>(text.clone()))))
     }
 }
 
@@ -92,7 +72,7 @@ where
     T: PromptText,
 {
     fn into_system_prompt(self) -> Prompt {
-        Prompt(SystemPrompt::Sync(Arc::new(move |run| self(run).into_prompt_text())))
+        Prompt(RunHook::new(move |run| ready(self(&run).into_prompt_text())))
     }
 }
 
@@ -102,10 +82,10 @@ where
     Fut: Future<Output: PromptText> + Send + 'static,
 {
     fn into_system_prompt(self) -> Prompt {
-        Prompt(SystemPrompt::Async(Arc::new(move |run| {
+        Prompt(RunHook::new(move |run| {
             let prompt = self(run);
-            Box::pin(async move { prompt.await.into_prompt_text() })
-        })))
+            async move { prompt.await.into_prompt_text() }
+        }))
     }
 }
 
@@ -136,16 +116,5 @@ impl PromptText for Text {
 impl<T: PromptText, E: Into<BoxError>> PromptText for Result<T, E> {
     fn into_prompt_text(self) -> Result<Text, BoxError> {
         self.map_err(Into::into)?.into_prompt_text()
-    }
-}
-
-impl SystemPrompt {
-    /// Returns the prompt for one run.
-    pub(crate) async fn resolve(&self, run: &RunContext) -> Result<Text, BoxError> {
-        match self {
-            Self::Value(text) => Ok(text.clone()),
-            Self::Sync(make) => make(run),
-            Self::Async(make) => make(run.clone()).await,
-        }
     }
 }

@@ -51,7 +51,6 @@ impl RunMetadata {
         }
     }
 
-    /// Takes note of an event of the model.
     pub(super) fn observe(&mut self, event: &LlmEvent) {
         match event {
             LlmEvent::TextDelta { .. } if self.first_text.is_none() => self.first_text = Some(Instant::now()),
@@ -60,7 +59,6 @@ impl RunMetadata {
         }
     }
 
-    /// Takes note of the numbers of the context.
     pub(super) fn context(&mut self, receipt: ContextReceipt) {
         self.receipt = receipt;
     }

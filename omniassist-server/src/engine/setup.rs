@@ -4,13 +4,22 @@ use omniassist_core::{ContextMessage, Verifier};
 
 use super::config::Config;
 use super::seals::Seals;
+use crate::provider::LlmProvider;
 use crate::tool::Tools;
 
 /// The parts of an assistant that its runs share.
 pub(super) struct Setup {
+    pub(super) provider: Arc<dyn LlmProvider>,
     pub(super) config: Config,
     pub(super) tools: Tools,
     pub(super) context: RwLock<Vec<ContextMessage>>,
     pub(super) verifier: Arc<dyn Verifier>,
     pub(super) seals: Option<Seals>,
+}
+
+impl Setup {
+    /// Returns the name of the model that is requested, if it is known.
+    pub(super) fn requested_model(&self) -> Option<&str> {
+        self.config.model.as_deref().or_else(|| self.provider.model())
+    }
 }

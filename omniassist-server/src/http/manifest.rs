@@ -78,7 +78,7 @@ fn dialects(assistant: &Assistant) -> Vec<Map<String, Value>> {
     let copilotkit_route = Route::CopilotKit(CopilotKitRoute::Single);
     let mut openai =
         dialect("openai-chat-completions", "v1", &Route::ChatCompletions, &[SSE, "application/json"]);
-    openai.insert("model".to_owned(), assistant.openai_endpoint().model_name().as_str().into());
+    openai.insert("model".to_owned(), assistant.openai_endpoint().model.as_str().into());
     vec![
         dialect("ai-sdk-ui-message-stream", "v1", &Route::Run, &[SSE, NDJSON]),
         text_stream,

@@ -21,7 +21,7 @@ use crate::{Assistant, Run};
 
 /// Answers `GET /v1/models`.
 pub(super) fn models(assistant: &Assistant) -> Response<AssistantBody> {
-    let data = [model_entry(assistant.openai_endpoint().model_name())];
+    let data = [model_entry(&assistant.openai_endpoint().model)];
     reply::json(StatusCode::OK, &json!({ "object": "list", "data": data }))
 }
 
@@ -89,8 +89,8 @@ async fn stream(
     let endpoint = assistant.openai_endpoint();
     let encoder = Encoder::new(head, caller_tools(&request))
         .usage(request.include_usage)
-        .reasoning(endpoint.shows_reasoning())
-        .server_tools(endpoint.shows_server_tools());
+        .reasoning(endpoint.reasoning)
+        .server_tools(endpoint.server_tools);
     event_stream::stream_opened(assistant, request.run, parts.extensions, HEADERS, encoder).await
 }
 
@@ -102,8 +102,8 @@ async fn collect(
 ) -> Result<Response<AssistantBody>, NoAnswer> {
     let endpoint = assistant.openai_endpoint();
     let mut completion = Completion::new(caller_tools(&request))
-        .reasoning(endpoint.shows_reasoning())
-        .server_tools(endpoint.shows_server_tools());
+        .reasoning(endpoint.reasoning)
+        .server_tools(endpoint.server_tools);
     let mut run: Run = assistant.try_run(request.run, parts.extensions).map_err(NoAnswer::Refused)?;
     let mut failure = None;
     let mut has_run_tools = false;

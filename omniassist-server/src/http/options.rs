@@ -14,6 +14,6 @@ impl Assistant {
 
     /// Returns the objects, in the order of their names.
     pub(super) fn objects(&self) -> &[ObjectEndpoint] {
-        self.http_options().objects()
+        &self.http_options().objects
     }
 }

@@ -12,7 +12,7 @@ use super::protocol::{Protocol, query_value};
 use super::receive::{self, wants_ndjson};
 use super::{AssistantBody, ErrorFormat, Rejection, event_stream, reply};
 use crate::Assistant;
-use crate::access::Uploads;
+use crate::quota::Quota;
 
 /// A posted run that was read and checked but has not begun, for applications that inspect or change it in a handler.
 ///
@@ -77,7 +77,7 @@ impl PostedRun {
         request: Request<B>,
         assistant: &Assistant,
     ) -> Result<Self, Rejection> {
-        let posted = Self::receive(request, assistant.limits(), assistant.access().uploads()).await?;
+        let posted = Self::receive(request, assistant.limits(), &assistant.access().uploads).await?;
         Ok(Self { is_admitted: true, ..posted })
     }
 
@@ -85,7 +85,7 @@ impl PostedRun {
     pub(super) async fn receive<B: Body>(
         request: Request<B>,
         limits: &Limits,
-        uploads: &Arc<Uploads>,
+        uploads: &Arc<Quota>,
     ) -> Result<Self, Rejection> {
         let (parts, body) = request.into_parts();
         let body = receive::json(&parts, body, limits, uploads).await?;

@@ -13,7 +13,7 @@ use omniassist_core::Limits;
 use tokio::time::{Instant, timeout_at};
 
 use super::Rejection;
-use crate::access::{Upload, Uploads, UploadsFull};
+use crate::quota::{Quota, QuotaFull, Share};
 use crate::{Assistant, Principal};
 
 /// A body of at least this size that arrives in one piece is not copied. Of a smaller one, the piece may keep more
@@ -30,7 +30,7 @@ const RETRY_ANY: Duration = Duration::from_secs(2);
 #[derive(Debug)]
 pub(super) struct Received {
     pub(super) bytes: Bytes,
-    _upload: Upload,
+    _upload: Share,
 }
 
 /// Receives a JSON body for an assistant. Its syntax, nesting and keys are left to the reader.
@@ -43,7 +43,7 @@ pub(super) async fn posted<B: Body>(
     parts: &Parts,
     body: B,
 ) -> Result<Received, Rejection> {
-    json(parts, body, assistant.limits(), assistant.access().uploads()).await
+    json(parts, body, assistant.limits(), &assistant.access().uploads).await
 }
 
 /// Receives a JSON body, whose memory counts for the principal of the request.
@@ -55,7 +55,7 @@ pub(super) async fn json<B: Body>(
     parts: &Parts,
     body: B,
     limits: &Limits,
-    uploads: &Arc<Uploads>,
+    uploads: &Arc<Quota>,
 ) -> Result<Received, Rejection> {
     require_plain_json(&parts.headers)?;
     let principal = parts.extensions.get::<Principal>().cloned().unwrap_or_default();
@@ -91,7 +91,7 @@ pub(super) fn require_plain_json(headers: &HeaderMap) -> Result<(), Rejection> {
 pub(super) async fn receive<B: Body>(
     body: B,
     limits: &Limits,
-    mut upload: Upload,
+    mut upload: Share,
 ) -> Result<Received, Rejection> {
     let limit = limits.max_body_bytes;
     let announced = body.size_hint().lower();
@@ -119,7 +119,8 @@ pub(super) async fn receive<B: Body>(
             }
             continue;
         }
-        let mut reserve = |bytes| upload.grow_to(bytes, limits).map_err(|full| refused(full, limits));
+        let (own, all) = (limits.max_body_bytes_per_principal, limits.max_body_bytes_in_flight);
+        let mut reserve = |bytes| upload.grow_to(bytes, own, all).map_err(|full| refused(full, limits));
         if buffer.is_empty() && received >= ZERO_COPY_BYTES && body.is_end_stream() {
             reserve(received)?;
             return Ok(Received { bytes: data.copy_to_bytes(received), _upload: upload });
@@ -188,15 +189,15 @@ fn broken() -> Rejection {
     Rejection::new(StatusCode::BAD_REQUEST, "incomplete_body", message)
 }
 
-fn refused(full: UploadsFull, limits: &Limits) -> Rejection {
+fn refused(full: QuotaFull, limits: &Limits) -> Rejection {
     match full {
-        UploadsFull::OfPrincipal => {
+        QuotaFull::OfPrincipal => {
             let message = "You are sending too much at the same time. Try again in a moment.";
             Rejection::new(StatusCode::TOO_MANY_REQUESTS, "too_many_uploads", message)
                 .with_limit("max_body_bytes_per_principal", limits.max_body_bytes_per_principal)
                 .with_retry_after(RETRY_OWN)
         }
-        UploadsFull::OfAll => {
+        QuotaFull::OfAll => {
             let message = "The server receives too many requests at the same time. Try again in a moment.";
             Rejection::new(StatusCode::SERVICE_UNAVAILABLE, "overloaded", message).with_retry_after(RETRY_ANY)
         }
@@ -231,7 +232,7 @@ mod tests {
     async fn a_large_body_in_one_piece_is_not_copied() {
         let mut limits = Limits::default();
         limits.max_body_bytes = ZERO_COPY_BYTES;
-        let upload = || Arc::new(Uploads::default()).begin(Principal::anonymous());
+        let upload = || Arc::new(Quota::default()).begin(Principal::anonymous());
         for (length, is_shared) in [(0, false), (ZERO_COPY_BYTES - 1, false), (ZERO_COPY_BYTES, true)] {
             let posted = Bytes::from(vec![b' '; length]);
             let received = receive(Full::new(posted.clone()), &limits, upload()).await.unwrap().bytes;

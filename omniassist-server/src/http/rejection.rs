@@ -208,13 +208,14 @@ impl From<Error> for Rejection {
 
 impl From<Refused> for Rejection {
     fn from(refused: Refused) -> Self {
-        Self::new(refused.status(), refused.code(), refused.client_message())
+        let (status, code, message) = refused.answer();
+        Self::new(status, code, message)
     }
 }
 
 impl From<AuthError> for Rejection {
     fn from(error: AuthError) -> Self {
-        Self::new(error.status(), error.code(), error.client_message())
-            .with_header(header::WWW_AUTHENTICATE, error.challenge().cloned())
+        let (status, code, message) = error.answer();
+        Self::new(status, code, message).with_header(header::WWW_AUTHENTICATE, error.challenge().cloned())
     }
 }

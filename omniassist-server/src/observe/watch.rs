@@ -5,15 +5,13 @@ use omniassist_core::{LlmEvent, Usage};
 use tokio::time::Instant;
 
 use super::{Observers, RunEnd, RunInfo, RunReport};
-use crate::{Cost, RunContext};
+use crate::RunContext;
 
 /// Watches one run for its observers.
 pub(crate) struct Watch {
     observers: Observers,
-    run: RunInfo,
     started: Instant,
-    first_token: Option<Duration>,
-    tool_calls: u32,
+    pub(crate) report: RunReport,
 }
 
 impl Watch {
@@ -35,9 +33,18 @@ impl Watch {
             model: model.map(Into::into),
         };
         observers.tell(|observer| observer.run_started(&run));
-        let observers = observers.clone();
-        let (started, first_token, tool_calls) = (Instant::now(), None, 0);
-        Some(Box::new(Self { observers, run, started, first_token, tool_calls }))
+        let report = RunReport {
+            run,
+            outcome: RunEnd::Dropped,
+            duration: Duration::ZERO,
+            time_to_first_token: None,
+            steps: 0,
+            tool_calls: 0,
+            usage: Usage::default(),
+            cost: None,
+            context: ContextReceipt::default(),
+        };
+        Some(Box::new(Self { observers: observers.clone(), started: Instant::now(), report }))
     }
 
     pub(crate) fn model_said(&mut self, event: &LlmEvent) {
@@ -50,36 +57,15 @@ impl Watch {
                     | LlmEvent::ToolCallStart { .. }
             )
         };
-        if self.first_token.is_none() && is_written() {
+        if self.report.time_to_first_token.is_none() && is_written() {
             let after = self.started.elapsed();
-            self.first_token = Some(after);
-            self.observers.tell(|observer| observer.first_token(&self.run, after));
+            self.report.time_to_first_token = Some(after);
+            self.observers.tell(|observer| observer.first_token(&self.report.run, after));
         }
     }
 
-    pub(crate) fn tool_begins(&mut self) {
-        self.tool_calls = self.tool_calls.saturating_add(1);
-    }
-
-    pub(crate) fn end(
-        self,
-        outcome: RunEnd,
-        steps: u32,
-        usage: Usage,
-        cost: Option<Cost>,
-        context: ContextReceipt,
-    ) {
-        let report = RunReport {
-            run: self.run,
-            outcome,
-            duration: self.started.elapsed(),
-            time_to_first_token: self.first_token,
-            steps,
-            tool_calls: self.tool_calls,
-            usage,
-            cost,
-            context,
-        };
-        self.observers.tell(|observer| observer.run_ended(&report));
+    pub(crate) fn end(mut self) {
+        self.report.duration = self.started.elapsed();
+        self.observers.tell(|observer| observer.run_ended(&self.report));
     }
 }

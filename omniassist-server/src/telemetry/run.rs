@@ -10,9 +10,9 @@ use super::names;
 use super::provider::provider_name;
 use super::tool::ToolTrace;
 use super::usage::record_usage;
+use crate::RunContext;
 use crate::cost::{Cost, Prices};
 use crate::observe::{Observers, RunEnd, Watch};
-use crate::{Error, RunContext};
 
 /// The spans of one run, its usage and cost, and its observers.
 pub(crate) struct RunTrace {
@@ -23,7 +23,6 @@ pub(crate) struct RunTrace {
     records_content: bool,
     usage: Usage,
     cost: RunCost,
-    context: ContextReceipt,
     watch: Option<Box<Watch>>,
     ended: bool,
 }
@@ -74,7 +73,6 @@ impl RunTrace {
             records_content,
             usage: Usage::default(),
             cost: RunCost::Nothing,
-            context: ContextReceipt::default(),
             watch: Watch::begin(observers, run, provider, model),
             ended: false,
         }
@@ -115,11 +113,7 @@ impl RunTrace {
     }
 
     /// Closes the span of the model call.
-    pub(crate) fn call_ended(&mut self, error: Option<&Error>, prices: Option<&Prices>) {
-        self.close_call(error.map(|error| error.run_code().as_str()), prices);
-    }
-
-    fn close_call(&mut self, error_type: Option<&str>, prices: Option<&Prices>) {
+    pub(crate) fn call_ended(&mut self, error_type: Option<&str>, prices: Option<&Prices>) {
         let Some(call) = self.call.take() else { return };
         let Some(used) = call.end(error_type) else { return };
         self.count(used.model.as_deref(), &used.usage, prices);
@@ -127,7 +121,9 @@ impl RunTrace {
 
     /// Takes note of the numbers of the context.
     pub(crate) fn context_prepared(&mut self, receipt: ContextReceipt) {
-        self.context = receipt;
+        if let Some(watch) = &mut self.watch {
+            watch.report.context = receipt;
+        }
     }
 
     /// Adds the tokens of one model call to the usage and the cost of the run.
@@ -146,7 +142,7 @@ impl RunTrace {
     /// Opens the span of a tool call, as a child of the step.
     pub(crate) fn tool(&mut self, call: &ToolCall) -> ToolTrace {
         if let Some(watch) = &mut self.watch {
-            watch.tool_begins();
+            watch.report.tool_calls = watch.report.tool_calls.saturating_add(1);
         }
         ToolTrace::begin(&self.step, call, self.records_content)
     }
@@ -166,18 +162,18 @@ impl RunTrace {
         }
         match event {
             RunEvent::Finish { reason, .. } => {
-                self.close_call(None, prices);
+                self.call_ended(None, prices);
                 self.run.record(names::FINISH_REASONS, finish_reasons(reason));
                 self.close("finish", RunEnd::Finished(reason.clone()));
             }
             RunEvent::Error { code, .. } => {
-                self.close_call(Some(code.as_str()), prices);
+                self.call_ended(Some(code.as_str()), prices);
                 self.run.record(names::ERROR_TYPE, code.as_str());
                 self.run.record(names::SPAN_STATUS, "ERROR");
                 self.close("error", RunEnd::Failed(*code));
             }
             RunEvent::Abort { .. } => {
-                self.close_call(Some(CANCELLED), prices);
+                self.call_ended(Some(CANCELLED), prices);
                 self.close("abort", RunEnd::Stopped);
             }
             _ => {}
@@ -187,8 +183,10 @@ impl RunTrace {
     fn close(&mut self, outcome: &'static str, end: RunEnd) {
         self.ended = true;
         let cost = self.cost();
-        if let Some(watch) = self.watch.take() {
-            watch.end(end, self.steps, self.usage, cost, self.context);
+        if let Some(mut watch) = self.watch.take() {
+            let report = &mut watch.report;
+            (report.outcome, report.steps, report.usage, report.cost) = (end, self.steps, self.usage, cost);
+            watch.end();
         }
         self.step = Span::none();
         let run = std::mem::replace(&mut self.run, Span::none());
@@ -207,7 +205,7 @@ impl RunTrace {
 impl Drop for RunTrace {
     fn drop(&mut self) {
         if !self.ended {
-            self.close_call(Some(CANCELLED), None);
+            self.call_ended(Some(CANCELLED), None);
             self.close("dropped", RunEnd::Dropped);
         }
     }

@@ -3,7 +3,6 @@ use tracing::Span;
 
 use super::names;
 
-/// Records the tokens that a span used.
 pub(super) fn record_usage(span: &Span, usage: &Usage) {
     let fields = [
         (names::INPUT_TOKENS, usage.input_tokens),

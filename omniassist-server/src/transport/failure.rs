@@ -52,7 +52,6 @@ impl FailedAnswer {
         }
     }
 
-    /// The error that the answer stands for.
     pub(super) fn to_error(&self, read_error: ReadError) -> Error {
         let (status, error) = match self.kind {
             BodyKind::Refusal => (self.status, read_error(self.status, &self.read)),

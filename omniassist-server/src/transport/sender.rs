@@ -44,15 +44,6 @@ impl Transport {
             let client = roots.add_to(client(&of_client));
             if loopback { client.no_proxy() } else { client }
         };
-        Self::with_clients(limits, recipe, loopback)
-    }
-
-    /// Creates a transport over clients of this recipe.
-    pub(super) fn with_clients(
-        limits: Limits,
-        recipe: impl Fn() -> reqwest::ClientBuilder + Send + Sync + 'static,
-        loopback: bool,
-    ) -> Result<Self> {
         let clients = Clients::new(recipe)?;
         let default = if loopback { FIRST_BYTE_LOOPBACK } else { FIRST_BYTE };
         let first_byte = limits.first_byte_timeout.unwrap_or(default);
@@ -82,7 +73,7 @@ impl fmt::Debug for Transport {
     }
 }
 
-pub(super) fn client(limits: &Limits) -> reqwest::ClientBuilder {
+fn client(limits: &Limits) -> reqwest::ClientBuilder {
     let mut headers = HeaderMap::new();
     // Compression holds events back until a block is full, so it is not asked for. With the feature `gzip` the answer
     // of a gateway that compresses all the same is read: decoded bytes count against the caps.

@@ -5,7 +5,6 @@ use omniassist_core::Limits;
 
 use super::clients::Clients;
 
-/// The state that all requests of one transport share.
 pub(super) struct Shared {
     pub(super) clients: Clients,
     pub(super) limits: Limits,
