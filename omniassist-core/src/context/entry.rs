@@ -1,7 +1,6 @@
 //! The bullets of a block. Messages are added one by one, and merged.
 
 use std::collections::HashMap;
-use std::hash::{DefaultHasher, Hasher};
 
 use super::form::Form;
 use super::navigation::Navigation;
@@ -27,8 +26,7 @@ enum Key<'a> {
     Form(&'a str),
     /// A form without a name, since the navigation with this number.
     Anonymous(usize),
-    /// The hash of a line. The lines are compared too.
-    Line(u64),
+    Line(String),
 }
 
 /// The bullets, oldest first. A bullet that moved to a later place leaves a gap.
@@ -58,19 +56,10 @@ impl<'a> Entries<'a> {
                     _ => self.first(Entry::Form(form)),
                 }
             }
-            Entry::Line(line) => {
-                let key = Key::Line(hash(&line));
-                let known =
-                    self.places.get(&key).and_then(|place| self.slots.get(*place)).and_then(Option::as_ref);
-                let is_same =
-                    known.is_some_and(|slot| matches!(&slot.entry, Entry::Line(earlier) if *earlier == line));
-                if is_same && let Some(slot) = self.take(key) {
-                    Slot { count: slot.count + 1, ..slot }
-                } else {
-                    self.places.insert(Key::Line(hash(&line)), self.slots.len());
-                    self.first(Entry::Line(line))
-                }
-            }
+            Entry::Line(line) => match self.take(Key::Line(line.clone())) {
+                Some(slot) => Slot { count: slot.count + 1, ..slot },
+                None => self.first(Entry::Line(line)),
+            },
         };
         self.slots.push(Some(slot));
     }
@@ -123,10 +112,4 @@ impl<'a> Entries<'a> {
             out.push('\n');
         }
     }
-}
-
-fn hash(line: &str) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    hasher.write(line.as_bytes());
-    hasher.finish()
 }

@@ -1,8 +1,9 @@
 //! Removal of secrets from texts: `name=value`, the user and password of a URL, and both percent-encoded in another URL.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
-use crate::secret::REDACTED;
+use crate::secret::{REDACTED, redacted};
 
 /// The number of layers of percent-encoding that are decoded. A value with more is replaced as a whole.
 const MAX_LAYERS: usize = 4;
@@ -17,26 +18,27 @@ pub(super) fn may_hold_secret(text: &str) -> bool {
     text.bytes().any(|byte| matches!(byte, b'=' | b'@' | b'%'))
 }
 
+/// Returns the places of secrets in a text.
+type Finder = fn(&str, &mut dyn FnMut(&str) -> bool) -> Vec<Range<usize>>;
+
 /// Returns the text without its secrets and their number, or `None` if there are none.
 pub(super) fn text(text: &str, is_secret: &mut dyn FnMut(&str) -> bool) -> Option<(String, usize)> {
     let mut found = 0;
     let mut clean = Cow::Borrowed(text);
-    if let Some(without) = userinfo(&clean, &mut found) {
-        clean = Cow::Owned(without);
-    }
-    if let Some(without) = parameters(&clean, is_secret, &mut found) {
-        clean = Cow::Owned(without);
-    }
-    if let Some(without) = encoded(&clean, is_secret, &mut found) {
-        clean = Cow::Owned(without);
+    let finders: [Finder; 3] = [|text, _| userinfo(text), parameters, encoded];
+    for find in finders {
+        let ranges = find(&clean, is_secret);
+        if !ranges.is_empty() {
+            found += ranges.len();
+            clean = Cow::Owned(redacted(&clean, ranges));
+        }
     }
     (found > 0).then(|| (clean.into_owned(), found))
 }
 
-/// Removes user and password from `scheme://user:password@host`.
-fn userinfo(text: &str, found: &mut usize) -> Option<String> {
-    let mut out = String::new();
-    let mut done = 0;
+/// Returns the places of user and password in `scheme://user:password@host`.
+fn userinfo(text: &str) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
     let mut at = 0;
     // No word before this position contains `@`, which keeps the search linear.
     let mut clear = 0;
@@ -54,18 +56,11 @@ fn userinfo(text: &str, found: &mut usize) -> Option<String> {
             clear = at + word;
         }
         if let Some(end) = end {
-            *found += 1;
-            out.push_str(text.get(done..at).unwrap_or_default());
-            out.push_str(REDACTED);
+            found.push(at..at + end);
             at += end;
-            done = at;
         }
     }
-    if done == 0 {
-        return None;
-    }
-    out.push_str(text.get(done..).unwrap_or_default());
-    Some(out)
+    found
 }
 
 /// Returns `true` if an authority without `@` is a host. A port is a number; anything else after the colon is a password
@@ -77,11 +72,11 @@ fn ends_in_port(authority: &str) -> bool {
     }
 }
 
-/// Removes the values of secret names from `name=value`. A value ends at the next `&` or the end of its line. If it has
-/// characters that should have been encoded, too much is removed rather than too little.
-fn parameters(text: &str, is_secret: &mut dyn FnMut(&str) -> bool, found: &mut usize) -> Option<String> {
+/// Returns the places of the values of secret names in `name=value`. A value ends at the next `&` or the end of its line.
+/// If it has characters that should have been encoded, too much is removed rather than too little.
+fn parameters(text: &str, is_secret: &mut dyn FnMut(&str) -> bool) -> Vec<Range<usize>> {
     let bytes = text.as_bytes();
-    let mut out = String::new();
+    let mut found = Vec::new();
     let mut done = 0;
     for equals in memchr::memchr_iter(b'=', bytes) {
         let Some(before) = text.get(done..equals) else { continue };
@@ -93,38 +88,30 @@ fn parameters(text: &str, is_secret: &mut dyn FnMut(&str) -> bool, found: &mut u
         let value = bytes.get(equals + 1..).unwrap_or_default();
         let length =
             value.iter().position(|byte| matches!(byte, b'&' | b'\n' | b'\r')).unwrap_or(value.len());
-        if length == 0 || text.get(equals + 1..equals + 1 + length) == Some(REDACTED) {
-            continue;
+        let place = equals + 1..equals + 1 + length;
+        if length > 0 && text.get(place.clone()) != Some(REDACTED) {
+            done = place.end;
+            found.push(place);
         }
-        out.push_str(text.get(done..=equals).unwrap_or_default());
-        out.push_str(REDACTED);
-        done = equals + 1 + length;
-        *found += 1;
     }
-    if done == 0 {
-        return None;
-    }
-    out.push_str(text.get(done..).unwrap_or_default());
-    Some(out)
+    found
 }
 
-/// Removes the whole value of a parameter that is an encoded address with a secret.
-fn encoded(text: &str, is_secret: &mut dyn FnMut(&str) -> bool, found: &mut usize) -> Option<String> {
-    memchr::memchr(b'%', text.as_bytes())?;
-    let mut out = String::new();
-    let mut changed = false;
+/// Returns the places of values of parameters that are an encoded address with a secret.
+fn encoded(text: &str, is_secret: &mut dyn FnMut(&str) -> bool) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    if memchr::memchr(b'%', text.as_bytes()).is_none() {
+        return found;
+    }
+    let mut at = 0;
     for run in text.split_inclusive(|char: char| char.is_whitespace() || "&=?#".contains(char)) {
         let body = run.trim_end_matches(|char: char| char.is_whitespace() || "&=?#".contains(char));
         if hides_secret(body, is_secret) {
-            changed = true;
-            *found += 1;
-            out.push_str(REDACTED);
-            out.push_str(run.get(body.len()..).unwrap_or_default());
-        } else {
-            out.push_str(run);
+            found.push(at..at + body.len());
         }
+        at += run.len();
     }
-    changed.then_some(out)
+    found
 }
 
 fn hides_secret(run: &str, is_secret: &mut dyn FnMut(&str) -> bool) -> bool {
@@ -135,8 +122,7 @@ fn hides_secret(run: &str, is_secret: &mut dyn FnMut(&str) -> bool) -> bool {
             return false;
         }
         layer = Cow::Owned(below.into_owned());
-        let mut found = 0;
-        if userinfo(&layer, &mut found).is_some() || parameters(&layer, is_secret, &mut found).is_some() {
+        if !userinfo(&layer).is_empty() || !parameters(&layer, is_secret).is_empty() {
             return true;
         }
     }

@@ -90,10 +90,6 @@ pub(super) fn for_provider(transcript: &[TranscriptItem]) -> Vec<TranscriptItem>
 
 /// Returns `true` where a call of the conversation has another id at its provider.
 pub(super) fn is_renamed(transcript: &[TranscriptItem]) -> bool {
-    transcript.iter().any(|item| match item {
-        TranscriptItem::Call(call) => {
-            call.metadata.as_ref().is_some_and(|metadata| metadata.contains_key(PROVIDER_CALL))
-        }
-        _ => false,
-    })
+    let mut metadata = transcript.iter().filter_map(|item| item.as_call()?.metadata.as_ref());
+    metadata.any(|metadata| metadata.contains_key(PROVIDER_CALL))
 }

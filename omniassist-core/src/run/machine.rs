@@ -341,9 +341,6 @@ fn known_call_ids<'a>(
     left_out: &'a [Text],
     turn: &'a Turn,
 ) -> impl Iterator<Item = Text> + 'a {
-    let shown = transcript.iter().filter_map(|item| match item {
-        TranscriptItem::Call(call) => Some(&call.id),
-        _ => None,
-    });
+    let shown = transcript.iter().filter_map(TranscriptItem::as_call).map(|call| &call.id);
     shown.chain(left_out).chain(turn.calls.iter().map(|call| &call.id)).cloned()
 }

@@ -28,8 +28,5 @@ impl RunMachine {
 }
 
 fn calls(items: &[TranscriptItem]) -> impl Iterator<Item = &Text> {
-    items.iter().filter_map(|item| match item {
-        TranscriptItem::Call(call) => Some(&call.id),
-        _ => None,
-    })
+    items.iter().filter_map(TranscriptItem::as_call).map(|call| &call.id)
 }

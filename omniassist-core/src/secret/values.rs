@@ -51,15 +51,7 @@ impl Secrets {
     /// Returns the text with [`REDACTED`] in place of each secret.
     #[must_use]
     pub fn redact(&self, text: &str) -> String {
-        let mut clean = String::with_capacity(text.len());
-        let mut from = 0;
-        for range in self.ranges(text.as_bytes()) {
-            clean.push_str(text.get(from..range.start).unwrap_or_default());
-            clean.push_str(REDACTED);
-            from = range.end;
-        }
-        clean.push_str(text.get(from..).unwrap_or_default());
-        clean
+        redacted(text, self.ranges(text.as_bytes()))
     }
 
     /// Returns the places of secrets, in their order. They do not touch.
@@ -116,4 +108,17 @@ fn key_length(bytes: &[u8]) -> Option<usize> {
     // Some servers show a key with asterisks.
     let is_part = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'*');
     Some(bytes.iter().take_while(is_part).count()).filter(|length| *length >= MIN_KEY)
+}
+
+/// Returns the text with [`REDACTED`] in these places, which are in order and do not overlap.
+pub(crate) fn redacted(text: &str, places: Vec<Range<usize>>) -> String {
+    let mut clean = String::with_capacity(text.len());
+    let mut from = 0;
+    for place in places {
+        clean.push_str(text.get(from..place.start).unwrap_or_default());
+        clean.push_str(REDACTED);
+        from = place.end;
+    }
+    clean.push_str(text.get(from..).unwrap_or_default());
+    clean
 }

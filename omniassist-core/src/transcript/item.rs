@@ -51,6 +51,15 @@ impl TranscriptItem {
     pub fn user(text: impl Into<Text>) -> Self {
         Self::User { content: vec![UserContent::Text { text: text.into() }] }
     }
+
+    /// Returns the call, if the item is one.
+    #[must_use]
+    pub fn as_call(&self) -> Option<&ToolCall> {
+        match self {
+            Self::Call(call) => Some(call),
+            _ => None,
+        }
+    }
 }
 
 /// A piece of what the user said.

@@ -28,7 +28,8 @@ pub fn repair(items: Vec<TranscriptItem>) -> Vec<TranscriptItem> {
         while matches!(turn.last(), Some(TranscriptItem::Reasoning { .. })) {
             turn.pop();
         }
-        let calls: Vec<_> = turn.iter().filter_map(call_id).collect();
+        let calls: Vec<_> =
+            turn.iter().filter_map(TranscriptItem::as_call).map(|call| call.id.clone()).collect();
         repaired.append(turn);
         repaired.extend(calls.into_iter().map(|id| {
             TranscriptItem::Result(results.remove(&id).unwrap_or_else(|| ToolResult {
@@ -51,7 +52,7 @@ pub fn repair(items: Vec<TranscriptItem>) -> Vec<TranscriptItem> {
             }
             TranscriptItem::Result(_) => after_results = true,
             item => {
-                if after_results && turn.iter().any(|item| call_id(item).is_some()) {
+                if after_results && turn.iter().any(|item| item.as_call().is_some()) {
                     close(&mut turn, &mut repaired);
                 }
                 after_results = false;
@@ -74,13 +75,6 @@ fn results_by_call(items: &[TranscriptItem]) -> HashMap<Text, ToolResult> {
     results
 }
 
-fn call_id(item: &TranscriptItem) -> Option<Text> {
-    match item {
-        TranscriptItem::Call(call) => Some(call.id.clone()),
-        _ => None,
-    }
-}
-
 fn is_empty(piece: &UserContent) -> bool {
     matches!(piece, UserContent::Text { text } if text.is_empty())
 }
@@ -92,11 +86,20 @@ fn fits(call: &ToolCall) -> bool {
     }
 }
 
+/// Returns `true` for an item that providers refuse, since it says nothing.
+fn is_void(item: &TranscriptItem) -> bool {
+    match item {
+        TranscriptItem::Text { text, .. } | TranscriptItem::Reasoning { text, metadata: None } => {
+            text.is_empty()
+        }
+        TranscriptItem::ProviderItem { item, .. } => !item.is_object(),
+        _ => false,
+    }
+}
+
 fn keep(item: TranscriptItem, seen: &mut HashSet<Text>) -> Option<TranscriptItem> {
     match item {
-        TranscriptItem::Text { text, .. } if text.is_empty() => None,
-        TranscriptItem::Reasoning { text, metadata: None } if text.is_empty() => None,
-        TranscriptItem::ProviderItem { item, .. } if !item.is_object() => None,
+        item if is_void(&item) => None,
         TranscriptItem::Call(mut call) => {
             if !seen.insert(call.id.clone()) {
                 return None;
@@ -130,11 +133,7 @@ pub fn is_legal(items: &[TranscriptItem]) -> bool {
                 let mut next = Some(first);
                 while let Some(item) = next {
                     match item {
-                        TranscriptItem::Text { text, .. } if text.is_empty() => return false,
-                        TranscriptItem::Reasoning { text, metadata: None } if text.is_empty() => {
-                            return false;
-                        }
-                        TranscriptItem::ProviderItem { item, .. } if !item.is_object() => return false,
+                        item if is_void(item) => return false,
                         TranscriptItem::Call(call) => {
                             if !fits(call) || !seen.insert(call.id.as_str()) {
                                 return false;

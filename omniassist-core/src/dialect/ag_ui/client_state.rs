@@ -9,11 +9,11 @@ use std::borrow::Cow;
 
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
+use crate::message::ProviderMetadata;
 use crate::message::body::Body;
 use crate::message::raw::{self, Reader};
-use crate::message::{ProviderMetadata, own_entries};
 use crate::{JsonText, Limits, Result, Text};
 
 /// In a call's `encryptedValue`: the id of the interrupt that asks for the call.
@@ -94,9 +94,4 @@ pub(super) fn with_own(map: Option<&ProviderMetadata>, key: &str, value: &str) -
     let mut map = map.cloned().unwrap_or_default();
     map.set_own(key, value);
     map
-}
-
-/// Returns the entry `omniassist` of a message's or a call's `metadata`.
-pub(super) fn own(metadata: Option<&Map<String, Value>>) -> Option<&Map<String, Value>> {
-    own_entries(metadata?)
 }

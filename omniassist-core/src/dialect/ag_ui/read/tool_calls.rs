@@ -9,7 +9,7 @@ use crate::dialect::ag_ui::interrupt::{Interrupt, approval};
 use crate::dialect::posted;
 use crate::message::raw::raw_record;
 use crate::message::read::check_id;
-use crate::message::{Decision, Part, ToolPart, ToolState, merge_metadata, output_seal};
+use crate::message::{Decision, Part, ToolPart, ToolState, merge_metadata, output_seal, own_entries};
 use crate::{Error, JsonText, Result, Text};
 
 /// The result that CopilotKit's runtime writes for a front-end tool without one.
@@ -50,7 +50,7 @@ impl Conversation<'_> {
         })?;
 
         let notes = self.body.optional_object(fields.metadata, "metadata")?;
-        let notes = client_state::own(notes.as_ref());
+        let notes = notes.as_ref().and_then(own_entries);
         let note = |key: &str| notes.and_then(|notes| notes.get(key));
         let mut metadata = self.state(fields.encrypted_value)?;
         let interrupt = client_state::take_own(&mut metadata, client_state::INTERRUPT);
@@ -106,7 +106,9 @@ impl Conversation<'_> {
         let text = content::tool_text(self.body, self.limits, fields.content)?;
         let error = self.body.optional_text(fields.error, "error")?.filter(|error| !error.is_empty());
         let notes = self.body.optional_object(fields.metadata, "metadata")?;
-        let kind = client_state::own(notes.as_ref())
+        let kind = notes
+            .as_ref()
+            .and_then(own_entries)
             .and_then(|notes| ResultKind::deserialize(notes.get(client_state::RESULT)?).ok());
         let mut state = self.state(fields.encrypted_value)?;
         let seal = client_state::take_own(&mut state, client_state::SEAL);
