@@ -1,12 +1,11 @@
 use std::collections::VecDeque;
 use std::fmt;
 use std::mem;
-use std::time::Duration;
 
 use bytes::{Buf, Bytes, BytesMut};
 
 use super::event::{Data, SseEvent};
-use super::field::{self, Field};
+use super::field::{Field, LONGEST_PREFIX, of_line};
 use crate::{Error, Result, Text};
 
 /// A decoder of event streams. The same bytes give the same events, in whatever chunks they arrive.
@@ -33,14 +32,15 @@ use crate::{Error, Result, Text};
 /// alive. A line that spans chunks is copied once, and data of several lines is joined in a separate buffer. Each byte is
 /// scanned once, whatever the size of the chunks.
 ///
-/// Memory is bounded: data, event name, id and reconnection time of one event, together with the line in progress, hold
-/// at most the bytes given to [`new`](Self::new). Comments and unknown fields are not stored.
+/// Memory is bounded: data and name of one event, together with the line in progress, hold at most the bytes given to
+/// [`new`](Self::new). Other lines are not stored.
 ///
 /// # Departures from the WHATWG rules
 ///
-/// Invalid UTF-8 in a known field is an error and does not become U+FFFD, because a replaced character could silently
-/// change the arguments of a tool call. Comments and unknown fields may contain any bytes. [`finish`](Self::finish)
-/// returns an event that the end of the stream cut off, marked as such; a browser drops it.
+/// Only the fields `data` and `event` are read: `id` and `retry` are for clients that reconnect. Invalid UTF-8 in these
+/// fields is an error and does not become U+FFFD, because a replaced character could silently change the arguments of a
+/// tool call. Other lines may contain any bytes. [`finish`](Self::finish) returns an event that the end of the stream
+/// cut off, marked as such; a browser drops it.
 ///
 /// # Errors
 ///
@@ -53,34 +53,19 @@ pub struct SseDecoder {
     waiting: VecDeque<Bytes>,
     /// The offset of `chunk` in the stream.
     offset: u64,
-    /// The bytes of a byte order mark that were read at the start of the stream; `BOM.len()` once that is decided.
-    bom_seen: usize,
+    /// `true` once the first line, which may begin with a byte order mark, was read.
+    began: bool,
     /// `true` if the last line ended in a carriage return, so that a line feed now belongs to it.
     after_cr: bool,
-    line: Line,
+    /// The unfinished line of earlier chunks.
     kept: BytesMut,
-    /// The offset of the line in progress in the stream.
-    line_start: u64,
+    /// `true` if the unfinished line is a comment or an unknown field, of which nothing is kept.
+    ignored: bool,
     event: Text,
     data: Data,
     /// The bytes of all values of the event in progress, which count towards the limit.
     event_bytes: usize,
-    last_id: Text,
-    retry: Option<Duration>,
     failure: Option<Failure>,
-}
-
-/// The unfinished line of earlier chunks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Line {
-    /// There is none; the next byte begins a line.
-    None,
-    /// Its bytes are in `kept`, and are too few to determine the field.
-    Short,
-    /// A known field; its bytes are in `kept`.
-    Known,
-    /// A comment or an unknown field.
-    Ignored,
 }
 
 #[derive(Clone, Copy)]
@@ -93,7 +78,7 @@ enum Failure {
     },
 }
 
-const BOM: [u8; 3] = [0xef, 0xbb, 0xbf];
+const BOM: &[u8] = &[0xef, 0xbb, 0xbf];
 
 /// A line buffer that grew beyond this is not reused.
 const MAX_RETAINED: usize = 64 * 1024;
@@ -108,16 +93,13 @@ impl SseDecoder {
             chunk: Bytes::new(),
             waiting: VecDeque::new(),
             offset: 0,
-            bom_seen: 0,
+            began: false,
             after_cr: false,
-            line: Line::None,
             kept: BytesMut::new(),
-            line_start: 0,
+            ignored: false,
             event: Text::new(),
             data: Data::None,
             event_bytes: 0,
-            last_id: Text::new(),
-            retry: None,
             failure: None,
         }
     }
@@ -160,7 +142,8 @@ impl SseDecoder {
             if let Some(event) = decoder.read_event()? {
                 return Ok(Some(event));
             }
-            match decoder.end_line(0) {
+            let rest = decoder.kept.split().freeze();
+            match decoder.read_line(rest, decoder.offset) {
                 Ok(()) => Ok(decoder.dispatch(false)),
                 Err(Failure::NotUtf8 { cut: true, .. }) => {
                     decoder.dispatch(false);
@@ -171,12 +154,6 @@ impl SseDecoder {
         })
     }
 
-    /// Returns the reconnection time of the last `retry` field.
-    #[must_use]
-    pub fn retry(&self) -> Option<Duration> {
-        self.retry
-    }
-
     fn guarded(
         &mut self,
         read: impl FnOnce(&mut Self) -> Result<Option<SseEvent>, Failure>,
@@ -185,7 +162,7 @@ impl SseDecoder {
             return Err(self.error(failure));
         }
         read(self).map_err(|failure| {
-            *self = Self { retry: self.retry, failure: Some(failure), ..Self::new(self.max_event_bytes) };
+            *self = Self { failure: Some(failure), ..Self::new(self.max_event_bytes) };
             self.error(failure)
         })
     }
@@ -208,121 +185,80 @@ impl SseDecoder {
                 }
                 continue;
             };
-            if self.bom_seen < BOM.len() {
-                self.settle_bom(first);
-                continue;
-            }
             if mem::take(&mut self.after_cr) && first == b'\n' {
                 self.consume(1);
                 continue;
             }
-            let end = match first {
-                b'\n' | b'\r' => Some(0),
-                _ => memchr::memchr2(b'\n', b'\r', &self.chunk),
-            };
-            let Some(end) = end else {
+            let Some(end) = memchr::memchr2(b'\n', b'\r', &self.chunk) else {
                 let part = mem::take(&mut self.chunk);
-                self.keep(&part)?;
                 self.offset += part.len() as u64;
+                self.keep(&part)?;
                 continue;
             };
             self.after_cr = self.chunk.get(end) == Some(&b'\r');
-            if self.line != Line::None {
-                self.end_line(end)?;
-            } else if end > 0 {
-                self.read_line(end)?;
+            let line = self.chunk.slice(..end);
+            self.consume(end + 1);
+            if mem::take(&mut self.ignored) {
+                self.began = true;
+            } else if !self.kept.is_empty() {
+                self.kept.extend_from_slice(&line);
+                let line = self.kept.split().freeze();
+                if line.len() > MAX_RETAINED {
+                    self.kept = BytesMut::new();
+                }
+                self.read_line(line, self.offset - 1)?;
+            } else if !line.is_empty() {
+                self.read_line(line, self.offset - 1)?;
             } else {
-                self.consume(1);
+                self.began = true;
                 if let Some(event) = self.dispatch(true) {
                     return Ok(Some(event));
                 }
-                continue;
             }
-            self.consume(end + 1);
         }
     }
 
-    /// Reads a line that is the next `end` bytes of the chunk.
-    fn read_line(&mut self, end: usize) -> Result<(), Failure> {
-        let line = self.chunk.get(..end).unwrap_or_default();
-        match field::of_line(line) {
-            Some((field, from)) => {
-                let value = self.chunk.slice(from..end);
-                self.apply(field, value, self.offset + from as u64)
-            }
-            None => Ok(()),
-        }
-    }
-
-    /// Ends the line in progress, if there is one, with the next `end` bytes of the chunk.
-    fn end_line(&mut self, end: usize) -> Result<(), Failure> {
-        if end > 0 {
-            let part = self.chunk.slice(..end);
-            self.keep(&part)?;
-        }
-        if mem::replace(&mut self.line, Line::None) == Line::Ignored {
-            return Ok(());
-        }
-        let mut line = self.kept.split().freeze();
-        if line.len() > MAX_RETAINED {
-            self.kept = BytesMut::new();
-        }
-        match field::of_line(&line) {
-            Some((field, from)) => {
-                line.advance(from);
-                self.apply(field, line, self.line_start + from as u64)
-            }
-            None => Ok(()),
-        }
-    }
-
-    /// Stores a part of a line without its end, or its last part. `offset` is that of the part.
+    /// Stores a part of a line without its end.
     fn keep(&mut self, part: &[u8]) -> Result<(), Failure> {
-        let mut part = part;
-        if self.line == Line::None {
-            self.line = Line::Short;
-            self.line_start = self.offset;
-        }
-        if self.line == Line::Short {
-            let missing = field::LONGEST_PREFIX.saturating_sub(self.kept.len()).min(part.len());
-            let (head, rest) = part.split_at(missing);
-            self.kept.extend_from_slice(head);
-            part = rest;
-            if self.kept.len() < field::LONGEST_PREFIX {
-                return Ok(());
-            }
-            self.line = if field::of_prefix(&self.kept).is_some() { Line::Known } else { Line::Ignored };
-            if self.line == Line::Ignored {
-                self.kept.clear();
-            }
-        }
-        if self.line == Line::Known
-            && let Some((field, from)) = field::of_prefix(&self.kept)
-        {
-            self.check_limit(field, self.kept.len().saturating_sub(from) + part.len())?;
-            self.kept.extend_from_slice(part);
-        }
-        Ok(())
-    }
-
-    fn apply(&mut self, field: Field, value: Bytes, at: u64) -> Result<(), Failure> {
-        self.event_bytes = self.check_limit(field, value.len())?;
-        if field == Field::Retry {
-            if let Some(milliseconds) = parse_digits(&value) {
-                self.retry = Some(Duration::from_millis(milliseconds));
-            }
+        if self.ignored {
             return Ok(());
         }
-        let text = Text::from_utf8(value).map_err(|error| Failure::NotUtf8 {
-            offset: at + error.valid_up_to() as u64,
+        self.kept.extend_from_slice(part);
+        let mark = self.mark(&self.kept);
+        let Some(line) = self.kept.get(mark..).filter(|line| line.len() >= LONGEST_PREFIX) else {
+            return Ok(());
+        };
+        match of_line(line) {
+            Some((field, from)) => self.check_limit(field, line.len() - from).map(|_| ()),
+            None => {
+                self.ignored = true;
+                self.kept.clear();
+                Ok(())
+            }
+        }
+    }
+
+    /// Returns the length of the byte order mark at the start of the stream.
+    fn mark(&self, line: &[u8]) -> usize {
+        if !self.began && line.starts_with(BOM) { BOM.len() } else { 0 }
+    }
+
+    /// Reads a complete line that ends at this offset in the stream.
+    fn read_line(&mut self, mut line: Bytes, end: u64) -> Result<(), Failure> {
+        let mark = self.mark(&line);
+        self.began = true;
+        line.advance(mark);
+        let Some((field, from)) = of_line(&line) else { return Ok(()) };
+        line.advance(from);
+        self.event_bytes = self.check_limit(field, line.len())?;
+        let length = line.len() as u64;
+        let text = Text::from_utf8(line).map_err(|error| Failure::NotUtf8 {
+            offset: end - length + error.valid_up_to() as u64,
             cut: error.error_len().is_none(),
         })?;
         match field {
             Field::Data => self.data.push(text),
             Field::Event => self.event = text,
-            Field::Id if memchr::memchr(0, text.as_bytes()).is_some() => {}
-            Field::Id => self.last_id = text,
-            Field::Retry => {}
         }
         Ok(())
     }
@@ -338,21 +274,7 @@ impl SseDecoder {
         self.event_bytes = 0;
         let event = mem::take(&mut self.event);
         let data = mem::take(&mut self.data).into_text()?;
-        Some(SseEvent { event, data, id: self.last_id.clone(), terminated })
-    }
-
-    /// Reads one byte of a possible byte order mark. An incomplete mark becomes the start of a line, which then is an
-    /// unknown field.
-    fn settle_bom(&mut self, first: u8) {
-        if BOM.get(self.bom_seen) == Some(&first) {
-            self.bom_seen += 1;
-            self.consume(1);
-        } else {
-            if self.bom_seen > 0 {
-                self.line = Line::Ignored;
-            }
-            self.bom_seen = BOM.len();
-        }
+        Some(SseEvent { event, data, terminated })
     }
 
     fn consume(&mut self, count: usize) {
@@ -364,11 +286,6 @@ impl SseDecoder {
         }
         self.offset += count as u64;
     }
-}
-
-fn parse_digits(value: &[u8]) -> Option<u64> {
-    // The parser of integers would take a sign, which the event stream format does not.
-    if value.iter().all(u8::is_ascii_digit) { std::str::from_utf8(value).ok()?.parse().ok() } else { None }
 }
 
 impl fmt::Debug for SseDecoder {

@@ -10,8 +10,6 @@ pub struct SseEvent {
     pub event: Text,
     /// The values of its `data` fields, joined by line feeds.
     pub data: Text,
-    /// The last id of the stream, from this event or an earlier one; empty if there was none.
-    pub id: Text,
     /// `true` if the event ended with a blank line. Only [`SseDecoder::finish`](super::SseDecoder::finish) returns an
     /// event without one.
     pub terminated: bool,

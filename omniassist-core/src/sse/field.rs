@@ -3,38 +3,25 @@
 pub(super) enum Field {
     Data,
     Event,
-    Id,
-    Retry,
 }
 
-/// The bytes that suffice to determine a known field and the start of its value: those of `event: `.
+/// The bytes that suffice to determine a known field and the start of its value, without a byte order mark: those of
+/// `event: `.
 pub(super) const LONGEST_PREFIX: usize = 7;
 
-/// Returns the field of a complete line and the start of its value. `None` for a comment or an unknown field.
+/// Returns the field of a line and the start of its value, or `None` for a comment or an unknown field. The line is
+/// complete or has at least [`LONGEST_PREFIX`] bytes.
 pub(super) fn of_line(line: &[u8]) -> Option<(Field, usize)> {
-    match line {
-        b"data" | b"event" | b"id" | b"retry" => {
-            let field = match line {
-                b"data" => Field::Data,
-                b"event" => Field::Event,
-                b"id" => Field::Id,
-                _ => Field::Retry,
-            };
-            Some((field, line.len()))
-        }
-        _ => of_prefix(line),
-    }
-}
-
-/// Returns the same for an incomplete line of at least [`LONGEST_PREFIX`] bytes.
-pub(super) fn of_prefix(line: &[u8]) -> Option<(Field, usize)> {
-    let (field, name) = match line {
-        [b'd', b'a', b't', b'a', b':', ..] => (Field::Data, 5),
-        [b'e', b'v', b'e', b'n', b't', b':', ..] => (Field::Event, 6),
-        [b'i', b'd', b':', ..] => (Field::Id, 3),
-        [b'r', b'e', b't', b'r', b'y', b':', ..] => (Field::Retry, 6),
-        _ => return None,
+    let (field, rest) = match line.strip_prefix(b"data") {
+        Some(rest) => (Field::Data, rest),
+        None => (Field::Event, line.strip_prefix(b"event")?),
     };
-    // One space after the colon belongs to the syntax, any further one to the value.
-    Some((field, name + usize::from(line.get(name) == Some(&b' '))))
+    let name = line.len() - rest.len();
+    match rest {
+        [] => Some((field, name)),
+        // One space after the colon belongs to the syntax, any further one to the value.
+        [b':', b' ', ..] => Some((field, name + 2)),
+        [b':', ..] => Some((field, name + 1)),
+        _ => None,
+    }
 }

@@ -1,12 +1,10 @@
-use std::time::Duration;
-
 use bytes::Bytes;
 use omniassist_core::sse::SseDecoder;
 
 use super::{bytewise, whole};
 
-/// `(event, data, id)` of each event that the stream completes.
-type Events<'a> = &'a [(&'a str, &'a str, &'a str)];
+/// `(event, data)` of each event that the stream completes.
+type Events<'a> = &'a [(&'a str, &'a str)];
 
 /// Checks a stream whole and byte by byte.
 #[track_caller]
@@ -16,7 +14,7 @@ fn check(stream: impl AsRef<[u8]>, expected: Events<'_>) {
     assert_eq!(outcome, bytewise(stream), "chunking changes {:?}", String::from_utf8_lossy(stream));
     assert_eq!(outcome.error, None);
     let terminated = outcome.events.iter().filter(|event| event.terminated);
-    let events: Vec<_> = terminated.map(|event| (&*event.event, &*event.data, &*event.id)).collect();
+    let events: Vec<_> = terminated.map(|event| (&*event.event, &*event.data)).collect();
     assert_eq!(events, expected, "{:?}", String::from_utf8_lossy(stream));
 }
 
@@ -30,7 +28,7 @@ fn all_three_line_ends_and_their_mixture() {
         "data: a\n\r\ndata: b\n\r",
         "\n\r\n\rdata: a\r\n\r\n\r\n\r\ndata: b\n\n\n",
     ] {
-        check(stream, &[("", "a", ""), ("", "b", "")]);
+        check(stream, &[("", "a"), ("", "b")]);
     }
 }
 
@@ -43,13 +41,13 @@ fn a_lone_carriage_return_ends_an_event_at_once() {
 
 #[test]
 fn a_byte_order_mark_is_skipped_once_and_only_at_the_start() {
-    check("\u{feff}data: a\n\n", &[("", "a", "")]);
-    check("\u{feff}\u{feff}data: a\n\ndata: b\n\n", &[("", "b", "")]);
-    check("\n\u{feff}data: a\n\ndata: b\n\n", &[("", "b", "")]);
-    check("data: a\n\n\u{feff}data: b\n\ndata: \u{feff}c\n\n", &[("", "a", ""), ("", "\u{feff}c", "")]);
+    check("\u{feff}data: a\n\n", &[("", "a")]);
+    check("\u{feff}\u{feff}data: a\n\ndata: b\n\n", &[("", "b")]);
+    check("\n\u{feff}data: a\n\ndata: b\n\n", &[("", "b")]);
+    check("data: a\n\n\u{feff}data: b\n\ndata: \u{feff}c\n\n", &[("", "a"), ("", "\u{feff}c")]);
     // The first two bytes of the mark, then something else: an unknown field.
-    check(b"\xef\xbbdata: a\ndata: b\n\n", &[("", "b", "")]);
-    check(b"\xef\xbb\ndata: b\n\n", &[("", "b", "")]);
+    check(b"\xef\xbbdata: a\ndata: b\n\n", &[("", "b")]);
+    check(b"\xef\xbb\ndata: b\n\n", &[("", "b")]);
     check(b"\xef\xbb", &[]);
 }
 
@@ -57,29 +55,29 @@ fn a_byte_order_mark_is_skipped_once_and_only_at_the_start() {
 fn one_space_after_the_colon_belongs_to_the_syntax() {
     check(
         "data:a\n\ndata: a\n\ndata:  a \n\ndata:\ta\n\n",
-        &[("", "a", ""), ("", "a", ""), ("", " a ", ""), ("", "\ta", "")],
+        &[("", "a"), ("", "a"), ("", " a "), ("", "\ta")],
     );
-    check("event:e\nid:1\ndata:a\n\nevent: e\nid: 2\ndata: a\n\n", &[("e", "a", "1"), ("e", "a", "2")]);
-    check("event:  e\nid:  2\ndata: : a\n\n", &[(" e", ": a", " 2")]);
+    check("event:e\nid:1\ndata:a\n\nevent: e\nid: 2\ndata: a\n\n", &[("e", "a"), ("e", "a")]);
+    check("event:  e\nid:  2\ndata: : a\n\n", &[(" e", ": a")]);
 }
 
 #[test]
 fn fields_without_a_colon_have_an_empty_value() {
-    check("data\n\n", &[("", "", "")]);
-    check("data\ndata\n\n", &[("", "\n", "")]);
-    check("event: x\nevent\ndata\n\n", &[("", "", "")]);
-    check("id: 1\ndata\n\nid\ndata\n\n", &[("", "", "1"), ("", "", "")]);
+    check("data\n\n", &[("", "")]);
+    check("data\ndata\n\n", &[("", "\n")]);
+    check("event: x\nevent\ndata\n\n", &[("", "")]);
+    check("id: 1\ndata\n\nid\ndata\n\n", &[("", ""), ("", "")]);
 }
 
 #[test]
 fn the_example_streams_of_the_standard() {
-    check("data: YHOO\ndata: +2\ndata: 10\n\n", &[("", "YHOO\n+2\n10", "")]);
+    check("data: YHOO\ndata: +2\ndata: 10\n\n", &[("", "YHOO\n+2\n10")]);
     check(
         ": test stream\n\ndata: first event\nid: 1\n\ndata:second event\nid\n\ndata:  third event",
-        &[("", "first event", "1"), ("", "second event", "")],
+        &[("", "first event"), ("", "second event")],
     );
-    check("data\n\ndata\ndata\n\ndata:", &[("", "", ""), ("", "\n", "")]);
-    check("data:test\n\ndata: test\n\n", &[("", "test", ""), ("", "test", "")]);
+    check("data\n\ndata\ndata\n\ndata:", &[("", ""), ("", "\n")]);
+    check("data:test\n\ndata: test\n\n", &[("", "test"), ("", "test")]);
 }
 
 #[test]
@@ -100,54 +98,28 @@ fn unknown_fields_and_comments_are_passed_over() {
         "eventx: z",
         "events",
         "foo",
+        "id: 1",
+        "retry: 10",
         "{\"error\": 1}",
         "da",
     ] {
-        check(format!("data: a\n{line}\ndata: b\n\n{line}\n\n"), &[("", "a\nb", "")]);
+        check(format!("data: a\n{line}\ndata: b\n\n{line}\n\n"), &[("", "a\nb")]);
     }
 }
 
 #[test]
 fn events_without_data_are_not_dispatched_and_leave_no_name_behind() {
-    check("event: keepalive\n\ndata: a\n\n", &[("", "a", "")]);
-    check("event: a\nevent: b\ndata: x\n\ndata: y\n\n", &[("b", "x", ""), ("", "y", "")]);
-    check("data:\n\nevent: e\ndata:\n\n", &[("", "", ""), ("e", "", "")]);
-}
-
-#[test]
-fn an_id_lasts_until_the_next_one() {
-    check(
-        "id: 1\ndata: a\n\ndata: b\n\nid: 2\n\ndata: c\n\n",
-        &[("", "a", "1"), ("", "b", "1"), ("", "c", "2")],
-    );
-    check("id: 1\ndata: a\n\nid: 2\0\ndata: b\n\n", &[("", "a", "1"), ("", "b", "1")]);
+    check("event: keepalive\n\ndata: a\n\n", &[("", "a")]);
+    check("event: a\nevent: b\ndata: x\n\ndata: y\n\n", &[("b", "x"), ("", "y")]);
+    check("data:\n\nevent: e\ndata:\n\n", &[("", ""), ("e", "")]);
 }
 
 #[test]
 fn odd_data_is_data() {
     check(
         "data: : keepalive\n\ndata: [DONE]\n\ndata:[DONE]\n\ndata: {}\n\ndata: a\0b\n\n",
-        &[("", ": keepalive", ""), ("", "[DONE]", ""), ("", "[DONE]", ""), ("", "{}", ""), ("", "a\0b", "")],
+        &[("", ": keepalive"), ("", "[DONE]"), ("", "[DONE]"), ("", "{}"), ("", "a\0b")],
     );
-}
-
-#[test]
-fn retry_takes_digits_only() {
-    let mut decoder = SseDecoder::new(1_000);
-    for (line, expected) in [
-        ("retry: x", None),
-        ("retry", None),
-        ("retry: 1500", Some(1_500)),
-        ("retry: +2", Some(1_500)),
-        ("retry: -2", Some(1_500)),
-        ("retry: 2.5", Some(1_500)),
-        ("retry: 99999999999999999999999", Some(1_500)),
-        ("retry:0", Some(0)),
-    ] {
-        decoder.feed(Bytes::from(format!("{line}\n")));
-        assert_eq!(decoder.next_event().unwrap(), None);
-        assert_eq!(decoder.retry(), expected.map(Duration::from_millis), "{line}");
-    }
 }
 
 #[test]
@@ -194,7 +166,6 @@ fn bytes_that_are_not_utf8_are_an_error_at_their_offset() {
         (b"data: a\n\ndata: \xc3\xa4\xc3\n\n", 17, 1),
         (b"\xef\xbb\xbfdata: ok\n\ndata:ab\xf0\x9f\x98\n", 20, 1),
         (b": \xff\xff\nfoo: \xff\nevent: \xe2\x82\xac\xff\ndata: a\n\n", 22, 0),
-        (b"id: \x80\ndata: a\n\n", 4, 0),
         (b"data: a\ndata: b\xed\xa0\x80\ndata: c\n\n", 15, 0),
     ] {
         for outcome in [whole(stream), bytewise(stream)] {
@@ -207,7 +178,7 @@ fn bytes_that_are_not_utf8_are_an_error_at_their_offset() {
 
 #[test]
 fn an_event_that_ends_within_a_character_is_dropped() {
-    for stream in [&b"data: a\n\ndata: \xf0\x9f\x98"[..], b"data: a\n\ndata: b\nid: \xc3"] {
+    for stream in [&b"data: a\n\ndata: \xf0\x9f\x98"[..], b"data: a\n\ndata: b\nevent: \xc3"] {
         for outcome in [whole(stream), bytewise(stream)] {
             assert_eq!((outcome.data(), outcome.error.as_deref()), (vec!["a"], None));
         }

@@ -32,10 +32,8 @@ fn all_values_of_an_event_count_and_so_do_the_joints() {
     for (stream, size) in [
         ("data: ab\ndata: cd\ndata\n\n", 6),
         ("event: abc\ndata: de\n\n", 5),
-        ("event:abc\nid:12\ndata:de\n\n", 7),
+        ("event:abc\nid:12\ndata:de\n\n", 5),
         ("event: abc\nevent: defg\n\n", 7),
-        ("id: abcdefgh\n\n", 8),
-        ("retry: 123456789\n\n", 9),
         ("data:  a\n\n", 2),
     ] {
         assert!(passes(stream, size), "{stream:?}");
@@ -64,7 +62,7 @@ fn data_lines_without_an_end_reach_the_limit() {
 
 #[test]
 fn a_line_that_does_not_end_fails_at_the_first_byte_too_many() {
-    for prefix in ["data:", "data: ", "event:", "event: ", "id: ", "retry: "] {
+    for prefix in ["data:", "data: ", "event:", "event: "] {
         for size in [1, 3] {
             let mut decoder = SseDecoder::new(9);
             decoder.feed(Bytes::from(format!("{prefix}0")));
@@ -126,7 +124,7 @@ fn a_line_within_a_chunk_is_a_view_of_it() {
     let mut decoder = SseDecoder::new(100);
     decoder.feed(chunk.clone());
     let event = decoder.next_event().unwrap().unwrap();
-    for text in [&event.event, &event.data, &event.id] {
+    for text in [&event.event, &event.data] {
         assert!(inside.contains(&text.as_ptr()), "{text:?} was copied");
     }
 }
