@@ -178,7 +178,7 @@ impl ToolContext {
     fn send_data(&self, name: &str, id: Option<&str>, value: &impl Serialize, transient: bool) {
         let sent = check_tool_name(name)
             .map_err(|error| error.to_string())
-            .and_then(|()| id.map_or(Ok(()), |id| Self::check_id(id)))
+            .and_then(|()| id.map_or(Ok(()), Self::check_id))
             .and_then(|()| self.to_json(value))
             .and_then(|data| {
                 let (name, id) = (name.into(), id.map(Text::from));

@@ -3,7 +3,8 @@ use std::error::Error as StdError;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use super::file::VERSION;
+/// The version of the file format that this build reads and writes.
+pub(super) const VERSION: u64 = 1;
 
 /// An error that occurs when a cassette is recorded, written, read or played.
 ///

@@ -9,10 +9,7 @@ use bytes::{Bytes, BytesMut};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::error::CassetteError;
-
-/// The version of the file format that this build reads and writes.
-pub(super) const VERSION: u64 = 1;
+use super::error::{CassetteError, VERSION};
 
 /// A request and its answer.
 #[derive(Debug, Clone, PartialEq)]
