@@ -42,14 +42,9 @@ pub(super) struct Keep {
     pub(super) body: bool,
 }
 
-fn request(text: &str) -> String {
-    let chat = CHAT.fetch_add(1, Ordering::Relaxed);
-    let body = format!(
-        r#"{{"id":"chat-{chat}","messages":[{{"id":"u1","role":"user","parts":[{{"type":"text","text":"{text}"}}]}}]}}"#
-    );
+fn head(length: usize) -> String {
     format!(
-        "POST / HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
-        body.len()
+        "POST / HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n"
     )
 }
 
@@ -102,10 +97,24 @@ impl Connection {
     pub(super) async fn listen(
         &mut self,
         text: &str,
+        whole: Option<&mut Vec<u8>>,
+        heard: impl FnMut(Stamp, u64),
+    ) -> Result<(), Box<dyn Error>> {
+        self.post(text).await?;
+        self.read_answer(whole, heard).await
+    }
+
+    /// Posts this body, and reads the answer to its end.
+    pub(super) async fn ask_body(&mut self, body: &[u8]) -> Result<(), Box<dyn Error>> {
+        self.post_body(body).await?;
+        self.read_answer(None, |_, _| ()).await
+    }
+
+    async fn read_answer(
+        &mut self,
         mut whole: Option<&mut Vec<u8>>,
         mut heard: impl FnMut(Stamp, u64),
     ) -> Result<(), Box<dyn Error>> {
-        self.post(text).await?;
         let (mut chunked, mut body) = (Chunked::default(), Vec::new());
         self.head().await?;
         let mut due = 0;
@@ -160,8 +169,16 @@ impl Connection {
     }
 
     async fn post(&mut self, text: &str) -> Result<(), Box<dyn Error>> {
+        let chat = CHAT.fetch_add(1, Ordering::Relaxed);
+        let body = format!(
+            r#"{{"id":"chat-{chat}","messages":[{{"id":"u1","role":"user","parts":[{{"type":"text","text":"{text}"}}]}}]}}"#
+        );
+        self.post_body(body.as_bytes()).await
+    }
+
+    async fn post_body(&mut self, body: &[u8]) -> Result<(), Box<dyn Error>> {
         self.raw.clear();
-        Ok(self.stream.write_all(request(text).as_bytes()).await?)
+        Ok(self.stream.write_all(&[head(body.len()).as_bytes(), body].concat()).await?)
     }
 
     /// Reads the head of an answer and lets go of it.

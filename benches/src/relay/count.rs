@@ -1,61 +1,98 @@
-//! `count`: instructions of a whole server process for each delta.
+//! `count`: instructions of a whole server process for each delta, and for a long conversation.
 
 use std::error::Error;
+use std::path::Path;
 use std::{env, fs, process};
 
-use super::client::Keep;
+use super::client::{Connection, Keep};
 use super::scenario::{Bench, Streams, as_f64};
 use super::server::Target;
 use super::table::say;
 use super::wire::Api;
 use super::wish::Wish;
-use crate::callgrind;
+use crate::callgrind::{self, Counts};
+use crate::stages::{conversation, seals};
 
-/// Counts at full speed and paced, or what is named.
+/// Conversations that are posted one after the other: the first ones fill pools and buffers.
+const POSTS: usize = 2;
+
+/// Counts at full speed, paced and with a long conversation, or what is named.
 pub(super) fn print(wanted: &[&str]) -> Result<(), Box<dyn Error>> {
     let folder = env::temp_dir().join(format!("omniassist-count-{}", process::id()));
     fs::create_dir_all(&folder)?;
-    let counted = rows(wanted, &folder);
+    let counted = tables(wanted, &folder);
     fs::remove_dir_all(&folder)?;
     counted
 }
 
-fn rows(wanted: &[&str], folder: &std::path::Path) -> Result<(), Box<dyn Error>> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    say("| server | speed | instructions a delta | allocations a delta |\n|---|---|---|---|")?;
+fn tables(wanted: &[&str], folder: &Path) -> Result<(), Box<dyn Error>> {
+    let is_wanted = |name| wanted.is_empty() || wanted.contains(&name);
     for (speed, every_us, deltas, connections) in [("full", 0, 2000, 8), ("paced", 20_000, 100, 40)] {
-        if !wanted.is_empty() && !wanted.contains(&speed) {
+        if !is_wanted(speed) {
             continue;
         }
+        say(&format!("\n| {speed} | instructions a delta | allocations a delta |\n|---|---|---|"))?;
         for target in Target::ALL {
-            let mut counts = Vec::new();
-            for deltas in [deltas, 2 * deltas] {
-                let report = folder.join(format!("{}-{speed}-{deltas}", target.name()));
-                let path = report.display().to_string();
-                let bench = Bench::start_counted(
-                    target,
-                    Api::Responses,
-                    Streams { deltas, every_us, token_writes: false },
-                    &path,
-                )?;
-                runtime.block_on(async {
+            row(
+                target,
+                deltas * connections,
+                folder,
+                |times| Streams { deltas: times * deltas, every_us, token_writes: false },
+                async |bench, times| {
                     let answers = bench.ask(connections, 1, Wish::Usual, Keep::default()).await?;
-                    match answers.iter().find(|answer| answer.deltas != deltas) {
-                        Some(answer) => Err(format!("{} deltas came of {deltas}", answer.deltas).into()),
-                        None => Ok::<_, Box<dyn Error>>(()),
+                    match answers.iter().find(|answer| answer.deltas != times * deltas) {
+                        Some(answer) => {
+                            Err(format!("{} deltas came of {}", answer.deltas, times * deltas).into())
+                        }
+                        None => Ok(()),
                     }
-                })?;
-                bench.end()?;
-                counts.push(callgrind::read_file(&report)?);
-            }
-            let [once, twice] = counts.as_slice() else { return Err("not two counts".into()) };
-            let more = as_f64(deltas * connections);
-            #[expect(clippy::cast_precision_loss, reason = "counts stay far below 2^52")]
-            let per = |of: fn(&callgrind::Counts) -> u64| (of(twice) as f64 - of(once) as f64) / more;
-            let (instructions, allocations) =
-                (per(|counts| counts.instructions), per(|counts| counts.allocations));
-            say(&format!("| {} | {speed} | {instructions:.0} | {allocations:.3} |", target.name()))?;
+                },
+            )?;
+        }
+    }
+    if is_wanted("conversation") {
+        let body = conversation::posted(&seals::keys()?)?;
+        say("\n| 1,000 messages | instructions a post | allocations a post |\n|---|---|---|")?;
+        for target in Target::ALL {
+            let streams = Streams { deltas: 1, every_us: 0, token_writes: false };
+            row(
+                target,
+                POSTS,
+                folder,
+                |_| streams,
+                async |bench, times| {
+                    let mut connection = Connection::open(bench.server.address).await?;
+                    for _ in 0..times * POSTS {
+                        connection.ask_body(&body).await?;
+                    }
+                    Ok(())
+                },
+            )?;
         }
     }
     Ok(())
+}
+
+/// Counts the work of a server once and twice, and prints the difference for each of `units`.
+fn row(
+    target: Target,
+    units: usize,
+    folder: &Path,
+    streams: impl Fn(usize) -> Streams,
+    work: impl AsyncFn(&Bench, usize) -> Result<(), Box<dyn Error>>,
+) -> Result<(), Box<dyn Error>> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let count = |times| -> Result<Counts, Box<dyn Error>> {
+        let report = folder.join(target.name());
+        let bench =
+            Bench::start_counted(target, Api::Responses, streams(times), &report.display().to_string())?;
+        runtime.block_on(work(&bench, times))?;
+        bench.end()?;
+        callgrind::read_file(&report)
+    };
+    let (once, twice) = (count(1)?, count(2)?);
+    #[expect(clippy::cast_precision_loss, reason = "counts stay far below 2^52")]
+    let per = |of: fn(&Counts) -> u64| (of(&twice) as f64 - of(&once) as f64) / as_f64(units);
+    let (instructions, allocations) = (per(|counts| counts.instructions), per(|counts| counts.allocations));
+    Ok(say(&format!("| {} | {instructions:.0} | {allocations:.3} |", target.name()))?)
 }

@@ -30,7 +30,7 @@ use wire::Api;
 /// Commands of this part, as the usage names them.
 pub(crate) const USAGE: &str = "omniassist-benches relay [full|paced|requests|memory]... [relay|axum|actix|hyper|axum-traced]...
                         [--writes token] [--pin] [--repeat N]
-       omniassist-benches count [full|paced]
+       omniassist-benches count [full|paced|conversation]
        omniassist-benches disconnects [axum|actix|hyper]... [--runs N]
        omniassist-benches streams [relay|axum|actix|hyper]... [--streams N] [--seconds N] [--stalled N] [--repeat N]
        omniassist-benches scaling [relay|axum|actix|hyper]... [--seconds N] [--most STREAMS]";

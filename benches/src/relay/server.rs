@@ -22,6 +22,7 @@ use serde::Deserialize;
 use super::hosts::{self, Adapter};
 use super::process;
 use super::wire::Api;
+use crate::stages::seals;
 
 /// A server that is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -132,7 +133,7 @@ fn assistant(api: Api, provider: SocketAddr, has_tool: bool) -> Result<Assistant
             Assistant::builder(AnthropicProvider::builder().base_url(base).api_key("k").model("m").build()?)
         }
     };
-    let mut builder = builder.allow_anonymous().limits(limits);
+    let mut builder = builder.allow_anonymous().limits(limits).seal_keys(seals::keys()?);
     if has_tool {
         builder = builder.tool(Tool::new("take", "Takes a text", take));
     }

@@ -32,7 +32,7 @@ const SAID: &str = "It was handed to the carrier on Monday, and is expected at y
 
 /// The body that a client posts: question and answer by turns, every other answer with a tool call, everything that
 /// this server wrote under its seals. About 2 MB.
-fn posted(keys: &SealKeys) -> Outcome<Bytes> {
+pub(crate) fn posted(keys: &SealKeys) -> Outcome<Bytes> {
     let messages: Vec<Message> = (0..MESSAGES / 2)
         .map(|turn| Ok([question(turn), answer(turn, keys)?]))
         .collect::<Outcome<Vec<_>>>()?

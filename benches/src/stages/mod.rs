@@ -7,7 +7,7 @@ mod decode;
 mod encode;
 mod machine;
 mod pipe;
-mod seals;
+pub(crate) mod seals;
 
 use std::error::Error;
 use std::hint::black_box;

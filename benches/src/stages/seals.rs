@@ -15,7 +15,7 @@ use super::Outcome;
 const KB: usize = 1024;
 const ID: BlockId = BlockId(0);
 
-pub(super) fn keys() -> Outcome<SealKeys> {
+pub(crate) fn keys() -> Outcome<SealKeys> {
     Ok(SealKeys::new("2026-11", b"thirty-two bytes that are secret")?)
 }
 
