@@ -43,6 +43,8 @@ pub(crate) struct Guard<'a> {
     bytes: &'a [u8],
     max_depth: usize,
     open: Vec<Open>,
+    /// `true` where a string is a key.
+    awaits_key: bool,
     /// The keys of all objects that are open, those of the innermost last.
     keys: Vec<Cow<'a, [u8]>>,
 }
@@ -50,15 +52,14 @@ pub(crate) struct Guard<'a> {
 impl<'a> Guard<'a> {
     /// Creates the check of the tokens of `bytes`.
     pub(crate) fn new(bytes: &'a [u8], max_depth: usize) -> Self {
-        Self { bytes, max_depth, open: Vec::new(), keys: Vec::new() }
+        Self { bytes, max_depth, open: Vec::new(), awaits_key: false, keys: Vec::new() }
     }
 
     /// Checks the next token.
     pub(crate) fn pass(&mut self, offset: usize, token: Token<'a>) -> Result<()> {
         match token {
             Token::String(quoted) => {
-                if let Some(object) = self.open.last_mut().filter(|open| open.awaits_key) {
-                    object.awaits_key = false;
+                if std::mem::take(&mut self.awaits_key) {
                     self.keys.push(quoted.decode());
                 }
             }
@@ -66,15 +67,15 @@ impl<'a> Guard<'a> {
                 if self.open.len() >= self.max_depth {
                     return Err(Error::limit_exceeded("max_json_depth", self.max_depth, None));
                 }
-                let is_object = mark == b'{';
-                self.open.push(Open { offset, is_object, awaits_key: is_object, first_key: self.keys.len() });
+                self.awaits_key = mark == b'{';
+                let first_key = self.keys.len();
+                self.open.push(Open { offset, is_object: self.awaits_key, first_key });
             }
             Token::Mark(b',') => {
-                if let Some(open) = self.open.last_mut() {
-                    open.awaits_key = open.is_object;
-                }
+                self.awaits_key = self.open.last().is_some_and(|open| open.is_object);
             }
             Token::Mark(b']' | b'}') => {
+                self.awaits_key = false;
                 let Some(closed) = self.open.pop() else { return Ok(()) };
                 if let Some(twice) = self.keys.get_mut(closed.first_key..).and_then(twice) {
                     let error = Error::invalid_field(shown(twice), "a key once", "the key twice");
@@ -93,7 +94,6 @@ impl<'a> Guard<'a> {
 struct Open {
     offset: usize,
     is_object: bool,
-    awaits_key: bool,
     /// The index of its first key.
     first_key: usize,
 }

@@ -33,40 +33,60 @@ impl<'a> Token<'a> {
 
 /// A string of JSON text, with its quotes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Quoted<'a> {
-    bytes: &'a [u8],
-    has_escapes: bool,
-}
+pub(crate) struct Quoted<'a>(pub(crate) &'a [u8]);
 
 impl<'a> Quoted<'a> {
     /// Reads the string at the front. One that does not end takes all bytes.
     fn read(bytes: &'a [u8]) -> Self {
-        let (length, has_escapes) = string_length(bytes);
-        Self { bytes: bytes.get(..length).unwrap_or(bytes), has_escapes }
-    }
-
-    /// Returns the string as it is written.
-    pub(crate) fn as_written(self) -> &'a [u8] {
-        self.bytes
+        Self(bytes.get(..string_length(bytes)).unwrap_or(bytes))
     }
 
     /// Returns the content of the string. Half a surrogate pair becomes the three bytes that it would have in UTF-8
     /// (WTF-8). A string that is not JSON keeps its escapes.
     pub(crate) fn decode(self) -> Cow<'a, [u8]> {
-        let content = self.bytes.strip_prefix(b"\"").unwrap_or_default();
+        let content = self.0.strip_prefix(b"\"").unwrap_or_default();
         let content = content.strip_suffix(b"\"").unwrap_or(content);
-        if !self.has_escapes {
+        if find(b'\\', content).is_none() {
             return Cow::Borrowed(content);
         }
-        let decoded = serde_json::Deserializer::from_slice(self.bytes).deserialize_bytes(Content);
-        decoded.map_or(Cow::Borrowed(content), Cow::Owned)
+        let by_serde = || serde_json::Deserializer::from_slice(self.0).deserialize_bytes(Content).ok();
+        unescape(content).or_else(by_serde).map_or(Cow::Borrowed(content), Cow::Owned)
     }
 
     /// Returns the characters that backslashes escape.
     pub(crate) fn escaped(self) -> impl Iterator<Item = u8> {
-        let searched = if self.has_escapes { self.bytes } else { &[] };
-        memchr::memchr_iter(b'\\', searched).filter_map(|at| self.bytes.get(at + 1).copied())
+        let mut rest = self.0;
+        std::iter::from_fn(move || {
+            let [_, escaped, after @ ..] = rest.get(find(b'\\', rest)?..)? else { return None };
+            rest = after;
+            Some(*escaped)
+        })
     }
+}
+
+/// Replaces escapes of one character. Returns `None` where there are others.
+///
+/// `serde_json` reads all escapes, at twice the cost for text with many line breaks and quotes.
+fn unescape(content: &[u8]) -> Option<Vec<u8>> {
+    let mut decoded = Vec::with_capacity(content.len());
+    let mut rest = content;
+    while let Some(at) = find(b'\\', rest) {
+        let (plain, escape) = rest.split_at_checked(at)?;
+        let [_, escaped, after @ ..] = escape else { return None };
+        decoded.extend_from_slice(plain);
+        decoded.push(match escaped {
+            b'"' | b'\\' | b'/' => *escaped,
+            b'n' => b'\n',
+            b't' => b'\t',
+            b'r' => b'\r',
+            b'b' => b'\x08',
+            b'f' => b'\x0c',
+            _ => return None,
+        });
+        rest = after;
+    }
+    decoded.extend_from_slice(rest);
+    Some(decoded)
 }
 
 /// Reads the content of a string as bytes.
@@ -122,12 +142,15 @@ impl<'a> Iterator for Tokens<'a> {
         let token = match first {
             b'"' => Token::String(Quoted::read(rest)),
             mark @ (b'{' | b'}' | b'[' | b']' | b',' | b':') => Token::Mark(mark),
-            _ => Token::Word(rest.split(|byte| ends_word(*byte)).next()?),
+            _ => {
+                let length = rest.iter().position(|byte| ends_word(*byte)).unwrap_or(rest.len());
+                Token::Word(rest.get(..length)?)
+            }
         };
         self.at = offset
             + match token {
                 Token::Mark(_) => 1,
-                Token::String(quoted) => quoted.bytes.len(),
+                Token::String(quoted) => quoted.0.len(),
                 Token::Word(word) => word.len(),
             };
         Some((offset, token))
@@ -138,43 +161,43 @@ fn ends_word(byte: u8) -> bool {
     byte <= b' ' || matches!(byte, b'{' | b'}' | b'[' | b']' | b',' | b':' | b'"')
 }
 
-/// Returns the length of the string at the front, with its quotes, and `true` if it has escapes. A string that does not
-/// end has no length.
-pub(crate) fn string_length(quoted: &[u8]) -> (usize, bool) {
-    let (mut at, mut has_escapes) = (1, false);
-    while let Some(rest) = quoted.get(at..) {
-        let Some(found) = quote_or_backslash(rest) else { break };
-        at += found;
-        if quoted.get(at) == Some(&b'"') {
-            return (at + 1, has_escapes);
+/// Returns the length of the string at the front, with its quotes. A string that does not end has no length.
+pub(crate) fn string_length(quoted: &[u8]) -> usize {
+    let mut at = 1;
+    while let Some(found) = quoted.get(at..).and_then(|rest| find(b'"', rest)) {
+        let content = quoted.get(1..at + found).unwrap_or_default();
+        at += found + 1;
+        if content.iter().rev().take_while(|byte| **byte == b'\\').count().is_multiple_of(2) {
+            return at;
         }
-        has_escapes = true;
-        at += 2;
     }
-    (usize::MAX, has_escapes)
+    usize::MAX
 }
 
-/// Returns the place of the first quote or backslash.
+/// Returns the place of the first such byte.
 ///
-/// Keys, short values and text with many escapes are found in the first words, before a vector search would have begun.
-fn quote_or_backslash(bytes: &[u8]) -> Option<usize> {
+/// In keys, short values and text with many escapes it is found in the first words, before a vector search would have
+/// begun.
+fn find(byte: u8, bytes: &[u8]) -> Option<usize> {
     const WORDS: usize = 4;
     const ONES: u64 = u64::from_le_bytes([0x01; 8]);
     const HIGH_BITS: u64 = u64::from_le_bytes([0x80; 8]);
-    let (words, _) = bytes.as_chunks();
     let mut searched = 0;
-    for word in words.iter().take(WORDS) {
+    for word in bytes.as_chunks().0.iter().take(WORDS) {
         // Sets the high bit of each byte of the word that is equal to `byte`; above the first, perhaps also of others.
-        let equal = |byte: u8| {
-            let zeros = u64::from_le_bytes(*word) ^ (ONES * u64::from(byte));
-            zeros.wrapping_sub(ONES) & !zeros & HIGH_BITS
-        };
-        match equal(b'"') | equal(b'\\') {
+        let zeros = u64::from_le_bytes(*word) ^ (ONES * u64::from(byte));
+        match zeros.wrapping_sub(ONES) & !zeros & HIGH_BITS {
             0 => searched += word.len(),
             found => return Some(searched + found.trailing_zeros() as usize / 8),
         }
     }
-    memchr::memchr2(b'"', b'\\', bytes.get(searched..)?).map(|at| searched + at)
+    let rest = bytes.get(searched..)?;
+    let found = if rest.len() < 8 {
+        rest.iter().position(|other| *other == byte)
+    } else {
+        memchr::memchr(byte, rest)
+    };
+    found.map(|at| searched + at)
 }
 
 /// Returns the path of the value that begins at `offset`: `items[2].id`. Long keys are cut.

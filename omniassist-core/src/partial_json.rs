@@ -44,7 +44,7 @@ pub fn parse_partial(text: &str) -> Result<Option<Value>> {
 fn without_open_number(text: &[u8]) -> &[u8] {
     let mut outside = text;
     while let Some(quote) = memchr::memchr(b'"', outside) {
-        match outside.get(quote..).and_then(|quoted| quoted.get(string_length(quoted).0..)) {
+        match outside.get(quote..).and_then(|quoted| quoted.get(string_length(quoted)..)) {
             Some(rest) => outside = rest,
             None => return text,
         }

@@ -3,7 +3,7 @@ const EXACT_DIGITS: usize = 15;
 
 /// Writes a JSON number as `JSON.stringify(JSON.parse(text))` does.
 pub(super) fn write(text: &str, out: &mut Vec<u8>) -> Option<()> {
-    if is_short_integer(text) {
+    if is_plain(text) {
         out.extend_from_slice(text.as_bytes());
         return Some(());
     }
@@ -14,14 +14,24 @@ pub(super) fn write(text: &str, out: &mut Vec<u8>) -> Option<()> {
     Some(())
 }
 
-fn is_short_integer(text: &str) -> bool {
-    let digits = text.strip_prefix('-').unwrap_or(text);
-    digits.len() <= EXACT_DIGITS && digits.bytes().all(|byte| byte.is_ascii_digit()) && text != "-0"
+/// Returns `true` for a short number that JavaScript writes in the same way: `17`, `-0.5`, `18.25`.
+fn is_plain(text: &str) -> bool {
+    let number = text.strip_prefix('-').unwrap_or(text).as_bytes();
+    let count = |wanted: fn(&u8) -> bool| number.iter().filter(|byte| wanted(byte)).count();
+    number.len() <= EXACT_DIGITS
+        && match (count(u8::is_ascii_digit), count(|byte| *byte == b'.')) {
+            (digits, 0) => digits == number.len() && text != "-0",
+            // JavaScript leaves out zeros at the end, and writes small fractions with an exponent.
+            (digits, 1) => {
+                digits + 1 == number.len() && !number.ends_with(b"0") && !number.starts_with(b"0.0")
+            }
+            _ => false,
+        }
 }
 
 /// Returns `true` where a double has exactly the value of a JSON number, so that JavaScript keeps it.
 pub(super) fn survives(text: &str) -> bool {
-    if is_short_integer(text) {
+    if is_plain(text) {
         return true;
     }
     let Ok(number) = text.parse::<f64>() else { return false };

@@ -10,8 +10,8 @@ const MAX_DEPTH: usize = 128;
 pub(super) fn write(json: &str, out: &mut Vec<u8>) -> Option<bool> {
     let start = out.len();
     out.reserve(json.len());
-    let mut writer =
-        Writer { tokens: Tokens::of(json.as_bytes()), out, entries: Vec::new(), left_out: false };
+    let tokens = Tokens::of(json.as_bytes());
+    let mut writer = Writer { tokens, out, entries: Vec::new(), posted: Vec::new(), left_out: false };
     let written = writer.next().and_then(|token| writer.value(token, 0));
     let left_out = writer.left_out;
     if written.is_none() {
@@ -25,6 +25,8 @@ struct Writer<'a, 'o> {
     out: &'o mut Vec<u8>,
     /// The entries of all objects that are open, those of the innermost last.
     entries: Vec<Entry<'a>>,
+    /// Scratch space: an object in the order in which it was posted.
+    posted: Vec<u8>,
     left_out: bool,
 }
 
@@ -94,12 +96,15 @@ impl<'a> Writer<'a, '_> {
                 _ => return None,
             };
             let start = self.out.len();
-            string(quoted, self.out);
+            let key = quoted.decode();
+            match key {
+                Cow::Borrowed(_) => self.out.extend_from_slice(quoted.0),
+                Cow::Owned(_) => string(quoted, self.out),
+            }
             self.out.push(b':');
             (self.next()? == Token::Mark(b':')).then_some(())?;
             let token = self.next()?;
             let value = self.value(token, depth)?;
-            let key = quoted.decode();
             has_prototype |= *key == *b"prototype";
             let is_refused = *key == *b"__proto__" || (*key == *b"constructor" && value.has_prototype);
             self.entries.push(Entry { key, start, end: self.out.len(), is_refused });
@@ -125,7 +130,8 @@ impl<'a> Writer<'a, '_> {
         } else {
             entries.sort_by_cached_key(|entry| utf16(&entry.key));
         }
-        let written = self.out.split_off(begin);
+        self.posted.clear();
+        self.posted.extend(self.out.drain(begin..));
         self.out.push(b'{');
         let mut rest = &*entries;
         while let Some((entry, after)) = rest.split_first() {
@@ -137,8 +143,8 @@ impl<'a> Writer<'a, '_> {
             if self.out.len() > begin + 1 {
                 self.out.push(b',');
             }
-            self.out
-                .extend_from_slice(written.get(entry.start - begin..entry.end - begin).unwrap_or_default());
+            let range = entry.start - begin..entry.end - begin;
+            self.out.extend_from_slice(self.posted.get(range).unwrap_or_default());
         }
         self.out.push(b'}');
     }
@@ -146,9 +152,9 @@ impl<'a> Writer<'a, '_> {
 
 /// Writes a string as `JSON.stringify` does.
 fn string(quoted: Quoted<'_>, out: &mut Vec<u8>) {
-    // All other escapes are those of `JSON.stringify`. An escaped backslash before one of these takes the slow way too.
+    // All other escapes are those of `JSON.stringify`.
     if !quoted.escaped().any(|byte| matches!(byte, b'u' | b'/')) {
-        out.extend_from_slice(quoted.as_written());
+        out.extend_from_slice(quoted.0);
         return;
     }
     let content = quoted.decode();

@@ -4,6 +4,7 @@ use serde_json::{Map, Value};
 
 use super::raw::{Raw, kind, kind_of, present};
 use super::tree::{self, TreeBudget};
+use crate::json_tokens::Quoted;
 use crate::{Error, JsonText, Result, Text};
 
 /// The text that posted JSON stands in. Values are shared with it.
@@ -65,15 +66,16 @@ impl<'a> Body<'a> {
     }
 
     fn string(self, raw: Raw<'_>, key: &str) -> Result<Text> {
-        let quoted = raw.get();
-        let content = quoted.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or_default();
-        if memchr::memchr(b'\\', content.as_bytes()).is_none() {
-            return Ok(self.text.slice_ref(content));
+        match Quoted(raw.get().as_bytes()).decode() {
+            Cow::Borrowed(content) => {
+                let content = raw.get().get(1..=content.len());
+                Ok(self.text.slice_ref(content.unwrap_or_default()))
+            }
+            // No other fault is left in text that was walked over before.
+            Cow::Owned(content) => String::from_utf8(content)
+                .map(Text::from)
+                .map_err(|_| Error::invalid_field(key, "a string", "a string with half a surrogate pair")),
         }
-        // The first walk accepts half of a surrogate pair; no other fault is left.
-        let text = serde_json::from_str::<String>(quoted)
-            .map_err(|_| Error::invalid_field(key, "a string", "a string with half a surrogate pair"))?;
-        Ok(text.into())
     }
 
     /// Returns a value as it was written.
