@@ -16,6 +16,15 @@
 //! encoder.encode(&RunEvent::StepStart, &mut out);
 //! assert_eq!(out, "{\"type\":\"start-step\"}\n");
 //! ```
+//!
+//! # Errors of readers
+//!
+//! A request shares its body's buffer and keeps it alive. The readers make the checks of
+//! [`json_guard::check`](crate::json_guard::check), so a body needs no check before. They return an error if:
+//!
+//! - the body is not UTF-8 or not JSON, or an object has a key twice;
+//! - values are nested deeper than [`Limits::max_json_depth`](crate::Limits::max_json_depth), or another limit is exceeded;
+//! - a value has the wrong type, in which case the error has its path.
 
 pub mod ag_ui;
 pub mod ai_sdk;

@@ -1,9 +1,7 @@
 //! State that the client stores and posts back. The reader and the encoder share its form.
 //!
-//! AG-UI's clients keep two things with messages and tool calls that are not theirs, and post both back:
-//! `encryptedValue`, a string that is set as a whole, and `metadata`, an object whose keys are merged. Provider state
-//! and seals go into the first, as the JSON of a metadata map; notes of this dialect go under `omniassist` in the
-//! second.
+//! Provider state and seals go into `encryptedValue`, as the JSON of a metadata map; notes of this dialect go under
+//! `omniassist` in `metadata`.
 
 use std::borrow::Cow;
 

@@ -1,8 +1,6 @@
 //! Names of the messages that one answer is made of.
 //!
-//! AG-UI knows a message for each text, each piece of reasoning and each tool result; a [`Message`](crate::Message) is
-//! the whole answer. The first assistant message of an answer has the answer's own id, all others
-//! `<answer>.<step>.<number>`, so that the answer can be put together again from what the client posts. Numbers never
+//! The first assistant message of an answer has the answer's own id, all others `<answer>.<step>.<number>`. Numbers never
 //! repeat within an answer.
 
 use crate::message::read::check_id;

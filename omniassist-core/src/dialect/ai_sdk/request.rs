@@ -79,19 +79,12 @@ impl<'a, F: Record<'a>> Record<'a> for Extended<'a, F> {
 /// Clients of version 6 and 7 post such a request for an approval that is answered after another question. The
 /// answer replaces that message on the page.
 ///
-/// Other fields are kept as [`extra`](RunRequest::extra). All but `messages` may be absent or null. The
-/// reader also makes the checks of [`json_guard::check`](crate::json_guard::check), so the bytes need no check before.
-///
-/// The request shares the body's buffer and keeps it alive.
+/// Other fields are kept as [`extra`](RunRequest::extra). All but `messages` may be absent or null.
 ///
 /// # Errors
 ///
-/// Returns an error if:
-///
-/// - the body is not UTF-8 or not JSON, or an object has a key twice;
-/// - values are nested deeper than [`Limits::max_json_depth`], or another limit of `limits` is exceeded;
-/// - a value has the wrong type, in which case the error has its path;
-/// - no provider accepts the name or the schema of a declared tool.
+/// Returns an error for what [no reader accepts](crate::dialect#errors-of-readers), and if no provider accepts the name or
+/// the schema of a declared tool.
 pub fn read_request(body: Bytes, limits: &Limits) -> Result<RunRequest> {
     let text = Text::from_utf8(body).map_err(Error::invalid_json)?;
     let budget = TreeBudget::new(limits);
@@ -148,9 +141,7 @@ raw_record! {
 ///
 /// # Errors
 ///
-/// Returns an error when the body is not UTF-8 or not JSON; when a key stands twice in an object, or values are nested deeper than
-/// [`Limits::max_json_depth`]; where a value is not what it should be, with its path; and where a limit of `limits` is
-/// passed.
+/// Returns an error for what [no reader accepts](crate::dialect#errors-of-readers), and for an empty prompt.
 pub fn read_prompt(body: Bytes, limits: &Limits) -> Result<RunRequest> {
     let text = Text::from_utf8(body).map_err(Error::invalid_json)?;
     let budget = TreeBudget::new(limits);

@@ -75,15 +75,10 @@ pub struct ChatRequest {
 /// - More than one choice (`n`), audio output, custom tools and the deprecated `functions` are refused. Other fields
 ///   (`stop`, `seed`, `user`, `logprobs`, …) are skipped.
 ///
-/// The request shares the body's buffer and keeps it alive.
-///
 /// # Errors
 ///
-/// Returns an error if:
+/// Returns an error for what [no reader accepts](crate::dialect#errors-of-readers), and if:
 ///
-/// - the body is not UTF-8 or not JSON, or an object has a key twice;
-/// - values are nested deeper than [`Limits::max_json_depth`], or another limit of `limits` is exceeded;
-/// - a value has the wrong type, in which case the error has its path;
 /// - no provider accepts the name or the schema of a tool;
 /// - the conversation ends with a call that no `tool` message answers.
 pub fn read_request(body: Bytes, limits: &Limits) -> Result<ChatRequest> {

@@ -101,15 +101,10 @@ impl Posted {
 /// The protocol answers a `resume` that leaves an interrupt open, or names one that is not, by `RUN_ERROR`; here it is
 /// an error of the request, before a run begins.
 ///
-/// The request shares the body's buffer and keeps it alive.
-///
 /// # Errors
 ///
-/// Returns an error if:
+/// Returns an error for what [no reader accepts](crate::dialect#errors-of-readers), and if:
 ///
-/// - the body is not UTF-8 or not JSON, or an object has a key twice;
-/// - values are nested deeper than [`Limits::max_json_depth`], or another limit of `limits` is exceeded;
-/// - a value has the wrong type, in which case the error has its path;
 /// - no provider accepts the name or the schema of a tool;
 /// - two different things have the same id, or a result answers no call.
 pub fn read_request(body: Bytes, limits: &Limits) -> Result<Posted> {
