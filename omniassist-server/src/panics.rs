@@ -14,8 +14,11 @@ pub(crate) fn catch<T>(what: &'static str, call: impl FnOnce() -> T) -> Option<T
 }
 
 /// Awaits host code. Logs a panic and returns `None`; `what` is the subject of the log line.
-pub(crate) async fn catch_async<F: Future>(what: &'static str, future: F) -> Option<F::Output> {
-    report(what, AssertUnwindSafe(future).catch_unwind().await)
+pub(crate) fn catch_async<F: Future>(
+    what: &'static str,
+    future: F,
+) -> impl Future<Output = Option<F::Output>> {
+    AssertUnwindSafe(future).catch_unwind().map(move |result| report(what, result))
 }
 
 fn report<T, E>(what: &'static str, result: Result<T, E>) -> Option<T> {

@@ -122,7 +122,9 @@ async fn suggestions_are_a_call_that_the_model_has_to_make() {
 
 #[tokio::test]
 async fn a_run_is_stopped_by_whoever_began_it() {
-    let (service, assistant) = service();
+    let model = ScriptedProvider::new().turn(Turn::pending());
+    let assistant = Assistant::builder(model).allow_anonymous().build().unwrap();
+    let service = AssistantService::new(assistant.clone());
     let stop = |body: &Value, user: &str| post("/copilotkit/agent/default/stop/thread-1", body, user);
     let run = service.handle(post("/copilotkit/agent/default/run", &input(&[user("hi")]), "ada")).await;
     assert_eq!(assistant.live_runs(), 1);

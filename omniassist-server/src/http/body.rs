@@ -1,4 +1,5 @@
 use std::fmt;
+use std::future::poll_fn;
 use std::ops::ControlFlow;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -66,6 +67,15 @@ impl AssistantBody {
 
     pub(super) fn opened(events: EventBody) -> Self {
         Self(Kind::Events(Box::new(events)))
+    }
+
+    /// Begins the work behind a stream before the head of its response is written, and lets the connection to the
+    /// provider send its request first.
+    pub(super) async fn start(&mut self) {
+        if let Kind::Events(events) = &mut self.0 {
+            poll_fn(|cx| Poll::Ready(events.read_source(cx))).await;
+            tokio::task::yield_now().await;
+        }
     }
 }
 

@@ -64,7 +64,8 @@ impl AssistantService {
         }
         let mut body = pin!(DrainBody::new(body));
         let answer = async {
-            let response = self.screen(route, Request::from_parts(parts, body.as_mut())).await;
+            let mut response = self.screen(route, Request::from_parts(parts, body.as_mut())).await;
+            response.body_mut().start().await;
             if !awaits_continue && response.status() != StatusCode::REQUEST_TIMEOUT {
                 body.drain(self.assistant.limits().max_body_bytes.saturating_mul(2)).await;
             }
