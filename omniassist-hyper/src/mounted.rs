@@ -6,6 +6,7 @@ use std::task::{Context, Poll, ready};
 
 use http::Response;
 use http_body::{Body, Frame, SizeHint};
+use http_body_util::Either;
 use omniassist_server::http::{AssistantBody, ServiceFuture};
 use pin_project_lite::pin_project;
 
@@ -46,12 +47,12 @@ where
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         Poll::Ready(match self.project().kind.project() {
             FutureProjection::Assistant { future } => match ready!(future.as_mut().poll(cx)) {
-                Ok(response) => Ok(response.map(|body| MountedBody { kind: BodyKind::Assistant { body } })),
+                Ok(response) => Ok(response.map(|body| MountedBody { body: Either::Left(body) })),
                 Err(never) => match never {},
             },
             FutureProjection::Own { future } => {
                 let response = ready!(future.poll(cx));
-                response.map(|response| response.map(|body| MountedBody { kind: BodyKind::Own { body } }))
+                response.map(|response| response.map(|body| MountedBody { body: Either::Right(body) }))
             }
         })
     }
@@ -69,15 +70,7 @@ pin_project! {
     #[must_use = "a body does nothing unless polled"]
     pub struct MountedBody<B> {
         #[pin]
-        kind: BodyKind<B>,
-    }
-}
-
-pin_project! {
-    #[project = BodyProjection]
-    enum BodyKind<B> {
-        Assistant { body: AssistantBody },
-        Own { #[pin] body: B },
+        body: Either<AssistantBody, B>,
     }
 }
 
@@ -92,28 +85,15 @@ where
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Self::Data>, Self::Error>>> {
-        match self.project().kind.project() {
-            BodyProjection::Assistant { body } => {
-                Pin::new(body).poll_frame(cx).map(|frame| frame.map(|frame| frame.map_err(Into::into)))
-            }
-            BodyProjection::Own { body } => {
-                body.poll_frame(cx).map(|frame| frame.map(|frame| frame.map_err(Into::into)))
-            }
-        }
+        self.project().body.poll_frame(cx)
     }
 
     fn is_end_stream(&self) -> bool {
-        match &self.kind {
-            BodyKind::Assistant { body } => body.is_end_stream(),
-            BodyKind::Own { body } => body.is_end_stream(),
-        }
+        self.body.is_end_stream()
     }
 
     fn size_hint(&self) -> SizeHint {
-        match &self.kind {
-            BodyKind::Assistant { body } => body.size_hint(),
-            BodyKind::Own { body } => body.size_hint(),
-        }
+        self.body.size_hint()
     }
 }
 
