@@ -91,7 +91,6 @@ impl Answer {
         !source.is_empty() && self.cited.insert(source.to_owned())
     }
 
-    /// Returns the id of the next source.
     pub(super) fn source_id(&mut self) -> Text {
         let number = self.sources;
         self.sources += 1;

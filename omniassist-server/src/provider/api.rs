@@ -104,12 +104,13 @@ impl<A: Api> LlmProvider for ApiProvider<A> {
 
     fn stream(&self, mut payload: LlmPayload) -> LlmStream {
         let path = self.api.path(payload.model.as_ref().unwrap_or(&self.model));
-        match path.and_then(|path| Ok((path, self.request_body(&payload)?))) {
-            Ok((path, body)) => {
+        let url = path.and_then(|path| self.endpoint.url(&path));
+        match url.and_then(|url| Ok((url, self.request_body(&payload)?))) {
+            Ok((url, body)) => {
                 let (api, limits) = (Arc::clone(&self.api), Arc::clone(&self.limits));
                 // The transcript is not kept for as long as the answer takes.
                 payload.transcript = Arc::default();
-                self.endpoint.send(&path, body, move || api.decoder(&payload, &limits))
+                self.endpoint.send(url, body, move || api.decoder(&payload, &limits))
             }
             Err(error) => Box::pin(stream::iter([Err(error)])),
         }

@@ -28,23 +28,13 @@
 //! use omniassist_server::{Error, LlmProvider, LlmStream, ProviderErrorKind, Result};
 //! use tokio::sync::mpsc;
 //!
-//! /// A local inference engine: calls back with each piece of text, and stops when told so.
-//! #[derive(Clone)]
-//! struct Engine;
-//!
-//! impl Engine {
-//!     fn write(&self, prompt: &str, mut on_piece: impl FnMut(&str) -> bool) -> std::io::Result<()> {
-//!         for word in prompt.split_inclusive(' ') {
-//!             if !on_piece(word) {
-//!                 break;
-//!             }
-//!         }
-//!         Ok(())
-//!     }
+//! /// Stands for a local inference engine: calls back with each piece of text, and stops when told so.
+//! fn generate(prompt: &str, mut on_piece: impl FnMut(&str) -> bool) -> std::io::Result<()> {
+//!     prompt.split_inclusive(' ').all(|word| on_piece(word));
+//!     Ok(())
 //! }
 //!
 //! struct LocalProvider {
-//!     engine: Engine,
 //!     model: String,
 //! }
 //!
@@ -61,17 +51,16 @@
 //!         // The run may name a model; otherwise the provider's own answers.
 //!         let model = payload.model.clone().unwrap_or(self.model.as_str().into());
 //!         let start = stream::iter([Ok(LlmEvent::Start { id: None, model: Some(model) })]);
-//!         let engine = self.engine.clone();
 //!         // Nothing happens before the stream is polled: the work begins inside `answer`, which is lazy.
-//!         let answer = stream::once(async move { answer(engine, payload) }).flatten();
+//!         let answer = stream::once(async move { answer(payload) }).flatten();
 //!         Box::pin(start.chain(answer))
 //!     }
 //! }
 //!
-//! fn answer(engine: Engine, payload: LlmPayload) -> impl Stream<Item = Result<LlmEvent>> {
+//! fn answer(payload: LlmPayload) -> impl Stream<Item = Result<LlmEvent>> {
 //!     let (sender, receiver) = mpsc::channel(8);
 //!     tokio::task::spawn_blocking(move || {
-//!         let said = engine.write(&prompt(&payload), |piece| {
+//!         let said = generate(&prompt(&payload), |piece| {
 //!             // Dropping the stream drops the receiver: sending fails, and the engine stops.
 //!             sender.blocking_send(Ok(LlmEvent::TextDelta { block: 0, delta: piece.into() })).is_ok()
 //!         });
@@ -89,25 +78,20 @@
 //! /// What the engine reads. A model that calls tools is also told of `payload.tools`, and its calls become
 //! /// `ToolCallStart`, `ToolCallDelta` and, only once a call is complete, `ToolCallEnd`.
 //! fn prompt(payload: &LlmPayload) -> String {
-//!     let mut prompt = String::new();
-//!     for item in payload.transcript.iter() {
-//!         match item {
-//!             TranscriptItem::Text { text, .. } => prompt.push_str(text),
-//!             TranscriptItem::User { content } => {
-//!                 for part in content {
-//!                     if let UserContent::Text { text } = part {
-//!                         prompt.push_str(text);
-//!                     }
-//!                 }
-//!             }
-//!             _ => {}
-//!         }
-//!     }
-//!     prompt
+//!     let said = |part: &UserContent| match part {
+//!         UserContent::Text { text } => text.to_string(),
+//!         _ => String::new(),
+//!     };
+//!     let text = |item: &TranscriptItem| match item {
+//!         TranscriptItem::User { content } => content.iter().map(said).collect(),
+//!         TranscriptItem::Text { text, .. } => text.to_string(),
+//!         _ => String::new(),
+//!     };
+//!     payload.transcript.iter().map(text).collect()
 //! }
 //!
 //! # tokio::runtime::Runtime::new()?.block_on(async {
-//! let provider = LocalProvider { engine: Engine, model: "echo-1".into() };
+//! let provider = LocalProvider { model: "echo-1".into() };
 //! let stream = provider.stream(LlmPayload::new([TranscriptItem::user("one two")]));
 //! let events: Vec<_> = stream.filter_map(|event| future::ready(event.ok())).collect().await;
 //! assert_eq!(events.len(), 4);

@@ -7,6 +7,7 @@ use bytes::Bytes;
 use http::Uri;
 use http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use omniassist_core::{Limits, Text};
+use reqwest::Url;
 use secrecy::{ExposeSecret, SecretString};
 
 use super::error_report::error_from_response;
@@ -15,11 +16,9 @@ use crate::transport::{ProviderRequest, Transport, is_loopback};
 use crate::{Error, Result};
 
 /// The address of an API, the variables of the environment for it, and its defaults.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 pub struct Location {
-    /// The name of the provider in logs.
     pub(super) name: &'static str,
-    /// The default model.
     pub(super) model: Option<&'static str>,
     pub(super) base_url: &'static str,
     pub(super) base_url_variable: &'static str,
@@ -29,7 +28,7 @@ pub struct Location {
 }
 
 /// The header of a key. A key is never sent in the URL, which ends up in logs.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum KeyHeader {
     /// `Authorization: Bearer KEY`.
     Bearer,
@@ -123,7 +122,7 @@ impl Settings {
             headers.insert(header, secret_value("header", value.expose_secret())?);
         }
         Ok(Endpoint {
-            url: format!("{base_url}{path}"),
+            url: parse_url(&format!("{base_url}{path}"))?,
             headers: Arc::new(headers),
             transport: Transport::new(self.limits.clone(), &uri, &self.root_certificates)?,
         })
@@ -151,19 +150,22 @@ impl fmt::Debug for Settings {
 /// The destination of requests.
 #[derive(Clone)]
 pub struct Endpoint {
-    url: String,
+    url: Url,
     headers: Arc<HeaderMap>,
     transport: Transport,
 }
 
 impl Endpoint {
-    /// Sends a request to a path below the endpoint's own. The caller has checked that nothing in `path` can lead
+    /// Returns the address of a path below the endpoint's own. The caller has checked that nothing in `path` can lead
     /// elsewhere.
-    pub(super) fn send<D>(&self, path: &str, body: Bytes, decoder: D) -> LlmStream
+    pub(super) fn url(&self, path: &str) -> Result<Url> {
+        if path.is_empty() { Ok(self.url.clone()) } else { parse_url(&format!("{}{path}", self.url)) }
+    }
+
+    pub(super) fn send<D>(&self, url: Url, body: Bytes, decoder: D) -> LlmStream
     where
         D: Fn() -> Box<dyn WireDecoder> + Send + Sync + 'static,
     {
-        let url = format!("{}{path}", self.url);
         let request = ProviderRequest { url, headers: Arc::clone(&self.headers), body };
         // The transport removes the values of sensitive headers from the provider's texts.
         self.transport.stream(request, decoder, error_from_response)
@@ -172,11 +174,14 @@ impl Endpoint {
 
 impl fmt::Debug for Endpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Endpoint").field("url", &self.url).finish_non_exhaustive()
+        f.debug_struct("Endpoint").field("url", &self.url.as_str()).finish_non_exhaustive()
     }
 }
 
-/// Reads a base URL.
+fn parse_url(url: &str) -> Result<Url> {
+    Url::parse(url).map_err(|source| Error::configuration("`base_url` is not a URL").with_source(source))
+}
+
 fn check_base_url(url: &str) -> Result<Uri> {
     let wrong = |why: &'static str| Error::configuration(why);
     // `Uri` drops a fragment silently.

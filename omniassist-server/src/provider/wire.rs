@@ -19,11 +19,25 @@ pub trait EventReader: Send {
     /// Reads an event. `name` is empty if the stream gave none.
     fn event(&mut self, name: &str, data: &Text, out: &mut EventBuf<LlmEvent>) -> Result<()>;
 
-    /// Reads the end of the body.
     fn end(&mut self, out: &mut EventBuf<LlmEvent>) -> Result<()>;
 }
 
-/// A decoder of one API's event stream. The types of the decoders are its aliases.
+/// A decoder of one API's event stream, for programs that have the bytes: a gateway, a test, a benchmark. The types of the
+/// decoders are its aliases.
+///
+/// ```
+/// use bytes::Bytes;
+/// use omniassist_server::core::{EventBuf, Limits, LlmEvent};
+/// use omniassist_server::provider::WireDecoder;
+/// use omniassist_server::provider::openai::ChatDecoder;
+///
+/// let mut decoder = ChatDecoder::new(&Limits::default(), "a1");
+/// let mut events = EventBuf::new();
+/// decoder.feed(Bytes::from_static(b"data: {\"choices\":[{\"delta\":{\"content\":\"Hi\"}}]}\n\n"), &mut events)?;
+/// assert!(matches!(events.pop(), Some(LlmEvent::Start { .. })));
+/// assert_eq!(events.pop(), Some(LlmEvent::TextDelta { block: 0, delta: "Hi".into() }));
+/// # Ok::<(), omniassist_server::Error>(())
+/// ```
 pub struct ApiDecoder<R> {
     reader: R,
     sse: SseDecoder,

@@ -3,6 +3,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use http::HeaderMap;
+use reqwest::Url;
 
 use crate::Error;
 
@@ -10,7 +11,7 @@ use crate::Error;
 #[derive(Clone)]
 pub(crate) struct ProviderRequest {
     /// Absolute URL. Never holds a credential.
-    pub(crate) url: String,
+    pub(crate) url: Url,
     /// Headers, the credential's among them (marked sensitive).
     pub(crate) headers: Arc<HeaderMap>,
     /// The JSON body.

@@ -1,6 +1,7 @@
 //! Requests to the Messages API.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use bytes::Bytes;
 use omniassist_core::{LlmPayload, Text, ToolChoice};
@@ -47,9 +48,10 @@ pub(super) fn encode(api: &MessagesApi, model: &Text, payload: &LlmPayload) -> R
     body.optional("thinking", plan.thinking);
     let schema = payload.options.response_schema.as_ref();
     let format = schema.map(|(_, schema)| json!({"type": "json_schema", "schema": schema::answer(schema)}));
-    if plan.effort.is_some() || format.is_some() {
-        body.field("output_config", &OutputConfig { effort: plan.effort, format });
-    }
+    let effort = plan.effort.map(|effort| ("effort", effort.into()));
+    let config: BTreeMap<_, Value> =
+        effort.into_iter().chain(format.map(|format| ("format", format))).collect();
+    body.optional("output_config", (!config.is_empty()).then_some(config));
     body.optional("temperature", plan.temperature);
     body.optional("top_p", plan.top_p);
     if !payload.tools.is_empty() {
@@ -72,14 +74,6 @@ pub(super) fn encode(api: &MessagesApi, model: &Text, payload: &LlmPayload) -> R
     }
     body.field("messages", &messages);
     body.finish()
-}
-
-#[derive(Serialize)]
-struct OutputConfig<'a> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    effort: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    format: Option<Value>,
 }
 
 #[derive(Serialize)]

@@ -135,25 +135,7 @@ impl Api for encode::MessagesApi {
     }
 }
 
-/// Reads the event stream of the Messages API. For programs that have the bytes: a gateway, a test, a benchmark.
-///
-/// ```
-/// use bytes::Bytes;
-/// use omniassist_server::core::{EventBuf, Limits, LlmEvent};
-/// use omniassist_server::provider::WireDecoder;
-/// use omniassist_server::provider::anthropic::AnthropicDecoder;
-///
-/// let mut decoder = AnthropicDecoder::new(&Limits::default());
-/// let mut events = EventBuf::new();
-/// for data in [
-///     r#"{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}"#,
-///     r#"{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Hi"}}"#,
-/// ] {
-///     decoder.feed(Bytes::from(format!("data: {data}\n\n")), &mut events)?;
-/// }
-/// assert_eq!(events.pop(), Some(LlmEvent::TextDelta { block: 0, delta: "Hi".into() }));
-/// # Ok::<(), omniassist_server::Error>(())
-/// ```
+/// Reads the event stream of the Messages API; see [`ApiDecoder`] for an example.
 pub type AnthropicDecoder = ApiDecoder<decode::Reader>;
 
 impl AnthropicDecoder {

@@ -45,17 +45,14 @@ pub(super) fn answer(schema: &Value) -> Value {
         let value = match name.as_str() {
             name if BOUNDS.contains(&name) || name == "$schema" => continue,
             "format" if !value.as_str().is_some_and(|format| FORMATS.contains(&format)) => continue,
-            "properties" | "$defs" | "definitions" => match value {
-                Value::Object(schemas) => {
-                    schemas.iter().map(|(name, schema)| (name.clone(), answer(schema))).collect()
+            "properties" | "$defs" | "definitions" | "anyOf" | "allOf" | "oneOf" => match value {
+                Value::Object(named) => {
+                    named.iter().map(|(name, schema)| (name.clone(), answer(schema))).collect()
                 }
-                other => other.clone(),
-            },
-            "items" => answer(value),
-            "anyOf" | "allOf" | "oneOf" => match value {
                 Value::Array(schemas) => schemas.iter().map(answer).collect(),
                 other => other.clone(),
             },
+            "items" => answer(value),
             _ => value.clone(),
         };
         // Of the ways to choose between schemas the API knows this one.

@@ -36,8 +36,8 @@ impl ServerToolUses {
                 TranscriptItem::User { .. } => uses.lost.extend(open.drain()),
                 TranscriptItem::ProviderItem { provider, item } if *provider == metadata::STATE.0 => {
                     match head(item) {
-                        Some(Id::Use(id)) => drop(open.insert(id)),
-                        Some(Id::Result(id)) => drop(open.remove(&id)),
+                        Some((id, false)) => drop(open.insert(id)),
+                        Some((id, true)) => drop(open.remove(&id)),
                         None => {}
                     }
                 }
@@ -50,23 +50,16 @@ impl ServerToolUses {
     /// Returns `true` if this block, the next one of the conversation, goes back.
     pub(super) fn takes_back(&mut self, item: &JsonText) -> bool {
         match head(item) {
-            Some(Id::Use(id)) => !self.lost.contains(&id) && self.used.insert(id),
-            Some(Id::Result(id)) => self.used.remove(&id),
+            Some((id, false)) => !self.lost.contains(&id) && self.used.insert(id),
+            Some((id, true)) => self.used.remove(&id),
             None => false,
         }
     }
 }
 
-enum Id {
-    Use(Text),
-    Result(Text),
-}
-
-fn head(item: &JsonText) -> Option<Id> {
+/// The id of a use, and `true` if the block is its result.
+fn head(item: &JsonText) -> Option<(Text, bool)> {
     let head: Head<'_> = serde_json::from_str(item.as_str()).ok()?;
-    match (head.tool_use_id.to_text(), head.id.to_text()) {
-        (Some(id), _) => Some(Id::Result(id)),
-        (None, Some(id)) => Some(Id::Use(id)),
-        (None, None) => None,
-    }
+    let of_result = head.tool_use_id.to_text().map(|id| (id, true));
+    of_result.or_else(|| Some((head.id.to_text()?, false)))
 }

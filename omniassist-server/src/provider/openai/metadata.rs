@@ -4,7 +4,6 @@ use crate::provider::metadata::Namespace;
 
 /// The first level: whose state it is.
 pub(super) const STATE: Namespace = Namespace("openai");
-/// Id of the output item.
 pub(super) const ITEM_ID: &str = "itemId";
 /// The model's thoughts, readable to the provider only.
 pub(super) const ENCRYPTED_CONTENT: &str = "reasoningEncryptedContent";

@@ -43,10 +43,11 @@ pub const DEFAULT_CHAT_MODEL: &str = "gpt-4.1-mini";
 /// assert_eq!(Vendor::of_base_url("https://api.groq.com/openai/v1"), Some(Vendor::GROQ));
 /// # Ok::<(), omniassist_server::Error>(())
 /// ```
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Vendor(&'static Row);
 
 /// One server.
+#[derive(PartialEq, Eq)]
 struct Row {
     location: Location,
     /// Hosts that are this server's; one that begins with a dot stands for all below it.
@@ -57,7 +58,7 @@ struct Row {
 }
 
 /// The differences of requests.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Quirks {
     /// The name of the field that caps the answer.
     pub(super) max_tokens: &'static str,
@@ -78,7 +79,7 @@ pub(super) struct Quirks {
 }
 
 /// The form of the reasoning effort.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Effort {
     /// `reasoning_effort`.
     Field,
@@ -91,7 +92,7 @@ pub(super) enum Effort {
 }
 
 /// The form of the ids of tool calls.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ids {
     Any,
     /// No longer than this.
@@ -101,7 +102,7 @@ pub(super) enum Ids {
 }
 
 /// The abilities of `response_format`.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Format {
     JsonSchema,
     /// JSON without a schema, which stands in the system prompt instead.
@@ -361,14 +362,6 @@ impl Vendor {
         self.0.quirks
     }
 }
-
-impl PartialEq for Vendor {
-    fn eq(&self, other: &Self) -> bool {
-        self.name() == other.name()
-    }
-}
-
-impl Eq for Vendor {}
 
 impl fmt::Debug for Vendor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,6 +1,7 @@
 //! The reader of a Chat Completions stream.
 
 use std::collections::HashSet;
+use std::mem;
 
 use omniassist_core::event::Source;
 use omniassist_core::{EventBuf, FinishReason, JsonText, Limits, LlmEvent, Text};
@@ -64,23 +65,14 @@ impl Reader {
             self.choice(choice, data, out)?;
         }
         // Both lists are repeated in every chunk and only ever grow.
-        if let Some(results) = chunk.search_results {
-            let length = results.get().len();
-            if length > self.results_seen {
-                self.results_seen = length;
-                let results = serde_json::from_str::<Few<UrlCitation<'_>>>(results.get());
-                for result in results.unwrap_or_default() {
-                    self.source(result.url.as_str(), result.title.to_text(), out);
-                }
+        if let Some(results) = longer(chunk.search_results, &mut self.results_seen) {
+            for result in serde_json::from_str::<Few<UrlCitation<'_>>>(results).unwrap_or_default() {
+                self.source(result.url.as_str(), result.title.to_text(), out);
             }
         }
-        if let Some(citations) = chunk.citations {
-            let length = citations.get().len();
-            if length > self.citations_seen {
-                self.citations_seen = length;
-                for url in serde_json::from_str::<Vec<String>>(citations.get()).unwrap_or_default() {
-                    self.source(&url, None, out);
-                }
+        if let Some(citations) = longer(chunk.citations, &mut self.citations_seen) {
+            for url in serde_json::from_str::<Vec<String>>(citations).unwrap_or_default() {
+                self.source(&url, None, out);
             }
         }
         Ok(())
@@ -304,6 +296,12 @@ impl EventReader for Reader {
         }
         self.conclude(out)
     }
+}
+
+/// Returns a list that is longer than it was before.
+fn longer<'a>(list: Option<&'a RawValue>, seen: &mut usize) -> Option<&'a str> {
+    let list = list?.get();
+    (mem::replace(seen, list.len().max(*seen)) < list.len()).then_some(list)
 }
 
 /// A finish word in one vocabulary.

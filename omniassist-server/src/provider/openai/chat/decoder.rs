@@ -3,24 +3,9 @@ use omniassist_core::{Limits, LlmPayload, Text};
 use super::{constrained, decode};
 use crate::provider::ApiDecoder;
 
-/// Reads the event stream of Chat Completions. For those who bring the bytes themselves: a gateway, a test, a
-/// benchmark.
+/// Reads the event stream of Chat Completions; see [`ApiDecoder`] for an example.
 ///
 /// Only the first of several choices (`n` above 1) is read.
-///
-/// ```
-/// use bytes::Bytes;
-/// use omniassist_server::core::{EventBuf, Limits, LlmEvent};
-/// use omniassist_server::provider::WireDecoder;
-/// use omniassist_server::provider::openai::ChatDecoder;
-///
-/// let mut decoder = ChatDecoder::new(&Limits::default(), "a1");
-/// let mut events = EventBuf::new();
-/// decoder.feed(Bytes::from_static(b"data: {\"choices\":[{\"delta\":{\"content\":\"Hi\"}}]}\n\n"), &mut events)?;
-/// assert!(matches!(events.pop(), Some(LlmEvent::Start { .. })));
-/// assert_eq!(events.pop(), Some(LlmEvent::TextDelta { block: 0, delta: "Hi".into() }));
-/// # Ok::<(), omniassist_server::Error>(())
-/// ```
 pub type ChatDecoder = ApiDecoder<decode::Reader>;
 
 impl ChatDecoder {

@@ -36,7 +36,6 @@ impl Details {
         Some(std::mem::take(&mut self.entries).into_iter().map(Value::Object).collect())
     }
 
-    /// The same as the state of a block.
     pub(super) fn take_state(&mut self) -> Option<ProviderMetadata> {
         metadata::STATE.state(self.take().map(|details| (metadata::REASONING_DETAILS, details)))
     }

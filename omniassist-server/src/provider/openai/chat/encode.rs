@@ -1,6 +1,7 @@
 //! Requests to Chat Completions.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use bytes::Bytes;
 use omniassist_core::event::CallKind;
@@ -166,27 +167,12 @@ enum UserMessage<'a> {
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Part<'a> {
     Text { text: Text },
-    ImageUrl { image_url: Url<'a> },
-    InputAudio { input_audio: Audio<'a> },
-    File { file: File<'a> },
+    ImageUrl { image_url: Fields<'a> },
+    InputAudio { input_audio: Fields<'a> },
+    File { file: Fields<'a> },
 }
 
-#[derive(Serialize)]
-struct Url<'a> {
-    url: &'a Text,
-}
-
-#[derive(Serialize)]
-struct Audio<'a> {
-    data: &'a str,
-    format: &'static str,
-}
-
-#[derive(Serialize)]
-struct File<'a> {
-    filename: &'a str,
-    file_data: &'a Text,
-}
+type Fields<'a> = BTreeMap<&'static str, &'a str>;
 
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
@@ -308,7 +294,7 @@ fn part(content: &UserContent) -> Option<Part<'_>> {
         _ => return None,
     };
     if media_type.starts_with("image/") {
-        return Some(Part::ImageUrl { image_url: Url { url } });
+        return Some(Part::ImageUrl { image_url: [("url", url.as_str())].into() });
     }
     let base64 = url.strip_prefix("data:").and_then(|rest| rest.split_once(";base64,")).map(|(_, data)| data);
     let audio = match media_type.as_str() {
@@ -317,9 +303,12 @@ fn part(content: &UserContent) -> Option<Part<'_>> {
         _ => None,
     };
     Some(match (base64, audio) {
-        (Some(data), Some(format)) => Part::InputAudio { input_audio: Audio { data, format } },
+        (Some(data), Some(format)) => {
+            Part::InputAudio { input_audio: [("data", data), ("format", format)].into() }
+        }
         (Some(_), None) => {
-            Part::File { file: File { filename: filename.as_deref().unwrap_or("file"), file_data: url } }
+            let filename = filename.as_deref().unwrap_or("file");
+            Part::File { file: [("file_data", url.as_str()), ("filename", filename)].into() }
         }
         // This API takes no file by its address; the model at least hears of it.
         (None, _) => {

@@ -40,7 +40,6 @@ impl<'a> CallIds<'a> {
         Self { changed }
     }
 
-    /// The id to send for this one.
     pub(super) fn get<'b>(&'b self, id: &'b Text) -> &'b str {
         self.changed.get(id.as_str()).map_or(id.as_str(), String::as_str)
     }

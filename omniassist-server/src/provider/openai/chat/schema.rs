@@ -111,7 +111,6 @@ pub(super) fn normalise<'a>(
 struct Walk<'a, 'b> {
     root: &'a Value,
     rules: Rules,
-    /// The references that are being followed.
     open: Vec<&'a str>,
     depth: usize,
     budget: &'b mut Budget,
@@ -132,7 +131,6 @@ impl<'a> Walk<'a, '_> {
         Ok(schema)
     }
 
-    /// Copies a value as it is.
     fn copy(&mut self, value: &Value) -> Result<Value, TooLarge> {
         if self.rules.inline {
             self.budget.take_value(value)?;

@@ -138,13 +138,7 @@ pub(super) struct ContentPart<'a> {
     #[serde(rename = "type")]
     pub(super) kind: Str<'a>,
     pub(super) text: Str<'a>,
-    pub(super) thinking: Few<ThinkingPart<'a>>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, bound(deserialize = "'de: 'a"))]
-pub(super) struct ThinkingPart<'a> {
-    pub(super) text: Str<'a>,
+    pub(super) thinking: Few<ReasoningDetail<'a>>,
 }
 
 impl Default for Content<'_> {

@@ -55,7 +55,7 @@ impl Reader {
     /// an item of another id or kind, names a new one.
     fn known(&self, index: Option<u64>, item: &Item<'_>) -> Option<usize> {
         let at = self.items.position(index, item.id.as_str())?;
-        let state = self.items.get(at)?;
+        let state = self.items.0.get(at)?;
         let same_kind = match state.kind {
             ItemKind::Message(_) => item.kind.as_str() == "message",
             ItemKind::Reasoning(_) => item.kind.as_str() == "reasoning",
@@ -89,7 +89,6 @@ impl Reader {
         ItemKind::Call(CallState { number, kind, arguments: String::new(), given: None, ended: false })
     }
 
-    /// A piece of visible text or reasoning.
     fn part_delta(&mut self, place: Place<'_>, delta: Text, out: &mut Out) {
         if delta.is_empty() {
             return;
@@ -100,7 +99,7 @@ impl Reader {
             _ => false,
         };
         let open = self.items.position_open(place.index, place.id);
-        let at = open.filter(|at| self.items.get(*at).is_some_and(wanted)).unwrap_or_else(|| {
+        let at = open.filter(|at| self.items.0.get(*at).is_some_and(wanted)).unwrap_or_else(|| {
             // Text of an item that was never announced is still text.
             let blocks = Blocks::default();
             let kind = match place.key.is_reasoning() {
@@ -110,23 +109,18 @@ impl Reader {
             self.items.push(ItemState { index: place.index, id: place.id.to_owned(), kind, done: false })
         });
         if let Some(ItemState { kind: ItemKind::Message(blocks) | ItemKind::Reasoning(blocks), .. }) =
-            self.items.get_mut(at)
+            self.items.0.get_mut(at)
         {
-            let block = blocks.open(place.key, &mut self.answer);
-            out.push(match place.key {
-                PartKey::Text(_) => LlmEvent::TextDelta { block, delta },
-                PartKey::Refusal(_) => LlmEvent::RefusalDelta { block, delta },
-                PartKey::Summary(_) | PartKey::Reasoning(_) => LlmEvent::ReasoningDelta { block, delta },
-            });
+            out.push(blocks.open(place.key, &mut self.answer).delta(delta));
         }
     }
 
     /// The whole of a part: news only where its deltas were not sent.
     fn part_done(&mut self, place: Place<'_>, text: Text, out: &mut Out) {
-        let item = self.items.position(place.index, place.id).and_then(|at| self.items.get(at));
+        let item = self.items.position(place.index, place.id).and_then(|at| self.items.0.get(at));
         let seen = item.is_some_and(|item| match &item.kind {
             ItemKind::Message(blocks) | ItemKind::Reasoning(blocks) => {
-                item.done || blocks.block(place.key).is_some()
+                item.done || blocks.part(place.key).is_some()
             }
             _ => true,
         });
@@ -179,7 +173,7 @@ impl Reader {
             None => self.open_item(index, &item, out),
         };
         let (answer, max_arguments) = (&mut self.answer, self.max_arguments);
-        let Some(state) = self.items.get_mut(at).filter(|state| !state.done) else { return Ok(()) };
+        let Some(state) = self.items.0.get_mut(at).filter(|state| !state.done) else { return Ok(()) };
         state.done = true;
         let mut cited = 0;
         match &mut state.kind {
@@ -267,12 +261,12 @@ impl Reader {
         data: &Text,
         out: &mut Out,
     ) -> Result<()> {
-        if healthy && (self.items.is_empty() || self.items.open().next().is_some()) {
-            let none_seen = self.items.is_empty();
+        if healthy && (self.items.0.is_empty() || self.items.open().next().is_some()) {
+            let none_seen = self.items.0.is_empty();
             for (position, raw) in response.output.iter().enumerate() {
                 let item: Item<'_> = serde_json::from_str(raw.get()).map_err(broken_json)?;
                 let index = u64::try_from(position).ok();
-                let at = self.known(index, &item).and_then(|at| self.items.get(at));
+                let at = self.known(index, &item).and_then(|at| self.items.0.get(at));
                 if none_seen || at.is_some_and(|state| !state.done) {
                     self.item_done(index, raw, data, out)?;
                 }
@@ -281,14 +275,9 @@ impl Reader {
         for item in self.items.open() {
             item.done = true;
             match &mut item.kind {
-                ItemKind::Message(blocks) => {
+                ItemKind::Message(blocks) | ItemKind::Reasoning(blocks) => {
                     for part in &blocks.parts {
-                        out.push(LlmEvent::TextEnd { block: part.block, metadata: None });
-                    }
-                }
-                ItemKind::Reasoning(blocks) => {
-                    for part in &blocks.parts {
-                        out.push(LlmEvent::ReasoningEnd { block: part.block, metadata: None });
+                        out.push(part.end(None));
                     }
                 }
                 ItemKind::Call(call) => {

@@ -92,14 +92,6 @@ fn choice(choice: &ToolChoice) -> Option<Value> {
 }
 
 #[derive(Serialize)]
-#[serde(untagged)]
-enum Entry<'a> {
-    Own(InputItem<'a>),
-    /// Something that the API ran itself, as it wrote it.
-    Provider(&'a JsonText),
-}
-
-#[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum InputItem<'a> {
     Message {
@@ -142,6 +134,9 @@ enum InputItem<'a> {
         call_id: &'a Text,
         output: Text,
     },
+    /// Something that the API ran itself, as it wrote it.
+    #[serde(untagged)]
+    Provider(&'a JsonText),
 }
 
 #[derive(Serialize)]
@@ -171,7 +166,7 @@ enum Content<'a> {
     },
 }
 
-fn input(transcript: &[TranscriptItem], replay_ids: bool) -> Vec<Entry<'_>> {
+fn input(transcript: &[TranscriptItem], replay_ids: bool) -> Vec<InputItem<'_>> {
     let mut input = Input {
         items: Vec::with_capacity(transcript.len()),
         last_item: None,
@@ -183,7 +178,7 @@ fn input(transcript: &[TranscriptItem], replay_ids: bool) -> Vec<Entry<'_>> {
         input.push(item);
     }
     let mut items = input.items;
-    items.retain(|item| !matches!(item, Entry::Own(InputItem::Reasoning { encrypted_content: "", .. })));
+    items.retain(|item| !matches!(item, InputItem::Reasoning { encrypted_content: "", .. }));
     items
 }
 
@@ -194,7 +189,7 @@ fn input(transcript: &[TranscriptItem], replay_ids: bool) -> Vec<Entry<'_>> {
 /// Ids are therefore sent where that reasoning item is sent, and left out elsewhere; without them an item is taken as
 /// it is.
 struct Input<'a> {
-    items: Vec<Entry<'a>>,
+    items: Vec<InputItem<'a>>,
     /// The output item that the last entry of `items` was, where the next part of the same item is merged into it.
     last_item: Option<&'a str>,
     /// `true` if a reasoning item of this turn was sent.
@@ -211,7 +206,7 @@ impl<'a> Input<'a> {
                 self.last_item = None;
                 let content = content.iter().filter_map(user_content).collect();
                 let (role, id, status, phase) = ("user", None, None, None);
-                self.own(InputItem::Message { role, id, status, content, phase });
+                self.items.push(InputItem::Message { role, id, status, content, phase });
             }
             TranscriptItem::Text { text, metadata } => self.text(text, metadata.as_ref()),
             TranscriptItem::Reasoning { text, metadata } => self.reasoning(text, metadata.as_ref()),
@@ -224,27 +219,21 @@ impl<'a> Input<'a> {
         }
     }
 
-    fn own(&mut self, item: InputItem<'a>) {
-        self.items.push(Entry::Own(item));
-    }
-
     /// An item that the API ran has no form without its id, so it goes only where ids go, and not where the reasoning
     /// that led to it is missing.
     fn provider_item(&mut self, item: &'a JsonText) {
-        let of_turn = |entry: &&Entry<'_>| match entry {
-            Entry::Own(InputItem::Message { role, .. }) => *role != "user",
-            Entry::Own(InputItem::FunctionCallOutput { .. } | InputItem::CustomToolCallOutput { .. }) => {
-                false
-            }
+        let of_turn = |item: &&InputItem<'_>| match item {
+            InputItem::Message { role, .. } => *role != "user",
+            InputItem::FunctionCallOutput { .. } | InputItem::CustomToolCallOutput { .. } => false,
             _ => true,
         };
-        let is_unsent = |entry: &Entry<'_>| {
-            matches!(entry, Entry::Own(InputItem::Reasoning { id, encrypted_content, .. })
+        let is_unsent = |item: &InputItem<'_>| {
+            matches!(item, InputItem::Reasoning { id, encrypted_content, .. }
                 if id.is_none() || encrypted_content.is_empty())
         };
         if self.replay_ids && !self.items.iter().rev().take_while(of_turn).any(is_unsent) {
             self.last_item = None;
-            self.items.push(Entry::Provider(item));
+            self.items.push(InputItem::Provider(item));
         }
     }
 
@@ -253,14 +242,13 @@ impl<'a> Input<'a> {
         let item_id = metadata::STATE.text(state, metadata::ITEM_ID);
         if item_id.is_some()
             && item_id == self.last_item
-            && let Some(Entry::Own(InputItem::Message { role: "assistant", content, .. })) =
-                self.items.last_mut()
+            && let Some(InputItem::Message { role: "assistant", content, .. }) = self.items.last_mut()
         {
             content.push(part);
             return;
         }
         self.last_item = item_id;
-        self.own(InputItem::Message {
+        self.items.push(InputItem::Message {
             role: "assistant",
             id: self.id(item_id, "msg"),
             status: Some("completed"),
@@ -280,8 +268,7 @@ impl<'a> Input<'a> {
         self.ids |= id.is_some() && !sealed.is_empty();
         if item_id.is_some()
             && item_id == self.last_item
-            && let Some(Entry::Own(InputItem::Reasoning { summary, encrypted_content, .. })) =
-                self.items.last_mut()
+            && let Some(InputItem::Reasoning { summary, encrypted_content, .. }) = self.items.last_mut()
         {
             summary.extend(part);
             if !sealed.is_empty() {
@@ -291,7 +278,7 @@ impl<'a> Input<'a> {
         }
         self.last_item = item_id;
         let summary = part.into_iter().collect();
-        self.own(InputItem::Reasoning { id, summary, encrypted_content: sealed });
+        self.items.push(InputItem::Reasoning { id, summary, encrypted_content: sealed });
     }
 
     fn call(&mut self, call: &'a ToolCall) {
@@ -313,14 +300,14 @@ impl<'a> Input<'a> {
                 InputItem::CustomToolCall { id: self.id(id, "ctc"), call_id, name, input }
             }
         };
-        self.own(item);
+        self.items.push(item);
     }
 
     fn result(&mut self, result: &'a ToolResult) {
         self.last_item = None;
         self.ids = false;
         let (call_id, output) = (&result.call_id, result.output_text());
-        self.own(if self.custom.contains(call_id) {
+        self.items.push(if self.custom.contains(call_id) {
             InputItem::CustomToolCallOutput { call_id, output }
         } else {
             let status = if result.is_error { "incomplete" } else { "completed" };

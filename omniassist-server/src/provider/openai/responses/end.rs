@@ -17,24 +17,17 @@ use crate::{Error, ProviderErrorKind, Result};
 
 type Out = EventBuf<LlmEvent>;
 
-/// Ends the blocks of a message.
 pub(super) fn message(blocks: &mut Blocks, item: &Item<'_>, answer: &mut Answer, out: &mut Out) {
     if blocks.parts.is_empty() {
         for (position, content) in (0..).zip(item.content.iter()) {
-            if let Some(delta) = content.text.to_text() {
-                let block = blocks.open(PartKey::Text(position), answer);
-                out.push(LlmEvent::TextDelta { block, delta });
-            }
-            if let Some(delta) = content.refusal.to_text() {
-                let block = blocks.open(PartKey::Refusal(position), answer);
-                out.push(LlmEvent::RefusalDelta { block, delta });
-            }
+            blocks.fill(PartKey::Text(position), &content.text, answer, out);
+            blocks.fill(PartKey::Refusal(position), &content.refusal, answer, out);
         }
     }
     let metadata =
         item_metadata(item.id.as_str(), item.phase.non_empty().map(|phase| (metadata::PHASE, phase)));
     for part in &blocks.parts {
-        out.push(LlmEvent::TextEnd { block: part.block, metadata: metadata.clone() });
+        out.push(part.end(metadata.clone()));
     }
 }
 
@@ -43,13 +36,11 @@ pub(super) fn message(blocks: &mut Blocks, item: &Item<'_>, answer: &mut Answer,
 /// no part of the summary when the item is sent back.
 pub(super) fn reasoning(blocks: &mut Blocks, item: &Item<'_>, answer: &mut Answer, out: &mut Out) {
     if blocks.parts.is_empty() {
-        let summary = (0..).zip(item.summary.iter()).map(|(at, part)| (PartKey::Summary(at), part));
-        let content = (0..).zip(item.content.iter()).map(|(at, part)| (PartKey::Reasoning(at), part));
-        for (key, part) in summary.chain(content) {
-            if let Some(delta) = part.text.to_text() {
-                let block = blocks.open(key, answer);
-                out.push(LlmEvent::ReasoningDelta { block, delta });
-            }
+        for (at, part) in (0..).zip(item.summary.iter()) {
+            blocks.fill(PartKey::Summary(at), &part.text, answer, out);
+        }
+        for (at, part) in (0..).zip(item.content.iter()) {
+            blocks.fill(PartKey::Reasoning(at), &part.text, answer, out);
         }
     }
     let encrypted = item.encrypted_content.non_empty();
@@ -67,8 +58,7 @@ pub(super) fn reasoning(blocks: &mut Blocks, item: &Item<'_>, answer: &mut Answe
         if matches!(part.key, PartKey::Reasoning(_)) && !fields.is_empty() {
             fields.push((metadata::RAW_REASONING, true.into()));
         }
-        let metadata = metadata::STATE.state(fields);
-        out.push(LlmEvent::ReasoningEnd { block: part.block, metadata });
+        out.push(part.end(metadata::STATE.state(fields)));
     }
 }
 

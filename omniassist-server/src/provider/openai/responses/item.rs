@@ -1,10 +1,12 @@
 //! The output items of an answer in progress, and how an event finds the one it belongs to.
 
-use omniassist_core::Text;
 use omniassist_core::event::CallKind;
+use omniassist_core::message::ProviderMetadata;
+use omniassist_core::{EventBuf, LlmEvent, Text};
 
 use super::wire::Event;
 use crate::provider::answer::Answer;
+use crate::provider::lenient_fields::Str;
 
 /// An output item that has begun.
 #[derive(Debug)]
@@ -35,6 +37,24 @@ pub(super) struct Blocks {
 pub(super) struct Part {
     pub(super) key: PartKey,
     pub(super) block: u32,
+}
+
+impl Part {
+    pub(super) fn delta(self, delta: Text) -> LlmEvent {
+        let block = self.block;
+        match self.key {
+            PartKey::Text(_) => LlmEvent::TextDelta { block, delta },
+            PartKey::Refusal(_) => LlmEvent::RefusalDelta { block, delta },
+            PartKey::Summary(_) | PartKey::Reasoning(_) => LlmEvent::ReasoningDelta { block, delta },
+        }
+    }
+
+    pub(super) fn end(self, metadata: Option<ProviderMetadata>) -> LlmEvent {
+        match self.key.is_reasoning() {
+            true => LlmEvent::ReasoningEnd { block: self.block, metadata },
+            false => LlmEvent::TextEnd { block: self.block, metadata },
+        }
+    }
 }
 
 /// The part of its item that a piece of text belongs to.
@@ -68,7 +88,6 @@ impl PartKey {
 pub(super) struct CallState {
     pub(super) number: u32,
     pub(super) kind: CallKind,
-    /// The deltas so far.
     pub(super) arguments: String,
     /// The whole arguments, once the provider has given them.
     pub(super) given: Option<Text>,
@@ -77,7 +96,7 @@ pub(super) struct CallState {
 
 /// All items of an answer, in order of appearance.
 #[derive(Debug, Default)]
-pub(super) struct Items(Vec<ItemState>);
+pub(super) struct Items(pub(super) Vec<ItemState>);
 
 impl Items {
     /// Where the item at `index` stands, or the one with `id` where the server gives no indexes.
@@ -99,20 +118,11 @@ impl Items {
             None if index.is_none() && id.is_empty() => self.0.iter().rposition(|item| !item.done),
             at => at,
         };
-        at.filter(|at| self.get(*at).is_some_and(|item| !item.done))
+        at.filter(|at| self.0.get(*at).is_some_and(|item| !item.done))
     }
 
-    /// The open item that an event is about.
     pub(super) fn find_open(&mut self, index: Option<u64>, id: &str) -> Option<&mut ItemState> {
         let at = self.position_open(index, id)?;
-        self.get_mut(at)
-    }
-
-    pub(super) fn get(&self, at: usize) -> Option<&ItemState> {
-        self.0.get(at)
-    }
-
-    pub(super) fn get_mut(&mut self, at: usize) -> Option<&mut ItemState> {
         self.0.get_mut(at)
     }
 
@@ -126,15 +136,10 @@ impl Items {
         self.0.len() - 1
     }
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
     pub(super) fn open(&mut self) -> impl Iterator<Item = &mut ItemState> {
         self.0.iter_mut().filter(|item| !item.done)
     }
 
-    /// The call that began last.
     pub(super) fn last_call(&self) -> Option<&CallState> {
         self.0.iter().rev().find_map(|item| match &item.kind {
             ItemKind::Call(call) => Some(call),
@@ -144,16 +149,29 @@ impl Items {
 }
 
 impl Blocks {
-    pub(super) fn block(&self, key: PartKey) -> Option<u32> {
-        self.parts.iter().rev().find(|part| part.key == key).map(|part| part.block)
+    pub(super) fn part(&self, key: PartKey) -> Option<Part> {
+        self.parts.iter().copied().rev().find(|part| part.key == key)
     }
 
-    /// The block of a part, opened now if need be.
-    pub(super) fn open(&mut self, key: PartKey, answer: &mut Answer) -> u32 {
-        self.block(key).unwrap_or_else(|| {
-            let block = answer.new_block();
-            self.parts.push(Part { key, block });
-            block
+    /// Returns a part, opened now if need be.
+    pub(super) fn open(&mut self, key: PartKey, answer: &mut Answer) -> Part {
+        self.part(key).unwrap_or_else(|| {
+            let part = Part { key, block: answer.new_block() };
+            self.parts.push(part);
+            part
         })
+    }
+
+    /// Takes the whole text of a part of which no delta came.
+    pub(super) fn fill(
+        &mut self,
+        key: PartKey,
+        text: &Str<'_>,
+        answer: &mut Answer,
+        out: &mut EventBuf<LlmEvent>,
+    ) {
+        if let Some(text) = text.to_text() {
+            out.push(self.open(key, answer).delta(text));
+        }
     }
 }

@@ -84,23 +84,7 @@ impl Api for ResponsesApi {
     }
 }
 
-/// Reads the event stream of the Responses API. For those who bring the bytes themselves: a gateway, a test, a
-/// benchmark.
-///
-/// ```
-/// use bytes::Bytes;
-/// use omniassist_server::core::{EventBuf, Limits, LlmEvent};
-/// use omniassist_server::provider::WireDecoder;
-/// use omniassist_server::provider::openai::ResponsesDecoder;
-///
-/// let mut decoder = ResponsesDecoder::new(&Limits::default());
-/// let mut events = EventBuf::new();
-/// let delta = br#"data: {"type":"response.output_text.delta","output_index":0,"delta":"Hi"}"#;
-/// decoder.feed(Bytes::from_static(delta), &mut events)?;
-/// decoder.feed(Bytes::from_static(b"\n\n"), &mut events)?;
-/// assert_eq!(events.pop(), Some(LlmEvent::TextDelta { block: 0, delta: "Hi".into() }));
-/// # Ok::<(), omniassist_server::Error>(())
-/// ```
+/// Reads the event stream of the Responses API; see [`ApiDecoder`] for an example.
 pub type ResponsesDecoder = ApiDecoder<decode::Reader>;
 
 impl ResponsesDecoder {

@@ -1,6 +1,7 @@
 //! Requests with tools, as requests without.
 
 use std::collections::HashMap;
+use std::mem;
 use std::sync::Arc;
 
 use omniassist_core::transcript::{ToolCall, UserContent};
@@ -138,13 +139,18 @@ struct Conversation {
 }
 
 impl Conversation {
+    /// Texts that follow each other are joined, because some servers read no lists of parts.
     fn hear(&mut self, content: Vec<UserContent>) {
-        if let Some(TranscriptItem::User { content: before }) = self.items.last_mut() {
-            before.push(text("\n\n"));
-            before.extend(content);
-            *before = joined(std::mem::take(before));
-        } else {
-            self.items.push(TranscriptItem::User { content });
+        let Some(TranscriptItem::User { content: before }) = self.items.last_mut() else {
+            return self.items.push(TranscriptItem::User { content });
+        };
+        for part in mem::take(before).into_iter().chain([text("\n\n")]).chain(content) {
+            match (before.last_mut(), part) {
+                (Some(UserContent::Text { text: before }), UserContent::Text { text }) => {
+                    *before = format!("{before}{text}").into();
+                }
+                (_, part) => before.push(part),
+            }
         }
     }
 
@@ -161,7 +167,7 @@ impl Conversation {
         let mut words = String::new();
         let spoken = |words: &mut String, conversation: &mut Self| {
             if !words.is_empty() {
-                let words = std::mem::take(words);
+                let words = mem::take(words);
                 conversation.say(match reply {
                     Some(reply) => turn(reply, &Value::from(words).to_string()),
                     None => words,
@@ -196,18 +202,4 @@ impl Conversation {
         }
         spoken(&mut words, self);
     }
-}
-
-/// Texts that follow each other as one, because some servers read no lists of parts.
-fn joined(content: Vec<UserContent>) -> Vec<UserContent> {
-    let mut whole: Vec<UserContent> = Vec::new();
-    for part in content {
-        match (whole.last_mut(), part) {
-            (Some(UserContent::Text { text: before }), UserContent::Text { text }) => {
-                *before = format!("{before}{text}").into();
-            }
-            (_, part) => whole.push(part),
-        }
-    }
-    whole
 }
