@@ -124,7 +124,7 @@ async fn json_under_a_good_status_is_the_error_it_carries() {
 
 #[tokio::test]
 async fn a_cut_answer_is_interrupted_and_what_came_is_kept() {
-    let (cut, body) = (EVENT + 60, body("hello world END"));
+    let (cut, body) = (EVENT + 40, body("hello world END"));
     for reply in [
         Reply::sse(body.clone()).cut_after(cut),
         Reply::sse(body.clone()).reset_after(cut),

@@ -10,10 +10,14 @@ use serde_json::{Value, json};
 
 use super::content::{CacheControl, Content, Marked};
 use super::messages;
+use super::schema;
 use super::thinking::Plan;
-use super::{DEFAULT_ANTHROPIC_MAX_TOKENS, schema};
 use crate::Result;
 use crate::provider::body::Body;
+
+/// The tokens that one answer may have by default; with thinking by budget, the budget comes on top. The API
+/// wants a number in each request. All models since Claude 4 can write this much.
+pub const DEFAULT_ANTHROPIC_MAX_TOKENS: u32 = 16_000;
 
 /// The settings that only Anthropic has.
 #[derive(Debug, Clone)]

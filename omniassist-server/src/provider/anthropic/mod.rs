@@ -28,6 +28,7 @@ mod usage;
 mod wire;
 
 use bytes::Bytes;
+pub use encode::DEFAULT_ANTHROPIC_MAX_TOKENS;
 use omniassist_core::{Limits, LlmPayload, Text};
 
 use super::api::{Api, ApiProvider, ApiProviderBuilder};
@@ -37,10 +38,6 @@ use crate::Result;
 
 /// The model that [`AnthropicProvider`] asks by default.
 pub const DEFAULT_ANTHROPIC_MODEL: &str = "claude-sonnet-4-6";
-
-/// The tokens that one answer may have by default; with thinking by budget, the budget comes on top. The API
-/// wants a number in each request. All models since Claude 4 can write this much.
-pub const DEFAULT_ANTHROPIC_MAX_TOKENS: u32 = 16_000;
 
 /// The version of the API that this provider speaks.
 const VERSION: &str = "2023-06-01";

@@ -28,7 +28,7 @@ pub struct ChatApi {
     pub(super) include_usage: Option<bool>,
     pub(super) replay_reasoning: Option<bool>,
     pub(super) constrained_tools: bool,
-    /// What follows from the settings above.
+    /// The form of requests, by the settings above.
     pub(super) quirks: Quirks,
     /// As in [`Limits`](omniassist_core::Limits).
     pub(super) max_inlined_schema_bytes: usize,
