@@ -36,9 +36,9 @@ const CONTENT: &str = "a string or an array of parts";
 pub(super) fn of_user(body: Body<'_>, limits: &Limits, content: Option<Raw<'_>>) -> Result<Vec<Part>> {
     read(body, limits, content, |fields, kind| match kind {
         "text" => Ok(Part::text(body.text(fields.text, "text")?)),
-        "image_url" => posted::object(fields.image_url, kind, |fields| image(body, fields)),
-        "file" => posted::object(fields.file, kind, |fields| file(body, fields)),
-        "input_audio" => posted::object(fields.input_audio, kind, |fields| audio(body, fields)),
+        "image_url" => posted::object(fields.image_url, kind, |fields| image(body, &fields)),
+        "file" => posted::object(fields.file, kind, |fields| file(body, &fields)),
+        "input_audio" => posted::object(fields.input_audio, kind, |fields| audio(body, &fields)),
         _ => Err(unknown("\"text\", \"image_url\", \"file\" or \"input_audio\"")),
     })
 }
@@ -84,7 +84,7 @@ fn part(media_type: Text, url: Text, filename: Option<Text>) -> Part {
     Part::File(FilePart { media_type, url, filename, metadata: None })
 }
 
-fn image(body: Body<'_>, image: FileFields<'_>) -> Result<Part> {
+fn image(body: Body<'_>, image: &FileFields<'_>) -> Result<Part> {
     let url = body.text(image.url, "url")?;
     let media_type = match data_type(&url) {
         Some(stated) if stated.starts_with("image/") => stated,
@@ -102,7 +102,7 @@ fn image(body: Body<'_>, image: FileFields<'_>) -> Result<Part> {
     Ok(part(media_type, url, None))
 }
 
-fn file(body: Body<'_>, file: FileFields<'_>) -> Result<Part> {
+fn file(body: Body<'_>, file: &FileFields<'_>) -> Result<Part> {
     if present(file.file_id).is_some() {
         let expected = "nothing: no files are kept here, send `file_data`";
         return Err(Error::invalid_field("file_id", expected, "an id"));
@@ -115,7 +115,7 @@ fn file(body: Body<'_>, file: FileFields<'_>) -> Result<Part> {
     }
 }
 
-fn audio(body: Body<'_>, audio: FileFields<'_>) -> Result<Part> {
+fn audio(body: Body<'_>, audio: &FileFields<'_>) -> Result<Part> {
     let data = body.text(audio.data, "data")?;
     let media_type = match body.text(audio.format, "format")?.as_str() {
         "wav" => "audio/wav",
