@@ -74,6 +74,7 @@ fn tables(wanted: &[&str], folder: &Path) -> Result<(), Box<dyn Error>> {
 }
 
 /// Counts the work of a server once and twice, and prints the difference for each of `units`.
+#[expect(clippy::needless_pass_by_value, reason = "closures are written where they are passed")]
 fn row(
     target: Target,
     units: usize,
