@@ -51,14 +51,11 @@
 //!
 //! # Further features
 //!
-//! | feature | where |
-//! |---|---|
-//! | Context of the page and of the application: `context`, `add_context` | [`guide`](guide#context) |
-//! | The current user in the system prompt: `RunContext::extensions` | [`guide`](guide#the-current-user-in-the-system-prompt) |
-//! | Progress of a long tool: `ToolContext::progress` | [`guide`](guide#progress-of-a-tool) |
-//! | The question of an approval in the page: `?ai-sdk=7` | [`guide`](guide#the-question-of-an-approval) |
-//! | Error codes in the page: `error.message` is JSON | [`guide`](guide#errors-in-a-page) |
-//! | CORS preflights behind the application's middleware | [`guide`](guide#middleware-around-the-assistant) |
+//! The [`guide`] explains the [context](guide#context) of a page (`context`, `add_context`), the
+//! [current user](guide#the-current-user-in-the-system-prompt) in the system prompt (`RunContext::extensions`), the
+//! [progress](guide#progress-of-a-tool) of a tool (`ToolContext::progress`), the
+//! [question](guide#the-question-of-an-approval) of an approval (`?ai-sdk=7`), [errors](guide#errors-in-a-page) in a page
+//! (`error.message` is JSON), and [CORS preflights](guide#middleware-around-the-assistant).
 //!
 //! # Application data in tools
 //!
@@ -109,9 +106,7 @@
 //! # Pages of other origins (CORS)
 //!
 //! Pages of the application's own origin may use the assistant. Other origins are listed with
-//! [`allow_origin`](AssistantBuilder::allow_origin); a CORS middleware of the application does not replace that list. The
-//! assistant answers CORS preflights itself, before authentication. An authentication middleware around it must let
-//! `OPTIONS` requests pass, because browsers send preflights without credentials.
+//! [`allow_origin`](AssistantBuilder::allow_origin); CORS middleware of the application does not replace that list.
 //!
 //! Requests from this machine must name this machine, so that no page that points its own name at 127.0.0.1 can use the
 //! assistant (DNS rebinding). Behind a proxy on the same machine, list the names of the server with
@@ -148,22 +143,6 @@
 //!
 //! # Serving
 //!
-//! ```
-//! use actix_web::{App, HttpServer};
-//! use omniassist_actix::Assistant;
-//!
-//! async fn serve(assistant: Assistant) -> std::io::Result<()> {
-//!     HttpServer::new(move || App::new().service(omniassist_actix::scope("/assistant", assistant.clone())))
-//!         // Notices at once that a client has left.
-//!         .h1_allow_half_closed(false)
-//!         // Otherwise a token waits until the client has acknowledged the previous one.
-//!         .tcp_nodelay(true)
-//!         .bind(("127.0.0.1", 3000))?
-//!         .run()
-//!         .await
-//! }
-//! ```
-//!
 //! The assistant bounds request bodies and runs. The server must bound what the assistant cannot see:
 //!
 //! | limit | set by | protects from |
@@ -197,7 +176,9 @@
 //!     let mut server = HttpServer::new(move || {
 //!         App::new().service(omniassist_actix::scope("/assistant", mounted.clone()))
 //!     })
+//!     // Notices at once that a client has left.
 //!     .h1_allow_half_closed(false)
+//!     // Otherwise a token waits until the client has acknowledged the previous one.
 //!     .tcp_nodelay(true)
 //!     .shutdown_signal(stop.cancelled())
 //!     // Longer than the deadline of `drain`; a client that does not read is not waited for.

@@ -42,14 +42,11 @@
 //!
 //! # Further features
 //!
-//! | feature | where |
-//! |---|---|
-//! | Context of the page and of the application: `context`, `add_context` | [`guide`](guide#context) |
-//! | The current user in the system prompt: `RunContext::extensions` | [`guide`](guide#the-current-user-in-the-system-prompt) |
-//! | Progress of a long tool: `ToolContext::progress` | [`guide`](guide#progress-of-a-tool) |
-//! | The question of an approval in the page: `?ai-sdk=7` | [`guide`](guide#the-question-of-an-approval) |
-//! | Error codes in the page: `error.message` is JSON | [`guide`](guide#errors-in-a-page) |
-//! | CORS preflights behind the application's middleware | [`guide`](guide#middleware-around-the-assistant) |
+//! The [`guide`] explains the [context](guide#context) of a page (`context`, `add_context`), the
+//! [current user](guide#the-current-user-in-the-system-prompt) in the system prompt (`RunContext::extensions`), the
+//! [progress](guide#progress-of-a-tool) of a tool (`ToolContext::progress`), the
+//! [question](guide#the-question-of-an-approval) of an approval (`?ai-sdk=7`), [errors](guide#errors-in-a-page) in a page
+//! (`error.message` is JSON), and [CORS preflights](guide#middleware-around-the-assistant).
 //!
 //! # Application data in tools
 //!
@@ -87,9 +84,7 @@
 //! # Pages of other origins (CORS)
 //!
 //! Pages of the application's own origin may use the assistant. Other origins are listed with
-//! [`allow_origin`](AssistantBuilder::allow_origin); a CORS layer of the application does not replace that list. The
-//! assistant answers CORS preflights itself, before authentication. An authentication layer around it must let
-//! `OPTIONS` requests pass, because browsers send preflights without credentials.
+//! [`allow_origin`](AssistantBuilder::allow_origin); CORS middleware of the application does not replace that list.
 //!
 //! # Serving
 //!

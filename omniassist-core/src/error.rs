@@ -8,8 +8,8 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// An error that occurs when a request of a client or an answer of a provider is refused.
 ///
-/// Opaque: ask it with its predicates, do not match on its text. It never carries the offending content itself, only
-/// where it stands and what kind of thing was found there.
+/// Its predicates tell errors apart; its text may change. It contains the place and the kind of the offending value, and
+/// never the value itself.
 pub struct Error {
     inner: Box<Inner>,
 }
@@ -30,9 +30,9 @@ struct Inner {
 pub enum ErrorCode {
     /// The bytes are not JSON.
     InvalidJson,
-    /// A field is missing, or of another kind than expected; [`Error::path`] says where.
+    /// A field is missing, or of another kind than expected; [`Error::path`] names it.
     InvalidRequest,
-    /// A limit of [`Limits`](crate::Limits) was passed; [`Error::limit`] says which.
+    /// A limit of [`Limits`](crate::Limits) was exceeded; [`Error::limit`] names it.
     LimitExceeded,
     /// A client declared a tool under the name of a server tool, or under a name that is not allowed.
     InvalidTool,
@@ -59,7 +59,7 @@ pub enum ErrorCode {
 }
 
 impl ErrorCode {
-    /// The code as it is written on the wire.
+    /// Returns the code as it is written on the wire.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -83,20 +83,26 @@ impl ErrorCode {
 
 impl Error {
     fn new(code: ErrorCode) -> Self {
-        Self {
-            inner: Box::new(Inner {
-                code,
-                path: None,
-                expected: None,
-                found: None,
-                limit: None,
-                retry_after: None,
-                source: None,
-            }),
-        }
+        let (path, expected, found, limit, retry_after, source) = Default::default();
+        Self { inner: Box::new(Inner { code, path, expected, found, limit, retry_after, source }) }
     }
 
-    /// The bytes are not JSON.
+    fn at(mut self, path: impl Into<String>) -> Self {
+        self.inner.path = Some(path.into());
+        self
+    }
+
+    fn expecting(mut self, expected: impl Into<Cow<'static, str>>) -> Self {
+        self.inner.expected = Some(expected.into());
+        self
+    }
+
+    fn until(mut self, retry_after: Duration) -> Self {
+        self.inner.retry_after = Some(retry_after);
+        self
+    }
+
+    /// Creates the error of bytes that are not JSON.
     #[must_use]
     pub fn invalid_json(source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
         let mut error = Self::new(ErrorCode::InvalidJson);
@@ -104,110 +110,99 @@ impl Error {
         error
     }
 
-    /// The field at `path` (`messages[2].parts[0].text`) should have been `expected`, and `found` stood there.
+    /// Creates the error of a field at `path` (`messages[2].parts[0].text`) that holds `found` instead of `expected`.
     #[must_use]
     pub fn invalid_field(
         path: impl Into<String>,
         expected: impl Into<Cow<'static, str>>,
         found: impl Into<Cow<'static, str>>,
     ) -> Self {
-        let mut error = Self::new(ErrorCode::InvalidRequest);
-        error.inner.path = Some(path.into());
-        error.inner.expected = Some(expected.into());
+        let mut error = Self::new(ErrorCode::InvalidRequest).at(path).expecting(expected);
         error.inner.found = Some(found.into());
         error
     }
 
-    /// The limit with this field name, whose value is `limit`, was passed at `path`.
+    /// Creates the error of a request that exceeds the limit `name` at `path`. `limit` is its value.
     #[must_use]
     pub fn limit_exceeded(name: &'static str, limit: usize, path: impl Into<Option<String>>) -> Self {
         let mut error = Self::new(ErrorCode::LimitExceeded);
-        error.inner.limit = Some((name, limit));
-        error.inner.path = path.into();
+        (error.inner.limit, error.inner.path) = (Some((name, limit)), path.into());
         error
     }
 
-    /// A declared tool at `path` is not acceptable.
+    /// Creates the error of a declared tool at `path` that is not acceptable.
     #[must_use]
     pub fn invalid_tool(path: impl Into<String>, reason: impl Into<Cow<'static, str>>) -> Self {
-        let mut error = Self::new(ErrorCode::InvalidTool);
-        error.inner.path = Some(path.into());
-        error.inner.expected = Some(reason.into());
-        error
+        Self::new(ErrorCode::InvalidTool).at(path).expecting(reason)
     }
 
-    /// A stream broke the rules of its own format.
+    /// Creates the error of a stream that violates its own format.
     #[must_use]
     pub fn invalid_stream(expected: impl Into<Cow<'static, str>>) -> Self {
-        let mut error = Self::new(ErrorCode::InvalidStream);
-        error.inner.expected = Some(expected.into());
-        error
+        Self::new(ErrorCode::InvalidStream).expecting(expected)
     }
 
-    /// The same message is being answered right now.
+    /// Creates the error of a message that is being answered already.
     #[must_use]
     pub fn duplicate_run() -> Self {
         Self::new(ErrorCode::DuplicateRun)
     }
 
-    /// The chat has a run under way, and the host lets it finish first.
+    /// Creates the error of a chat whose run must end before the next one begins.
     #[must_use]
     pub fn chat_busy() -> Self {
         Self::new(ErrorCode::ChatBusy)
+    }
+
+    /// Creates the error of a principal that has `limit` runs under way
+    /// ([`Limits::max_runs_per_principal`](crate::Limits::max_runs_per_principal)).
+    #[must_use]
+    pub fn too_many_runs(limit: usize, retry_after: Duration) -> Self {
+        let mut error = Self::new(ErrorCode::TooManyRuns).until(retry_after);
+        error.inner.limit = Some(("max_runs_per_principal", limit));
+        error
+    }
+
+    /// Creates the error of a principal that begins runs too often.
+    #[must_use]
+    pub fn rate_limited(retry_after: Duration) -> Self {
+        Self::new(ErrorCode::RateLimited).until(retry_after)
+    }
+
+    /// Creates the error of a principal that has used its tokens. More are available after `retry_after`.
+    #[must_use]
+    pub fn token_budget_exceeded(retry_after: Duration) -> Self {
+        Self::new(ErrorCode::TokenBudgetExceeded).until(retry_after)
+    }
+
+    /// Creates the error of a server that has the largest number of runs under way. Clients do not learn the number.
+    #[must_use]
+    pub fn overloaded(retry_after: Duration) -> Self {
+        Self::new(ErrorCode::Overloaded).until(retry_after)
+    }
+
+    /// Creates the error of a server that is shutting down. Another one may be available after `retry_after`.
+    #[must_use]
+    pub fn shutting_down(retry_after: Duration) -> Self {
+        Self::new(ErrorCode::ShuttingDown).until(retry_after)
+    }
+
+    /// Creates the error of a failure inside the host, which the client did not cause.
+    #[must_use]
+    pub fn internal() -> Self {
+        Self::new(ErrorCode::Internal)
+    }
+
+    /// Creates the error of a part at `path` that was posted as the server's own and was not written by the server.
+    #[must_use]
+    pub fn seal_invalid(path: impl Into<String>) -> Self {
+        Self::new(ErrorCode::SealInvalid).at(path)
     }
 
     /// Returns `true` if another run of the chat prevents this one. The same request may succeed later.
     #[must_use]
     pub fn is_conflict(&self) -> bool {
         matches!(self.inner.code, ErrorCode::DuplicateRun | ErrorCode::ChatBusy)
-    }
-
-    /// The principal has `limit` runs under way, and may not have more
-    /// ([`Limits::max_runs_per_principal`](crate::Limits::max_runs_per_principal)).
-    #[must_use]
-    pub fn too_many_runs(limit: usize, retry_after: Duration) -> Self {
-        let mut error = Self::new(ErrorCode::TooManyRuns);
-        error.inner.limit = Some(("max_runs_per_principal", limit));
-        error.inner.retry_after = Some(retry_after);
-        error
-    }
-
-    /// The principal begins runs more often than it may.
-    #[must_use]
-    pub fn rate_limited(retry_after: Duration) -> Self {
-        let mut error = Self::new(ErrorCode::RateLimited);
-        error.inner.retry_after = Some(retry_after);
-        error
-    }
-
-    /// The principal has used the tokens that it may use; there are more after `retry_after`.
-    #[must_use]
-    pub fn token_budget_exceeded(retry_after: Duration) -> Self {
-        let mut error = Self::new(ErrorCode::TokenBudgetExceeded);
-        error.inner.retry_after = Some(retry_after);
-        error
-    }
-
-    /// There are as many runs under way as the server takes. The number is nobody's business but the host's.
-    #[must_use]
-    pub fn overloaded(retry_after: Duration) -> Self {
-        let mut error = Self::new(ErrorCode::Overloaded);
-        error.inner.retry_after = Some(retry_after);
-        error
-    }
-
-    /// The server is shutting down. `retry_after` is when another one may be there.
-    #[must_use]
-    pub fn shutting_down(retry_after: Duration) -> Self {
-        let mut error = Self::new(ErrorCode::ShuttingDown);
-        error.inner.retry_after = Some(retry_after);
-        error
-    }
-
-    /// Something failed inside the host, that the client has no part in.
-    #[must_use]
-    pub fn internal() -> Self {
-        Self::new(ErrorCode::Internal)
     }
 
     /// Returns `true` if something failed inside the host (HTTP 500).
@@ -239,21 +234,13 @@ impl Error {
         self.inner.retry_after
     }
 
-    /// Creates the error of a part at `path` that was posted as the server's own and was not written by the server.
-    #[must_use]
-    pub fn seal_invalid(path: impl Into<String>) -> Self {
-        let mut error = Self::new(ErrorCode::SealInvalid);
-        error.inner.path = Some(path.into());
-        error
-    }
-
-    /// The stable class of the error.
+    /// Returns the stable class of the error.
     #[must_use]
     pub fn code(&self) -> ErrorCode {
         self.inner.code
     }
 
-    /// Where in the request the offending value stands, as a path like `messages[2].parts[0].text`.
+    /// Returns the place of the offending value in the request, as a path like `messages[2].parts[0].text`.
     #[must_use]
     pub fn path(&self) -> Option<&str> {
         self.inner.path.as_deref()
@@ -265,25 +252,25 @@ impl Error {
         self.inner.expected.as_deref()
     }
 
-    /// The kind of value that stood there; never the value itself.
+    /// Returns the kind of the offending value; never the value itself.
     #[must_use]
     pub fn found(&self) -> Option<&str> {
         self.inner.found.as_deref()
     }
 
-    /// The name and value of the limit that was passed.
+    /// Returns the name and value of the limit that was exceeded.
     #[must_use]
     pub fn limit(&self) -> Option<(&'static str, usize)> {
         self.inner.limit
     }
 
-    /// Returns `true` if a limit was passed.
+    /// Returns `true` if a limit was exceeded.
     #[must_use]
     pub fn is_limit(&self) -> bool {
         self.inner.code == ErrorCode::LimitExceeded
     }
 
-    /// The same error, seen from outside: `prefix` is put before its path.
+    /// Puts `prefix` before the path of the error.
     #[must_use]
     pub fn under(mut self, prefix: &str) -> Self {
         self.inner.path = Some(match self.inner.path.take() {
@@ -337,10 +324,7 @@ impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut shown = f.debug_struct("Error");
         shown.field("code", &self.inner.code).field("message", &format_args!("{self}"));
-        if let Some(source) = &self.inner.source {
-            shown.field("source", source);
-        }
-        shown.finish()
+        shown.field("source", &self.inner.source).finish()
     }
 }
 

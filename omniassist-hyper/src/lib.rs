@@ -1,20 +1,13 @@
 //! Serves an OmniAssist assistant with [hyper], over HTTP/1 and HTTP/2, or with anything that mounts a tower
 //! [`Service`](tower_service::Service).
 //!
-//! Everything that is needed to build an assistant and its tools is re-exported from this crate.
+//! Everything that is needed to build an assistant and its tools is re-exported from this crate. [Serving](#serving) shows
+//! the loop that accepts connections.
 //!
 //! ```
-//! use http_body_util::Full;
-//! use hyper::body::{Bytes, Incoming};
-//! use hyper::service::service_fn;
-//! use hyper::{Request, Response};
-//! use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
-//! use hyper_util::server::conn::auto;
 //! use omniassist_hyper::{Args, Assistant, LlmProvider, State, Tool, ToolError};
 //! use schemars::JsonSchema;
 //! use serde::Deserialize;
-//! use std::convert::Infallible;
-//! use tokio::net::TcpListener;
 //!
 //! #[derive(Clone)]
 //! struct Orders;
@@ -29,30 +22,14 @@
 //!     Ok(format!("Order {} is on its way.", query.number))
 //! }
 //!
-//! /// The application's own service.
-//! async fn shop(_request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Infallible> {
-//!     Ok(Response::new(Full::from("Welcome.")))
-//! }
-//!
-//! async fn serve(listener: TcpListener, model: impl LlmProvider) -> Result<(), Box<dyn std::error::Error>> {
+//! fn app(model: impl LlmProvider) -> Result<omniassist_hyper::Standalone, omniassist_hyper::Error> {
 //!     let assistant = Assistant::builder(model)
 //!         .system_prompt("You help with orders.")
 //!         .state(Orders)
 //!         .tool(Tool::new("order_status", "Look up an order by its number", order_status))
 //!         .allow_anonymous()
 //!         .build()?;
-//!     let app = omniassist_hyper::nest("/assistant", assistant, service_fn(shop));
-//!     loop {
-//!         let (socket, peer) = listener.accept().await?;
-//!         socket.set_nodelay(true)?;
-//!         let app = app.clone().peer(peer);
-//!         tokio::spawn(async move {
-//!             let mut server = auto::Builder::new(TokioExecutor::new()).http1_only();
-//!             server.http1().timer(TokioTimer::new());
-//!             // A client that disconnects is an error here.
-//!             let _ = server.serve_connection(TokioIo::new(socket), app).await;
-//!         });
-//!     }
+//!     Ok(omniassist_hyper::service(assistant))
 //! }
 //! ```
 //!
@@ -116,14 +93,11 @@
 //!
 //! # Further features
 //!
-//! | feature | where |
-//! |---|---|
-//! | Context of the page and of the application: `context`, `add_context` | [`guide`](guide#context) |
-//! | The current user in the system prompt: `RunContext::extensions` | [`guide`](guide#the-current-user-in-the-system-prompt) |
-//! | Progress of a long tool: `ToolContext::progress` | [`guide`](guide#progress-of-a-tool) |
-//! | The question of an approval in the page: `?ai-sdk=7` | [`guide`](guide#the-question-of-an-approval) |
-//! | Error codes in the page: `error.message` is JSON | [`guide`](guide#errors-in-a-page) |
-//! | CORS preflights behind the application's middleware | [`guide`](guide#middleware-around-the-assistant) |
+//! The [`guide`] explains the [context](guide#context) of a page (`context`, `add_context`), the
+//! [current user](guide#the-current-user-in-the-system-prompt) in the system prompt (`RunContext::extensions`), the
+//! [progress](guide#progress-of-a-tool) of a tool (`ToolContext::progress`), the
+//! [question](guide#the-question-of-an-approval) of an approval (`?ai-sdk=7`), [errors](guide#errors-in-a-page) in a page
+//! (`error.message` is JSON), and [CORS preflights](guide#middleware-around-the-assistant).
 //!
 //! # Application data in tools
 //!
@@ -141,9 +115,7 @@
 //! # Pages of other origins (CORS)
 //!
 //! Pages of the application's own origin may use the assistant. Other origins are listed with
-//! [`allow_origin`](AssistantBuilder::allow_origin); a CORS layer of the application does not replace that list. The
-//! assistant answers CORS preflights itself, before authentication. An authentication layer around it must let
-//! `OPTIONS` requests pass, because browsers send preflights without credentials.
+//! [`allow_origin`](AssistantBuilder::allow_origin); CORS middleware of the application does not replace that list.
 //!
 //! The peer's address lets the assistant detect pages that point their own name at 127.0.0.1 (DNS rebinding). Set it
 //! with [`Nested::peer`] or [`Standalone::peer`], or insert a [`PeerAddr`] into the request's extensions. Requests from

@@ -202,8 +202,7 @@ impl RunContext {
     /// It works in prompts, hooks and tools, and never waits. Data that is sent before the answer begins follows its
     /// start. Data is dropped, with a warning in the log, if it
     ///
-    /// - has no JSON form, or is larger than
-    ///   [`max_tool_output_bytes`](omniassist_core::Limits::max_tool_output_bytes),
+    /// - has no JSON form, or is larger than [`max_tool_output_bytes`](omniassist_core::Limits::max_tool_output_bytes),
     /// - has a name that is not 1 to 64 of `[A-Za-z0-9_-]`,
     /// - comes while too much data waits for a slow client.
     ///

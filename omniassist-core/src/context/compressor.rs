@@ -6,7 +6,7 @@ use super::entry::{Entries, Entry};
 use super::form::Form;
 use super::navigation::Navigation;
 use super::redact::Redactor;
-use super::write::{self, Caps};
+use super::write;
 use super::{Compressed, ContextReceipt, ContextTemplate, generic};
 use crate::secret::squash;
 use crate::{ContextMessage, Text};
@@ -17,29 +17,9 @@ pub const DEFAULT_WINDOW: usize = 20;
 pub const DEFAULT_HOST_WINDOW: usize = 20;
 /// The default size limit of the client's block including its delimiters, in bytes.
 pub const DEFAULT_MAX_BYTES: usize = 4096;
-/// The default size limit of one value, in bytes.
-pub const DEFAULT_MAX_VALUE_BYTES: usize = 512;
-/// The default size limit of one bullet, in bytes.
-pub const DEFAULT_MAX_ENTRY_BYTES: usize = 2048;
-/// The default number of fields of one form, or keys of one object, that are shown.
-pub const DEFAULT_MAX_FIELDS: usize = 64;
-
 /// Compresses application context by rules; see the [module](super) for the rules.
 ///
 /// A compressor is its own builder. Cloning is cheap: create one at start-up, and use it for every request.
-///
-/// ```
-/// use omniassist_core::ContextMessage;
-/// use omniassist_core::context::ContextCompressor;
-/// use serde_json::json;
-///
-/// let compressor = ContextCompressor::new().window(50).max_bytes(8192);
-/// assert!(compressor.compress(&[]).block().is_none());
-///
-/// let flag = ContextMessage::new("1", "feature_flag", json!({"name": "dark", "on": true}));
-/// let block = compressor.compress(&[flag.clone(), flag]).into_block().unwrap();
-/// assert!(block.as_str().contains("\n- feature_flag: name = \"dark\", on = true ×2\n"));
-/// ```
 #[derive(Clone)]
 #[must_use]
 pub struct ContextCompressor {
@@ -51,7 +31,6 @@ struct Config {
     window: usize,
     host_window: usize,
     max_bytes: usize,
-    caps: Caps,
     redact: BTreeSet<String>,
     templates: BTreeMap<Text, Arc<dyn ContextTemplate>>,
 }
@@ -63,11 +42,6 @@ impl ContextCompressor {
             window: DEFAULT_WINDOW,
             host_window: DEFAULT_HOST_WINDOW,
             max_bytes: DEFAULT_MAX_BYTES,
-            caps: Caps {
-                value: DEFAULT_MAX_VALUE_BYTES,
-                entry: DEFAULT_MAX_ENTRY_BYTES,
-                fields: DEFAULT_MAX_FIELDS,
-            },
             redact: BTreeSet::new(),
             templates: BTreeMap::new(),
         };
@@ -90,21 +64,6 @@ impl ContextCompressor {
     /// Default: 4096.
     pub fn max_bytes(self, bytes: usize) -> Self {
         self.set(|config| config.max_bytes = bytes)
-    }
-
-    /// Sets how many bytes of one value are shown. The number of omitted bytes follows. Default: 512.
-    pub fn max_value_bytes(self, bytes: usize) -> Self {
-        self.set(|config| config.caps.value = bytes)
-    }
-
-    /// Sets how many bytes of one bullet are shown. The number of omitted bytes follows. Default: 2048.
-    pub fn max_entry_bytes(self, bytes: usize) -> Self {
-        self.set(|config| config.caps.entry = bytes)
-    }
-
-    /// Sets how many fields of a form, or keys of an object, are shown. The number of omitted ones follows. Default: 64.
-    pub fn max_fields(self, fields: usize) -> Self {
-        self.set(|config| config.caps.fields = fields)
     }
 
     /// Sets the template for messages of this `type`. It replaces an earlier template, and the built-in ones of
@@ -164,7 +123,7 @@ impl ContextCompressor {
             }
             kept += entries.kept();
             let mut lines = String::with_capacity(128 * entries.kept());
-            entries.write(&mut lines, config.caps);
+            entries.write(&mut lines);
             lines
         });
         let received = host.len() + client.len();
@@ -200,7 +159,7 @@ impl Config {
             "form" => Form::read(&message.data).map(Entry::Form),
             _ => None,
         };
-        built_in.or_else(|| Some(Entry::Line(generic::line(&message.kind, &message.data, self.caps))))
+        built_in.or_else(|| Some(Entry::Line(generic::line(&message.kind, &message.data))))
     }
 }
 
@@ -232,7 +191,6 @@ impl fmt::Debug for ContextCompressor {
             .field("window", &self.config.window)
             .field("host_window", &self.config.host_window)
             .field("max_bytes", &self.config.max_bytes)
-            .field("caps", &self.config.caps)
             .field("redact", &self.config.redact)
             .field("templates", &self.config.templates.keys())
             .finish()

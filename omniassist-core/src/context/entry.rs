@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::form::Form;
 use super::navigation::Navigation;
-use super::write::{self, Caps};
+use super::write;
 
 /// The content of one bullet.
 #[derive(Debug)]
@@ -91,20 +91,20 @@ impl<'a> Entries<'a> {
     }
 
     /// Appends one line for each bullet.
-    pub(super) fn write(&self, out: &mut String, caps: Caps) {
+    pub(super) fn write(&self, out: &mut String) {
         let mut previous = None;
         for slot in self.slots.iter().flatten() {
             out.push_str("- ");
             let start = out.len();
             match &slot.entry {
                 Entry::Navigation(navigation) => {
-                    navigation.write(out, previous, caps);
+                    navigation.write(out, previous);
                     previous = Some(navigation);
                 }
-                Entry::Form(form) => form.write(out, caps),
+                Entry::Form(form) => form.write(out),
                 Entry::Line(line) => out.push_str(line),
             }
-            write::cap_since(out, start, caps.entry);
+            write::cap_since(out, start, write::MAX_ENTRY_BYTES);
             if slot.count > 1 && !matches!(slot.entry, Entry::Form(_)) {
                 out.push_str(" ×");
                 write::push_display(out, slot.count);

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::generic::{self, is_empty, text};
 use super::sort;
-use super::write::{self, Caps};
+use super::write;
 
 const NAMES: [&str; 5] = ["form", "formId", "formName", "id", "name"];
 const EVENTS: [&str; 4] = ["event", "action", "status", "state"];
@@ -82,24 +82,24 @@ impl<'a> Form<'a> {
         self.errors = later.errors;
     }
 
-    pub(super) fn write(&self, out: &mut String, caps: Caps) {
+    pub(super) fn write(&self, out: &mut String) {
         out.push_str("Form");
         if let Some(name) = self.name {
             out.push(' ');
-            write::name(out, name, caps);
+            write::name(out, name);
         }
         if let Some(event) = self.event {
             out.push_str(" (");
-            write::name(out, event, caps);
+            write::name(out, event);
             out.push(')');
         }
         if !self.fields.is_empty() {
             out.push_str(": ");
         }
-        generic::list(out, &self.fields, caps, |out, field| field.write(out, caps));
+        generic::list(out, &self.fields, |out, field| field.write(out));
         for errors in &self.errors {
             out.push_str("; errors: ");
-            write_errors(out, errors, caps);
+            write_errors(out, errors);
         }
     }
 }
@@ -143,16 +143,16 @@ impl<'a> Field<'a> {
         }
     }
 
-    fn write(&self, out: &mut String, caps: Caps) {
-        write::name(out, self.name, caps);
+    fn write(&self, out: &mut String) {
+        write::name(out, self.name);
         if let Some(label) = self.label.filter(|label| !label.is_empty() && !says_the_same(self.name, label))
         {
             out.push_str(" (");
-            write::quoted(out, label, caps);
+            write::quoted(out, label);
             out.push(')');
         }
         out.push_str(" = ");
-        write::value(out, &self.value, caps);
+        write::value(out, &self.value);
     }
 }
 
@@ -167,22 +167,22 @@ fn value_of(map: &Map<String, Value>) -> Option<Cow<'_, Value>> {
     }
 }
 
-fn write_errors(out: &mut String, errors: &Value, caps: Caps) {
+fn write_errors(out: &mut String, errors: &Value) {
     match errors {
-        Value::Object(map) => generic::pairs(out, map, caps),
-        Value::Array(items) => generic::list(out, items, caps, |out, item| write_error(out, item, caps)),
-        _ => write::value(out, errors, caps),
+        Value::Object(map) => generic::pairs(out, map),
+        Value::Array(items) => generic::list(out, items, |out, item| write_error(out, item)),
+        _ => write::value(out, errors),
     }
 }
 
-fn write_error(out: &mut String, item: &Value, caps: Caps) {
+fn write_error(out: &mut String, item: &Value) {
     let entry = item.as_object().and_then(|map| {
         let name = text(map, &["field", "name", "path", "key"])?;
         Some((name, map.get("message").or_else(|| map.get("error"))?))
     });
     match entry {
-        Some((name, message)) => generic::pair(out, name, message, caps),
-        None => write::value(out, item, caps),
+        Some((name, message)) => generic::pair(out, name, message),
+        None => write::value(out, item),
     }
 }
 

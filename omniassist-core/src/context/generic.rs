@@ -3,50 +3,50 @@
 use serde_json::{Map, Value};
 
 use super::sort;
-use super::write::{self, Caps};
+use super::write;
 
 /// Returns `kind: key = value, …`, or only the kind if there is no data.
-pub(super) fn line(kind: &str, data: &Value, caps: Caps) -> String {
+pub(super) fn line(kind: &str, data: &Value) -> String {
     let mut out = String::with_capacity(64);
-    write::name(&mut out, kind, caps);
+    write::name(&mut out, kind);
     match data {
         Value::Null => {}
         Value::Object(map) if map.is_empty() => {}
         Value::Object(map) => {
             out.push_str(": ");
-            pairs(&mut out, map, caps);
+            pairs(&mut out, map);
         }
         _ => {
             out.push_str(": ");
-            write::value(&mut out, data, caps);
+            write::value(&mut out, data);
         }
     }
     out
 }
 
-/// Appends `key = value, …` for the first `caps.fields` entries.
-pub(super) fn pairs(out: &mut String, map: &Map<String, Value>, caps: Caps) {
-    list(out, &sort::entries(map), caps, |out, (key, value)| pair(out, key, value, caps));
+/// Appends `key = value, …` for the first `write::MAX_FIELDS` entries.
+pub(super) fn pairs(out: &mut String, map: &Map<String, Value>) {
+    list(out, &sort::entries(map), |out, (key, value)| pair(out, key, value));
 }
 
 /// Appends `key = value`.
-pub(super) fn pair(out: &mut String, key: &str, value: &Value, caps: Caps) {
-    write::name(out, key, caps);
+pub(super) fn pair(out: &mut String, key: &str, value: &Value) {
+    write::name(out, key);
     out.push_str(" = ");
-    write::value(out, value, caps);
+    write::value(out, value);
 }
 
-/// Appends the first `caps.fields` items, and how many were omitted.
-pub(super) fn list<T>(out: &mut String, items: &[T], caps: Caps, mut write: impl FnMut(&mut String, &T)) {
-    for (index, item) in items.iter().take(caps.fields).enumerate() {
+/// Appends the first `write::MAX_FIELDS` items, and how many were omitted.
+pub(super) fn list<T>(out: &mut String, items: &[T], mut write: impl FnMut(&mut String, &T)) {
+    for (index, item) in items.iter().take(write::MAX_FIELDS).enumerate() {
         if index > 0 {
             out.push_str(", ");
         }
         write(out, item);
     }
-    if items.len() > caps.fields {
+    if items.len() > write::MAX_FIELDS {
         out.push_str(", +");
-        write::push_display(out, items.len() - caps.fields);
+        write::push_display(out, items.len() - write::MAX_FIELDS);
         out.push_str(" more");
     }
 }

@@ -73,6 +73,9 @@
 //! characters, characters that change the direction of text, and every `<` are written as JSON escapes. A value can
 //! therefore start neither a bullet nor a tag, and cannot close the block. A model can still follow instructions in the
 //! text, so the block belongs in a user message, never in the system prompt.
+//!
+//! A value is cut after 512 bytes and a bullet after 2,048. A form or an object shows 64 fields. The number of omitted
+//! bytes or fields follows.
 
 mod block;
 mod compressed;
@@ -90,9 +93,6 @@ mod write;
 
 pub use block::{ContextBlock, ContextReceipt};
 pub use compressed::Compressed;
-pub use compressor::{
-    ContextCompressor, DEFAULT_HOST_WINDOW, DEFAULT_MAX_BYTES, DEFAULT_MAX_ENTRY_BYTES, DEFAULT_MAX_FIELDS,
-    DEFAULT_MAX_VALUE_BYTES, DEFAULT_WINDOW,
-};
+pub use compressor::{ContextCompressor, DEFAULT_HOST_WINDOW, DEFAULT_MAX_BYTES, DEFAULT_WINDOW};
 pub use summary::{ContextSummariser, Summary, SummaryFuture, SummaryRequest, SummaryUsage};
 pub use template::ContextTemplate;

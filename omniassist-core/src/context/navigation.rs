@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::generic::{self, is_empty, text};
-use super::write::{self, Caps};
+use super::write;
 
 const TO: [&str; 9] = ["to", "path", "url", "href", "pathname", "fullPath", "location", "route", "page"];
 const FROM: [&str; 3] = ["from", "referrer", "previous"];
@@ -55,11 +55,11 @@ impl<'a> Address<'a> {
         (path, if routed { fragment } else { "" })
     }
 
-    fn write(&self, out: &mut String, caps: Caps) {
+    fn write(&self, out: &mut String) {
         if self.search.is_empty() && self.hash.is_empty() {
-            write::address(out, self.path, caps);
+            write::address(out, self.path);
         } else {
-            write::address(out, &[self.path, self.search, self.hash].concat(), caps);
+            write::address(out, &[self.path, self.search, self.hash].concat());
         }
     }
 }
@@ -97,25 +97,25 @@ impl<'a> Navigation<'a> {
         self.from = earlier.from;
     }
 
-    pub(super) fn write(&self, out: &mut String, previous: Option<&Self>, caps: Caps) {
+    pub(super) fn write(&self, out: &mut String, previous: Option<&Self>) {
         out.push_str("Opened ");
-        self.to.write(out, caps);
+        self.to.write(out);
         if let Some(title) = self.title {
             out.push_str(" (");
-            write::quoted(out, title, caps);
+            write::quoted(out, title);
             out.push(')');
         }
         // The previous bullet already names the page that the user came from.
         let known = |from: &Address<'_>| previous.is_some_and(|previous| previous.to.page() == from.page());
         if let Some(from) = self.from.filter(|from| from.page() != self.to.page() && !known(from)) {
             out.push_str(" from ");
-            from.write(out, caps);
+            from.write(out);
         }
         for (index, value) in self.params.iter().enumerate() {
             out.push_str(if index == 0 { " with " } else { ", " });
             match value {
-                Value::Object(map) => generic::pairs(out, map, caps),
-                _ => write::value(out, value, caps),
+                Value::Object(map) => generic::pairs(out, map),
+                _ => write::value(out, value),
             }
         }
     }

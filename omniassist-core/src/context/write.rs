@@ -10,24 +10,25 @@ use crate::secret::REDACTED;
 /// The depth below which objects and arrays are shown as `…`.
 const MAX_SHOWN_DEPTH: usize = 16;
 
-/// The limits of what is shown of one message.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Caps {
-    pub(super) value: usize,
-    pub(super) entry: usize,
-    pub(super) fields: usize,
-}
+/// The size limit of one value, in bytes. The number of omitted bytes follows a value that is cut.
+pub(super) const MAX_VALUE_BYTES: usize = 512;
+
+/// The size limit of one bullet, in bytes. The number of omitted bytes follows a bullet that is cut.
+pub(super) const MAX_ENTRY_BYTES: usize = 2048;
+
+/// The number of fields of one form, or keys of one object, that are shown. The number of omitted ones follows.
+pub(super) const MAX_FIELDS: usize = 64;
 
 /// Appends a value, truncated at the cap: a quoted text, a number, or compact JSON.
-pub(super) fn value(out: &mut String, value: &Value, caps: Caps) {
+pub(super) fn value(out: &mut String, value: &Value) {
     match value {
         Value::String(text) if text == REDACTED => out.push_str(REDACTED),
-        Value::String(text) => quoted(out, text, caps),
+        Value::String(text) => quoted(out, text),
         Value::Array(_) | Value::Object(_) => {
             let start = out.len();
-            json(out, value, caps, start, 0);
-            if out.len() - start > caps.value {
-                cut(out, start, caps.value);
+            json(out, value, start, 0);
+            if out.len() - start > MAX_VALUE_BYTES {
+                cut(out, start, MAX_VALUE_BYTES);
                 out.push_str("… (more)");
             }
         }
@@ -36,12 +37,14 @@ pub(super) fn value(out: &mut String, value: &Value, caps: Caps) {
 }
 
 /// Appends compact JSON with sorted keys, and stops soon after the cap is exceeded.
-fn json(out: &mut String, value: &Value, caps: Caps, start: usize, depth: usize) {
+fn json(out: &mut String, value: &Value, start: usize, depth: usize) {
     let (open, members, close): (_, Vec<(Option<&str>, &Value)>, _) = match value {
-        Value::String(text) => return quoted(out, text, caps),
+        Value::String(text) => return quoted(out, text),
         Value::Array(_) | Value::Object(_) if depth == MAX_SHOWN_DEPTH => return out.push('…'),
         // No array or object shows more members than bytes.
-        Value::Array(items) => ('[', items.iter().take(caps.value).map(|item| (None, item)).collect(), ']'),
+        Value::Array(items) => {
+            ('[', items.iter().take(MAX_VALUE_BYTES).map(|item| (None, item)).collect(), ']')
+        }
         Value::Object(map) => {
             let members = sort::entries(map).into_iter().map(|(key, item)| (Some(key.as_str()), item));
             ('{', members.collect(), '}')
@@ -50,44 +53,44 @@ fn json(out: &mut String, value: &Value, caps: Caps, start: usize, depth: usize)
     };
     out.push(open);
     for (index, (key, item)) in members.into_iter().enumerate() {
-        if out.len() - start > caps.value {
+        if out.len() - start > MAX_VALUE_BYTES {
             return;
         }
         if index > 0 {
             out.push(',');
         }
         if let Some(key) = key {
-            quoted(out, key, caps);
+            quoted(out, key);
             out.push(':');
         }
-        json(out, item, caps, start, depth + 1);
+        json(out, item, start, depth + 1);
     }
     out.push(close);
 }
 
 /// Appends a name, in quotes unless it is a plain identifier.
-pub(super) fn name(out: &mut String, text: &str, caps: Caps) {
+pub(super) fn name(out: &mut String, text: &str) {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.$[]".contains(&byte);
-    bare_or_quoted(out, text, caps, plain);
+    bare_or_quoted(out, text, plain);
 }
 
 /// Appends an address, in quotes unless all its characters are valid in a URL.
-pub(super) fn address(out: &mut String, text: &str, caps: Caps) {
+pub(super) fn address(out: &mut String, text: &str) {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~:/?#[]@!$&*+;=%".contains(&byte);
-    bare_or_quoted(out, text, caps, plain);
+    bare_or_quoted(out, text, plain);
 }
 
-fn bare_or_quoted(out: &mut String, text: &str, caps: Caps, plain: impl Fn(u8) -> bool) {
-    if !text.is_empty() && text.len() <= caps.value && text.bytes().all(plain) {
+fn bare_or_quoted(out: &mut String, text: &str, plain: impl Fn(u8) -> bool) {
+    if !text.is_empty() && text.len() <= MAX_VALUE_BYTES && text.bytes().all(plain) {
         out.push_str(text);
     } else {
-        quoted(out, text, caps);
+        quoted(out, text);
     }
 }
 
 /// Appends a text in quotes. The number of omitted bytes follows the quotes, where a value cannot forge it.
-pub(super) fn quoted(out: &mut String, text: &str, caps: Caps) {
-    let shown = prefix(text, caps.value);
+pub(super) fn quoted(out: &mut String, text: &str) {
+    let shown = prefix(text, MAX_VALUE_BYTES);
     out.push('"');
     escape(out, shown, true);
     out.push('"');

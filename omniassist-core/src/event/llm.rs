@@ -5,9 +5,8 @@ use crate::{JsonText, Text};
 
 /// An event of a model's answer, in order.
 ///
-/// `block` numbers the text and reasoning blocks, `call` the tool calls, each from 0 within one model turn.
-/// Metadata is provider-opaque state in two levels, `{"openai": {…}}`, that must come back unchanged with the next
-/// request.
+/// `block` numbers the text and reasoning blocks, `call` the tool calls, each from 0 within one model turn. Metadata is
+/// provider-opaque state in two levels, `{"openai": {…}}`, that must come back unchanged with the next request.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum LlmEvent {

@@ -18,11 +18,8 @@ use crate::{JsonText, RunEvent, Text};
 /// use omniassist_core::RunEvent;
 ///
 /// let mut collector = MessageCollector::new();
-/// let id = BlockId(0);
-/// collector.apply(&RunEvent::Start { message_id: "m2".into(), metadata: None });
-/// collector.apply(&RunEvent::TextStart { id });
-/// collector.apply(&RunEvent::TextDelta { id, delta: "On its ".into() });
-/// collector.apply(&RunEvent::TextDelta { id, delta: "way.".into() });
+/// collector.apply(&RunEvent::TextStart { id: BlockId(0) });
+/// collector.apply(&RunEvent::TextDelta { id: BlockId(0), delta: "On its way.".into() });
 /// assert_eq!(collector.into_message().text(), "On its way.");
 /// ```
 #[derive(Debug, Clone)]

@@ -5,23 +5,6 @@
 //! their events themselves.
 //!
 //! [WHATWG rules]: https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation
-//!
-//! ```
-//! use bytes::Bytes;
-//! use omniassist_core::sse::SseDecoder;
-//!
-//! let wire = b"id: 7\ndata: {\"delta\":\"Hi\"}\n\ndata: [DONE]\n\n";
-//! let mut decoder = SseDecoder::new(8 << 20);
-//! let mut seen = Vec::new();
-//! for byte in wire {
-//!     decoder.feed(Bytes::copy_from_slice(&[*byte]));
-//!     while let Some(event) = decoder.next_event()? {
-//!         seen.push(event.data);
-//!     }
-//! }
-//! assert_eq!(seen, [r#"{"delta":"Hi"}"#, "[DONE]"]);
-//! # Ok::<(), omniassist_core::Error>(())
-//! ```
 
 mod decode;
 mod event;

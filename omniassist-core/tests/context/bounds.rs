@@ -69,15 +69,15 @@ fn a_value_is_cut_at_its_cap_between_characters() {
 
 #[test]
 fn nested_values_are_compact_and_stop_at_the_cap() {
+    let (fits, cut) = ("x".repeat(504), "x".repeat(506));
+    let nulls = format!("[{}", "null,".repeat(103));
     for (value, shown) in [
-        (json!([1, true, null]), "[1,true,… (more)"),
-        (json!([1, true]), "[1,true]"),
-        (json!({"a": [1]}), "{\"a\":[1]… (more)"),
-        (json!({"b": 1, "a": 2}), "{\"a\":2,\"… (more)"),
-        (json!(vec![Value::Null; 100_000]), "[null,nu… (more)"),
+        (json!([1, true]), "[1,true]".to_owned()),
+        (json!({"a": fits}), format!("{{\"a\":\"{fits}\"}}")),
+        (json!({"b": 1, "a": cut}), format!("{{\"a\":\"{cut}… (more)")),
+        (json!(vec![Value::Null; 100_000]), format!("{}… (more)", &nulls[..512])),
     ] {
-        let compressed =
-            ContextCompressor::new().max_value_bytes(8).compress(&[message(1, "event", json!({"v": value}))]);
+        let compressed = compress([("event", json!({"v": value}))]);
         assert_eq!(bullets(&compressed), [format!("event: v = {shown}")]);
     }
 }

@@ -73,7 +73,11 @@ impl AssistantBody {
     /// provider send its request first.
     pub(super) async fn start(&mut self) {
         if let Kind::Events(events) = &mut self.0 {
-            poll_fn(|cx| Poll::Ready(events.read_source(cx))).await;
+            poll_fn(|cx| {
+                events.read_source(cx);
+                Poll::Ready(())
+            })
+            .await;
             tokio::task::yield_now().await;
         }
     }

@@ -23,8 +23,7 @@ const BEFORE_RESET: Duration = Duration::from_millis(20);
 /// [`take_faults`](Self::take_faults) prevents that. Dropping the server closes its connections. It must be
 /// started, and lives, inside a tokio runtime.
 ///
-/// Under a paused tokio clock, time advances while a socket is awaited. Use short limits with this server
-/// instead.
+/// Under a paused tokio clock, time advances while a socket is awaited. Use short limits with this server instead.
 ///
 /// ```
 /// use omniassist_server::testing::{FakeProvider, Reply, chat_sse};
@@ -109,8 +108,7 @@ impl FakeProvider {
         self.script.log.sent()
     }
 
-    /// Waits until this many requests have arrived in all, and returns the last of them. With 0 it returns
-    /// the first.
+    /// Waits until this many requests have arrived in all, and returns the last of them. With 0 it returns the first.
     pub async fn request(&self, number: usize) -> FakeRequest {
         self.script.log.wait(|entries| entries.requests.get(number.saturating_sub(1)).cloned()).await
     }

@@ -3,9 +3,8 @@
 //!
 //! - [`ScriptedProvider`] is an [`LlmProvider`](crate::provider::LlmProvider) that plays turns from a script
 //!   and records the requests. Use it to test tools, prompts and everything built on a run.
-//! - [`FakeProvider`] is a provider's HTTP server on a real loopback socket. It can be slow, cut its answers,
-//!   reset connections and send malformed bytes. Use it to test the connection between a backend and its
-//!   provider.
+//! - [`FakeProvider`] is a provider's HTTP server on a real loopback socket. It can be slow, cut its answers, reset
+//!   connections and send malformed bytes. Use it to test the connection between a backend and its provider.
 //! - A [`Cassette`] holds what a real provider streamed, recorded by a [`Recorder`]. It replays the stream to
 //!   the real decoder. Use it to test with real model output; see [`cassette`].
 //! - [`responses_sse`] and [`chat_sse`] write the bodies that OpenAI's two APIs stream.

@@ -104,8 +104,7 @@ impl Reply {
         Self::new(status, "", Bytes::new())
     }
 
-    /// Creates a reply of raw bytes in place of status line, headers and framing. The connection is closed
-    /// after them.
+    /// Creates a reply of raw bytes in place of status line, headers and framing. The connection is closed after them.
     pub fn raw(bytes: impl Into<Bytes>) -> Self {
         let reply = Self::new(200, "", bytes.into());
         Self { raw: true, ending: Ending::Close, ..reply }

@@ -16,22 +16,6 @@ const SWEEP: usize = 1_024;
 /// A principal's window begins with its first use, and the whole budget is renewed when it has passed. All anonymous
 /// callers are one principal here. The budget is kept in memory: a restart renews it for all, and each instance behind a
 /// load balancer counts separately. Changes of the system clock have no effect.
-///
-/// ```
-/// use std::time::Duration;
-/// use omniassist_server::testing::ScriptedProvider;
-/// use omniassist_server::throttle::InMemoryTokenBudget;
-/// use omniassist_server::Assistant;
-///
-/// # fn main() -> omniassist_server::Result<()> {
-/// let a_day = Duration::from_secs(24 * 60 * 60);
-/// let assistant = Assistant::builder(ScriptedProvider::new())
-///     .token_budget(InMemoryTokenBudget::new(200_000, a_day))
-///     .build()?;
-/// # let _ = assistant;
-/// # Ok(())
-/// # }
-/// ```
 #[must_use = "a budget does nothing until it is given to a builder"]
 pub struct InMemoryTokenBudget {
     tokens: u64,

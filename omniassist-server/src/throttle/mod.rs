@@ -12,7 +12,7 @@
 //! ```
 //! use std::time::Duration;
 //! use omniassist_server::testing::ScriptedProvider;
-//! use omniassist_server::throttle::RunAttempt;
+//! use omniassist_server::throttle::{InMemoryTokenBudget, RunAttempt};
 //! use omniassist_server::Assistant;
 //!
 //! # fn main() -> omniassist_server::Result<()> {
@@ -26,6 +26,7 @@
 //!             Err(Duration::from_secs(3600))
 //!         }
 //!     })
+//!     .token_budget(InMemoryTokenBudget::new(200_000, Duration::from_secs(24 * 60 * 60)))
 //!     .build()?;
 //! # let _ = assistant;
 //! # Ok(())

@@ -37,35 +37,27 @@ const MAX_ID_BYTES: usize = 256;
 /// ```
 #[derive(Clone)]
 pub struct ToolContext {
-    inner: Arc<Inner>,
+    inner: Arc<CallContext>,
 }
 
-struct Inner {
-    call_id: Text,
-    tool: Text,
-    arguments: JsonText,
-    run: RunContext,
-    state: Arc<StateMap>,
-    cancel: CancellationToken,
-    updates: Arc<Updates>,
-    limits: OutputLimits,
+pub(crate) struct CallContext {
+    pub(crate) call_id: Text,
+    pub(crate) tool: Text,
+    pub(crate) arguments: JsonText,
+    pub(crate) run: RunContext,
+    pub(crate) state: Arc<StateMap>,
+    pub(crate) cancel: CancellationToken,
+    pub(crate) updates: Arc<Updates>,
+    pub(crate) limits: OutputLimits,
+}
+
+impl From<CallContext> for ToolContext {
+    fn from(call: CallContext) -> Self {
+        Self { inner: Arc::new(call) }
+    }
 }
 
 impl ToolContext {
-    #[expect(clippy::too_many_arguments, reason = "the only caller has all of them")]
-    pub(crate) fn new(
-        call_id: Text,
-        tool: Text,
-        arguments: JsonText,
-        run: RunContext,
-        state: Arc<StateMap>,
-        cancel: CancellationToken,
-        updates: Arc<Updates>,
-        limits: OutputLimits,
-    ) -> Self {
-        Self { inner: Arc::new(Inner { call_id, tool, arguments, run, state, cancel, updates, limits }) }
-    }
-
     /// Returns the id of the call, unique within the conversation.
     ///
     /// It is not an idempotency key: the provider chooses another id when the same question is asked again.

@@ -12,10 +12,11 @@ use tokio::task::{JoinError, JoinHandle};
 use tokio_util::task::TaskTracker;
 use tracing::Instrument;
 
+use super::ToolError;
+use super::context::CallContext;
 use super::registered::RegisteredTool;
 use super::state::StateMap;
 use super::update::{ToolOutcome, ToolUpdate, Update, Updates};
-use super::{ToolContext, ToolError};
 use crate::telemetry::ToolTrace;
 use crate::{CancellationToken, RunContext};
 
@@ -163,11 +164,11 @@ pub(super) fn start(
     };
 
     let name = tool.spec().name.clone();
-    let context =
-        ToolContext::new(call_id, name, arguments, run, state, cancel.clone(), updates, tool.output_limits());
+    let (limits, given) = (tool.output_limits(), cancel.clone());
+    let call = CallContext { call_id, tool: name, arguments, run, state, cancel: given, updates, limits };
     let work = {
         let tool = Arc::clone(tool);
-        async move { tool.call(context).await }.instrument(span.clone())
+        async move { tool.call(call.into()).await }.instrument(span.clone())
     };
     let work = runtime.spawn(tasks.track_future(work));
     // A second task watches the time, so that a tool which blocks its thread still has an outcome.

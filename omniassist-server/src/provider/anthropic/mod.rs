@@ -56,8 +56,7 @@ static ANTHROPIC: Location = Location {
 /// Nothing is kept at the provider: the whole conversation goes out with each request. Thinking goes back under its
 /// signature, byte for byte; thinking of other providers has none and is left out. What the API runs itself (web
 /// search, code, MCP) goes back within a run, as it came, and a turn that it pauses (`pause_turn`) is asked for again.
-/// The
-/// downside of keeping nothing: code that needs the container of an earlier request does not find it.
+/// The downside of keeping nothing: code that needs the container of an earlier request does not find it.
 ///
 /// [`ModelOptions`](omniassist_core::ModelOptions) are sent as follows:
 ///

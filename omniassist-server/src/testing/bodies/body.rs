@@ -9,8 +9,7 @@ const DELTA: usize = 6;
 /// A provider's answer as the body of an event stream. The functions of [`responses_sse`](super::responses_sse) and [`chat_sse`](super::chat_sse)
 /// create it.
 ///
-/// Parts are sent in the order in which they were added, surrounded by the protocol's own start, end and
-/// finish events.
+/// Parts are sent in the order in which they were added, surrounded by the protocol's own start, end and finish events.
 ///
 /// ```
 /// use omniassist_server::testing::{Reply, responses_sse};
@@ -50,8 +49,7 @@ impl SseBody {
         self.part(Part::Text(text.into()))
     }
 
-    /// Adds reasoning: a summary in the Responses API, `reasoning_content` of compatible servers in Chat
-    /// Completions.
+    /// Adds reasoning: a summary in the Responses API, `reasoning_content` of compatible servers in Chat Completions.
     pub fn reasoning(self, text: impl Into<String>) -> Self {
         self.part(Part::Reasoning(text.into()))
     }

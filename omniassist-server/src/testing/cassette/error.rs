@@ -8,8 +8,7 @@ pub(super) const VERSION: u64 = 1;
 
 /// An error that occurs when a cassette is recorded, written, read or played.
 ///
-/// Its predicates classify it. Its text names the file, the line and the cause, and never contains a header
-/// or a body.
+/// Its predicates classify it. Its text names the file, the line and the cause, and never contains a header or a body.
 #[derive(Debug)]
 pub struct CassetteError {
     kind: Kind,

@@ -47,27 +47,23 @@
 //! | `{"chunk": …}` | bytes of the body as they came: `text` if they are UTF-8, otherwise `base64`; any number of such lines |
 //! | `{"end": …}` | `how`: `complete`, `cut` (the provider's connection broke) or `left` (the client went before the end) |
 //!
-//! The last three lines may have `ms`, the milliseconds since the request was read; the default is 0. A
-//! cassette can be written by hand. The chunks are the body after transfer decoding and before content
-//! decoding.
+//! The last three lines may have `ms`, the milliseconds since the request was read; the default is 0. A cassette can be
+//! written by hand. The chunks are the body after transfer decoding and before content decoding.
 //!
 //! # Secrets
 //!
 //! - Headers of requests are not stored. Headers of answers are stored only if the table names them.
-//! - Values of credential headers and of a query are removed everywhere: in paths, requests and answers, in
-//!   plain form, inside a JSON string, or URL-encoded. The same applies to values passed to
-//!   [`Recorder::redact`].
+//! - Values of credential headers and of a query are removed everywhere: in paths, requests and answers, in plain form,
+//!   inside a JSON string, or URL-encoded. The same applies to values passed to [`Recorder::redact`].
 //! - Strings that look like an API key or a signed token (`sk-…`, `AIza…`, JWT, …) are removed.
-//! - In JSON bodies of requests, strings under names such as `password`, `authorization` or `api_key` are
-//!   removed, also inside the arguments of tool calls. The values of all but a few harmless query parameters
-//!   are removed too.
+//! - In JSON bodies of requests, strings under names such as `password`, `authorization` or `api_key` are removed, also
+//!   inside the arguments of tool calls. The values of all but a few harmless query parameters are removed too.
 //!
 //! In requests, `[redacted]` replaces a secret and matches anything when the cassette is played. In answers,
 //! each byte of a secret becomes `*`, so that every chunk keeps its length.
 //!
-//! The words of users and models are stored, since a recording exists for them. Record with made-up data, and
-//! read the file before you commit it. A secret that a model spells out over several events is not
-//! recognised.
+//! The words of users and models are stored, since a recording exists for them. Record with made-up data, and read the
+//! file before you commit it. A secret that a model spells out over several events is not recognised.
 
 mod compare;
 mod error;

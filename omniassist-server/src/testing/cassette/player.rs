@@ -137,9 +137,8 @@ impl Player {
         self.deck.replay.cassette.len() - self.deck.state().next
     }
 
-    /// Returns the faults: requests that differ from the recorded ones, requests beyond the last interaction
-    /// and, unless allowed, unused interactions. Dropping the player no longer panics because of faults that
-    /// were taken.
+    /// Returns the faults: requests that differ from the recorded ones, requests beyond the last interaction and,
+    /// unless allowed, unused interactions. Dropping the player no longer panics because of faults that were taken.
     #[must_use]
     pub fn take_faults(&self) -> Vec<String> {
         let unused = self.unused();

@@ -41,10 +41,9 @@ const HOP: [&str; 11] = [
 /// A recorder of [`Cassette`]s: a proxy on loopback that forwards requests to a provider and records the
 /// answers byte for byte, with their timing.
 ///
-/// Give its [`base_url`](Self::base_url) to the provider instead of the address of the API. Key, model and
-/// all other settings stay the same: headers are forwarded and not stored. The [module's
-/// documentation](crate::testing::cassette#secrets) lists what is removed; [`redact`](Self::redact) adds
-/// more.
+/// Give its [`base_url`](Self::base_url) to the provider instead of the address of the API. Key, model and all other
+/// settings stay the same: headers are forwarded and not stored. The [module's
+/// documentation](crate::testing::cassette#secrets) lists what is removed; [`redact`](Self::redact) adds more.
 ///
 /// It must be started, and lives, inside a tokio runtime. Dropping it ends its connections and writes
 /// nothing. An answer that a client stops reading is dropped upstream too.

@@ -6,20 +6,6 @@ use crate::tool::{ToolContext, ToolError};
 /// A clone of the host's value of this type, such as a connection pool or a client. The host provides it with
 /// `.state(value)` of the assistant's builder. Registration of a tool fails when a value is missing, and the error names
 /// the tool and the type.
-///
-/// ```
-/// use std::sync::Arc;
-///
-/// use omniassist_server::tool::{State, Tool, ToolError};
-///
-/// #[derive(Clone)]
-/// struct Db(Arc<str>);
-///
-/// async fn version(State(db): State<Db>) -> Result<String, ToolError> {
-///     Ok(db.0.to_string())
-/// }
-/// let tool = Tool::new("version", "The database's version", version);
-/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct State<T>(pub T);
 

@@ -185,9 +185,8 @@ fn input(transcript: &[TranscriptItem], replay_ids: bool) -> Vec<InputItem<'_>> 
 /// The input in the making.
 ///
 /// Ids of items: nothing is stored at the provider, so an id is no reference there. But the API refuses a message or
-/// call with an id that does not stand behind the reasoning item that it came with.
-/// Ids are therefore sent where that reasoning item is sent, and left out elsewhere; without them an item is taken as
-/// it is.
+/// call with an id that does not stand behind the reasoning item that it came with. Ids are therefore sent where that
+/// reasoning item is sent, and left out elsewhere; without them an item is taken as it is.
 struct Input<'a> {
     items: Vec<InputItem<'a>>,
     /// The output item that the last entry of `items` was, where the next part of the same item is merged into it.

@@ -10,9 +10,8 @@
 //! ```
 //!
 //! [`Turn`] reads that answer as it grows: the text of Chat Completions goes through it, and comes out as words or as a
-//! call. The names of the two
-//! fields are in alphabetical order because schemas are written so and a grammar keeps to that order: the tool is
-//! known before its arguments come.
+//! call. The names of the two fields are in alphabetical order because schemas are written so and a grammar keeps to
+//! that order: the tool is known before its arguments come.
 
 mod encode;
 mod turn;
