@@ -121,7 +121,9 @@ async fn an_approved_call_runs_once_and_the_model_goes_on() {
 fn seal_keys_come_from_a_variable() {
     let builder = || Assistant::builder(ScriptedProvider::new());
     builder().seal_keys_from_env("OMNIASSIST_SURELY_NOT_SET").build().unwrap();
-    // Cargo sets this one for every test.
+    // Cargo sets these for every test. The first is empty.
+    assert_eq!(std::env::var("CARGO_PKG_LICENSE_FILE").as_deref(), Ok(""));
+    builder().seal_keys_from_env("CARGO_PKG_LICENSE_FILE").build().unwrap();
     let error = builder().seal_keys_from_env("CARGO_PKG_NAME").build().unwrap_err();
     assert!(error.is_configuration());
     let said = "seal keys in CARGO_PKG_NAME: keys are written as NAME:SECRET, separated by commas";

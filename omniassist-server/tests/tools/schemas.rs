@@ -351,6 +351,20 @@ fn arguments_that_take_too_many_steps_are_refused() {
 }
 
 #[test]
+fn the_bounds_of_numbers_hold_at_the_bound() {
+    for (schema, below, at, above) in [
+        (json!({ "minimum": 2 }), false, true, true),
+        (json!({ "maximum": 2 }), true, true, false),
+        (json!({ "exclusiveMinimum": 2 }), false, false, true),
+        (json!({ "exclusiveMaximum": 2 }), true, false, false),
+    ] {
+        for (value, fits) in [(1, below), (2, at), (3, above)] {
+            assert_eq!(check(&schema, &value.into()).is_ok(), fits, "{value} by {schema}");
+        }
+    }
+}
+
+#[test]
 fn a_large_value_has_steps_for_its_size() {
     let schema = json!({ "type": "array", "items": { "type": "integer" } });
     assert_eq!(check(&schema, &vec![1; 500_000].into()), Ok(()));
