@@ -170,7 +170,7 @@ fn value_of(map: &Map<String, Value>) -> Option<Cow<'_, Value>> {
 fn write_errors(out: &mut String, errors: &Value) {
     match errors {
         Value::Object(map) => generic::pairs(out, map),
-        Value::Array(items) => generic::list(out, items, |out, item| write_error(out, item)),
+        Value::Array(items) => generic::list(out, items, write_error),
         _ => write::value(out, errors),
     }
 }
