@@ -332,14 +332,13 @@ impl EventReader for Reader {
         let mut event: Event<'_> = serde_json::from_str(data).map_err(broken_json)?;
         let kind = mem::take(&mut event.kind);
         let kind = kind.non_empty().unwrap_or(name);
-        let (subject, last) = kind.rsplit_once('.').unwrap_or_default();
+        let subject = kind.strip_suffix(".delta").or_else(|| kind.strip_suffix(".done")).unwrap_or_default();
         let Some(key) = PartKey::of(subject, &event) else { return self.other(kind, event, data, out) };
         let place = Place { index: event.output_index.0, id: event.item_id.as_str(), key };
-        match (last, key) {
-            ("delta", _) => self.part_delta(place, event.delta.into_view(data), out),
-            ("done", PartKey::Refusal(_)) => self.part_done(place, event.refusal.into_view(data), out),
-            ("done", _) => self.part_done(place, event.text.into_view(data), out),
-            _ => {}
+        match key {
+            _ if kind.ends_with("delta") => self.part_delta(place, event.delta.into_view(data), out),
+            PartKey::Refusal(_) => self.part_done(place, event.refusal.into_view(data), out),
+            _ => self.part_done(place, event.text.into_view(data), out),
         }
         Ok(())
     }
