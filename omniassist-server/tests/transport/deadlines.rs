@@ -104,3 +104,19 @@ async fn a_connection_has_a_deadline() {
     limits.connect_timeout = Duration::from_millis(150);
     assert_timeout(&hear(ask(&format!("http://{address}/v1"), limits)).await, 150);
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_model_server_on_this_machine_has_more_time_for_the_first_byte() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let mut limits = once();
+    limits.first_byte_timeout = None;
+    limits.connect_timeout = Duration::from_secs(1_000);
+    // The mapped address reaches this machine too, and is none of its loopback names.
+    for (host, seconds) in [("127.0.0.1", 300), ("localhost", 300), ("[::ffff:127.0.0.1]", 60)] {
+        let start = tokio::time::Instant::now();
+        let heard = hear(ask(&format!("http://{host}:{port}/v1"), limits.clone())).await;
+        assert_eq!(heard.kind(), Some(ProviderErrorKind::Timeout), "{host}: {heard:?}");
+        assert_eq!(start.elapsed().as_secs(), seconds, "{host}");
+    }
+}

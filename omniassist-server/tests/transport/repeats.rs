@@ -209,3 +209,41 @@ async fn no_wait_is_longer_than_the_maximum() {
     let heard = tokio::time::timeout(Duration::from_secs(30), hear_with(&server, limits)).await;
     assert!(heard.is_ok_and(|heard| heard.is_whole()));
 }
+
+/// Returns the waits between the attempts of one request that never gets an answer.
+async fn waits(limits: Limits) -> Vec<Duration> {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let answer = hear(ask(&format!("http://{}/v1", listener.local_addr().unwrap()), limits));
+    let attempts = std::sync::Mutex::new(Vec::new());
+    let hang_up = async {
+        while let Ok((connection, _)) = listener.accept().await {
+            attempts.lock().unwrap().push(tokio::time::Instant::now());
+            drop(connection);
+        }
+    };
+    tokio::select! {
+        heard = answer => assert!(heard.error().is_retryable(), "{heard:?}"),
+        () = hang_up => unreachable!(),
+    }
+    attempts.into_inner().unwrap().windows(2).map(|pair| pair[1] - pair[0]).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_longest_wait_doubles_with_each_repeat_up_to_the_maximum() {
+    let mut limits = limits();
+    limits.max_retries = 6;
+    (limits.retry_base_delay, limits.retry_max_delay) = (Duration::from_secs(1), Duration::from_secs(10));
+    let mut longest = [Duration::ZERO; 6];
+    for _ in 0..40 {
+        let waits = waits(limits.clone()).await;
+        assert_eq!(waits.len(), 6);
+        for (longest, wait) in longest.iter_mut().zip(waits) {
+            *longest = wait.max(*longest);
+        }
+    }
+    // A wait is drawn between zero and the longest one, so one of 40 draws is in the upper half.
+    for (longest, ceiling) in longest.iter().zip([1, 2, 4, 8, 10, 10]) {
+        let ceiling = Duration::from_secs(ceiling);
+        assert!(*longest > ceiling / 2 && *longest <= ceiling + Duration::from_millis(2), "{longest:?}");
+    }
+}
