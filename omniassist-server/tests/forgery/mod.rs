@@ -12,6 +12,7 @@ mod dice;
 mod forge;
 mod json;
 mod keys;
+mod kinds;
 mod legal;
 mod post;
 mod replay;
