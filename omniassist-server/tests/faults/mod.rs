@@ -59,7 +59,7 @@
 //! | 53 | dribble | `transport` | `engine` |
 //! | 54 | RST; `RST_STREAM`, `GOAWAY` | `transport` | `transport::http2` |
 //! | 55 | dead pooled connection | `transport` | `transport::repeats` |
-//! | 56 | no name, no route, proxy 407 | `transport` | `transport::tests::network`, `transport::deadlines` |
+//! | 56 | no name, no route, proxy 407 | `transport` | `transport::network`, `transport::deadlines` |
 //! | 56 | unknown authority, expired certificate, wrong host name | `tls` | |
 //! | 56 | TLS handshake cut, reset, stalled; no TLS at all | `tls` | |
 //! | 56 | plain HTTP to a port that wants TLS | `tls` | |

@@ -1,6 +1,7 @@
 //! Compares the check of arguments with the crate `jsonschema`.
 
-use omniassist_server::core::JsonText;
+use omniassist_server::core::{JsonText, ToolSpec};
+use omniassist_server::tool::ToolSnapshot;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -175,12 +176,46 @@ fn complete(schema: &mut Value) {
     }
 }
 
+/// Returns the schema with keywords that no check can read, where it has no such keyword.
+fn with_unreadable_keywords(schema: &Value, keywords: &[(&str, Value)]) -> Value {
+    let mut schema = schema.clone();
+    for place in ["/properties/v", "/$defs/A", "/$defs/B"] {
+        let Some(Value::Object(part)) = schema.pointer_mut(place) else { continue };
+        for (key, value) in keywords {
+            part.entry(*key).or_insert_with(|| value.clone());
+        }
+    }
+    schema
+}
+
+/// Returns a tool that a client declares with this schema; `None` where the schema is refused.
+fn declared(schema: Value) -> Option<ToolSnapshot> {
+    no_tools().snapshot().with_declared(&[ToolSpec::new("check", "Checks", schema).into()]).ok()
+}
+
+fn unreadable() -> impl Strategy<Value = Vec<(&'static str, Value)>> {
+    let all = [
+        ("minimum", json!("1")),
+        ("maxLength", json!("0")),
+        ("minItems", json!({})),
+        ("maxProperties", json!(null)),
+        ("pattern", json!("(")),
+        ("enum", json!("a")),
+        ("required", json!("a")),
+        ("uniqueItems", json!("yes")),
+        ("propertyNames", json!("a")),
+        ("$ref", json!("https://example.org/elsewhere")),
+    ];
+    prop::sample::subsequence(all.to_vec(), 1..4)
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() })]
     #[test]
     fn arguments_fit_exactly_when_jsonschema_accepts_them(
         (value_schema, a, b) in (schema(), schema(), schema()),
         values in prop::collection::vec(value(), 1..6),
+        unreadable in unreadable(),
     ) {
         let mut root = json!({"type": "object", "properties": {"v": value_schema}, "$defs": {"A": a, "B": b}});
         complete(&mut root);
@@ -188,14 +223,24 @@ proptest! {
         let tools = no_tools();
         let registered = tools.register(Tool::front_end_with_schema("check", "Checks", root.clone()));
         prop_assume!(registered.is_ok());
+        // A client may declare every schema that a host may register.
+        let as_declared = declared(root.clone());
+        prop_assert!(as_declared.is_some(), "{}", root);
+        let tools = [Some(tools.snapshot()), as_declared, declared(with_unreadable_keywords(&root, &unreadable))];
         let theirs = jsonschema::options().with_pattern_options(jsonschema::PatternOptions::regex()).build(&root);
         let Ok(theirs) = theirs else { return Ok(()) };
         for value in values {
             let arguments = json!({"v": value});
-            let ours = tools.snapshot().check("check", &JsonText::from_value(&arguments));
             let errors = theirs.iter_errors(&arguments).map(|error| format!("at {}: {error}", error.instance_path()));
             let errors: Vec<String> = errors.collect();
-            prop_assert_eq!(ours.is_ok(), errors.is_empty(), "{} {} ours {:?} theirs {:?}", root, arguments, ours, errors);
+            for (index, tools) in tools.iter().enumerate() {
+                let Some(tools) = tools else { continue };
+                let ours = tools.check("check", &JsonText::from_value(&arguments));
+                prop_assert_eq!(
+                    ours.is_ok(), errors.is_empty(),
+                    "{} {} ours {} {:?} {:?} theirs {:?}", root, arguments, index, unreadable, ours, errors
+                );
+            }
         }
     }
 }
