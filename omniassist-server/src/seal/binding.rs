@@ -7,7 +7,7 @@ use sha2::{Digest as _, Sha256};
 use super::keys::{Mac, SealKeys};
 use super::token::{self, MAC_BYTES, Token};
 
-/// The first field of every seal, so that another use of the same key proves nothing here.
+/// The first field of every seal, so that a hash made with the same key for another purpose is not a seal.
 const DOMAIN: &str = "omniassist seal";
 
 const VERSION: u8 = 1;
@@ -35,7 +35,7 @@ pub(super) struct Scope<'a> {
 /// The claim that a seal proves.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Sealed<'a> {
-    /// Text of the assistant, with the provider's state.
+    /// The assistant's text, with the provider's state.
     Text { text: &'a Digest, state: &'a Digest },
     /// Reasoning, likewise.
     Reasoning { text: &'a Digest, state: &'a Digest },
@@ -61,7 +61,7 @@ pub(super) struct Call<'a> {
     pub(super) arguments: &'a Digest,
 }
 
-/// Returns the hash that proves a claim, under one key until one time.
+/// Returns the hash that proves a claim under one key until its expiry.
 fn hash(mac: &Mac, key: &str, expiry: u64, scope: Scope<'_>, sealed: Sealed<'_>) -> Mac {
     let mut fields = Fields(Vec::with_capacity(FIELDS_BYTES));
     fields.bytes(DOMAIN.as_bytes());

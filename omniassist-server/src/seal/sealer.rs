@@ -164,7 +164,7 @@ impl Sealer {
     fn open(&mut self, id: BlockId) {
         self.blocks.retain(|(open, _)| *open != id);
         if self.blocks.is_empty() {
-            // Most turns have no other.
+            // Most turns have one block.
             self.blocks.reserve_exact(1);
         }
         self.blocks.push((id, Sha256::new()));

@@ -15,7 +15,7 @@ pub(super) struct Token<'a> {
     pub(super) key: &'a str,
     /// The expiry, in seconds since 1970; 0: never.
     pub(super) expiry: u64,
-    /// The hash as it is spelled, which may be anything.
+    /// The text of the hash, which may be malformed.
     pub(super) mac: &'a str,
 }
 
@@ -29,14 +29,14 @@ impl<'a> Token<'a> {
         is_id(key).then_some(Self { key, expiry, mac })
     }
 
-    /// Returns `true` if its time is over.
+    /// Returns `true` if the seal has expired.
     pub(super) fn is_expired(&self, now_ms: u64) -> bool {
         self.expiry != 0 && now_ms >= self.expiry.saturating_mul(1000)
     }
 
-    /// Returns the hash if it is spelled as one: in base64url without padding, where each hash has one spelling.
+    /// Returns the hash if its text is base64url without padding, in which each hash has one spelling.
     pub(super) fn mac_bytes(&self) -> Option<MacBytes> {
-        // Decoders ask for room for whole groups of four characters.
+        // The decoder needs room for whole groups of four characters.
         let mut bytes = [0; MAC_BYTES + 2];
         let length = URL_SAFE_NO_PAD.decode_slice(self.mac, &mut bytes).ok()?;
         bytes.get(..length)?.try_into().ok()

@@ -86,7 +86,7 @@ impl SealVerifier {
         }
     }
 
-    /// Judges a result: of the server, or the client's answer to a call that was left to it.
+    /// Judges a result: the server's, or the client's answer to a call that was left to the client.
     fn result(&self, part: &HistoryPart<'_>, tool: &ToolPart) -> Verdict {
         let judgement = self.servers_result(part, tool);
         if let Judgement::Proved(_) = judgement {
@@ -145,7 +145,7 @@ enum Judgement {
     Expired,
     /// There is no seal, or it cannot be judged here.
     Nothing,
-    /// The seal is ours, and belongs to another part.
+    /// The seal is under a known key, and belongs to another part.
     Wrong,
 }
 

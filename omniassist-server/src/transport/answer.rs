@@ -23,13 +23,13 @@ use crate::decoder::WireDecoder;
 use crate::timer::Timer;
 use crate::{Error, ProviderErrorKind, Result, one_line};
 
-/// A deadline that stands for "never" if the real one does not fit the clock.
+/// The distance of a deadline that stands for "never", where the real one does not fit the clock.
 const FAR: Duration = Duration::from_secs(60 * 60 * 24 * 365);
 
-/// Silence after the model's own end of the answer that is taken as the end of the body. Only the token counts of
-/// Chat Completions come after it, and at once.
+/// The silence after the model's finish that counts as the end of the body. Only the token counts of Chat Completions
+/// follow the finish, without a pause.
 const AFTER_FINISH: Duration = Duration::from_secs(2);
-/// Chunks without an event that are read in one poll, before others get their turn.
+/// Chunks without an event that are read in one poll, before the task yields to others.
 const CHUNKS_PER_POLL: usize = 64;
 /// Events that are held back until one is visible.
 const MAX_HELD: usize = 64;
@@ -37,7 +37,7 @@ const MAX_HELD: usize = 64;
 type Connecting = Pin<Box<dyn Future<Output = reqwest::Result<reqwest::Response>> + Send>>;
 
 pin_project! {
-    /// A provider's answer as a stream. Every wait of its life is one state, so it can be dropped at any of them.
+    /// A provider's answer as a stream. Each wait is a state of its own, and the stream can be dropped in any of them.
     pub(super) struct Answer<D> {
         core: Core<D>,
         #[pin]
@@ -45,7 +45,7 @@ pin_project! {
     }
 }
 
-/// All of an [`Answer`] but its timer; nothing in here is pinned.
+/// All fields of an [`Answer`] but its timer. None of them is pinned.
 struct Core<D> {
     shared: Arc<Shared>,
     request: ProviderRequest,
@@ -54,11 +54,11 @@ struct Core<D> {
     state: State,
     /// Events that the consumer has not taken.
     events: EventBuf<LlmEvent>,
-    /// `true` if an event was seen that a repeated request would show twice. Until then events are held back.
+    /// `true` after an event that a repeated request would show twice. Until then events are held back.
     visible: bool,
-    /// `true` if the consumer was given the answer's finish.
+    /// `true` if the consumer has taken the answer's finish.
     finished: bool,
-    /// `true` if the request was sent again because a pooled connection had died. That costs no repeat.
+    /// `true` if the request was sent again because a pooled connection was closed. That does not count as a repeat.
     reconnected: bool,
     /// Repeats made.
     repeats: u32,
@@ -79,9 +79,9 @@ struct Streaming {
     body: reqwest::Body,
     decoder: Box<dyn WireDecoder>,
     origin: Origin,
-    /// The deadline of the first byte of the body; `None` once it is here.
+    /// The deadline of the first byte of the body; `None` after that byte.
     first_byte: Option<Instant>,
-    /// The time since which a read is pending. A consumer that does not poll lets no idle time pass.
+    /// The time since which a read is pending. Time in which the consumer does not poll is not idle time.
     pending_since: Option<Instant>,
     /// Bytes that may still come.
     room: usize,
@@ -151,7 +151,7 @@ impl<D> Core<D>
 where
     D: Fn() -> Box<dyn WireDecoder>,
 {
-    /// Returns what needs no poll of the provider: an event, the failure after the last event, or the end.
+    /// Returns an event, the failure after the last event, or the end, where that needs no poll of the provider.
     fn next_item(&mut self) -> Option<Option<Result<LlmEvent>>> {
         let done = matches!(self.state, State::Done);
         if (self.visible || done)
@@ -212,8 +212,8 @@ where
         self.state = State::Connecting { response: Box::pin(response), first_byte };
     }
 
-    /// No byte of an answer came. A provider may close a pooled connection just when a request is written to it: that
-    /// says nothing of the provider, so the request goes out once more on a fresh connection, at once.
+    /// Handles a request without any answer. A provider may close a pooled connection while a request is written to it.
+    /// That is not a failure of the provider, so the request is sent once more at once, on a fresh connection.
     fn fail_request(&mut self, error: reqwest::Error) {
         let was_sent = !(error.is_builder() || error.is_timeout() || error.is_connect());
         if was_sent && self.shared.answered.load(Ordering::Relaxed) && !self.reconnected {
@@ -252,7 +252,7 @@ where
         match Pin::new(&mut streaming.body).poll_frame(cx) {
             Poll::Ready(Some(Ok(frame))) => {
                 streaming.pending_since = None;
-                // Trailers end the body; what they say is of no use here.
+                // Trailers end the body. Their content is not used.
                 let Ok(data) = frame.into_data() else { return Poll::Ready(Progress::Chunk) };
                 if !data.is_empty() {
                     streaming.first_byte = None;
@@ -284,7 +284,7 @@ where
     /// Decodes a chunk.
     fn read(&mut self, mut data: Bytes) {
         let State::Streaming(streaming) = &mut self.state else { return };
-        // What lies within the limit is decoded, so that the events do not depend on how the bytes were cut.
+        // The bytes within the limit are decoded, so that the events do not depend on the sizes of the chunks.
         let too_large = data.len() > streaming.room;
         data.truncate(streaming.room);
         streaming.room -= data.len();
@@ -303,19 +303,19 @@ where
         }
     }
 
-    /// Takes events of which it is not yet known whether the request may have to be repeated.
+    /// Keeps events back until one is visible: before that, the request may still be repeated.
     fn hold(&mut self, fresh: &mut EventBuf<LlmEvent>) {
         for event in fresh.drain() {
             self.visible |= is_visible(&event) || self.events.len() >= MAX_HELD;
             self.events.push(event);
         }
         if self.visible {
-            // Not sent again, and a stream may go on for long.
+            // The request is not sent again, and the stream may take long, so its body is freed.
             self.request.body = Bytes::new();
         }
     }
 
-    /// The body has ended well.
+    /// Handles the regular end of the body.
     fn close(&mut self) {
         let State::Streaming(streaming) = &mut self.state else { return };
         let mut fresh = EventBuf::new();
@@ -327,7 +327,7 @@ where
         }
     }
 
-    /// The connection is of no more use. That is no failure once the answer was finished.
+    /// Handles a connection that broke or went silent. After the answer's finish, that is not a failure.
     fn break_off(&mut self, error: Error) {
         if self.finished { self.close() } else { self.fail_streaming(error) }
     }
@@ -354,19 +354,19 @@ where
         self.state = State::Waiting { until: after(Instant::now(), delay) };
     }
 
-    /// Drops the connection, if there still is one.
+    /// Drops the connection, if there is one, and ends the stream.
     fn end(&mut self, error: Option<Error>) {
         self.failed = error;
         self.state = State::Done;
     }
 }
 
-/// The moment `delay` after `start`.
+/// Returns the moment `delay` after `start`.
 fn after(start: Instant, delay: Duration) -> Instant {
     start.checked_add(delay).unwrap_or_else(|| start + FAR)
 }
 
-/// Returns `true` if a consumer would show this event, so that it must not come twice.
+/// Returns `true` if a consumer would show this event, so that it must not be sent twice.
 fn is_visible(event: &LlmEvent) -> bool {
     !matches!(event, LlmEvent::Start { .. } | LlmEvent::Usage(_) | LlmEvent::Unknown { .. })
 }
@@ -382,7 +382,7 @@ fn request_error(error: reqwest::Error) -> Error {
     } else if is_no_http(&error) {
         ProviderErrorKind::Protocol
     } else {
-        // Sent, or partly sent, over a connection that then broke: a pooled one that the provider had closed.
+        // The request was sent, or partly sent, and then the connection broke.
         ProviderErrorKind::Interrupted
     };
     Error::provider(kind).with_source(error)

@@ -7,21 +7,21 @@ use tokio::sync::oneshot;
 
 use crate::{Error, Result, one_line};
 
-/// Makes a client, the same way each time.
+/// A function that makes a client with the same settings each time.
 type Recipe = Box<dyn Fn() -> reqwest::ClientBuilder + Send + Sync>;
 
-/// One pooled client for each tokio runtime that asks the provider.
+/// One pooled client for each tokio runtime that sends requests to the provider.
 ///
-/// A connection is a task of the runtime that opened it. Runtimes that share a pool, as actix's workers would, are
-/// therefore given connections whose every chunk has to wake another thread first, and one that ends takes connections
-/// along that others wait for. A runtime of many threads has one client: its pool is worth sharing.
+/// A connection is a task of the runtime that opened it. If several runtimes shared a pool, as actix's workers would,
+/// each chunk would have to wake a thread of another runtime. A runtime that ends would also close connections that
+/// other runtimes read from. The threads of one runtime share one client.
 ///
-/// A client takes about 3 ms to make and 110 KB, nearly all for the system's root certificates; it goes with its
-/// runtime.
+/// A client takes about 3 ms to make and 110 KB of memory, nearly all for the system's root certificates. It is
+/// dropped with its runtime.
 pub(super) struct Clients {
     recipe: Recipe,
-    /// Made at once, so that what cannot work is refused at once. The first runtime's, and that of a runtime for which
-    /// no other can be made, as in a process that may not read files any more.
+    /// The client of the first runtime. It is made early, so that settings that cannot work are refused early. It also
+    /// serves a runtime for which no other client can be made, as in a process that may not read files any more.
     first: reqwest::Client,
     first_is_taken: AtomicBool,
     table: Arc<Table>,
@@ -34,7 +34,7 @@ struct Table(RwLock<Vec<Row>>);
 struct Row {
     runtime: Id,
     client: reqwest::Client,
-    /// Dropped with the row, on which the runtime's [`Watch`] ends.
+    /// Ends the runtime's [`Watch`] when the row is dropped.
     _in_use: oneshot::Sender<Infallible>,
 }
 
@@ -45,7 +45,7 @@ impl Clients {
         Ok(Self { recipe, first, first_is_taken: AtomicBool::new(false), table: Arc::default() })
     }
 
-    /// The client of this runtime. Only the first call for a runtime waits for anything.
+    /// Returns the client of this runtime. Only the first call for a runtime may block.
     pub(super) fn of(&self, runtime: &Handle) -> reqwest::Client {
         let known = find(&self.table.read(), runtime.id());
         known.unwrap_or_else(|| self.admit(runtime))
@@ -53,7 +53,7 @@ impl Clients {
 
     #[cold]
     fn admit(&self, runtime: &Handle) -> reqwest::Client {
-        // Nobody waits for the files that this may read.
+        // Making a client may read files, so it happens outside of the lock.
         let client = if self.first_is_taken.swap(true, Ordering::Relaxed) {
             make(&self.recipe).unwrap_or_else(|error| {
                 tracing::warn!(error = %one_line::chain(&error), "a runtime shares the connections of another to a provider");
@@ -66,13 +66,13 @@ impl Clients {
         let id = runtime.id();
         {
             let mut rows = self.table.write();
-            // Another thread of the runtime may have been faster.
+            // Another thread of the runtime may have added a client meanwhile.
             if let Some(client) = find(&rows, id) {
                 return client;
             }
             rows.push(Row { runtime: id, client: client.clone(), _in_use: in_use });
         }
-        // Not under the lock: a runtime that is ending drops the task here.
+        // A runtime that is ending drops the task at once, which takes the lock. So the lock is not held here.
         let watch = Watch { table: Arc::downgrade(&self.table), runtime: id };
         runtime.spawn(async move {
             let _watch = watch;
@@ -92,7 +92,7 @@ impl Table {
     }
 }
 
-/// Lies in a task of a runtime, which drops it when it ends: an id may then be given to another runtime.
+/// Removes a runtime's row when the runtime ends and drops its tasks. Another runtime may get the same id later.
 struct Watch {
     table: Weak<Table>,
     runtime: Id,

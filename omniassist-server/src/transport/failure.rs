@@ -15,7 +15,7 @@ const MAX_BODY: usize = 64 << 10;
 /// Bytes of it that go into a log.
 const MAX_DETAIL: usize = 2 << 10;
 
-/// An answer that is no stream of events, while its body is read to learn why.
+/// An answer that is not a stream of events. Its body is read for the reason.
 pub(super) struct FailedAnswer {
     kind: BodyKind,
     status: u16,
@@ -29,12 +29,12 @@ impl FailedAnswer {
         Self { kind, status, body, read: BytesMut::new(), deadline }
     }
 
-    /// Returns the time after which the bytes read so far have to do: the status alone is enough.
+    /// Returns the time after which no more of the body is read. The error then has the bytes read so far.
     pub(super) fn deadline(&self) -> Instant {
         self.deadline
     }
 
-    /// Ready when there is nothing more to read, or no more than may be read.
+    /// Reads the body. Ready at its end, or when the limit is reached.
     pub(super) fn poll_read(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         if self.kind == BodyKind::Redirect {
             return Poll::Ready(());
@@ -68,10 +68,10 @@ impl FailedAnswer {
         if error.detail().is_some() { error } else { error.with_detail(self.detail()) }
     }
 
-    /// JSON under a good status. Without an error in it, it is an answer that was not streamed.
+    /// Reads JSON under a good status: an error, or an answer that was not streamed.
     fn read_json(&self, read_error: ReadError) -> (u16, Error) {
         let mut body: Value = serde_json::from_slice(&self.read).unwrap_or_default();
-        // Gemini answers with a list where it does not stream events.
+        // Gemini answers with a list if it does not stream events.
         if let Some(first) = body.as_array_mut().and_then(|list| list.first_mut()) {
             body = first.take();
         }

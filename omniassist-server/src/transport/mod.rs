@@ -5,8 +5,8 @@
 //! Transport::stream → Answer (a pull `Stream`): connect → read bytes → WireDecoder → LlmEvents
 //! ```
 //!
-//! No task and no channel is on the way of a token. A poll of the stream polls the body, so a slow reader holds the
-//! provider back. Dropping the stream drops the body, on which hyper closes the connection.
+//! A token passes through no task and no channel. A poll of the stream polls the body, so a slow reader slows the
+//! provider down. Dropping the stream drops the body, and hyper then closes the connection.
 
 mod answer;
 mod clients;

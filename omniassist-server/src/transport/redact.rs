@@ -1,7 +1,7 @@
 use http::HeaderMap;
 use omniassist_core::secret::Secrets;
 
-/// Shorter values would blot out ordinary words.
+/// The shortest secret that is removed. Shorter values would also match ordinary words.
 const MIN_SECRET: usize = 6;
 
 /// Removes the values of sensitive headers, and what has the form of a key, from `text`. Some servers and gateways echo
@@ -9,7 +9,7 @@ const MIN_SECRET: usize = 6;
 pub(super) fn redact(text: &str, headers: &HeaderMap) -> String {
     let values =
         headers.values().filter(|value| value.is_sensitive()).filter_map(|value| value.to_str().ok());
-    // `Bearer KEY`: the key alone is as secret as the whole.
+    // In `Bearer KEY`, the key alone is secret too.
     let secrets = values.flat_map(|value| [value, value.rsplit(' ').next().unwrap_or(value)]);
     let secrets: Vec<String> =
         secrets.filter(|secret| secret.len() >= MIN_SECRET).map(str::to_owned).collect();
@@ -18,7 +18,7 @@ pub(super) fn redact(text: &str, headers: &HeaderMap) -> String {
     clean
 }
 
-/// Takes away the beginning of a secret at the end of `text`, which is often the start of something longer.
+/// Removes the beginning of a secret at the end of `text`, since `text` may be cut within a secret.
 fn cut_begun(text: &mut String, secret: &str) {
     for (length, _) in secret.char_indices().rev().filter(|(length, _)| *length >= MIN_SECRET) {
         if secret.get(..length).is_some_and(|begun| text.ends_with(begun)) {

@@ -24,6 +24,6 @@ impl fmt::Debug for ProviderRequest {
     }
 }
 
-/// Turns a non-2xx answer (status, body) into an error. Status, `retry-after` and request id are added by the
-/// transport, and so is the start of the body where the error has no detail.
+/// Turns a non-2xx answer (status, body) into an error. The transport adds the status, `retry-after` and the request
+/// id, and the start of the body if the error has no detail.
 pub(crate) type ReadError = fn(u16, &[u8]) -> Error;

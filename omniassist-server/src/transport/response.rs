@@ -9,7 +9,7 @@ use crate::Error;
 /// The kind of an answer's body, by status and headers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum BodyKind {
-    /// The stream of events that was asked for.
+    /// The stream of events that the request asks for.
     Events,
     /// An error with a status.
     Refusal,
@@ -19,8 +19,8 @@ pub(super) enum BodyKind {
     Json,
     /// A page, as captive portals and gateways send.
     Page,
-    /// Compressed in a way that is not understood. Nothing compressed was asked for; the feature `gzip` decodes gzip
-    /// before.
+    /// A compressed body that cannot be read, although the request asks for none. With the feature `gzip`, gzip is
+    /// decoded earlier.
     Encoded,
 }
 

@@ -4,12 +4,12 @@ use omniassist_core::Limits;
 
 use crate::{Error, ProviderErrorKind};
 
-/// Returns `true` if the same request may be sent once more after `error`. Nothing of the answer was shown yet.
+/// Returns `true` if the same request may be sent once more after an error that came before any visible event.
 pub(super) fn is_worth_repeating(error: &Error) -> bool {
     match error.status() {
         Some(400 | 401 | 403 | 404) => false,
-        // Statuses that stand for a passing state whatever the body says: request timeout, lock conflict, and what
-        // gateways answer when the model behind them is gone or overloaded (529).
+        // These statuses mean a temporary state, whatever the body says: request timeout, lock conflict, and the
+        // answers of gateways whose model is not reachable or overloaded (529).
         Some(408 | 409 | 500 | 502 | 503 | 504 | 529)
             if error.provider_kind() == Some(ProviderErrorKind::Response) =>
         {
@@ -24,13 +24,13 @@ pub(super) fn is_worth_repeating(error: &Error) -> bool {
 pub(super) fn delay(limits: &Limits, repeat: u32, asked: Option<Duration>) -> Option<Duration> {
     match asked {
         Some(asked) if asked > limits.max_retry_after => None,
-        // Never less than asked; spread a little, so that callers told the same second do not come back as one.
+        // At least the requested time, plus a random part: clients with the same time then do not all retry at once.
         Some(asked) => Some(asked.saturating_add(limits.retry_base_delay.mul_f64(fastrand::f64()))),
         None => Some(ceiling(limits, repeat).mul_f64(fastrand::f64())),
     }
 }
 
-/// The longest back-off before repeat number `repeat`: full jitter draws between zero and this.
+/// Returns the longest back-off before repeat number `repeat`. Full jitter draws a time between zero and this.
 fn ceiling(limits: &Limits, repeat: u32) -> Duration {
     let doubled = 1_u32.checked_shl(repeat).unwrap_or(u32::MAX);
     limits.retry_base_delay.saturating_mul(doubled).min(limits.retry_max_delay)

@@ -6,8 +6,8 @@ use http::header::{DATE, RETRY_AFTER};
 /// Returns the time that an answer's headers ask to wait: `retry-after-ms`, or else `Retry-After` in seconds or as a
 /// date ([RFC 9110, 10.2.3](https://www.rfc-editor.org/rfc/rfc9110#section-10.2.3)).
 ///
-/// A date is compared with the answer's own `Date` where there is one, so that the local clock need not be right. A
-/// date in the past means now. Negative values and other texts are ignored.
+/// A date is compared with the answer's `Date`, if there is one, so that the local clock need not be right. A date in
+/// the past means no wait. Negative values and other texts are ignored.
 pub(super) fn read(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
     if let Some(wait) = text("retry-after-ms").and_then(|millis| seconds(millis, 1e-3)) {

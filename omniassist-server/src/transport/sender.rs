@@ -54,8 +54,8 @@ impl Transport {
     /// Sends the request when polled, and decodes the answer. Each attempt gets a fresh decoder.
     ///
     /// The stream must be polled inside a tokio runtime: each attempt takes a connection of the one that it begins in.
-    /// Polled to its end it gives the connection back to that runtime's pool; dropped before, it closes the connection,
-    /// and ends a wait between two attempts.
+    /// At its end the stream returns the connection to that runtime's pool. Dropping it earlier closes the connection,
+    /// or ends the wait between two attempts.
     pub(crate) fn stream<D>(&self, request: ProviderRequest, decoder: D, read_error: ReadError) -> LlmStream
     where
         D: Fn() -> Box<dyn WireDecoder> + Send + Sync + 'static,
@@ -75,8 +75,8 @@ impl fmt::Debug for Transport {
 
 fn client(limits: &Limits) -> reqwest::ClientBuilder {
     let mut headers = HeaderMap::new();
-    // Compression holds events back until a block is full, so it is not asked for. With the feature `gzip` the answer
-    // of a gateway that compresses all the same is read: decoded bytes count against the caps.
+    // Compression holds events back until a block is full, so the request asks for none. With the feature `gzip`, the
+    // answer of a gateway that compresses anyway is read, and the limits count its decoded bytes.
     headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
     let client = reqwest::Client::builder();
     #[cfg(feature = "gzip")]
@@ -84,7 +84,7 @@ fn client(limits: &Limits) -> reqwest::ClientBuilder {
     client
         .user_agent(concat!("omniassist/", env!("CARGO_PKG_VERSION")))
         .default_headers(headers)
-        // Followed to another host, a redirect would take `api-key` headers along.
+        // A redirect to another host would send `api-key` headers to that host.
         .redirect(reqwest::redirect::Policy::none())
         .referer(false)
         .connect_timeout(limits.connect_timeout)

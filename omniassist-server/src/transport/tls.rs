@@ -24,10 +24,10 @@ impl Roots {
     }
 
     pub(super) fn add_to(&self, client: reqwest::ClientBuilder) -> reqwest::ClientBuilder {
-        // Without aws-lc, reqwest has no default and panics where the process has none either.
+        // Without aws-lc, reqwest has no default and panics if the process has no default either.
         #[cfg(all(feature = "tls-ring", not(feature = "tls-aws-lc")))]
         if rustls::crypto::CryptoProvider::get_default().is_none() {
-            // Fails only where another thread was faster, which serves as well.
+            // This fails only if another thread has set a default meanwhile, which can be used too.
             let _ = rustls::crypto::ring::default_provider().install_default();
         }
         client.tls_certs_merge(self.0.iter().cloned())
@@ -41,7 +41,7 @@ pub(super) struct Roots;
 
 #[cfg(not(feature = "__tls"))]
 impl Roots {
-    /// Refuses whatever needs TLS.
+    /// Returns an error for settings that need TLS.
     pub(super) fn read(pems: &[Vec<u8>], https: bool) -> Result<Self> {
         const ENABLE: &str =
             "this build has no TLS: enable the feature `tls-aws-lc`, `tls-ring` or `native-tls`";
