@@ -233,17 +233,18 @@ async fn nesting_is_bounded_to_the_level() {
     assert_eq!(service.handle(post("[".repeat(1 << 20))).await.status(), StatusCode::BAD_REQUEST);
 }
 
-#[tokio::test]
-async fn a_tool_of_the_servers_cannot_be_declared() {
+/// Returns a service with one tool, `ping`.
+fn with_ping() -> AssistantService {
     async fn ping() -> Result<&'static str, ToolError> {
         Ok("pong")
     }
-    let assistant = Assistant::builder(answering())
-        .allow_anonymous()
-        .tool(Tool::new("ping", "Ping", ping))
-        .build()
-        .unwrap();
-    let service = AssistantService::new(assistant);
+    let builder = Assistant::builder(answering()).allow_anonymous();
+    AssistantService::new(builder.tool(Tool::new("ping", "Ping", ping)).build().unwrap())
+}
+
+#[tokio::test]
+async fn a_tool_of_the_servers_cannot_be_declared() {
+    let service = with_ping();
     let mut body: Value = serde_json::from_str(&asking("hi")).unwrap();
     body["tools"] = json!([{ "name": "ping", "description": "mine", "parameters": { "type": "object" } }]);
     let response = service.handle(post(body.to_string())).await;
@@ -254,15 +255,7 @@ async fn a_tool_of_the_servers_cannot_be_declared() {
 
 #[tokio::test]
 async fn the_manifest_lists_tools_with_their_schemas() {
-    async fn ping() -> Result<&'static str, ToolError> {
-        Ok("pong")
-    }
-    let assistant = Assistant::builder(answering())
-        .allow_anonymous()
-        .tool(Tool::new("ping", "Ping", ping))
-        .build()
-        .unwrap();
-    let service = AssistantService::new(assistant);
+    let service = with_ping();
     let request = || Request::get("/manifest.json").body(Full::<Bytes>::default()).unwrap();
     let manifest: Value = serde_json::from_str(&read(service.handle(request()).await).await).unwrap();
     assert_eq!(manifest["tools"][0]["name"], "ping");
@@ -383,15 +376,7 @@ async fn a_client_that_leaves_closes_the_provider_and_cancels_the_tools() {
 
 #[tokio::test]
 async fn typescript_types_name_the_tools() {
-    async fn ping() -> Result<&'static str, ToolError> {
-        Ok("pong")
-    }
-    let assistant = Assistant::builder(answering())
-        .allow_anonymous()
-        .tool(Tool::new("ping", "Ping", ping))
-        .build()
-        .unwrap();
-    let service = AssistantService::new(assistant);
+    let service = with_ping();
     let request = Request::get("/types.d.ts").body(Full::<Bytes>::default()).unwrap();
     let types = read(service.handle(request).await).await;
     assert!(types.contains("PingInput") && types.contains("ContextMessage"), "{types}");

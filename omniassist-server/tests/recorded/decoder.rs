@@ -3,9 +3,10 @@
 use bytes::Bytes;
 use omniassist_server::core::{EventBuf, LlmEvent};
 
-use super::library::{Recording, chunks, recordings, with_other_line_ends};
+use super::library::{Recording, recordings, with_other_line_ends};
 use super::report;
 use super::seen::{Layer, differences, from_events};
+use crate::recordings::chunks;
 
 fn decode<'a>(
     recording: &Recording,

@@ -5,10 +5,11 @@ use futures_util::StreamExt;
 use omniassist_server::core::message::MessageCollector;
 use omniassist_server::core::{RunEvent, RunRequest};
 
-use super::library::{Recording, chunks, recordings, with_other_line_ends};
+use super::library::{Recording, recordings, with_other_line_ends};
 use super::report;
 use super::seen::{Layer, Seen, differences, from_message, reason_word, usage_fields};
 use super::stage::{Executions, assistant, model, sorted, wanted_executions};
+use crate::recordings::chunks;
 
 /// Runs the recording and gives what was seen of it, or what is wrong.
 async fn check(recording: &Recording, pieces: Vec<Bytes>) -> Result<Seen, Vec<String>> {

@@ -66,23 +66,6 @@ pub(crate) fn recordings() -> Option<(Vec<Recording>, usize)> {
     Some((recordings, others))
 }
 
-/// Random cuts, the same for the same seed.
-pub(crate) fn chunks(bytes: &[u8], seed: u64) -> Vec<&[u8]> {
-    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-    let mut rest = bytes;
-    let mut pieces = Vec::new();
-    let longest = [7, 64, 700, 9000][(seed % 4) as usize];
-    while !rest.is_empty() {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        let (piece, after) = rest.split_at((state as usize % longest + 1).min(rest.len()));
-        pieces.push(piece);
-        rest = after;
-    }
-    pieces
-}
-
 /// The same stream with the other kind of line ends.
 pub(crate) fn with_other_line_ends(bytes: &[u8]) -> Vec<u8> {
     let crlf = bytes.windows(2).any(|pair| pair == b"\r\n");

@@ -213,14 +213,20 @@ async fn dropping_one_call_leaves_the_run_and_its_other_calls() {
     assert_eq!(second.outcome().await.result.unwrap().as_str(), "false");
 }
 
-#[tokio::test]
-async fn the_token_of_a_call_that_has_ended_is_not_fired() {
+/// Returns a tool that ends at once, and the context of its call.
+fn handing_out_its_context() -> (Tool, oneshot::Receiver<ToolContext>) {
     let (send, receive) = oneshot::channel();
     let send = Mutex::new(Some(send));
     let tool = Tool::new("t", "d", move |call: ToolContext| {
         send.lock().unwrap().take().unwrap().send(call).unwrap();
         async { Ok::<_, ToolError>(1) }
     });
+    (tool, receive)
+}
+
+#[tokio::test]
+async fn the_token_of_a_call_that_has_ended_is_not_fired() {
+    let (tool, receive) = handing_out_its_context();
     Bench::new().call(tool, "{}").await.unwrap();
     assert!(!receive.await.unwrap().is_cancelled());
 }
@@ -289,12 +295,7 @@ async fn progress_that_nobody_reads_is_bounded_by_its_bytes() {
 
 #[tokio::test]
 async fn progress_after_the_end_is_left_out() {
-    let (send, receive) = oneshot::channel();
-    let send = Mutex::new(Some(send));
-    let tool = Tool::new("t", "d", move |call: ToolContext| {
-        send.lock().unwrap().take().unwrap().send(call).unwrap();
-        async { Ok::<_, ToolError>(1) }
-    });
+    let (tool, receive) = handing_out_its_context();
     let (tools, running) = Bench::new().start(tool, "{}");
     let call = receive.await.unwrap();
     tools.idle().await;
