@@ -13,6 +13,7 @@ const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 export default defineConfig({
   esbuild: { jsx: 'automatic' },
   resolve: {
+    dedupe: ['react'],
     // CopilotKit's Markdown brings diagrams and the colours of 300 languages, its inspector 1,500 icons. Neither is
     // needed here; without them the build takes half the time, and gives 9 MB in place of 18.
     alias: [
@@ -21,6 +22,7 @@ export default defineConfig({
     ],
   },
   build: { reportCompressedSize: false, chunkSizeWarningLimit: 3000 },
-  server: { host: '127.0.0.1', proxy },
+  // `../react-parts` has no packages of its own.
+  server: { host: '127.0.0.1', proxy, fs: { allow: ['..'] } },
   preview: { host: '127.0.0.1', proxy },
 });

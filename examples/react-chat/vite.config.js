@@ -8,7 +8,9 @@ const configure = (proxy) =>
 const proxy = { '/assistant': { target, configure }, '/api': { target } };
 
 export default defineConfig({
+  resolve: { dedupe: ['react'] },
   esbuild: { jsx: 'automatic' },
-  server: { host: '127.0.0.1', proxy },
+  // `../react-parts` has no packages of its own.
+  server: { host: '127.0.0.1', proxy, fs: { allow: ['..'] } },
   preview: { host: '127.0.0.1', proxy },
 });

@@ -11,8 +11,8 @@ import { z } from 'zod';
 
 import { useAsking } from './Asking.jsx';
 import { MESSAGES } from './Markdown.jsx';
-import { Page, PAGES } from './Page.jsx';
-import { EMPTY, Ticket } from './Ticket.jsx';
+import { Page, PAGES } from '../../react-parts/Page.jsx';
+import { EMPTY, Ticket } from '../../react-parts/Ticket.jsx';
 import { useShownTools } from './Tool.jsx';
 
 /** The thread from the address: `?thread=…`. CopilotKit asks the server for its messages first. */

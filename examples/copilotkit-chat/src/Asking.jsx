@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { useAgent, useInterrupt } from '@copilotkit/react-core/v2';
 
-import { Form } from './Form.jsx';
+import { Form } from '../../react-parts/Form.jsx';
 import { Call } from './Tool.jsx';
 
 /** Shows the questions of a run in the chat: approvals and forms. The run continues after the last answer. */

@@ -1,8 +1,8 @@
 import { useRef, useState } from 'react';
 
 import { Chat } from './Chat.jsx';
-import { Page, PAGES } from './Page.jsx';
-import { EMPTY, Ticket } from './Ticket.jsx';
+import { Page, PAGES } from '../../react-parts/Page.jsx';
+import { EMPTY, Ticket } from '../../react-parts/Ticket.jsx';
 
 /** A page of the back office and, beside it, the chat. On a narrow screen a button switches between the two. */
 export function App() {

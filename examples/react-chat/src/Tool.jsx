@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'react';
 import { getToolName } from 'ai';
 
-import { Form } from './Form.jsx';
+import { Form } from '../../react-parts/Form.jsx';
 
 const LABELS = {
   'input-streaming': 'preparing',
