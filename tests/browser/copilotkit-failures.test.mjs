@@ -8,7 +8,7 @@ import { CANARY, startFakeOpenAi } from '../lib/fake-openai.mjs';
 import { openai, startQuickstart, until } from '../lib/quickstart.mjs';
 import { startBehind } from '../lib/vite.mjs';
 import { answers, asked, failure, inState, isOver, say, says, stop } from './copilotkit.mjs';
-import { MARKDOWN, PHONE, fitsPhone, followsColourScheme, showsMarkdown, suiteOn } from './page.mjs';
+import { MARKDOWN, PHONE, fitsPhone, followsColourScheme, sendTo, showsMarkdown, suiteOn } from './page.mjs';
 
 let model;
 
@@ -124,6 +124,30 @@ onPage('copilotkit: the chat goes on after an approved call whose run fails or i
     assert.ok(outputOf(model.requests[2], `call_${index}`).length > 0);
   }
   assert.equal(await asked(view).count(), 0);
+});
+
+onPage('copilotkit: after a restart without keys, the call says that approval is needed again, and it is', async (view) => {
+  const refund = (id) => ({ calls: [{ id, ...tools.refund }] });
+  model.script(refund('call_before'), refund('call_after'), { text: 'Refunded.' });
+  await say(view, 'Refund order 1002');
+  await asked(view).waitFor();
+  const restarted = await startQuickstart(openai('openai', model.baseUrl));
+  try {
+    await sendTo(view, restarted);
+    await asked(view).getByRole('button', { name: 'Approve' }).click();
+    const failed = view.page.locator('[data-tool-state=error]');
+    await failed.locator('.soft', { hasText: 'so that the user is asked again' }).waitFor();
+    await asked(view).getByRole('button', { name: 'Approve' }).waitFor();
+    assert.equal(await asked(view).count(), 1, 'the first call asks no more');
+    await view.screenshot('copilotkit-asked-again');
+    const status = async () => (await (await fetch(`${restarted.origin}/api/orders/1002`)).json()).status;
+    assert.equal(await status(), 'delivered', 'the first approval does not count');
+    await asked(view).getByRole('button', { name: 'Approve' }).click();
+    await says(view, 'Refunded.');
+    assert.equal(await status(), 'refunded');
+  } finally {
+    await restarted.stop();
+  }
 });
 
 onPage('copilotkit: without its seal an output is not believed', async (view) => {

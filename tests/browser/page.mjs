@@ -167,5 +167,14 @@ export async function followsColourScheme(view) {
   assert.ok((await lightness(view)) < 0.2);
 }
 
+/** Sends what a page requests from now on to another server, as after a restart. Answers arrive whole. */
+export const sendTo = (view, server) =>
+  view.page.route(/\/(assistant|api)\b/, async (route) => {
+    const { pathname, search } = new URL(route.request().url());
+    const { origin, host, 'sec-fetch-site': site, ...headers } = route.request().headers();
+    const response = await route.fetch({ url: `${server.origin}${pathname}${search}`, headers });
+    await route.fulfill({ response });
+  });
+
 /** The text of the assistant, without reasoning and tools. */
 export const prose = async (answer) => (await answer.locator('[data-part=text]').allInnerTexts()).join('\n');

@@ -6,7 +6,7 @@ import { tools } from '../lib/app.mjs';
 import { CANARY, startFakeOpenAi } from '../lib/fake-openai.mjs';
 import { openai, startQuickstart, until } from '../lib/quickstart.mjs';
 import { startBehind } from '../lib/vite.mjs';
-import { MARKDOWN, PHONE, fitsPhone, followsColourScheme, prose, showsMarkdown, suiteOn } from './page.mjs';
+import { MARKDOWN, PHONE, fitsPhone, followsColourScheme, prose, sendTo, showsMarkdown, suiteOn } from './page.mjs';
 
 let model;
 
@@ -93,6 +93,31 @@ onPage('react: a reload keeps the chat', async (view) => {
   await view.page.click('#chat-clear');
   await view.page.reload();
   assert.equal(await view.answers.count(), 0);
+});
+
+onPage('react: after a restart without keys, the call says that approval is needed again, and it is', async (view) => {
+  const refund = (id) => ({ calls: [{ id, ...tools.refund }] });
+  model.script(refund('call_before'), refund('call_after'), { text: 'Refunded.' });
+  await view.type('Refund order 1002');
+  await view.page.getByRole('button', { name: 'Approve' }).waitFor();
+  const restarted = await startQuickstart(openai('openai', model.baseUrl));
+  try {
+    await sendTo(view, restarted);
+    await view.page.getByRole('button', { name: 'Approve' }).click();
+    const failed = view.page.locator('[data-tool-state=output-error]');
+    await failed.getByText('so that the user is asked again').waitFor();
+    const asked = view.page.locator('[data-tool-state=approval-requested]');
+    await asked.waitFor();
+    assert.equal(await view.page.getByRole('button', { name: 'Approve' }).count(), 1, 'the first call asks no more');
+    await view.screenshot('react-asked-again');
+    const status = async () => (await (await fetch(`${restarted.origin}/api/orders/1002`)).json()).status;
+    assert.equal(await status(), 'delivered', 'the first approval does not count');
+    await asked.getByRole('button', { name: 'Approve' }).click();
+    await view.page.getByText('Refunded.').waitFor();
+    assert.equal(await status(), 'refunded');
+  } finally {
+    await restarted.stop();
+  }
 });
 
 onPage('react: behind Vite a dead server is noticed', async (view, app) => {
