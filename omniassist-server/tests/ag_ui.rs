@@ -2,13 +2,16 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
 
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
+use futures_util::StreamExt;
 use http::{Method, Request, Response, StatusCode, header};
 use http_body_util::{BodyExt, Full};
-use omniassist_server::core::Limits;
+use omniassist_server::core::dialect::DialectEncoder;
+use omniassist_server::core::dialect::ag_ui::{Encoder, Version};
+use omniassist_server::core::{Limits, Message, RunEvent, RunRequest, Text};
 use omniassist_server::http::{AssistantBody, AssistantService};
+use omniassist_server::seal::{SealKeys, Sealer};
 use omniassist_server::testing::{ScriptedProvider, Turn, text};
 use omniassist_server::tool::Approval;
 use omniassist_server::{Assistant, Principal, Tool, ToolError};
@@ -44,10 +47,12 @@ pub(crate) async fn read(response: Response<AssistantBody>) -> String {
 /// The events of a stream.
 pub(crate) async fn events(response: Response<AssistantBody>) -> Vec<Value> {
     assert_eq!(response.status(), StatusCode::OK);
-    let body = read(response).await;
-    body.split_terminator("\n\n")
-        .map(|frame| serde_json::from_str(&frame["data: ".len()..]).unwrap())
-        .collect()
+    parsed(&read(response).await)
+}
+
+fn parsed(stream: &str) -> Vec<Value> {
+    let data = |frame: &str| serde_json::from_str(&frame["data: ".len()..]).unwrap();
+    stream.split_terminator("\n\n").map(data).collect()
 }
 
 pub(crate) fn kinds(events: &[Value]) -> Vec<&str> {
@@ -165,6 +170,31 @@ async fn go_on(service: &AssistantService, client: &mut Client, fields: Value, u
     events
 }
 
+/// Asks the assistant on behalf of `ada`, with seals that were made in 1970.
+async fn asked_long_ago(assistant: &Assistant, keys: &SealKeys, client: &mut Client) -> Vec<Value> {
+    let mut request = RunRequest::new(vec![Message::user("u1", "Hi")]);
+    let thread = Text::from_static("thread-1");
+    request.chat_id = Some(thread.clone());
+    let tools = assistant.tools().snapshot();
+    let mut sealer = Sealer::new(keys, Some(thread.clone()), &Principal::new("ada"), Text::default());
+    let mut encoder = Encoder::new(thread, "run-1".into(), Version::V0);
+    let mut stream = BytesMut::new();
+    let mut run = assistant.run(request);
+    while let Some(mut event) = run.next().await {
+        match &mut event {
+            RunEvent::Start { message_id, .. } => sealer = sealer.message(message_id.clone()),
+            RunEvent::ToolApprovalRequest(request) => request.expires_at_ms = None,
+            _ => {}
+        }
+        let seal = sealer.seal(&mut event, &tools, || 0);
+        encoder.encode(&event, &mut stream);
+        seal.iter().for_each(|seal| encoder.encode(seal, &mut stream));
+    }
+    let events = parsed(std::str::from_utf8(&stream).unwrap());
+    client.apply_all(&events);
+    events
+}
+
 #[tokio::test]
 async fn an_approved_call_runs_once_and_its_output_is_believed_later() {
     let (tool, ran) = refund();
@@ -241,15 +271,12 @@ async fn an_approval_that_comes_too_late_is_asked_for_again() {
     // The model reads that the time is over, and makes the call again.
     let model =
         ScriptedProvider::new().turn(Turn::call("refund", json!({}))).turn(Turn::call("refund", json!({})));
-    let mut limits = Limits::default();
-    limits.approval_lifetime = Duration::ZERO;
-    let assistant = Assistant::builder(model.clone()).tool(tool).limits(limits).build().unwrap();
-    let service = AssistantService::new(assistant);
+    let keys = SealKeys::random().unwrap();
+    let assistant = Assistant::builder(model.clone()).tool(tool).seal_keys(keys.clone()).build().unwrap();
     let mut client = Client::with(&[user("Refund it")]);
-    let asked = go_on(&service, &mut client, json!({}), "ada").await;
+    let asked = asked_long_ago(&assistant, &keys, &mut client).await;
+    let service = AssistantService::new(assistant);
     let interrupt = asked.last().unwrap()["outcome"]["interrupts"][0].clone();
-    // Seals count whole seconds.
-    std::thread::sleep(Duration::from_millis(1_100));
     let approve = json!({"resume": [{"interruptId": interrupt["id"], "status": "resolved", "payload": {"approved": true}}]});
     let again = go_on(&service, &mut client, approve, "ada").await;
     assert_eq!(ran.load(Ordering::SeqCst), 0);
@@ -266,14 +293,13 @@ async fn a_form_that_is_sent_too_late_fails_for_the_client_too() {
     let model = ScriptedProvider::new()
         .turn(Turn::call("request_input", json!({"message": "Who are you?", "schema": schema})))
         .turn(text("Too late."));
-    let mut limits = Limits::default();
-    limits.approval_lifetime = Duration::ZERO;
-    let assistant = Assistant::builder(model).tool(Tool::request_input()).limits(limits).build().unwrap();
-    let service = AssistantService::new(assistant);
+    let keys = SealKeys::random().unwrap();
+    let assistant =
+        Assistant::builder(model).tool(Tool::request_input()).seal_keys(keys.clone()).build().unwrap();
     let mut client = Client::with(&[user("Hi")]);
-    let asked = go_on(&service, &mut client, json!({}), "ada").await;
+    let asked = asked_long_ago(&assistant, &keys, &mut client).await;
+    let service = AssistantService::new(assistant);
     let interrupt = &asked.last().unwrap()["outcome"]["interrupts"][0];
-    std::thread::sleep(Duration::from_millis(1_100));
     let fill = json!({"resume": [{"interruptId": interrupt["id"], "status": "resolved", "payload": {"name": "Ada"}}]});
     let filled = go_on(&service, &mut client, fill, "ada").await;
     let results: Vec<_> = filled.iter().filter(|event| event["type"] == "TOOL_CALL_RESULT").collect();
