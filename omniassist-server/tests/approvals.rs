@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
+use std::time::{Duration, UNIX_EPOCH};
 
 use futures_util::StreamExt;
 use http::Extensions;
 use omniassist_server::core::message::{Decision, Message, MessageCollector, Part, ToolState};
 use omniassist_server::core::run::ClientAbilities;
-use omniassist_server::core::{ErrorCode, JsonText, RunEvent, RunRequest};
+use omniassist_server::core::{ErrorCode, JsonText, Limits, RunEvent, RunRequest};
 use omniassist_server::seal::{ClaimFuture, InMemoryReplayGuard, ReplayGuard, SealClaim, SealKeys};
 use omniassist_server::testing::{ScriptedProvider, Turn, text};
 use omniassist_server::tool::{Approval, ApprovalDecision};
@@ -446,4 +446,23 @@ async fn a_chat_is_stopped_by_its_own_principal_only() {
     assert!(assistant.stop(&Principal::new("ada"), "c"));
     assert!(matches!(run.await.unwrap().last(), Some(RunEvent::Abort { .. })));
     assert!(!assistant.stop(&Principal::new("ada"), "c"));
+}
+
+#[tokio::test]
+async fn the_time_to_approve_is_a_limit() {
+    let now_ms = || u64::try_from(UNIX_EPOCH.elapsed().unwrap().as_millis()).unwrap();
+    let mut limits = Limits::default();
+    limits.approval_lifetime = Duration::from_secs(60);
+    let model = ScriptedProvider::new().turn(call_refund(5));
+    let assistant =
+        Assistant::builder(model).tool(refund(Approval::always()).0).limits(limits).build().unwrap();
+    let start = now_ms();
+    let (_, events) = post(&assistant, "c", vec![Message::user("q", "Refund 5.")]).await;
+    let expires_at = |event: &RunEvent| match event {
+        RunEvent::ToolApprovalRequest(request) => request.expires_at_ms,
+        _ => None,
+    };
+    let expires_at = events.iter().find_map(expires_at).unwrap();
+    // Seals count whole seconds.
+    assert!((start + 60_000..now_ms() + 61_000).contains(&expires_at), "{start}: {expires_at}");
 }
