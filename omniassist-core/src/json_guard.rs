@@ -1,8 +1,8 @@
 //! A check of JSON before it is parsed.
 //!
 //! Deep nesting costs a recursive parser its stack. Where a key stands twice, two parsers may take different values of it,
-//! so the value that was checked is not the one that is used. [`check`] refuses both in one pass over the bytes, without
-//! an allocation per value. It does not check the syntax.
+//! so the value that was checked is not the one that is used. [`check`] refuses both, and text that is not JSON, in one
+//! pass over the bytes, without an allocation per value.
 //!
 //! This is no `serde` visitor: `serde_json` reads strings and numbers to values on the way, and so refuses half
 //! surrogate pairs and numbers that no float can hold. Clients post both in the outputs of tools.
@@ -19,23 +19,26 @@
 
 use std::borrow::Cow;
 
-use crate::json_tokens::{Token, Tokens, path_to, shown};
+use serde::de::IgnoredAny;
+
+use crate::json_tokens::{Form, Token, Tokens, path_to, shown};
 use crate::{Error, Result};
 
 /// Up to this number, keys are compared each with each, since sorting costs more.
 const FEW: usize = 8;
 
-/// Checks that arrays and objects are nested at most `max_depth` deep
+/// Checks that the bytes are one JSON value, that arrays and objects are nested at most `max_depth` deep
 /// ([`Limits::max_json_depth`](crate::Limits::max_json_depth)), and that no object has a key twice, however it is spelled:
-/// `"a"` and `"\u0061"` are one key. Brackets within strings do not count. Takes any bytes; of bytes that are not JSON it
-/// may refuse what a parser would refuse anyway.
+/// `"a"` and `"\u0061"` are one key. Brackets within strings do not count.
 ///
 /// # Errors
 ///
-/// Returns an error with the limit `max_json_depth`, or with the path of the key that stands twice.
+/// Returns an error with the limit `max_json_depth`, with the path of the key that stands twice, or with the place of
+/// the fault in the syntax.
 pub fn check(bytes: &[u8], max_depth: usize) -> Result<()> {
     let mut guard = Guard::new(bytes, max_depth);
-    Tokens::of(bytes).try_for_each(|(offset, token)| guard.pass(offset, token))
+    Tokens::of(bytes).try_for_each(|(offset, token)| guard.pass(offset, token))?;
+    guard.end()
 }
 
 /// The state of a check, which is given token after token.
@@ -43,58 +46,92 @@ pub(crate) struct Guard<'a> {
     bytes: &'a [u8],
     max_depth: usize,
     open: Vec<Open>,
-    /// `true` where a string is a key.
-    awaits_key: bool,
+    expected: Expected,
     /// The keys of all objects that are open, those of the innermost last.
     keys: Vec<Cow<'a, [u8]>>,
+}
+
+/// The tokens that the syntax allows next.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Expected {
+    Value,
+    ValueOrEnd,
+    Key,
+    KeyOrEnd,
+    Colon,
+    CommaOrEnd,
 }
 
 impl<'a> Guard<'a> {
     /// Creates the check of the tokens of `bytes`.
     pub(crate) fn new(bytes: &'a [u8], max_depth: usize) -> Self {
-        Self { bytes, max_depth, open: Vec::new(), awaits_key: false, keys: Vec::new() }
+        Self { bytes, max_depth, open: Vec::new(), expected: Expected::Value, keys: Vec::new() }
     }
 
     /// Checks the next token.
     pub(crate) fn pass(&mut self, offset: usize, token: Token<'a>) -> Result<()> {
-        match token {
-            Token::String(quoted) => {
-                if std::mem::take(&mut self.awaits_key) {
-                    self.keys.push(quoted.decode());
-                }
+        use Expected::{Colon, CommaOrEnd, Key, KeyOrEnd, Value, ValueOrEnd};
+        self.expected = match (self.expected, token) {
+            (Key | KeyOrEnd, Token::String(quoted)) if quoted.form != Form::Invalid => {
+                self.keys.push(quoted.decode());
+                Colon
             }
-            Token::Mark(mark @ (b'[' | b'{')) => {
+            (Colon, Token::Mark(b':')) => Value,
+            (Value | ValueOrEnd, Token::String(quoted)) if quoted.form != Form::Invalid => CommaOrEnd,
+            (Value | ValueOrEnd, Token::Word(word)) if is_value(word) => CommaOrEnd,
+            (Value | ValueOrEnd, Token::Mark(mark @ (b'[' | b'{'))) => {
                 if self.open.len() >= self.max_depth {
                     return Err(Error::limit_exceeded("max_json_depth", self.max_depth, None));
                 }
-                self.awaits_key = mark == b'{';
-                let first_key = self.keys.len();
-                self.open.push(Open { offset, is_object: self.awaits_key, first_key });
+                let is_object = mark == b'{';
+                self.open.push(Open { offset, is_object, first_key: self.keys.len() });
+                if is_object { KeyOrEnd } else { ValueOrEnd }
             }
-            Token::Mark(b',') => {
-                self.awaits_key = self.open.last().is_some_and(|open| open.is_object);
-            }
-            Token::Mark(b']' | b'}') => {
-                self.awaits_key = false;
-                let Some(closed) = self.open.pop() else { return Ok(()) };
+            (CommaOrEnd, Token::Mark(b',')) => match self.open.last() {
+                Some(open) if open.is_object => Key,
+                Some(_) => Value,
+                None => return Err(self.invalid()),
+            },
+            (KeyOrEnd | ValueOrEnd | CommaOrEnd, Token::Mark(mark @ (b']' | b'}'))) => {
+                let closed = self.open.pop().filter(|open| open.is_object == (mark == b'}'));
+                let Some(closed) = closed else { return Err(self.invalid()) };
                 if let Some(twice) = self.keys.get_mut(closed.first_key..).and_then(twice) {
                     let error = Error::invalid_field(shown(twice), "a key once", "the key twice");
                     let path = path_to(self.bytes, closed.offset);
                     return Err(if path.is_empty() { error } else { error.under(&path) });
                 }
                 self.keys.truncate(closed.first_key);
+                CommaOrEnd
             }
-            Token::Mark(_) | Token::Word(_) => {}
-        }
+            _ => return Err(self.invalid()),
+        };
         Ok(())
     }
+
+    /// Checks that the value is complete.
+    pub(crate) fn end(&self) -> Result<()> {
+        let is_complete = self.expected == Expected::CommaOrEnd && self.open.is_empty();
+        if is_complete { Ok(()) } else { Err(self.invalid()) }
+    }
+
+    /// Creates the error of text that is not JSON, with the place that serde_json finds.
+    fn invalid(&self) -> Error {
+        match serde_json::from_slice::<IgnoredAny>(self.bytes) {
+            Err(error) => Error::invalid_json(error),
+            Ok(_) => Error::invalid_json("the text is not JSON"),
+        }
+    }
+}
+
+/// Returns `true` if the bytes are a number, `true`, `false` or `null`.
+fn is_value(word: &[u8]) -> bool {
+    matches!(word, b"true" | b"false" | b"null") || serde_json::from_slice::<IgnoredAny>(word).is_ok()
 }
 
 /// An array or an object that has not ended.
 struct Open {
     offset: usize,
     is_object: bool,
-    /// The index of its first key.
     first_key: usize,
 }
 

@@ -4,9 +4,8 @@
 //! post both in the outputs of tools.
 
 use std::borrow::Cow;
-use std::fmt;
 
-use serde::de::{Deserializer as _, Visitor};
+use bytes::Bytes;
 
 /// Characters of a key that a path repeats.
 const SHOWN: usize = 64;
@@ -33,34 +32,61 @@ impl<'a> Token<'a> {
 
 /// A string of JSON text, with its quotes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Quoted<'a>(pub(crate) &'a [u8]);
+pub(crate) struct Quoted<'a> {
+    pub(crate) text: &'a [u8],
+    pub(crate) form: Form,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// The content is the string's value.
+    Plain,
+    /// All escapes are those of `JSON.stringify` that have one character.
+    Escaped,
+    OtherEscapes,
+    /// The string does not end, or has a control character or an unknown escape.
+    Invalid,
+}
 
 impl<'a> Quoted<'a> {
-    /// Reads the string at the front. One that does not end takes all bytes.
+    /// Takes a string that is known to be JSON.
+    pub(crate) fn of(text: &'a [u8]) -> Self {
+        Self { text, form: memchr::memchr(b'\\', text).map_or(Form::Plain, |_| Form::OtherEscapes) }
+    }
+
+    /// Reads the string at the front. One that is not valid takes all bytes.
     fn read(bytes: &'a [u8]) -> Self {
-        Self(bytes.get(..string_length(bytes)).unwrap_or(bytes))
+        let (mut at, mut form) = (1, Form::Plain);
+        while let Some(rest) = bytes.get(at..)
+            && let Some(found) = find_special(rest)
+        {
+            let (length, escape) = match rest.get(found..).unwrap_or_default() {
+                [b'"', ..] => return Self { text: bytes.get(..=at + found).unwrap_or(bytes), form },
+                [b'\\', b'"' | b'\\' | b'b' | b'f' | b'n' | b'r' | b't', ..] => (2, Form::Escaped),
+                [b'\\', b'/', ..] => (2, Form::OtherEscapes),
+                [b'\\', b'u', a, b, c, d, ..]
+                    if [a, b, c, d].iter().all(|digit| digit.is_ascii_hexdigit()) =>
+                {
+                    (6, Form::OtherEscapes)
+                }
+                _ => break,
+            };
+            at += found + length;
+            form = if form == Form::OtherEscapes { form } else { escape };
+        }
+        Self { text: bytes, form: Form::Invalid }
     }
 
     /// Returns the content of the string. Half a surrogate pair becomes the three bytes that it would have in UTF-8
     /// (WTF-8). A string that is not JSON keeps its escapes.
     pub(crate) fn decode(self) -> Cow<'a, [u8]> {
-        let content = self.0.strip_prefix(b"\"").unwrap_or_default();
+        let content = self.text.strip_prefix(b"\"").unwrap_or_default();
         let content = content.strip_suffix(b"\"").unwrap_or(content);
-        if find(b'\\', content).is_none() {
+        if self.form == Form::Plain {
             return Cow::Borrowed(content);
         }
-        let by_serde = || serde_json::Deserializer::from_slice(self.0).deserialize_bytes(Content).ok();
+        let by_serde = || serde_json::from_slice::<Bytes>(self.text).ok().map(Vec::from);
         unescape(content).or_else(by_serde).map_or(Cow::Borrowed(content), Cow::Owned)
-    }
-
-    /// Returns the characters that backslashes escape.
-    pub(crate) fn escaped(self) -> impl Iterator<Item = u8> {
-        let mut rest = self.0;
-        std::iter::from_fn(move || {
-            let [_, escaped, after @ ..] = rest.get(find(b'\\', rest)?..)? else { return None };
-            rest = after;
-            Some(*escaped)
-        })
     }
 }
 
@@ -70,7 +96,7 @@ impl<'a> Quoted<'a> {
 fn unescape(content: &[u8]) -> Option<Vec<u8>> {
     let mut decoded = Vec::with_capacity(content.len());
     let mut rest = content;
-    while let Some(at) = find(b'\\', rest) {
+    while let Some(at) = memchr::memchr(b'\\', rest) {
         let (plain, escape) = rest.split_at_checked(at)?;
         let [_, escaped, after @ ..] = escape else { return None };
         decoded.extend_from_slice(plain);
@@ -89,21 +115,6 @@ fn unescape(content: &[u8]) -> Option<Vec<u8>> {
     Some(decoded)
 }
 
-/// Reads the content of a string as bytes.
-struct Content;
-
-impl Visitor<'_> for Content {
-    type Value = Vec<u8>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a string")
-    }
-
-    fn visit_bytes<E>(self, bytes: &[u8]) -> Result<Vec<u8>, E> {
-        Ok(bytes.to_vec())
-    }
-}
-
 /// The tokens of JSON text, with their offsets. Takes any bytes; what is not JSON is split in some way.
 #[derive(Debug, Clone)]
 pub(crate) struct Tokens<'a> {
@@ -120,7 +131,7 @@ impl<'a> Tokens<'a> {
     pub(crate) fn peek(&mut self) -> Option<u8> {
         loop {
             match *self.bytes.get(self.at)? {
-                0..=b' ' => self.at += 1,
+                b' ' | b'\n' | b'\r' | b'\t' => self.at += 1,
                 byte => return Some(byte),
             }
         }
@@ -135,25 +146,23 @@ impl<'a> Tokens<'a> {
 impl<'a> Iterator for Tokens<'a> {
     type Item = (usize, Token<'a>);
 
+    #[inline]
     fn next(&mut self) -> Option<(usize, Token<'a>)> {
         let first = self.peek()?;
         let offset = self.at;
+        if matches!(first, b'{' | b'}' | b'[' | b']' | b',' | b':') {
+            self.at += 1;
+            return Some((offset, Token::Mark(first)));
+        }
         let rest = self.bytes.get(offset..)?;
-        let token = match first {
-            b'"' => Token::String(Quoted::read(rest)),
-            mark @ (b'{' | b'}' | b'[' | b']' | b',' | b':') => Token::Mark(mark),
-            _ => {
-                let length = rest.iter().position(|byte| ends_word(*byte)).unwrap_or(rest.len());
-                Token::Word(rest.get(..length)?)
-            }
-        };
-        self.at = offset
-            + match token {
-                Token::Mark(_) => 1,
-                Token::String(quoted) => quoted.0.len(),
-                Token::Word(word) => word.len(),
-            };
-        Some((offset, token))
+        if first == b'"' {
+            let quoted = Quoted::read(rest);
+            self.at += quoted.text.len();
+            return Some((offset, Token::String(quoted)));
+        }
+        let length = rest.iter().position(|byte| ends_word(*byte)).unwrap_or(rest.len()).max(1);
+        self.at += length;
+        Some((offset, Token::Word(rest.get(..length)?)))
     }
 }
 
@@ -161,43 +170,25 @@ fn ends_word(byte: u8) -> bool {
     byte <= b' ' || matches!(byte, b'{' | b'}' | b'[' | b']' | b',' | b':' | b'"')
 }
 
-/// Returns the length of the string at the front, with its quotes. A string that does not end has no length.
-pub(crate) fn string_length(quoted: &[u8]) -> usize {
-    let mut at = 1;
-    while let Some(found) = quoted.get(at..).and_then(|rest| find(b'"', rest)) {
-        let content = quoted.get(1..at + found).unwrap_or_default();
-        at += found + 1;
-        if content.iter().rev().take_while(|byte| **byte == b'\\').count().is_multiple_of(2) {
-            return at;
-        }
-    }
-    usize::MAX
-}
-
-/// Returns the place of the first such byte.
+/// Returns the place of the first quote, backslash or control character.
 ///
-/// In keys, short values and text with many escapes it is found in the first words, before a vector search would have
-/// begun.
-fn find(byte: u8, bytes: &[u8]) -> Option<usize> {
-    const WORDS: usize = 4;
+/// Strings are short or have many escapes, for which a vector search costs more to begin.
+fn find_special(bytes: &[u8]) -> Option<usize> {
     const ONES: u64 = u64::from_le_bytes([0x01; 8]);
     const HIGH_BITS: u64 = u64::from_le_bytes([0x80; 8]);
-    let mut searched = 0;
-    for word in bytes.as_chunks().0.iter().take(WORDS) {
-        // Sets the high bit of each byte of the word that is equal to `byte`; above the first, perhaps also of others.
-        let zeros = u64::from_le_bytes(*word) ^ (ONES * u64::from(byte));
-        match zeros.wrapping_sub(ONES) & !zeros & HIGH_BITS {
-            0 => searched += word.len(),
-            found => return Some(searched + found.trailing_zeros() as usize / 8),
+    let (words, rest) = bytes.as_chunks();
+    for (index, word) in words.iter().enumerate() {
+        let word = u64::from_le_bytes(*word);
+        // Sets the high bit of each byte below `limit`. Above the first, it may set other high bits too.
+        let below = |word: u64, limit: u64| word.wrapping_sub(ONES * limit) & !word;
+        let is = |byte: u8| below(word ^ (ONES * u64::from(byte)), 1);
+        let found = (is(b'"') | is(b'\\') | below(word, 0x20)) & HIGH_BITS;
+        if found != 0 {
+            return Some(index * 8 + found.trailing_zeros() as usize / 8);
         }
     }
-    let rest = bytes.get(searched..)?;
-    let found = if rest.len() < 8 {
-        rest.iter().position(|other| *other == byte)
-    } else {
-        memchr::memchr(byte, rest)
-    };
-    found.map(|at| searched + at)
+    let found = rest.iter().position(|byte| matches!(byte, b'"' | b'\\' | 0..b' '));
+    found.map(|at| words.len() * 8 + at)
 }
 
 /// Returns the path of the value that begins at `offset`: `items[2].id`. Long keys are cut.

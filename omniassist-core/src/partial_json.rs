@@ -17,7 +17,7 @@
 use jiter::{JsonErrorType, JsonValue, PartialMode};
 use serde_json::{Number, Value};
 
-use crate::json_tokens::string_length;
+use crate::json_tokens::Tokens;
 use crate::{Error, Result};
 
 /// Returns the value of an incomplete text, or `None` if there is nothing to show yet.
@@ -42,22 +42,12 @@ pub fn parse_partial(text: &str) -> Result<Option<Value>> {
 
 /// Returns the text without a number at its end, which may be incomplete.
 fn without_open_number(text: &[u8]) -> &[u8] {
-    let mut outside = text;
-    while let Some(quote) = memchr::memchr(b'"', outside) {
-        match outside.get(quote..).and_then(|quoted| quoted.get(string_length(quoted)..)) {
-            Some(rest) => outside = rest,
-            None => return text,
+    match Tokens::of(text).last() {
+        Some((at, token)) if token.number().is_some_and(|number| at + number.len() == text.len()) => {
+            text.get(..at).unwrap_or(text)
         }
+        _ => text,
     }
-    let number = outside
-        .iter()
-        .rev()
-        .take_while(|byte| matches!(byte, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E'));
-    let open = number.count();
-    // `true` and `false` end in an `e` too.
-    let word =
-        text.len().checked_sub(open + 1).and_then(|at| text.get(at)).is_some_and(u8::is_ascii_alphabetic);
-    if word { text } else { text.get(..text.len() - open).unwrap_or(text) }
 }
 
 fn to_value(value: JsonValue<'_>) -> Result<Value> {

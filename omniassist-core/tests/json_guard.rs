@@ -158,11 +158,60 @@ fn brackets_in_strings_do_not_count() {
 }
 
 #[test]
-fn what_is_not_json_does_no_harm() {
-    for bytes in [&b""[..], b"\"", b"\"\\", b"]]]]", b"\xff\xfe[", b"[}[}[}", b"\"abc\\\""] {
-        assert!(check(bytes, 1).is_ok(), "{bytes:?}");
+fn text_that_is_not_json_is_refused() {
+    for json in [
+        "",
+        " ",
+        "\"",
+        "\"\\",
+        "]",
+        "[",
+        "[1",
+        "{\"a\"",
+        "{\"a\":",
+        "{\"a\":1",
+        "[1,]",
+        "[,1]",
+        "{,}",
+        "{\"a\":1,}",
+        "[}",
+        "{]",
+        "[1 2]",
+        "1 2",
+        "{1:2}",
+        "{\"a\" 1}",
+        "{\"a\",1}",
+        "[\"a\":1]",
+        "tru",
+        "truefalse",
+        "nul",
+        "01",
+        "1.",
+        "-",
+        "+1",
+        "1e",
+        ".5",
+        "NaN",
+        "'a'",
+        "\"\n\"",
+        "\"\\x\"",
+        "\"\\u00g0\"",
+        "\"\\u00\"",
+        "\"abc\\\"",
+        "\u{1}1",
+        "[1]\u{b}",
+        "\u{feff}1",
+        "1,",
+        "{}{}",
+        ":",
+        ",",
+    ] {
+        let error = check(json.as_bytes(), 64).expect_err(json);
+        assert_eq!(error.code(), ErrorCode::InvalidJson, "{json}: {error}");
     }
-    assert!(check(b"]]]][[", 1).is_err());
+    let error = check(br#"{"a":[1,2],"b" 3}"#, 64).unwrap_err();
+    let source = std::error::Error::source(&error).unwrap().to_string();
+    assert_eq!(source, "expected `:` at line 1 column 16");
 }
 
 /// Many keys, alike for long, cost what sorting them costs. Comparing each with each would take hours.
@@ -235,7 +284,18 @@ proptest! {
     }
 
     #[test]
-    fn anything_like_json_is_taken(text in "[\\[\\]{}\",:\\\\ua0d8 ]{0,60}") {
-        let _ = check(text.as_bytes(), 8);
+    fn it_refuses_what_a_parser_refuses(text in "[\\[\\]{}\",:\\\\ua0d8e.+ \\n\\-\u{1}]{0,12}", json in text(), cut in 0..40_usize) {
+        let chars: Vec<char> = json.chars().collect();
+        let cut = cut.min(chars.len());
+        let broken: String = chars[..cut].iter().copied().chain(text.chars()).chain(chars[cut..].iter().copied()).collect();
+        for text in [&text, &broken] {
+            let is_json = serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok();
+            let has_twice = || serde_json::from_str::<Tree>(text).map_or(true, |tree| tree.has_twice());
+            match check(text.as_bytes(), 64) {
+                Ok(()) => prop_assert!(is_json, "{}", text),
+                Err(error) if error.code() == ErrorCode::InvalidJson => prop_assert!(!is_json, "{}", text),
+                Err(error) => prop_assert!(!is_json || has_twice(), "{}: {}", text, error),
+            }
+        }
     }
 }

@@ -1,7 +1,7 @@
 use std::borrow::Cow;
 
 use super::number;
-use crate::json_tokens::{Quoted, Token, Tokens};
+use crate::json_tokens::{Form, Quoted, Token, Tokens};
 
 /// Nesting beyond which a value has no canonical form.
 const MAX_DEPTH: usize = 128;
@@ -97,10 +97,7 @@ impl<'a> Writer<'a, '_> {
             };
             let start = self.out.len();
             let key = quoted.decode();
-            match key {
-                Cow::Borrowed(_) => self.out.extend_from_slice(quoted.0),
-                Cow::Owned(_) => string(quoted, self.out),
-            }
+            string(quoted, self.out);
             self.out.push(b':');
             (self.next()? == Token::Mark(b':')).then_some(())?;
             let token = self.next()?;
@@ -152,9 +149,8 @@ impl<'a> Writer<'a, '_> {
 
 /// Writes a string as `JSON.stringify` does.
 fn string(quoted: Quoted<'_>, out: &mut Vec<u8>) {
-    // All other escapes are those of `JSON.stringify`.
-    if !quoted.escaped().any(|byte| matches!(byte, b'u' | b'/')) {
-        out.extend_from_slice(quoted.0);
+    if matches!(quoted.form, Form::Plain | Form::Escaped) {
+        out.extend_from_slice(quoted.text);
         return;
     }
     let content = quoted.decode();

@@ -66,7 +66,7 @@ impl<'a> Body<'a> {
     }
 
     fn string(self, raw: Raw<'_>, key: &str) -> Result<Text> {
-        match Quoted(raw.get().as_bytes()).decode() {
+        match Quoted::of(raw.get().as_bytes()).decode() {
             Cow::Borrowed(content) => {
                 let content = raw.get().get(1..=content.len());
                 Ok(self.text.slice_ref(content.unwrap_or_default()))

@@ -7,8 +7,6 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use serde::de::IgnoredAny;
-
 use crate::json_guard::{self, Guard};
 use crate::json_tokens::{Token, Tokens};
 use crate::{Error, Result};
@@ -103,8 +101,8 @@ pub(crate) struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     fn next(&mut self) -> Result<Token<'a>> {
-        let next = self.tokens.next();
-        let (offset, token) = next.ok_or_else(|| Error::invalid_json("the text ends within a value"))?;
+        let (offset, token) =
+            self.tokens.next().ok_or_else(|| Error::invalid_json("a value is not complete"))?;
         if let Some(guard) = &mut self.guard {
             guard.pass(offset, token)?;
         }
@@ -121,11 +119,10 @@ impl<'a> Reader<'a> {
 
     /// Goes on to the next element or entry. Returns `false` after the last one.
     fn advance(&mut self) -> Result<bool> {
-        Ok(match self.tokens.peek() {
-            Some(b',') => self.next().is_ok(),
-            Some(b']' | b'}') => self.next().map(|_| false)?,
-            _ => true,
-        })
+        match self.tokens.peek() {
+            Some(mark @ (b',' | b']' | b'}')) => self.next().map(|_| mark == b','),
+            _ => Ok(true),
+        }
     }
 
     fn skip(&mut self) -> Result<()> {
@@ -196,18 +193,19 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Reads all of a posted text. Makes the checks of [`json_guard::check`] on the way.
+/// Reads all of a posted text. Makes the checks of [`json_guard::check`] on the way. Their errors precede those of `read`.
 pub(crate) fn read<'a, T>(
     text: &'a str,
     max_depth: usize,
     read: impl FnOnce(&mut Reader<'a>) -> Result<T>,
 ) -> Result<T> {
-    if let Err(error) = serde_json::from_str::<IgnoredAny>(text) {
-        json_guard::check(text.as_bytes(), max_depth)?;
-        return Err(Error::invalid_json(error));
-    }
     let guard = Some(Guard::new(text.as_bytes(), max_depth));
-    read(&mut Reader { text, tokens: Tokens::of(text.as_bytes()), guard })
+    let mut reader = Reader { text, tokens: Tokens::of(text.as_bytes()), guard };
+    let value = read(&mut reader).and_then(|value| match reader.tokens.peek() {
+        None => Ok(value),
+        Some(_) => Err(Error::invalid_json("there is text behind the value")),
+    });
+    value.or_else(|error| json_guard::check(text.as_bytes(), max_depth).and(Err(error)))
 }
 
 /// Returns a walk over a value.

@@ -1,11 +1,11 @@
 use std::convert::Infallible;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, RwLock, RwLockReadGuard, RwLockWriteGuard, Weak};
+use std::sync::{Arc, RwLock, Weak};
 
 use tokio::runtime::{Handle, Id};
 use tokio::sync::oneshot;
 
-use crate::{Error, Result, one_line};
+use crate::{Error, Result, one_line, sync};
 
 /// A function that makes a client with the same settings each time.
 type Recipe = Box<dyn Fn() -> reqwest::ClientBuilder + Send + Sync>;
@@ -28,8 +28,7 @@ pub(super) struct Clients {
 }
 
 /// The clients by runtime. There are as many rows as live runtimes that have sent a request.
-#[derive(Default)]
-struct Table(RwLock<Vec<Row>>);
+type Table = RwLock<Vec<Row>>;
 
 struct Row {
     runtime: Id,
@@ -47,7 +46,7 @@ impl Clients {
 
     /// Returns the client of this runtime. Only the first call for a runtime may block.
     pub(super) fn of(&self, runtime: &Handle) -> reqwest::Client {
-        let known = find(&self.table.read(), runtime.id());
+        let known = find(&sync::read(&self.table), runtime.id());
         known.unwrap_or_else(|| self.admit(runtime))
     }
 
@@ -65,7 +64,7 @@ impl Clients {
         let (in_use, unused) = oneshot::channel();
         let id = runtime.id();
         {
-            let mut rows = self.table.write();
+            let mut rows = sync::write(&self.table);
             // Another thread of the runtime may have added a client meanwhile.
             if let Some(client) = find(&rows, id) {
                 return client;
@@ -82,16 +81,6 @@ impl Clients {
     }
 }
 
-impl Table {
-    fn read(&self) -> RwLockReadGuard<'_, Vec<Row>> {
-        crate::sync::read(&self.0)
-    }
-
-    fn write(&self) -> RwLockWriteGuard<'_, Vec<Row>> {
-        crate::sync::write(&self.0)
-    }
-}
-
 /// Removes a runtime's row when the runtime ends and drops its tasks. Another runtime may get the same id later.
 struct Watch {
     table: Weak<Table>,
@@ -101,7 +90,7 @@ struct Watch {
 impl Drop for Watch {
     fn drop(&mut self) {
         let Some(table) = self.table.upgrade() else { return };
-        let mut rows = table.write();
+        let mut rows = sync::write(&table);
         let index = rows.iter().position(|row| row.runtime == self.runtime);
         let row = index.map(|index| rows.swap_remove(index));
         // A client's connections are closed outside of the lock.
@@ -150,8 +139,8 @@ mod tests {
                 threads.spawn(|| clients.of(late.handle()));
             }
         });
-        assert_eq!(clients.table.read().len(), 2);
+        assert_eq!(sync::read(&clients.table).len(), 2);
         drop((early, late));
-        assert_eq!(clients.table.read().len(), 0);
+        assert_eq!(sync::read(&clients.table).len(), 0);
     }
 }

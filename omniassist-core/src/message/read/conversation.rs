@@ -1,5 +1,5 @@
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeSet, HashMap};
 
 use super::record::{Words, part_records};
 use super::{MessageRecord, PartRecord, optional_id, tool};
@@ -37,9 +37,9 @@ pub(super) struct Conversation<'a> {
     limits: &'a Limits,
     messages: Vec<Message>,
     /// The source of every message with an id; `None` where a function call named the message.
-    ids: BTreeMap<Text, Option<Words<'a>>>,
+    ids: HashMap<Text, Option<Words<'a>>>,
     /// Message and part of every tool call.
-    calls: BTreeMap<Text, (usize, usize)>,
+    calls: HashMap<Text, (usize, usize)>,
     /// Messages that came without an id, and the index of their record.
     nameless: Vec<(usize, usize)>,
     /// `true` after an output: the next call belongs to a later model turn than the calls before it.
@@ -56,8 +56,8 @@ impl<'a> Conversation<'a> {
             body,
             limits,
             messages: Vec::new(),
-            ids: BTreeMap::new(),
-            calls: BTreeMap::new(),
+            ids: HashMap::new(),
+            calls: HashMap::new(),
             nameless: Vec::new(),
             after_output: false,
             recorded_calls: BTreeSet::new(),
@@ -82,13 +82,12 @@ impl<'a> Conversation<'a> {
 
     /// Returns the messages. A message without an id is named after its record's index.
     pub(super) fn finish(mut self) -> ReadMessages {
-        let mut taken: BTreeSet<Text> = self.ids.into_keys().collect();
         for (position, index) in self.nameless {
             let mut id = Text::from(format!("msg-{index}"));
-            while taken.contains(&id) {
+            while self.ids.contains_key(&id) {
                 id = Text::from(format!("{id}-{index}"));
             }
-            taken.insert(id.clone());
+            self.ids.insert(id.clone(), None);
             if let Some(message) = self.messages.get_mut(position) {
                 message.id = id;
             }
