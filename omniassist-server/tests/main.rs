@@ -41,6 +41,7 @@ mod http;
 mod log_lines;
 mod numbers;
 mod observe;
+mod on_finish;
 #[cfg(feature = "openai")]
 mod openai;
 mod openai_endpoint;

@@ -14,6 +14,7 @@ use super::driver::Driver;
 use super::live::{ChatKey, LiveRuns, Post, Wanted};
 use super::meter::Meter;
 use super::preparation::{Preparation, prepare};
+use super::recording::Recording;
 use super::run::Run;
 use super::setup::Setup;
 use super::verification;
@@ -230,7 +231,9 @@ impl Assistant {
         let config = RunConfig::with_limits(new_id, &setup.config.limits);
         let due = due_approvals(&request, &tools);
         let preparation = prepare(Arc::clone(&setup), run.clone(), due);
-        let driver = Driver::new(setup, run, queue, tools, request, config, preparation);
+        let recording = Recording::begin(&setup, &run, continued.as_ref(), &message_id);
+        let mut driver = Driver::new(setup, run, queue, tools, request, config, preparation);
+        driver.record_with(recording);
         (driver, continued, message_id)
     }
 }

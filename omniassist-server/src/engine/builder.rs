@@ -17,7 +17,7 @@ use super::when_busy::WhenBusy;
 use crate::access::{Authenticate, Cors};
 use crate::cost::Prices;
 use crate::endpoint::{ObjectEndpoint, OpenAiEndpoint};
-use crate::observe::{AtEnd, Observe, RunReport};
+use crate::observe::{AtEnd, FinishedRun, Observe, RunReport};
 use crate::provider::LlmProvider;
 use crate::seal::{InMemoryReplayGuard, ReplayGuard, SealKeys, SealVerifier};
 use crate::throttle::{RateLimit, TokenBudget};
@@ -319,6 +319,48 @@ impl AssistantBuilder {
     /// It must return at once. Default: none.
     pub fn on_run_end(self, end: impl Fn(&RunReport) + Send + Sync + 'static) -> Self {
         self.observe(AtEnd(end))
+    }
+
+    /// Adds an async function that receives each run that ended, with its messages: to store a conversation, for example.
+    /// Default: none.
+    ///
+    /// It is called exactly once for each run that began, after the last event was passed on: when the run finishes,
+    /// fails, is stopped, reaches its deadline or is ended by a shutdown, and when the client disconnects. It is not
+    /// called for a refused request, or for a [bridge](crate::bridge). Each call is a task of the tokio runtime on which
+    /// the run began. The response does not wait for it; [`Assistant::drain`] does, so drain before the process ends. A
+    /// task that cannot run or does not complete, because its runtime was shut down, is logged. So are a panic and an
+    /// error.
+    ///
+    /// ```
+    /// use omniassist_server::core::RunRequest;
+    /// use omniassist_server::observe::FinishedRun;
+    /// use omniassist_server::testing::{ScriptedProvider, text};
+    /// use omniassist_server::Assistant;
+    ///
+    /// async fn save(run: FinishedRun) -> Result<(), std::io::Error> {
+    ///     for message in run.chat_messages() {
+    ///         println!("{:?} {}: {}", run.report.run.chat_id, message.id, message.content);
+    ///     }
+    ///     Ok(())
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let model = ScriptedProvider::new().turn(text("Hello"));
+    /// let assistant = Assistant::builder(model).on_finish(save).build()?;
+    /// assistant.run(RunRequest::prompt("Hi")).text().await?;
+    /// assistant.shutdown().await;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn on_finish<F, Fut, E>(mut self, hook: F) -> Self
+    where
+        F: Fn(FinishedRun) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<(), E>> + Send + 'static,
+        E: Into<BoxError>,
+    {
+        self.config.on_finish.add(hook);
+        self
     }
 
     /// Sets the hook that authenticates HTTP requests; see [`access`](crate::access). Default: none; a middleware then

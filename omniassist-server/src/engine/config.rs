@@ -11,7 +11,7 @@ use super::when_busy::WhenBusy;
 use crate::RunContext;
 use crate::cost::Prices;
 use crate::http_options::HttpOptions;
-use crate::observe::Observers;
+use crate::observe::{FinishHooks, Observers};
 use crate::throttle::RateLimit;
 
 /// A function of the host that returns the metadata of a message.
@@ -35,6 +35,7 @@ pub(super) struct Config {
     pub(super) metadata_hook: Option<MetadataHook>,
     pub(super) records_content: bool,
     pub(super) observers: Observers,
+    pub(super) on_finish: FinishHooks,
     /// Carried for the HTTP service. The engine does not read it.
     pub(super) http: HttpOptions,
 }

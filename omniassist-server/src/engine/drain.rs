@@ -30,9 +30,10 @@ impl Assistant {
     /// again. Its provider connection closes, and the cancellation tokens of its tools fire. A run whose response is not
     /// read is dropped without that error.
     ///
-    /// Returns when no run is in progress and no tool is running, at the latest
+    /// Returns when no run is in progress, no tool is running and the functions of
+    /// [`on_finish`](super::AssistantBuilder::on_finish) have completed, at the latest
     /// [`Limits::tool_cancel_grace`](omniassist_core::Limits::tool_cancel_grace) and one second after the deadline. A
-    /// tool that blocks its thread for longer is not awaited. The HTTP server then needs a moment to write the last
+    /// tool or a function that takes longer is not awaited. The HTTP server then needs a moment to write the last
     /// events.
     ///
     /// Draining cannot be undone. If it is called twice, the earlier deadline applies. Dropping the future does not end
@@ -59,6 +60,7 @@ impl Assistant {
     /// # }
     /// ```
     pub async fn drain(&self, deadline: Duration) -> Drained {
+        let latest = Instant::now() + deadline;
         let live = self.live.close();
         let _ = timeout(deadline, over(&live)).await;
         let left: Vec<_> = live.iter().filter(|run| !run.is_over()).collect();
@@ -72,6 +74,9 @@ impl Assistant {
         }
         if timeout_at(until + ABORT, self.setup.tools.idle()).await.is_err() {
             tracing::warn!("a tool blocks its thread and is not awaited");
+        }
+        if timeout_at(until.max(latest) + ABORT, self.setup.config.on_finish.idle()).await.is_err() {
+            tracing::error!("a function of `on_finish` takes too long and is not awaited");
         }
         if !live.is_empty() {
             tracing::info!(finished = drained.finished, ended = drained.ended, "drained");

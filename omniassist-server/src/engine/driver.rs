@@ -21,6 +21,7 @@ use super::client_queue::ClientQueue;
 use super::end::{End, RETRY_ELSEWHERE};
 use super::meter::{Meter, Stop};
 use super::preparation::{Preparation, Prepared};
+use super::recording::Recording;
 use super::run_metadata::RunMetadata;
 use super::setup::Setup;
 use crate::clock::now_ms;
@@ -49,6 +50,7 @@ pub(super) struct Driver {
     trace: RunTrace,
     metadata: RunMetadata,
     meter: Option<Box<Meter>>,
+    recording: Option<Box<Recording>>,
     tool_choice: ToolChoice,
     /// The tokens that a summary of the context used.
     summary_usage: Usage,
@@ -91,6 +93,7 @@ impl Driver {
             setup.requested_model(),
             setup.config.records_content,
             &setup.config.observers,
+            !setup.config.on_finish.is_empty(),
         );
         Self {
             setup,
@@ -109,6 +112,7 @@ impl Driver {
             trace,
             metadata: RunMetadata::begin(),
             meter: None,
+            recording: None,
             tool_choice,
             summary_usage: Usage::default(),
             retry_after: None,
@@ -140,15 +144,17 @@ impl Driver {
         self.meter = Some(Box::new(meter));
     }
 
+    /// Records the events of the run, from the next one on.
+    pub(super) fn record_with(&mut self, recording: Option<Box<Recording>>) {
+        self.recording = recording;
+    }
+
     /// Polls for the next event. Returns `None` after the terminal one.
     pub(super) fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Option<RunEvent>> {
-        if let Some(seal) = self.follow_up.take() {
-            return Poll::Ready(Some(*seal));
-        }
         loop {
-            if let Some(mut event) = self.events.pop() {
-                if let Some(sealer) = &mut self.sealer {
-                    self.follow_up = sealer.seal(&mut event, &self.tools, now_ms).map(Box::new);
+            if let Some(event) = self.next_event() {
+                if self.recording.is_some() {
+                    self.record(&event);
                 }
                 return Poll::Ready(Some(event));
             }
@@ -156,6 +162,38 @@ impl Driver {
             if self.events.is_empty() && matches!(self.stage, Stage::Done) {
                 return Poll::Ready(None);
             }
+        }
+    }
+
+    /// Returns the next event that waits, sealed.
+    fn next_event(&mut self) -> Option<RunEvent> {
+        if let Some(seal) = self.follow_up.take() {
+            return Some(*seal);
+        }
+        let mut event = self.events.pop()?;
+        if let Some(sealer) = &mut self.sealer {
+            self.follow_up = sealer.seal(&mut event, &self.tools, now_ms).map(Box::new);
+        }
+        Some(event)
+    }
+
+    fn record(&mut self, event: &RunEvent) {
+        if let Some(recording) = &mut self.recording {
+            recording.take(event);
+        }
+        if event.is_terminal() {
+            self.end_recording();
+        }
+    }
+
+    /// Completes the recording, with the events that were not read.
+    fn end_recording(&mut self) {
+        let Some(mut recording) = self.recording.take() else { return };
+        while let Some(event) = self.next_event() {
+            recording.take(&event);
+        }
+        if let Some(report) = self.trace.take_report(self.setup.config.prices.as_ref()) {
+            recording.end(report);
         }
     }
 
@@ -417,6 +455,13 @@ impl Driver {
     /// available, or until the budget has tokens again.
     pub(super) fn retry_after(&self) -> Option<Duration> {
         self.retry_after
+    }
+}
+
+/// A dropped run has an end too.
+impl Drop for Driver {
+    fn drop(&mut self) {
+        self.end_recording();
     }
 }
 

@@ -13,6 +13,7 @@ mod llm_summariser;
 mod meter;
 mod preparation;
 mod prompt;
+mod recording;
 mod run;
 mod run_metadata;
 mod seals;

@@ -41,10 +41,13 @@
 //! [`AssistantBuilder::on_run_end`]: crate::AssistantBuilder::on_run_end
 //! [`Assistant::live_runs`]: crate::Assistant::live_runs
 
+mod finished;
 mod observer;
 mod report;
 mod watch;
 
+pub(crate) use finished::FinishHooks;
+pub use finished::FinishedRun;
 pub use observer::Observe;
 pub(crate) use observer::{AtEnd, Observers};
 pub use report::{RunEnd, RunInfo, RunReport};

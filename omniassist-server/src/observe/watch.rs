@@ -15,14 +15,16 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// Notifies the observers that a run begins. Returns `None` if there are none.
+    /// Notifies the observers that a run begins. Returns `None` if there are none and nobody else
+    /// needs the report.
     pub(crate) fn begin(
         observers: &Observers,
+        keeps_report: bool,
         run: &RunContext,
         provider: &str,
         model: Option<&str>,
     ) -> Option<Box<Self>> {
-        if observers.is_empty() {
+        if observers.is_empty() && !keeps_report {
             return None;
         }
         let run = RunInfo {
@@ -64,7 +66,7 @@ impl Watch {
         }
     }
 
-    pub(crate) fn end(mut self) {
+    pub(crate) fn end(&mut self) {
         self.report.duration = self.started.elapsed();
         self.observers.tell(|observer| observer.run_ended(&self.report));
     }

@@ -12,7 +12,7 @@ use super::tool::ToolTrace;
 use super::usage::record_usage;
 use crate::RunContext;
 use crate::cost::{Cost, Prices};
-use crate::observe::{Observers, RunEnd, Watch};
+use crate::observe::{Observers, RunEnd, RunReport, Watch};
 
 /// The spans of one run, its usage and cost, and its observers.
 pub(crate) struct RunTrace {
@@ -45,6 +45,7 @@ impl RunTrace {
         model: Option<&str>,
         records_content: bool,
         observers: &Observers,
+        keeps_report: bool,
     ) -> Self {
         let span = info_span!(
             "invoke_agent",
@@ -73,7 +74,7 @@ impl RunTrace {
             records_content,
             usage: Usage::default(),
             cost: RunCost::Nothing,
-            watch: Watch::begin(observers, run, provider, model),
+            watch: Watch::begin(observers, keeps_report, run, provider, model),
             ended: false,
         }
     }
@@ -180,10 +181,24 @@ impl RunTrace {
         }
     }
 
+    /// Closes the spans of a run that was dropped before its terminal event, and returns the report of a run that is
+    /// watched.
+    pub(crate) fn take_report(&mut self, prices: Option<&Prices>) -> Option<RunReport> {
+        self.drop_run(prices);
+        self.watch.take().map(|watch| watch.report)
+    }
+
+    fn drop_run(&mut self, prices: Option<&Prices>) {
+        if !self.ended {
+            self.call_ended(Some(CANCELLED), prices);
+            self.close("dropped", RunEnd::Dropped);
+        }
+    }
+
     fn close(&mut self, outcome: &'static str, end: RunEnd) {
         self.ended = true;
         let cost = self.cost();
-        if let Some(mut watch) = self.watch.take() {
+        if let Some(watch) = &mut self.watch {
             let report = &mut watch.report;
             (report.outcome, report.steps, report.usage, report.cost) = (end, self.steps, self.usage, cost);
             watch.end();
@@ -204,10 +219,7 @@ impl RunTrace {
 /// Closes the spans of a dropped run as cancelled.
 impl Drop for RunTrace {
     fn drop(&mut self) {
-        if !self.ended {
-            self.call_ended(Some(CANCELLED), None);
-            self.close("dropped", RunEnd::Dropped);
-        }
+        self.drop_run(None);
     }
 }
 

@@ -1,0 +1,129 @@
+use std::error::Error as StdError;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use omniassist_core::Text;
+use omniassist_core::message::{ChatMessage, Message};
+use tokio::runtime::Handle;
+use tokio_util::task::TaskTracker;
+
+use super::RunReport;
+use crate::{RunContext, one_line, panics};
+
+/// A run that has ended, with its messages. See
+/// [`AssistantBuilder::on_finish`](crate::AssistantBuilder::on_finish).
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct FinishedRun {
+    /// The identity of the run, its outcome, usage, cost and context.
+    pub report: RunReport,
+    /// The assistant's message. It holds what was written before a failure, a stop or a disconnect, and has no parts if
+    /// nothing was. A continued message includes its earlier parts. The parts carry the seals that a client got, so a
+    /// stored message can be posted again.
+    pub message: Message,
+    /// The run.
+    pub context: RunContext,
+}
+
+impl FinishedRun {
+    /// Returns the conversation after the run: the posted messages, and the assistant's message unless it has no parts.
+    /// A continued message takes the place of the posted one.
+    #[must_use]
+    pub fn messages(&self) -> Vec<Message> {
+        let mut messages = self.context.messages().to_vec();
+        if self.message.parts.is_empty() {
+            return messages;
+        }
+        messages.pop_if(|last| last.id == self.message.id);
+        messages.push(self.message.clone());
+        messages
+    }
+
+    /// Returns the [messages](Self::messages) as plain text: id, role and text. Other parts, such as tool calls, are left
+    /// out.
+    #[must_use]
+    pub fn chat_messages(&self) -> Vec<ChatMessage> {
+        let plain = |message: Message| {
+            let content = Text::from(message.text());
+            ChatMessage { id: message.id, role: message.role, content }
+        };
+        self.messages().into_iter().map(plain).collect()
+    }
+}
+
+type BoxError = Box<dyn StdError + Send + Sync>;
+type HookFuture = Pin<Box<dyn Future<Output = Result<(), BoxError>> + Send>>;
+type Hook = Arc<dyn Fn(FinishedRun) -> HookFuture + Send + Sync>;
+
+/// The functions of the host that receive finished runs.
+#[derive(Default)]
+pub(crate) struct FinishHooks {
+    hooks: Vec<Hook>,
+    tasks: TaskTracker,
+}
+
+impl FinishHooks {
+    pub(crate) fn add<F, Fut, E>(&mut self, hook: F)
+    where
+        F: Fn(FinishedRun) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<(), E>> + Send + 'static,
+        E: Into<BoxError>,
+    {
+        self.hooks.push(Arc::new(move |run| {
+            let result = hook(run);
+            Box::pin(async move { result.await.map_err(Into::into) })
+        }));
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.hooks.is_empty()
+    }
+
+    /// Calls each hook in a task of this runtime.
+    pub(crate) fn call(&self, run: &FinishedRun, runtime: Option<&Handle>) {
+        for hook in &self.hooks {
+            let call = Call { hook: Arc::clone(hook), run_id: run.report.run.run_id.clone(), is_over: false };
+            if let Some(runtime) = runtime {
+                runtime.spawn(self.tasks.track_future(call.run(run.clone())));
+            }
+        }
+    }
+
+    /// Waits until no hook is running.
+    pub(crate) async fn idle(&self) {
+        self.tasks.close();
+        self.tasks.wait().await;
+    }
+}
+
+/// One call of a hook. It logs an error if it is dropped before its end.
+struct Call {
+    hook: Hook,
+    run_id: Text,
+    is_over: bool,
+}
+
+impl Call {
+    async fn run(mut self, run: FinishedRun) {
+        let called =
+            panics::catch_async("the function of `on_finish`", async { (self.hook)(run).await }).await;
+        self.is_over = true;
+        if let Some(Err(error)) = called {
+            let error = one_line::chain(&*error);
+            tracing::error!(run_id = self.run_id.as_str(), %error, "the function of `on_finish` failed");
+        }
+    }
+}
+
+impl Drop for Call {
+    fn drop(&mut self) {
+        if !self.is_over {
+            let run_id = self.run_id.as_str();
+            tracing::error!(
+                run_id,
+                "the function of `on_finish` did not complete: there is no tokio runtime"
+            );
+        }
+    }
+}
