@@ -4,6 +4,7 @@
 //! Depend on this crate directly to run an assistant without HTTP, to write a provider, or to write an adapter.
 
 pub mod access;
+pub mod audit;
 pub mod bridge;
 mod cancel;
 mod clock;

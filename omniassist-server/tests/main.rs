@@ -14,6 +14,7 @@ mod ag_ui;
 #[cfg(feature = "anthropic")]
 mod anthropic;
 mod approvals;
+mod audit;
 mod bridge;
 mod budget;
 mod bursts;

@@ -14,7 +14,6 @@ use super::driver::Driver;
 use super::live::{ChatKey, LiveRuns, Post, Wanted};
 use super::meter::Meter;
 use super::preparation::{Preparation, prepare};
-use super::recording::Recording;
 use super::run::Run;
 use super::setup::Setup;
 use super::verification;
@@ -22,7 +21,7 @@ use crate::http_options::HttpOptions;
 use crate::seal::Sealer;
 use crate::throttle::{self, RunAttempt};
 use crate::tool::{ToolSnapshot, Tools};
-use crate::{Principal, RunContext, one_line, sync};
+use crate::{Principal, RunContext, audit, one_line, sync};
 
 /// An assistant: a model, its tools and its settings. A clone is another handle to the same assistant.
 ///
@@ -125,6 +124,7 @@ impl Assistant {
         };
         let (driver, continued, message_id) = self.driver(request, Extensions::new(), tools, prepare);
         let live = self.live.insert(driver, &setup.config.limits);
+        live.1.with(|driver| driver.start_recording(continued.as_ref(), &message_id));
         Run::new(Arc::clone(&self.live), live, continued, message_id)
     }
 
@@ -149,8 +149,14 @@ impl Assistant {
         extensions: Extensions,
     ) -> Result<Run, omniassist_core::Error> {
         let principal = extensions.get::<Principal>().cloned().unwrap_or_default();
-        self.begin(request, extensions, principal.clone())
-            .inspect_err(|refusal| self.setup.config.observers.refused(&principal, refusal))
+        let chat_id = request.chat_id.clone();
+        self.begin(request, extensions, principal.clone()).inspect_err(|refusal| {
+            let config = &self.setup.config;
+            config.observers.refused(&principal, refusal);
+            if let Some(log) = &config.audit {
+                audit::refused(log, &principal, chat_id.as_ref(), refusal);
+            }
+        })
     }
 
     fn begin(
@@ -186,6 +192,7 @@ impl Assistant {
             driver.meter_with(Meter::new(Arc::clone(budget), principal));
         }
         let live = self.live.insert_posted(driver, admitted, &setup.config.limits)?;
+        live.1.with(|driver| driver.start_recording(continued.as_ref(), &message_id));
         Ok(Run::new(Arc::clone(&self.live), live, continued, message_id))
     }
 
@@ -231,9 +238,7 @@ impl Assistant {
         let config = RunConfig::with_limits(new_id, &setup.config.limits);
         let due = due_approvals(&request, &tools);
         let preparation = prepare(Arc::clone(&setup), run.clone(), due);
-        let recording = Recording::begin(&setup, &run, continued.as_ref(), &message_id);
-        let mut driver = Driver::new(setup, run, queue, tools, request, config, preparation);
-        driver.record_with(recording);
+        let driver = Driver::new(setup, run, queue, tools, request, config, preparation);
         (driver, continued, message_id)
     }
 }

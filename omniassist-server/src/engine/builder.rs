@@ -15,6 +15,7 @@ use super::seals::Seals;
 use super::setup::Setup;
 use super::when_busy::WhenBusy;
 use crate::access::{Authenticate, Cors};
+use crate::audit::AuditLog;
 use crate::cost::Prices;
 use crate::endpoint::{ObjectEndpoint, OpenAiEndpoint};
 use crate::observe::{AtEnd, FinishedRun, Observe, RunReport};
@@ -360,6 +361,13 @@ impl AssistantBuilder {
         E: Into<BoxError>,
     {
         self.config.on_finish.add(hook);
+        self
+    }
+
+    /// Sets the audit log: a record of each decision about a run or a tool call. It takes an
+    /// [`AuditSink`](crate::audit::AuditSink) too. Default: none. See [`audit`](crate::audit).
+    pub fn audit(mut self, log: impl Into<AuditLog>) -> Self {
+        self.config.audit = Some(log.into());
         self
     }
 

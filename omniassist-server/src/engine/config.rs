@@ -9,6 +9,7 @@ use super::meter::Budget;
 use super::run_metadata::Reports;
 use super::when_busy::WhenBusy;
 use crate::RunContext;
+use crate::audit::AuditLog;
 use crate::cost::Prices;
 use crate::http_options::HttpOptions;
 use crate::observe::{FinishHooks, Observers};
@@ -16,6 +17,13 @@ use crate::throttle::RateLimit;
 
 /// A function of the host that returns the metadata of a message.
 pub(super) type MetadataHook = Arc<dyn Fn(&RunContext) -> Value + Send + Sync>;
+
+impl Config {
+    /// Returns `true` if somebody needs the report of each run.
+    pub(super) fn records_runs(&self) -> bool {
+        !self.on_finish.is_empty() || self.audit.is_some()
+    }
+}
 
 /// The settings of an assistant. A builder fills them in, and they do not change afterwards.
 #[derive(Default)]
@@ -36,6 +44,7 @@ pub(super) struct Config {
     pub(super) records_content: bool,
     pub(super) observers: Observers,
     pub(super) on_finish: FinishHooks,
+    pub(super) audit: Option<AuditLog>,
     /// Carried for the HTTP service. The engine does not read it.
     pub(super) http: HttpOptions,
 }

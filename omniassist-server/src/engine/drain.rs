@@ -31,9 +31,9 @@ impl Assistant {
     /// read is dropped without that error.
     ///
     /// Returns when no run is in progress, no tool is running and the functions of
-    /// [`on_finish`](super::AssistantBuilder::on_finish) have completed, at the latest
+    /// [`on_finish`](super::AssistantBuilder::on_finish) have completed and the [audit log](crate::audit) is written, at the latest
     /// [`Limits::tool_cancel_grace`](omniassist_core::Limits::tool_cancel_grace) and one second after the deadline. A
-    /// tool or a function that takes longer is not awaited. The HTTP server then needs a moment to write the last
+    /// tool, a function or a sink that takes longer is not awaited. The HTTP server then needs a moment to write the last
     /// events.
     ///
     /// Draining cannot be undone. If it is called twice, the earlier deadline applies. Dropping the future does not end
@@ -77,6 +77,13 @@ impl Assistant {
         }
         if timeout_at(until.max(latest) + ABORT, self.setup.config.on_finish.idle()).await.is_err() {
             tracing::error!("a function of `on_finish` takes too long and is not awaited");
+        }
+        if let Some(log) = &self.setup.config.audit
+            && timeout_at(until.max(latest) + ABORT, log.flush()).await.is_err()
+        {
+            tracing::error!(
+                "the audit sink takes too long; its last records are lost if the process ends now"
+            );
         }
         if !live.is_empty() {
             tracing::info!(finished = drained.finished, ended = drained.ended, "drained");

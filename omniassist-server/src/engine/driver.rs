@@ -93,7 +93,7 @@ impl Driver {
             setup.requested_model(),
             setup.config.records_content,
             &setup.config.observers,
-            !setup.config.on_finish.is_empty(),
+            setup.config.records_runs(),
         );
         Self {
             setup,
@@ -144,9 +144,14 @@ impl Driver {
         self.meter = Some(Box::new(meter));
     }
 
-    /// Records the events of the run, from the next one on.
-    pub(super) fn record_with(&mut self, recording: Option<Box<Recording>>) {
-        self.recording = recording;
+    /// Records the events of a run that was admitted, if somebody needs them.
+    pub(super) fn start_recording(&mut self, continued: Option<&Message>, message_id: &Text) {
+        if let Some((recording, ticket)) = Recording::begin(&self.setup, &self.run, continued, message_id) {
+            self.recording = Some(recording);
+            if let Some(ticket) = ticket {
+                self.wait_for(Box::pin(ticket.accepted()));
+            }
+        }
     }
 
     /// Polls for the next event. Returns `None` after the terminal one.
@@ -400,7 +405,9 @@ impl Driver {
             let Some(call) = self.queued.pop_front() else { return };
             let Some(tool) = self.tools.get(&call.name) else { continue };
             let trace = self.trace.tool(&call);
-            let invocation = ToolInvocation::new(call.id, call.arguments, self.run.clone()).traced(trace);
+            let audit = self.recording.as_mut().and_then(|recording| recording.start_call(&call));
+            let invocation =
+                ToolInvocation::new(call.id, call.arguments, self.run.clone()).traced(trace).audited(audit);
             self.running.push(self.setup.tools.start(tool, invocation));
         }
     }

@@ -1,50 +1,68 @@
 use std::sync::Arc;
 
 use omniassist_core::message::{Message, MessageCollector, Role};
+use omniassist_core::transcript::ToolCall;
 use omniassist_core::{RunEvent, Text};
 use tokio::runtime::Handle;
 
 use super::setup::Setup;
 use crate::RunContext;
+use crate::audit::{CallAudit, RunAudit, Ticket};
 use crate::observe::{FinishedRun, RunReport};
 
-/// Collects the message of one run for the functions of `on_finish`.
+/// Collects the message of one run for the functions of `on_finish`, and writes its audit records.
 pub(super) struct Recording {
     setup: Arc<Setup>,
     run: RunContext,
-    message: MessageCollector,
+    message: Option<MessageCollector>,
+    audit: Option<RunAudit>,
     /// The runtime that the run began on. A body can be dropped outside of it.
     runtime: Option<Handle>,
 }
 
 impl Recording {
-    /// Returns `None` if nobody wants the messages.
+    /// Begins the recording of a run, with the record to wait for. Returns `None` if nobody needs it.
     pub(super) fn begin(
         setup: &Arc<Setup>,
         run: &RunContext,
         continued: Option<&Message>,
         message_id: &Text,
-    ) -> Option<Box<Self>> {
-        if setup.config.on_finish.is_empty() {
+    ) -> Option<(Box<Self>, Option<Ticket>)> {
+        let config = &setup.config;
+        if !config.records_runs() {
             return None;
         }
+        let (audit, ticket) = config.audit.clone().map(|log| RunAudit::begin(log, run)).unzip();
         let new =
             || Message { id: message_id.clone(), role: Role::Assistant, parts: Vec::new(), metadata: None };
-        Some(Box::new(Self {
-            setup: Arc::clone(setup),
-            run: run.clone(),
-            message: MessageCollector::continuing(continued.cloned().unwrap_or_else(new)),
-            runtime: Handle::try_current().ok(),
-        }))
+        let message = (!config.on_finish.is_empty())
+            .then(|| MessageCollector::continuing(continued.cloned().unwrap_or_else(new)));
+        let runtime = Handle::try_current().ok();
+        let recording = Self { setup: Arc::clone(setup), run: run.clone(), message, audit, runtime };
+        Some((Box::new(recording), ticket))
     }
 
     /// Takes an event as the client gets it.
     pub(super) fn take(&mut self, event: &RunEvent) {
-        self.message.apply(event);
+        if let Some(message) = &mut self.message {
+            message.apply(event);
+        }
+        if let Some(audit) = &mut self.audit {
+            audit.take(event);
+        }
+    }
+
+    /// Records that a server tool starts.
+    pub(super) fn start_call(&mut self, call: &ToolCall) -> Option<CallAudit> {
+        self.audit.as_mut().map(|audit| audit.start_call(call))
     }
 
     pub(super) fn end(self, report: RunReport) {
-        let run = FinishedRun { report, message: self.message.into_message(), context: self.run };
+        if let Some(audit) = self.audit {
+            audit.end(&report);
+        }
+        let Some(message) = self.message else { return };
+        let run = FinishedRun { report, message: message.into_message(), context: self.run };
         let runtime = self.runtime.or_else(|| Handle::try_current().ok());
         self.setup.config.on_finish.call(&run, runtime.as_ref());
     }

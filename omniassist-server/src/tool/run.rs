@@ -17,6 +17,7 @@ use super::context::CallContext;
 use super::registered::RegisteredTool;
 use super::state::StateMap;
 use super::update::{ToolOutcome, ToolUpdate, Update, Updates};
+use crate::audit::CallAudit;
 use crate::telemetry::ToolTrace;
 use crate::{CancellationToken, RunContext};
 
@@ -33,6 +34,7 @@ pub struct ToolInvocation {
     /// The token of the run. The call's own token is cancelled with it.
     pub cancel: CancellationToken,
     trace: ToolTrace,
+    audit: Option<CallAudit>,
 }
 
 impl ToolInvocation {
@@ -45,6 +47,7 @@ impl ToolInvocation {
             run,
             cancel: CancellationToken::new(),
             trace: ToolTrace::none(),
+            audit: None,
         }
     }
 
@@ -57,6 +60,11 @@ impl ToolInvocation {
 
     pub(crate) fn traced(mut self, trace: ToolTrace) -> Self {
         self.trace = trace;
+        self
+    }
+
+    pub(crate) fn audited(mut self, audit: Option<CallAudit>) -> Self {
+        self.audit = audit;
         self
     }
 }
@@ -142,11 +150,13 @@ pub(super) fn start(
     grace: Duration,
     tasks: &TaskTracker,
 ) -> RunningTool {
-    let ToolInvocation { call_id, arguments, run, cancel, trace } = invocation;
+    let ToolInvocation { call_id, arguments, run, cancel, trace, audit } = invocation;
     let span = trace.span();
     let cancel = cancel.child();
     let updates = Arc::new(Updates::new(tool.max_unread_bytes()));
-    let end = End { call_id: call_id.clone(), tool: Arc::clone(tool), updates: Arc::clone(&updates), trace };
+    let accepted = audit.as_ref().map(CallAudit::accepted);
+    let (id, updates_of_call) = (call_id.clone(), Arc::clone(&updates));
+    let end = End { call_id: id, tool: Arc::clone(tool), updates: updates_of_call, trace, audit };
     let running = RunningTool {
         call_id: call_id.clone(),
         updates: Arc::clone(&updates),
@@ -168,7 +178,13 @@ pub(super) fn start(
     let call = CallContext { call_id, tool: name, arguments, run, state, cancel: given, updates, limits };
     let work = {
         let tool = Arc::clone(tool);
-        async move { tool.call(call.into()).await }.instrument(span.clone())
+        let call = async move {
+            if let Some(accepted) = accepted {
+                accepted.await;
+            }
+            tool.call(call.into()).await
+        };
+        call.instrument(span.clone())
     };
     let work = runtime.spawn(tasks.track_future(work));
     // A second task watches the time, so that a tool which blocks its thread still has an outcome.
@@ -226,6 +242,7 @@ struct End {
     tool: Arc<RegisteredTool>,
     updates: Arc<Updates>,
     trace: ToolTrace,
+    audit: Option<CallAudit>,
 }
 
 impl End {
@@ -240,6 +257,9 @@ impl End {
         let end = result.as_ref().map(JsonText::clone).map_err(ToolError::kind);
         let max_bytes = self.tool.max_output_bytes();
         if self.updates.finish(result.map_err(|error| error.capped(max_bytes))) {
+            if let Some(audit) = &self.audit {
+                audit.ended(end.as_ref().err().copied());
+            }
             self.trace.ended(end);
         }
     }

@@ -30,7 +30,7 @@ async fn log_of(tool: Tool) -> String {
 }
 
 /// Returns the log of this work.
-pub(super) async fn logged(work: impl Future<Output = ()>) -> String {
+pub(crate) async fn logged(work: impl Future<Output = ()>) -> String {
     let lines = Lines::default();
     let writer = lines.clone();
     let subscriber = tracing_subscriber::fmt()

@@ -2,7 +2,7 @@
 
 mod args;
 mod extract;
-mod log;
+pub(crate) mod log;
 mod output;
 mod registry;
 mod run;

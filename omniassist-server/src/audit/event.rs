@@ -1,0 +1,177 @@
+use std::time::Duration;
+
+use omniassist_core::{JsonText, Text, Usage, canonical};
+use serde::{Serialize, Serializer};
+use sha2::{Digest, Sha256};
+use uuid::Uuid;
+
+use crate::clock::now_ms;
+use crate::observe::RunEnd;
+use crate::{Cost, Principal};
+
+/// One record of the audit log. Its JSON form is one flat object.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct AuditEvent {
+    /// The id of the record. A sink that receives a record again can recognise it by its id.
+    pub id: Text,
+    /// The time of the decision, in milliseconds since 1970.
+    pub time: u64,
+    /// The principal. It is anonymous for a run of the host, and `null` in JSON.
+    #[serde(serialize_with = "known_id")]
+    pub principal: Principal,
+    /// The client's id of the chat.
+    pub chat_id: Option<Text>,
+    /// The id of the run. `None` for a run that was refused.
+    pub run_id: Option<Text>,
+    /// The decision.
+    #[serde(flatten)]
+    pub action: AuditAction,
+}
+
+/// The decision that a record is about.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "action", rename_all = "snake_case", rename_all_fields = "camelCase")]
+#[non_exhaustive]
+pub enum AuditAction {
+    /// A client's run was refused: a limit is reached, or its history is refused.
+    RunRefused {
+        /// The code of the refusal, such as `rate_limited`.
+        code: &'static str,
+    },
+    /// A run began.
+    RunStarted,
+    /// A run ended.
+    RunEnded {
+        /// The outcome: `finish`, `abort`, `dropped`, or the code of a failure.
+        #[serde(serialize_with = "outcome_name")]
+        outcome: RunEnd,
+        /// The time since the run began.
+        #[serde(rename = "durationMs", serialize_with = "milliseconds")]
+        duration: Duration,
+        /// The tokens of all model calls.
+        usage: Usage,
+        /// The cost of these tokens; see [`RunReport::cost`](crate::observe::RunReport::cost).
+        cost: Option<Cost>,
+    },
+    /// A call was refused without asking anybody: by the host's policy, because its arguments or its tool are not valid,
+    /// or because its approval no longer counts.
+    CallRefused {
+        /// The call.
+        #[serde(flatten)]
+        call: AuditedCall,
+        /// The reason, as the model reads it.
+        reason: Text,
+    },
+    /// A call waits for an approval.
+    ApprovalRequested {
+        /// The call.
+        #[serde(flatten)]
+        call: AuditedCall,
+    },
+    /// The principal of the run denied a call.
+    CallDenied {
+        /// The call.
+        #[serde(flatten)]
+        call: AuditedCall,
+    },
+    /// A server tool starts.
+    CallStarted {
+        /// The call.
+        #[serde(flatten)]
+        call: AuditedCall,
+        /// The principal that approved the call. `None` if it needed no approval.
+        #[serde(serialize_with = "optional_id")]
+        approved_by: Option<Principal>,
+    },
+    /// A server tool ended. There is one such record for each call that started.
+    CallEnded {
+        /// The call.
+        #[serde(flatten)]
+        call: AuditedCall,
+        /// The outcome: `ok`, or the kind of the error, such as `timeout` or `cancelled`.
+        outcome: &'static str,
+        /// The time since the call started. It includes the time in which its record waited to be accepted.
+        #[serde(rename = "durationMs", serialize_with = "milliseconds")]
+        duration: Duration,
+    },
+    /// Records were dropped before this one, because the sink was too slow; see [`WhenSlow::Drop`](super::WhenSlow).
+    RecordsDropped {
+        /// The number of records.
+        count: u64,
+    },
+}
+
+/// A tool call in the audit log.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct AuditedCall {
+    /// The id of the call.
+    pub call_id: Text,
+    /// The name of the tool.
+    pub tool: Text,
+    /// The SHA-256 of the arguments in [canonical](omniassist_core::canonical) JSON, as 64 hexadecimal digits.
+    pub arguments_digest: Text,
+    /// The arguments. `None` unless the log [records arguments](super::AuditLog::record_arguments).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub arguments: Option<JsonText>,
+}
+
+impl AuditEvent {
+    pub(crate) fn new(
+        principal: Principal,
+        chat_id: Option<Text>,
+        run_id: Option<Text>,
+        action: AuditAction,
+    ) -> Self {
+        let id = Uuid::now_v7().simple().to_string().into();
+        Self { id, time: now_ms(), principal, chat_id, run_id, action }
+    }
+}
+
+impl AuditAction {
+    /// Returns the name of the decision, which is `action` in JSON.
+    #[must_use]
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::RunRefused { .. } => "run_refused",
+            Self::RunStarted => "run_started",
+            Self::RunEnded { .. } => "run_ended",
+            Self::CallRefused { .. } => "call_refused",
+            Self::ApprovalRequested { .. } => "approval_requested",
+            Self::CallDenied { .. } => "call_denied",
+            Self::CallStarted { .. } => "call_started",
+            Self::CallEnded { .. } => "call_ended",
+            Self::RecordsDropped { .. } => "records_dropped",
+        }
+    }
+}
+
+impl AuditedCall {
+    pub(crate) fn new(call_id: Text, tool: Text, arguments: &JsonText, records_arguments: bool) -> Self {
+        let canonical = canonical::of(arguments);
+        let bytes = canonical.as_ref().map_or(arguments, |canonical| canonical.json()).as_str();
+        let digest = Sha256::digest(bytes);
+        let arguments_digest = digest.iter().map(|byte| format!("{byte:02x}")).collect::<String>().into();
+        let arguments = records_arguments.then(|| arguments.clone());
+        Self { call_id, tool, arguments_digest, arguments }
+    }
+}
+
+fn known_id<S: Serializer>(principal: &Principal, serializer: S) -> Result<S::Ok, S::Error> {
+    principal.known_id().serialize(serializer)
+}
+
+fn optional_id<S: Serializer>(principal: &Option<Principal>, serializer: S) -> Result<S::Ok, S::Error> {
+    principal.as_ref().map(ToString::to_string).serialize(serializer)
+}
+
+fn outcome_name<S: Serializer>(outcome: &RunEnd, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(outcome.as_str())
+}
+
+fn milliseconds<S: Serializer>(duration: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_u64(u64::try_from(duration.as_millis()).unwrap_or(u64::MAX))
+}

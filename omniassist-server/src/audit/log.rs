@@ -1,0 +1,106 @@
+use std::fmt;
+use std::sync::Arc;
+
+use omniassist_core::{JsonText, Text};
+
+use super::queue::{Queue, Ticket};
+use super::{AuditAction, AuditEvent, AuditSink, AuditedCall};
+use crate::Principal;
+
+/// The effect of an [`AuditSink`] that is slow or fails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum WhenSlow {
+    /// Runs and tools wait. A run calls no model and a tool does not run before its record is accepted. The run's deadline
+    /// and the tool's timeout include that time. Refused runs are recorded without waiting.
+    #[default]
+    Wait,
+    /// Nothing waits. While this many records wait for the sink, further ones are dropped and [counted](AuditLog::dropped).
+    Drop {
+        /// The number of records.
+        capacity: usize,
+    },
+}
+
+/// An audit log for an assistant; see [`audit`](crate::audit). A clone is another handle to the same log, and several
+/// assistants can share one.
+#[derive(Clone)]
+#[must_use = "a log does nothing until it is given to a builder"]
+pub struct AuditLog {
+    queue: Arc<Queue>,
+    records_arguments: bool,
+    when_slow: WhenSlow,
+}
+
+impl AuditLog {
+    /// Creates a log that writes to this sink.
+    pub fn new(sink: impl AuditSink) -> Self {
+        let queue = Arc::new(Queue::new(Box::new(sink)));
+        Self { queue, records_arguments: false, when_slow: WhenSlow::default() }
+    }
+
+    /// Sets whether records contain the arguments of tool calls, which may be personal data or secrets. Default: `false`;
+    /// records contain a digest of the arguments.
+    pub fn record_arguments(mut self, record: bool) -> Self {
+        self.records_arguments = record;
+        self
+    }
+
+    /// Sets the effect of a sink that is slow or fails. Default: [`WhenSlow::Wait`].
+    pub fn when_slow(mut self, when_slow: WhenSlow) -> Self {
+        self.when_slow = when_slow;
+        self
+    }
+
+    /// Returns the number of records that were dropped. It is 0 with [`WhenSlow::Wait`].
+    #[must_use]
+    pub fn dropped(&self) -> u64 {
+        self.queue.dropped()
+    }
+
+    /// Waits until the sink has accepted every record so far. Dropping the future only stops the waiting. Must be called
+    /// within a tokio runtime.
+    pub async fn flush(&self) {
+        self.queue.flush().await;
+    }
+
+    /// Adds a record. The ticket waits as the log does.
+    pub(crate) fn push(
+        &self,
+        principal: &Principal,
+        chat_id: Option<&Text>,
+        run_id: Option<&Text>,
+        action: AuditAction,
+    ) -> Ticket {
+        let event = AuditEvent::new(principal.clone(), chat_id.cloned(), run_id.cloned(), action);
+        let capacity = match self.when_slow {
+            WhenSlow::Wait => usize::MAX,
+            WhenSlow::Drop { capacity } => capacity,
+        };
+        let number = self.queue.push(event, capacity);
+        match self.when_slow {
+            WhenSlow::Wait => Ticket::new(&self.queue, number),
+            WhenSlow::Drop { .. } => Ticket::accepted_already(),
+        }
+    }
+
+    pub(crate) fn call(&self, call_id: &Text, tool: &Text, arguments: &JsonText) -> AuditedCall {
+        AuditedCall::new(call_id.clone(), tool.clone(), arguments, self.records_arguments)
+    }
+}
+
+impl<S: AuditSink> From<S> for AuditLog {
+    fn from(sink: S) -> Self {
+        Self::new(sink)
+    }
+}
+
+impl fmt::Debug for AuditLog {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AuditLog")
+            .field("records_arguments", &self.records_arguments)
+            .field("when_slow", &self.when_slow)
+            .field("dropped", &self.dropped())
+            .finish_non_exhaustive()
+    }
+}
