@@ -479,3 +479,58 @@ fn windows_that_have_passed_are_forgotten() {
         assert_eq!(budget.left(&Principal::new("user-0-0")), TokensLeft::new(80, HOUR));
     });
 }
+
+#[tokio::test]
+async fn eight_runs_with_a_thousand_tokens_left_overdraw_them_by_less_than_one_reservation() {
+    const LEFT: usize = 1_000;
+    let model =
+        ScriptedProvider::new().otherwise(move |_| Turn::text_chunks((0..LEFT).map(|_| "word".to_owned())));
+    let purse = Purse::of(LEFT as u64);
+    let mut limits = omniassist_server::core::Limits::default();
+    limits.max_runs_per_principal = 8;
+    let builder = Assistant::builder(model).limits(limits).token_budget(purse.clone());
+    let assistant = builder.build().unwrap();
+    let mut runs: Vec<_> = (0..8).map(|_| begin(&assistant, "")).collect();
+    let mut written = 0;
+    // In turns, a token at a time.
+    while !runs.is_empty() {
+        let mut still = Vec::new();
+        for mut run in runs {
+            match run.next().await {
+                Some(RunEvent::TextDelta { .. }) => written += 1,
+                Some(RunEvent::Error { code, .. }) => {
+                    assert_eq!(Some(code), EXCEEDED);
+                    continue;
+                }
+                _ => {}
+            }
+            still.push(run);
+        }
+        runs = still;
+    }
+    assert!((LEFT..=LEFT + 64).contains(&written), "{written} tokens");
+    let spent: u64 = purse.spent().iter().map(Spent::tokens).sum();
+    assert_eq!(spent, written as u64);
+    eprintln!("{written} tokens of {LEFT}");
+}
+
+#[tokio::test]
+async fn what_other_runs_have_reserved_is_left_for_them() {
+    let purse = Purse::of(65);
+    let model = ScriptedProvider::new().otherwise(|_| text("word").then(Turn::pending()));
+    let assistant = assistant(&model, purse.clone());
+    let mut runs = Vec::new();
+    // 64 tokens are reserved by the first run, and one by the second.
+    for _ in 0..2 {
+        let mut run = begin(&assistant, "");
+        while !matches!(run.next().await, Some(RunEvent::TextDelta { .. })) {}
+        runs.push(run);
+    }
+    let refused = assistant.try_run(RunRequest::prompt("hi"), as_user("ada")).unwrap_err();
+    assert_eq!(
+        (refused.code(), refused.retry_after()),
+        (ErrorCode::TokenBudgetExceeded, Some(Duration::from_secs(1)))
+    );
+    drop(runs);
+    drop(begin(&assistant, ""));
+}

@@ -10,6 +10,9 @@ use super::live::LiveRun;
 /// The time that an aborted tool may take to end, after its grace. Only a tool that blocks its thread takes longer.
 const ABORT: Duration = Duration::from_secs(1);
 
+/// The longest deadline, which a longer one counts as: 30 years.
+const LONGEST: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
+
 /// The outcome of the runs that were in progress when [`Assistant::drain`] began.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
@@ -60,7 +63,7 @@ impl Assistant {
     /// # }
     /// ```
     pub async fn drain(&self, deadline: Duration) -> Drained {
-        let latest = Instant::now() + deadline;
+        let latest = Instant::now() + deadline.min(LONGEST);
         let live = self.live.close();
         let _ = timeout(deadline, over(&live)).await;
         let left: Vec<_> = live.iter().filter(|run| !run.is_over()).collect();

@@ -1,7 +1,6 @@
-//! Token budgets: what a run uses, against the budget of its principal.
+//! Token budgets: the tokens that a run reserves and spends, against the budget of its principal.
 
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -17,13 +16,16 @@ use crate::{Principal, panics};
 /// The bytes of text that count as one token until the provider reports its count.
 const BYTES_PER_TOKEN: u64 = 4;
 
-/// The number of tokens after which the budget is checked again, because other runs may have used it up.
-const LOOK_EVERY: u64 = 64;
+/// The number of output tokens that a model call reserves at a time.
+const RESERVATION: u64 = 64;
 
-/// A budget, and the tokens that runs in progress have used but not yet spent.
+/// The delay after which another run may have released its reservation.
+const RETRY_OWN: Duration = Duration::from_secs(1);
+
+/// A budget, and the tokens that runs in progress have used or reserved, but not yet spent.
 pub(super) struct Budget {
     tokens: Arc<dyn TokenBudget>,
-    in_flight: Mutex<HashMap<Principal, u64>>,
+    reserved: Mutex<HashMap<Principal, u64>>,
 }
 
 /// The reason for stopping a run.
@@ -35,7 +37,7 @@ pub(super) struct Stop {
 
 impl Budget {
     pub(super) fn new(tokens: Arc<dyn TokenBudget>) -> Self {
-        Self { tokens, in_flight: Mutex::default() }
+        Self { tokens, reserved: Mutex::default() }
     }
 
     /// Checks that a run may begin.
@@ -44,7 +46,7 @@ impl Budget {
     ///
     /// Returns an error if the principal has nothing left, or the budget panics.
     pub(super) fn admit(&self, principal: &Principal) -> Result<(), Error> {
-        self.headroom(principal).map(drop).map_err(|stop| match stop.code {
+        self.check(principal).map_err(|stop| match stop.code {
             RunErrorCode::TokenBudgetExceeded => {
                 Error::token_budget_exceeded(stop.retry_after.unwrap_or_default())
             }
@@ -52,14 +54,34 @@ impl Budget {
         })
     }
 
-    /// Returns the tokens that are left for a new call: at least one.
-    fn headroom(&self, principal: &Principal) -> Result<u64, Stop> {
-        let in_flight = self.fly(principal, 0, 0);
+    /// Checks that at least one token is left that no call has reserved.
+    fn check(&self, principal: &Principal) -> Result<(), Stop> {
         let left = self.left(principal)?;
-        match left.tokens.saturating_sub(in_flight) {
-            0 => Err(exceeded(left)),
-            headroom => Ok(headroom),
+        let reserved = lock(&self.reserved).get(principal).copied().unwrap_or(0);
+        if left.tokens > reserved { Ok(()) } else { Err(exceeded(left, reserved)) }
+    }
+
+    /// Changes the reservation of a call from `before` to its used tokens and some more, as far as they are left. Returns
+    /// the new reservation, which is below `used` if the budget is exceeded.
+    fn reserve(&self, principal: &Principal, before: u64, used: u64) -> Result<u64, Stop> {
+        let left = self.left(principal)?;
+        let mut reserved = lock(&self.reserved);
+        let others = reserved.get(principal).copied().unwrap_or(0).saturating_sub(before);
+        let room = left.tokens.saturating_sub(others);
+        if room < used.max(1) {
+            set(&mut reserved, principal, others.saturating_add(used));
+            return Err(exceeded(left, others));
         }
+        let now = used.saturating_add(RESERVATION).min(room);
+        set(&mut reserved, principal, others.saturating_add(now));
+        Ok(now)
+    }
+
+    /// Releases the reservation of a call.
+    fn release(&self, principal: &Principal, reservation: u64) {
+        let mut reserved = lock(&self.reserved);
+        let all = reserved.get(principal).copied().unwrap_or(0);
+        set(&mut reserved, principal, all.saturating_sub(reservation));
     }
 
     fn left(&self, principal: &Principal) -> Result<TokensLeft, Stop> {
@@ -72,28 +94,21 @@ impl Budget {
             tracing::error!(tokens = spent.tokens(), "the tokens of a call were not counted");
         }
     }
-
-    /// Changes the tokens that one turn has in flight. Returns those of all turns of the principal.
-    fn fly(&self, principal: &Principal, before: u64, now: u64) -> u64 {
-        let mut in_flight = lock(&self.in_flight);
-        match in_flight.entry(principal.clone()) {
-            Entry::Vacant(_) if now == 0 => 0,
-            Entry::Vacant(none) => *none.insert(now),
-            Entry::Occupied(mut tokens) => {
-                let sum = tokens.get().saturating_sub(before).saturating_add(now);
-                if sum == 0 {
-                    tokens.remove();
-                } else {
-                    tokens.insert(sum);
-                }
-                sum
-            }
-        }
-    }
 }
 
-fn exceeded(left: TokensLeft) -> Stop {
-    Stop { code: RunErrorCode::TokenBudgetExceeded, retry_after: Some(left.resets_in) }
+/// Returns the error of a budget that has no tokens left, but for those that other calls have reserved.
+fn exceeded(left: TokensLeft, reserved: u64) -> Stop {
+    let is_lent = left.tokens > 0 && reserved > 0;
+    let retry_after = if is_lent { left.resets_in.min(RETRY_OWN) } else { left.resets_in };
+    Stop { code: RunErrorCode::TokenBudgetExceeded, retry_after: Some(retry_after) }
+}
+
+fn set(reserved: &mut HashMap<Principal, u64>, principal: &Principal, tokens: u64) {
+    if tokens == 0 {
+        reserved.remove(principal);
+    } else {
+        reserved.insert(principal.clone(), tokens);
+    }
 }
 
 /// Counts the tokens of one run. Dropping it spends those of the turn in progress.
@@ -108,10 +123,10 @@ struct Turn {
     transcript: Arc<[TranscriptItem]>,
     /// The bytes of all deltas.
     bytes: u64,
-    /// The number of bytes after which the budget is checked again.
-    look_at: u64,
-    /// The tokens in flight that other runs see.
-    in_flight: u64,
+    /// The number of bytes after which more tokens are reserved.
+    reserve_at: u64,
+    /// The tokens that the call has reserved.
+    reservation: u64,
     usage: Option<Usage>,
     begun: bool,
     finished: bool,
@@ -123,18 +138,18 @@ impl Meter {
         Self { budget, principal, turn: None }
     }
 
-    /// Begins a model call.
+    /// Begins a model call with a reservation.
     ///
     /// # Errors
     ///
     /// Returns an error if no tokens are left for the call.
     pub(super) fn begin(&mut self, transcript: &Arc<[TranscriptItem]>) -> Result<(), Stop> {
-        let headroom = self.budget.headroom(&self.principal)?;
+        let reservation = self.budget.reserve(&self.principal, 0, 0)?;
         self.turn = Some(Turn {
             transcript: Arc::clone(transcript),
             bytes: 0,
-            look_at: headroom.min(LOOK_EVERY) * BYTES_PER_TOKEN,
-            in_flight: 0,
+            reserve_at: reservation * BYTES_PER_TOKEN,
+            reservation,
             usage: None,
             begun: false,
             finished: false,
@@ -159,7 +174,7 @@ impl Meter {
             LlmEvent::Usage(usage) => {
                 turn.usage = Some(*usage);
                 // What is said after this counts with it.
-                turn.look_at = 0;
+                turn.reserve_at = 0;
                 return Ok(());
             }
             LlmEvent::ToolCallStart { .. } => {
@@ -173,17 +188,16 @@ impl Meter {
             _ => return Ok(()),
         };
         turn.bytes += delta.len() as u64;
-        if turn.bytes > turn.look_at { self.look() } else { Ok(()) }
+        if turn.bytes > turn.reserve_at { self.reserve() } else { Ok(()) }
     }
 
-    fn look(&mut self) -> Result<(), Stop> {
+    fn reserve(&mut self) -> Result<(), Stop> {
         let Some(turn) = &mut self.turn else { return Ok(()) };
-        let tokens = turn.estimate();
-        let all = self.budget.fly(&self.principal, turn.in_flight, tokens);
-        turn.in_flight = tokens;
-        let left = self.budget.left(&self.principal)?;
-        let headroom = left.tokens.checked_sub(all).ok_or_else(|| exceeded(left))?;
-        turn.look_at = (turn.written() + headroom.min(LOOK_EVERY)) * BYTES_PER_TOKEN;
+        let used = turn.estimate();
+        let reserved = self.budget.reserve(&self.principal, turn.reservation, used);
+        turn.reservation = reserved.unwrap_or(used);
+        let more = reserved?.saturating_sub(used);
+        turn.reserve_at = (turn.written() + more) * BYTES_PER_TOKEN;
         Ok(())
     }
 
@@ -204,13 +218,14 @@ impl Meter {
     pub(super) fn end(&mut self, failed: bool) -> Result<(), Stop> {
         let Some(turn) = self.turn.take() else { return Ok(()) };
         let failed = failed && !turn.finished;
-        self.budget.fly(&self.principal, turn.in_flight, 0);
         // A call that was refused before its first event used nothing.
         if turn.begun || !failed {
             self.budget.spend(&self.principal, &turn.spent());
         }
+        // After spending, so that no other run gets these tokens in between.
+        self.budget.release(&self.principal, turn.reservation);
         if turn.calls_tools && !failed {
-            self.budget.headroom(&self.principal)?;
+            self.budget.check(&self.principal)?;
         }
         Ok(())
     }

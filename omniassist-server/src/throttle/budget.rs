@@ -7,11 +7,17 @@ use crate::Principal;
 /// A limit on the tokens that a principal may use.
 ///
 /// It is read before a run begins (a principal without tokens is answered 429 `token_budget_exceeded`), before each model
-/// call, and while the model writes, at least every 64 tokens. Tokens that are not reported yet are estimated: four bytes
-/// of text, reasoning or arguments count as one. A run that passes the budget ends with
+/// call, and while the model writes. A call reserves 64 output tokens before it begins, and as many more each time it has
+/// used them. The reservations of a principal never exceed what is left, so concurrent runs cannot overdraw it together.
+/// Tokens that are not reported yet are estimated: four bytes of text, reasoning or arguments count as one. A run that
+/// gets no further reservation ends with
 /// [`TokenBudgetExceeded`](omniassist_core::event::RunErrorCode::TokenBudgetExceeded), and the connection to its
-/// provider closes; no tool of that turn runs. After each model call, [`spend`](Self::spend) gets its actual usage.
-/// Concurrent runs of one principal count together.
+/// provider closes; no tool of that turn runs. After each model call, [`spend`](Self::spend) gets its actual usage, and
+/// the reservation is released, also if the run is dropped. A refusal that is due to the reservations of other runs asks
+/// the client to repeat the request after a second.
+///
+/// Reservations are kept in this process. Instances that share a budget can overdraw it by one reservation for each call
+/// in progress.
 ///
 /// An answer that turns out to be over the budget when it is complete is kept; the next run is refused. If the provider
 /// reports input tokens only at the end, they cannot end a run earlier.

@@ -4,11 +4,11 @@ use omniassist_core::Error;
 
 use super::RunAttempt;
 
-/// Tests of rate limits.
+/// A limit on how often clients may begin runs.
 ///
-/// Asked for each run that a client wants, once it is clear that the limits on runs under way allow it, and before its
-/// conversation is looked at. It is called within the request's task and must answer at once; a limiter that has to ask
-/// over a network belongs into a middleware of the host's. One that panics refuses the run with 500.
+/// It is checked once for each run of a client, after the limits on concurrent runs and before the conversation is
+/// verified. The check runs in the task of the request and must return at once, so a limiter behind a network belongs in a
+/// middleware of the application. A limit that panics refuses the run with 500.
 ///
 /// Closures that take a `&RunAttempt<'_>` are rate limits.
 #[diagnostic::on_unimplemented(
@@ -16,7 +16,7 @@ use super::RunAttempt;
     note = "a rate limit implements `RateLimit`, or is a closure `|attempt: &RunAttempt<'_>| -> Result<(), Duration>`"
 )]
 pub trait RateLimit: Send + Sync + 'static {
-    /// Counts the attempt, and says whether the run may begin.
+    /// Counts the attempt, and decides if the run may begin.
     ///
     /// # Errors
     ///
