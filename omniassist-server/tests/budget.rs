@@ -534,3 +534,27 @@ async fn what_other_runs_have_reserved_is_left_for_them() {
     drop(runs);
     drop(begin(&assistant, ""));
 }
+
+/// The tenant of a request.
+#[derive(Clone)]
+struct Tenant(&'static str);
+
+#[tokio::test(start_paused = true)]
+async fn users_of_a_tenant_share_its_tokens() {
+    let model = ScriptedProvider::new().otherwise(|_| Turn::from([text("Hi"), Turn::usage(30, 10)]));
+    let budget = InMemoryTokenBudget::new(80, HOUR).per(|attempt| {
+        Principal::new(attempt.extensions().get::<Tenant>().map_or("none", |Tenant(name)| name))
+    });
+    let assistant = assistant(&model, budget);
+    let ask = |user: &'static str, tenant: &'static str| {
+        let mut extensions = as_user(user);
+        extensions.insert(Tenant(tenant));
+        let run = assistant.try_run(RunRequest::prompt("hi"), extensions);
+        async move { Ok::<_, omniassist_server::core::Error>(run?.text().await.unwrap()) }
+    };
+    ask("ada", "acme").await.unwrap();
+    ask("bob", "acme").await.unwrap();
+    let refused = ask("cleo", "acme").await.unwrap_err();
+    assert_eq!(refused.code(), ErrorCode::TokenBudgetExceeded);
+    ask("ada", "other").await.unwrap();
+}

@@ -195,4 +195,33 @@ mod principals {
             assert!(n < 7_000 || most <= 1, "{most}");
         }
     }
+
+    #[derive(Clone)]
+    struct Tenant(&'static str);
+
+    #[tokio::test(start_paused = true)]
+    async fn users_of_a_tenant_share_a_rate_and_have_their_own() {
+        let tenants = PrincipalRate::per_hour(3).burst(3).per(|attempt| {
+            Principal::new(attempt.extensions().get::<Tenant>().map_or("none", |Tenant(name)| name))
+        });
+        let assistant = Assistant::builder(answering())
+            .rate_limit(PrincipalRate::per_minute(2))
+            .rate_limit(tenants)
+            .build()
+            .unwrap();
+        let begin = |user: &str, tenant| {
+            let mut extensions = as_user(user);
+            extensions.insert(Tenant(tenant));
+            assistant
+                .try_run(RunRequest::prompt("go"), extensions)
+                .map(drop)
+                .map_err(|error| error.retry_after())
+        };
+        begin("ada", "acme").unwrap();
+        begin("ada", "acme").unwrap();
+        assert_eq!(begin("ada", "acme"), Err(Some(Duration::from_secs(30))), "her own rate");
+        begin("bob", "acme").unwrap();
+        assert_eq!(begin("bob", "acme"), Err(Some(Duration::from_secs(1_200))), "the rate of the tenant");
+        begin("cleo", "other").unwrap();
+    }
 }

@@ -172,12 +172,14 @@ impl Assistant {
         });
         let wanted = Wanted { principal: principal.clone(), post, when_busy: setup.config.when_busy };
         let admitted = self.live.admit(wanted, &setup.config.limits)?;
-        if let Some(limit) = &setup.config.rate_limit {
-            throttle::asked(&**limit, &RunAttempt::new(&principal, &request, &extensions))?;
+        let attempt = RunAttempt::new(&principal, &request, &extensions);
+        for limit in &setup.config.rate_limits {
+            throttle::asked(&**limit, &attempt)?;
         }
-        if let Some(budget) = &setup.config.budget {
-            budget.admit(&principal)?;
-        }
+        let meter = match &setup.config.budget {
+            Some(budget) => Some(Meter::admit(budget, &attempt)?),
+            None => None,
+        };
         let tools = self.tools_for(&request)?.for_principal(principal.clone());
         verification::verify(&mut request, &principal, &tools, &*setup.verifier)?;
         let sealer = setup.seals.as_ref().map(|seals| {
@@ -188,8 +190,8 @@ impl Assistant {
         if let Some(sealer) = sealer {
             driver.seal_with(sealer, continued.as_ref(), &message_id);
         }
-        if let Some(budget) = &setup.config.budget {
-            driver.meter_with(Meter::new(Arc::clone(budget), principal));
+        if let Some(meter) = meter {
+            driver.meter_with(meter);
         }
         let live = self.live.insert_posted(driver, admitted, &setup.config.limits)?;
         live.1.with(|driver| driver.start_recording(continued.as_ref(), &message_id));

@@ -294,11 +294,11 @@ impl AssistantBuilder {
         self
     }
 
-    /// Sets a limit on how often clients may begin runs: a `PrincipalRate` of [`throttle`](crate::throttle), or
-    /// another [`RateLimit`]. It does not apply to [`Assistant::run`]. Default: none, but
-    /// [`Limits::max_runs_per_principal`] applies.
+    /// Adds a limit on how often clients may begin runs: a `PrincipalRate` of [`throttle`](crate::throttle), or
+    /// another [`RateLimit`]. Each limit is checked, in the order in which they were added, until one refuses the run. It
+    /// does not apply to [`Assistant::run`]. Default: none, but [`Limits::max_runs_per_principal`] applies.
     pub fn rate_limit(mut self, limit: impl RateLimit) -> Self {
-        self.config.rate_limit = Some(Arc::new(limit));
+        self.config.rate_limits.push(Arc::new(limit));
         self
     }
 

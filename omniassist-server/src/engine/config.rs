@@ -36,7 +36,7 @@ pub(super) struct Config {
     pub(super) summariser: Option<Arc<dyn ContextSummariser>>,
     pub(super) limits: Arc<Limits>,
     pub(super) when_busy: WhenBusy,
-    pub(super) rate_limit: Option<Arc<dyn RateLimit>>,
+    pub(super) rate_limits: Vec<Arc<dyn RateLimit>>,
     pub(super) budget: Option<Arc<Budget>>,
     pub(super) prices: Option<Prices>,
     pub(super) reports: Reports,

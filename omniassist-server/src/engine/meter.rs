@@ -10,7 +10,7 @@ use omniassist_core::transcript::UserContent;
 use omniassist_core::{Error, LlmEvent, Text, TranscriptItem, Usage};
 
 use crate::sync::lock;
-use crate::throttle::{Spent, TokenBudget, TokensLeft};
+use crate::throttle::{RunAttempt, Spent, TokenBudget, TokensLeft};
 use crate::{Principal, panics};
 
 /// The bytes of text that count as one token until the provider reports its count.
@@ -40,18 +40,17 @@ impl Budget {
         Self { tokens, reserved: Mutex::default() }
     }
 
-    /// Checks that a run may begin.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the principal has nothing left, or the budget panics.
-    pub(super) fn admit(&self, principal: &Principal) -> Result<(), Error> {
-        self.check(principal).map_err(|stop| match stop.code {
+    /// Checks that a run may begin, and returns the account of its tokens.
+    fn admit(&self, attempt: &RunAttempt<'_>) -> Result<Principal, Error> {
+        let account = panics::catch("the token budget", || self.tokens.account(attempt));
+        let account = account.ok_or_else(Error::internal)?;
+        self.check(&account).map_err(|stop| match stop.code {
             RunErrorCode::TokenBudgetExceeded => {
                 Error::token_budget_exceeded(stop.retry_after.unwrap_or_default())
             }
             _ => Error::internal(),
-        })
+        })?;
+        Ok(account)
     }
 
     /// Checks that at least one token is left that no call has reserved.
@@ -114,7 +113,7 @@ fn set(reserved: &mut HashMap<Principal, u64>, principal: &Principal, tokens: u6
 /// Counts the tokens of one run. Dropping it spends those of the turn in progress.
 pub(super) struct Meter {
     budget: Arc<Budget>,
-    principal: Principal,
+    account: Principal,
     turn: Option<Turn>,
 }
 
@@ -134,8 +133,14 @@ struct Turn {
 }
 
 impl Meter {
-    pub(super) fn new(budget: Arc<Budget>, principal: Principal) -> Self {
-        Self { budget, principal, turn: None }
+    /// Creates the meter of a run that a client wants.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if nothing is left for the run, or the budget panics.
+    pub(super) fn admit(budget: &Arc<Budget>, attempt: &RunAttempt<'_>) -> Result<Self, Error> {
+        let account = budget.admit(attempt)?;
+        Ok(Self { budget: Arc::clone(budget), account, turn: None })
     }
 
     /// Begins a model call with a reservation.
@@ -144,7 +149,7 @@ impl Meter {
     ///
     /// Returns an error if no tokens are left for the call.
     pub(super) fn begin(&mut self, transcript: &Arc<[TranscriptItem]>) -> Result<(), Stop> {
-        let reservation = self.budget.reserve(&self.principal, 0, 0)?;
+        let reservation = self.budget.reserve(&self.account, 0, 0)?;
         self.turn = Some(Turn {
             transcript: Arc::clone(transcript),
             bytes: 0,
@@ -194,7 +199,7 @@ impl Meter {
     fn reserve(&mut self) -> Result<(), Stop> {
         let Some(turn) = &mut self.turn else { return Ok(()) };
         let used = turn.estimate();
-        let reserved = self.budget.reserve(&self.principal, turn.reservation, used);
+        let reserved = self.budget.reserve(&self.account, turn.reservation, used);
         turn.reservation = reserved.unwrap_or(used);
         let more = reserved?.saturating_sub(used);
         turn.reserve_at = (turn.written() + more) * BYTES_PER_TOKEN;
@@ -207,7 +212,7 @@ impl Meter {
         let tokens = |bytes: usize| (bytes as u64).div_ceil(BYTES_PER_TOKEN);
         usage.input_tokens.get_or_insert(tokens(receipt.bytes_before));
         usage.output_tokens.get_or_insert(tokens(receipt.bytes_after));
-        self.budget.spend(&self.principal, &Spent::new(usage, is_estimated));
+        self.budget.spend(&self.account, &Spent::new(usage, is_estimated));
     }
 
     /// Spends the tokens of the call. `failed` is `true` if the provider refused the call or its stream broke.
@@ -220,12 +225,12 @@ impl Meter {
         let failed = failed && !turn.finished;
         // A call that was refused before its first event used nothing.
         if turn.begun || !failed {
-            self.budget.spend(&self.principal, &turn.spent());
+            self.budget.spend(&self.account, &turn.spent());
         }
         // After spending, so that no other run gets these tokens in between.
-        self.budget.release(&self.principal, turn.reservation);
+        self.budget.release(&self.account, turn.reservation);
         if turn.calls_tools && !failed {
-            self.budget.check(&self.principal)?;
+            self.budget.check(&self.account)?;
         }
         Ok(())
     }

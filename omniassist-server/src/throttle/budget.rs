@@ -2,6 +2,7 @@ use std::time::Duration;
 
 use omniassist_core::Usage;
 
+use super::RunAttempt;
 use crate::Principal;
 
 /// A limit on the tokens that a principal may use.
@@ -32,6 +33,12 @@ use crate::Principal;
     note = "a token budget implements `TokenBudget`; there is `InMemoryTokenBudget`"
 )]
 pub trait TokenBudget: Send + Sync + 'static {
+    /// Returns the principal whose tokens a run uses. Default: the principal of the run. A budget that all users of a tenant
+    /// share returns a principal that stands for the tenant. The other methods get this principal.
+    fn account(&self, attempt: &RunAttempt<'_>) -> Principal {
+        attempt.principal().clone()
+    }
+
     /// Returns what the principal has left now.
     fn left(&self, principal: &Principal) -> TokensLeft;
 

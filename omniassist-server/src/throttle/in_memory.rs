@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::{Spent, TokenBudget, TokensLeft};
+use super::{RunAttempt, Spent, TokenBudget, TokensLeft};
 use crate::Principal;
 
 /// Expired windows are removed after at least this many calls.
@@ -21,7 +21,10 @@ pub struct InMemoryTokenBudget {
     tokens: u64,
     window: Duration,
     windows: Mutex<Windows>,
+    account: Option<Account>,
 }
+
+type Account = Box<dyn Fn(&RunAttempt<'_>) -> Principal + Send + Sync>;
 
 #[derive(Default)]
 struct Windows {
@@ -40,7 +43,32 @@ struct Window {
 impl InMemoryTokenBudget {
     /// Creates a budget of this many tokens, input and output together, for each window.
     pub fn new(tokens: u64, window: Duration) -> Self {
-        Self { tokens, window, windows: Mutex::default() }
+        Self { tokens, window, windows: Mutex::default(), account: None }
+    }
+
+    /// Sets the principal whose tokens a run uses, such as one that stands for the tenant of its user. Default: the
+    /// principal of the run.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use omniassist_server::Principal;
+    /// use omniassist_server::throttle::{InMemoryTokenBudget, RunAttempt};
+    ///
+    /// /// Inserted into the request's extensions by a middleware.
+    /// #[derive(Clone)]
+    /// struct Tenant(String);
+    ///
+    /// let budget = InMemoryTokenBudget::new(5_000_000, Duration::from_secs(24 * 60 * 60)).per(
+    ///     |attempt: &RunAttempt<'_>| match attempt.extensions().get::<Tenant>() {
+    ///         Some(Tenant(name)) => Principal::new(format!("tenant:{name}")),
+    ///         None => attempt.principal().clone(),
+    ///     },
+    /// );
+    /// # let _ = budget;
+    /// ```
+    pub fn per(mut self, account: impl Fn(&RunAttempt<'_>) -> Principal + Send + Sync + 'static) -> Self {
+        self.account = Some(Box::new(account));
+        self
     }
 
     /// Returns the number of principals with a window that was not removed yet.
@@ -55,6 +83,10 @@ impl InMemoryTokenBudget {
 }
 
 impl TokenBudget for InMemoryTokenBudget {
+    fn account(&self, attempt: &RunAttempt<'_>) -> Principal {
+        self.account.as_ref().map_or_else(|| attempt.principal().clone(), |account| account(attempt))
+    }
+
     fn left(&self, principal: &Principal) -> TokensLeft {
         let windows = self.lock();
         let window = windows.of.get(principal).map(|window| (window.began.elapsed(), window.spent));

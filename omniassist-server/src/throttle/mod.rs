@@ -6,6 +6,8 @@
 //! number of tokens that a principal may use is bounded by [`AssistantBuilder::token_budget`], with an
 //! [`InMemoryTokenBudget`] or an implementation of [`TokenBudget`]. It is enforced while the model writes.
 //!
+//! Both count for each principal, or for a key of the host such as the tenant (`per`). Several rate limits can be added.
+//!
 //! Limits on all requests, or by address, belong in middleware in front of the assistant. These limits know the
 //! principal and the run.
 //!

@@ -44,11 +44,14 @@ pub struct PrincipalRate {
     limiter: Option<Limiter>,
     period: Duration,
     quota: Option<Quota>,
+    key: Option<Key>,
     /// Attempts since the last removal.
     attempts: AtomicUsize,
     /// Principals that were left then.
     remembered: AtomicUsize,
 }
+
+type Key = Box<dyn Fn(&RunAttempt<'_>) -> Principal + Send + Sync>;
 
 type Limiter = RateLimiter<Principal, HashMapStateStore<Principal>, SinceStart, NoOpMiddleware<Nanos>>;
 
@@ -75,14 +78,37 @@ impl PrincipalRate {
     fn of(quota: Option<Quota>, period: Duration) -> Self {
         let limiter = quota
             .map(|quota| RateLimiter::new(quota, HashMapStateStore::default(), SinceStart(Instant::now())));
-        Self { limiter, period, quota, attempts: AtomicUsize::new(0), remembered: AtomicUsize::new(0) }
+        let (attempts, remembered) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        Self { limiter, period, quota, key: None, attempts, remembered }
     }
 
     /// Sets the number of runs that an idle principal may begin at once. Default: the rate's number; 0 refuses every run.
     pub fn burst(self, runs: u32) -> Self {
         let burst = NonZeroU32::new(runs);
         let quota = self.quota.zip(burst).map(|(quota, burst)| quota.allow_burst(burst));
-        Self::of(quota, self.period)
+        Self { key: self.key, ..Self::of(quota, self.period) }
+    }
+
+    /// Sets the principal that an attempt counts for, such as one that stands for the tenant of its user. Default: the
+    /// principal of the attempt.
+    ///
+    /// ```
+    /// use omniassist_server::Principal;
+    /// use omniassist_server::throttle::{PrincipalRate, RunAttempt};
+    ///
+    /// /// Inserted into the request's extensions by a middleware.
+    /// #[derive(Clone)]
+    /// struct Tenant(String);
+    ///
+    /// let rate = PrincipalRate::per_minute(600).per(|attempt: &RunAttempt<'_>| {
+    ///     let tenant = attempt.extensions().get::<Tenant>();
+    ///     Principal::new(tenant.map_or("none", |Tenant(name)| name))
+    /// });
+    /// # let _ = rate;
+    /// ```
+    pub fn per(mut self, key: impl Fn(&RunAttempt<'_>) -> Principal + Send + Sync + 'static) -> Self {
+        self.key = Some(Box::new(key));
+        self
     }
 
     /// Returns the number of principals that are kept in memory.
@@ -107,7 +133,10 @@ impl PrincipalRate {
 impl RateLimit for PrincipalRate {
     fn check(&self, attempt: &RunAttempt<'_>) -> Result<(), Duration> {
         let Some(limiter) = &self.limiter else { return Err(self.period) };
-        let checked = limiter.check_key(attempt.principal());
+        let checked = match &self.key {
+            Some(key) => limiter.check_key(&key(attempt)),
+            None => limiter.check_key(attempt.principal()),
+        };
         self.sweep(limiter);
         checked.map_err(|refused| refused.wait_time_from(limiter.clock().now()))
     }
