@@ -183,6 +183,8 @@
 //! - **Concurrent runs:** 4 for each named principal and 10,000 in all by default ([`Limits`]). Further runs are
 //!   answered 429 or 503, with `Retry-After`.
 //! - **Rates and budgets:** see [`throttle`]. The cargo feature `rate-limit` adds a rate limit for each principal.
+//! - **Stored conversations:** [`AssistantBuilder::on_finish`] receives each run that ended, with its messages.
+//! - **Audit:** see [`audit`]. A record of each decision goes to a file, to `tracing` or to a table of your database.
 //! - **Metrics:** see [`observe`], and [`Assistant::live_runs`] as a gauge. Spans are emitted with `tracing`.
 //! - **Compression:** streams have `content-encoding: identity`, so tower-http's `CompressionLayer` does not hold events
 //!   back. It compresses the other responses.

@@ -356,7 +356,7 @@ async fn a_drain_under_load_writes_one_line_for_each_decision() {
                     extensions.insert(Principal::new(format!("user-{client}")));
                     match assistant.try_run(RunRequest::prompt("go"), extensions) {
                         // Some clients leave.
-                        Ok(run) if client % 5 == 0 => {
+                        Ok(run) if client.is_multiple_of(5) => {
                             drop(run.take(client + 1).collect::<Vec<_>>().await);
                             sleep(Duration::from_millis(1)).await;
                         }

@@ -150,7 +150,7 @@ impl Assistant {
     ) -> Result<Run, omniassist_core::Error> {
         let principal = extensions.get::<Principal>().cloned().unwrap_or_default();
         let chat_id = request.chat_id.clone();
-        self.begin(request, extensions, principal.clone()).inspect_err(|refusal| {
+        self.begin(request, extensions, &principal).inspect_err(|refusal| {
             let config = &self.setup.config;
             config.observers.refused(&principal, refusal);
             if let Some(log) = &config.audit {
@@ -163,7 +163,7 @@ impl Assistant {
         &self,
         mut request: RunRequest,
         extensions: Extensions,
-        principal: Principal,
+        principal: &Principal,
     ) -> Result<Run, omniassist_core::Error> {
         let setup = &self.setup;
         let post = request.chat_id.clone().map(|chat_id| Post {
@@ -172,7 +172,7 @@ impl Assistant {
         });
         let wanted = Wanted { principal: principal.clone(), post, when_busy: setup.config.when_busy };
         let admitted = self.live.admit(wanted, &setup.config.limits)?;
-        let attempt = RunAttempt::new(&principal, &request, &extensions);
+        let attempt = RunAttempt::new(principal, &request, &extensions);
         for limit in &setup.config.rate_limits {
             throttle::asked(&**limit, &attempt)?;
         }
@@ -181,9 +181,9 @@ impl Assistant {
             None => None,
         };
         let tools = self.tools_for(&request)?.for_principal(principal.clone());
-        verification::verify(&mut request, &principal, &tools, &*setup.verifier)?;
+        verification::verify(&mut request, principal, &tools, &*setup.verifier)?;
         let sealer = setup.seals.as_ref().map(|seals| {
-            let sealer = Sealer::new(&seals.keys, request.chat_id.clone(), &principal, Text::new());
+            let sealer = Sealer::new(&seals.keys, request.chat_id.clone(), principal, Text::new());
             sealer.lifetime(setup.config.limits.approval_lifetime)
         });
         let (mut driver, continued, message_id) = self.driver(request, extensions, tools, prepare);
