@@ -18,6 +18,7 @@
 //! - [`run`]: the run loop. It takes model events and tool results, and returns the next action.
 //! - [`event`]: the two event types: [`LlmEvent`], from a model, and [`RunEvent`], from a run.
 //! - [`context`]: application context compressed into a bounded, delimited block.
+//! - [`filter`]: filters of the text that a model writes.
 //! - [`sse`]: the reader of server-sent events.
 //! - [`dialect`]: the wire formats that chat clients speak.
 //! - [`bridge`]: the events of another agent runtime, turned into those of a run.
@@ -31,6 +32,7 @@ pub mod context;
 pub mod dialect;
 mod error;
 pub mod event;
+pub mod filter;
 mod json;
 pub mod json_guard;
 mod json_tokens;

@@ -21,6 +21,7 @@ mod canonical;
 mod chat_completions;
 mod compact;
 mod context;
+mod filter;
 mod json_guard;
 mod machine;
 mod obligations;

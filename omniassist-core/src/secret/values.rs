@@ -3,7 +3,7 @@ use std::ops::Range;
 use super::REDACTED;
 
 /// Prefixes of API keys.
-const KEY_PREFIXES: [&str; 19] = [
+pub(crate) const KEY_PREFIXES: [&str; 19] = [
     "AIza",
     "AKIA",
     "ASIA",
@@ -26,7 +26,7 @@ const KEY_PREFIXES: [&str; 19] = [
 ];
 
 /// Bytes of the shortest API key that is recognised.
-const MIN_KEY: usize = 12;
+pub(crate) const MIN_KEY: usize = 12;
 
 /// Bytes of the longest header of a signed token that is recognised. It bounds the search at each place.
 const MAX_HEADER: usize = 2048;
@@ -105,9 +105,13 @@ fn key_length(bytes: &[u8]) -> Option<usize> {
     if !KEY_PREFIXES.iter().any(|prefix| bytes.starts_with(prefix.as_bytes())) && !is_token() {
         return None;
     }
-    // Some servers show a key with asterisks.
-    let is_part = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'*');
+    let is_part = |byte: &&u8| is_key_char(char::from(**byte));
     Some(bytes.iter().take_while(is_part).count()).filter(|length| *length >= MIN_KEY)
+}
+
+/// Returns `true` for characters of keys and tokens. Some servers show a key with asterisks.
+pub(crate) fn is_key_char(char: char) -> bool {
+    char.is_ascii_alphanumeric() || matches!(char, '-' | '_' | '.' | '*')
 }
 
 /// Returns the text with [`REDACTED`] in these places, which are in order and do not overlap.

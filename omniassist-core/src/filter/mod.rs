@@ -1,0 +1,57 @@
+//! Filters of the text that a model writes, while it writes it.
+//!
+//! An [`OutputFilter`] sees the text and the reasoning of an answer before anything else does. It lets text pass, replaces
+//! it, or ends the run. The client, the seals, the message that a host stores and the model's next request get the filtered
+//! text. Arguments and outputs of tools are not text of the model; filters do not see them.
+//!
+//! Two filters are part of this crate: [`Pii`] finds personal data and secrets by their form, and [`WordList`] finds given
+//! words. Both decide the same for every way in which a provider cuts the text into pieces.
+//!
+//! # Held text
+//!
+//! A filter withholds text only until it has decided about it. Two bounds apply to undecided text: [`MAX_HELD_BYTES`] and
+//! [`MAX_HELD_TIME`]. At a bound the filter has to decide with what it knows. It lets the harmless beginning of a possible
+//! match pass, and the rest that it still withholds is replaced by [`REDACTED`](crate::secret::REDACTED). No secret leaves
+//! because of a bound. The downside is that clean text can be replaced too, if a model pauses for longer than the bound
+//! within a word that looks like the beginning of a secret.
+//!
+//! | Possible match | Harmless beginning |
+//! |---|---|
+//! | e-mail address | the part before the `@` |
+//! | payment card | the first 8 digits, which name its issuer |
+//! | IBAN | the country and the check digits |
+//! | API key, signed token | the prefix of its kind, such as `sk-` |
+//! | listed word | its first half |
+//!
+//! ```
+//! use omniassist_core::filter::{FilteredTurn, OutputFilter, Pii};
+//! use omniassist_core::{EventBuf, LlmEvent};
+//! use std::sync::Arc;
+//!
+//! let filters: Vec<Arc<dyn OutputFilter>> = vec![Arc::new(Pii::new())];
+//! let (mut turn, mut events) = (FilteredTurn::new(filters), EventBuf::new());
+//! for delta in ["Write to ad", "a@exam", "ple.org."] {
+//!     turn.take(LlmEvent::TextDelta { block: 0, delta: delta.into() }, &mut events)?;
+//! }
+//! turn.end(&mut events)?;
+//! let text: String = events.drain().map(|event| match event {
+//!     LlmEvent::TextDelta { delta, .. } => delta.to_string(),
+//!     _ => String::new(),
+//! }).collect();
+//! assert_eq!(text, "Write to [redacted].");
+//! # Ok::<(), omniassist_core::filter::Stopped>(())
+//! ```
+
+mod detector;
+mod held;
+mod output_filter;
+mod pii;
+mod scan;
+mod turn;
+mod word_list;
+
+pub use held::Stopped;
+pub use output_filter::{MAX_HELD_BYTES, MAX_HELD_TIME, OutputFilter, Stage, TextFilter, TextKind, Verdict};
+pub use pii::Pii;
+pub use turn::FilteredTurn;
+pub use word_list::WordList;

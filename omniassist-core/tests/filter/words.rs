@@ -1,0 +1,45 @@
+use omniassist_core::filter::WordList;
+
+use super::{characters, filtered};
+
+fn names() -> WordList {
+    WordList::new(["Bluebird", "Project  Falcon", "Ünal", "x"]).replacement("***")
+}
+
+#[test]
+fn words_match_whole_and_in_any_case_whatever_the_pieces() {
+    let text = "BLUEBIRD, bluebirds and blue birds; (Bluebird) x-ray. ÜNAL unal xx bluebird";
+    let expected = "***, bluebirds and blue birds; (***) ***-ray. *** unal xx ***";
+    assert_eq!(filtered(names(), [text], false), expected);
+    assert_eq!(filtered(names(), characters(text), false), expected);
+    for at in (0..text.len()).filter(|at| text.is_char_boundary(*at)) {
+        let (head, tail) = text.split_at(at);
+        assert_eq!(filtered(names(), [head, tail], false), expected, "{head}|{tail}");
+    }
+}
+
+#[test]
+fn white_space_of_a_phrase_is_any_but_as_often() {
+    let list = || WordList::new(["project falcon"]);
+    assert_eq!(filtered(list(), ["Project\nFalc", "on takes off"], false), "[redacted] takes off");
+    assert_eq!(
+        filtered(list(), ["project falcons, project  falcon"], false),
+        "project falcons, project  falcon"
+    );
+}
+
+#[test]
+fn words_can_match_anywhere() {
+    let list = || WordList::new(["密码", "bird"]).anywhere(true).replacement("");
+    assert_eq!(filtered(list(), characters("我的密码是bluebirds"), false), "我的是blues");
+}
+
+#[test]
+fn a_pause_within_a_word_shows_its_first_half_at_most() {
+    for at in 1.."bluebird".len() {
+        let shown = filtered(names(), ["blue bluebird"[..5 + at].as_ref(), &"bluebird"[at..], " ok"], true);
+        let word = shown.strip_prefix("blue ").and_then(|shown| shown.strip_suffix(" ok")).unwrap();
+        let word = word.replace("[redacted]", "").replace("***", "");
+        assert!("blue".starts_with(&word), "{shown}");
+    }
+}
