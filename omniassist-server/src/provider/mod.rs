@@ -113,6 +113,8 @@ pub mod anthropic;
 mod api;
 #[cfg(feature = "__transport")]
 mod body;
+#[cfg(any(feature = "anthropic", feature = "openai"))]
+mod data_url;
 #[cfg(feature = "__transport")]
 mod error_report;
 mod fallback;

@@ -18,6 +18,7 @@ use super::ids::CallIds;
 use super::schema::{Budget, normalise};
 use crate::Result;
 use crate::provider::body::{self, Body};
+use crate::provider::data_url;
 
 /// The settings that only Chat Completions has.
 #[derive(Debug, Clone, Default)]
@@ -295,6 +296,9 @@ fn part(content: &UserContent) -> Option<Part<'_>> {
     };
     if media_type.starts_with("image/") {
         return Some(Part::ImageUrl { image_url: [("url", url.as_str())].into() });
+    }
+    if let Some(text) = data_url::quoted(media_type, url, filename.as_deref()) {
+        return Some(Part::Text { text: text.into() });
     }
     let base64 = url.strip_prefix("data:").and_then(|rest| rest.split_once(";base64,")).map(|(_, data)| data);
     let audio = match media_type.as_str() {

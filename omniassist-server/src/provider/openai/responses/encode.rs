@@ -1,5 +1,6 @@
 //! Requests to the Responses API.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 
 use bytes::Bytes;
@@ -13,6 +14,7 @@ use serde_json::{Value, json};
 use super::super::metadata;
 use crate::Result;
 use crate::provider::body::{self, Body};
+use crate::provider::data_url;
 
 /// The settings that only the Responses API has.
 #[derive(Debug, Clone, Default)]
@@ -143,7 +145,7 @@ enum InputItem<'a> {
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Content<'a> {
     InputText {
-        text: &'a Text,
+        text: Cow<'a, str>,
     },
     InputImage {
         image_url: &'a Text,
@@ -327,15 +329,22 @@ fn is_own_id(id: &str, prefix: &str) -> bool {
 
 fn user_content(content: &UserContent) -> Option<Content<'_>> {
     match content {
-        UserContent::Text { text } => Some(Content::InputText { text }),
+        UserContent::Text { text } => Some(Content::InputText { text: text.as_str().into() }),
         UserContent::File { media_type, url, .. } if media_type.starts_with("image/") => {
             Some(Content::InputImage { image_url: url, detail: "auto" })
         }
-        UserContent::File { url, filename, .. } => {
+        UserContent::File { media_type, url, filename } => {
+            let filename = filename.as_deref();
+            if let Some(text) = data_url::quoted(media_type, url, filename) {
+                return Some(Content::InputText { text: text.into() });
+            }
+            if media_type.starts_with("audio/") {
+                return Some(Content::InputText { text: data_url::note(media_type, filename).into() });
+            }
             let inline = url.starts_with("data:");
             Some(Content::InputFile {
                 // File data needs a name; the API tells the type from the data URL.
-                filename: filename.as_deref().or(inline.then_some("file")),
+                filename: filename.or(inline.then_some("file")),
                 file_data: inline.then_some(url),
                 file_url: (!inline).then_some(url),
             })
