@@ -27,6 +27,8 @@ pub(crate) fn below_scope(
     let slashes = request.match_info().unprocessed().matches('/').count();
     let prefix = of.uri().path().rsplitn(slashes + 1, '/').last()?.to_owned();
     *of.uri_mut() = strip_prefix(of.uri(), &prefix)?;
+    #[cfg(feature = "files")]
+    of.extensions_mut().get_or_insert_with(|| omniassist_server::http::MountPath::new(prefix));
     Some(of)
 }
 

@@ -14,7 +14,25 @@ use omniassist_server::{Assistant, PeerAddr};
 /// serve the application with
 /// [`into_make_service_with_connect_info::<SocketAddr>()`](Router::into_make_service_with_connect_info).
 pub fn router(assistant: Assistant) -> Router {
-    Router::new().fallback_service(AssistantService::new(assistant)).layer(map_request(insert_peer))
+    let router =
+        Router::new().fallback_service(AssistantService::new(assistant)).layer(map_request(insert_peer));
+    #[cfg(feature = "files")]
+    let router = router.layer(map_request(insert_mount));
+    router
+}
+
+/// Inserts the path of the mount point, with which the URLs of stored files begin.
+#[cfg(feature = "files")]
+async fn insert_mount(mut request: Request) -> Request {
+    use axum::extract::OriginalUri;
+    use omniassist_server::http::MountPath;
+
+    let original = request.extensions().get::<OriginalUri>();
+    let mount = original.and_then(|original| MountPath::of(original.path(), request.uri().path()));
+    if let Some(mount) = mount {
+        request.extensions_mut().get_or_insert_with(|| mount);
+    }
+    request
 }
 
 /// Inserts the address of the peer for the assistant, if axum knows it.

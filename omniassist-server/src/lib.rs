@@ -13,9 +13,12 @@ mod decoder;
 pub mod endpoint;
 mod engine;
 mod error;
+#[cfg(feature = "files")]
+pub mod files;
 pub mod guide;
 pub mod http;
 mod http_options;
+mod mount_path;
 pub mod observe;
 mod one_line;
 mod panics;

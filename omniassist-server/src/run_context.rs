@@ -62,6 +62,8 @@ struct Inner {
     forwarded: Option<JsonText>,
     extra: BTreeMap<Text, JsonText>,
     client: Option<Client>,
+    #[cfg(feature = "files")]
+    files: Option<Arc<crate::files::Library>>,
 }
 
 /// The way to the client of a run.
@@ -97,6 +99,8 @@ impl RunContext {
                 forwarded: request.forwarded.clone(),
                 extra: request.extra.clone(),
                 client: None,
+                #[cfg(feature = "files")]
+                files: None,
             }),
         }
     }
@@ -107,6 +111,51 @@ impl RunContext {
             inner.client = Some(Client { events, max_data_bytes, was_used: AtomicBool::new(false) });
         }
         self
+    }
+
+    /// Connects the context to the stored files of the assistant.
+    #[cfg(feature = "files")]
+    pub(crate) fn with_files(mut self, files: Option<Arc<crate::files::Library>>) -> Self {
+        if let Some(inner) = Arc::get_mut(&mut self.inner) {
+            inner.files = files;
+        }
+        self
+    }
+
+    /// Stores a file for the principal of the run, within its quota. A name and a media type are recommended; a type of
+    /// binary content that its first bytes contradict is replaced.
+    ///
+    /// ```
+    /// use omniassist_server::files::StoredFile;
+    /// use omniassist_server::tool::{Tool, ToolContext, ToolError};
+    ///
+    /// /// The model and the page get the URL of the file.
+    /// async fn export(call: ToolContext) -> Result<StoredFile, ToolError> {
+    ///     let csv = "order,total\n1001,24.90\n";
+    ///     Ok(call.run().store_file("orders.csv", "text/csv", csv).await?)
+    /// }
+    /// # let _ = Tool::new("export", "Exports all orders", export);
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Fails if the assistant has no store, a [limit](crate::files::FileLimits) is passed, or the store fails.
+    #[cfg(feature = "files")]
+    pub async fn store_file(
+        &self,
+        name: &str,
+        media_type: &str,
+        content: impl Into<bytes::Bytes>,
+    ) -> Result<crate::files::StoredFile, crate::files::FileError> {
+        use crate::files::{Kind, StoredFile, essence};
+
+        let library = self.inner.files.as_ref().ok_or(Kind::Off)?;
+        let content = content.into();
+        let (owner, size) = (self.principal(), content.len() as u64);
+        let mut upload = library.begin(owner, Some(name), essence(media_type), size).await?;
+        upload.write(content).await?;
+        let info = upload.finish().await?;
+        Ok(StoredFile::new(info, self.extensions().get()))
     }
 
     /// Creates the context that a run of this request would have, under a new id: for tests, and for hosts that run

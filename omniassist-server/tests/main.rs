@@ -34,6 +34,8 @@ mod error_report;
 mod fallback;
 #[cfg(feature = "openai")]
 mod faults;
+#[cfg(all(feature = "anthropic", feature = "files", feature = "gemini", feature = "openai"))]
+mod files;
 mod forgery;
 #[cfg(feature = "gemini")]
 mod gemini;

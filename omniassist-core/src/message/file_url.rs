@@ -2,6 +2,28 @@
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
+/// Returns the id in the URL of a file that an OmniAssist server keeps: `file_` and 32 lowercase hexadecimal digits, after
+/// `/files/`. The URL is an absolute path, or an `http:` or `https:` URL.
+///
+/// ```
+/// use omniassist_core::message::stored_file_id;
+///
+/// let id = "file_0123456789abcdef0123456789abcdef";
+/// assert_eq!(stored_file_id(&format!("/assistant/files/{id}")), Some(id));
+/// assert_eq!(stored_file_id("https://example.com/picture.png"), None);
+/// ```
+#[must_use]
+pub fn stored_file_id(url: &str) -> Option<&str> {
+    let is_path = url.starts_with('/') && !url.starts_with("//");
+    if !is_path && !url.starts_with("https://") && !url.starts_with("http://") {
+        return None;
+    }
+    let (_, id) = url.rsplit_once("/files/")?;
+    let digits = id.strip_prefix("file_")?;
+    let is_id = digits.len() == 32 && digits.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'));
+    is_id.then_some(id)
+}
+
 /// Returns `true` for a `data:`, `http:` or `https:` URL whose host is not link-local.
 ///
 /// A provider may run in the server's own network and fetch the file from there. Link-local addresses are where cloud

@@ -44,13 +44,15 @@ impl Message {
     }
 
     /// Checks that a model can read the message: it has text that is not blank, or a file, and every file has a `data:`
-    /// URL or one of the web. `path` names the message.
+    /// URL, one of the web, or that of a [stored file](super::stored_file_id). `path` names the message.
     pub(crate) fn check_readable(&self, path: &str) -> Result<()> {
         let mut readable = false;
         for part in &self.parts {
             match part {
                 Part::Text(part) => readable |= !part.text.trim().is_empty(),
-                Part::File(file) if !file_url::is_allowed(&file.url) => {
+                Part::File(file)
+                    if !file_url::is_allowed(&file.url) && file_url::stored_file_id(&file.url).is_none() =>
+                {
                     let expected = "files with a data:, https: or http: URL that is not link-local";
                     return Err(Error::invalid_field(path, expected, "another URL"));
                 }
@@ -138,7 +140,7 @@ pub struct ReasoningPart {
 pub struct FilePart {
     /// Its media type.
     pub media_type: Text,
-    /// An `https:` or `data:` URL. Never fetched here.
+    /// An `https:` or `data:` URL, or that of a [stored file](super::stored_file_id). Never fetched here.
     pub url: Text,
     /// Its name.
     pub filename: Option<Text>,

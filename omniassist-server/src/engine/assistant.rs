@@ -234,6 +234,8 @@ impl Assistant {
         let id = Uuid::now_v7().simple();
         let run = RunContext::new(format!("run_{id}").into(), &request, extensions, host)
             .with_client(queue.sender(), setup.config.limits.max_tool_output_bytes);
+        #[cfg(feature = "files")]
+        let run = run.with_files(setup.files.clone());
         let continued = request.messages.last().filter(|message| message.role == Role::Assistant).cloned();
         let new_id = Text::from(format!("msg_{id}"));
         let message_id = continued.as_ref().map_or_else(|| new_id.clone(), |message| message.id.clone());

@@ -29,7 +29,7 @@ use crate::{Error, Result, RunContext};
 #[must_use = "a builder does nothing until built"]
 pub struct AssistantBuilder {
     provider: Arc<dyn LlmProvider>,
-    config: Config,
+    pub(super) config: Config,
     tools: Vec<Tool>,
     state: StateMap,
     context: Vec<ContextMessage>,
@@ -454,7 +454,16 @@ impl AssistantBuilder {
             }
         };
         let context = RwLock::new(self.context);
-        let setup = Arc::new(Setup { provider: self.provider, config, tools, context, verifier, seals });
+        let setup = Arc::new(Setup {
+            provider: self.provider,
+            #[cfg(feature = "files")]
+            files: config.files.library(),
+            config,
+            tools,
+            context,
+            verifier,
+            seals,
+        });
         Ok(Assistant { setup, live: Arc::default() })
     }
 }

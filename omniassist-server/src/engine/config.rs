@@ -45,6 +45,8 @@ pub(super) struct Config {
     pub(super) observers: Observers,
     pub(super) on_finish: FinishHooks,
     pub(super) audit: Option<AuditLog>,
+    #[cfg(feature = "files")]
+    pub(super) files: crate::files::FileSettings,
     /// Carried for the HTTP service. The engine does not read it.
     pub(super) http: HttpOptions,
 }

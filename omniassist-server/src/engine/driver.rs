@@ -244,7 +244,10 @@ impl Driver {
 
     fn begin(&mut self, prepared: Prepared) {
         let Stage::Preparing(beginning) = mem::replace(&mut self.stage, Stage::Done) else { return };
-        let Beginning { request, mut config, preparation: _ } = *beginning;
+        let Beginning { mut request, mut config, preparation: _ } = *beginning;
+        if let Some(messages) = prepared.messages {
+            request.messages = messages;
+        }
         self.metadata.context(prepared.receipt);
         self.trace.context_prepared(prepared.receipt);
         if let Some(used) = prepared.summary {

@@ -7,6 +7,7 @@ mod config;
 mod drain;
 mod driver;
 mod end;
+mod files;
 mod hook;
 mod live;
 mod llm_summariser;

@@ -1,4 +1,4 @@
-//! The work of a run before its first model call: prompt, context, metadata and approvals.
+//! The work of a run before its first model call: prompt, context, stored files, metadata and approvals.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -7,6 +7,7 @@ use std::sync::Arc;
 use omniassist_core::Text;
 use omniassist_core::context::{ContextReceipt, SummaryUsage};
 use omniassist_core::event::RunErrorCode;
+use omniassist_core::message::Message;
 use omniassist_core::run::{DueApproval, RefusedApproval};
 use serde_json::{Map, Value};
 
@@ -24,6 +25,8 @@ pub(super) struct Prepared {
     pub(super) context: Option<Text>,
     pub(super) receipt: ContextReceipt,
     pub(super) summary: Option<SummaryUsage>,
+    /// The conversation, if it names stored files. They are replaced by their content.
+    pub(super) messages: Option<Vec<Message>>,
     /// The host's metadata of the message.
     pub(super) metadata: Map<String, Value>,
     /// The approved calls that must not run.
@@ -49,6 +52,7 @@ pub(super) fn prepare(setup: Arc<Setup>, run: RunContext, due: Vec<DueApproval>)
             let error = one_line::chain(error);
             tracing::warn!(run_id = run.run_id().as_str(), %error, "the context summary failed");
         }
+        let messages = setup.with_stored_files(&run).await?;
         let metadata = config.metadata_hook.as_ref().map(|hook| run_metadata::of_host(hook(&run)));
         // Approvals are claimed last, so that a failed preparation does not use them up.
         let refused_approvals = match &setup.seals {
@@ -60,6 +64,7 @@ pub(super) fn prepare(setup: Arc<Setup>, run: RunContext, due: Vec<DueApproval>)
             receipt: *compressed.receipt(),
             summary: compressed.summary_usage().cloned(),
             context: compressed.into_block().map(|block| block.into_text()),
+            messages,
             metadata: metadata.unwrap_or_default(),
             refused_approvals,
         })

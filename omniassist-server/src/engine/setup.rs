@@ -15,6 +15,8 @@ pub(super) struct Setup {
     pub(super) context: RwLock<Vec<ContextMessage>>,
     pub(super) verifier: Arc<dyn Verifier>,
     pub(super) seals: Option<Seals>,
+    #[cfg(feature = "files")]
+    pub(super) files: Option<Arc<crate::files::Library>>,
 }
 
 impl Setup {

@@ -5,7 +5,7 @@ use http_body::Body;
 use omniassist_core::Error;
 use omniassist_core::dialect::ag_ui::{self, Posted};
 
-use super::{AssistantBody, Rejection, event_stream, receive};
+use super::{AssistantBody, Rejection, event_stream, file_check, receive};
 use crate::Assistant;
 
 /// Answers `POST /ag-ui`.
@@ -16,7 +16,7 @@ pub(super) async fn run<B: Body>(
     let (parts, body) = request.into_parts();
     let body = receive::posted(assistant, &parts, body).await?;
     let posted = ag_ui::read_request(body.bytes.clone(), assistant.limits())?;
-    Ok(begin(assistant, posted, parts.extensions)?)
+    Ok(begin(assistant, posted, parts.extensions).await?)
 }
 
 /// Begins a run.
@@ -24,7 +24,7 @@ pub(super) async fn run<B: Body>(
 /// # Errors
 ///
 /// Returns an error if the assistant refuses the request.
-pub(super) fn begin(
+pub(super) async fn begin(
     assistant: &Assistant,
     mut posted: Posted,
     extensions: Extensions,
@@ -33,6 +33,7 @@ pub(super) fn begin(
         let expected = "an array with at least one message";
         return Err(Error::invalid_field("messages", expected, "an empty array"));
     }
+    file_check::check(assistant, &posted.request, &extensions).await?;
     let encoder = posted.encoder();
     let request = std::mem::take(&mut posted.request);
     event_stream::stream(assistant, request, extensions, ag_ui::HEADERS, encoder)

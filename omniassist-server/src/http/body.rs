@@ -28,7 +28,7 @@ const FRAME_BYTES: usize = 16 * 1024;
 /// a body fails, and over HTTP/2 another task than the one that polls the body writes it.
 const BEFORE_BREAK: Duration = Duration::from_millis(50);
 
-/// The body of a response of the assistant: whole, or a stream of events.
+/// The body of a response of the assistant: whole, a stream of events, or the content of a stored file.
 ///
 /// Dropping the body of a run stops the run. Dropping the body of a runtime's stream unsubscribes from it. Failures are
 /// events of the stream; plain text has no events, so there the body [breaks off](CutAnswer). The body is `Sync`, as
@@ -41,11 +41,18 @@ enum Kind {
     /// The answer to a HEAD request: the length that the answer to a GET has.
     Head(u64),
     Events(Box<EventBody>),
+    #[cfg(feature = "files")]
+    File(super::file_body::FileBody),
 }
 
 impl AssistantBody {
     pub(super) fn whole(bytes: impl Into<Bytes>) -> Self {
         Self(Kind::Whole(Some(bytes.into())))
+    }
+
+    #[cfg(feature = "files")]
+    pub(super) fn file(file: super::file_body::FileBody) -> Self {
+        Self(Kind::File(file))
     }
 
     /// Returns the body of the answer to a HEAD request. Some servers leave out the bytes themselves; hyper does not
@@ -108,6 +115,10 @@ impl Body for AssistantBody {
             Kind::Whole(bytes) => Poll::Ready(bytes.take().filter(|bytes| !bytes.is_empty()).map(Ok)),
             Kind::Head(_) => Poll::Ready(None),
             Kind::Events(events) => events.poll_bytes(cx),
+            #[cfg(feature = "files")]
+            Kind::File(file) => {
+                file.poll_bytes(cx).map(|bytes| bytes.map(|bytes| bytes.map_err(|()| CutAnswer(()))))
+            }
         };
         bytes.map(|bytes| bytes.map(|bytes| bytes.map(Frame::data)))
     }
@@ -117,6 +128,8 @@ impl Body for AssistantBody {
             Kind::Whole(bytes) => bytes.as_ref().is_none_or(Bytes::is_empty),
             Kind::Head(_) => true,
             Kind::Events(events) => events.state == State::Over,
+            #[cfg(feature = "files")]
+            Kind::File(file) => file.left() == 0,
         }
     }
 
@@ -125,6 +138,8 @@ impl Body for AssistantBody {
             Kind::Whole(bytes) => SizeHint::with_exact(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64)),
             Kind::Head(length) => SizeHint::with_exact(*length),
             Kind::Events(_) => SizeHint::default(),
+            #[cfg(feature = "files")]
+            Kind::File(file) => SizeHint::with_exact(file.left()),
         }
     }
 }
@@ -135,6 +150,8 @@ impl fmt::Debug for AssistantBody {
             Kind::Whole(_) => "AssistantBody::Whole",
             Kind::Head(_) => "AssistantBody::Head",
             Kind::Events(_) => "AssistantBody::Events",
+            #[cfg(feature = "files")]
+            Kind::File(_) => "AssistantBody::File",
         })
     }
 }

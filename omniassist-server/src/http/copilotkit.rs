@@ -39,18 +39,18 @@ pub(super) async fn answer<B: Body>(
         CopilotKitRoute::Threads => Ok(reply::json(StatusCode::OK, &threads())),
         CopilotKitRoute::Single => {
             let body = receive::posted(assistant, &parts, body).await?;
-            single(assistant, &body.bytes, parts.extensions)
+            single(assistant, &body.bytes, parts.extensions).await
         }
         CopilotKitRoute::Agent { agent, action } => {
             // The body of a stop may be empty. Requiring JSON keeps forms of other pages from stopping runs.
             let body = receive::posted(assistant, &parts, body).await?;
-            act(assistant, agent, action, body.bytes.clone(), parts.extensions)
+            act(assistant, agent, action, body.bytes.clone(), parts.extensions).await
         }
     }
 }
 
 /// Carries out what a client asks of an agent.
-fn act(
+async fn act(
     assistant: &Assistant,
     agent: &str,
     action: &AgentAction,
@@ -65,7 +65,7 @@ fn act(
             let posted = ag_ui::read_request(body, assistant.limits())?;
             let suggests = *action == AgentAction::Suggest || suggestions::are_wanted(&posted);
             let posted = if suggests { suggestions::prepare(posted)? } else { posted };
-            Ok(run::begin(assistant, posted, extensions)?)
+            Ok(run::begin(assistant, posted, extensions).await?)
         }
         AgentAction::Connect => {
             ag_ui::read_request(body, assistant.limits())?;
@@ -102,7 +102,7 @@ struct Params {
     http_method: Option<String>,
 }
 
-fn single(
+async fn single(
     assistant: &Assistant,
     body: &Bytes,
     extensions: Extensions,
@@ -137,7 +137,7 @@ fn single(
     };
     let agent = required(params.agent_id, "params.agentId")?;
     let inner = envelope.body.map_or_else(Bytes::new, |raw| body.slice_ref(raw.get().as_bytes()));
-    act(assistant, &agent, &action, inner, extensions)
+    act(assistant, &agent, &action, inner, extensions).await
 }
 
 /// Checks the body of a stop: empty, or an object with the id of the run. A chat has one run at a time, so the id is

@@ -15,6 +15,8 @@
 //! | `POST /v1/chat/completions` | The assistant as a model for [OpenAI's clients](crate::OpenAiEndpoint), streamed or not |
 //! | `GET /v1/models` | Lists that model |
 //! | `GET /v1/models/{model}` | Describes that model |
+//! | `POST /files` | Stores files, if the builder has a store of `files` (feature `files`). Otherwise the routes of files are unknown |
+//! | `GET /files/{id}` | The content of a stored file |
 //! | `POST /copilotkit` | CopilotKit's runtime: the single route, which stands for those below |
 //! | `/copilotkit/…` | `GET /info`, `POST /agent/default/run`, `/connect`, `/suggest` and `/stop/{thread}` |
 //!
@@ -48,7 +50,7 @@
 //! | 415 | `unsupported_media_type` | The body is not declared as JSON. A stop without a body needs no content type |
 //! | 415 | `unsupported_content_encoding` | The body has a `Content-Encoding` other than `identity` |
 //!
-//! These are answered while the body is received or read:
+//! The body of a run is JSON. These are answered while it is received or read:
 //!
 //! | status | code | reason |
 //! |---|---|---|
@@ -59,6 +61,17 @@
 //! | 400 | `incomplete_body` | The body breaks off |
 //! | 404 | `model_not_found` | The body names another model |
 //! | 400, 409 | that of an [`ErrorCode`](omniassist_core::ErrorCode) | The content of the body is not acceptable |
+//!
+//! Uploads of files have these errors, `body_timeout` and `incomplete_body`:
+//!
+//! | status | code | reason |
+//! |---|---|---|
+//! | 413 | `file_too_large` | A file has more than `FileLimits::max_file_bytes` |
+//! | 415 | `file_type_not_allowed` | The content has another type than `FileLimits::media_types` lists; with `found` |
+//! | 403 | `file_quota_exceeded` | The principal has stored as much as it may |
+//! | 429 | `too_many_uploads` | The principal has `FileLimits::max_uploads_per_principal` uploads under way; with `Retry-After` |
+//! | 400 | `empty_file`, `too_many_files`, `invalid_multipart` | There is no content, or the form is not acceptable |
+//! | 503 | `overloaded`, `files_unavailable` | `FileLimits::max_uploads` uploads are under way, or the store fails; with `Retry-After` |
 //!
 //! The remaining errors are temporary. All but the first two have `Retry-After`:
 //!
@@ -113,9 +126,16 @@ mod copilotkit;
 mod drain_body;
 mod event_source;
 mod event_stream;
+#[cfg(feature = "files")]
+mod file_body;
+mod file_check;
+#[cfg(feature = "files")]
+mod files;
 mod first_event;
 mod manifest;
 mod mount;
+#[cfg(feature = "files")]
+mod multipart;
 mod object;
 mod openai;
 mod options;
@@ -132,6 +152,7 @@ mod wake_flag;
 #[cfg(doc)]
 use omniassist_core::Limits;
 
+pub use crate::mount_path::MountPath;
 pub use body::{AssistantBody, CutAnswer};
 pub use mount::strip_prefix;
 pub use posted::PostedRun;

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::first_event::{Failure, NoAnswer, failure_code, is_tool_result};
-use super::{AssistantBody, ErrorFormat, Rejection, event_stream, receive, reply};
+use super::{AssistantBody, ErrorFormat, Rejection, event_stream, file_check, receive, reply};
 use crate::tool::schema;
 use crate::{Assistant, Run};
 
@@ -49,6 +49,7 @@ pub(super) async fn complete<B: Body>(
     if !endpoint.serves(&request.model) {
         return Err(model_not_found());
     }
+    file_check::check(assistant, &request.run, &parts.extensions).await?;
     if let Some((_, schema)) = &mut request.settings.response_schema {
         *schema = schema::of_answer(std::mem::take(schema), assistant.limits().into()).map_err(|reason| {
             Error::invalid_tool(

@@ -10,7 +10,7 @@ use omniassist_core::{Error, Limits, RunRequest};
 
 use super::protocol::{Protocol, query_value};
 use super::receive::{self, wants_ndjson};
-use super::{AssistantBody, ErrorFormat, Rejection, event_stream, reply};
+use super::{AssistantBody, ErrorFormat, Rejection, event_stream, file_check, reply};
 use crate::Assistant;
 use crate::quota::Quota;
 
@@ -78,6 +78,7 @@ impl PostedRun {
         assistant: &Assistant,
     ) -> Result<Self, Rejection> {
         let posted = Self::receive(request, assistant.limits(), &assistant.access().uploads).await?;
+        file_check::check(assistant, &posted.request, &posted.extensions).await?;
         Ok(Self { is_admitted: true, ..posted })
     }
 

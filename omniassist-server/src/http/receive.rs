@@ -1,7 +1,7 @@
 //! Receives request bodies within the limits of size, time and memory.
 
 use std::future::poll_fn;
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -21,10 +21,10 @@ use crate::{Assistant, Principal};
 const ZERO_COPY_BYTES: usize = 64 * 1024;
 
 /// The delay after which a principal's other bodies may have been received.
-const RETRY_OWN: Duration = Duration::from_secs(1);
+pub(super) const RETRY_OWN: Duration = Duration::from_secs(1);
 
 /// The delay after which other bodies of all clients may have been received.
-const RETRY_ANY: Duration = Duration::from_secs(2);
+pub(super) const RETRY_ANY: Duration = Duration::from_secs(2);
 
 /// A received body. Its memory counts as in flight until this is dropped.
 #[derive(Debug)]
@@ -72,6 +72,15 @@ pub(super) fn require_plain_json(headers: &HeaderMap) -> Result<(), Rejection> {
     if !is_json(headers) {
         return Err(Rejection::not_json());
     }
+    require_no_coding(headers)
+}
+
+/// Requires a body without content coding.
+///
+/// # Errors
+///
+/// With status 415 otherwise.
+pub(super) fn require_no_coding(headers: &HeaderMap) -> Result<(), Rejection> {
     let codings = headers.get_all(header::CONTENT_ENCODING).iter().map(HeaderValue::as_bytes);
     let mut codings = codings.flat_map(|value| value.split(|byte| *byte == b','));
     if codings.all(|coding| coding.trim_ascii().eq_ignore_ascii_case(b"identity")) {
@@ -98,18 +107,11 @@ pub(super) async fn receive<B: Body>(
     let mut too_large = announced > limit as u64;
     // The announced length bounds how far the buffer grows ahead of what was received, and nothing else.
     let goal = usize::try_from(announced).ok().filter(|length| *length > 0).unwrap_or(limit).min(limit);
-    let mut body = pin!(body);
+    let body = pin!(body);
     let mut buffer = Vec::new();
-    let mut received = 0_usize;
-    let mut pace = Pace::new(limits);
-    loop {
-        let Ok(frame) = timeout_at(pace.due, poll_fn(|cx| body.as_mut().poll_frame(cx))).await else {
-            pace.check(received, limits)?;
-            continue;
-        };
-        let Some(frame) = frame else { break };
-        let Ok(mut data) = frame.map_err(|_| broken())?.into_data() else { continue };
-        received = received.saturating_add(data.remaining());
+    let mut body = Paced::new(body, limits);
+    while let Some(mut data) = body.next().await? {
+        let received = body.received;
         too_large |= received > limit;
         if too_large {
             buffer = Vec::new();
@@ -121,7 +123,7 @@ pub(super) async fn receive<B: Body>(
         }
         let (own, all) = (limits.max_body_bytes_per_principal, limits.max_body_bytes_in_flight);
         let mut reserve = |bytes| upload.grow_to(bytes, own, all).map_err(|full| refused(full, limits));
-        if buffer.is_empty() && received >= ZERO_COPY_BYTES && body.is_end_stream() {
+        if buffer.is_empty() && received >= ZERO_COPY_BYTES && body.body.is_end_stream() {
             reserve(received)?;
             return Ok(Received { bytes: data.copy_to_bytes(received), _upload: upload });
         }
@@ -143,6 +145,39 @@ pub(super) async fn receive<B: Body>(
             .with_limit("max_body_bytes", limit));
     }
     Ok(Received { bytes: buffer.into(), _upload: upload })
+}
+
+/// A request body that must keep its pace.
+pub(super) struct Paced<'a, B> {
+    body: Pin<&'a mut B>,
+    limits: &'a Limits,
+    pace: Pace,
+    received: usize,
+}
+
+impl<'a, B: Body> Paced<'a, B> {
+    pub(super) fn new(body: Pin<&'a mut B>, limits: &'a Limits) -> Self {
+        Self { body, limits, pace: Pace::new(limits), received: 0 }
+    }
+
+    /// Returns the next bytes, or `None` at the end.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the body is too slow or breaks off.
+    pub(super) async fn next(&mut self) -> Result<Option<B::Data>, Rejection> {
+        loop {
+            let frame = poll_fn(|cx| self.body.as_mut().poll_frame(cx));
+            let Ok(frame) = timeout_at(self.pace.due, frame).await else {
+                self.pace.check(self.received, self.limits)?;
+                continue;
+            };
+            let Some(frame) = frame else { return Ok(None) };
+            let Ok(data) = frame.map_err(|_| broken())?.into_data() else { continue };
+            self.received = self.received.saturating_add(data.remaining());
+            return Ok(Some(data));
+        }
+    }
 }
 
 /// The pace that a body must keep. Each period of [`Limits::body_timeout`] that does not complete the body must bring
@@ -184,7 +219,7 @@ impl Pace {
     }
 }
 
-fn broken() -> Rejection {
+pub(super) fn broken() -> Rejection {
     let message = "The body broke off before it was complete.";
     Rejection::new(StatusCode::BAD_REQUEST, "incomplete_body", message)
 }

@@ -2,6 +2,7 @@ use http::Method;
 use percent_encoding::percent_decode_str;
 
 use super::rejection::ErrorFormat;
+use crate::Assistant;
 
 /// A route of the service, parsed from a request's path below the mount point.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,6 +20,9 @@ pub(super) enum Route {
     /// `None` for a name that is not UTF-8.
     Model(Option<String>),
     CopilotKit(CopilotKitRoute),
+    Files,
+    /// The id of a file, or another text.
+    File(String),
     /// No route; carries the error format of the paths around it.
     Unknown(ErrorFormat),
 }
@@ -56,6 +60,7 @@ impl Route {
             "/ag-ui" => return Self::AgUi,
             "/manifest.json" => return Self::Manifest,
             "/types.d.ts" => return Self::Types,
+            "/files" => return Self::Files,
             _ => {}
         }
         if let Some(rest) =
@@ -77,11 +82,26 @@ impl Route {
         if let Some(name) = path.strip_prefix("/object/").filter(|rest| !is_chat_route(rest)) {
             return Self::Object(Some(name.to_owned()));
         }
+        if let Some(id) = path.strip_prefix("/files/").filter(|rest| !is_chat_route(rest)) {
+            return Self::File(id.to_owned());
+        }
         let chat = path.strip_prefix('/').and_then(|rest| rest.split_once('/'));
         match chat.filter(|(chat_id, _)| !chat_id.is_empty()) {
             Some((_, "stream")) => Self::Stream,
             Some((chat_id, "stop")) => decoded(chat_id).map_or(Self::Unknown(ErrorFormat::Json), Self::Stop),
             _ => Self::Unknown(ErrorFormat::Json),
+        }
+    }
+
+    /// Turns a route of stored files into an unknown one if the assistant has no store.
+    pub(super) fn of_assistant(self, assistant: &Assistant) -> Self {
+        #[cfg(feature = "files")]
+        let has_files = assistant.library().is_some();
+        #[cfg(not(feature = "files"))]
+        let (has_files, _) = (false, assistant);
+        match self {
+            Self::Files | Self::File(_) if !has_files => Self::Unknown(ErrorFormat::Json),
+            route => route,
         }
     }
 
@@ -91,7 +111,7 @@ impl Route {
         const GET: &[Method] = &[Method::GET];
         const GET_OR_HEAD: &[Method] = &[Method::GET, Method::HEAD];
         match self {
-            Self::Manifest | Self::Types | Self::Models | Self::Model(_) => GET_OR_HEAD,
+            Self::Manifest | Self::Types | Self::Models | Self::Model(_) | Self::File(_) => GET_OR_HEAD,
             Self::CopilotKit(CopilotKitRoute::Info | CopilotKitRoute::Threads) => GET_OR_HEAD,
             Self::Stream => GET,
             Self::Unknown(_) => &[],
@@ -124,6 +144,8 @@ impl Route {
             Self::Models => "/v1/models",
             Self::Model(_) => "/v1/models/{model}",
             Self::CopilotKit(_) => "/copilotkit",
+            Self::Files => "/files",
+            Self::File(_) => "/files/{id}",
             Self::Unknown(_) => "",
         }
     }

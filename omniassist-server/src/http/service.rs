@@ -12,6 +12,8 @@ use serde_json::json;
 use tower_service::Service;
 
 use super::drain_body::DrainBody;
+#[cfg(feature = "files")]
+use super::files;
 use super::receive::is_json;
 use super::route::Route;
 use super::{
@@ -54,7 +56,7 @@ impl AssistantService {
         B: Body,
     {
         let (version, is_head) = (request.version(), request.method() == Method::HEAD);
-        let route = Route::parse(request.uri().path());
+        let route = Route::parse(request.uri().path()).of_assistant(&self.assistant);
         let format = route.error_format();
         // A client that waits for `100 Continue` has not sent its body, and the answer tells it not to.
         let awaits_continue = request.headers().contains_key(header::EXPECT);
@@ -135,6 +137,15 @@ impl AssistantService {
             Route::Models => Ok(openai::models(assistant)),
             Route::Model(name) => openai::model(assistant, name.as_deref()),
             Route::CopilotKit(route) => copilotkit::answer(assistant, route, request).await,
+            #[cfg(feature = "files")]
+            Route::Files => files::store(assistant, request).await,
+            #[cfg(feature = "files")]
+            Route::File(id) => {
+                let owner = request.extensions().get::<Principal>().cloned().unwrap_or_default();
+                files::serve(assistant, id, owner).await
+            }
+            #[cfg(not(feature = "files"))]
+            Route::Files | Route::File(_) => Err(Rejection::not_found()),
             Route::Unknown(_) => Err(Rejection::not_found()),
         }
     }

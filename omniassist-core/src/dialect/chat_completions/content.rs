@@ -3,7 +3,7 @@
 use crate::dialect::posted;
 use crate::message::body::Body;
 use crate::message::raw::{self, Raw, present, raw_record};
-use crate::message::{FilePart, Part};
+use crate::message::{FilePart, Part, stored_file_id};
 use crate::{Error, Limits, Result, Text};
 
 raw_record! {
@@ -88,7 +88,10 @@ fn image(body: Body<'_>, image: &FileFields<'_>) -> Result<Part> {
     let url = body.text(image.url, "url")?;
     let media_type = match data_type(&url) {
         Some(stated) if stated.starts_with("image/") => stated,
-        None if url.starts_with("https://") || url.starts_with("http://") => {
+        None if url.starts_with("https://")
+            || url.starts_with("http://")
+            || stored_file_id(&url).is_some() =>
+        {
             Text::from_static(by_ending(&url))
         }
         _ => {

@@ -1,0 +1,64 @@
+//! The stored files of an assistant's runs.
+
+use omniassist_core::event::RunErrorCode;
+use omniassist_core::message::Message;
+
+use super::setup::Setup;
+use crate::RunContext;
+
+#[cfg(not(feature = "files"))]
+impl Setup {
+    pub(super) async fn with_stored_files(
+        &self,
+        _run: &RunContext,
+    ) -> Result<Option<Vec<Message>>, RunErrorCode> {
+        Ok(None)
+    }
+}
+
+#[cfg(feature = "files")]
+mod enabled {
+    use std::sync::Arc;
+
+    use super::{Message, RunContext, RunErrorCode, Setup};
+    use crate::engine::{Assistant, AssistantBuilder};
+    use crate::files::{FileLimits, FileStore, Library};
+    use crate::one_line;
+
+    impl AssistantBuilder {
+        /// Sets the store of files, which opens `POST /files` and `GET /files/{id}`; see [`files`](crate::files).
+        /// Default: none, and no files are accepted.
+        pub fn files(mut self, store: impl FileStore) -> Self {
+            self.config.files.store = Some(Arc::new(store));
+            self
+        }
+
+        /// Sets the limits of stored files. Default: [`FileLimits::default`].
+        pub fn file_limits(mut self, limits: FileLimits) -> Self {
+            self.config.files.limits = limits;
+            self
+        }
+    }
+
+    impl Assistant {
+        /// Returns the stored files, if the assistant has a store.
+        pub(crate) fn library(&self) -> Option<&Arc<Library>> {
+            self.setup.files.as_ref()
+        }
+    }
+
+    impl Setup {
+        /// Returns the conversation of a run with the content of the stored files that it names.
+        pub(in crate::engine) async fn with_stored_files(
+            &self,
+            run: &RunContext,
+        ) -> Result<Option<Vec<Message>>, RunErrorCode> {
+            let Some(library) = &self.files else { return Ok(None) };
+            library.load(run.principal(), run.messages()).await.map_err(|error| {
+                let text = one_line::chain(&error);
+                tracing::warn!(run_id = run.run_id().as_str(), error = %text, "the run has no files");
+                if error.is_internal() { RunErrorCode::Internal } else { RunErrorCode::InvalidRequest }
+            })
+        }
+    }
+}

@@ -1,0 +1,43 @@
+use crate::one_line::is_hidden;
+
+/// Bytes of a file's name.
+const MAX_BYTES: usize = 255;
+
+/// Returns the name of a file as it is stored: without folders, control characters and marks that change the direction of
+/// text, and cut to 255 bytes. The end of a long name, which has the extension, stays.
+pub(super) fn clean(name: &str) -> Option<String> {
+    let name = name.rsplit(['/', '\\']).next().unwrap_or_default();
+    let name: String = name.chars().filter(|letter| !is_hidden(*letter)).collect();
+    let name = name.trim();
+    let start = (0..=name.len())
+        .find(|start| name.len() - start <= MAX_BYTES && name.is_char_boundary(*start))
+        .unwrap_or_default();
+    name.get(start..).filter(|name| !name.trim_matches('.').is_empty()).map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_lose_folders_controls_and_length() {
+        for (name, cleaned) in [
+            ("report.pdf", Some("report.pdf")),
+            ("../../etc/passwd", Some("passwd")),
+            ("C:\\Users\\ann\\a.txt", Some("a.txt")),
+            ("a\r\nSet-Cookie: x.txt", Some("aSet-Cookie: x.txt")),
+            ("photo\u{202e}gpj.exe", Some("photogpj.exe")),
+            ("..", None),
+            ("a/", None),
+            ("", None),
+        ] {
+            assert_eq!(clean(name).as_deref(), cleaned, "{name:?}");
+        }
+        for (letters, length) in [(251, 255), (252, 255)] {
+            let long = format!("{}.pdf", "a".repeat(letters));
+            let cleaned = clean(&long).unwrap();
+            assert_eq!((cleaned.len(), cleaned.ends_with("a.pdf")), (length, true));
+        }
+        assert_eq!(clean(&"é".repeat(200)).unwrap().len(), 254);
+    }
+}

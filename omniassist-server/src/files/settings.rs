@@ -1,0 +1,18 @@
+use std::sync::Arc;
+
+use super::{FileLimits, FileStore, Library};
+
+/// The settings of stored files, as a builder collects them.
+#[derive(Default)]
+pub(crate) struct FileSettings {
+    pub(crate) store: Option<Arc<dyn FileStore>>,
+    pub(crate) limits: FileLimits,
+}
+
+impl FileSettings {
+    /// Returns the files of the assistant, if it has a store.
+    pub(crate) fn library(&self) -> Option<Arc<Library>> {
+        let store = Arc::clone(self.store.as_ref()?);
+        Some(Arc::new(Library::new(store, self.limits.clone())))
+    }
+}

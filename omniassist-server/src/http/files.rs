@@ -1,0 +1,159 @@
+//! `POST /files` and `GET /files/{id}`.
+
+use std::fmt::Write as _;
+use std::pin::pin;
+
+use bytes::Buf;
+use http::request::Parts;
+use http::{HeaderMap, HeaderValue, Request, Response, StatusCode, header};
+use http_body::Body;
+use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+use serde_json::json;
+
+use super::file_body::FileBody;
+use super::protocol::query_value;
+use super::receive::{self, Paced};
+use super::{AssistantBody, MountPath, Rejection, multipart, reply};
+use crate::files::{
+    CHUNK_BYTES, FileError, FileId, FileInfo, FileKey, Kind, Library, StoredFile, Upload, essence, served,
+};
+use crate::{Assistant, Principal, one_line};
+
+/// The headers of a file beside its type and name. The sandbox keeps a browser that shows a file in spite of its
+/// disposition from running it.
+const HEADERS: [(header::HeaderName, &str); 4] = [
+    (header::CACHE_CONTROL, "private, no-store"),
+    (header::CONTENT_SECURITY_POLICY, "sandbox; default-src 'none'"),
+    (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    (header::ACCEPT_RANGES, "none"),
+];
+
+/// Answers `POST /files`.
+pub(super) async fn store<B: Body>(
+    assistant: &Assistant,
+    request: Request<B>,
+) -> Result<Response<AssistantBody>, Rejection> {
+    let library = assistant.library().ok_or_else(Rejection::not_found)?;
+    let (parts, body) = request.into_parts();
+    receive::require_no_coding(&parts.headers)?;
+    let principal = parts.extensions.get::<Principal>().cloned().unwrap_or_default();
+    let _place = library.admit(&principal)?;
+    let body = pin!(body);
+    let announced = body.size_hint().lower();
+    let body = Paced::new(body, assistant.limits());
+    let content_type = content_type(&parts.headers).unwrap_or_default();
+    let uploads = if multipart::is_form(content_type) {
+        multipart::receive(library, &principal, content_type, body).await?
+    } else {
+        vec![whole(library, &principal, &parts, body, announced).await?]
+    };
+    let mount = parts.extensions.get::<MountPath>();
+    let stored = finish(library, uploads).await?;
+    let stored: Vec<_> = stored.into_iter().map(|info| StoredFile::new(info, mount)).collect();
+    Ok(reply::json(StatusCode::CREATED, &json!({ "files": stored })))
+}
+
+/// Receives a file that is the whole body.
+async fn whole<B: Body>(
+    library: &std::sync::Arc<Library>,
+    principal: &Principal,
+    parts: &Parts,
+    mut body: Paced<'_, B>,
+    announced: u64,
+) -> Result<Upload, Rejection> {
+    let name = query_value(&parts.uri, "filename").map(|name| percent_decode_str(name).decode_utf8_lossy());
+    let stated = content_type(&parts.headers).and_then(essence);
+    let mut upload = library.begin(principal, name.as_deref(), stated, announced).await?;
+    while let Some(mut data) = body.next().await? {
+        while data.has_remaining() {
+            upload.write(data.copy_to_bytes(data.remaining().min(CHUNK_BYTES))).await?;
+        }
+    }
+    Ok(upload)
+}
+
+/// Completes all uploads of a request, or none.
+async fn finish(library: &Library, uploads: Vec<Upload>) -> Result<Vec<FileInfo>, FileError> {
+    let mut stored = Vec::new();
+    let mut keys: Vec<FileKey> = Vec::new();
+    for upload in uploads {
+        let key = upload.key().clone();
+        match upload.finish().await {
+            Ok(info) => stored.push(info),
+            Err(error) => {
+                for key in &keys {
+                    if let Err(error) = library.delete(key).await {
+                        tracing::error!(error = %one_line::chain(&error), "a file cannot be deleted");
+                    }
+                }
+                return Err(error);
+            }
+        }
+        keys.push(key);
+    }
+    Ok(stored)
+}
+
+fn content_type(headers: &HeaderMap) -> Option<&str> {
+    headers.get(header::CONTENT_TYPE)?.to_str().ok()
+}
+
+/// Answers `GET /files/{id}`. Every file that the principal cannot have is answered like a path without anything.
+pub(super) async fn serve(
+    assistant: &Assistant,
+    id: &str,
+    owner: Principal,
+) -> Result<Response<AssistantBody>, Rejection> {
+    let library = assistant.library().ok_or_else(Rejection::not_found)?;
+    let key = FileKey { owner, id: FileId::parse(id).ok_or_else(Rejection::not_found)? };
+    let info = library.find(&key).await?.ok_or_else(Rejection::not_found)?;
+    let content = library.read(&key).await?;
+    let mut response = Response::new(AssistantBody::file(FileBody::new(content, info.size)));
+    let headers = response.headers_mut();
+    headers.extend(HEADERS.map(|(name, value)| (name, HeaderValue::from_static(value))));
+    let media_type = HeaderValue::try_from(served(&info.media_type));
+    headers.extend(media_type.map(|value| (header::CONTENT_TYPE, value)));
+    let disposition = HeaderValue::try_from(disposition(info.name.as_deref()));
+    headers.extend(disposition.map(|value| (header::CONTENT_DISPOSITION, value)));
+    Ok(response)
+}
+
+/// Returns the disposition of a file: always an attachment. The name is escaped as in RFC 8187, so that it cannot end the
+/// value.
+fn disposition(name: Option<&str>) -> String {
+    let mut disposition = "attachment".to_owned();
+    if let Some(name) = name {
+        let _ = write!(disposition, "; filename*=UTF-8''{}", utf8_percent_encode(name, NON_ALPHANUMERIC));
+    }
+    disposition
+}
+
+impl From<FileError> for Rejection {
+    fn from(error: FileError) -> Self {
+        let (status, code) = match error.kind() {
+            Kind::TooLarge(_) => (StatusCode::PAYLOAD_TOO_LARGE, "file_too_large"),
+            Kind::Empty => (StatusCode::BAD_REQUEST, "empty_file"),
+            Kind::Type(_) => (StatusCode::UNSUPPORTED_MEDIA_TYPE, "file_type_not_allowed"),
+            Kind::Quota(..) => (StatusCode::FORBIDDEN, "file_quota_exceeded"),
+            Kind::TooManyUploads(_) => (StatusCode::TOO_MANY_REQUESTS, "too_many_uploads"),
+            Kind::Overloaded => (StatusCode::SERVICE_UNAVAILABLE, "overloaded"),
+            Kind::Off => return Self::not_found(),
+            Kind::Store => {
+                tracing::error!(error = %one_line::chain(&error), "the store of files failed");
+                (StatusCode::SERVICE_UNAVAILABLE, "files_unavailable")
+            }
+        };
+        let limit = |value: u64| usize::try_from(value).unwrap_or(usize::MAX);
+        let rejection = Self::new(status, code, error.to_string());
+        match error.kind() {
+            Kind::TooLarge(most) => rejection.with_limit("max_file_bytes", limit(*most)),
+            Kind::Type(media_type) => rejection.with_detail("found", media_type.as_str()),
+            Kind::Quota(name, most) => rejection.with_limit(name, limit(*most)),
+            Kind::TooManyUploads(most) => {
+                rejection.with_limit("max_uploads_per_principal", *most).with_retry_after(receive::RETRY_OWN)
+            }
+            Kind::Overloaded | Kind::Store => rejection.with_retry_after(receive::RETRY_ANY),
+            Kind::Empty | Kind::Off => rejection,
+        }
+    }
+}

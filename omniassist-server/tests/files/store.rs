@@ -1,0 +1,127 @@
+//! A store in memory that counts.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+
+use bytes::Bytes;
+use futures_util::stream;
+use omniassist_server::Principal;
+use omniassist_server::files::{
+    FileContent, FileFuture, FileInfo, FileKey, FileStore, FileUsage, FileWriter,
+};
+
+#[derive(Default)]
+pub(super) struct Inner {
+    pub(super) files: HashMap<FileKey, (FileInfo, Vec<Bytes>)>,
+    /// The lengths of all chunks that were written.
+    pub(super) chunks: Vec<usize>,
+    /// The number of writers that exist.
+    pub(super) open: usize,
+    /// Keep no content, for large uploads.
+    pub(super) discards: bool,
+    /// Every method fails.
+    pub(super) fails: bool,
+}
+
+/// A store in memory. Clones share the files.
+#[derive(Clone, Default)]
+pub(super) struct Memory(pub(super) Arc<Mutex<Inner>>);
+
+struct Writer {
+    store: Memory,
+    key: FileKey,
+    chunks: Vec<Bytes>,
+}
+
+impl Memory {
+    fn check(&self) -> Result<(), &'static str> {
+        if self.0.lock().unwrap().fails { Err("the disk of store-secret is on fire") } else { Ok(()) }
+    }
+
+    /// The number of complete files.
+    pub(super) fn len(&self) -> usize {
+        self.0.lock().unwrap().files.len()
+    }
+
+    /// Expires all files.
+    pub(super) fn expire(&self) {
+        for (info, _) in self.0.lock().unwrap().files.values_mut() {
+            info.expires_ms = Some(1);
+        }
+    }
+}
+
+impl FileStore for Memory {
+    fn create<'a>(&'a self, key: &'a FileKey) -> FileFuture<'a, Box<dyn FileWriter>> {
+        Box::pin(async move {
+            self.check()?;
+            self.0.lock().unwrap().open += 1;
+            let writer = Writer { store: self.clone(), key: key.clone(), chunks: Vec::new() };
+            Ok(Box::new(writer) as Box<dyn FileWriter>)
+        })
+    }
+
+    fn find<'a>(&'a self, key: &'a FileKey) -> FileFuture<'a, Option<FileInfo>> {
+        Box::pin(async move {
+            self.check()?;
+            Ok(self.0.lock().unwrap().files.get(key).map(|file| file.0.clone()))
+        })
+    }
+
+    fn read<'a>(&'a self, key: &'a FileKey) -> FileFuture<'a, FileContent> {
+        Box::pin(async move {
+            let chunks = self.0.lock().unwrap().files.get(key).map(|file| file.1.clone());
+            let chunks = chunks.ok_or("no such file")?;
+            Ok(Box::pin(stream::iter(chunks.into_iter().map(Ok))) as FileContent)
+        })
+    }
+
+    fn delete<'a>(&'a self, key: &'a FileKey) -> FileFuture<'a, ()> {
+        Box::pin(async move {
+            self.0.lock().unwrap().files.remove(key);
+            Ok(())
+        })
+    }
+
+    fn usage<'a>(&'a self, owner: &'a Principal) -> FileFuture<'a, FileUsage> {
+        Box::pin(async move {
+            self.check()?;
+            let mut usage = FileUsage::default();
+            for (key, (info, _)) in &self.0.lock().unwrap().files {
+                if key.owner == *owner && info.expires_ms != Some(1) {
+                    usage.add(info);
+                }
+            }
+            // A store takes time, in which other uploads go on.
+            tokio::task::yield_now().await;
+            Ok(usage)
+        })
+    }
+}
+
+impl FileWriter for Writer {
+    fn write(&mut self, chunk: Bytes) -> FileFuture<'_, ()> {
+        Box::pin(async move {
+            let mut inner = self.store.0.lock().unwrap();
+            inner.chunks.push(chunk.len());
+            if !inner.discards {
+                self.chunks.push(chunk);
+            }
+            Ok(())
+        })
+    }
+
+    fn finish(mut self: Box<Self>, info: FileInfo) -> FileFuture<'static, ()> {
+        Box::pin(async move {
+            let chunks = std::mem::take(&mut self.chunks);
+            self.store.0.lock().unwrap().files.insert(self.key.clone(), (info, chunks));
+            Ok(())
+        })
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        self.store.0.lock().unwrap().open -= 1;
+    }
+}

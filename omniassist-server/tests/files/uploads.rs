@@ -1,0 +1,193 @@
+//! Raw uploads.
+
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use http::{Request, header};
+use http_body::{Body, Frame};
+use omniassist_server::http::MountPath;
+use omniassist_server::{Assistant, Principal};
+use serde_json::json;
+
+use super::store::Memory;
+use super::{Answer, PDF, PNG, builder, get, request, serve, upload, upload_as};
+
+#[tokio::test]
+async fn an_upload_is_answered_with_a_file_part_and_served_again() {
+    let service = serve(builder(Memory::default()).1);
+    let answer = upload(&service, "/files?filename=Q3%20chart.png", "image/png", PNG).await;
+    let file = answer.file();
+    let id = file["id"].as_str().unwrap();
+    assert!(id.starts_with("file_") && id.len() == 37, "{id}");
+    let mut expected = json!({
+        "type": "file", "id": id, "url": format!("/files/{id}"), "mediaType": "image/png",
+        "filename": "Q3 chart.png", "size": PNG.len(),
+    });
+    expected["expiresAt"] = file["expiresAt"].clone();
+    assert!(file["expiresAt"].is_u64());
+    assert_eq!(file, expected);
+
+    let content = get(&service, "ann", &format!("/files/{id}")).await;
+    assert_eq!((content.status, &content.body[..]), (200, PNG));
+    assert_eq!(content.header("content-type"), "image/png");
+}
+
+#[tokio::test]
+async fn the_url_begins_with_the_path_of_the_mount_point() {
+    let service = serve(builder(Memory::default()).1);
+    for (mount, begins) in
+        [("/assistant/", "/assistant/files/"), ("https://a.example/b", "https://a.example/b/files/")]
+    {
+        let mut request = request("ann", "POST", "/files", PNG);
+        request.extensions_mut().insert(MountPath::new(mount));
+        let file = Answer::of(service.handle(request).await).await.file();
+        assert!(file["url"].as_str().unwrap().starts_with(begins), "{file}");
+    }
+}
+
+#[tokio::test]
+async fn the_media_type_comes_from_the_content() {
+    let (_, builder) = builder(Memory::default());
+    let mut limits = omniassist_server::files::FileLimits::default();
+    limits.media_types = vec!["*/*".to_owned()];
+    let service = serve(builder.file_limits(limits));
+    let html = b"<html><script>alert(1)</script>";
+    let svg = b"<svg xmlns='http://www.w3.org/2000/svg'><script>alert(1)</script></svg>";
+    let cases: [(&str, &str, &[u8], &str); 14] = [
+        ("a.html", "text/html", PNG, "image/png"),
+        ("a.png", "image/png", html, "text/html"),
+        ("a.png", "image/png", svg, "image/svg+xml"),
+        ("a", "image/png", b"MZ\x90\0\x03\0\0\0\x04\0\0\0", "application/vnd.microsoft.portable-executable"),
+        ("a.pdf", "application/pdf", b"\0\x01\x02\x03", "application/octet-stream"),
+        ("a.pdf", "application/pdf", b"just text", "text/plain"),
+        ("a.pdf", "text/plain", PDF, "application/pdf"),
+        ("a.md", "", b"# Title", "text/markdown"),
+        ("a.csv", "text/plain", b"a,b\n1,2\n", "text/csv"),
+        ("a", "application/json", b"{}", "application/json"),
+        ("a.txt", "", b"BMW is no bitmap", "text/plain"),
+        ("a.txt", "text/plain", html, "text/plain"),
+        ("a.js", "text/javascript", b"alert(1)", "text/javascript"),
+        ("a", "not a type", "größer".as_bytes(), "text/plain"),
+    ];
+    for (name, stated, content, found) in cases {
+        let answer = upload(&service, &format!("/files?filename={name}"), stated, content).await;
+        assert_eq!(answer.file()["mediaType"], found, "{name} {stated}");
+    }
+}
+
+/// A body that makes its chunks when it is polled, and counts them.
+struct Counting {
+    left: usize,
+    made: Arc<AtomicUsize>,
+}
+
+const PIECE: usize = 300_000;
+
+impl Body for Counting {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        if self.left == 0 {
+            return Poll::Ready(None);
+        }
+        let mut piece = vec![b' '; PIECE.min(self.left)];
+        if self.made.fetch_add(piece.len(), Ordering::Relaxed) == 0 {
+            piece[..PDF.len()].copy_from_slice(PDF);
+        }
+        self.left -= piece.len();
+        Poll::Ready(Some(Ok(Frame::data(piece.into()))))
+    }
+}
+
+#[tokio::test]
+async fn a_large_upload_reaches_the_store_in_chunks_of_64_kib_while_it_arrives() {
+    let store = Memory::default();
+    store.0.lock().unwrap().discards = true;
+    let service = serve(builder(store.clone()).1);
+    let made = Arc::new(AtomicUsize::new(0));
+    let size = 50 << 20;
+    let body = Counting { left: size, made: Arc::clone(&made) };
+    let mut request = Request::post("/files").body(body).unwrap();
+    request.extensions_mut().insert(Principal::new("ann"));
+    let answer = Answer::of(service.handle(request).await).await;
+    assert_eq!(answer.file()["size"], size);
+    let chunks = store.0.lock().unwrap().chunks.clone();
+    assert_eq!(chunks.iter().sum::<usize>(), size);
+    assert!(chunks.iter().all(|chunk| *chunk <= 64 * 1024), "{:?}", chunks.iter().max());
+}
+
+#[tokio::test]
+async fn a_refused_type_is_refused_while_it_arrives_and_leaves_nothing() {
+    let store = Memory::default();
+    let service = serve(builder(store.clone()).1);
+    let made = Arc::new(AtomicUsize::new(0));
+    let body = Counting { left: 40 << 20, made: Arc::clone(&made) };
+    // The first piece says PDF, which this assistant does not take.
+    let mut limits = omniassist_server::files::FileLimits::default();
+    limits.media_types = vec!["image/*".to_owned()];
+    let images = serve(builder(store.clone()).1.file_limits(limits));
+    let mut request = Request::post("/files").header(header::EXPECT, "100-continue").body(body).unwrap();
+    request.extensions_mut().insert(Principal::new("ann"));
+    let answer = Answer::of(images.handle(request).await).await;
+    assert_eq!(answer.error(), (415, "file_type_not_allowed".to_owned()));
+    assert_eq!(answer.json()["error"]["found"], "application/pdf");
+    assert_eq!(made.load(Ordering::Relaxed), PIECE);
+
+    let active = upload(&service, "/files", "text/html", b"<html>").await;
+    assert_eq!(active.error(), (415, "file_type_not_allowed".to_owned()));
+    assert_eq!((store.len(), store.0.lock().unwrap().open), (0, 0));
+}
+
+#[tokio::test]
+async fn an_upload_needs_a_principal_before_its_body_is_read() {
+    let service = serve(builder(Memory::default()).1);
+    let made = Arc::new(AtomicUsize::new(0));
+    let body = Counting { left: 1 << 20, made: Arc::clone(&made) };
+    let request = Request::post("/files").header(header::EXPECT, "100-continue").body(body).unwrap();
+    let answer = Answer::of(service.handle(request).await).await;
+    assert_eq!(answer.error(), (401, "unauthenticated".to_owned()));
+    assert_eq!(made.load(Ordering::Relaxed), 0);
+
+    let mut foreign = super::request("ann", "POST", "/files", PNG);
+    foreign.headers_mut().insert("sec-fetch-site", "cross-site".parse().unwrap());
+    let answer = Answer::of(service.handle(foreign).await).await;
+    assert_eq!(answer.error(), (403, "origin_not_allowed".to_owned()));
+}
+
+#[tokio::test]
+async fn without_a_store_the_routes_do_not_exist() {
+    let model = omniassist_server::testing::ScriptedProvider::new();
+    let service = serve(Assistant::builder(model));
+    let unknown = get(&service, "ann", "/nothing-here").await;
+    for (method, path) in
+        [("POST", "/files"), ("GET", "/files"), ("GET", "/files/file_0"), ("DELETE", "/files/file_0")]
+    {
+        let answer = Answer::of(service.handle(request("ann", method, path, "")).await).await;
+        assert_eq!((answer.status, &answer.body, &answer.headers), (404, &unknown.body, &unknown.headers));
+    }
+    let with_store = serve(builder(Memory::default()).1);
+    let answer = Answer::of(with_store.handle(request("ann", "GET", "/files", "")).await).await;
+    assert_eq!((answer.status, answer.header("allow")), (405, "POST"));
+}
+
+#[tokio::test]
+async fn a_store_that_fails_is_answered_503_and_its_error_stays_inside() {
+    let store = Memory::default();
+    let service = serve(builder(store.clone()).1);
+    let file = upload(&service, "/files", "image/png", PNG).await.file();
+    store.0.lock().unwrap().fails = true;
+    let up = upload_as(&service, "ann", "/files", "image/png", PNG).await;
+    let down = get(&service, "ann", file["url"].as_str().unwrap()).await;
+    for answer in [up, down] {
+        assert_eq!(answer.error(), (503, "files_unavailable".to_owned()));
+        assert!(!String::from_utf8_lossy(&answer.body).contains("store-secret"));
+    }
+}
