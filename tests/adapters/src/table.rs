@@ -4,8 +4,8 @@ use std::future::Future;
 use std::pin::Pin;
 
 use crate::cases::{
-    access, connections, errors, host_data, keep_alive, leaving, limits, order, paths, readers, routes,
-    shutdown,
+    access, connections, errors, files, host_data, keep_alive, leaving, limits, order, paths, readers,
+    routes, shutdown,
 };
 use crate::transport::Transport;
 
@@ -51,6 +51,11 @@ cases! {
         head_has_the_headers_of_get_and_no_body,
         methods_that_are_not_allowed,
         paths_that_are_not_there,
+    }
+    files::{
+        an_upload_is_served_to_its_principal_only,
+        a_large_upload_is_streamed_in_both_directions,
+        a_form_of_files_is_stored,
     }
     limits::{
         body_of_announced_length,

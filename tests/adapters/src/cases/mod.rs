@@ -3,6 +3,7 @@
 pub(crate) mod access;
 pub(crate) mod connections;
 pub(crate) mod errors;
+pub(crate) mod files;
 pub(crate) mod host_data;
 pub(crate) mod keep_alive;
 pub(crate) mod leaving;
