@@ -1,17 +1,25 @@
 //! The assistant: what it may do for the user who is signed in.
 
+use omniassist_axum::audit::JsonLinesFile;
 use omniassist_axum::{Args, Assistant, Extension, Json, LlmProvider, RunContext, State, Tool, ToolError};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tasks::{Task, Tasks, User};
 
-pub(crate) fn assistant(model: impl LlmProvider, tasks: Tasks) -> omniassist_axum::Result<Assistant> {
-    Assistant::builder(model)
+pub(crate) fn assistant(
+    model: impl LlmProvider,
+    tasks: Tasks,
+    audit: Option<JsonLinesFile>,
+) -> omniassist_axum::Result<Assistant> {
+    let builder = Assistant::builder(model)
         .system_prompt(|run: &RunContext| format!("You keep the tasks of {}.", run.principal()))
         .state(tasks)
         .tool(Tool::new("list_tasks", "List the user's tasks", list_tasks))
-        .tool(Tool::new("add_task", "Add a task to the user's list", add_task))
-        .build()
+        .tool(Tool::new("add_task", "Add a task to the user's list", add_task));
+    match audit {
+        Some(file) => builder.audit(file).build(),
+        None => builder.build(),
+    }
 }
 
 #[derive(Deserialize, JsonSchema)]

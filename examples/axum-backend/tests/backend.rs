@@ -13,6 +13,6 @@ fn it_speaks_http2() {
 }
 
 #[test]
-fn every_client_of_a_stopped_backend_gets_an_error() {
-    omniassist_backend_suite::tells_every_client(BINARY);
+fn every_client_of_a_stopped_backend_gets_an_error_and_every_answer_has_its_audit_records() {
+    omniassist_backend_suite::tells_every_client_and_the_audit_file(BINARY);
 }

@@ -1,4 +1,5 @@
 use std::net::SocketAddr;
+use std::path::Path;
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
@@ -14,7 +15,19 @@ pub(crate) struct Backend {
 impl Backend {
     /// Starts it with these users, written `ann=token,bo=another`.
     pub(crate) async fn start(binary: &str, provider: &str, users: &str, deadline: Duration) -> Self {
+        Self::start_with(binary, provider, users, deadline, None).await
+    }
+
+    /// Starts it with a file for its audit log.
+    pub(crate) async fn start_with(
+        binary: &str,
+        provider: &str,
+        users: &str,
+        deadline: Duration,
+        audit: Option<&Path>,
+    ) -> Self {
         let mut child = Command::new("sh")
+            .envs(audit.map(|path| ("AUDIT_FILE", path)))
             // It has two sockets for each stream too, and may raise its limit by itself.
             .args(["-c", "ulimit -n 4096 2>/dev/null; exec \"$0\"", binary])
             .env("LISTEN", "127.0.0.1:0")

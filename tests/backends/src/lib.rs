@@ -21,7 +21,7 @@ mod shutdown;
 use std::time::Duration;
 
 pub use behaviour::{behaves, holds_nothing_back, speaks_http2};
-pub use shutdown::tells_every_client;
+pub use shutdown::{tells_every_client, tells_every_client_and_the_audit_file};
 
 /// For everything that is not measured.
 const PATIENCE: Duration = Duration::from_secs(120);

@@ -1,9 +1,13 @@
 //! Being told to stop, while hundreds of answers are under way.
 
+use std::cell::Cell;
+use std::env::temp_dir;
 use std::fs;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use omniassist_server::testing::{FakeProvider, Reply, responses_sse};
+use serde_json::Value;
 use tokio::time::timeout;
 
 use crate::backend::Backend;
@@ -25,10 +29,30 @@ const SLACK: Duration = Duration::from_secs(20);
 ///
 /// Where that is not so.
 pub fn tells_every_client(binary: &str) {
-    crate::in_time(stop(binary));
+    crate::in_time(async {
+        stop(binary, None).await;
+    });
 }
 
-async fn stop(binary: &str) {
+/// Does the same with a backend that writes an audit log, and sees that the file has two lines for each answer.
+///
+/// # Panics
+///
+/// Where that is not so.
+pub fn tells_every_client_and_the_audit_file(binary: &str) {
+    let path = temp_dir().join(format!("omniassist-backend-{}.jsonl", std::process::id()));
+    let streams = Cell::new(0);
+    crate::in_time(async { streams.set(stop(binary, Some(&path)).await) });
+    let text = fs::read_to_string(&path).unwrap();
+    let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    fs::remove_file(&path).unwrap();
+    let count = |key: &str, value: &str| lines.iter().filter(|line| line[key] == value).count();
+    assert_eq!(count("action", "run_started"), streams.get());
+    assert_eq!(count("outcome", "server_shutdown"), streams.get());
+    assert_eq!(lines.len(), 2 * streams.get());
+}
+
+async fn stop(binary: &str, audit: Option<&Path>) -> usize {
     let streams = affordable();
     assert!(streams >= LEAST, "only {streams} streams fit into the limit of open files");
     let provider = FakeProvider::start().await.unwrap();
@@ -38,7 +62,8 @@ async fn stop(binary: &str) {
 
     // A user for each stream, since one user may have few.
     let users: Vec<String> = (0..streams).map(|number| format!("user{number}={}", token(number))).collect();
-    let mut backend = Backend::start(binary, &provider.base_url(), &users.join(","), DEADLINE).await;
+    let users = users.join(",");
+    let mut backend = Backend::start_with(binary, &provider.base_url(), &users, DEADLINE, audit).await;
     let mut clients = Vec::new();
     for number in 0..streams {
         clients.push(Client::ask(&backend, number).await);
@@ -59,6 +84,7 @@ async fn stop(binary: &str) {
         assert!(end.ends_with("data: [DONE]\n\n\r\n0\r\n\r\n"), "the response is complete: {end}");
     }
     assert!(told.elapsed() >= DEADLINE, "the answers had their time");
+    streams
 }
 
 /// As many as this process may have, at two sockets each.
