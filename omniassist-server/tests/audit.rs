@@ -11,9 +11,10 @@ use omniassist_server::audit::{
     AuditAction, AuditEvent, AuditFuture, AuditLog, AuditSink, JsonLinesFile, TracingSink, WhenSlow,
 };
 use omniassist_server::core::message::Message;
-use omniassist_server::core::{Error, JsonText, Limits, RunRequest};
+use omniassist_server::core::{Error, ErrorCode, JsonText, Limits, RunRequest};
 use omniassist_server::observe::{Observe, RunInfo, RunReport};
 use omniassist_server::testing::{ScriptedProvider, Turn, call, text};
+use omniassist_server::throttle::RunAttempt;
 use omniassist_server::tool::{Approval, ApprovalDecision};
 use omniassist_server::{Assistant, Price, Prices, Principal, Tool, ToolError};
 use serde_json::{Value, json};
@@ -274,6 +275,43 @@ async fn records_over_the_capacity_are_dropped_and_counted() {
         assert_eq!(records.last().unwrap()["action"], last);
         assert_eq!(records.len(), 4, "{records:?}");
     }
+}
+
+/// A sink that never accepts a record.
+struct Silent;
+
+impl AuditSink for Silent {
+    fn record<'a>(&'a self, _: &'a [AuditEvent]) -> AuditFuture<'a> {
+        Box::pin(std::future::pending())
+    }
+}
+
+#[tokio::test]
+async fn a_log_with_10_000_waiting_records_takes_no_further_runs() {
+    let log = AuditLog::new(Silent);
+    let assistant = Assistant::builder(ScriptedProvider::new().otherwise(|_| text("Hello")))
+        .rate_limit(
+            |attempt: &RunAttempt<'_>| {
+                if attempt.principal().id() == "ada" { Ok(()) } else { Err(Duration::from_secs(1)) }
+            },
+        )
+        .audit(log.clone())
+        .build()
+        .unwrap();
+    let begin = |user: &str| {
+        let mut extensions = Extensions::new();
+        extensions.insert(Principal::new(user));
+        assistant.try_run(RunRequest::prompt("go"), extensions)
+    };
+    for _ in 0..9_999 {
+        assert_eq!(begin("bob").unwrap_err().code(), ErrorCode::RateLimited);
+    }
+    let run = begin("ada").unwrap();
+    let refused = begin("ada").unwrap_err();
+    assert_eq!((refused.code(), log.dropped()), (ErrorCode::Overloaded, 1));
+    assert!(refused.is_unavailable() && refused.retry_after().is_some());
+    drop(run);
+    assert_eq!(log.dropped(), 1, "the end of a run is never dropped");
 }
 
 struct Folder(PathBuf);

@@ -12,7 +12,8 @@ use crate::Principal;
 #[non_exhaustive]
 pub enum WhenSlow {
     /// Runs and tools wait. A run calls no model and a tool does not run before its record is accepted. The run's deadline
-    /// and the tool's timeout include that time. Refused runs are recorded without waiting.
+    /// and the tool's timeout include that time. While 10,000 records wait, clients' runs are refused with 503 `overloaded`,
+    /// and the records of these refusals are dropped and [counted](AuditLog::dropped).
     #[default]
     Wait,
     /// Nothing waits. While this many records wait for the sink, further ones are dropped and [counted](AuditLog::dropped).
@@ -21,6 +22,9 @@ pub enum WhenSlow {
         capacity: usize,
     },
 }
+
+/// The number of waiting records at which a log that waits takes no further runs.
+const FULL: usize = 10_000;
 
 /// An audit log for an assistant; see [`audit`](crate::audit). A clone is another handle to the same log, and several
 /// assistants can share one.
@@ -52,7 +56,7 @@ impl AuditLog {
         self
     }
 
-    /// Returns the number of records that were dropped. It is 0 with [`WhenSlow::Wait`].
+    /// Returns the number of records that were dropped. With [`WhenSlow::Wait`], these are refusals only.
     #[must_use]
     pub fn dropped(&self) -> u64 {
         self.queue.dropped()
@@ -73,15 +77,21 @@ impl AuditLog {
         action: AuditAction,
     ) -> Ticket {
         let event = AuditEvent::new(principal.clone(), chat_id.cloned(), run_id.cloned(), action);
-        let capacity = match self.when_slow {
-            WhenSlow::Wait => usize::MAX,
-            WhenSlow::Drop { capacity } => capacity,
+        let capacity = match (self.when_slow, &event.action) {
+            (WhenSlow::Wait, AuditAction::RunRefused { .. }) => FULL,
+            (WhenSlow::Wait, _) => usize::MAX,
+            (WhenSlow::Drop { capacity }, _) => capacity,
         };
         let number = self.queue.push(event, capacity);
         match self.when_slow {
             WhenSlow::Wait => Ticket::new(&self.queue, number),
             WhenSlow::Drop { .. } => Ticket::accepted_already(),
         }
+    }
+
+    /// Returns `true` if no further run may begin, because its records would have to wait.
+    pub(crate) fn is_full(&self) -> bool {
+        self.when_slow == WhenSlow::Wait && self.queue.len() >= FULL
     }
 
     pub(crate) fn call(&self, call_id: &Text, tool: &Text, arguments: &JsonText) -> AuditedCall {

@@ -7,7 +7,7 @@
 //!
 //! | [`WhenSlow`] | A sink that is slow, or fails |
 //! |---|---|
-//! | `Wait` (default) | Runs and tools wait: none begins before its record is accepted. No record is lost. |
+//! | `Wait` (default) | Runs and tools wait: none begins before its record is accepted. No record of them is lost. |
 //! | `Drop` | Nothing waits. Beyond a number of waiting records, further ones are dropped and counted. |
 //!
 //! Records wait in memory until the sink has accepted them. [`Assistant::drain`](crate::Assistant::drain) waits for that,

@@ -64,6 +64,11 @@ impl Queue {
         waiting.pushed
     }
 
+    /// Returns the number of records that wait.
+    pub(super) fn len(&self) -> usize {
+        lock(&self.waiting).events.len()
+    }
+
     pub(super) fn dropped(&self) -> u64 {
         lock(&self.waiting).dropped
     }

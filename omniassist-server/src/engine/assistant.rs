@@ -11,12 +11,14 @@ use uuid::Uuid;
 
 use super::client_queue::ClientQueue;
 use super::driver::Driver;
+use super::end::RETRY_ELSEWHERE;
 use super::live::{ChatKey, LiveRuns, Post, Wanted};
 use super::meter::Meter;
 use super::preparation::{Preparation, prepare};
 use super::run::Run;
 use super::setup::Setup;
 use super::verification;
+use crate::audit::AuditLog;
 use crate::http_options::HttpOptions;
 use crate::seal::Sealer;
 use crate::throttle::{self, RunAttempt};
@@ -171,6 +173,9 @@ impl Assistant {
             digest: post_digest(&request),
         });
         let wanted = Wanted { principal: principal.clone(), post, when_busy: setup.config.when_busy };
+        if setup.config.audit.as_ref().is_some_and(AuditLog::is_full) {
+            return Err(omniassist_core::Error::overloaded(RETRY_ELSEWHERE));
+        }
         let admitted = self.live.admit(wanted, &setup.config.limits)?;
         let attempt = RunAttempt::new(principal, &request, &extensions);
         for limit in &setup.config.rate_limits {
