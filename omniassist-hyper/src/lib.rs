@@ -97,7 +97,8 @@
 //! [current user](guide#the-current-user-in-the-system-prompt) in the system prompt (`RunContext::extensions`), the
 //! [progress](guide#progress-of-a-tool) of a tool (`ToolContext::progress`), the
 //! [question](guide#the-question-of-an-approval) of an approval (`?ai-sdk=7`), [errors](guide#errors-in-a-page) in a page
-//! (`error.message` is JSON), and [CORS preflights](guide#middleware-around-the-assistant).
+//! (`error.message` is JSON), and [CORS preflights](guide#middleware-around-the-assistant). With the cargo feature `files`,
+//! users [attach files](guide#files).
 //!
 //! # Application data in tools
 //!

@@ -89,6 +89,22 @@
 //!
 //! [`http`](crate::http) lists the codes.
 //!
+//! # Files
+//!
+//! With the cargo feature `files` and `AssistantBuilder::files`, a page uploads files before it sends a message. Each entry
+//! of the answer is a `FileUIPart`:
+//!
+//! ```js
+//! const body = new FormData();
+//! for (const file of input.files) body.append('file', file);
+//! const answer = await fetch('/assistant/files', { method: 'POST', body });
+//! if (!answer.ok) throw new Error((await answer.json()).error.message);
+//! const { files } = await answer.json();
+//! chat.sendMessage({ text: 'What does the chart show?', files });
+//! ```
+//!
+//! The module `files` explains the store, the limits, and the form in which each provider gets a file.
+//!
 //! # Middleware around the assistant
 //!
 //! The assistant answers CORS preflights itself, before it authenticates. Browsers send preflights (`OPTIONS`) without
