@@ -105,6 +105,11 @@ impl RunContext {
         }
     }
 
+    /// Creates the context of a caller: its principal and extensions, and nothing of a conversation.
+    pub(crate) fn of_caller(extensions: Extensions) -> Self {
+        Self::new(Text::new(), &RunRequest::default(), extensions, Vec::new())
+    }
+
     /// Connects the context to the client of its run.
     pub(crate) fn with_client(mut self, events: Arc<dyn ClientEvents>, max_data_bytes: usize) -> Self {
         if let Some(inner) = Arc::get_mut(&mut self.inner) {

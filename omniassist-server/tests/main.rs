@@ -49,6 +49,7 @@ mod on_finish;
 mod openai;
 mod openai_endpoint;
 mod plain_routes;
+mod plan;
 #[cfg(all(feature = "anthropic", feature = "gemini", feature = "openai"))]
 mod provider_items;
 mod rate;

@@ -256,6 +256,9 @@ pub enum RunErrorCode {
     ServerShutdown,
     /// The principal has used the tokens that it may use for now.
     TokenBudgetExceeded,
+    /// The host refused the run, for the reason that this code of its own names. It is not read back.
+    #[serde(untagged, skip_deserializing)]
+    Refused(#[serde(skip_deserializing)] &'static str),
 }
 
 impl RunErrorCode {
@@ -277,6 +280,7 @@ impl RunErrorCode {
             Self::Internal => "internal",
             Self::ServerShutdown => "server_shutdown",
             Self::TokenBudgetExceeded => "token_budget_exceeded",
+            Self::Refused(code) => code,
         }
     }
 
@@ -300,6 +304,7 @@ impl RunErrorCode {
             Self::LimitExceeded => "The answer passed a size limit.",
             Self::InvalidRequest => "The request is not acceptable.",
             Self::Internal => "An internal error occurred.",
+            Self::Refused(_) => "The request was refused.",
             Self::ServerShutdown => {
                 "The server was restarted before the answer was complete. Please send your message again."
             }

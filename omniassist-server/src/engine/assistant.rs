@@ -6,7 +6,7 @@ use http::Extensions;
 use omniassist_core::event::RunErrorCode;
 use omniassist_core::message::{Message, Role};
 use omniassist_core::run::{DueApproval, RunConfig, due_approvals};
-use omniassist_core::{ContextMessage, Limits, ModelOptions, RunRequest, Text};
+use omniassist_core::{ContextMessage, Limits, ModelOptions, RunRequest, Text, ToolChoice};
 use uuid::Uuid;
 
 use super::client_queue::ClientQueue;
@@ -14,6 +14,7 @@ use super::driver::Driver;
 use super::end::RETRY_ELSEWHERE;
 use super::live::{ChatKey, LiveRuns, Post, Wanted};
 use super::meter::Meter;
+use super::plan::{Call, Planning};
 use super::preparation::{Preparation, prepare};
 use super::run::Run;
 use super::setup::Setup;
@@ -58,6 +59,13 @@ impl Assistant {
     #[must_use]
     pub fn tools(&self) -> &Tools {
         &self.setup.tools
+    }
+
+    /// Returns the tools that the sender of a request with these extensions [sees](crate::Tool::visible_to). A
+    /// [`prepare`](super::AssistantBuilder::prepare) function may hide more of them from a run.
+    #[must_use]
+    pub fn visible_tools(&self, extensions: &Extensions) -> ToolSnapshot {
+        self.setup.tools.snapshot().visible_to(|| RunContext::of_caller(extensions.clone()))
     }
 
     /// Returns the limits.
@@ -115,12 +123,12 @@ impl Assistant {
     /// Must be called, and the run polled, within a tokio runtime.
     pub fn run(&self, request: RunRequest) -> Run {
         let setup = &self.setup;
-        let (tools, prepare): (_, Prepare) = match self.tools_for(&request) {
+        let (tools, prepare): (_, Prepare) = match self.tools_for(&request, &Extensions::new()) {
             Ok(tools) => (tools, prepare),
             Err(error) => {
                 tracing::warn!(error = %one_line::chain(&error), "the request is not valid");
                 let refused: Prepare =
-                    |_, _, _| Box::pin(std::future::ready(Err(RunErrorCode::InvalidRequest)));
+                    |_, _, _, _| Box::pin(std::future::ready(Err(RunErrorCode::InvalidRequest.into())));
                 (ToolSnapshot::default(), refused)
             }
         };
@@ -185,7 +193,7 @@ impl Assistant {
             Some(budget) => Some(Meter::admit(budget, &attempt)?),
             None => None,
         };
-        let tools = self.tools_for(&request)?.for_principal(principal.clone());
+        let tools = self.tools_for(&request, &extensions)?.for_principal(principal.clone());
         verification::verify(&mut request, principal, &tools, &*setup.verifier)?;
         let sealer = setup.seals.as_ref().map(|seals| {
             let sealer = Sealer::new(&seals.keys, request.chat_id.clone(), principal, Text::new());
@@ -219,8 +227,13 @@ impl Assistant {
     }
 
     /// Returns the tools that a request can use.
-    fn tools_for(&self, request: &RunRequest) -> Result<ToolSnapshot, omniassist_core::Error> {
+    fn tools_for(
+        &self,
+        request: &RunRequest,
+        extensions: &Extensions,
+    ) -> Result<ToolSnapshot, omniassist_core::Error> {
         let tools = self.setup.tools.snapshot().for_abilities(request.abilities);
+        let tools = tools.visible_to(|| RunContext::of_caller(extensions.clone()));
         let tools = tools.with_declared(&request.tools)?.with_past(&request.past_tools);
         Ok(if request.tool_use.server_tools { tools } else { tools.without_server_tools() })
     }
@@ -246,8 +259,27 @@ impl Assistant {
         let message_id = continued.as_ref().map_or_else(|| new_id.clone(), |message| message.id.clone());
         let config = RunConfig::with_limits(new_id, &setup.config.limits);
         let due = due_approvals(&request, &tools);
-        let preparation = prepare(Arc::clone(&setup), run.clone(), due);
-        let driver = Driver::new(setup, run, queue, tools, request, config, preparation);
+        let call = Call {
+            provider: Arc::clone(&setup.provider),
+            model: setup.config.model.clone(),
+            system: None,
+            options: Arc::clone(request.options.as_ref().unwrap_or(&setup.config.options)),
+            tool_choice: match &request.tool_use.choice {
+                ToolChoice::Tool(name) if tools.is_hidden(name) => ToolChoice::Auto,
+                choice => choice.clone(),
+            },
+        };
+        let planning = (!setup.config.run_hooks.is_empty()).then(|| {
+            Box::new(Planning {
+                call: call.clone(),
+                tools: tools.clone(),
+                abilities: request.abilities,
+                offers_server_tools: request.tool_use.server_tools,
+                continued: continued.clone(),
+            })
+        });
+        let preparation = prepare(Arc::clone(&setup), run.clone(), due, planning);
+        let driver = Driver::new(setup, run, queue, tools, call, request, config, preparation);
         (driver, continued, message_id)
     }
 }
@@ -262,7 +294,7 @@ fn post_digest(request: &RunRequest) -> u64 {
     hasher.finish()
 }
 
-type Prepare = fn(Arc<Setup>, RunContext, Vec<DueApproval>) -> Preparation;
+type Prepare = fn(Arc<Setup>, RunContext, Vec<DueApproval>, Option<Box<Planning>>) -> Preparation;
 
 impl fmt::Debug for Assistant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

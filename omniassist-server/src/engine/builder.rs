@@ -1,3 +1,5 @@
+mod plan;
+
 use std::fmt;
 use std::future::Future;
 use std::sync::{Arc, RwLock};
@@ -419,6 +421,7 @@ impl AssistantBuilder {
     ///
     /// - A tool cannot be registered: its name or schema is not valid, its name is taken, or it needs a `State` of a
     ///   type that was not given.
+    /// - A function that prepares runs or model calls needs a `State` of a type that was not given.
     /// - A price is not a number from 0 to 1,000,000,000.
     /// - The name of an endpoint is not valid, two objects have the same name, or providers would refuse the schema of
     ///   one.
@@ -431,6 +434,7 @@ impl AssistantBuilder {
             prices.check()?;
         }
         config.http = config.http.checked(&config.limits)?;
+        Self::check_plans(&config, &self.state)?;
         let tools = Tools::new(self.state, (*config.limits).clone());
         for tool in self.tools {
             tools.register(tool)?;

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::hook::RunHook;
 use super::meter::Budget;
+use super::plan::{PlanHook, RunPlan, StepPlan};
 use super::run_metadata::Reports;
 use super::when_busy::WhenBusy;
 use crate::RunContext;
@@ -31,6 +32,8 @@ pub(super) struct Config {
     pub(super) model: Option<Text>,
     pub(super) options: Arc<ModelOptions>,
     pub(super) prompt: Option<RunHook<Text>>,
+    pub(super) run_hooks: Vec<PlanHook<RunPlan>>,
+    pub(super) step_hooks: Arc<Vec<PlanHook<StepPlan>>>,
     pub(super) context_hooks: Vec<RunHook<Vec<ContextMessage>>>,
     pub(super) compressor: ContextCompressor,
     pub(super) summariser: Option<Arc<dyn ContextSummariser>>,

@@ -1,3 +1,5 @@
+mod planned;
+
 use std::collections::VecDeque;
 use std::future::Future;
 use std::mem;
@@ -12,15 +14,14 @@ use omniassist_core::event::RunErrorCode;
 use omniassist_core::message::Message;
 use omniassist_core::run::{Action, Input, RunConfig, RunMachine};
 use omniassist_core::transcript::ToolCall;
-use omniassist_core::{
-    EventBuf, LlmPayload, ModelOptions, RunEvent, RunRequest, Text, ToolChoice, TranscriptItem, Usage,
-};
+use omniassist_core::{EventBuf, RunEvent, RunRequest, Text, Usage};
 use serde_json::{Map, Value};
 
 use super::client_queue::ClientQueue;
 use super::end::{End, RETRY_ELSEWHERE};
 use super::meter::{Meter, Stop};
-use super::preparation::{Preparation, Prepared};
+use super::plan::{Call, Refusal, Stepping, Steps};
+use super::preparation::{NotPrepared, Preparation, Prepared};
 use super::recording::Recording;
 use super::run_metadata::RunMetadata;
 use super::setup::Setup;
@@ -38,7 +39,12 @@ pub(super) struct Driver {
     run: RunContext,
     queue: ClientQueue,
     tools: ToolSnapshot,
-    options: Option<Arc<ModelOptions>>,
+    call: Call,
+    /// Set at the first step of a run whose model calls are prepared.
+    steps: Option<Box<Steps>>,
+    stepping: Option<Stepping>,
+    refusal: Option<Box<Refusal>>,
+    has_begun: bool,
     stage: Stage,
     events: EventBuf<RunEvent>,
     sealer: Option<Box<Sealer>>,
@@ -51,7 +57,6 @@ pub(super) struct Driver {
     metadata: RunMetadata,
     meter: Option<Box<Meter>>,
     recording: Option<Box<Recording>>,
-    tool_choice: ToolChoice,
     /// The tokens that a summary of the context used.
     summary_usage: Usage,
     retry_after: Option<Duration>,
@@ -60,10 +65,7 @@ pub(super) struct Driver {
 enum Stage {
     /// Boxed, because a run outlives its preparation by far.
     Preparing(Box<Beginning>),
-    Running {
-        machine: Box<RunMachine>,
-        system: Option<Text>,
-    },
+    Running(Box<RunMachine>),
     Done,
 }
 
@@ -75,17 +77,17 @@ struct Beginning {
 }
 
 impl Driver {
+    #[expect(clippy::too_many_arguments, reason = "the parts of a run")]
     pub(super) fn new(
         setup: Arc<Setup>,
         run: RunContext,
         queue: ClientQueue,
         tools: ToolSnapshot,
+        call: Call,
         request: RunRequest,
         config: RunConfig,
         preparation: Preparation,
     ) -> Self {
-        let tool_choice = request.tool_use.choice.clone();
-        let options = request.options.clone();
         let provider = &setup.provider;
         let trace = RunTrace::begin(
             &run,
@@ -100,7 +102,11 @@ impl Driver {
             run,
             queue,
             tools,
-            options,
+            call,
+            steps: None,
+            stepping: None,
+            refusal: None,
+            has_begun: false,
             stage: Stage::Preparing(Box::new(Beginning { request, config, preparation })),
             // Rarely do more events wait.
             events: EventBuf::with_capacity(2),
@@ -113,7 +119,6 @@ impl Driver {
             metadata: RunMetadata::begin(),
             meter: None,
             recording: None,
-            tool_choice,
             summary_usage: Usage::default(),
             retry_after: None,
         }
@@ -225,15 +230,18 @@ impl Driver {
             let polled = self.trace.enter_scope(|| beginning.preparation.as_mut().poll(cx));
             match ready!(polled) {
                 Ok(prepared) => self.begin(prepared),
-                Err(code) => {
+                Err(NotPrepared::Failed(code)) => {
                     self.begin(Prepared::default());
                     self.step(Input::Fail(code));
                 }
+                Err(NotPrepared::Refused(refusal)) => self.begin_refused(*refusal),
             }
         } else if self.run.has_sent_data() && self.take_data() {
             return Poll::Ready(());
         } else if self.model.is_some() {
             ready!(self.poll_model(cx));
+        } else if self.stepping.is_some() {
+            ready!(self.poll_stepping(cx));
         } else if !self.running.is_empty() {
             ready!(self.poll_tools(cx));
         }
@@ -253,10 +261,18 @@ impl Driver {
         if let Some(used) = prepared.summary {
             self.count_summary(&used, &prepared.receipt);
         }
+        self.has_begun = true;
+        self.call.system = prepared.system;
+        if let Some(plan) = prepared.plan {
+            self.call = Call { system: self.call.system.take(), ..plan.call };
+            self.tools = plan.tools;
+            config.max_steps = plan.max_steps.unwrap_or(config.max_steps);
+            self.trace.planned(self.call.provider.name(), self.call.requested_model());
+        }
         config.context = prepared.context;
         config.refused_approvals = prepared.refused_approvals;
         let machine = RunMachine::start(&request, config, &self.tools, &mut self.events);
-        self.stage = Stage::Running { machine: Box::new(machine), system: prepared.system };
+        self.stage = Stage::Running(Box::new(machine));
         if !prepared.metadata.is_empty() {
             self.start_with(prepared.metadata);
         }
@@ -290,7 +306,7 @@ impl Driver {
     }
 
     fn step(&mut self, input: Input) {
-        if let Stage::Running { machine, .. } = &mut self.stage {
+        if let Stage::Running(machine) = &mut self.stage {
             machine.step(input, &self.tools, &mut self.events);
         }
     }
@@ -315,7 +331,7 @@ impl Driver {
                 self.model = None;
                 tracing::warn!(
                     run_id = self.run.run_id().as_str(),
-                    provider = self.setup.provider.name(),
+                    provider = self.call.provider.name(),
                     detail = error.detail().unwrap_or_default(),
                     request_id = error.provider_request_id().unwrap_or_default(),
                     error = %one_line::chain(&error),
@@ -381,18 +397,14 @@ impl Driver {
     }
 
     fn act(&mut self) {
-        let Stage::Running { machine, system } = &mut self.stage else { return };
+        let Stage::Running(machine) = &mut self.stage else { return };
         match machine.next_action() {
             Some(Action::CallModel { transcript }) => {
-                if let Some(Err(stop)) = self.meter.as_mut().map(|meter| meter.begin(&transcript)) {
-                    return self.stop(stop);
+                if self.setup.config.step_hooks.is_empty() {
+                    self.call_model(transcript);
+                } else {
+                    self.prepare_step(transcript);
                 }
-                let mut payload =
-                    self.setup.payload(transcript, system.clone(), self.tools.specs(), self.options.as_ref());
-                payload.tool_choice = self.tool_choice.clone();
-                let provider = &self.setup.provider;
-                self.trace.call_model(&payload, provider.name(), self.setup.requested_model());
-                self.model = Some(self.trace.enter_scope(|| provider.stream(payload)));
             }
             Some(Action::RunTools { calls }) => {
                 self.queued = calls.into();
@@ -423,9 +435,10 @@ impl Driver {
 
     /// Releases everything once the terminal event is written.
     fn settle(&mut self) {
-        if matches!(&self.stage, Stage::Running { machine, .. } if machine.is_done()) {
+        if matches!(&self.stage, Stage::Running(machine) if machine.is_done()) {
             self.stage = Stage::Done;
             self.model = None;
+            self.stepping = None;
             self.meter = None;
             self.queued.clear();
             self.running.clear();
@@ -442,6 +455,9 @@ impl Driver {
         }
         if let Some(RunEvent::Finish { usage, .. }) = events.last_mut() {
             usage.add(&self.summary_usage);
+        }
+        if let (Some(RunEvent::Error { message, .. }), Some(refusal)) = (events.last_mut(), &self.refusal) {
+            message.clone_from(refusal.message());
         }
         if let Some(terminal) = events.last() {
             self.trace.end(terminal, self.setup.config.prices.as_ref());
@@ -472,22 +488,5 @@ impl Driver {
 impl Drop for Driver {
     fn drop(&mut self) {
         self.end_recording();
-    }
-}
-
-impl Setup {
-    fn payload(
-        &self,
-        transcript: Arc<[TranscriptItem]>,
-        system: Option<Text>,
-        tools: Arc<[Arc<omniassist_core::ToolSpec>]>,
-        options: Option<&Arc<ModelOptions>>,
-    ) -> LlmPayload {
-        let mut payload = LlmPayload::new(transcript);
-        payload.system = system;
-        payload.tools = tools;
-        payload.options = Arc::clone(options.unwrap_or(&self.config.options));
-        payload.model.clone_from(&self.config.model);
-        payload
     }
 }

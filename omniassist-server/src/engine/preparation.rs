@@ -1,6 +1,7 @@
 //! The work of a run before its first model call: prompt, context, stored files, metadata and approvals.
 
 use std::future::Future;
+use std::mem;
 use std::pin::Pin;
 use std::sync::Arc;
 
@@ -11,17 +12,38 @@ use omniassist_core::message::Message;
 use omniassist_core::run::{DueApproval, RefusedApproval};
 use serde_json::{Map, Value};
 
+use super::plan::{Planned, Planning, Refusal};
 use super::run_metadata;
 use super::setup::Setup;
 use crate::{RunContext, one_line, panics};
 
 /// The preparation of a run, as a future that the run polls first.
-pub(super) type Preparation = Pin<Box<dyn Future<Output = Result<Prepared, RunErrorCode>> + Send>>;
+pub(super) type Preparation = Pin<Box<dyn Future<Output = Result<Prepared, NotPrepared>> + Send>>;
+
+/// The reason why a run does not begin.
+pub(super) enum NotPrepared {
+    Failed(RunErrorCode),
+    Refused(Box<Refusal>),
+}
+
+impl From<RunErrorCode> for NotPrepared {
+    fn from(code: RunErrorCode) -> Self {
+        Self::Failed(code)
+    }
+}
+
+impl From<Refusal> for NotPrepared {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(Box::new(refusal))
+    }
+}
 
 /// The result of a preparation.
 #[derive(Default)]
 pub(super) struct Prepared {
     pub(super) system: Option<Text>,
+    /// The host's plan, if it makes plans. Its system prompt is `system`.
+    pub(super) plan: Option<Box<Planned>>,
     pub(super) context: Option<Text>,
     pub(super) receipt: ContextReceipt,
     pub(super) summary: Option<SummaryUsage>,
@@ -33,17 +55,35 @@ pub(super) struct Prepared {
     pub(super) refused_approvals: Vec<RefusedApproval>,
 }
 
-pub(super) fn prepare(setup: Arc<Setup>, run: RunContext, due: Vec<DueApproval>) -> Preparation {
+pub(super) fn prepare(
+    setup: Arc<Setup>,
+    run: RunContext,
+    mut due: Vec<DueApproval>,
+    planning: Option<Box<Planning>>,
+) -> Preparation {
     let prepared = panics::catch_async("the preparation of a run", async move {
         let config = &setup.config;
-        let system = match &config.prompt {
+        let mut plan = match planning {
             None => None,
-            Some(prompt) => Some(prompt.call("the system prompt", &run).await?),
+            Some(planning) => Some(Box::new(planning.plan(&config.run_hooks, &setup.tools, &run).await?)),
         };
+        let mut planned_context = Vec::new();
+        let mut metadata = Map::new();
+        let mut system = None;
+        if let Some(plan) = &mut plan {
+            due = mem::take(&mut plan.due);
+            planned_context = mem::take(&mut plan.context);
+            metadata = run_metadata::of_host(mem::take(&mut plan.metadata).into());
+            system = plan.call.system.take();
+        }
+        if let (None, Some(prompt)) = (&system, &config.prompt) {
+            system = Some(prompt.call("the system prompt", &run).await?);
+        }
         let mut host = run.host_context().to_vec();
         for hook in &config.context_hooks {
             host.extend(hook.call("the context hook", &run).await?);
         }
+        host.extend(planned_context);
         let mut compressed = config.compressor.compress_with_host(&host, run.client_context());
         if let Some(summariser) = &config.summariser {
             compressed = compressed.summarise_with(&**summariser).await;
@@ -53,7 +93,9 @@ pub(super) fn prepare(setup: Arc<Setup>, run: RunContext, due: Vec<DueApproval>)
             tracing::warn!(run_id = run.run_id().as_str(), %error, "the context summary failed");
         }
         let messages = setup.with_stored_files(&run).await?;
-        let metadata = config.metadata_hook.as_ref().map(|hook| run_metadata::of_host(hook(&run)));
+        if let Some(hook) = &config.metadata_hook {
+            metadata.extend(run_metadata::of_host(hook(&run)));
+        }
         // Approvals are claimed last, so that a failed preparation does not use them up.
         let refused_approvals = match &setup.seals {
             Some(seals) => seals.claim(due, &run).await,
@@ -65,9 +107,10 @@ pub(super) fn prepare(setup: Arc<Setup>, run: RunContext, due: Vec<DueApproval>)
             summary: compressed.summary_usage().cloned(),
             context: compressed.into_block().map(|block| block.into_text()),
             messages,
-            metadata: metadata.unwrap_or_default(),
+            metadata,
+            plan,
             refused_approvals,
         })
     });
-    Box::pin(async { prepared.await.unwrap_or(Err(RunErrorCode::Internal)) })
+    Box::pin(async { prepared.await.unwrap_or(Err(RunErrorCode::Internal.into())) })
 }

@@ -14,6 +14,7 @@ use omniassist_core::{RunEvent, Text, Usage};
 use super::driver::Driver;
 use super::end::End;
 use super::live::{LiveRun, LiveRuns};
+use super::plan::{Admission, Refusal};
 use crate::{Cost, panics};
 
 /// Receives events, and decides after each one if more are wanted.
@@ -59,6 +60,16 @@ impl Run {
     /// Returns the delay that a failed provider asks for before the next request.
     pub(crate) fn retry_after(&self) -> Option<Duration> {
         self.live.with(|driver| driver.retry_after()).flatten()
+    }
+
+    /// Returns the refusal of the host that ended the run.
+    pub(crate) fn refusal(&self) -> Option<Refusal> {
+        self.live.with(|driver| driver.refusal()).flatten()
+    }
+
+    /// Returns the host's decision about the beginning of the run, as far as it was made.
+    pub(crate) fn admission(&self) -> Admission {
+        self.live.with(|driver| driver.admission()).unwrap_or(Admission::Granted)
     }
 
     /// Ends the run if its events are not read for [`write_timeout`](omniassist_core::Limits::write_timeout). HTTP
@@ -149,10 +160,12 @@ impl Run {
                 RunEvent::Abort { .. } => None,
                 _ => continue,
             };
-            let retry_after = self.retry_after();
-            return Err(RunFailure { code, retry_after, partial: Box::new(collector.into_message()) });
+            let (retry_after, refusal) = (self.retry_after(), self.refusal());
+            let partial = Box::new(collector.into_message());
+            return Err(RunFailure { code, retry_after, refusal, partial });
         }
-        Err(RunFailure { code: None, retry_after: None, partial: Box::new(collector.into_message()) })
+        let partial = Box::new(collector.into_message());
+        Err(RunFailure { code: None, retry_after: None, refusal: None, partial })
     }
 }
 
@@ -239,6 +252,7 @@ impl RunOutcome {
 pub struct RunFailure {
     code: Option<RunErrorCode>,
     retry_after: Option<Duration>,
+    refusal: Option<Refusal>,
     partial: Box<Message>,
 }
 
@@ -261,6 +275,13 @@ impl RunFailure {
         self.retry_after
     }
 
+    /// Returns the refusal, if a function that [prepares](super::AssistantBuilder::prepare) runs or model calls refused
+    /// this one.
+    #[must_use]
+    pub fn refusal(&self) -> Option<&Refusal> {
+        self.refusal.as_ref()
+    }
+
     /// Returns the assistant message written so far.
     #[must_use]
     pub fn into_partial(self) -> Message {
@@ -270,7 +291,10 @@ impl RunFailure {
 
 impl fmt::Display for RunFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.code.map_or("the run was stopped", RunErrorCode::safe_message))
+        match &self.refusal {
+            Some(refusal) => f.write_str(refusal.message()),
+            None => f.write_str(self.code.map_or("the run was stopped", RunErrorCode::safe_message)),
+        }
     }
 }
 

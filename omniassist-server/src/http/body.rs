@@ -14,9 +14,10 @@ use tokio::time::Instant;
 use super::batch::Batch;
 use super::event_source::{EventSource, Watched};
 use super::wake_flag::WakeFlag;
-use crate::Run;
 use crate::bridge::BridgeStream;
+use crate::engine::Admission;
 use crate::timer::Timer;
+use crate::{Refusal, Run};
 
 /// The initial capacity of a stream's buffer: a few frames of one token each, which then share one allocation.
 const BUFFER_BYTES: usize = 256;
@@ -77,16 +78,24 @@ impl AssistantBody {
     }
 
     /// Begins the work behind a stream before the head of its response is written, and lets the connection to the
-    /// provider send its request first.
-    pub(super) async fn start(&mut self) {
-        if let Kind::Events(events) = &mut self.0 {
-            poll_fn(|cx| {
-                events.read_source(cx);
-                Poll::Ready(())
-            })
-            .await;
-            tokio::task::yield_now().await;
-        }
+    /// provider send its request first. Waits until the host has planned the run, at most for the keep-alive time.
+    ///
+    /// # Errors
+    ///
+    /// Returns the refusal of a run that the host refuses before it begins.
+    pub(super) async fn start(&mut self) -> Result<(), Refusal> {
+        let Kind::Events(events) = &mut self.0 else { return Ok(()) };
+        poll_fn(|cx| {
+            events.read_source(cx);
+            match events.source.admission() {
+                Admission::Undecided if events.buffer.is_empty() => Poll::Pending,
+                Admission::Undecided | Admission::Granted => Poll::Ready(Ok(())),
+                Admission::Refused(refusal) => Poll::Ready(Err(*refusal)),
+            }
+        })
+        .await?;
+        tokio::task::yield_now().await;
+        Ok(())
     }
 }
 
@@ -207,6 +216,14 @@ impl EventBody {
     pub(super) fn retry_after(&self) -> Option<Duration> {
         match &self.source {
             EventSource::Run(run) => run.retry_after(),
+            EventSource::Bridge(_) => None,
+        }
+    }
+
+    /// Returns the host's refusal that ended the run.
+    pub(super) fn refusal(&self) -> Option<Refusal> {
+        match &self.source {
+            EventSource::Run(run) => run.refusal(),
             EventSource::Bridge(_) => None,
         }
     }

@@ -10,6 +10,7 @@ use tokio::time::Instant;
 
 use crate::Run;
 use crate::bridge::BridgeStream;
+use crate::engine::Admission;
 
 /// The source of the events of a response.
 pub(super) enum EventSource {
@@ -20,6 +21,14 @@ pub(super) enum EventSource {
 }
 
 impl EventSource {
+    /// Returns the host's decision about the beginning of a run, as far as it was made.
+    pub(super) fn admission(&self) -> Admission {
+        match self {
+            Self::Run(run) => run.admission(),
+            Self::Bridge(_) => Admission::Granted,
+        }
+    }
+
     /// Passes on all events that are ready, until `give` breaks. Pending while more events are to come.
     pub(super) fn poll_events(
         &mut self,

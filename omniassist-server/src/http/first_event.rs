@@ -13,7 +13,7 @@ use omniassist_core::{Error, RunEvent};
 
 use super::body::EventBody;
 use super::{AssistantBody, Rejection};
-use crate::Run;
+use crate::{Refusal, Run};
 
 /// The reason why a run has no answer to stream.
 #[derive(Debug)]
@@ -34,11 +34,13 @@ impl From<NoAnswer> for Rejection {
 }
 
 /// A run that ended without an answer.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) struct Failure {
     /// `None` for a run that was stopped.
     pub(super) code: Option<RunErrorCode>,
     pub(super) retry_after: Option<Duration>,
+    /// The host's refusal that ended the run.
+    pub(super) refusal: Option<Refusal>,
     /// Set when a server tool has run. It would run again if the client repeated the request.
     pub(super) has_run_tools: bool,
 }
@@ -47,7 +49,10 @@ impl From<Failure> for Rejection {
     fn from(failure: Failure) -> Self {
         let error = failure.code.map_or_else(ErrorObject::stopped, ErrorObject::of);
         let status = StatusCode::from_u16(error.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        let rejection = Self::new(status, error.code, error.message).with_retry_after(failure.retry_after);
+        let rejection = match failure.refusal {
+            Some(refusal) => refusal.into(),
+            None => Self::new(status, error.code, error.message).with_retry_after(failure.retry_after),
+        };
         // OpenAI's clients repeat requests on their own unless this header forbids it.
         let is_final = failure.has_run_tools || !error.is_retryable;
         let value = is_final.then(|| HeaderValue::from_static("false"));
@@ -95,8 +100,9 @@ pub(super) async fn open(
                 None => events.is_cut().then_some(Some(RunErrorCode::ProviderError)),
             };
             if let Some(code) = failed {
-                let retry_after = events.retry_after();
-                return Poll::Ready(Err(NoAnswer::Failed(Failure { code, retry_after, has_run_tools })));
+                let (retry_after, refusal) = (events.retry_after(), events.refusal());
+                let failure = Failure { code, retry_after, refusal, has_run_tools };
+                return Poll::Ready(Err(NoAnswer::Failed(failure)));
             }
             has_run_tools |= event.as_ref().is_some_and(is_tool_result);
         }

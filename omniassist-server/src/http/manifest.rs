@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use super::copilotkit;
 use super::route::{CopilotKitRoute, Route};
 use crate::Assistant;
-use crate::tool::RegisteredTool;
+use crate::tool::{RegisteredTool, ToolSnapshot};
 
 /// A tool in the manifest.
 #[derive(Serialize)]
@@ -39,10 +39,10 @@ impl<'a> ToolEntry<'a> {
     }
 }
 
-/// Returns the document of `GET /manifest.json`: the tools with their schemas, and the dialects with their routes.
-pub(super) fn manifest(assistant: &Assistant) -> Value {
-    let snapshot = assistant.tools().snapshot();
-    let tools: Vec<_> = snapshot.registered().map(ToolEntry::of).collect();
+/// Returns the document of `GET /manifest.json`: the tools that the caller sees with their schemas, and the dialects with
+/// their routes.
+pub(super) fn manifest(assistant: &Assistant, tools: &ToolSnapshot) -> Value {
+    let tools: Vec<_> = tools.registered().map(ToolEntry::of).collect();
     let (provider, model) = assistant.model();
     json!({
         "name": "omniassist",

@@ -116,7 +116,8 @@ async fn collect(
         }
     }
     if let Some(code) = failure {
-        return Err(NoAnswer::Failed(Failure { code, retry_after: run.retry_after(), has_run_tools }));
+        let (retry_after, refusal) = (run.retry_after(), run.refusal());
+        return Err(NoAnswer::Failed(Failure { code, retry_after, refusal, has_run_tools }));
     }
     let mut out = BytesMut::new();
     completion.write(head, &mut out);

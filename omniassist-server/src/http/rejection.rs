@@ -10,6 +10,7 @@ use omniassist_core::{Error, ErrorCode};
 use serde_json::{Map, Value, json};
 
 use super::{AssistantBody, reply};
+use crate::Refusal;
 use crate::access::{AuthError, Refused};
 
 /// The longest `Retry-After` that OpenAI's clients wait for. At a longer one they try again much too soon.
@@ -203,6 +204,13 @@ impl From<Error> for Rejection {
             Some((name, value)) => rejection.with_limit(name, value),
             None => rejection,
         }
+    }
+}
+
+impl From<Refusal> for Rejection {
+    fn from(refusal: Refusal) -> Self {
+        Self::new(refusal.http_status(), refusal.code(), refusal.message().to_string())
+            .with_retry_after(refusal.delay())
     }
 }
 

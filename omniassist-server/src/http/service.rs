@@ -66,8 +66,7 @@ impl AssistantService {
         }
         let mut body = pin!(DrainBody::new(body));
         let answer = async {
-            let mut response = self.screen(route, Request::from_parts(parts, body.as_mut())).await;
-            response.body_mut().start().await;
+            let response = self.screen(route, Request::from_parts(parts, body.as_mut())).await;
             if !awaits_continue && response.status() != StatusCode::REQUEST_TIMEOUT {
                 body.drain(self.assistant.limits().max_body_bytes.saturating_mul(2)).await;
             }
@@ -120,7 +119,7 @@ impl AssistantService {
         if is_known && !route.methods().contains(request.method()) {
             return Err(Rejection::method_not_allowed(route.methods()));
         }
-        match route {
+        let mut response = match route {
             Route::Run => PostedRun::read_admitted(request, assistant).await?.respond_opened(assistant).await,
             Route::Completion => completion::complete(assistant, request).await,
             Route::Object(name) => object::make(assistant, name.as_deref(), request).await,
@@ -128,9 +127,12 @@ impl AssistantService {
             Route::Stop(chat_id) => self.stop(chat_id, &request),
             // Runs are stateless, so there is never a stream to resume.
             Route::Stream => Ok(reply::no_content()),
-            Route::Manifest => Ok(reply::json(StatusCode::OK, &manifest::manifest(assistant))),
+            Route::Manifest => {
+                let tools = assistant.visible_tools(request.extensions());
+                Ok(reply::json(StatusCode::OK, &manifest::manifest(assistant, &tools)))
+            }
             Route::Types => {
-                let types = typescript::declarations(&assistant.tools().snapshot().specs());
+                let types = typescript::declarations(&assistant.visible_tools(request.extensions()).specs());
                 Ok(reply::text(StatusCode::OK, reply::PLAIN_TEXT, types))
             }
             Route::ChatCompletions => openai::complete(assistant, request).await,
@@ -147,7 +149,9 @@ impl AssistantService {
             #[cfg(not(feature = "files"))]
             Route::Files | Route::File(_) => Err(Rejection::not_found()),
             Route::Unknown(_) => Err(Rejection::not_found()),
-        }
+        }?;
+        response.body_mut().start().await?;
+        Ok(response)
     }
 
     fn stop<B>(&self, chat_id: &str, request: &Request<B>) -> Result<Response<AssistantBody>, Rejection> {

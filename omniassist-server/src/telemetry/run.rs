@@ -120,6 +120,19 @@ impl RunTrace {
         self.count(used.model.as_deref(), &used.usage, prices);
     }
 
+    /// Takes note of the provider and the model that the host's plan chose.
+    pub(crate) fn planned(&mut self, provider: &str, model: Option<&str>) {
+        if let Some(watch) = &mut self.watch {
+            watch.report.run.provider = provider.into();
+            watch.report.run.model = model.map(Into::into);
+        }
+    }
+
+    /// Returns the tokens that the run has used so far.
+    pub(crate) fn usage(&self) -> Usage {
+        self.usage
+    }
+
     /// Takes note of the numbers of the context.
     pub(crate) fn context_prepared(&mut self, receipt: ContextReceipt) {
         if let Some(watch) = &mut self.watch {

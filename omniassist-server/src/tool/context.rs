@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::output::{self, OutputLimits};
 use super::state::StateMap;
 use super::update::Updates;
+use super::{FromRun, ToolError};
 use crate::{CancellationToken, RunContext, one_line::OneLine};
 
 /// Bytes of the id of data and of an activity, as in [`Limits::max_id_bytes`](omniassist_core::Limits::max_id_bytes).
@@ -88,6 +89,15 @@ impl ToolContext {
     #[must_use]
     pub fn state<T: Clone + 'static>(&self) -> Option<T> {
         self.inner.state.get::<T>().cloned()
+    }
+
+    /// Makes a parameter that needs nothing of the call but its run.
+    ///
+    /// # Errors
+    ///
+    /// Returns the error of the parameter.
+    pub fn extract<T: FromRun>(&self) -> Result<T, ToolError> {
+        T::from_run(&self.inner.run, &self.inner.state)
     }
 
     /// Waits until the call is cancelled: the client left, the run was stopped, or the tool's time is up. The task is

@@ -13,10 +13,12 @@ use super::form;
 use super::label::Summary;
 use super::schema;
 use super::state::StateNeed;
+use super::visibility::Visibility;
 use super::{
     Approval, AsyncResult, IntoToolOutput, ToolContext, ToolDescription, ToolError, ToolFuture, ToolHandler,
     ToolParameters,
 };
+use crate::RunContext;
 
 /// A tool that a model can call: a function of the host, or of the client's page.
 ///
@@ -40,6 +42,8 @@ pub struct Tool {
     pub(super) max_output_bytes: Option<usize>,
     pub(super) approval: Option<Approval>,
     pub(super) summary: Option<Summary>,
+    pub(super) tags: Vec<Text>,
+    pub(super) visibility: Option<Visibility>,
     pub(super) is_form: bool,
     pub(super) state: Vec<StateNeed>,
     pub(super) arguments: Vec<&'static str>,
@@ -56,6 +60,8 @@ impl Tool {
             max_output_bytes: None,
             approval: None,
             summary: None,
+            tags: Vec::new(),
+            visibility: None,
             is_form: false,
             state: Vec::new(),
             arguments: Vec::new(),
@@ -221,6 +227,47 @@ impl Tool {
         S: Into<String>,
     {
         self.summary = Some(Summary::new(summary));
+        self
+    }
+
+    /// Adds a tag, by which [`prepare`](crate::AssistantBuilder::prepare) can hide tools of a run. Neither models nor
+    /// clients see it. Default: none.
+    pub fn tag(mut self, tag: impl Into<Text>) -> Self {
+        self.tags.push(tag.into());
+        self
+    }
+
+    /// Sets the condition on which a caller sees the tool. For every other caller the tool does not exist:
+    ///
+    /// - It is not in `/manifest.json`, `/types.d.ts` and the requests to the provider.
+    /// - A call of it is answered like a call of an unknown tool. So is a call that was approved earlier.
+    ///
+    /// The condition gets the principal and the extensions of the HTTP request, and nothing that the client posted. A
+    /// run that the host starts with [`Assistant::run`](crate::Assistant::run) has neither. A condition that panics
+    /// counts as false. Texts of a conversation that name the tool stay in it. Default: every caller.
+    ///
+    /// ```
+    /// use omniassist_server::RunContext;
+    /// use omniassist_server::tool::{Tool, ToolError};
+    ///
+    /// #[derive(Clone, PartialEq)]
+    /// enum Role {
+    ///     Viewer,
+    ///     Admin,
+    /// }
+    ///
+    /// async fn close_shop() -> Result<&'static str, ToolError> {
+    ///     Ok("closed")
+    /// }
+    ///
+    /// // A middleware puts the role into the extensions of the request.
+    /// let tool = Tool::new("close_shop", "Closes the shop", close_shop)
+    ///     .tag("admin")
+    ///     .visible_to(|run: &RunContext| run.extensions().get() == Some(&Role::Admin));
+    /// # let _ = Role::Viewer;
+    /// ```
+    pub fn visible_to(mut self, condition: impl Fn(&RunContext) -> bool + Send + Sync + 'static) -> Self {
+        self.visibility = Some(Visibility::new(condition));
         self
     }
 

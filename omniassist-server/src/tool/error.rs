@@ -101,6 +101,12 @@ impl ToolError {
         self.inner.source.as_deref()
     }
 
+    /// Returns the reason for the log, or the text if there is no reason.
+    pub(crate) fn into_source(self) -> Result<Box<dyn StdError + Send + Sync>, String> {
+        let Inner { source, text, .. } = *self.inner;
+        source.ok_or_else(|| text.into_owned())
+    }
+
     /// Returns `true` if the tool ran longer than allowed.
     #[must_use]
     pub fn is_timeout(&self) -> bool {

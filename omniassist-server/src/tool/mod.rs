@@ -59,6 +59,8 @@
 //! | [`ChatId`] | id of the chat | a tool error |
 //! | `Option<ChatId>` | the same | `None` |
 //!
+//! A type of the host becomes a parameter with [`FromToolCall`].
+//!
 //! A front-end tool ([`Tool::front_end`]) has a schema and no function: the client runs it.
 //!
 //! # Requirements for a tool
@@ -75,9 +77,11 @@
 mod approval;
 mod context;
 mod definition;
+mod description;
 mod error;
 mod extract;
 mod form;
+mod from_run;
 mod handler;
 mod json;
 mod label;
@@ -88,12 +92,15 @@ mod run;
 pub(crate) mod schema;
 mod state;
 mod update;
+mod visibility;
 
 pub use approval::{Approval, ApprovalDecision};
 pub use context::ToolContext;
 pub use definition::Tool;
+pub use description::ToolDescription;
 pub use error::ToolError;
-pub use extract::{Args, CallId, ChatId, Extension, FromToolCall, State, ToolArguments, ToolDescription};
+pub use extract::{Args, CallId, ChatId, Extension, FromToolCall, State, ToolArguments};
+pub use from_run::FromRun;
 pub use handler::{
     AsyncResult, IntoToolError, IntoToolOutput, ToolFuture, ToolHandler, ToolOutput, ToolParameters,
 };

@@ -12,8 +12,9 @@ use super::label::{self, Summary};
 use super::output::OutputLimits;
 use super::schema::{self, ArgumentCheck, SchemaLimits};
 use super::state::StateMap;
+use super::visibility::Visibility;
 use super::{Approval, Tool, ToolContext, ToolError, ToolFuture, form};
-use crate::{Error, Principal};
+use crate::{Error, Principal, RunContext};
 
 /// A tool in a [`ToolSnapshot`](super::ToolSnapshot). It has passed the checks of registration.
 pub struct RegisteredTool {
@@ -27,6 +28,8 @@ pub struct RegisteredTool {
     is_form: bool,
     approval: Option<Approval>,
     summary: Option<Summary>,
+    tags: Vec<Text>,
+    visibility: Option<Visibility>,
 }
 
 pub(super) fn check_name(name: &str) -> Result<(), String> {
@@ -46,6 +49,8 @@ impl RegisteredTool {
             max_output_bytes,
             approval,
             summary,
+            tags,
+            visibility,
             is_form,
             state: needs,
             arguments,
@@ -92,7 +97,7 @@ impl RegisteredTool {
         let mut tool = Self::new(Arc::new(spec), check, schema_limits, limits);
         tool.timeout = timeout.unwrap_or(tool.timeout);
         tool.output.max_bytes = max_output_bytes.unwrap_or(tool.output.max_bytes);
-        Ok(Self { call, is_form, approval, summary, ..tool })
+        Ok(Self { call, is_form, approval, summary, tags, visibility, ..tool })
     }
 
     /// Checks a front-end tool that a client declares.
@@ -124,6 +129,8 @@ impl RegisteredTool {
             is_form: false,
             approval: None,
             summary: None,
+            tags: Vec::new(),
+            visibility: None,
         }
     }
 
@@ -149,6 +156,21 @@ impl RegisteredTool {
     #[must_use]
     pub fn has_summary(&self) -> bool {
         self.summary.is_some()
+    }
+
+    /// Returns the [tags](Tool::tag).
+    #[must_use]
+    pub fn tags(&self) -> &[Text] {
+        &self.tags
+    }
+
+    /// Returns `true` if only some callers see the tool.
+    pub(super) fn is_conditional(&self) -> bool {
+        self.visibility.is_some()
+    }
+
+    pub(super) fn is_visible_to(&self, caller: &RunContext) -> bool {
+        self.visibility.as_ref().is_none_or(|visibility| visibility.holds(&self.spec.name, caller))
     }
 
     pub(super) fn output_limits(&self) -> OutputLimits {
@@ -188,7 +210,7 @@ impl RegisteredTool {
         }
     }
 
-    pub(super) fn is_form(&self) -> bool {
+    pub(crate) fn is_form(&self) -> bool {
         self.is_form
     }
 

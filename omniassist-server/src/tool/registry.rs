@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::future::Future;
 use std::sync::{Arc, RwLock};
@@ -11,7 +11,7 @@ use super::Tool;
 use super::registered::{RegisteredTool, check_name};
 use super::run::{self, RunningTool, ToolInvocation};
 use super::state::StateMap;
-use crate::{Error, Principal, Result};
+use crate::{Error, Principal, Result, RunContext};
 
 /// Bytes of the tools' names in the answer to a call of an unknown tool.
 const MAX_LISTED_BYTES: usize = 1_000;
@@ -67,8 +67,7 @@ impl Tools {
     /// - The function has two [`Args`](super::Args), or the host gave no value for a [`State`](super::State).
     /// - A provider would refuse the schema, or an example does not fit it.
     pub fn register(&self, tool: Tool) -> Result<()> {
-        let limits = self.snapshot().inner.limits.clone();
-        let tool = RegisteredTool::check(tool, &self.inner.state, &limits)?;
+        let tool = self.check(tool)?;
         let mut current = crate::sync::write(&self.inner.current);
         let name = tool.spec().name.clone();
         if current.get(&name).is_some() {
@@ -78,6 +77,16 @@ impl Tools {
         tools.insert(name, Arc::new(tool));
         *current = ToolSnapshot::of(tools, Arc::clone(&current.inner.limits));
         Ok(())
+    }
+
+    /// Checks a tool without registering it.
+    pub(crate) fn check(&self, tool: Tool) -> Result<RegisteredTool> {
+        RegisteredTool::check(tool, &self.inner.state, &self.snapshot().inner.limits)
+    }
+
+    /// Returns the values of the host.
+    pub(crate) fn state(&self) -> &Arc<StateMap> {
+        &self.inner.state
     }
 
     /// Removes a tool. Returns `true` if it existed. Runs that have begun keep it.
@@ -149,6 +158,10 @@ struct Snapshot {
     specs: Arc<[Arc<ToolSpec>]>,
     /// Tools that the conversation may contain calls of, and that cannot be called.
     withheld: BTreeMap<Text, ToolSide>,
+    /// Names of `withheld` that the caller must not learn of.
+    hidden: BTreeSet<Text>,
+    /// `true` if some of the tools are visible to some callers only.
+    is_conditional: bool,
     limits: Arc<Limits>,
 }
 
@@ -156,8 +169,9 @@ impl ToolSnapshot {
     /// Creates a snapshot. The tools are sorted by name, so that every instance sends providers the same request.
     fn of(tools: BTreeMap<Text, Arc<RegisteredTool>>, limits: Arc<Limits>) -> Self {
         let specs = tools.values().map(|tool| Arc::clone(tool.spec())).collect();
+        let is_conditional = tools.values().any(|tool| tool.is_conditional());
         Self {
-            inner: Arc::new(Snapshot { tools, specs, withheld: BTreeMap::new(), limits }),
+            inner: Arc::new(Snapshot { is_conditional, tools, specs, limits, ..Snapshot::default() }),
             principal: Principal::anonymous(),
         }
     }
@@ -169,9 +183,10 @@ impl ToolSnapshot {
         specs: Arc<[Arc<ToolSpec>]>,
         withheld: BTreeMap<Text, ToolSide>,
     ) -> Self {
-        let limits = Arc::clone(&self.inner.limits);
-        let inner = Arc::new(Snapshot { tools, specs, withheld, limits });
-        Self { inner, principal: self.principal.clone() }
+        let Snapshot { hidden, is_conditional, limits, .. } = &*self.inner;
+        let (hidden, limits) = (hidden.clone(), Arc::clone(limits));
+        let inner = Snapshot { tools, specs, withheld, hidden, is_conditional: *is_conditional, limits };
+        Self { inner: Arc::new(inner), principal: self.principal.clone() }
     }
 
     /// Sets the principal of the run, which approval policies see.
@@ -195,6 +210,51 @@ impl ToolSnapshot {
         let tools = self.inner.tools.iter().filter(|(_, tool)| keeps(tool));
         let tools = tools.map(|(name, tool)| (name.clone(), Arc::clone(tool))).collect();
         Self::of(tools, Arc::clone(&self.inner.limits)).for_principal(self.principal.clone())
+    }
+
+    /// Returns the tools that a caller sees. `caller` is called only if some tool has a condition.
+    pub(crate) fn visible_to(&self, caller: impl FnOnce() -> RunContext) -> Self {
+        if !self.inner.is_conditional {
+            return self.clone();
+        }
+        let caller = caller();
+        self.hiding(|tool| !tool.is_visible_to(&caller))
+    }
+
+    /// Returns the same tools without those that `hides` selects. A hidden tool is answered like one that does not exist;
+    /// the outputs that it gave earlier in the conversation stay.
+    pub(crate) fn hiding(&self, hides: impl Fn(&RegisteredTool) -> bool) -> Self {
+        let (gone, tools): (BTreeMap<_, _>, BTreeMap<_, _>) =
+            self.inner.tools.clone().into_iter().partition(|(_, tool)| hides(tool));
+        if gone.is_empty() {
+            return self.clone();
+        }
+        let specs = self.inner.specs.iter().filter(|spec| tools.contains_key(&spec.name));
+        let (specs, limits) = (specs.map(Arc::clone).collect(), Arc::clone(&self.inner.limits));
+        let (mut withheld, mut hidden) = (self.inner.withheld.clone(), self.inner.hidden.clone());
+        for (name, tool) in gone {
+            hidden.insert(name.clone());
+            withheld.insert(name, tool.spec().side);
+        }
+        let is_conditional = self.inner.is_conditional;
+        let inner = Snapshot { tools, specs, withheld, hidden, is_conditional, limits };
+        Self { inner: Arc::new(inner), principal: self.principal.clone() }
+    }
+
+    /// Returns the same tools and another one, which comes last.
+    pub(crate) fn with_tool(&self, tool: RegisteredTool) -> Result<Self> {
+        let name = tool.spec().name.clone();
+        let mut tools = self.inner.tools.clone();
+        let specs = self.inner.specs.iter().chain([tool.spec()]).map(Arc::clone).collect();
+        if tools.insert(name.clone(), Arc::new(tool)).is_some() {
+            return Err(Error::invalid_tool(name, "the run has a tool of this name already"));
+        }
+        Ok(self.holding(tools, specs, self.inner.withheld.clone()))
+    }
+
+    /// Returns `true` if there was a tool of this name, and it is hidden.
+    pub(crate) fn is_hidden(&self, name: &str) -> bool {
+        self.inner.hidden.contains(name) && self.get(name).is_none()
     }
 
     /// Returns the tool with exactly this name.
@@ -293,7 +353,8 @@ impl ToolSnapshot {
             let refuse =
                 |reason: String| omniassist_core::Error::invalid_tool(format!("tools[{index}]"), reason);
             check_name(&spec.name).map_err(refuse)?;
-            match self.side(&spec.name) {
+            // Whoever does not see a tool does not learn that its name is taken.
+            match self.side(&spec.name).filter(|_| !self.is_hidden(&spec.name)) {
                 Some(ToolSide::Server) => {
                     return Err(refuse(format!(
                         "`{}` is the name of a tool that the server runs",

@@ -79,7 +79,9 @@ impl Completion {
                 self.end = End::Failed(ErrorObject::of(RunErrorCode::ProviderError));
             }
             RunEvent::Finish { reason, usage } => self.end = End::Finish(reason.clone(), *usage),
-            RunEvent::Error { code, .. } => self.end = End::Failed(ErrorObject::of(*code)),
+            RunEvent::Error { code, message } => {
+                self.end = End::Failed(ErrorObject::of_event(*code, message));
+            }
             RunEvent::Abort { .. } => self.end = End::Failed(ErrorObject::stopped()),
             event => {
                 if let Some(tool) = ServerTool::of(event).filter(|tool| !tool.preliminary) {
@@ -104,7 +106,7 @@ impl Completion {
     pub fn failure(&self) -> Option<ErrorObject> {
         match &self.end {
             End::Finish(..) => None,
-            End::Failed(error) => Some(*error),
+            End::Failed(error) => Some(error.clone()),
             End::Open => Some(ErrorObject::of(RunErrorCode::Internal)),
         }
     }

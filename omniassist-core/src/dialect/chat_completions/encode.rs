@@ -215,7 +215,7 @@ impl DialectEncoder for Encoder {
                 failed(&ErrorObject::of(RunErrorCode::ProviderError), out);
             }
             RunEvent::Finish { reason, usage } => self.end(reason, usage, out),
-            RunEvent::Error { code, .. } => failed(&ErrorObject::of(*code), out),
+            RunEvent::Error { code, message } => failed(&ErrorObject::of_event(*code, message), out),
             RunEvent::Abort { .. } => failed(&ErrorObject::stopped(), out),
             event => {
                 if let Some(tool) = ServerTool::of(event) {

@@ -1,10 +1,12 @@
+use std::borrow::Cow;
+
 use bytes::{BufMut, BytesMut};
 
 use crate::dialect::json_write::ObjectWriter;
 use crate::event::RunErrorCode;
 
 /// An error in this API's shape, and the HTTP status that it has where nothing was sent yet.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ErrorObject {
     /// HTTP status.
@@ -14,7 +16,7 @@ pub struct ErrorObject {
     /// The stable code.
     pub code: &'static str,
     /// A sentence that is safe to show to anyone.
-    pub message: &'static str,
+    pub message: Cow<'static, str>,
     /// Sets whether sending the same request again may help. OpenAI's clients do so by themselves at some statuses.
     pub is_retryable: bool,
 }
@@ -33,6 +35,7 @@ impl ErrorObject {
             RunErrorCode::ContextOverflow | RunErrorCode::InvalidRequest => {
                 (400, "invalid_request_error", false)
             }
+            RunErrorCode::Refused(_) => (403, "invalid_request_error", false),
             RunErrorCode::ProviderAuth
             | RunErrorCode::MaxSteps
             | RunErrorCode::LimitExceeded
@@ -44,19 +47,34 @@ impl ErrorObject {
             RunErrorCode::ContextOverflow => "context_length_exceeded",
             code => code.as_str(),
         };
-        Self { status, kind, code: code_here, message: code.safe_message(), is_retryable }
+        Self { status, kind, code: code_here, message: code.safe_message().into(), is_retryable }
+    }
+
+    /// The error of a run that failed with this message. Only that of a refusal is the host's own.
+    pub(super) fn of_event(code: RunErrorCode, message: &str) -> Self {
+        let error = Self::of(code);
+        match code {
+            RunErrorCode::Refused(_) => Self { message: message.to_owned().into(), ..error },
+            _ => error,
+        }
     }
 
     /// The error of a run that somebody stopped.
     #[must_use]
     pub fn stopped() -> Self {
         let message = "The answer was stopped before it was complete.";
-        Self { status: 503, kind: "server_error", code: "aborted", message, is_retryable: true }
+        Self {
+            status: 503,
+            kind: "server_error",
+            code: "aborted",
+            message: message.into(),
+            is_retryable: true,
+        }
     }
 
     /// Appends the error as a JSON document.
     pub fn write(&self, out: &mut BytesMut) {
-        error_body(self.message, self.kind, None, Some(self.code), out);
+        error_body(&self.message, self.kind, None, Some(self.code), out);
     }
 }
 

@@ -1,8 +1,8 @@
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 
-use super::{FromToolCall, ToolDescription};
-use crate::tool::{ToolContext, ToolError};
+use super::FromToolCall;
+use crate::tool::{ToolContext, ToolDescription, ToolError};
 
 /// The arguments that the model gives. The tool's JSON Schema is generated from their type: doc comments on fields
 /// become descriptions, which the model reads.

@@ -2,21 +2,17 @@
 
 mod args;
 mod request;
+mod run;
 mod state;
-
-use std::any::type_name;
 
 pub use args::{Args, ToolArguments};
 pub use request::{CallId, ChatId, Extension};
-use schemars::JsonSchema;
-use serde_json::Value;
 pub use state::State;
 
-use super::schema;
-use super::state::StateNeed;
-use super::{ToolContext, ToolError};
+use super::{ToolContext, ToolDescription, ToolError};
 
-/// A parameter of a tool function, made from the call.
+/// A parameter of a tool function, made from the call. One that needs no call can implement
+/// [`FromRun`](super::FromRun) too.
 ///
 /// Implement it for a type of the host:
 ///
@@ -57,42 +53,9 @@ pub trait FromToolCall: Sized + Send {
     fn describe(_description: &mut ToolDescription) {}
 }
 
-/// A description of the needs of a tool function's parameters.
-#[derive(Debug, Default)]
-pub struct ToolDescription {
-    pub(super) schema: Option<Value>,
-    pub(super) arguments: Vec<&'static str>,
-    pub(super) state: Vec<StateNeed>,
-}
-
-impl ToolDescription {
-    /// Sets the type of the model's arguments. A tool has at most one such type.
-    pub fn arguments<T: JsonSchema>(&mut self) {
-        self.schema = Some(schema::generate::<T>());
-        self.arguments.push(type_name::<T>());
-    }
-
-    /// Adds a type that the host must provide with `.state(value)`.
-    pub fn needs_state<T: 'static>(&mut self) {
-        self.state.push(StateNeed::of::<T>());
-    }
-}
-
 impl FromToolCall for ToolContext {
     fn from_call(call: &ToolContext) -> Result<Self, ToolError> {
         Ok(call.clone())
-    }
-}
-
-impl FromToolCall for crate::RunContext {
-    fn from_call(call: &ToolContext) -> Result<Self, ToolError> {
-        Ok(call.run().clone())
-    }
-}
-
-impl FromToolCall for crate::Principal {
-    fn from_call(call: &ToolContext) -> Result<Self, ToolError> {
-        Ok(call.run().principal().clone())
     }
 }
 

@@ -3,7 +3,8 @@ use std::any::type_name;
 use omniassist_core::Text;
 
 use super::FromToolCall;
-use crate::tool::{ToolContext, ToolError};
+use crate::RunContext;
+use crate::tool::{FromRun, StateMap, ToolContext, ToolError};
 
 /// A clone of a value that the host's middleware put into the HTTP request's extensions: the user who is logged in,
 /// the tenant, a database transaction.
@@ -27,29 +28,29 @@ use crate::tool::{ToolContext, ToolError};
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Extension<T>(pub T);
 
-impl<T> FromToolCall for Extension<T>
+impl<T> FromRun for Extension<T>
 where
     T: Clone + Send + Sync + 'static,
 {
-    fn from_call(call: &ToolContext) -> Result<Self, ToolError> {
-        find(call).ok_or_else(|| {
+    fn from_run(run: &RunContext, _state: &StateMap) -> Result<Self, ToolError> {
+        find(run).ok_or_else(|| {
             let name = type_name::<T>();
             ToolError::internal(format!("no `{name}` in the request's extensions; a layer must insert it"))
         })
     }
 }
 
-impl<T> FromToolCall for Option<Extension<T>>
+impl<T> FromRun for Option<Extension<T>>
 where
     T: Clone + Send + Sync + 'static,
 {
-    fn from_call(call: &ToolContext) -> Result<Self, ToolError> {
-        Ok(find(call))
+    fn from_run(run: &RunContext, _state: &StateMap) -> Result<Self, ToolError> {
+        Ok(find(run))
     }
 }
 
-fn find<T: Clone + Send + Sync + 'static>(call: &ToolContext) -> Option<Extension<T>> {
-    call.run().extensions().get().cloned().map(Extension)
+fn find<T: Clone + Send + Sync + 'static>(run: &RunContext) -> Option<Extension<T>> {
+    run.extensions().get().cloned().map(Extension)
 }
 
 /// The id of the tool call; see [`ToolContext::call_id`].
@@ -69,15 +70,15 @@ impl FromToolCall for CallId {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ChatId(pub Text);
 
-impl FromToolCall for ChatId {
-    fn from_call(call: &ToolContext) -> Result<Self, ToolError> {
-        Option::from_call(call)?
+impl FromRun for ChatId {
+    fn from_run(run: &RunContext, state: &StateMap) -> Result<Self, ToolError> {
+        Option::from_run(run, state)?
             .ok_or_else(|| ToolError::new("The request names no chat, which this tool needs."))
     }
 }
 
-impl FromToolCall for Option<ChatId> {
-    fn from_call(call: &ToolContext) -> Result<Self, ToolError> {
-        Ok(call.run().chat_id().cloned().map(ChatId))
+impl FromRun for Option<ChatId> {
+    fn from_run(run: &RunContext, _state: &StateMap) -> Result<Self, ToolError> {
+        Ok(run.chat_id().cloned().map(ChatId))
     }
 }

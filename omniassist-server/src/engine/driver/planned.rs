@@ -1,0 +1,86 @@
+//! The host's decisions about a run and its model calls, as the driver carries them out.
+
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+use omniassist_core::run::Input;
+use omniassist_core::{LlmPayload, TranscriptItem};
+
+use super::{Driver, Stage};
+use crate::engine::plan::{Admission, Call, Refusal, StepPlan, Steps};
+use crate::engine::preparation::Prepared;
+use crate::tool::ToolSnapshot;
+
+impl Driver {
+    pub(super) fn call_model(&mut self, transcript: Arc<[TranscriptItem]>) {
+        if let Some(Err(stop)) = self.meter.as_mut().map(|meter| meter.begin(&transcript)) {
+            return self.stop(stop);
+        }
+        let Call { provider, model, system, options, tool_choice } = &self.call;
+        let mut payload = LlmPayload::new(transcript);
+        payload.system.clone_from(system);
+        payload.tools = self.tools.specs();
+        payload.tool_choice = tool_choice.clone();
+        payload.options = Arc::clone(options);
+        payload.model.clone_from(model);
+        self.trace.call_model(&payload, provider.name(), self.call.requested_model());
+        self.model = Some(self.trace.enter_scope(|| provider.stream(payload)));
+    }
+
+    pub(super) fn prepare_step(&mut self, transcript: Arc<[TranscriptItem]>) {
+        let setup = &self.setup;
+        let steps = self.steps.get_or_insert_with(|| {
+            let (hooks, state) = (&setup.config.step_hooks, setup.tools.state());
+            Box::new(Steps::new(hooks, state, self.call.clone(), self.tools.clone()))
+        });
+        self.stepping = Some(steps.next(&self.run, transcript, self.trace.usage()));
+    }
+
+    pub(super) fn poll_stepping(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let Some(stepping) = &mut self.stepping else { return Poll::Ready(()) };
+        let planned = ready!(self.trace.enter_scope(|| stepping.as_mut().poll(cx)));
+        self.stepping = None;
+        match planned {
+            Ok(plan) => {
+                let StepPlan { call, tools, transcript, .. } = *plan;
+                (self.call, self.tools) = (call, tools);
+                self.call_model(transcript);
+            }
+            Err(refusal) => self.refuse(refusal),
+        }
+        Poll::Ready(())
+    }
+
+    /// Begins and ends a run that the host refuses. No tool is known to it, so that it takes up nothing of the
+    /// conversation.
+    pub(super) fn begin_refused(&mut self, refusal: Refusal) {
+        self.tools = ToolSnapshot::default();
+        if let Stage::Preparing(beginning) = &mut self.stage {
+            beginning.config.max_steps = u32::MAX;
+        }
+        self.begin(Prepared::default());
+        self.has_begun = false;
+        self.refuse(refusal);
+    }
+
+    fn refuse(&mut self, refusal: Refusal) {
+        self.retry_after = refusal.delay();
+        let code = refusal.run_code();
+        self.refusal = Some(Box::new(refusal));
+        self.step(Input::Fail(code));
+    }
+
+    /// Returns the refusal of the host that ended the run.
+    pub(in crate::engine) fn refusal(&self) -> Option<Refusal> {
+        self.refusal.as_deref().cloned()
+    }
+
+    /// Returns the host's decision about the beginning of the run, as far as it was made.
+    pub(in crate::engine) fn admission(&self) -> Admission {
+        match (&self.stage, &self.refusal) {
+            (_, Some(refusal)) if !self.has_begun => Admission::Refused(Box::clone(refusal)),
+            (Stage::Preparing(_), _) if !self.setup.config.run_hooks.is_empty() => Admission::Undecided,
+            _ => Admission::Granted,
+        }
+    }
+}
