@@ -37,26 +37,22 @@ impl Call {
 macro_rules! impl_call_plan {
     ($plan:ident, $scope:literal) => {
         impl $plan {
-            /// Sets the system prompt of
-            #[doc = $scope]
-            /// in place of the assistant's. Default: the assistant's.
+            #[doc = concat!("Sets the system prompt of ", $scope, ". Default: the assistant's.")]
             pub fn system_prompt(&mut self, prompt: impl Into<Text>) -> &mut Self {
                 self.call.system = Some(prompt.into());
                 self
             }
 
-            /// Sets the provider, and its own model as the model of
-            #[doc = $scope]
-            /// An `Arc` of a provider is a provider. Default: the assistant's.
+            #[doc = concat!("Sets the provider of ", $scope, ", with its own model. Default: the assistant's.")]
+            ///
+            /// An `Arc` of a provider is a provider.
             pub fn provider(&mut self, provider: impl LlmProvider) -> &mut Self {
                 self.call.provider = Arc::new(provider);
                 self.call.model = None;
                 self
             }
 
-            /// Sets the model of
-            #[doc = $scope]
-            /// Default: the assistant's.
+            #[doc = concat!("Sets the model of ", $scope, ". Default: the assistant's.")]
             pub fn model(&mut self, model: impl Into<Text>) -> &mut Self {
                 self.call.model = Some(model.into());
                 self

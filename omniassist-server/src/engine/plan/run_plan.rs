@@ -51,7 +51,7 @@ pub struct RunPlan {
     metadata: Map<String, Value>,
 }
 
-impl_call_plan!(RunPlan, "the run.");
+impl_call_plan!(RunPlan, "the run");
 
 impl RunPlan {
     /// Adds a tool to the run, after the others. It is left out if the client cannot run it, or if the run offers no

@@ -42,7 +42,7 @@ pub struct StepPlan {
     usage: Usage,
 }
 
-impl_call_plan!(StepPlan, "the model call.");
+impl_call_plan!(StepPlan, "the model call");
 
 impl StepPlan {
     /// Returns the number of the model call in its run, from 1.
