@@ -3,6 +3,7 @@ use std::error::Error as StdError;
 use std::fmt;
 use std::time::Duration;
 
+use omniassist_core::Text;
 use omniassist_core::event::RunErrorCode;
 
 /// A result with this crate's [`Error`].
@@ -31,6 +32,15 @@ enum Kind {
     Provider(ProviderErrorKind),
     Configuration(Cow<'static, str>),
     InvalidTool { name: String, reason: Cow<'static, str> },
+    Refused(Refused),
+}
+
+/// The refusal of the host to let an answer go on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Refused {
+    pub(crate) code: &'static str,
+    /// The sentence for the client.
+    pub(crate) message: Text,
 }
 
 /// The kind of a provider error.
@@ -92,6 +102,19 @@ impl Error {
         Self::new(Kind::InvalidTool { name: name.into(), reason: reason.into() })
     }
 
+    /// Creates the error of an answer that the host refuses.
+    pub(crate) fn refused(code: &'static str, message: Text) -> Self {
+        Self::new(Kind::Refused(Refused { code, message }))
+    }
+
+    /// Returns the refusal of the host, if it is one.
+    pub(crate) fn refusal(&self) -> Option<&Refused> {
+        match &self.inner.kind {
+            Kind::Refused(refused) => Some(refused),
+            _ => None,
+        }
+    }
+
     /// Adds the HTTP status.
     #[must_use]
     pub fn with_status(mut self, status: u16) -> Self {
@@ -148,7 +171,7 @@ impl Error {
     pub fn provider_kind(&self) -> Option<ProviderErrorKind> {
         match self.inner.kind {
             Kind::Provider(kind) => Some(kind),
-            Kind::Configuration(_) | Kind::InvalidTool { .. } => None,
+            Kind::Configuration(_) | Kind::InvalidTool { .. } | Kind::Refused(_) => None,
         }
     }
 
@@ -217,6 +240,9 @@ impl Error {
     /// Returns the stable code that clients get for this error.
     #[must_use]
     pub fn run_code(&self) -> RunErrorCode {
+        if let Some(refused) = self.refusal() {
+            return RunErrorCode::Refused(refused.code);
+        }
         let Some(kind) = self.provider_kind() else { return RunErrorCode::Internal };
         match kind {
             ProviderErrorKind::Connect | ProviderErrorKind::Unavailable => RunErrorCode::ProviderUnavailable,
@@ -236,6 +262,7 @@ impl fmt::Display for Error {
         let inner = &*self.inner;
         match &inner.kind {
             Kind::Configuration(what) => f.write_str(what)?,
+            Kind::Refused(refused) => write!(f, "the host refused the answer [{}]", refused.code)?,
             Kind::InvalidTool { name, reason } => write!(f, "tool `{name}`: {reason}")?,
             Kind::Provider(kind) => f.write_str(match kind {
                 ProviderErrorKind::Connect => "no connection to the model provider",

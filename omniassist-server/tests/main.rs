@@ -39,6 +39,7 @@ mod files;
 mod forgery;
 #[cfg(feature = "gemini")]
 mod gemini;
+mod guards;
 mod http;
 #[cfg(feature = "openai")]
 mod log_lines;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use super::config::RunConfig;
 use super::state::{CallState, Phase, RunState, VERSION};
 use super::turn::{Finish, Turn};
-use super::{CallLabel, ToolCatalog, call_ids};
+use super::{CallLabel, Gate, ToolCatalog, call_ids};
 use crate::event::{BlockKind, LlmEvent, RunErrorCode};
 use crate::transcript::ToolCall;
 use crate::{EventBuf, JsonText, RunEvent, Text, TranscriptItem, canonical};
@@ -35,6 +35,13 @@ pub enum Input {
         call_id: Text,
         /// The output, or the error.
         result: Result<JsonText, Text>,
+    },
+    /// A tool did not run, because the host wants the user to approve the call.
+    ApprovalNeeded {
+        /// The call.
+        call_id: Text,
+        /// The question: a [`Gate::Approval`].
+        gate: Gate,
     },
     /// Something outside the run failed it: a deadline, a limit.
     Fail(RunErrorCode),
@@ -177,6 +184,9 @@ impl RunMachine {
             Input::ToolResult { call_id, result } if self.is_running(&call_id) => {
                 let result = result.and_then(|output| self.outgoing(output));
                 self.tool_result(call_id, result, events);
+            }
+            Input::ApprovalNeeded { call_id, gate } if self.is_running(&call_id) => {
+                self.ask_approval(&call_id, gate, events);
             }
             Input::Fail(code) => self.fail(code, events),
             Input::Abort { reason } => {

@@ -92,6 +92,31 @@ impl RunMachine {
         }
     }
 
+    /// Asks for the approval of a call that was about to run.
+    pub(super) fn ask_approval(&mut self, call_id: &Text, gate: Gate, events: &mut EventBuf<RunEvent>) {
+        let can_ask = self.config.abilities.approvals && !self.state.resumed;
+        let Some(call) = self.state.calls.iter_mut().find(|call| call.id == *call_id) else { return };
+        let inexact = canonical::inexact_number(&call.arguments);
+        let refused = match inexact {
+            Some(found) => Some(rounded(&found)),
+            None if !can_ask => Some(Text::from_static(CANNOT_ASK)),
+            None => None,
+        };
+        match refused {
+            Some(error_text) => {
+                events.push(RunEvent::ToolRefused { call_id: call_id.clone(), reason: error_text.clone() });
+                call.state = CallState::Refused { error_text };
+            }
+            None => {
+                events.push(approval_request(call_id, &call.name, call.arguments.clone(), gate));
+                call.state = CallState::HandedOver;
+            }
+        }
+        if !self.state.calls.iter().any(|call| call.state == CallState::Running) {
+            self.finish_step(events);
+        }
+    }
+
     /// The turn has ended and every server tool has answered.
     pub(super) fn finish_step(&mut self, events: &mut EventBuf<RunEvent>) {
         if std::mem::take(&mut self.state.resumed) {

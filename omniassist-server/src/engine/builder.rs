@@ -1,3 +1,4 @@
+mod guards;
 mod plan;
 
 use std::fmt;

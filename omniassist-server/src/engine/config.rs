@@ -4,6 +4,7 @@ use omniassist_core::context::{ContextCompressor, ContextSummariser};
 use omniassist_core::{ContextMessage, Limits, ModelOptions, Text};
 use serde_json::Value;
 
+use super::guards::Guards;
 use super::hook::RunHook;
 use super::meter::Budget;
 use super::plan::{PlanHook, RunPlan, StepPlan};
@@ -15,6 +16,7 @@ use crate::cost::Prices;
 use crate::http_options::HttpOptions;
 use crate::observe::{FinishHooks, Observers};
 use crate::throttle::RateLimit;
+use crate::tool::ToolHooks;
 
 /// A function of the host that returns the metadata of a message.
 pub(super) type MetadataHook = Arc<dyn Fn(&RunContext) -> Value + Send + Sync>;
@@ -50,6 +52,9 @@ pub(super) struct Config {
     pub(super) audit: Option<AuditLog>,
     #[cfg(feature = "files")]
     pub(super) files: crate::files::FileSettings,
+    pub(super) guards: Guards,
+    /// `None` without hooks, so that calls take the short way.
+    pub(super) tool_hooks: Option<Arc<ToolHooks>>,
     /// Carried for the HTTP service. The engine does not read it.
     pub(super) http: HttpOptions,
 }

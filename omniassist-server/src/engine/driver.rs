@@ -1,4 +1,5 @@
 mod planned;
+mod tools;
 
 use std::collections::VecDeque;
 use std::future::Future;
@@ -8,7 +9,6 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use futures_core::Stream as _;
 use omniassist_core::context::{ContextReceipt, SummaryUsage};
 use omniassist_core::event::RunErrorCode;
 use omniassist_core::message::Message;
@@ -29,7 +29,7 @@ use crate::clock::now_ms;
 use crate::provider::LlmStream;
 use crate::seal::Sealer;
 use crate::telemetry::RunTrace;
-use crate::tool::{RunningTool, ToolInvocation, ToolSnapshot, ToolUpdate};
+use crate::tool::{RunningTool, ToolSnapshot};
 use crate::{Cost, RunContext, one_line};
 
 /// Drives the state machine of one run. It owns the model stream and the tools: dropping it closes the stream and cancels
@@ -45,6 +45,8 @@ pub(super) struct Driver {
     stepping: Option<Stepping>,
     refusal: Option<Box<Refusal>>,
     has_begun: bool,
+    /// `true` after the first model call. Calls that run before it were approved by a user.
+    has_asked: bool,
     stage: Stage,
     events: EventBuf<RunEvent>,
     sealer: Option<Box<Sealer>>,
@@ -107,6 +109,7 @@ impl Driver {
             stepping: None,
             refusal: None,
             has_begun: false,
+            has_asked: false,
             stage: Stage::Preparing(Box::new(Beginning { request, config, preparation })),
             // Rarely do more events wait.
             events: EventBuf::with_capacity(2),
@@ -341,6 +344,10 @@ impl Driver {
                 if let Some(meter) = &mut self.meter {
                     let _ = meter.end(true);
                 }
+                if let Some(refused) = error.refusal() {
+                    self.refuse(Refusal::new(refused.code, refused.message.clone()));
+                    return Poll::Ready(());
+                }
                 self.retry_after = error.retry_after();
                 if error.is_context_overflow() {
                     Input::ContextOverflow
@@ -362,40 +369,6 @@ impl Driver {
         Poll::Ready(())
     }
 
-    /// Takes one update from the tools.
-    fn poll_tools(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        if let Poll::Ready(event) = self.queue.poll(cx) {
-            self.events.push(event);
-            return Poll::Ready(());
-        }
-        for index in 0..self.running.len() {
-            let Some(tool) = self.running.get_mut(index) else { break };
-            let Poll::Ready(update) = Pin::new(tool).poll_next(cx) else { continue };
-            match update {
-                Some(ToolUpdate::Progress { call_id, output }) => {
-                    self.step(Input::ToolProgress { call_id, output });
-                }
-                Some(ToolUpdate::Event(event)) => self.events.push(event),
-                Some(ToolUpdate::SharedStateChanged) => self.share_state(),
-                Some(ToolUpdate::Done(outcome)) => {
-                    drop(self.running.swap_remove(index));
-                    let result = outcome.result.map_err(|error| Text::from(error.text()));
-                    self.step(Input::ToolResult { call_id: outcome.call_id, result });
-                }
-                None => drop(self.running.swap_remove(index)),
-            }
-            self.fill_tools();
-            return Poll::Ready(());
-        }
-        Poll::Pending
-    }
-
-    fn share_state(&mut self) {
-        if let Some(change) = self.run.state().take_change() {
-            self.events.push(change);
-        }
-    }
-
     fn act(&mut self) {
         let Stage::Running(machine) = &mut self.stage else { return };
         match machine.next_action() {
@@ -411,19 +384,6 @@ impl Driver {
                 self.fill_tools();
             }
             Some(_) | None => {}
-        }
-    }
-
-    /// Starts queued tools, up to the limit of parallel tools.
-    fn fill_tools(&mut self) {
-        while self.running.len() < self.setup.config.limits.max_parallel_tools.max(1) {
-            let Some(call) = self.queued.pop_front() else { return };
-            let Some(tool) = self.tools.get(&call.name) else { continue };
-            let trace = self.trace.tool(&call);
-            let audit = self.recording.as_mut().and_then(|recording| recording.start_call(&call));
-            let invocation =
-                ToolInvocation::new(call.id, call.arguments, self.run.clone()).traced(trace).audited(audit);
-            self.running.push(self.setup.tools.start(tool, invocation));
         }
     }
 

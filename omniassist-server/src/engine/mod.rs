@@ -8,6 +8,7 @@ mod drain;
 mod driver;
 mod end;
 mod files;
+mod guards;
 mod hook;
 mod live;
 mod llm_summariser;

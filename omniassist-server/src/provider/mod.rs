@@ -2,7 +2,7 @@
 //! [`LlmEvent`]s.
 //!
 //! A provider is a request encoder, a transport and a sans-I/O decoder ([`WireDecoder`]). [`Fallback`] makes one
-//! provider of several. To serve a model that no provider here speaks to, wrap a closure with [`from_fn`]:
+//! provider of several, and a [`Layer`] around a provider logs, caches or changes what passes. To serve a model that no provider here speaks to, wrap a closure with [`from_fn`]:
 //!
 //! ```
 //! use omniassist_server::core::{FinishReason, LlmEvent};
@@ -120,6 +120,7 @@ mod error_report;
 mod fallback;
 #[cfg(feature = "gemini")]
 pub mod gemini;
+mod layer;
 #[cfg(feature = "__transport")]
 mod lenient_fields;
 #[cfg(feature = "__transport")]
@@ -144,6 +145,7 @@ pub use fallback::{Fallback, Switch};
 use futures_core::Stream;
 #[cfg(feature = "gemini")]
 pub use gemini::GeminiProvider;
+pub use layer::{Layer, Layered, layered};
 use omniassist_core::transcript::ToolResult;
 use omniassist_core::{LlmEvent, LlmPayload};
 #[cfg(feature = "openai")]

@@ -222,6 +222,22 @@ impl ToolContext {
         tracing::warn!(tool, call_id, reason = %OneLine(reason), "{what} of a tool is left out");
     }
 
+    /// Returns the same call with other arguments.
+    pub(super) fn with_arguments(&self, arguments: JsonText) -> Self {
+        let CallContext { call_id, tool, arguments: _, run, state, cancel, updates, limits } = &*self.inner;
+        CallContext {
+            call_id: call_id.clone(),
+            tool: tool.clone(),
+            arguments,
+            run: run.clone(),
+            state: Arc::clone(state),
+            cancel: cancel.clone(),
+            updates: Arc::clone(updates),
+            limits: *limits,
+        }
+        .into()
+    }
+
     pub(crate) fn output_limits(&self) -> OutputLimits {
         self.inner.limits
     }

@@ -4,6 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use omniassist_core::Text;
+use omniassist_core::run::Gate;
 
 use super::output;
 use crate::one_line;
@@ -38,6 +39,8 @@ pub struct ToolError {
 struct Inner {
     kind: Kind,
     text: Cow<'static, str>,
+    /// The question for the user, if the call needs an approval.
+    approval: Option<Gate>,
     source: Option<Box<dyn StdError + Send + Sync>>,
 }
 
@@ -50,11 +53,13 @@ enum Kind {
     Panicked,
     TimedOut,
     Cancelled,
+    /// The call waits for an approval.
+    NeedsApproval,
 }
 
 impl ToolError {
     fn of(kind: Kind, text: impl Into<Cow<'static, str>>) -> Self {
-        Self { inner: Box::new(Inner { kind, text: text.into(), source: None }) }
+        Self { inner: Box::new(Inner { kind, text: text.into(), approval: None, source: None }) }
     }
 
     /// Creates an error with this text for the model and the user.
@@ -87,6 +92,18 @@ impl ToolError {
 
     pub(crate) fn cancelled() -> Self {
         Self::of(Kind::Cancelled, "The tool was cancelled.")
+    }
+
+    /// Creates the end of a call that did not run, because the user must approve it.
+    pub(super) fn needs_approval(gate: Gate) -> Self {
+        let mut error = Self::of(Kind::NeedsApproval, "This call needs the user's approval. It was not run.");
+        error.inner.approval = Some(gate);
+        error
+    }
+
+    /// Returns the question for the user, if the call needs an approval.
+    pub(crate) fn approval(&self) -> Option<&Gate> {
+        self.inner.approval.as_ref()
     }
 
     /// Returns the text for the model and the user.
@@ -131,6 +148,7 @@ impl ToolError {
             Kind::TimedOut => "timeout",
             Kind::Cancelled => "cancelled",
             Kind::Panicked => "panic",
+            Kind::NeedsApproval => "needs_approval",
             _ if self.inner.source.is_some() => "internal",
             _ => "tool_error",
         }
@@ -148,7 +166,7 @@ impl ToolError {
         // As strings, which a subscriber escapes: the provider chooses the id.
         let (tool, call_id) = (tool.as_str(), call_id.as_str());
         match (self.inner.kind, &self.inner.source) {
-            (Kind::Message | Kind::Cancelled, None) => {
+            (Kind::Message | Kind::Cancelled | Kind::NeedsApproval, None) => {
                 tracing::debug!(tool, call_id, text = self.text(), "tool call failed");
             }
             (Kind::TimedOut, _) => tracing::warn!(tool, call_id, text = self.text(), "tool call failed"),

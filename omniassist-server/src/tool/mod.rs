@@ -83,6 +83,7 @@ mod extract;
 mod form;
 mod from_run;
 mod handler;
+mod hooks;
 mod json;
 mod label;
 mod output;
@@ -104,6 +105,8 @@ pub use from_run::FromRun;
 pub use handler::{
     AsyncResult, IntoToolError, IntoToolOutput, ToolFuture, ToolHandler, ToolOutput, ToolParameters,
 };
+pub use hooks::ToolDecision;
+pub(crate) use hooks::ToolHooks;
 pub use json::Json;
 pub use registered::RegisteredTool;
 pub use registry::{ToolSnapshot, Tools};

@@ -14,6 +14,7 @@ use tracing::Instrument;
 
 use super::ToolError;
 use super::context::CallContext;
+use super::hooks::{CallHooks, ToolHooks};
 use super::registered::RegisteredTool;
 use super::state::StateMap;
 use super::update::{ToolOutcome, ToolUpdate, Update, Updates};
@@ -35,6 +36,7 @@ pub struct ToolInvocation {
     pub cancel: CancellationToken,
     trace: ToolTrace,
     audit: Option<CallAudit>,
+    hooks: Option<CallHooks>,
 }
 
 impl ToolInvocation {
@@ -48,6 +50,7 @@ impl ToolInvocation {
             cancel: CancellationToken::new(),
             trace: ToolTrace::none(),
             audit: None,
+            hooks: None,
         }
     }
 
@@ -55,6 +58,12 @@ impl ToolInvocation {
     #[must_use]
     pub fn cancel(mut self, token: CancellationToken) -> Self {
         self.cancel = token;
+        self
+    }
+
+    /// Sets the hooks around the call. `is_approved` is `true` if a user approved it.
+    pub(crate) fn hooked(mut self, hooks: Option<&Arc<ToolHooks>>, is_approved: bool) -> Self {
+        self.hooks = hooks.map(|hooks| CallHooks { hooks: Arc::clone(hooks), is_approved });
         self
     }
 
@@ -150,7 +159,7 @@ pub(super) fn start(
     grace: Duration,
     tasks: &TaskTracker,
 ) -> RunningTool {
-    let ToolInvocation { call_id, arguments, run, cancel, trace, audit } = invocation;
+    let ToolInvocation { call_id, arguments, run, cancel, trace, audit, hooks } = invocation;
     let span = trace.span();
     let cancel = cancel.child();
     let updates = Arc::new(Updates::new(tool.max_unread_bytes()));
@@ -182,7 +191,10 @@ pub(super) fn start(
             if let Some(accepted) = accepted {
                 accepted.await;
             }
-            tool.call(call.into()).await
+            match hooks {
+                None => tool.call(call.into()).await,
+                Some(hooks) => hooks.call(&tool, call.into()).await,
+            }
         };
         call.instrument(span.clone())
     };

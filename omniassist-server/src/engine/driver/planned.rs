@@ -1,5 +1,6 @@
 //! The host's decisions about a run and its model calls, as the driver carries them out.
 
+use std::mem;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
@@ -24,7 +25,9 @@ impl Driver {
         payload.options = Arc::clone(options);
         payload.model.clone_from(model);
         self.trace.call_model(&payload, provider.name(), self.call.requested_model());
-        self.model = Some(self.trace.enter_scope(|| provider.stream(payload)));
+        let answer = self.trace.enter_scope(|| provider.stream(payload));
+        let is_first = !mem::replace(&mut self.has_asked, true);
+        self.model = Some(self.setup.config.guards.around(answer, &self.run, is_first));
     }
 
     pub(super) fn prepare_step(&mut self, transcript: Arc<[TranscriptItem]>) {
@@ -63,7 +66,7 @@ impl Driver {
         self.refuse(refusal);
     }
 
-    fn refuse(&mut self, refusal: Refusal) {
+    pub(super) fn refuse(&mut self, refusal: Refusal) {
         self.retry_after = refusal.delay();
         let code = refusal.run_code();
         self.refusal = Some(Box::new(refusal));

@@ -97,7 +97,7 @@ impl Refusal {
     }
 
     /// Returns the reason that only the log gets.
-    pub(super) fn source(&self) -> Option<&(dyn StdError + Send + Sync + 'static)> {
+    pub(in crate::engine) fn source(&self) -> Option<&(dyn StdError + Send + Sync + 'static)> {
         self.source.as_deref()
     }
 

@@ -1,0 +1,67 @@
+//! The tool calls of a run.
+
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use futures_core::Stream as _;
+use omniassist_core::run::Input;
+
+use super::Driver;
+use crate::tool::{ToolInvocation, ToolUpdate};
+
+impl Driver {
+    /// Takes one update from the tools.
+    pub(super) fn poll_tools(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        if let Poll::Ready(event) = self.queue.poll(cx) {
+            self.events.push(event);
+            return Poll::Ready(());
+        }
+        for index in 0..self.running.len() {
+            let Some(tool) = self.running.get_mut(index) else { break };
+            let Poll::Ready(update) = Pin::new(tool).poll_next(cx) else { continue };
+            match update {
+                Some(ToolUpdate::Progress { call_id, output }) => {
+                    self.step(Input::ToolProgress { call_id, output });
+                }
+                Some(ToolUpdate::Event(event)) => self.events.push(event),
+                Some(ToolUpdate::SharedStateChanged) => self.share_state(),
+                Some(ToolUpdate::Done(outcome)) => {
+                    drop(self.running.swap_remove(index));
+                    let call_id = outcome.call_id;
+                    self.step(match outcome.result {
+                        Ok(output) => Input::ToolResult { call_id, result: Ok(output) },
+                        Err(error) => match error.approval() {
+                            Some(gate) => Input::ApprovalNeeded { call_id, gate: gate.clone() },
+                            None => Input::ToolResult { call_id, result: Err(error.text().into()) },
+                        },
+                    });
+                }
+                None => drop(self.running.swap_remove(index)),
+            }
+            self.fill_tools();
+            return Poll::Ready(());
+        }
+        Poll::Pending
+    }
+
+    fn share_state(&mut self) {
+        if let Some(change) = self.run.state().take_change() {
+            self.events.push(change);
+        }
+    }
+
+    /// Starts queued tools, up to the limit of parallel tools.
+    pub(super) fn fill_tools(&mut self) {
+        while self.running.len() < self.setup.config.limits.max_parallel_tools.max(1) {
+            let Some(call) = self.queued.pop_front() else { return };
+            let Some(tool) = self.tools.get(&call.name) else { continue };
+            let trace = self.trace.tool(&call);
+            let audit = self.recording.as_mut().and_then(|recording| recording.start_call(&call));
+            let invocation = ToolInvocation::new(call.id, call.arguments, self.run.clone())
+                .traced(trace)
+                .audited(audit)
+                .hooked(self.setup.config.tool_hooks.as_ref(), !self.has_asked);
+            self.running.push(self.setup.tools.start(tool, invocation));
+        }
+    }
+}
