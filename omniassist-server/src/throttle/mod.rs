@@ -35,6 +35,41 @@
 //! # }
 //! ```
 //!
+//! # Limits in a shared store
+//!
+//! The traits of this module are called synchronously. A limit that several instances share, in Redis or PostgreSQL, is a
+//! function of [`AssistantBuilder::prepare`]. It is awaited before the model is called, and its refusal is the HTTP
+//! response:
+//!
+//! ```
+//! use std::time::Duration;
+//! use http::StatusCode;
+//! use omniassist_server::tool::State;
+//! use omniassist_server::{Principal, Refusal, RunPlan};
+//! # use omniassist_server::Assistant;
+//! # use omniassist_server::testing::ScriptedProvider;
+//! # #[derive(Clone)]
+//! # struct Redis;
+//! # impl Redis {
+//! #     async fn increment(&self, _key: &str) -> std::io::Result<u64> { Ok(1) }
+//! # }
+//!
+//! async fn hourly(_: &mut RunPlan, State(redis): State<Redis>, user: Principal) -> Result<(), Refusal> {
+//!     if redis.increment(&format!("runs:{}", user.id())).await? > 100 {
+//!         let refusal = Refusal::new("rate_limited", "You have used the assistant often. Try again in an hour.");
+//!         return Err(refusal.status(StatusCode::TOO_MANY_REQUESTS).retry_after(Duration::from_secs(3600)));
+//!     }
+//!     Ok(())
+//! }
+//!
+//! # fn main() -> omniassist_server::Result<()> {
+//! let assistant = Assistant::builder(ScriptedProvider::new()).state(Redis).prepare(hourly).build()?;
+//! # let _ = assistant;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! [`AssistantBuilder::prepare`]: crate::AssistantBuilder::prepare
 //! [`AssistantBuilder::rate_limit`]: crate::AssistantBuilder::rate_limit
 //! [`AssistantBuilder::token_budget`]: crate::AssistantBuilder::token_budget
 
