@@ -44,6 +44,7 @@ mod http;
 #[cfg(feature = "openai")]
 mod log_lines;
 mod numbers;
+mod object_in_process;
 mod observe;
 mod on_finish;
 #[cfg(feature = "openai")]

@@ -49,4 +49,12 @@ impl ArgumentCheck {
         let text = format!("The arguments do not fit the tool's schema: {}", complaints.join("; "));
         Err(cut_off(text, MAX_TEXT_BYTES).into())
     }
+    /// Returns the faults of an answer, for the model.
+    pub(crate) fn faults(&self, schema: &Value, answer: &Value) -> Option<String> {
+        match complaints(schema, &self.patterns, answer, self.max_steps) {
+            Ok(complaints) if complaints.is_empty() => None,
+            Ok(complaints) => Some(cut_off(complaints.join("; "), MAX_TEXT_BYTES)),
+            Err(_) => Some("it is too complex to check".to_owned()),
+        }
+    }
 }

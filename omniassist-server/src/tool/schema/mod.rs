@@ -15,7 +15,7 @@ mod validate;
 mod values;
 mod verify;
 
-pub(super) use check::ArgumentCheck;
+pub(crate) use check::ArgumentCheck;
 pub(super) use lint::lint;
 pub(crate) use normalise::{generate, of_answer};
 pub(super) use normalise::{no_arguments, normalise};
