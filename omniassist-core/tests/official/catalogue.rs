@@ -76,7 +76,7 @@ fn reasons() -> Vec<FinishReason> {
     known.into_iter().chain(other).collect()
 }
 
-fn codes() -> [RunErrorCode; 14] {
+fn codes() -> [RunErrorCode; 15] {
     [
         RunErrorCode::ProviderError,
         RunErrorCode::ProviderAuth,
@@ -92,6 +92,7 @@ fn codes() -> [RunErrorCode; 14] {
         RunErrorCode::Internal,
         RunErrorCode::ServerShutdown,
         RunErrorCode::TokenBudgetExceeded,
+        RunErrorCode::Refused("no_credits"),
     ]
 }
 
