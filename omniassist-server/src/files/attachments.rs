@@ -83,6 +83,15 @@ impl Library {
                 let path = || format!("messages[{index}].parts[{part}].url");
                 let is_new = Some(index) >= last_user;
                 let is_first = !found.contains_key(&id);
+                if is_first && found.len() >= self.limits().max_files_per_run {
+                    // Each file costs a request to the store, so further ones are not looked up.
+                    if is_new {
+                        let limit = self.limits().max_files_per_run;
+                        return Err(Error::limit_exceeded("max_files_per_run", limit, path()));
+                    }
+                    named.push(Named { message: index, part, file, stored: None });
+                    continue;
+                }
                 if is_first {
                     let key = FileKey { owner: owner.clone(), id: id.clone() };
                     found.insert(id.clone(), self.find(&key).await.map_err(|error| unavailable(&error))?);

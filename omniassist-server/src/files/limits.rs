@@ -29,6 +29,9 @@ pub struct FileLimits {
     /// Bytes of the stored files that one run sends to its provider, before encoding. The newest files come first. Default
     /// 20 MiB; a last message with more is answered 400 `limit_exceeded`. Providers have limits of their own.
     pub max_run_bytes: usize,
+    /// Different stored files that the messages of one run name. The newest come first, and older ones are replaced by a note
+    /// for the model. Default 100; a last message with more is answered 400 `limit_exceeded`.
+    pub max_files_per_run: usize,
     /// The time for which a file is kept. Default 30 days; `None` keeps files until the host deletes them.
     pub lifetime: Option<Duration>,
     /// The media types that are accepted: `image/png`, `audio/*` for all of a kind, `*/*` for everything. Default: PNG,
@@ -60,6 +63,7 @@ impl Default for FileLimits {
             max_uploads_per_principal: 4,
             max_uploads: 64,
             max_run_bytes: 20 << 20,
+            max_files_per_run: 100,
             lifetime: Some(Duration::from_secs(30 * 24 * 60 * 60)),
             media_types: media_types.map(str::to_owned).into(),
         }

@@ -163,6 +163,17 @@ async fn an_older_file_that_is_gone_becomes_a_note() {
 async fn the_files_of_a_run_have_at_most_max_run_bytes_together() {
     let mut limits = FileLimits::default();
     limits.max_run_bytes = 2 * PNG.len();
+    two_files_are_the_most("max_run_bytes", limits).await;
+}
+
+#[tokio::test]
+async fn a_run_names_at_most_max_files_per_run() {
+    let mut limits = FileLimits::default();
+    limits.max_files_per_run = 2;
+    two_files_are_the_most("max_files_per_run", limits).await;
+}
+
+async fn two_files_are_the_most(limit: &str, limits: FileLimits) {
     let (model, builder) = builder(Memory::default());
     let service = serve(builder.file_limits(limits));
     let mut urls = Vec::new();
@@ -181,7 +192,7 @@ async fn the_files_of_a_run_have_at_most_max_run_bytes_together() {
     let answer = chat(&service, "ann", json!([user("m1", &urls)])).await;
     assert_eq!(answer.error(), (400, "limit_exceeded".to_owned()));
     assert_eq!(answer.json()["error"]["path"], "messages[0].parts[2].url");
-    assert_eq!(answer.json()["error"]["limit"]["name"], "max_run_bytes");
+    assert_eq!(answer.json()["error"]["limit"]["name"], limit);
     // In older messages, the newest files come first.
     let older = json!([user("m1", &urls[..1]), user("m2", &urls[1..2]), user("m3", &urls[2..])]);
     assert_eq!(chat(&service, "ann", older).await.status, 200);
