@@ -1,4 +1,4 @@
-//! The state of an answer in progress that the decoders share.
+//! The state of an unfinished answer, shared by the decoders.
 
 use std::collections::HashSet;
 use std::mem;
@@ -22,7 +22,7 @@ pub(super) enum BlockKind {
 pub(super) struct Answer {
     pub(super) id: Option<Text>,
     pub(super) started: bool,
-    /// The block that deltas of its kind continue, where the protocol names no blocks.
+    /// The block of each kind that deltas continue, if the protocol numbers no blocks.
     open: Option<(BlockKind, u32)>,
     next_block: u32,
     cited: HashSet<String>,
@@ -81,12 +81,12 @@ impl Answer {
         }
     }
 
-    /// Sends a reasoning block that shows nothing and carries state.
+    /// Sends a reasoning block without text that carries metadata.
     pub(super) fn carry(&mut self, metadata: Option<ProviderMetadata>, out: &mut Out) {
         out.push(LlmEvent::ReasoningEnd { block: self.new_block(), metadata });
     }
 
-    /// Returns `true` if a source is named for the first time.
+    /// Returns `true` if a source was not sent before.
     pub(super) fn cites(&mut self, source: &str) -> bool {
         !source.is_empty() && self.cited.insert(source.to_owned())
     }
@@ -103,7 +103,7 @@ impl Answer {
         }
     }
 
-    /// Ends the answer with an error, behind the tokens that it cost.
+    /// Ends the answer with an error, after the token counts.
     pub(super) fn fail(&mut self, error: Error, out: &mut Out) -> Result<()> {
         self.send_usage(out);
         Err(error)

@@ -1,4 +1,4 @@
-//! One provider for every API. An [`Api`] adds its requests, its decoder and its own settings.
+//! One provider type for every API. An [`Api`] adds its requests, its decoder and its own settings.
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,9 +12,9 @@ use super::settings::{Endpoint, Location, Settings};
 use super::{LlmProvider, LlmStream, WireDecoder};
 use crate::{Error, Result};
 
-/// One API: the settings that only it has, how requests are written and how answers are read.
+/// One API: its specific settings, its request encoder and its decoder.
 pub trait Api: fmt::Debug + Clone + Default + Send + Sync + 'static {
-    /// The address of the API, and the defaults that go with it.
+    /// The address of the API, and its defaults.
     const LOCATION: &'static Location;
 
     /// Checks the settings and binds them to the API's path. May change the common settings.
@@ -37,15 +37,15 @@ pub trait Api: fmt::Debug + Clone + Default + Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// Returns an error if the payload has no form that the API takes.
+    /// Returns an error if the API has no form for the payload.
     fn encode(&self, model: &Text, payload: &LlmPayload) -> Result<Bytes>;
 
     /// Returns the decoder of one answer to this payload, whose transcript has been removed.
     fn decoder(&self, payload: &LlmPayload, limits: &Limits) -> Box<dyn WireDecoder>;
 }
 
-/// A provider of one API. The types of the providers are its aliases: `AnthropicProvider`, `GeminiProvider`,
-/// `OpenAiProvider`, `OpenAiChatProvider`.
+/// A provider of one API. `AnthropicProvider`, `GeminiProvider`, `OpenAiProvider` and `OpenAiChatProvider` are aliases
+/// of this type.
 #[derive(Clone)]
 pub struct ApiProvider<A> {
     name: &'static str,
@@ -60,19 +60,19 @@ impl<A: Api> ApiProvider<A> {
     ///
     /// # Errors
     ///
-    /// Returns an error if the key is empty or cannot stand in a header.
+    /// Returns an error if the key is empty or contains characters that a header cannot have.
     pub fn new(api_key: impl Into<String>) -> Result<Self> {
         Self::builder().api_key(api_key).build()
     }
 
-    /// Creates a provider from the environment: the key and the base URL from the API's own variables
+    /// Creates a provider from environment variables. The key and the base URL come from the API's own variables
     /// (`ANTHROPIC_API_KEY`, `ANTHROPIC_BASE_URL`; `GEMINI_…`, with `GOOGLE_API_KEY` as another name of the key;
-    /// `OPENAI_…`), the model from `OMNIASSIST_MODEL`. Variables that are unset or empty keep their defaults. A
-    /// loopback base URL needs no key.
+    /// `OPENAI_…`), the model from `OMNIASSIST_MODEL`. Unset and empty variables have their defaults. A loopback base
+    /// URL needs no key.
     ///
     /// # Errors
     ///
-    /// Returns an error if the key is missing, or a value is not usable.
+    /// Returns an error if the key is missing, or a value is not valid.
     pub fn from_env() -> Result<Self> {
         ApiProviderBuilder::<A>::from_env(A::LOCATION).build()
     }
@@ -82,12 +82,12 @@ impl<A: Api> ApiProvider<A> {
         ApiProviderBuilder { settings: Settings::new(A::LOCATION), api: A::default() }
     }
 
-    /// Returns the body of the request that [`stream`](LlmProvider::stream) would send, for tests and for finding
-    /// faults. The same payload gives the same bytes.
+    /// Returns the body of the request that [`stream`](LlmProvider::stream) would send, for tests and diagnosis. Equal
+    /// payloads give equal bytes.
     ///
     /// # Errors
     ///
-    /// Returns an error if the payload has no form that the API takes.
+    /// Returns an error if the API has no form for the payload.
     pub fn request_body(&self, payload: &LlmPayload) -> Result<Bytes> {
         self.api.encode(payload.model.as_ref().unwrap_or(&self.model), payload)
     }
@@ -108,7 +108,7 @@ impl<A: Api> LlmProvider for ApiProvider<A> {
         match url.and_then(|url| Ok((url, self.request_body(&payload)?))) {
             Ok((url, body)) => {
                 let (api, limits) = (Arc::clone(&self.api), Arc::clone(&self.limits));
-                // The transcript is not kept for as long as the answer takes.
+                // The transcript is released before the answer ends.
                 payload.transcript = Arc::default();
                 self.endpoint.send(url, body, move || api.decoder(&payload, &limits))
             }
@@ -129,7 +129,7 @@ impl<A: fmt::Debug> fmt::Debug for ApiProvider<A> {
     }
 }
 
-/// Sets up an [`ApiProvider`].
+/// Configures an [`ApiProvider`].
 #[derive(Debug, Clone)]
 #[must_use]
 pub struct ApiProviderBuilder<A: Api> {
@@ -143,47 +143,46 @@ impl<A: Api> ApiProviderBuilder<A> {
         Self { settings, api: A::default() }
     }
 
-    /// Sets the API key. It is sent in a header, never in the URL, and kept as a secret: neither `Debug` nor an error
-    /// shows it.
+    /// Sets the API key. It is sent in a header, never in the URL. `Debug` and errors do not show it.
     ///
-    /// Default: none, which suffices for a loopback server and beside a key in a [`header`](Self::header).
+    /// Default: none, which suffices for a loopback server and for a key in a [`header`](Self::header).
     pub fn api_key(mut self, key: impl Into<String>) -> Self {
         let key: String = key.into();
         self.settings.api_key = (!key.is_empty()).then(|| SecretString::from(key));
         self
     }
 
-    /// Sets the address of the API, in the form that the vendor's own SDKs take: with `/v1` for OpenAI and compatible
-    /// servers, without a path for Anthropic and Gemini. Default: the vendor's public address.
+    /// Sets the address of the API, in the form of the vendor's own SDKs: with `/v1` for OpenAI and compatible servers,
+    /// without a path for Anthropic and Gemini. Default: the vendor's public address.
     ///
-    /// Over plain `http` the key travels unprotected: use that on loopback only.
+    /// Plain `http` sends the key unencrypted; use it on loopback only.
     pub fn base_url(mut self, url: impl Into<String>) -> Self {
         self.settings.base_url = url.into();
         self
     }
 
-    /// Sets the model that answers when a run names none. Default: the API's default model.
+    /// Sets the model of runs that name none. Default: the API's default model.
     pub fn model(mut self, model: impl Into<Text>) -> Self {
         self.settings.model = Some(model.into());
         self
     }
 
-    /// Adds a header to every request. The same name again replaces it, also the provider's own. The value is treated
-    /// as a secret. Default: none.
+    /// Adds a header to every request. A second call with the same name replaces the header, also one of the provider's
+    /// own. The value is treated as a secret. Default: none.
     pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         let value: String = value.into();
         self.settings.headers.push((name.into(), value.into()));
         self
     }
 
-    /// Trusts the certificates of this PEM text, in addition to the authorities that the system trusts. A private
-    /// server or a corporate proxy that reads TLS needs it. May be called more than once. Default: none.
+    /// Adds the certificates of this PEM text to the trusted root certificates of the system. A private server, or a
+    /// corporate proxy that decrypts TLS, requires it. May be called more than once. Default: none.
     pub fn root_certificate(mut self, pem: impl Into<Vec<u8>>) -> Self {
         self.settings.root_certificates.push(pem.into());
         self
     }
 
-    /// Sets timeouts, retries and caps of requests and answers. Default: [`Limits::default`].
+    /// Sets timeouts, retries and limits of requests and answers. Default: [`Limits::default`].
     pub fn limits(mut self, limits: Limits) -> Self {
         self.settings.limits = limits;
         self
@@ -193,9 +192,9 @@ impl<A: Api> ApiProviderBuilder<A> {
     ///
     /// # Errors
     ///
-    /// Returns an error if the base URL, the key, a header, a root certificate or the model's name is not
-    /// usable. A missing key is an error for a server that is not on loopback, and a missing model for a vendor without a
-    /// default one.
+    /// Returns an error if the base URL, the key, a header, a root certificate or the model's name is not valid. A
+    /// missing key is an error for a server that is not on loopback, and a missing model for a vendor without a default
+    /// model.
     pub fn build(mut self) -> Result<ApiProvider<A>> {
         let endpoint = self.api.bind(&mut self.settings)?;
         let Settings { name, model, default_model, limits, .. } = self.settings;

@@ -8,13 +8,13 @@ use serde_json::{Map, Value};
 
 use crate::{Error, Result};
 
-/// Bytes that an item of a conversation has around its text, about.
+/// The approximate number of bytes around the text of an item.
 const FRAME: usize = 96;
 
-/// A request body in the making. A field that the host gives itself ([`ModelOptions::extra`]) is left to it.
+/// A request body while it is written. A field that the host sets itself ([`ModelOptions::extra`]) is not written.
 ///
-/// All that stays the same from turn to turn is written first and the conversation last, so that a longer conversation
-/// begins with the bytes of the shorter one.
+/// The fields that stay the same from turn to turn are written first and the conversation last. A longer conversation
+/// therefore begins with the bytes of the shorter one, which a provider's prompt cache requires.
 pub(super) struct Body<'a> {
     json: Vec<u8>,
     extra: &'a Map<String, Value>,
@@ -52,7 +52,7 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// Returns the body. The same request gives the same bytes.
+    /// Returns the body. Equal requests give equal bytes.
     pub(super) fn finish(mut self) -> Result<Bytes> {
         for (name, value) in self.extra {
             self.write(name, value);
@@ -65,7 +65,7 @@ impl<'a> Body<'a> {
     }
 }
 
-/// Returns about the length of a request with this conversation. A buffer that grows is copied each time.
+/// Returns the approximate length of a request with this conversation. A buffer that grows is copied each time.
 fn size_hint(transcript: &[TranscriptItem]) -> usize {
     let content = |content: &UserContent| match content {
         UserContent::Text { text } => text.len(),
@@ -81,12 +81,12 @@ fn size_hint(transcript: &[TranscriptItem]) -> usize {
         _ => 0,
     };
     let text: usize = transcript.iter().map(item).sum();
-    // An eighth for what is escaped.
+    // An eighth is reserved for escapes.
     text + text / 8 + (transcript.len() + 4) * FRAME
 }
 
-/// Returns `true` if a schema keeps the rules of OpenAI's strict mode, under which the answer is certain to follow it:
-/// every object closed, with all its properties required.
+/// Returns `true` if a schema follows the rules of OpenAI's strict mode, which guarantees that the answer matches it:
+/// every object is closed and requires all its properties.
 /// <https://platform.openai.com/docs/guides/structured-outputs#supported-schemas>
 pub(super) fn is_strict(schema: &Value) -> bool {
     match schema {

@@ -1,20 +1,20 @@
-//! Files in `data:` URLs, for APIs that take only some of them.
+//! Files in `data:` URLs, for APIs that accept only some types.
 
 use base64::Engine;
 use base64::alphabet::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 
-/// Browsers and servers write data URLs with padding or without.
+/// Browsers and servers write data URLs with and without padding.
 const BASE64: GeneralPurpose = GeneralPurpose::new(
     &STANDARD,
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
 
-/// Returns media type and content of a base64 data URL.
+/// Returns the media type and the content of a base64 data URL.
 pub(super) fn split(url: &str) -> Option<(&str, &str)> {
     let (head, data) = url.strip_prefix("data:")?.split_once(',')?;
     let media_type = head.strip_suffix(";base64")?;
-    // Parameters (`;charset=utf-8`) are no part of the type that the API compares.
+    // Parameters (`;charset=utf-8`) are not part of the type that the API compares.
     Some((media_type.split(';').next().unwrap_or_default(), data))
 }
 
@@ -22,13 +22,13 @@ pub(super) fn is_text(media_type: &str) -> bool {
     media_type.starts_with("text/") || matches!(media_type, "application/json" | "application/xml")
 }
 
-/// Decodes text in either of the two alphabets, that of RFC 4648 section 4 and that for URLs.
+/// Decodes text in either alphabet: that of RFC 4648 section 4, and that for URLs.
 pub(super) fn decode_text(data: &str) -> Option<String> {
     let bytes = BASE64.decode(data.replace('-', "+").replace('_', "/")).ok()?;
     String::from_utf8(bytes).ok()
 }
 
-/// Returns a text file as a message, for APIs that take no such files.
+/// Returns a text file as a message, for APIs that accept no text files.
 #[cfg(feature = "openai")]
 pub(super) fn quoted(media_type: &str, url: &str, filename: Option<&str>) -> Option<String> {
     let (stated, data) = split(url)?;
@@ -37,7 +37,7 @@ pub(super) fn quoted(media_type: &str, url: &str, filename: Option<&str>) -> Opt
     Some(format!("[The attached file{name} ({media_type}):]\n{text}"))
 }
 
-/// Returns what the model reads in place of a file for which the API has no form.
+/// Returns the text that replaces a file for which the API has no form.
 pub(super) fn note(media_type: &str, filename: Option<&str>) -> String {
     let name = filename.map(|name| format!(" {name:?}")).unwrap_or_default();
     format!("[The attached file{name} ({media_type}) cannot be shown.]")

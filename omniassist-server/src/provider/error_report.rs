@@ -11,17 +11,18 @@ use super::lenient_fields::Str;
 use crate::ProviderErrorKind::{Auth, ContextOverflow, RateLimited, Response, Timeout, Unavailable};
 use crate::{Error, ProviderErrorKind};
 
-/// Bytes of a provider's message that an error keeps for the log.
+/// The number of bytes of a provider's message that an error keeps for the log.
 const MAX_DETAIL: usize = 2048;
 
-/// The code of quota errors; [`Error::is_retryable`] knows this code.
+/// The code of quota errors, which [`Error::is_retryable`] checks.
 const QUOTA: &str = "insufficient_quota";
 
-/// Reads the answer to a request that failed: its status and the start of its body.
+/// Returns the error for the response to a failed request, given its status and the start of its body.
 ///
-/// The body may be OpenAI's `{"error": {"message", "type", "code"}}`, or Google's
-/// `{"error": {"code", "status", "message", "details"}}`, also in a list. Compatible servers send other forms: `error`
-/// as a string, the fields at the top, `detail`, a number for `code`, or no JSON at all. The message goes into [`Error::detail`], at most 2 KiB of it, without anything that looks like an API key.
+/// The body may be OpenAI's `{"error": {"message", "type", "code"}}`, or Google's `{"error": {"code", "status",
+/// "message", "details"}}`, also in a list. Compatible servers send other forms: `error` as a string, the fields at the
+/// top, `detail`, a number for `code`, or no JSON at all. At most 2 KiB of the message become [`Error::detail`],
+/// without anything that looks like an API key.
 ///
 /// ```
 /// use omniassist_server::provider;
@@ -41,12 +42,12 @@ pub fn error_from_response(status: u16, body: &[u8]) -> Error {
     error
 }
 
-/// Reads an error object that came inside a stream.
+/// Returns the error for an error object inside a stream.
 pub(super) fn in_band(raw: &RawValue) -> Error {
     Report::parse(raw.get()).unwrap_or_default().into_error(None)
 }
 
-/// Reads a body that should have been an event stream and is one JSON value.
+/// Returns the error for a body that is one JSON value in place of an event stream.
 pub(super) fn from_json_body(body: &[u8]) -> Error {
     let text = std::str::from_utf8(body).unwrap_or_default();
     let complete: Result<IgnoredAny, _> = serde_json::from_str(text);
@@ -82,8 +83,7 @@ impl Outer<'_> {
     }
 }
 
-/// The details that Google adds to an error, as far as they are read: `google.rpc.RetryInfo` and
-/// `google.rpc.ErrorInfo`.
+/// The used fields of Google's error details: `google.rpc.RetryInfo` and `google.rpc.ErrorInfo`.
 #[derive(Deserialize, Default)]
 #[serde(default, bound(deserialize = "'de: 'a"), rename_all = "camelCase")]
 struct Detail<'a> {
@@ -112,7 +112,7 @@ impl Report {
         }
         let outer: Outer<'_> = serde_json::from_str(json).ok()?;
         let outside = Self::of_fields(&outer);
-        // `error` is an object (OpenAI) or a string (xAI, Venice); `detail` is what Mistral and FastAPI servers send.
+        // `error` is an object (OpenAI) or a string (xAI, Venice). Mistral and FastAPI servers send `detail`.
         let Some(inside) = outer.error.or(outer.detail).and_then(|raw| Self::parse(raw.get())) else {
             return Some(outside);
         };
@@ -129,13 +129,13 @@ impl Report {
         let status = [&fields.code, &fields.status]
             .into_iter()
             .find_map(|field| field.as_str().parse().ok().filter(|status| (400..600).contains(status)));
-        // A number is a status or a vendor's own table; the word in `type` says more.
+        // A number is a status or a vendor's own code; `type` is more specific.
         let word = |field: &Str<'_>| {
             field.non_empty().filter(|word| word.parse::<i64>().is_err()).map(str::to_owned)
         };
         let kind = word(&fields.kind).filter(|kind| kind != "error" && kind != "response.failed");
         let details = fields.details.map(read_details).unwrap_or_default();
-        // Google's general word is in `status`, all capitals, and the particular one in the details.
+        // Google's general code is `status`, in capitals; the specific one is in the details.
         let reason = details.iter().find_map(|detail| word(&detail.reason));
         let general = word(&fields.status)
             .filter(|word| word.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_'));
@@ -149,7 +149,7 @@ impl Report {
     }
 
     fn into_error(self, status: Option<u16>) -> Error {
-        // An error may come under a good status, which then says nothing about it.
+        // The status of the response may be a success, which does not describe the error.
         let status = status.filter(|status| *status >= 400).or(self.status);
         let kind = self.classify(status);
         let mut error = Error::provider(kind);
@@ -172,14 +172,15 @@ impl Report {
         }
     }
 
-    /// Words before status: an error inside a stream often has no status, and a 400 may mean several things.
+    /// The code has priority over the status: an error inside a stream often has no status, and a 400 may mean several
+    /// things.
     fn classify(&self, status: Option<u16>) -> ProviderErrorKind {
         let told = |rules: &[Rule]| rules.iter().find(|rule| self.matches(rule)).map(|rule| rule.kind);
         told(WORDS).unwrap_or_else(|| match status {
             Some(401 | 403 | 407) => Auth,
             Some(402 | 429) => RateLimited,
             Some(408) => Timeout,
-            // 501 says that the server cannot do this at all: repeating does not help.
+            // 501 means that the server does not support the request; a retry cannot succeed.
             Some(status) if status >= 500 && status != 501 => Unavailable,
             Some(_) => Response,
             None => told(WORDS_WITHOUT_STATUS).unwrap_or(Response),
@@ -194,7 +195,7 @@ impl Report {
     }
 }
 
-/// The codes and types, and the phrases of a message in lower case, that tell the kind of an error.
+/// The codes and types, and the lower-case phrases of a message, that identify the kind of an error.
 struct Rule {
     kind: ProviderErrorKind,
     codes: &'static [&'static str],
@@ -239,7 +240,7 @@ const WORDS_WITHOUT_STATUS: &[Rule] = &[
     },
 ];
 
-/// The first element, where the text is a list.
+/// Returns the first element if the text is a list.
 fn first_of_list(json: &str) -> Option<&str> {
     if !json.trim_ascii_start().starts_with('[') {
         return None;
@@ -248,18 +249,18 @@ fn first_of_list(json: &str) -> Option<&str> {
     list.first().map(|first| first.get())
 }
 
-/// The details of an error. Other servers put other things there, which say nothing here.
+/// Returns the details of an error. Details of other servers have other forms and are ignored.
 fn read_details(raw: &RawValue) -> Vec<Detail<'_>> {
     let list: Vec<&RawValue> = serde_json::from_str(raw.get()).unwrap_or_default();
     list.into_iter().filter_map(|detail| serde_json::from_str(detail.get()).ok()).collect()
 }
 
-/// Reads a duration as Google writes it: `34.074824224s`.
+/// Parses a duration in Google's form: `34.074824224s`.
 fn seconds(text: &str) -> Option<Duration> {
     Duration::try_from_secs_f64(text.strip_suffix('s')?.parse().ok()?).ok()
 }
 
-/// Removes what has the form of an API key: servers quote the key that they refuse.
+/// Removes strings in the form of an API key, because servers quote the key that they refuse.
 fn redact(text: &str) -> String {
     Secrets::default().redact(text)
 }

@@ -1,4 +1,4 @@
-//! A chain of providers: when one cannot answer, the next is asked.
+//! A chain of providers: if one fails, the next one is called.
 
 use std::collections::VecDeque;
 use std::error::Error as StdError;
@@ -13,35 +13,33 @@ use omniassist_core::{LlmEvent, LlmPayload, Text};
 use super::{LlmProvider, LlmStream};
 use crate::{Error, ProviderErrorKind, Result, one_line};
 
-/// Events that are held back until one is visible.
+/// The largest number of events that are buffered before one is visible.
 const MAX_HELD: usize = 64;
 
 type Predicate = Arc<dyn Fn(&Error) -> bool + Send + Sync>;
 type Callback = Arc<dyn Fn(&Switch<'_>) + Send + Sync>;
 
-/// Providers in order of preference. The next one is asked when the one before fails and nothing of its answer was
-/// shown yet.
+/// Providers in order of preference. If a provider fails before a visible event of its answer, the next one is called.
 ///
-/// Until the first visible event, the start of an answer, token counts and events of unknown kinds are held back; a
-/// provider that fails takes them with it. After that the answer belongs to its provider: a failure ends the stream,
-/// and no other provider is asked.
+/// Until the first visible event, the chain buffers the start of an answer, token counts and events of unknown kinds; a
+/// failure discards them. After it, a failure ends the stream, and no other provider is called.
 ///
-/// **When it switches.** If [`Fallback::is_provider_failure`] is `true`, unless [`switch_when`](Self::switch_when)
-/// sets another rule. Each provider makes its own repeats first: in a chain, providers with a low
-/// `Limits::max_retries` and a short `Limits::first_byte_timeout` switch sooner.
+/// **Condition.** The chain switches if [`Fallback::is_provider_failure`] is `true`, unless
+/// [`switch_when`](Self::switch_when) sets another rule. Each provider performs its own retries first: in a chain,
+/// providers with a low `Limits::max_retries` and a short `Limits::first_byte_timeout` switch sooner.
 ///
-/// **The payload** is the same for all. A model that the payload names goes to every provider in the chain, so leave it
-/// out if the providers do not share one name. State that one provider attached to the conversation
-/// stays in it, and the others leave it out of their requests.
+/// **Payload.** All providers receive the same payload. A model in the payload goes to every provider, so leave it out
+/// if the providers have different model names. Metadata that one provider attached to the conversation is kept, and
+/// the others do not send it.
 ///
-/// **The model.** [`LlmEvent::Start`] names the model (the chain fills it in where the provider does not say), a
-/// `tracing` event at level INFO names provider and model when another than the first answers, and
-/// [`on_switch`](Self::on_switch) is called at every switch. [`name`](LlmProvider::name) lists the whole chain.
+/// **Model.** [`LlmEvent::Start`] contains the model; the chain adds it if the provider sends none. If another provider
+/// than the first answers, a `tracing` event at level INFO contains its name and model. [`on_switch`](Self::on_switch)
+/// is called at every switch. [`name`](LlmProvider::name) lists the whole chain.
 ///
-/// **When all fail,** the error is that of the provider that was asked last. Its
-/// [`source`](std::error::Error::source) tells of those before it and goes on to its own source.
+/// **Failure of all.** The error is that of the last provider. Its [`source`](std::error::Error::source) chain lists
+/// the errors of the earlier providers, followed by its own sources.
 ///
-/// Dropping the stream closes the connection to the provider that is being asked; no further one is asked.
+/// Dropping the stream closes the connection to the current provider, and no other one is called.
 ///
 /// ```
 /// use futures_util::StreamExt;
@@ -82,7 +80,7 @@ impl Fallback {
         .or(primary)
     }
 
-    /// Adds the provider that is asked when all before have failed.
+    /// Adds a provider, which is called if all earlier ones have failed.
     #[must_use]
     pub fn or(mut self, next: impl LlmProvider) -> Self {
         if !self.name.is_empty() {
@@ -93,28 +91,28 @@ impl Fallback {
         self
     }
 
-    /// Decides after which errors the next provider is asked. It is never consulted once something was shown. Default:
-    /// [`Fallback::is_provider_failure`].
+    /// Sets the condition for calling the next provider after an error. It is not evaluated after a visible event.
+    /// Default: [`Fallback::is_provider_failure`].
     #[must_use]
     pub fn switch_when(mut self, predicate: impl Fn(&Error) -> bool + Send + Sync + 'static) -> Self {
         self.switch_when = Arc::new(predicate);
         self
     }
 
-    /// Calls back on each switch, before the next provider is asked. The callback runs while the answer is being
-    /// polled, so it must not block. Default: nothing but a `tracing` event.
+    /// Sets a callback for each switch, which runs before the next provider is called. It runs while the answer is
+    /// polled, so it must not block. Default: a `tracing` event only.
     #[must_use]
     pub fn on_switch(mut self, callback: impl Fn(&Switch<'_>) + Send + Sync + 'static) -> Self {
         self.on_switch = Some(Arc::new(callback));
         self
     }
 
-    /// Returns `true` if an error is a failure of the provider, which another provider does not share. Such failures are
-    /// no connection, a deadline that passed, a connection that broke, a rate limit or quota, a provider that is not
-    /// available, and a 5xx status.
+    /// Returns `true` if an error is a failure of the provider that another provider may not share. Such failures are
+    /// an unreachable server, an exceeded deadline, a broken connection, a rate limit or quota, an unavailable
+    /// provider, and a 5xx status.
     ///
-    /// Not a conversation that is too long, not any other 4xx status of the request itself, and not refused
-    /// credentials: a wrong key must be noticed.
+    /// Returns `false` for a conversation that is too long, for any other 4xx status, and for refused credentials,
+    /// because a wrong key must not stay unnoticed.
     #[must_use]
     pub fn is_provider_failure(error: &Error) -> bool {
         use ProviderErrorKind::{Connect, Interrupted, RateLimited, Response, Timeout, Unavailable};
@@ -127,12 +125,12 @@ impl Fallback {
 }
 
 impl LlmProvider for Fallback {
-    /// The names in the chain: `openai|anthropic`.
+    /// Returns the names in the chain: `openai|anthropic`.
     fn name(&self) -> &str {
         &self.name
     }
 
-    /// The model of the provider that is asked first.
+    /// Returns the model of the first provider.
     fn model(&self) -> Option<&str> {
         self.providers.first()?.model()
     }
@@ -157,7 +155,7 @@ impl fmt::Debug for Fallback {
     }
 }
 
-/// A provider has failed and the next one is asked; see [`Fallback::on_switch`].
+/// A switch to the next provider after a failure; see [`Fallback::on_switch`].
 #[derive(Debug)]
 pub struct Switch<'a> {
     from: &'a str,
@@ -172,7 +170,7 @@ impl Switch<'_> {
         self.from
     }
 
-    /// Returns the name of the provider that is asked now.
+    /// Returns the name of the next provider.
     #[must_use]
     pub fn to(&self) -> &str {
         self.to
@@ -185,17 +183,17 @@ impl Switch<'_> {
     }
 }
 
-/// The answer of the first provider that can give one.
+/// The answer of the first provider that succeeds.
 struct Chain {
     fallback: Fallback,
     payload: LlmPayload,
     at: usize,
     current: Option<LlmStream>,
     held: VecDeque<LlmEvent>,
-    /// `true` if the consumer is given events. Until then they are held back.
+    /// `true` if events are passed on. Before that they are buffered.
     visible: bool,
     earlier: Vec<(String, Error)>,
-    /// The end of the stream after the held events: an error, or nothing.
+    /// The item after the buffered events: an error, or the end of the stream.
     last: Option<Option<Error>>,
 }
 
@@ -226,7 +224,7 @@ impl Stream for Chain {
 }
 
 impl Chain {
-    /// Takes an event of which it is not yet known whether its answer goes on.
+    /// Takes an event before the answer is final.
     fn hold(&mut self, mut event: LlmEvent) {
         let provider = self.fallback.providers.get(self.at);
         if let LlmEvent::Start { model: model @ None, .. } = &mut event {
@@ -245,7 +243,7 @@ impl Chain {
         }
     }
 
-    /// Goes on to the next provider if that is safe, wanted and possible; otherwise ends with the error.
+    /// Switches to the next provider if that is safe, permitted and possible; otherwise ends with the error.
     fn fail(&mut self, error: Error) {
         let providers = &self.fallback.providers;
         let switch = match (providers.get(self.at), providers.get(self.at + 1)) {
@@ -266,7 +264,7 @@ impl Chain {
         self.at += 1;
     }
 
-    /// Closes the connection and gives what was held.
+    /// Closes the connection and releases the buffered events.
     fn end(&mut self, error: Option<Error>) {
         self.current = None;
         self.visible = true;
@@ -278,7 +276,7 @@ impl Chain {
     }
 }
 
-/// The failures before the one that counts, put between that one and its own source.
+/// The earlier failures, inserted between the last failure and its own source.
 #[derive(Debug)]
 struct Earlier {
     failures: Vec<(String, Error)>,

@@ -9,12 +9,13 @@ use omniassist_core::{LlmEvent, LlmPayload};
 use super::{LlmProvider, LlmStream};
 use crate::Result;
 
-/// A layer around a provider: it sees each request, decides if and how the provider is asked, and sees the answer.
+/// A layer around a provider. It receives each request, decides if and how the provider is called, and receives the
+/// answer.
 ///
 /// A function or closure `Fn(LlmPayload, Arc<dyn LlmProvider>) -> impl Stream` is a layer.
-/// [`AssistantBuilder::wrap_provider`](crate::AssistantBuilder::wrap_provider) puts one around the provider of an assistant,
-/// and [`layered`] around any provider. [`LlmProvider::stream`] states what a stream has to keep to; it may drop the
-/// provider's stream, which closes the connection.
+/// [`AssistantBuilder::wrap_provider`](crate::AssistantBuilder::wrap_provider) puts one around the provider of an
+/// assistant, and [`layered`] around any provider. The stream must follow the rules of [`LlmProvider::stream`]. It may
+/// drop the provider's stream, which closes the connection.
 ///
 /// Logging, with the time of the first event:
 ///
@@ -112,8 +113,7 @@ use crate::Result;
     note = "a layer is a function `fn(LlmPayload, Arc<dyn LlmProvider>) -> LlmStream`, or implements `Layer`"
 )]
 pub trait Layer: Send + Sync + 'static {
-    /// Answers a request, with the help of the provider within or without. Nothing should happen before the stream is
-    /// polled.
+    /// Answers a request, with or without the wrapped provider. Work must start only when the stream is polled.
     fn stream(&self, payload: LlmPayload, next: Arc<dyn LlmProvider>) -> LlmStream;
 }
 

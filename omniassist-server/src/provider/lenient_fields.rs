@@ -1,5 +1,5 @@
-//! Lenient reading of JSON: a field may be null, absent or of another type than documented, and the rest still counts.
-//! Strings without escapes are views of the input.
+//! Lenient deserialization of JSON: a field that is null, absent or of an undocumented type does not invalidate the
+//! other fields. Strings without escapes borrow from the input.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,9 +10,9 @@ use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Vis
 use serde_json::Number;
 use serde_json::value::RawValue;
 
-/// A string field. Null, a list and an object read as absent, a number as its digits.
+/// A string field. Null, lists and objects are absent, and a number is its digits.
 ///
-/// Serde borrows a plain `Cow`, but reads an `Option<Cow>` as owned; this type borrows.
+/// Serde borrows a plain `Cow` but not an `Option<Cow>`; this type always borrows.
 #[derive(Debug, Default)]
 pub(super) struct Str<'a>(Option<Cow<'a, str>>);
 
@@ -32,7 +32,7 @@ impl<'a> Str<'a> {
         self.non_empty().map(Text::from)
     }
 
-    /// Returns the string as a view of `whole`, the text that it was read from. A string with escapes is owned.
+    /// Returns the string as a part of `whole`, the text that contained it. A string with escapes is owned.
     pub(super) fn into_view(self, whole: &Text) -> Text {
         match self.0 {
             Some(Cow::Borrowed(part)) => whole.slice_ref(part),
@@ -58,7 +58,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Str<'a> {
     }
 }
 
-/// A count or an index. A value that is not a whole number reads as absent.
+/// A count or an index. A value that is not a whole number is absent.
 #[derive(Debug, Default, Clone, Copy)]
 pub(super) struct Num(pub(super) Option<u64>);
 
@@ -68,7 +68,7 @@ impl<'de> Lenient<'de> for Num {
     }
 
     fn number(number: Number) -> Self {
-        // Counts stay far below 2^53, where a float is exact; the cast saturates.
+        // Counts are far below 2^53, up to which a float is exact; the cast saturates.
         let whole = |number: &f64| *number >= 0.0 && number.fract() == 0.0;
         Self(number.as_u64().or_else(|| number.as_f64().filter(whole).map(|number| number as u64)))
     }
@@ -80,8 +80,8 @@ impl<'de> Deserialize<'de> for Num {
     }
 }
 
-/// A list that mostly holds one element. One element needs no allocation. Null elements are dropped, and a value of
-/// another type reads as an empty list.
+/// A list that usually has one element, for which it needs no allocation. Null elements are dropped, and a value of
+/// another type is an empty list.
 #[derive(Debug)]
 pub(super) struct Few<T> {
     first: Option<T>,
@@ -133,7 +133,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Few<T> {
     }
 }
 
-/// A type that every JSON value reads as. The values that an implementation does not name read as the default.
+/// A type into which every JSON value deserializes. Values that an implementation does not handle become the default.
 pub(super) trait Lenient<'de>: Default {
     fn text(_text: Cow<'de, str>) -> Self {
         Self::default()
@@ -149,7 +149,7 @@ pub(super) trait Lenient<'de>: Default {
     }
 }
 
-/// Reads a value of any type.
+/// Deserializes a value of any type.
 pub(super) fn lenient<'de, T: Lenient<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
     struct Any<T>(PhantomData<T>);
 
@@ -201,8 +201,8 @@ pub(super) fn lenient<'de, T: Lenient<'de>, D: Deserializer<'de>>(deserializer: 
     deserializer.deserialize_any(Any(PhantomData))
 }
 
-/// Returns the text of a field that holds a string or, against the documentation, the object that the string should
-/// spell. A string gives its content as a view of `whole`, null gives an empty text, and anything else its JSON.
+/// Returns the text of a field that is documented as a string of JSON, but may also be the JSON itself. A string
+/// returns its content as a part of `whole`, null an empty text, and any other value its JSON.
 pub(super) fn string_or_json(raw: Option<&RawValue>, whole: &Text) -> Text {
     let json = raw.map(RawValue::get).unwrap_or_default();
     match json.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {

@@ -1,8 +1,9 @@
 //! Models behind one trait: [`LlmProvider`] turns an [`LlmPayload`] into a stream of
 //! [`LlmEvent`]s.
 //!
-//! A provider is a request encoder, a transport and a sans-I/O decoder ([`WireDecoder`]). [`Fallback`] makes one
-//! provider of several, and a [`Layer`] around a provider logs, caches or changes what passes. To serve a model that no provider here speaks to, wrap a closure with [`from_fn`]:
+//! A provider consists of a request encoder, a transport and a decoder without I/O ([`WireDecoder`]). [`Fallback`]
+//! combines several providers into one, and a [`Layer`] logs, caches or changes requests and answers. To add another
+//! model, wrap a closure with [`from_fn`]:
 //!
 //! ```
 //! use omniassist_server::core::{FinishReason, LlmEvent};
@@ -17,9 +18,9 @@
 //! assert_eq!(parrot.name(), "parrot");
 //! ```
 //!
-//! or implement [`LlmProvider`]. This one runs a model in the process: an engine that blocks while it writes, on a
-//! thread for blocking work, with a short channel between, so that a slow reader holds it back. What the trait asks of
-//! it stands beside the lines that do it.
+//! or implement [`LlmProvider`]. This one runs a model in the process. Its engine blocks, so it runs on a thread for
+//! blocking work. A short channel connects it with the stream, so that a slow reader slows the engine down. Comments
+//! mark the rules of the trait.
 //!
 //! ```
 //! use futures_util::{Stream, StreamExt, future, stream};
@@ -28,7 +29,7 @@
 //! use omniassist_server::{Error, LlmProvider, LlmStream, ProviderErrorKind, Result};
 //! use tokio::sync::mpsc;
 //!
-//! /// Stands for a local inference engine: calls back with each piece of text, and stops when told so.
+//! /// Stands for a local inference engine. It passes each piece of text to the callback until that returns `false`.
 //! fn generate(prompt: &str, mut on_piece: impl FnMut(&str) -> bool) -> std::io::Result<()> {
 //!     prompt.split_inclusive(' ').all(|word| on_piece(word));
 //!     Ok(())
@@ -48,10 +49,10 @@
 //!     }
 //!
 //!     fn stream(&self, payload: LlmPayload) -> LlmStream {
-//!         // The run may name a model; otherwise the provider's own answers.
+//!         // The run may name a model; otherwise the provider's default model answers.
 //!         let model = payload.model.clone().unwrap_or(self.model.as_str().into());
 //!         let start = stream::iter([Ok(LlmEvent::Start { id: None, model: Some(model) })]);
-//!         // Nothing happens before the stream is polled: the work begins inside `answer`, which is lazy.
+//!         // Work must not start before the stream is polled: `answer` is called lazily.
 //!         let answer = stream::once(async move { answer(payload) }).flatten();
 //!         Box::pin(start.chain(answer))
 //!     }
@@ -65,9 +66,9 @@
 //!             sender.blocking_send(Ok(LlmEvent::TextDelta { block: 0, delta: piece.into() })).is_ok()
 //!         });
 //!         let last = match said {
-//!             // A healthy stream has exactly one `Finish`, after all else but token counts.
+//!             // A complete stream has exactly one `Finish`, which only token counts may follow.
 //!             Ok(()) => Ok(LlmEvent::Finish { reason: FinishReason::Stop, raw: None, truncated: false }),
-//!             // A failure is an item, and the last one. Its kind decides what clients hear of it.
+//!             // A failure is the last item. Its kind determines the error that clients receive.
 //!             Err(error) => Err(Error::provider(ProviderErrorKind::Unavailable).with_source(error)),
 //!         };
 //!         let _ = sender.blocking_send(last);
@@ -75,8 +76,8 @@
 //!     stream::unfold(receiver, |mut receiver| async move { Some((receiver.recv().await?, receiver)) })
 //! }
 //!
-//! /// What the engine reads. A model that calls tools is also told of `payload.tools`, and its calls become
-//! /// `ToolCallStart`, `ToolCallDelta` and, only once a call is complete, `ToolCallEnd`.
+//! /// Returns the engine's input. For a model that calls tools it also describes `payload.tools`, and the calls become
+//! /// `ToolCallStart`, `ToolCallDelta` and, after a complete call, `ToolCallEnd`.
 //! fn prompt(payload: &LlmPayload) -> String {
 //!     let said = |part: &UserContent| match part {
 //!         UserContent::Text { text } => text.to_string(),
@@ -163,23 +164,23 @@ use crate::{Error, Result};
     note = "implement `LlmProvider`, or wrap a closure with `provider::from_fn(name, |payload| stream)`"
 )]
 pub trait LlmProvider: Send + Sync + 'static {
-    /// A short name for logs: `openai`.
+    /// Returns a short name for logs, such as `openai`.
     fn name(&self) -> &str;
 
-    /// The model that answers when the payload names none.
+    /// Returns the model that answers if the payload names none.
     fn model(&self) -> Option<&str> {
         None
     }
 
-    /// Asks the model. A failure to connect is the stream's first item; after an error the stream ends. A healthy
-    /// stream has exactly one [`LlmEvent::Finish`]. Nothing happens before the stream is polled.
+    /// Calls the model. A failed connection is the stream's first item; an error is its last. A complete stream has
+    /// exactly one [`LlmEvent::Finish`]. No work starts before the stream is polled.
     fn stream(&self, payload: LlmPayload) -> LlmStream;
 
-    /// Hands the results of the last turn's tool calls to the model and asks it to go on: the payload, which must
-    /// already hold the calls, with the results behind them.
+    /// Calls the model with the results of the last turn's tool calls. The payload must contain the calls; the results
+    /// are appended.
     ///
-    /// No provider keeps a turn open to submit results to; OpenAI's APIs, for one, take them as further entries of the
-    /// conversation. The run loop needs no help with that; this is for hosts that drive a model by hand.
+    /// No provider keeps a turn open for results; they are further entries of the conversation. The run loop does not
+    /// need this method. It is for hosts that call a model themselves.
     fn tool_submit(&self, payload: LlmPayload, results: Vec<ToolResult>) -> LlmStream {
         self.stream(payload.with_results(results))
     }
@@ -203,7 +204,7 @@ impl<P: LlmProvider + ?Sized> LlmProvider for Arc<P> {
     }
 }
 
-/// A provider made of a closure that gives a stream. See the [module's example](self).
+/// Creates a provider from a closure that returns a stream. See the [module's example](self).
 pub fn from_fn<F, S>(name: impl Into<String>, stream: F) -> FromFn<F>
 where
     F: Fn(LlmPayload) -> S + Send + Sync + 'static,
@@ -212,7 +213,7 @@ where
     FromFn { name: name.into(), stream }
 }
 
-/// A provider made of a closure; see [`from_fn`].
+/// A provider from a closure; see [`from_fn`].
 #[derive(Clone)]
 pub struct FromFn<F> {
     name: String,

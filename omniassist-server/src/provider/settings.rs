@@ -1,4 +1,4 @@
-//! The settings that every provider has: address, key, headers, model, limits.
+//! The settings of every provider: address, key, headers, model, limits.
 
 use std::fmt;
 use std::sync::Arc;
@@ -15,19 +15,19 @@ use crate::provider::{LlmStream, WireDecoder};
 use crate::transport::{ProviderRequest, Transport, is_loopback};
 use crate::{Error, Result};
 
-/// The address of an API, the variables of the environment for it, and its defaults.
+/// The address of an API, its environment variables, and its defaults.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Location {
     pub(super) name: &'static str,
     pub(super) model: Option<&'static str>,
     pub(super) base_url: &'static str,
     pub(super) base_url_variable: &'static str,
-    /// Variables for the key. The first that is set counts.
+    /// The variables of the key. The first one that is set counts.
     pub(super) key_variables: &'static [&'static str],
     pub(super) key_header: KeyHeader,
 }
 
-/// The header of a key. A key is never sent in the URL, which ends up in logs.
+/// The header of a key. A key is never part of the URL, because URLs appear in logs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum KeyHeader {
     /// `Authorization: Bearer KEY`.
@@ -36,7 +36,7 @@ pub(super) enum KeyHeader {
     Named(&'static str),
 }
 
-/// The settings of a provider before they are checked.
+/// The settings of a provider before validation.
 #[derive(Clone)]
 pub struct Settings {
     pub(super) location: &'static Location,
@@ -45,7 +45,7 @@ pub struct Settings {
     pub(super) key_header: KeyHeader,
     pub(super) api_key: Option<SecretString>,
     pub(super) headers: Vec<(String, SecretString)>,
-    /// Headers of the API itself. None is a secret.
+    /// The headers of the API itself. They contain no secrets.
     pub(super) own_headers: Vec<(&'static str, String)>,
     /// PEM texts.
     pub(super) root_certificates: Vec<Vec<u8>>,
@@ -71,7 +71,7 @@ impl Settings {
         }
     }
 
-    /// Reads settings from variables. An empty variable counts as unset.
+    /// Reads settings from environment variables. An empty variable counts as unset.
     pub(super) fn from_vars(location: &'static Location, read: impl Fn(&str) -> Option<String>) -> Self {
         let read = |name| read(name).filter(|value| !value.trim().is_empty());
         let mut settings = Self::new(location);
@@ -134,7 +134,7 @@ impl Settings {
     }
 }
 
-/// Prints no key, no header value, and no URL that may hold one.
+/// Prints no key, no header value, and no URL that may contain one.
 impl fmt::Debug for Settings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let headers: Vec<&str> = self.headers.iter().map(|(name, _)| name.as_str()).collect();
@@ -156,8 +156,8 @@ pub struct Endpoint {
 }
 
 impl Endpoint {
-    /// Returns the address of a path below the endpoint's own. The caller has checked that nothing in `path` can lead
-    /// elsewhere.
+    /// Returns the address of a path below the endpoint's own. The caller has checked that `path` cannot change the
+    /// host.
     pub(super) fn url(&self, path: &str) -> Result<Url> {
         if path.is_empty() { Ok(self.url.clone()) } else { parse_url(&format!("{}{path}", self.url)) }
     }
@@ -184,7 +184,7 @@ fn parse_url(url: &str) -> Result<Url> {
 
 fn check_base_url(url: &str) -> Result<Uri> {
     let wrong = |why: &'static str| Error::configuration(why);
-    // `Uri` drops a fragment silently.
+    // `Uri` drops a fragment without an error.
     if url.contains('#') {
         return Err(wrong("`base_url` must not have a fragment"));
     }
@@ -197,7 +197,7 @@ fn check_base_url(url: &str) -> Result<Uri> {
     if uri.query().is_some() {
         return Err(wrong("`base_url` must not have a query"));
     }
-    // A credential in a URL ends up in logs.
+    // A credential in a URL appears in logs.
     if uri.authority().is_some_and(|authority| authority.as_str().contains('@')) {
         return Err(wrong("`base_url` must not hold a user name or password"));
     }
@@ -208,7 +208,7 @@ fn check_base_url(url: &str) -> Result<Uri> {
 }
 
 fn secret_value(what: &'static str, value: &str) -> Result<HeaderValue> {
-    // The error of `HeaderValue` is not kept as a source: it is about the secret.
+    // The error of `HeaderValue` is not kept as a source, because it describes the secret.
     let mut value = HeaderValue::try_from(value)
         .map_err(|_| Error::configuration(format!("`{what}`: the value cannot stand in a header")))?;
     value.set_sensitive(true);

@@ -1,4 +1,4 @@
-//! The common part of all decoders: server-sent events, and answers that are not an event stream.
+//! The common part of all decoders: server-sent events, and bodies that are not an event stream.
 
 use std::fmt;
 
@@ -14,16 +14,16 @@ use crate::{Error, ProviderErrorKind, Result};
 /// The event that ends an answer of Chat Completions.
 pub(super) const DONE: &str = "[DONE]";
 
-/// Reads the events of one API.
+/// A decoder of the events of one API.
 pub trait EventReader: Send {
-    /// Reads an event. `name` is empty if the stream gave none.
+    /// Takes an event. `name` is empty if the event has none.
     fn event(&mut self, name: &str, data: &Text, out: &mut EventBuf<LlmEvent>) -> Result<()>;
 
     fn end(&mut self, out: &mut EventBuf<LlmEvent>) -> Result<()>;
 }
 
-/// A decoder of one API's event stream, for programs that have the bytes: a gateway, a test, a benchmark. The types of the
-/// decoders are its aliases.
+/// A decoder of one API's event stream, for programs that have the bytes: a gateway, a test, a benchmark. The types of
+/// the decoders are aliases of this type.
 ///
 /// ```
 /// use bytes::Bytes;
@@ -46,11 +46,11 @@ pub struct ApiDecoder<R> {
     failed: Option<ProviderErrorKind>,
 }
 
-/// The kind of the body, by its first byte that is not white space.
+/// The kind of the body, determined by its first byte that is not white space.
 enum Body {
     Unknown,
     Events,
-    /// One JSON value: an error under a status of 200.
+    /// One JSON value: an error with the status 200.
     Json(BytesMut),
 }
 
@@ -74,8 +74,8 @@ impl<R: EventReader> ApiDecoder<R> {
         if matches!(self.body, Body::Unknown) {
             let blank = chunk.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
             match chunk.get(blank) {
-                // Gemini answers with a list where it does not stream events. White space before it is dropped, as it
-                // is if it came in a chunk of its own.
+                // Gemini answers with a list if it does not stream events. Leading white space is dropped, as it is in
+                // a chunk of its own.
                 Some(b'{' | b'[') => {
                     self.body = Body::Json(BytesMut::new());
                     chunk.advance(blank);
@@ -108,8 +108,8 @@ impl<R: EventReader> ApiDecoder<R> {
             return Err(error_report::from_json_body(body));
         }
         while let Some(event) = self.sse.finish().map_err(broken_stream)? {
-            // A browser drops an event without its blank line. One that is whole is kept, because some servers close
-            // the connection right behind the last event of the answer.
+            // A browser drops an event without its blank line. A complete one is kept, because some servers close the
+            // connection directly after the last event.
             if event.terminated || event.data.trim_ascii() == DONE || is_complete_json(&event.data) {
                 self.reader.event(&event.event, &event.data, out)?;
             }
@@ -153,7 +153,7 @@ pub(super) fn broken_json(source: serde_json::Error) -> Error {
     Error::provider(ProviderErrorKind::Protocol).with_code("invalid_json").with_source(source)
 }
 
-/// Returns `true` if data may be an object. Some servers send keep-alives as data, empty or not JSON.
+/// Returns `true` if data may be an object. Some servers send keep-alives as data that is empty or not JSON.
 pub(super) fn is_object(data: &str) -> bool {
     data.trim_ascii_start().starts_with('{')
 }

@@ -1,4 +1,4 @@
-//! The content blocks of an answer that are open, and what their ends tell.
+//! The open content blocks of an answer, and the events at their ends.
 
 use omniassist_core::{EventBuf, JsonText, LlmEvent, Text};
 use serde_json::{Map, Value};
@@ -8,7 +8,7 @@ use crate::provider::answer::Answer;
 
 type Out = EventBuf<LlmEvent>;
 
-/// A content block that has begun.
+/// A content block that was announced.
 #[derive(Debug)]
 pub(super) struct Block {
     pub(super) index: Option<u64>,
@@ -18,27 +18,27 @@ pub(super) struct Block {
 #[derive(Debug)]
 pub(super) enum Kind {
     Text {
-        /// Its number, once there was text.
+        /// Its number, after the first text.
         block: Option<u32>,
     },
     Thinking {
         block: Option<u32>,
         signature: String,
     },
-    /// Thinking that only the provider can read.
+    /// Thinking in encrypted form.
     Redacted {
         block: u32,
         data: String,
     },
     Call {
         number: u32,
-        /// The input that the block began with: the whole one, if no deltas follow.
+        /// The input at the start of the block: the complete one if no deltas follow.
         given: Text,
         arguments: String,
     },
-    /// A tool that the provider runs, or what came of it.
+    /// The call or the result of a provider-run tool.
     Provider(ProviderBlock),
-    /// A block of a type that this version does not know.
+    /// A block of an unknown type.
     Other,
 }
 
@@ -47,9 +47,9 @@ pub(super) struct ProviderBlock {
     pub(super) id: Text,
     pub(super) kind: Text,
     pub(super) name: Option<Text>,
-    /// The whole block, as it began.
+    /// The complete block at its start.
     pub(super) item: JsonText,
-    /// Its input, where that came in pieces.
+    /// Its input, if it was sent in pieces.
     pub(super) input: String,
 }
 
@@ -61,13 +61,13 @@ pub(super) struct StoppedCall {
 }
 
 impl Block {
-    /// The provider said that the block is complete.
+    /// The provider has ended the block.
     pub(super) fn stop(self, answer: &mut Answer, out: &mut Out) -> Option<StoppedCall> {
         match self.kind {
             Kind::Text { block: Some(block) } => out.push(LlmEvent::TextEnd { block, metadata: None }),
             Kind::Thinking { block, signature } => {
                 let signed = !signature.is_empty();
-                // Thinking that is not shown has no text, but its signature must go back all the same.
+                // Hidden thinking has no text, but its signature must be sent back.
                 let block = block.or_else(|| signed.then(|| answer.new_block()));
                 if let Some(block) = block {
                     let signature = signed.then(|| (metadata::SIGNATURE, signature.into()));
@@ -89,7 +89,7 @@ impl Block {
         None
     }
 
-    /// The answer is over, or another block took this one's place. What was shown is kept; a call is not complete.
+    /// The answer has ended, or another block has replaced this one. The text so far is kept; a call is not complete.
     pub(super) fn abandon(self, out: &mut Out) {
         match self.kind {
             Kind::Text { block: Some(block) } => out.push(LlmEvent::TextEnd { block, metadata: None }),

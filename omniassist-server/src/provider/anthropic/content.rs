@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use omniassist_core::{JsonText, Text};
 use serde::{Serialize, Serializer};
 
-/// A content block, and its mark for the cache: the provider caches all up to a marked block.
+/// A content block, and its cache mark: the provider caches everything up to a marked block.
 #[derive(Debug)]
 pub(super) struct Marked<'a> {
     pub(super) content: Content<'a>,
@@ -67,7 +67,7 @@ pub(super) enum Content<'a> {
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         is_error: bool,
     },
-    /// A block of a tool that the provider runs, as it wrote it.
+    /// A block of a provider-run tool, unchanged.
     #[serde(skip)]
     Provider(&'a JsonText),
 }
@@ -85,7 +85,7 @@ impl Content<'_> {
         matches!(self, Self::Thinking { .. } | Self::RedactedThinking { .. })
     }
 
-    /// Returns `true` if the block may mark all up to it for the cache.
+    /// Returns `true` if the block may carry a cache mark.
     pub(super) fn takes_mark(&self) -> bool {
         !self.is_thinking() && !matches!(self, Self::Provider(_))
     }

@@ -1,4 +1,4 @@
-//! The reader of the Messages API's stream.
+//! The decoder of the Messages API's stream.
 
 use std::mem;
 
@@ -17,21 +17,21 @@ use crate::{Error, ProviderErrorKind, Result};
 
 type Out = EventBuf<LlmEvent>;
 
-/// Reads one answer of the Messages API.
+/// Decodes one answer of the Messages API.
 ///
-/// The finish is held back until `message_stop` or the end of the body. The end of a call is held back until the model
-/// continues or its stop reason has come: a call that the token limit cut gets a `content_block_stop` too.
+/// The finish is delayed until `message_stop` or the end of the body. The end of a call is delayed until the model
+/// continues or its stop reason arrives, because a call that the token limit cut gets a `content_block_stop` too.
 #[derive(Debug, Default)]
 pub struct Reader {
     max_arguments: usize,
     answer: Answer,
     finished: bool,
     open: Vec<Block>,
-    /// Blocks that came inside `message_start`, by their place.
+    /// The blocks inside `message_start`, by their position.
     given: Vec<(u64, Text)>,
     stopped: Option<StoppedCall>,
     next_call: u32,
-    /// `true` if the call begun last has ended.
+    /// `true` if the last call has ended.
     last_ended: bool,
     counts: Counts,
     stop_reason: Option<Text>,
@@ -43,8 +43,8 @@ impl Reader {
         Self { max_arguments: limits.max_tool_args_bytes, last_ended: true, ..Self::default() }
     }
 
-    /// A second start of the same message is a repetition. That of another message means that a gateway has begun
-    /// anew: what was open stays unfinished.
+    /// A second start of the same message is a repetition. A start of another message means that a gateway has started
+    /// the answer again; open blocks stay unfinished.
     fn begin(&mut self, message: Option<&RawValue>, out: &mut Out) -> Result<()> {
         let message: Message<'_> = match message {
             Some(raw) => serde_json::from_str(raw.get()).map_err(broken_json)?,
@@ -75,7 +75,7 @@ impl Reader {
         out: &mut Out,
     ) -> Result<()> {
         let block: ContentBlock<'_> = serde_json::from_str(raw.get()).map_err(broken_json)?;
-        // A block that is streamed is not said a second time; those that stand before it are said now.
+        // A streamed block is not sent twice. The blocks before it are sent now.
         if let Some(index) = index {
             self.given.retain(|(at, given)| *at != index || !is_same_block(given, &block));
             self.say_given(Some(index), out)?;
@@ -128,7 +128,7 @@ impl Reader {
         let call = self.next_call;
         self.next_call += 1;
         self.last_ended = false;
-        // The API always gives an id.
+        // The API always sends an id.
         let id = block.id.to_text().unwrap_or_else(|| {
             let message = self.answer.id.as_deref().unwrap_or("message");
             format!("call_{message}_{call}").into()
@@ -142,7 +142,7 @@ impl Reader {
         Ok(Kind::Call { number: call, given, arguments: String::new() })
     }
 
-    /// Says blocks that came inside `message_start`: those up to `index`, or all.
+    /// Sends the blocks of `message_start`: those up to `index`, or all.
     fn say_given(&mut self, index: Option<u64>, out: &mut Out) -> Result<()> {
         if self.given.is_empty() {
             return Ok(());
@@ -242,7 +242,7 @@ impl Reader {
         }
     }
 
-    /// Where the open block of an event stands; for an event that names none, the one opened last.
+    /// Returns the position of an event's open block. For an event that names none, it is the last opened one.
     fn position(&self, index: Option<u64>) -> Option<usize> {
         match index {
             Some(_) => self.open.iter().rposition(|block| block.index == index),
@@ -250,7 +250,7 @@ impl Reader {
         }
     }
 
-    /// Ends the call that has stopped: nothing says that it was cut.
+    /// Ends the stopped call, which was not cut.
     fn release(&mut self, out: &mut Out) {
         if let Some(StoppedCall { number, arguments }) = self.stopped.take() {
             self.last_ended |= number + 1 == self.next_call;
@@ -329,7 +329,7 @@ impl Reader {
 
 impl EventReader for Reader {
     fn event(&mut self, name: &str, data: &Text, out: &mut Out) -> Result<()> {
-        // A gateway's keep-alive may come as data that is no JSON, and `[DONE]` says nothing here.
+        // A gateway's keep-alive may be data that is not JSON. `[DONE]` has no meaning here.
         if self.finished || !is_object(data) {
             return Ok(());
         }
@@ -360,7 +360,7 @@ impl EventReader for Reader {
                 });
             }
             kind => match event.error {
-                // Some gateways report an error without saying that it is one.
+                // Some gateways send an error without the type `error`.
                 Some(error) => return Err(error_report::in_band(error)),
                 None => out.push(LlmEvent::Unknown { kind: kind.into(), data: data.clone() }),
             },
@@ -371,25 +371,25 @@ impl EventReader for Reader {
     fn end(&mut self, out: &mut Out) -> Result<()> {
         match (self.finished, &self.stop_reason) {
             (true, _) => Ok(()),
-            // `message_stop` says nothing new once the reason is known and every block has stopped.
+            // `message_stop` adds nothing if the reason is known and every block has stopped.
             (false, Some(_)) if self.open.is_empty() => self.conclude(out),
             (false, _) => Err(Error::provider(ProviderErrorKind::Interrupted)),
         }
     }
 }
 
-/// Returns `true` if this word means that the answer was cut. A refusal may come from a classifier in the middle of a
-/// call.
+/// Returns `true` if this stop reason means that the answer was cut. A classifier may cause a refusal in the middle of
+/// a call.
 fn is_cut(reason: &str) -> bool {
     matches!(reason, "max_tokens" | "model_context_window_exceeded" | "refusal")
 }
 
-/// Returns `true` if a block belongs to a tool that the provider runs itself.
+/// Returns `true` if a block belongs to a provider-run tool.
 fn is_provider_block(kind: &str) -> bool {
     kind == "server_tool_use" || kind == "mcp_tool_use" || kind.ends_with("_tool_result")
 }
 
-/// Returns `true` if a block of `message_start` is the one that is streamed now.
+/// Returns `true` if a block of `message_start` is the one that is being streamed.
 fn is_same_block(given: &Text, block: &ContentBlock<'_>) -> bool {
     serde_json::from_str::<ContentBlock<'_>>(given).is_ok_and(|given| {
         given.kind.as_str() == block.kind.as_str()

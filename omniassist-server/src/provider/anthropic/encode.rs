@@ -15,17 +15,17 @@ use super::thinking::Plan;
 use crate::Result;
 use crate::provider::body::Body;
 
-/// The tokens that one answer may have by default; with thinking by budget, the budget comes on top. The API
-/// wants a number in each request. All models since Claude 4 can write this much.
+/// The default limit of one answer, in tokens. A budget for thinking is added to it. The API requires a limit in each
+/// request. All models since Claude 4 support this one.
 pub const DEFAULT_ANTHROPIC_MAX_TOKENS: u32 = 16_000;
 
-/// The settings that only Anthropic has.
+/// The settings that are specific to Anthropic.
 #[derive(Debug, Clone)]
 pub struct MessagesApi {
     pub(super) betas: Vec<String>,
     pub(super) max_tokens: u32,
     pub(super) prompt_caching: bool,
-    /// `None`: by the model's name.
+    /// `None`: the model's name decides.
     pub(super) adaptive_thinking: Option<bool>,
 }
 
@@ -101,6 +101,6 @@ fn choice(payload: &LlmPayload) -> Option<Value> {
     if let (true, Some(fields)) = (one_at_a_time, choice.as_object_mut()) {
         fields.insert("disable_parallel_tool_use".to_owned(), true.into());
     }
-    // `auto` is what the API does by itself.
+    // `auto` is the API's default.
     (one_at_a_time || !matches!(payload.tool_choice, ToolChoice::Auto)).then_some(choice)
 }

@@ -1,11 +1,12 @@
-//! Files that the user sent, as content blocks.
+//! The user's files, as content blocks.
 
 use omniassist_core::Text;
 
 use super::content::{Content, Source};
 use crate::provider::data_url;
 
-/// An image or a document; a note where the API has no form for the file, so that the model at least knows of it.
+/// Returns an image or a document. A file for which the API has no form becomes a note, so that the model knows of the
+/// file.
 pub(super) fn content<'a>(media_type: &'a Text, url: &'a Text, filename: Option<&'a str>) -> Content<'a> {
     let (media_type, inline) = match data_url::split(url) {
         Some((stated, data)) => (if stated.is_empty() { media_type.as_str() } else { stated }, Some(data)),

@@ -1,5 +1,5 @@
-//! The conversation in the form of the Messages API: messages of alternating roles, the first one the user's, and the
-//! results of tools first in the message behind the calls.
+//! The conversation in the form of the Messages API: messages of alternating roles, of which the first is the user's.
+//! The results of tools begin the message after the calls.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -13,9 +13,9 @@ use super::content::{CacheControl, Content, Marked};
 use super::server_tools::ServerToolUses;
 use super::{file, metadata};
 
-/// Stands where the API wants a message of the user and there is none.
+/// The text of a user message that the API requires and the conversation lacks.
 const OPENING: &str = "(The conversation begins.)";
-/// The same behind an assistant message, where the model would refuse to write on.
+/// The same after an assistant message that the model would refuse to continue.
 const GO_ON: &str = "(Go on.)";
 
 #[derive(Debug, Serialize)]
@@ -31,11 +31,11 @@ enum Role {
     Assistant,
 }
 
-/// Messages in the making.
+/// The messages while they are built.
 #[derive(Debug, Default)]
 pub(super) struct Messages<'a> {
     messages: Vec<Message<'a>>,
-    /// Where the user spoke last.
+    /// The position of the user's last message.
     last_user: Option<usize>,
     ids: Ids<'a>,
     server_tools: ServerToolUses,
@@ -91,7 +91,7 @@ impl<'a> Messages<'a> {
         }
     }
 
-    /// The API takes no assistant message that ends in thinking, as that of a turn that was cut there does.
+    /// The API refuses an assistant message that ends with thinking, such as that of a cut turn.
     fn drop_last_thinking(&mut self) {
         if let Some(last) = self.messages.last_mut() {
             while last.content.last().is_some_and(|marked| marked.content.is_thinking()) {
@@ -110,8 +110,8 @@ impl<'a> Messages<'a> {
         }
     }
 
-    /// Thinking goes back only as the model's own, under its signature; text that merely was shown, or came from
-    /// another provider, would be refused.
+    /// Thinking is sent back only with its own signature. The API refuses displayed text and the thinking of other
+    /// providers.
     fn reasoning(&mut self, text: &'a Text, state: Option<&'a ProviderMetadata>) {
         if let Some(signature) = metadata::STATE.text(state, metadata::SIGNATURE) {
             self.add(Role::Assistant, Content::Thinking { thinking: text, signature });
@@ -125,7 +125,7 @@ impl<'a> Messages<'a> {
         let input = if call.arguments.is_object() {
             Cow::Borrowed(&call.arguments)
         } else {
-            // Free text, of a tool of another provider's.
+            // Free text, for a tool of another provider.
             let input = serde_json::json!({"input": call.arguments.to_value()});
             Cow::Owned(JsonText::from_value(&input))
         };
@@ -138,8 +138,8 @@ impl<'a> Messages<'a> {
         self.add(Role::User, Content::ToolResult { tool_use_id, content, is_error });
     }
 
-    /// `true` if the turn that the model goes on with, if it does, began with thinking: the API wants that of a turn
-    /// that thinks by budget.
+    /// `true` if the turn that the model may continue began with thinking. The API requires that of a turn with a
+    /// thinking budget.
     pub(super) fn may_think_by_budget(&self) -> bool {
         let turn = self.messages.iter().skip(self.last_user.map_or(0, |at| at + 1));
         turn.filter(|message| message.role == Role::Assistant)
@@ -150,7 +150,7 @@ impl<'a> Messages<'a> {
         let Self { mut messages, last_user, .. } = self;
         if cache {
             mark(messages.iter_mut().take(last_user.unwrap_or(0)).last());
-            // While tools are called, the next request of this run begins with the whole of this one.
+            // During tool calls, the next request of this run begins with this whole request.
             let last = messages.last_mut();
             mark(last.filter(|last| {
                 matches!(last.content.last(), Some(Marked { content: Content::ToolResult { .. }, .. }))
@@ -163,7 +163,7 @@ impl<'a> Messages<'a> {
         if messages.first().is_none_or(|first| first.role == Role::Assistant) {
             messages.insert(0, note(OPENING));
         }
-        // A turn that ends with a tool of the provider's was interrupted: the API goes on with it as it is.
+        // A turn that ends with a provider-run tool was interrupted; the API continues it unchanged.
         let is_paused = |last: &Message<'_>| {
             matches!(last.content.last(), Some(Marked { content: Content::Provider(_), .. }))
         };
@@ -172,7 +172,7 @@ impl<'a> Messages<'a> {
             if !takes_prefill {
                 messages.push(note(GO_ON));
             } else if let Some(Marked { content: Content::Text { text }, .. }) = last.content.last_mut() {
-                // The API refuses white space at the end of what the model is to write on.
+                // The API refuses white space at the end of text that the model continues.
                 *text = text.trim_end().to_owned().into();
             }
         }
@@ -180,7 +180,7 @@ impl<'a> Messages<'a> {
     }
 }
 
-/// Marks the last block of a message that can be marked.
+/// Marks the last block of a message that may carry a mark.
 fn mark(message: Option<&mut Message<'_>>) {
     let blocks = message.into_iter().flat_map(|message| message.content.iter_mut().rev());
     if let Some(marked) = blocks.into_iter().find(|marked| marked.content.takes_mark()) {
@@ -188,7 +188,7 @@ fn mark(message: Option<&mut Message<'_>>) {
     }
 }
 
-/// Ids of calls. The API takes letters, digits, `_` and `-`; ids of other providers may hold more.
+/// The ids of calls. The API accepts letters, digits, `_` and `-`; ids of other providers may contain more.
 #[derive(Debug, Default)]
 struct Ids<'a> {
     known: HashMap<&'a str, Cow<'a, str>>,

@@ -1,10 +1,10 @@
-//! The names of the state that comes back with a conversation: `{"anthropic": {"signature": …}}`.
+//! The names of the metadata that is sent back with a conversation: `{"anthropic": {"signature": …}}`.
 
 use crate::provider::metadata::Namespace;
 
-/// The first level: whose state it is.
+/// The first level: the provider.
 pub(super) const STATE: Namespace = Namespace("anthropic");
-/// The proof that a thinking block is the model's own.
+/// The proof that the model wrote a thinking block.
 pub(super) const SIGNATURE: &str = "signature";
-/// The model's thoughts, readable to the provider only.
+/// The model's thinking in encrypted form.
 pub(super) const REDACTED_DATA: &str = "redactedData";

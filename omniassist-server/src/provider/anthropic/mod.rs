@@ -1,7 +1,7 @@
-//! Anthropic, and every server that speaks its Messages API.
+//! Anthropic, and every server with its Messages API.
 //!
-//! [`AnthropicProvider`] is a request encoder, a pooled transport and a decoder without I/O, which is public too
-//! ([`AnthropicDecoder`]). Protocol: <https://platform.claude.com/docs/en/build-with-claude/streaming>.
+//! [`AnthropicProvider`] consists of a request encoder, a pooled transport and a decoder without I/O. The decoder is
+//! public ([`AnthropicDecoder`]). Protocol: <https://platform.claude.com/docs/en/build-with-claude/streaming>.
 //!
 //! ```
 //! use omniassist_server::AnthropicProvider;
@@ -36,10 +36,10 @@ use super::settings::{Endpoint, KeyHeader, Location, Settings};
 use super::{ApiDecoder, WireDecoder};
 use crate::Result;
 
-/// The model that [`AnthropicProvider`] asks by default.
+/// The default model of [`AnthropicProvider`].
 pub const DEFAULT_ANTHROPIC_MODEL: &str = "claude-sonnet-4-6";
 
-/// The version of the API that this provider speaks.
+/// The version of the API that this provider uses.
 const VERSION: &str = "2023-06-01";
 
 static ANTHROPIC: Location = Location {
@@ -53,56 +53,56 @@ static ANTHROPIC: Location = Location {
 
 /// Anthropic's models over the [Messages API](https://platform.claude.com/docs/en/api/messages).
 ///
-/// Nothing is kept at the provider: the whole conversation goes out with each request. Thinking goes back under its
-/// signature, byte for byte; thinking of other providers has none and is left out. What the API runs itself (web
-/// search, code, MCP) goes back within a run, as it came, and a turn that it pauses (`pause_turn`) is asked for again.
-/// The downside of keeping nothing: code that needs the container of an earlier request does not find it.
+/// The provider stores nothing: each request contains the whole conversation. Thinking is sent back with its signature,
+/// byte for byte; thinking of other providers has none and is omitted. Provider-run tools (web search, code execution,
+/// MCP) are sent back unchanged within a run, and a paused turn (`pause_turn`) is requested again. Code cannot use the
+/// container of an earlier request, since no request names one.
 ///
 /// [`ModelOptions`](omniassist_core::ModelOptions) are sent as follows:
 ///
 /// - `max_output_tokens` as `max_tokens`, by default [`DEFAULT_ANTHROPIC_MAX_TOKENS`].
-/// - `reasoning_effort` to models since Claude 4.6 as adaptive thinking with that effort (`minimal` as `low`; other
-///   words, such as `max`, as they are). Older models get a budget of thinking tokens: 1,024 for `minimal`, 2,048 for
-///   `low`, 8,000 for `medium`, 16,000 for `high` and for other words. It is never more than three quarters of
-///   `max_output_tokens`. The word `none` turns thinking off. Without an effort nothing about thinking is sent.
-/// - Thinking is left out where the API would refuse it: when a tool is forced, and, by budget, when a turn that began
-///   without thinking goes on.
-/// - `temperature` and `top_p` not with thinking, not to models that refuse them (Claude 4.7 and later), and never
-///   both: `temperature` goes first.
-/// - `response_schema` as `output_config.format`, which models know since Claude 4.5. What the API does not accept in
-///   such a schema (bounds of numbers and lengths, some formats) is left out, and objects are closed.
+/// - `reasoning_effort` is adaptive thinking with that effort for models since Claude 4.6. `minimal` is sent as `low`,
+///   and other values, such as `max`, unchanged. Older models get a budget of thinking tokens: 1,024 for `minimal`,
+///   2,048 for `low`, 8,000 for `medium`, 16,000 for `high` and for other values, at most three quarters of
+///   `max_output_tokens`. `none` turns thinking off. Without an effort the request has no settings for thinking.
+/// - Thinking is omitted where the API would refuse it: if a tool is forced, and, with a budget, if the continued turn
+///   began without thinking.
+/// - `temperature` and `top_p` are omitted with thinking and for models that refuse them (Claude 4.7 and later). If
+///   both are set, only `temperature` is sent.
+/// - `response_schema` is `output_config.format`, which models support since Claude 4.5. Keywords that the API does not
+///   accept in such a schema (limits of numbers and lengths, some formats) are omitted, and objects are closed.
 ///
-/// A base URL names the host only: `/v1/messages` is appended, as in Anthropic's own SDKs, and a `/v1` at its end is
-/// not doubled. The key is sent in `x-api-key`.
+/// A base URL contains the host only. `/v1/messages` is appended, as in Anthropic's own SDKs; a `/v1` at the end of the
+/// base URL is not repeated. The key is sent in `x-api-key`.
 pub type AnthropicProvider = ApiProvider<encode::MessagesApi>;
 
-/// Sets up an [`AnthropicProvider`].
+/// Configures an [`AnthropicProvider`].
 pub type AnthropicProviderBuilder = ApiProviderBuilder<encode::MessagesApi>;
 
 impl AnthropicProviderBuilder {
-    /// Asks for a beta feature (`anthropic-beta`). May be called more than once. Default: none.
+    /// Requests a beta feature (`anthropic-beta`). May be called more than once. Default: none.
     pub fn beta(mut self, feature: impl Into<String>) -> Self {
         self.api.betas.push(feature.into());
         self
     }
 
-    /// Sets the tokens that one answer may have when a run sets no `max_output_tokens`. Default:
-    /// [`DEFAULT_ANTHROPIC_MAX_TOKENS`]; Claude 3 and other vendors' models may allow less.
+    /// Sets the token limit of an answer for runs without `max_output_tokens`. Default:
+    /// [`DEFAULT_ANTHROPIC_MAX_TOKENS`]. Claude 3 and other vendors' models may allow less.
     pub fn max_tokens(mut self, tokens: u32) -> Self {
         self.api.max_tokens = tokens;
         self
     }
 
-    /// Sets the marks for the provider's cache of five minutes: behind the tools, the system prompt, the conversation
-    /// before the last user message and, while tools are called, the conversation so far. Default: `true`. Text read
-    /// from the cache costs a tenth; text written to it costs a quarter more.
+    /// Sets the marks for the provider's cache of five minutes: after the tools, the system prompt, the conversation
+    /// before the last user message and, during tool calls, the conversation so far. Default: `true`. Text from the
+    /// cache costs a tenth; text that is written to it costs a quarter more.
     pub fn prompt_caching(mut self, mark: bool) -> Self {
         self.api.prompt_caching = mark;
         self
     }
 
-    /// Sets the kind of thinking: `true` when the model decides itself how much to think, as Claude does since 4.6,
-    /// `false` for a budget of tokens. Default: by the model's name.
+    /// Sets the kind of thinking: `true` if the model decides how much it thinks, as Claude does since 4.6, `false` for
+    /// a budget of tokens. Default: the model's name decides.
     pub fn adaptive_thinking(mut self, adaptive: bool) -> Self {
         self.api.adaptive_thinking = Some(adaptive);
         self
@@ -131,7 +131,7 @@ impl Api for encode::MessagesApi {
     }
 }
 
-/// Reads the event stream of the Messages API; see [`ApiDecoder`] for an example.
+/// Decodes the event stream of the Messages API; see [`ApiDecoder`] for an example.
 pub type AnthropicDecoder = ApiDecoder<decode::Reader>;
 
 impl AnthropicDecoder {

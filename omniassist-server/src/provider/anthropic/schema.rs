@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value, json};
 
-/// The schema of a tool's input: always that of an object.
+/// Returns the schema of a tool's input, which is always that of an object.
 pub(super) fn tool_input(schema: &Value) -> Cow<'_, Value> {
     match schema {
         Value::Object(fields) if fields.get("type") == Some(&Value::from("object")) => Cow::Borrowed(schema),
@@ -17,7 +17,7 @@ pub(super) fn tool_input(schema: &Value) -> Cow<'_, Value> {
     }
 }
 
-/// Keywords that bound a value. The API refuses schemas that hold them.
+/// Keywords that limit a value. The API refuses schemas with them.
 const BOUNDS: &[&str] = &[
     "minimum",
     "maximum",
@@ -36,7 +36,7 @@ const BOUNDS: &[&str] = &[
 const FORMATS: &[&str] =
     &["date-time", "time", "date", "duration", "email", "hostname", "uri", "ipv4", "ipv6", "uuid"];
 
-/// The schema of an answer: without the keywords that the API refuses, and with every object closed.
+/// Returns the schema of an answer, without the keywords that the API refuses and with every object closed.
 /// <https://platform.claude.com/docs/en/build-with-claude/structured-outputs#json-schema-limitations>
 pub(super) fn answer(schema: &Value) -> Value {
     let Value::Object(fields) = schema else { return schema.clone() };
@@ -55,7 +55,7 @@ pub(super) fn answer(schema: &Value) -> Value {
             "items" => answer(value),
             _ => value.clone(),
         };
-        // Of the ways to choose between schemas the API knows this one.
+        // The API supports only this keyword for alternatives.
         let name = if name == "oneOf" { "anyOf" } else { name };
         clean.insert(name.to_owned(), value);
     }

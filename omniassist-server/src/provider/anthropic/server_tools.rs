@@ -1,5 +1,5 @@
-//! The blocks of the provider's own tools that may go back. A use without its result, and a result without its use, is
-//! refused; but the result of a use may still be due while the turn goes on.
+//! The blocks of provider-run tools that may be sent back. The API refuses a use without its result and a result
+//! without its use, except for a pending result of an unfinished turn.
 //! <https://platform.claude.com/docs/en/agents-and-tools/tool-use/server-tools>
 
 use std::collections::HashSet;
@@ -18,12 +18,12 @@ struct Head<'a> {
     tool_use_id: Str<'a>,
 }
 
-/// The uses of a conversation.
+/// The uses in a conversation.
 #[derive(Debug, Default)]
 pub(super) struct ServerToolUses {
-    /// Those that cannot get a result any more: the user has spoken since.
+    /// The uses that can no longer get a result, because a user message follows.
     lost: HashSet<Text>,
-    /// Those that went out so far.
+    /// The uses that were sent so far.
     used: HashSet<Text>,
 }
 
@@ -47,7 +47,7 @@ impl ServerToolUses {
         uses
     }
 
-    /// Returns `true` if this block, the next one of the conversation, goes back.
+    /// Returns `true` if this block, the next one of the conversation, is sent back.
     pub(super) fn takes_back(&mut self, item: &JsonText) -> bool {
         match head(item) {
             Some((id, false)) => !self.lost.contains(&id) && self.used.insert(id),
@@ -57,7 +57,7 @@ impl ServerToolUses {
     }
 }
 
-/// The id of a use, and `true` if the block is its result.
+/// Returns the id of a use, and `true` if the block is its result.
 fn head(item: &JsonText) -> Option<(Text, bool)> {
     let head: Head<'_> = serde_json::from_str(item.as_str()).ok()?;
     let of_result = head.tool_use_id.to_text().map(|id| (id, true));

@@ -1,18 +1,17 @@
-//! The thinking that a request asks of the model, and the settings that go with it.
+//! The thinking that a request asks for, and the related settings.
 
 use omniassist_core::{LlmPayload, ReasoningEffort, ToolChoice};
 use serde::Serialize;
 
 use super::messages::Messages;
 
-/// The smallest budget that the API takes.
+/// The smallest budget that the API accepts.
 const MIN_BUDGET: u32 = 1_024;
-/// The largest that is asked for: with the default of tokens for the answer, all that Claude Opus 4 may write.
+/// The largest budget: together with the default limit of an answer it is the maximum of Claude Opus 4.
 const MAX_BUDGET: u32 = 16_000;
 
-/// Claude models before 4.6, which are given a budget. Later ones decide themselves; since 4.7 they refuse budgets and
-/// sampling parameters.
-/// <https://platform.claude.com/docs/en/build-with-claude/extended-thinking#supported-models>
+/// Claude models before 4.6, which receive a budget. Later ones decide themselves; since 4.7 they refuse budgets and
+/// sampling parameters. <https://platform.claude.com/docs/en/build-with-claude/extended-thinking#supported-models>
 const BY_BUDGET: &[&str] = &[
     "claude-2",
     "claude-3",
@@ -35,7 +34,7 @@ pub(super) struct Plan<'a> {
     pub(super) max_tokens: u32,
     pub(super) temperature: Option<f64>,
     pub(super) top_p: Option<f64>,
-    /// `true` if the model continues behind an assistant message that ends the conversation.
+    /// `true` if the model continues after an assistant message at the end of the conversation.
     pub(super) takes_prefill: bool,
 }
 
@@ -43,7 +42,7 @@ pub(super) struct Plan<'a> {
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(super) enum Thinking {
     Adaptive {
-        /// Some models show no thinking unless asked to.
+        /// Some models send their thinking only on request.
         display: &'static str,
     },
     Enabled {
@@ -53,7 +52,7 @@ pub(super) enum Thinking {
 }
 
 impl<'a> Plan<'a> {
-    /// `adaptive` is `None` where the model's name decides.
+    /// `adaptive` is `None` if the model's name decides.
     pub(super) fn new(
         payload: &'a LlmPayload,
         max_tokens: u32,
@@ -65,7 +64,7 @@ impl<'a> Plan<'a> {
         let family = Family::of(model);
         let adaptive = adaptive.unwrap_or(family != Family::Budget);
         let max_tokens = wanted.max_output_tokens.unwrap_or(max_tokens);
-        // The API thinks only where it may also decide not to call a tool.
+        // The API thinks only if the model may also decide against a tool call.
         let is_forced = !payload.tools.is_empty()
             && matches!(payload.tool_choice, ToolChoice::Required | ToolChoice::Tool(_));
         let mut plan = Self {
@@ -118,11 +117,11 @@ impl<'a> Plan<'a> {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Family {
-    /// Thinks by budget, samples as told.
+    /// The model thinks with a budget and accepts sampling parameters.
     Budget,
-    /// Decides how much to think, samples as told.
+    /// The model decides how much it thinks and accepts sampling parameters.
     Adaptive,
-    /// Decides both.
+    /// The model decides both.
     Settled,
 }
 

@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use crate::provider::lenient_fields::Num;
 
-/// The counts so far: of each, the last that was reported.
+/// The counts so far. Each is the last reported value.
 #[derive(Debug, Default, Clone, Copy, Deserialize)]
 #[serde(default)]
 pub(super) struct Counts {
@@ -16,7 +16,7 @@ pub(super) struct Counts {
 }
 
 impl Counts {
-    /// Takes a later report. A count that it does not name keeps its value.
+    /// Takes a later report. A count that is absent keeps its value.
     pub(super) fn update(&mut self, later: Self) {
         let replace = |count: &mut Num, later: Num| {
             if later.0.is_some() {
@@ -29,8 +29,8 @@ impl Counts {
         replace(&mut self.output_tokens, later.output_tokens);
     }
 
-    /// The counts in the common vocabulary; `None` if nothing was reported. The API counts what it read from its cache
-    /// and wrote to it apart from `input_tokens`.
+    /// Returns the counts in the common vocabulary; `None` if none was reported. The API reports cache reads and cache
+    /// writes separately from `input_tokens`.
     pub(super) fn normalised(&self) -> Option<Usage> {
         let parts = [self.input_tokens, self.cache_creation_input_tokens, self.cache_read_input_tokens];
         let mut usage = Usage::default();

@@ -1,4 +1,4 @@
-//! The function calls of an answer: whole ones, and those whose arguments are streamed.
+//! The function calls of an answer: complete ones, and those with streamed arguments.
 
 use omniassist_core::event::CallKind;
 use omniassist_core::{EventBuf, LlmEvent, Text};
@@ -16,7 +16,7 @@ type Out = EventBuf<LlmEvent>;
 pub(super) struct Calls {
     calls: Vec<Call>,
     max_arguments: usize,
-    /// The part of minted ids that differs from answer to answer.
+    /// The part of generated ids that is different for each answer.
     mint: String,
 }
 
@@ -24,11 +24,11 @@ pub(super) struct Calls {
 struct Call {
     number: u32,
     id: Text,
-    /// The arguments of a call that came whole; once it is over, of any.
+    /// The arguments of a call that arrived in one piece, or of a call that has ended.
     arguments: Text,
     pieces: Option<PartialArgs>,
     signature: Option<Text>,
-    /// `true` if the API has announced more.
+    /// `true` if the API has announced further pieces.
     open: bool,
     complete: bool,
 }
@@ -38,7 +38,7 @@ impl Calls {
         Self { max_arguments, mint, ..Self::default() }
     }
 
-    /// Takes a part. One with a name begins a call; one without continues the call that is open.
+    /// Takes a part. A part with a name begins a call; one without continues the open call.
     pub(super) fn take(
         &mut self,
         part: FunctionCall<'_>,
@@ -100,7 +100,7 @@ impl Calls {
         });
     }
 
-    /// Ends a streamed call whose last part never came, since something else did.
+    /// Ends a streamed call whose last piece is missing, because another part followed.
     fn close_open(&mut self, out: &mut Out) {
         if let Some(last) = self.calls.last_mut().filter(|last| last.open) {
             last.open = false;
@@ -112,7 +112,7 @@ impl Calls {
         !self.calls.is_empty()
     }
 
-    /// Ends the calls that are complete; the last one only if the answer ended well (`healthy`).
+    /// Ends the complete calls. The last one ends only if the answer ended regularly (`healthy`).
     pub(super) fn finish(&mut self, healthy: bool, out: &mut Out) {
         self.close_open(out);
         let count = self.calls.len();
@@ -127,7 +127,7 @@ impl Calls {
 }
 
 impl Call {
-    /// No more of this call will come. `ended`: the API said so itself.
+    /// Closes the call. `ended` is `true` if the API ended it.
     fn close(&mut self, ended: bool, out: &mut Out) {
         self.complete = true;
         if let Some(pieces) = self.pieces.take() {

@@ -12,9 +12,8 @@ use serde_json::value::RawValue;
 
 use super::metadata;
 
-/// The signature that Google documents for a call without one, which another model made; without any, models that
-/// sign their calls refuse the request.
-/// <https://ai.google.dev/gemini-api/docs/thought-signatures#faqs>
+/// The signature that Google documents for the calls of other models, which have none. Models with signed calls refuse
+/// a request without it. <https://ai.google.dev/gemini-api/docs/thought-signatures#faqs>
 const UNSIGNED: &str = "skip_thought_signature_validator";
 
 #[derive(Serialize)]
@@ -52,7 +51,7 @@ impl<'a> From<Piece<'a>> for Part<'a> {
     }
 }
 
-/// Code that the API ran, and what came of it: a part each.
+/// Code that the API ran and its result, one part each.
 #[derive(Default, Deserialize)]
 #[serde(default, bound(deserialize = "'de: 'a"), rename_all = "camelCase")]
 struct Ran<'a> {
@@ -86,7 +85,7 @@ struct FunctionCall<'a> {
 #[serde(untagged)]
 enum Arguments<'a> {
     Object(&'a JsonText),
-    /// Free text, which this API has no calls with.
+    /// Free text, for which this API has no calls.
     Text {
         input: &'a JsonText,
     },
@@ -100,7 +99,7 @@ struct FunctionResponse<'a> {
     response: Response<'a>,
 }
 
-/// The API takes an object and gives a meaning to these two keys, so every output goes below one of them.
+/// The API accepts an object only and gives these two keys a meaning, so every output is placed under one of them.
 #[derive(Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Response<'a> {
@@ -108,10 +107,10 @@ enum Response<'a> {
     Error(&'a JsonText),
 }
 
-/// The conversation in turns of `user` and `model`, which alternate. Results go as the user's, directly behind the
-/// calls, as the API demands.
+/// The conversation in alternating turns of `user` and `model`. Results are part of the user's turn directly after the
+/// calls, as the API requires.
 ///
-/// `signs_calls`: whether the model refuses a step whose first call has no signature.
+/// `signs_calls` is `true` if the model refuses a step whose first call has no signature.
 pub(super) fn contents(transcript: &[TranscriptItem], signs_calls: bool) -> Vec<Content<'_>> {
     let mut turns = Turns { contents: Vec::new(), names: HashMap::new(), signs_calls };
     for item in transcript {
@@ -122,7 +121,7 @@ pub(super) fn contents(transcript: &[TranscriptItem], signs_calls: bool) -> Vec<
 
 struct Turns<'a> {
     contents: Vec<Content<'a>>,
-    /// The API wants the name of the function with its result, and a result knows its call's id only.
+    /// The API requires the function's name with its result. A result contains its call's id only.
     names: HashMap<&'a Text, &'a Text>,
     signs_calls: bool,
 }
@@ -137,7 +136,7 @@ impl<'a> Turns<'a> {
             }
             TranscriptItem::Text { text, metadata } => {
                 let thought_signature = metadata::signature(metadata.as_ref());
-                // The API refuses an empty text, unless a signature stands on it.
+                // The API refuses an empty text without a signature.
                 if !text.is_empty() || thought_signature.is_some() {
                     let piece = Piece::Text(text.as_str().into());
                     self.part("model", Part { thought_signature, ..piece.into() });
@@ -153,7 +152,7 @@ impl<'a> Turns<'a> {
         }
     }
 
-    /// Code without its result goes back too: the API gives no result for code that it could not begin to run.
+    /// Code without a result is sent back too: the API sends no result for code that could not start.
     fn ran(&mut self, item: &'a JsonText) {
         let Ok(Ran { executable_code: Some(code), code_execution_result }) =
             serde_json::from_str(item.as_str())
@@ -166,8 +165,8 @@ impl<'a> Turns<'a> {
         }
     }
 
-    /// Thoughts go back only with the signature under which they came: what was merely shown, or came from another
-    /// provider, means nothing to this API. A block that shows nothing was an empty part that carried a signature.
+    /// Thoughts are sent back only with their signature. The API accepts neither displayed text nor the thoughts of
+    /// another provider. A block without text was an empty part with a signature.
     fn reasoning(&mut self, text: &'a Text, state: Option<&'a ProviderMetadata>) {
         let thought_signature = metadata::signature(state);
         if thought_signature.is_some() {
@@ -217,7 +216,7 @@ fn user_part(content: &UserContent) -> Option<Piece<'_>> {
             None => Piece::FileData(FileUri { mime_type: media_type, file_uri: url }),
             Some(rest) => match rest.split_once(";base64,") {
                 Some((_, data)) => Piece::InlineData(Blob { mime_type: media_type, data }),
-                // The API takes base64 only; the model at least hears of the file.
+                // The API accepts base64 only. The model receives the name of the file.
                 None => {
                     let name = filename.as_deref().unwrap_or("file");
                     Piece::Text(format!("[attached {name} ({media_type})]").into())

@@ -1,4 +1,4 @@
-//! The reader of a `streamGenerateContent` stream.
+//! The decoder of a `streamGenerateContent` stream.
 
 use omniassist_core::event::Source;
 use omniassist_core::{EventBuf, FinishReason, JsonText, Limits, LlmEvent, Text};
@@ -14,16 +14,16 @@ use crate::{Error, ProviderErrorKind, Result};
 
 type Out = EventBuf<LlmEvent>;
 
-/// Reads one answer.
+/// Decodes one answer.
 ///
-/// This API has no event that ends an answer. A `finishReason` may be followed by more content and by another
-/// `finishReason`, so the end of the body decides, and the last word counts.
+/// This API has no event that ends an answer. More content and another `finishReason` may follow a `finishReason`, so
+/// the end of the body decides, and the last `finishReason` counts.
 #[derive(Debug, Default)]
 pub struct Reader {
     answer: Answer,
     mint: String,
     calls: Calls,
-    /// Code that the provider runs, until its result is here.
+    /// Code that the provider runs, until its result arrives.
     code: Option<Text>,
     provider_tools: u32,
     finish: Option<Text>,
@@ -31,7 +31,7 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// `mint` goes into the ids of calls that the API gives none; it must differ from answer to answer.
+    /// `mint` becomes part of the ids of calls that have none. It must be different for each answer.
     pub(super) fn new(limits: &Limits, mint: String) -> Self {
         Self { calls: Calls::new(mint.clone(), limits.max_tool_args_bytes), mint, ..Self::default() }
     }
@@ -47,7 +47,7 @@ impl Reader {
         if let Some(feedback) = chunk.prompt_feedback {
             self.blocked = feedback.block_reason.to_text().or(self.blocked.take());
         }
-        // A client that asks for one answer gets no other.
+        // A request for one candidate gets no others.
         let mut candidates = chunk.candidates.into_iter();
         let first = candidates.find(|candidate| candidate.index.0.unwrap_or(0) == 0);
         first.map_or(Ok(()), |candidate| self.candidate(candidate, data, out))
@@ -89,7 +89,7 @@ impl Reader {
             self.code_result(result, out);
             return Ok(());
         }
-        // A picture within a thought is a draft of the one that follows.
+        // A picture within a thought is a draft of the picture that follows.
         if let Some(blob) = part.inline_data.filter(|_| !thought) {
             let media_type =
                 blob.mime_type.to_text().unwrap_or(Text::from_static("application/octet-stream"));
@@ -115,8 +115,8 @@ impl Reader {
         Ok(())
     }
 
-    /// Ends the open block with a signature. A stream often ends with an empty part for it; where no block is open, a
-    /// reasoning block that shows nothing carries it at its place.
+    /// Ends the open block with a signature. A stream often ends with an empty part for it. If no block is open, an
+    /// empty reasoning block carries the signature.
     fn sign(&mut self, signature: Option<Text>, out: &mut Out) {
         let state = metadata::state(signature);
         if self.answer.is_open(BlockKind::Text) || self.answer.is_open(BlockKind::Reasoning) {
@@ -133,7 +133,7 @@ impl Reader {
         self.push_provider_tool(item.into(), out);
     }
 
-    /// Reports code whose result never came.
+    /// Reports code whose result did not arrive.
     fn provider_tool(&mut self, out: &mut Out) {
         if let Some(code) = self.code.take() {
             self.push_provider_tool(format!(r#"{{"executableCode":{code}}}"#).into(), out);
@@ -159,7 +159,7 @@ impl Reader {
         out.push(LlmEvent::Source(if uri.starts_with("https://") || uri.starts_with("http://") {
             Source::Url { id, url: uri.into(), title }
         } else {
-            // A document of a store or a corpus, whose address means nothing outside.
+            // A document of a store or a corpus, whose address is valid only inside it.
             let title = title.unwrap_or_else(|| uri.into());
             Source::Document { id, media_type: Text::from_static("text/plain"), title, filename: None }
         }));
@@ -171,7 +171,7 @@ impl EventReader for Reader {
         if is_object(data) {
             return self.chunk(serde_json::from_str(data).map_err(broken_json)?, data, out);
         }
-        // Errors come as a list, too: what the API sends without `alt=sse`.
+        // Errors may be in a list, which the API sends without `alt=sse`.
         for chunk in list(data) {
             self.chunk(chunk, data, out)?;
         }
@@ -190,7 +190,7 @@ impl EventReader for Reader {
         let healthy = reason == FinishReason::Stop;
         self.calls.finish(healthy, out);
         self.answer.send_usage(out);
-        // There is no word for a turn that ends with calls.
+        // The API has no finish reason for a turn that ends with calls.
         let reason = if healthy && self.calls.any() { FinishReason::ToolCalls } else { reason };
         let truncated = reason.is_cut();
         out.push(LlmEvent::Finish { reason, raw: Some(raw), truncated });
@@ -206,7 +206,7 @@ fn list(data: &Text) -> Vec<Chunk<'_>> {
     }
 }
 
-/// A finish word in one vocabulary. <https://ai.google.dev/api/generate-content#FinishReason>
+/// Returns the common finish reason. <https://ai.google.dev/api/generate-content#FinishReason>
 fn reason(word: &str) -> FinishReason {
     match word {
         "STOP" => FinishReason::Stop,

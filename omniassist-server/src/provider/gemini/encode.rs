@@ -11,7 +11,7 @@ use super::schema;
 use crate::Result;
 use crate::provider::body::Body;
 
-/// The settings that only Gemini has.
+/// The settings that are specific to Gemini.
 #[derive(Debug, Clone, Default)]
 pub struct GeminiApi {
     pub(super) include_thoughts: bool,

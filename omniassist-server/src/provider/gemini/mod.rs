@@ -1,8 +1,8 @@
 //! Google's Gemini models, over the Gemini API's own protocol.
 //!
-//! Protocol: <https://ai.google.dev/api/generate-content#method:-models.streamgeneratecontent>. What the model thought
-//! comes signed (`thoughtSignature`) and goes back signed, byte for byte, so that it keeps its thread across tool
-//! calls.
+//! Protocol: <https://ai.google.dev/api/generate-content#method:-models.streamgeneratecontent>. The model's thoughts
+//! are signed (`thoughtSignature`) and sent back with their signatures, byte for byte, so that the model can continue
+//! them across tool calls.
 //!
 //! ```
 //! use omniassist_server::GeminiProvider;
@@ -36,11 +36,11 @@ use super::settings::{Endpoint, KeyHeader, Location, Settings};
 use super::{ApiDecoder, WireDecoder};
 use crate::Result;
 
-/// The model that [`GeminiProvider`] asks unless told otherwise: the alias of the current Flash model, since Google
-/// shuts its models down within a year or two. Name a model of its own where answers must not change.
+/// The default model of [`GeminiProvider`]: the alias of the current Flash model, since Google shuts its models down
+/// within a year or two. Set a dated model if answers must not change.
 pub const DEFAULT_GEMINI_MODEL: &str = "gemini-flash-latest";
 
-/// While it thinks, Gemini may send nothing for minutes, not even headers.
+/// Gemini may send nothing for minutes while it thinks, not even headers.
 const FIRST_BYTE: Duration = Duration::from_secs(300);
 
 static GEMINI: Location = Location {
@@ -52,7 +52,7 @@ static GEMINI: Location = Location {
     key_header: KeyHeader::Named("x-goog-api-key"),
 };
 
-/// Gemini by its own API (`streamGenerateContent`).
+/// Gemini over its own API (`streamGenerateContent`).
 ///
 /// ```
 /// use omniassist_server::GeminiProvider;
@@ -62,16 +62,16 @@ static GEMINI: Location = Location {
 /// # Ok::<(), omniassist_server::Error>(())
 /// ```
 ///
-/// A base URL names the host only: `/v1beta/models/…` is appended. The key is sent in `x-goog-api-key`. When
-/// [`Limits::first_byte_timeout`] is `None`, it is 300 s: while it thinks, Gemini may send nothing for minutes.
+/// A base URL contains the host only; `/v1beta/models/…` is appended. The key is sent in `x-goog-api-key`. If
+/// [`Limits::first_byte_timeout`] is `None`, it is 300 s, since Gemini may send nothing for minutes while it thinks.
 pub type GeminiProvider = ApiProvider<encode::GeminiApi>;
 
-/// Sets up a [`GeminiProvider`].
+/// Configures a [`GeminiProvider`].
 pub type GeminiProviderBuilder = ApiProviderBuilder<encode::GeminiApi>;
 
 impl GeminiProviderBuilder {
-    /// Asks for the model's thoughts, as summaries that come as reasoning. Default: `false`. Models that do not think
-    /// (2.0 and before) are not asked.
+    /// Requests the model's thoughts, as summaries that become reasoning. Default: `false`. The request to models
+    /// without thoughts (2.0 and before) does not change.
     pub fn include_thoughts(mut self, include: bool) -> Self {
         self.api.include_thoughts = include;
         self
@@ -100,11 +100,11 @@ impl Api for encode::GeminiApi {
     }
 }
 
-/// Reads the event stream of `streamGenerateContent`. For those who bring the bytes themselves: a gateway, a test, a
+/// Decodes the event stream of `streamGenerateContent`, for programs that have the bytes: a gateway, a test, a
 /// benchmark.
 ///
-/// Only the first of several candidates is read. The protocol has no last event: the answer ends with the body, and
-/// the finish is told by [`finish`](WireDecoder::finish).
+/// Only the first of several candidates is decoded. The protocol has no last event: the answer ends with the body, and
+/// [`finish`](WireDecoder::finish) produces the finish event.
 ///
 /// ```
 /// use bytes::Bytes;
@@ -126,8 +126,8 @@ impl Api for encode::GeminiApi {
 pub type GeminiDecoder = ApiDecoder<decode::Reader>;
 
 impl GeminiDecoder {
-    /// Creates a decoder for one answer. `mint` becomes part of the ids of calls that the API gives none. It must
-    /// differ from answer to answer, because call ids are unique within a conversation.
+    /// Creates a decoder for one answer. `mint` becomes part of the ids of calls that have none. It must be different
+    /// for each answer, because call ids are unique within a conversation.
     #[must_use]
     pub fn new(limits: &Limits, mint: impl Into<String>) -> Self {
         Self::of(decode::Reader::new(limits, mint.into()), limits)

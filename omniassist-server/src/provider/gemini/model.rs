@@ -1,19 +1,19 @@
-//! The properties of a model that its name tells: its endpoint, and its setting for thinking.
+//! The properties of a model that follow from its name: its endpoint, and its setting for thinking.
 
 use omniassist_core::ReasoningEffort;
 use serde::Serialize;
 
 use crate::{Error, Result};
 
-/// Longest name that is put into a URL.
+/// The longest name that becomes part of a URL.
 const MAX_NAME: usize = 128;
 
-/// The path of a model's stream, below the version of the API.
+/// Returns the path of a model's stream, below the version of the API.
 ///
 /// # Errors
 ///
-/// Returns an error if the name could change the URL: only letters, digits, `.`, `_` and `-` may stand in it, behind
-/// `models/` or `tunedModels/` if it is written with its collection.
+/// Returns an error if the name could change the URL. It may contain only letters, digits, `.`, `_` and `-`, after
+/// `models/` or `tunedModels/` if it includes its collection.
 pub(super) fn stream_path(model: &str) -> Result<String> {
     let (collection, name) = match model.split_once('/') {
         Some((collection @ ("models" | "tunedModels"), name)) => (collection, name),
@@ -33,19 +33,19 @@ fn bad_name() -> Error {
     Error::configuration("`model`: not the name of a Gemini model")
 }
 
-/// The generation of a model, as far as requests differ.
+/// The generation of a model, which determines the form of requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Generation {
-    /// 1.x and 2.0: they do not think, and refuse to be told about it.
+    /// 1.x and 2.0: no thinking; settings for it are refused.
     Plain,
-    /// 2.5: thinks within a budget of tokens.
+    /// 2.5: thinking within a budget of tokens.
     Budget,
-    /// 3 and later: thinks at a level, and wants the signatures of its calls back.
+    /// 3 and later: thinking at a level; the signatures of calls must be sent back.
     Level,
 }
 
 impl Generation {
-    /// By the model's name; one that says nothing (`gemini-flash-latest`) is taken for a current one.
+    /// Returns the generation by the model's name. A name without a version (`gemini-flash-latest`) is a current model.
     pub(super) fn of(model: &str) -> Self {
         let name = model.rsplit('/').next().unwrap_or(model);
         let is = |prefix: &str| name.starts_with(prefix);
@@ -73,7 +73,7 @@ pub(super) struct Thinking<'a> {
 
 impl<'a> Thinking<'a> {
     /// Returns the setting for `model`, after the table of Google's OpenAI compatibility:
-    /// <https://ai.google.dev/gemini-api/docs/openai#thinking>. `None` if nothing.
+    /// <https://ai.google.dev/gemini-api/docs/openai#thinking>. Returns `None` if the request needs none.
     pub(super) fn of(model: &str, effort: Option<&'a ReasoningEffort>, include: bool) -> Option<Self> {
         let (thinking_budget, thinking_level) = match Generation::of(model) {
             Generation::Plain => return None,
@@ -87,7 +87,7 @@ impl<'a> Thinking<'a> {
     }
 }
 
-/// A word of the provider's own may be a number of tokens; `none` is 0, and `dynamic` leaves it to the model.
+/// The effort may also be a number of tokens. `none` is 0, and with `dynamic` the model decides.
 fn budget(effort: &ReasoningEffort) -> Option<i32> {
     match effort {
         ReasoningEffort::Minimal | ReasoningEffort::Low => Some(1_024),
@@ -103,7 +103,7 @@ fn budget(effort: &ReasoningEffort) -> Option<i32> {
 
 fn level<'a>(model: &str, effort: &'a ReasoningEffort) -> &'a str {
     match effort.as_str() {
-        // The Pro models know no lower level.
+        // The Pro models support no lower level.
         "minimal" | "none" if model.contains("-pro") => "low",
         "none" => "minimal",
         word => word,

@@ -1,4 +1,4 @@
-//! Arguments that come piece by piece, each piece under the JSONPath of the value that it belongs to.
+//! Arguments in pieces, each with the JSONPath of its value.
 
 use std::collections::HashSet;
 
@@ -8,17 +8,17 @@ use serde_json::{Map, Number, Value};
 use super::wire::PartialArg;
 use crate::{Error, ProviderErrorKind, Result};
 
-/// Steps of a path that are followed: more than any schema has, and few enough to drop the value on a small stack.
+/// The largest number of steps of a path: more than any schema has, and few enough to drop the value on a small stack.
 const MAX_DEPTH: usize = 64;
 
-/// The arguments of one call in the making.
+/// The arguments of one call while they arrive.
 #[derive(Debug)]
 pub(super) struct PartialArgs {
     root: Value,
     bytes: usize,
-    /// Paths whose value was to be continued.
+    /// The paths whose value has further pieces.
     open: HashSet<String>,
-    /// `true` if a piece could not be placed.
+    /// `true` if a piece had no valid place.
     broken: bool,
 }
 
@@ -27,7 +27,7 @@ impl PartialArgs {
         Self { root: Value::Object(Map::new()), bytes: 0, open: HashSet::new(), broken: false }
     }
 
-    /// Takes a piece. One that names no place is remembered as a fault: the call then never becomes complete.
+    /// Takes a piece. A piece without a valid path is recorded as a fault, after which the call cannot become complete.
     pub(super) fn add(&mut self, piece: PartialArg<'_>, max_bytes: usize) -> Result<()> {
         let path = piece.json_path.as_str();
         let text = piece.string_value.as_ref().map(|text| text.as_str());
@@ -42,7 +42,7 @@ impl PartialArgs {
                 *slot = Value::String(text.to_owned());
             }
             (Value::Object(_) | Value::Array(_), _) => self.broken = true,
-            // JSON has no word for a number that is none.
+            // JSON cannot express a number that is not finite.
             (_, None) if piece.number_value.as_ref().is_some_and(|number| !number.is_number()) => {
                 self.broken = true;
             }
@@ -62,7 +62,7 @@ impl PartialArgs {
         Ok(())
     }
 
-    /// Takes whole arguments that come beside the pieces.
+    /// Takes complete arguments that arrive beside the pieces.
     pub(super) fn merge(&mut self, args: &RawValue, max_bytes: usize) -> Result<()> {
         self.grow(args.get().len(), max_bytes)?;
         match (&mut self.root, serde_json::from_str(args.get())) {
@@ -73,7 +73,7 @@ impl PartialArgs {
         Ok(())
     }
 
-    /// The arguments, unless a piece of them is known to be missing. `ended`: the API has said that no more will come.
+    /// Returns the arguments, unless a piece is missing. `ended` is `true` if the API has ended the call.
     pub(super) fn complete(&self, ended: bool) -> bool {
         !self.broken && (ended || self.open.is_empty())
     }
@@ -88,7 +88,7 @@ impl PartialArgs {
     }
 }
 
-/// Numbers come as doubles; a whole one is written as the integer that the schema may ask for.
+/// Numbers arrive as doubles. A whole number is written as the integer that the schema may require.
 fn whole(number: Number) -> Number {
     const EXACT: f64 = 9_007_199_254_740_992.0;
     match number.as_f64() {
@@ -99,8 +99,8 @@ fn whole(number: Number) -> Number {
     }
 }
 
-/// The value at a path, made where it is not there yet. `None` for a path that names no single place, and for one that
-/// would leave a gap in a list.
+/// Returns the value at a path, and creates it if necessary. Returns `None` for a path that names no single place, or
+/// that would leave a gap in a list.
 fn slot<'v>(root: &'v mut Value, path: &str) -> Option<&'v mut Value> {
     let mut rest = path.strip_prefix('$')?;
     let mut at = root;
@@ -137,7 +137,7 @@ enum Step {
     Index(usize),
 }
 
-/// Reads `.name`, `['name']`, `["name"]` or `[0]`: the normalised paths of RFC 9535 and their short form.
+/// Parses `.name`, `['name']`, `["name"]` or `[0]`: the normalized paths of RFC 9535 and their short form.
 fn step(path: &str) -> Option<(Step, &str)> {
     if let Some(rest) = path.strip_prefix('.') {
         let end = rest.find(['.', '[']).unwrap_or(rest.len());

@@ -1,4 +1,4 @@
-//! JSON Schemas in the part of the language that this API reads.
+//! JSON Schemas in the subset that this API accepts.
 
 use serde_json::{Map, Value};
 
@@ -28,19 +28,19 @@ const KEYWORDS: &[&str] = &[
     "type",
 ];
 
-/// Formats that the API knows; others (`uint32`, `uuid`) are only remarks.
+/// The formats that the API accepts. Others (`uint32`, `uuid`) are annotations only.
 const FORMATS: &[&str] = &["date", "date-time", "double", "enum", "float", "int32", "int64", "time"];
 
-/// The schema without what the API does not read. What it would refuse or drop is put in its own words where it has
-/// any: a constant as an enumeration of one, `allOf` as one schema, `definitions` as `$defs`.
+/// Returns the schema without the keywords that the API ignores. A keyword that it refuses is replaced by an
+/// equivalent: a constant by an enumeration of one value, `allOf` by one schema, `definitions` by `$defs`.
 pub(super) fn normalised(schema: &Value) -> Value {
     let Value::Object(fields) = schema else {
-        // `true` and `false` are schemas, too; the API knows only objects.
+        // `true` and `false` are schemas too; the API accepts only objects.
         return Value::Object(Map::new());
     };
     let mut out = Map::new();
     if let Some(Value::String(reference)) = fields.get("$ref") {
-        // Nothing may stand beside a reference but further `$` keywords.
+        // Only `$` keywords may accompany a reference.
         let reference = match reference.strip_prefix("#/definitions/") {
             Some(name) => format!("#/$defs/{name}"),
             None => reference.clone(),
@@ -77,7 +77,7 @@ pub(super) fn normalised(schema: &Value) -> Value {
     Value::Object(out)
 }
 
-/// Returns `true` if an object schema asks for nothing. The API refuses one as the parameters of a function.
+/// Returns `true` if an object schema has no requirements. The API refuses one as the parameters of a function.
 pub(super) fn is_empty(schema: &Value) -> bool {
     let has = |keyword: &str| match schema.get(keyword) {
         Some(Value::Object(fields)) => !fields.is_empty(),
@@ -101,7 +101,7 @@ fn definitions(fields: &Map<String, Value>, out: &mut Map<String, Value>) {
     }
 }
 
-/// Adds one schema to another: properties and requirements together, of anything else the later one.
+/// Merges one schema into another: properties and requirements are joined, and of other keywords the later one counts.
 fn merge(into: &mut Map<String, Value>, from: Value) {
     let Value::Object(from) = from else { return };
     for (keyword, value) in from {

@@ -1,5 +1,5 @@
-//! The JSON of a `streamGenerateContent` stream, as far as it is read. Large fields that most chunks do not hold are
-//! boxed: a chunk is moved several times while it is read.
+//! The JSON of a `streamGenerateContent` stream, reduced to the fields in use. Large fields that most chunks lack are
+//! boxed, because a chunk is moved several times while it is decoded.
 
 use omniassist_core::Usage;
 use serde::Deserialize;
@@ -41,7 +41,7 @@ pub(super) struct Content<'a> {
     pub(super) parts: Few<Part<'a>>,
 }
 
-/// One part: text, a call, a file or what the provider ran itself. A signature may stand on any of them.
+/// One part: text, a call, a file, or code that the provider ran. Any of them may have a signature.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, bound(deserialize = "'de: 'a"), rename_all = "camelCase")]
 pub(super) struct Part<'a> {
@@ -65,7 +65,7 @@ pub(super) struct FunctionCall<'a> {
     pub(super) will_continue: Option<bool>,
 }
 
-/// A piece of one argument, named by its JSONPath.
+/// A piece of one argument, with its JSONPath.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, bound(deserialize = "'de: 'a"), rename_all = "camelCase")]
 pub(super) struct PartialArg<'a> {
@@ -111,7 +111,7 @@ pub(super) struct Cited<'a> {
     pub(super) title: Str<'a>,
 }
 
-/// The Gemini API says `citationSources`, Vertex AI `citations`.
+/// The Gemini API writes `citationSources`, Vertex AI `citations`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, bound(deserialize = "'de: 'a"), rename_all = "camelCase")]
 pub(super) struct Citations<'a> {
@@ -128,14 +128,14 @@ pub(super) struct WireUsage {
     thoughts_token_count: Num,
     total_token_count: Num,
     cached_content_token_count: Num,
-    // Most chunks have these lists, which nothing reads. As known fields they cost no allocation.
+    // Most chunks contain these lists, which are not used. Declared fields cost no allocation.
     prompt_tokens_details: Num,
     candidates_tokens_details: Num,
 }
 
 impl WireUsage {
-    /// The counts in the common vocabulary; `None` if the object reports nothing. This API counts thoughts, and what
-    /// its own tools read, apart from the rest.
+    /// Returns the counts in the common vocabulary; `None` if the object reports none. This API counts thoughts, and
+    /// the input of its own tools, separately.
     pub(super) fn normalised(&self) -> Option<Usage> {
         let sum = |one: Num, other: Num| match (one.0, other.0) {
             (None, None) => None,

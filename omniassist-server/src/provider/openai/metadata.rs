@@ -1,18 +1,18 @@
-//! The names of the state that comes back with a conversation: `{"openai": {"itemId": …}}`.
+//! The names of the metadata that is sent back with a conversation: `{"openai": {"itemId": …}}`.
 
 use crate::provider::metadata::Namespace;
 
-/// The first level: whose state it is.
+/// The first level: the provider.
 pub(super) const STATE: Namespace = Namespace("openai");
 pub(super) const ITEM_ID: &str = "itemId";
-/// The model's thoughts, readable to the provider only.
+/// The model's reasoning in encrypted form.
 pub(super) const ENCRYPTED_CONTENT: &str = "reasoningEncryptedContent";
-/// `true` if a reasoning block is raw reasoning and no summary.
+/// `true` if a reasoning block is raw reasoning, not a summary.
 pub(super) const RAW_REASONING: &str = "rawReasoning";
 /// The phase of a message: commentary or the final answer.
 pub(super) const PHASE: &str = "phase";
-/// The state that a Chat Completions server wants back with a tool call (Gemini's thought signature).
+/// The metadata of a tool call that a Chat Completions server requires back (Gemini's thought signature).
 pub(super) const EXTRA_CONTENT: &str = "extraContent";
 
-/// The reasoning that OpenRouter wants back: signatures and encrypted data among it.
+/// The reasoning that OpenRouter requires back, including signatures and encrypted data.
 pub(super) const REASONING_DETAILS: &str = "reasoningDetails";

@@ -1,11 +1,11 @@
-//! OpenAI, and every server that speaks one of its two APIs.
+//! OpenAI, and every server with one of its two APIs.
 //!
 //! - [`OpenAiProvider`]: the Responses API, for OpenAI's own models.
 //! - [`OpenAiChatProvider`]: Chat Completions, for any compatible server.
 //!
-//! Compatible servers differ: [`Vendor`] is the table of how.
+//! [`Vendor`] is the table of the differences between compatible servers.
 //!
-//! Both are a request encoder, a pooled transport and a decoder without I/O, which is public too
+//! Each provider consists of a request encoder, a pooled transport and a decoder without I/O. The decoders are public
 //! ([`ResponsesDecoder`], [`ChatDecoder`]).
 //!
 //! ```
@@ -43,19 +43,19 @@ const fn openai(name: &'static str, model: &'static str) -> Location {
     }
 }
 
-/// An API of OpenAI's.
+/// An API of OpenAI.
 pub trait OpenAiApi: Api {}
 
 impl OpenAiApi for chat::ChatApi {}
 impl OpenAiApi for responses::ResponsesApi {}
 
 impl<A: OpenAiApi> ApiProviderBuilder<A> {
-    /// Sets the organization that usage is counted for. Default: that of the key.
+    /// Sets the organization to which usage is billed. Default: that of the key.
     pub fn organization(self, id: impl Into<String>) -> Self {
         self.header("openai-organization", id)
     }
 
-    /// Sets the project that usage is counted for. Default: that of the key.
+    /// Sets the project to which usage is billed. Default: that of the key.
     pub fn project(self, id: impl Into<String>) -> Self {
         self.header("openai-project", id)
     }

@@ -1,4 +1,4 @@
-//! Token counts under the names of both APIs and of the servers that imitate them.
+//! Token counts under the names of both APIs and of compatible servers.
 
 use omniassist_core::Usage;
 use serde::Deserialize;
@@ -17,9 +17,9 @@ pub(super) struct WireUsage {
     output_tokens_details: Option<Details>,
     prompt_tokens_details: Option<Details>,
     completion_tokens_details: Option<Details>,
-    /// DeepSeek's name.
+    /// The name that DeepSeek uses.
     prompt_cache_hit_tokens: Num,
-    /// Outside the details in some servers.
+    /// Some servers send it outside the details.
     reasoning_tokens: Num,
 }
 
@@ -27,13 +27,13 @@ pub(super) struct WireUsage {
 #[serde(default)]
 struct Details {
     cached_tokens: Num,
-    /// OpenRouter's name, for models whose provider counts these.
+    /// The name that OpenRouter uses, for models whose provider reports these.
     cache_write_tokens: Num,
     reasoning_tokens: Num,
 }
 
 impl WireUsage {
-    /// The counts in one vocabulary; `None` if the object reports nothing.
+    /// Returns the counts in one vocabulary; `None` if the object reports none.
     pub(super) fn normalised(&self) -> Option<Usage> {
         let input = || [&self.input_tokens_details, &self.prompt_tokens_details].into_iter().flatten();
         let mut output = [&self.output_tokens_details, &self.completion_tokens_details].into_iter().flatten();

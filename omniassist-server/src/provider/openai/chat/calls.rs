@@ -1,4 +1,4 @@
-//! The tool calls of a Chat Completions answer: which delta belongs to which call.
+//! The tool calls of a Chat Completions answer, and the assignment of deltas to calls.
 
 use omniassist_core::event::CallKind;
 use omniassist_core::message::ProviderMetadata;
@@ -19,33 +19,33 @@ pub(super) struct Calls {
     calls: Vec<Call>,
     started: u32,
     max_arguments: usize,
-    /// The beginning of minted ids.
+    /// The prefix of generated ids.
     mint: String,
-    /// The tools that were offered, if the decoder knows them.
+    /// The tools that the request offered, if the decoder was given them.
     offered: Vec<Text>,
 }
 
 #[derive(Debug, Default)]
 struct Call {
     index: Option<u64>,
-    /// The provider's id, or after the start a minted one.
+    /// The provider's id. A generated one after the call has started without an id.
     id: Text,
     name: Text,
     kind: CallKind,
     arguments: String,
-    /// Number of the call, once it was announced.
+    /// The number of the call, after it was announced.
     number: Option<u32>,
     extra_content: Option<Value>,
-    /// Reasoning that came too late for a block of its own.
+    /// Reasoning that arrived too late for a block of its own.
     details: Option<Value>,
 }
 
 /// The state of the calls at the end of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// The provider finished them all.
+    /// The provider finished all calls.
     AllComplete,
-    /// The call begun last was not finished. An earlier one was, for the next call began behind it.
+    /// The provider did not finish the last call. A call before it is complete, because the next one began after it.
     LastCut,
 }
 
@@ -58,7 +58,7 @@ impl Calls {
         self.offered = names;
     }
 
-    /// Takes the delta that stands at `position` of its chunk's list, which holds `of` deltas.
+    /// Takes the delta at index `position` of its chunk's list, which has `of` deltas.
     pub(super) fn delta(
         &mut self,
         delta: &ToolDelta<'_>,
@@ -93,8 +93,8 @@ impl Calls {
         if call.id.is_empty() && !id.is_empty() && !taken {
             call.id = id.into();
         }
-        // The first name counts, because some servers repeat it in every delta, unless it is the first piece of a tool
-        // that there is.
+        // The first name counts, because some servers repeat it in every delta. The exception is a name in pieces,
+        // whose first piece is the beginning of an existing tool's name.
         if call.name.is_empty() && !name.is_empty() {
             call.name = name.into();
         } else if call.number.is_none() && !name.is_empty() && call.name != *name {
@@ -106,12 +106,12 @@ impl Calls {
         if let Some(extra) = delta.extra_content {
             call.extra_content = serde_json::from_str(extra.get()).ok();
         }
-        // An object is whole; a second one would be a repetition.
+        // A complete object. A second one is a repetition.
         let piece = if is_object && !call.arguments.is_empty() { Text::new() } else { piece };
         check(call.arguments.len() + piece.len(), self.max_arguments)?;
         call.push(piece, out);
         if call.number.is_none() {
-            // The id may come late, but arguments are not held back for it.
+            // The id may arrive late, but arguments are not delayed for it.
             let arguments = !call.arguments.is_empty();
             let may_grow = || {
                 let longer = |tool: &Text| tool.len() > call.name.len() && tool.starts_with(&*call.name);
@@ -124,14 +124,14 @@ impl Calls {
         Ok(())
     }
 
-    /// Begins a call of which only the name is known.
+    /// Begins a call with only a name.
     pub(super) fn begin(&mut self, name: Text, out: &mut Out) {
         let mut call = Call { name, ..Call::default() };
         call.start(&mut self.started, &self.mint, out);
         self.calls.push(call);
     }
 
-    /// Takes a piece of the arguments of the call begun last.
+    /// Takes a piece of the arguments of the last call.
     pub(super) fn append(&mut self, piece: Text, out: &mut Out) -> Result<()> {
         let Some(call) = self.calls.last_mut() else { return Ok(()) };
         check(call.arguments.len() + piece.len(), self.max_arguments)?;
@@ -139,13 +139,13 @@ impl Calls {
         Ok(())
     }
 
-    /// Returns an error if text that may become arguments is too long for them.
+    /// Returns an error if text that may become arguments exceeds their limit.
     pub(super) fn check_length(&self, bytes: usize) -> Result<()> {
         check(bytes, self.max_arguments)
     }
 
-    /// The call that a delta continues, or `None` if it begins one. An id that appears with a name begins a call
-    /// whatever the index says, because some servers put all calls on index 0; then the index counts, then the place.
+    /// Returns the call that a delta continues, or `None` if the delta begins one. An id together with a name begins a
+    /// call at any index, because some servers give all calls index 0. Otherwise the index decides, then the position.
     fn route(&self, head: Head<'_>) -> Option<usize> {
         let by_index = |index: u64| self.calls.iter().rposition(|call| call.index == Some(index));
         let last = self.calls.len().checked_sub(1);
@@ -154,7 +154,7 @@ impl Calls {
                 let other_index = head.index.is_some_and(|index| {
                     by_index(index).is_none() && self.calls.get(at).is_some_and(|call| call.index.is_some())
                 });
-                // The same id and a name on an index of its own: a server that does not tell its calls apart.
+                // The same id and a name at a new index: the server gives all its calls the same id.
                 return if other_index && !head.name.is_empty() { None } else { Some(at) };
             }
             let at = match head.index {
@@ -162,20 +162,20 @@ impl Calls {
                 None => last?,
             };
             let call = self.calls.get(at)?;
-            // A late id, or one that changes from delta to delta. With a name it begins a call, unless that call
-            // was waiting for its id.
+            // A late id, or one that changes from delta to delta. Together with a name it begins a call, unless the
+            // previous call has no id yet.
             let continues =
                 head.name.is_empty() || call.is_blank() || (call.waits_for_id() && call.name == *head.name);
             return continues.then_some(at);
         }
         let at = match head.index {
-            // The tail of a call that began on another index.
+            // The rest of a call that began at another index.
             Some(index) => by_index(index).or(if head.name.is_empty() { last } else { None })?,
             None if head.of > 1 => (head.position < self.calls.len()).then_some(head.position)?,
             None => last?,
         };
         let call = self.calls.get(at)?;
-        // A second name before any argument is a repetition, or the next piece of the name.
+        // A second name before any argument is a repetition or the next piece of the name.
         let repeats = head.name.is_empty()
             || call.name.is_empty()
             || call.name == *head.name
@@ -184,7 +184,7 @@ impl Calls {
         if repeats && !whole { Some(at) } else { None }
     }
 
-    /// Gives the first call state that belongs to the turn.
+    /// Returns the first call's metadata, extended by the metadata of the turn.
     pub(super) fn carry(&mut self, details: Value) {
         if let Some(call) = self.calls.first_mut() {
             call.details = Some(details);
@@ -199,7 +199,7 @@ impl Calls {
         self.started > 0
     }
 
-    /// Ends the calls that are complete. Until now none could end: deltas of parallel calls may interleave.
+    /// Ends the complete calls. They cannot end earlier, because deltas of parallel calls may interleave.
     pub(super) fn finish(&mut self, verdict: Verdict, out: &mut Out) {
         let last = self.calls.len().checked_sub(1);
         for (at, call) in self.calls.iter_mut().enumerate() {
@@ -224,7 +224,7 @@ impl Calls {
     }
 }
 
-/// The fields of a delta that tell its call.
+/// The fields of a delta that identify its call.
 #[derive(Clone, Copy)]
 struct Head<'a> {
     index: Option<u64>,
@@ -244,8 +244,8 @@ impl Call {
         self.number.is_none() && self.id.is_empty()
     }
 
-    /// Returns `true` if the arguments are a complete object. Looks at the last byte first, so that a server that
-    /// repeats the name in every delta does not make this quadratic.
+    /// Returns `true` if the arguments are a complete object. It checks the last byte first, because some servers
+    /// repeat the name in every delta and a full check of each would be quadratic.
     fn is_whole(&self) -> bool {
         self.arguments.ends_with('}') && is_complete_json(&self.arguments)
     }

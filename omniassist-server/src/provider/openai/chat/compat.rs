@@ -1,4 +1,4 @@
-//! The servers that speak Chat Completions, and what each does differently: one row for each.
+//! The servers that offer Chat Completions, and the differences of each: one row per server.
 
 use std::fmt;
 
@@ -9,29 +9,30 @@ use super::schema::Rules;
 use crate::provider::settings::{KeyHeader, Location};
 use crate::transport::is_loopback;
 
-/// The model that [`OpenAiChatProvider`](super::OpenAiChatProvider) asks OpenAI, or a server of no known [`Vendor`], for unless told otherwise:
-/// one that does not reason, since this API has no way to send reasoning back.
+/// The default model of [`OpenAiChatProvider`](super::OpenAiChatProvider) for OpenAI and for servers of no known
+/// [`Vendor`]. It is a model without reasoning, since this API cannot send reasoning back.
 pub const DEFAULT_CHAT_MODEL: &str = "gpt-4.1-mini";
 
-/// A server that speaks Chat Completions in its own way.
+/// A server with its own variant of Chat Completions.
 ///
-/// A vendor is data, one row of a table: where its API is, which environment variable holds its key, and how its
-/// requests differ from OpenAI's. Answers are read alike from all of them. A server that is in no row is sent the
-/// fields that most servers know, and each difference can be set by hand on the
-/// [builder](super::OpenAiChatProviderBuilder).
+/// A vendor is one row of a table: the address of its API, the environment variable of its key, and the differences
+/// between its requests and OpenAI's. The decoder accepts the variants of all vendors. Requests to a server outside the
+/// table contain the fields that most servers accept. The [builder](super::OpenAiChatProviderBuilder) has a setter for
+/// each difference.
 ///
 /// A row can state these differences:
 ///
-/// - the cap of an answer is `max_completion_tokens` and not `max_tokens`;
+/// - the limit of an answer is `max_completion_tokens` or `max_tokens`;
 /// - `stream_options` is refused;
-/// - the reasoning effort is not `reasoning_effort` but `reasoning: {effort}`, a template argument or a switch;
-/// - `parallel_tool_calls` is refused; `tool_choice` knows no named tool, or says `any` for `required`;
-/// - ids of tool calls are bounded, or of one form;
-/// - `response_format` knows `json_object` only, or `strict` only for some models;
-/// - reasoning goes back with the conversation, as `reasoning_content` or as `reasoning_details`;
-/// - tool schemas may not hold some keywords.
+/// - the reasoning effort is `reasoning_effort`, `reasoning: {effort}`, a template argument or a switch;
+/// - `parallel_tool_calls` is refused; `tool_choice` accepts no tool's name, or uses `any` for `required`;
+/// - ids of tool calls have a maximum length or a fixed form;
+/// - `response_format` accepts `json_object` only, or `strict` for some models only;
+/// - reasoning is sent back with the conversation, as `reasoning_content` or as `reasoning_details`;
+/// - tool schemas may not contain some keywords.
 ///
-/// The system prompt is a `system` message everywhere: OpenAI reads it as `developer` where that is meant.
+/// The system prompt is always a `system` message. OpenAI converts it to a `developer` message for models that need
+/// one.
 ///
 /// ```
 /// use omniassist_server::OpenAiChatProvider;
@@ -50,29 +51,29 @@ pub struct Vendor(&'static Row);
 #[derive(PartialEq, Eq)]
 struct Row {
     location: Location,
-    /// Hosts that are this server's; one that begins with a dot stands for all below it.
+    /// The hosts of this server. A leading dot matches all subdomains.
     hosts: &'static [&'static str],
-    /// The port that the server takes on one's own machine unless told otherwise.
+    /// The server's default port on the local machine.
     port: Option<u16>,
     quirks: Quirks,
 }
 
-/// The differences of requests.
+/// The differences between its requests and OpenAI's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Quirks {
-    /// The name of the field that caps the answer.
+    /// The name of the field that limits the answer.
     pub(super) max_tokens: &'static str,
-    /// `true` if `stream_options` is known, which asks for token counts.
+    /// `true` if the server accepts `stream_options`, which requests token counts.
     pub(super) usage: bool,
     pub(super) effort: Effort,
     pub(super) parallel_calls: bool,
-    /// The word for "call some tool".
+    /// The value of `tool_choice` that requires a call of any tool.
     pub(super) required: &'static str,
-    /// `true` if `tool_choice` may name a tool. Otherwise only that tool is offered and a call is required.
+    /// `true` if `tool_choice` may name a tool. Otherwise the request offers only that tool and requires a call.
     pub(super) named_choice: bool,
     pub(super) ids: Ids,
     pub(super) format: Format,
-    /// `true` if every model takes `strict: true` in a `json_schema` format.
+    /// `true` if every model accepts `strict: true` in a `json_schema` format.
     pub(super) strict: bool,
     pub(super) replay: Replay,
     pub(super) schema: Rules,
@@ -87,7 +88,7 @@ pub(super) enum Effort {
     Object,
     /// `chat_template_kwargs: {reasoning_effort}`.
     TemplateArgument,
-    /// A field that turns thinking on or off, and knows no degrees.
+    /// A field that turns thinking on or off, without degrees.
     Switch(&'static str),
 }
 
@@ -95,33 +96,33 @@ pub(super) enum Effort {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ids {
     Any,
-    /// No longer than this.
+    /// A maximum length.
     AtMost(usize),
     /// Exactly nine letters and digits.
     Nine,
 }
 
-/// The abilities of `response_format`.
+/// The output formats that `response_format` accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Format {
     JsonSchema,
-    /// JSON without a schema, which stands in the system prompt instead.
+    /// JSON without a schema. The system prompt contains the schema instead.
     JsonObject,
 }
 
-/// The reasoning that goes back with the conversation.
+/// The reasoning that is sent back with the conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Replay {
     Nothing,
-    /// Its text, as `reasoning_content`.
+    /// The text of the reasoning, as `reasoning_content`.
     Text,
-    /// The same, and the field is there in every turn with tool calls, empty if need be.
+    /// The same, but every turn with tool calls has the field, possibly empty.
     TextWithCalls,
-    /// `reasoning_details`, as they came: their signatures and encrypted data hold only so.
+    /// `reasoning_details`, unchanged: their signatures and encrypted data are otherwise invalid.
     Details,
 }
 
-/// The fields that most servers know.
+/// The fields that most servers accept.
 pub(super) const PLAIN: Quirks = Quirks {
     max_tokens: "max_tokens",
     usage: true,
@@ -142,7 +143,7 @@ impl Default for Quirks {
     }
 }
 
-/// The public name of a row, and the row.
+/// The constant of a row, and the row.
 macro_rules! vendors {
     ($($(#[$doc:meta])* $constant:ident = $name:literal {
         url: $url:literal, variable: $url_variable:literal, key: $key:literal
@@ -174,7 +175,7 @@ macro_rules! vendors {
     };
 }
 
-/// The second, if it is there.
+/// Returns the second value if it is present.
 macro_rules! or {
     ($default:expr) => {
         $default
@@ -185,59 +186,60 @@ macro_rules! or {
 }
 
 vendors! {
-    /// [OpenAI](https://platform.openai.com/docs/api-reference/chat/create). Newer models refuse `max_tokens`, ids of
-    /// calls have at most 40 characters, and a tool schema no `anyOf` or its like at the top.
+    /// [OpenAI](https://platform.openai.com/docs/api-reference/chat/create). Newer models refuse `max_tokens`. Ids of
+    /// calls have at most 40 characters. A tool schema has no `anyOf` or similar keyword at the top.
     OPENAI = "openai" {
         url: "https://api.openai.com/v1", variable: "OPENAI_BASE_URL", key: "OPENAI_API_KEY",
         hosts: &["api.openai.com"],
         quirks: { max_tokens: "max_completion_tokens", ids: Ids::AtMost(40), schema: Rules::FLAT_TOP },
     }
-    /// [Azure OpenAI](https://learn.microsoft.com/azure/ai-foundry/openai/api-version-lifecycle). The base URL is one's
-    /// own, `https://NAME.openai.azure.com/openai/v1`, and the model the name of a deployment; the older API by dates
-    /// is reached with [`api_version`](super::OpenAiChatProviderBuilder::api_version). The key goes as `api-key`; for a
-    /// token of Entra ID set the header `authorization` instead.
+    /// [Azure OpenAI](https://learn.microsoft.com/azure/ai-foundry/openai/api-version-lifecycle). The base URL is that
+    /// of the resource, `https://NAME.openai.azure.com/openai/v1`, and the model is the name of a deployment. For the
+    /// older, dated API set [`api_version`](super::OpenAiChatProviderBuilder::api_version). The key is sent as
+    /// `api-key`; for a token of Entra ID set the header `authorization` instead.
     AZURE = "azure" {
         url: "", variable: "AZURE_OPENAI_BASE_URL", key: "AZURE_OPENAI_API_KEY",
         key_header: KeyHeader::Named("api-key"),
         hosts: &[".openai.azure.com", ".services.ai.azure.com", ".cognitiveservices.azure.com"],
         quirks: { max_tokens: "max_completion_tokens", ids: Ids::AtMost(40), schema: Rules::FLAT_TOP },
     }
-    /// [OpenRouter](https://openrouter.ai/docs/use-cases/reasoning-tokens): effort as `reasoning: {effort}`, and
-    /// `reasoning_details` go back.
+    /// [OpenRouter](https://openrouter.ai/docs/use-cases/reasoning-tokens). The effort is `reasoning: {effort}`, and
+    /// `reasoning_details` are sent back.
     OPENROUTER = "openrouter" {
         url: "https://openrouter.ai/api/v1", variable: "OPENROUTER_BASE_URL", key: "OPENROUTER_API_KEY",
         hosts: &["openrouter.ai"],
         quirks: { effort: Effort::Object, replay: Replay::Details },
     }
-    /// [Mistral](https://docs.mistral.ai/api/endpoint/chat). Fields that it does not know are an error,
-    /// `stream_options` among them (counts come anyway); ids of calls are nine letters and digits; `tool_choice: any`.
+    /// [Mistral](https://docs.mistral.ai/api/endpoint/chat). Unknown fields are an error, including `stream_options`;
+    /// token counts are always sent. Ids of calls are nine letters and digits. The choice `required` is `any`.
     MISTRAL = "mistral" {
         url: "https://api.mistral.ai/v1", variable: "MISTRAL_BASE_URL", key: "MISTRAL_API_KEY",
         hosts: &["api.mistral.ai"],
         quirks: { usage: false, required: "any", ids: Ids::Nine },
     }
     /// [Groq](https://console.groq.com/docs/openai). Only [some
-    /// models](https://console.groq.com/docs/structured-outputs) take `strict` schemas.
+    /// models](https://console.groq.com/docs/structured-outputs) accept `strict` schemas.
     GROQ = "groq" {
         url: "https://api.groq.com/openai/v1", variable: "GROQ_BASE_URL", key: "GROQ_API_KEY",
         hosts: &["api.groq.com"],
         quirks: { max_tokens: "max_completion_tokens", strict: false },
     }
-    /// [DeepSeek](https://api-docs.deepseek.com/api/create-chat-completion). No `json_schema`; while it thinks, turns
-    /// with tool calls must [carry their reasoning](https://api-docs.deepseek.com/guides/thinking_mode).
+    /// [DeepSeek](https://api-docs.deepseek.com/api/create-chat-completion). It has no `json_schema`. In thinking mode,
+    /// turns with tool calls must [contain their reasoning](https://api-docs.deepseek.com/guides/thinking_mode).
     DEEPSEEK = "deepseek" {
         url: "https://api.deepseek.com", variable: "DEEPSEEK_BASE_URL", key: "DEEPSEEK_API_KEY",
         hosts: &["api.deepseek.com"],
         quirks: { parallel_calls: false, format: Format::JsonObject, replay: Replay::TextWithCalls },
     }
-    /// [Moonshot](https://platform.moonshot.ai/docs/api/chat) (Kimi), which wants reasoning back as DeepSeek does.
+    /// [Moonshot](https://platform.moonshot.ai/docs/api/chat) (Kimi). It requires reasoning to be sent back, as
+    /// DeepSeek does.
     MOONSHOT = "moonshot" {
         url: "https://api.moonshot.ai/v1", variable: "MOONSHOT_BASE_URL", key: "MOONSHOT_API_KEY",
         hosts: &["api.moonshot.ai", "api.moonshot.cn"],
         quirks: { parallel_calls: false, replay: Replay::TextWithCalls },
     }
-    /// [Alibaba's Model Studio](https://www.alibabacloud.com/help/en/model-studio/deep-thinking) (Qwen), where thinking
-    /// is on or off.
+    /// [Alibaba's Model Studio](https://www.alibabacloud.com/help/en/model-studio/deep-thinking) (Qwen). Thinking is on
+    /// or off.
     DASHSCOPE = "dashscope" {
         url: "https://dashscope-intl.aliyuncs.com/compatible-mode/v1", variable: "DASHSCOPE_BASE_URL",
         key: "DASHSCOPE_API_KEY",
@@ -256,19 +258,19 @@ vendors! {
         hosts: &["api.together.xyz", "api.together.ai"],
         quirks: { strict: false },
     }
-    /// [Fireworks](https://docs.fireworks.ai/guides/reasoning), which takes reasoning back.
+    /// [Fireworks](https://docs.fireworks.ai/guides/reasoning). It accepts reasoning that is sent back.
     FIREWORKS = "fireworks" {
         url: "https://api.fireworks.ai/inference/v1", variable: "FIREWORKS_BASE_URL", key: "FIREWORKS_API_KEY",
         hosts: &["api.fireworks.ai"],
         quirks: { replay: Replay::Text },
     }
-    /// [Cerebras](https://inference-docs.cerebras.ai/resources/openai), which refuses `parallel_tool_calls`.
+    /// [Cerebras](https://inference-docs.cerebras.ai/resources/openai). It refuses `parallel_tool_calls`.
     CEREBRAS = "cerebras" {
         url: "https://api.cerebras.ai/v1", variable: "CEREBRAS_BASE_URL", key: "CEREBRAS_API_KEY",
         hosts: &["api.cerebras.ai"],
         quirks: { max_tokens: "max_completion_tokens", parallel_calls: false },
     }
-    /// [Perplexity](https://docs.perplexity.ai/docs/sonar/openai-compatibility). What it found comes as sources.
+    /// [Perplexity](https://docs.perplexity.ai/docs/sonar/openai-compatibility). Its search results become sources.
     PERPLEXITY = "perplexity" {
         url: "https://api.perplexity.ai", variable: "PERPLEXITY_BASE_URL", key: "PERPLEXITY_API_KEY",
         hosts: &["api.perplexity.ai"],
@@ -280,32 +282,32 @@ vendors! {
         hosts: &["models.github.ai", "models.inference.ai.azure.com"],
         quirks: { ids: Ids::AtMost(40), schema: Rules::FLAT_TOP },
     }
-    /// [GitHub Copilot](https://docs.github.com/copilot). It also wants headers that name the editor, which the host
-    /// sets with [`header`](super::OpenAiChatProviderBuilder::header).
+    /// [GitHub Copilot](https://docs.github.com/copilot). It also requires headers that name the editor; set them with
+    /// [`header`](super::OpenAiChatProviderBuilder::header).
     GITHUB_COPILOT = "github-copilot" {
         url: "https://api.githubcopilot.com", variable: "GITHUB_COPILOT_BASE_URL", key: "GITHUB_COPILOT_TOKEN",
         hosts: &["api.githubcopilot.com", ".githubcopilot.com"],
         quirks: { ids: Ids::AtMost(40), schema: Rules::FLAT_TOP },
     }
-    /// [Ollama](https://docs.ollama.com/api/openai-compatibility). It reads neither `parallel_tool_calls` nor a named
-    /// choice, and its templates do not follow references in schemas.
+    /// [Ollama](https://docs.ollama.com/api/openai-compatibility). It ignores `parallel_tool_calls` and a tool's name
+    /// in `tool_choice`, and its templates do not follow references in schemas.
     OLLAMA = "ollama" {
         url: "http://127.0.0.1:11434/v1", variable: "OLLAMA_BASE_URL", key: "OLLAMA_API_KEY",
         hosts: &["ollama.com"], port: 11434,
         quirks: { parallel_calls: false, named_choice: false, schema: Rules::INLINE },
     }
-    /// [LM Studio](https://lmstudio.ai/docs/developer/openai-compat/tools).
-    /// [`tool_choice` is a word](https://github.com/lmstudio-ai/lmstudio-bug-tracker/issues/670), and schemas become
-    /// grammars as in llama.cpp.
+    /// [LM Studio](https://lmstudio.ai/docs/developer/openai-compat/tools). [`tool_choice` accepts a string
+    /// only](https://github.com/lmstudio-ai/lmstudio-bug-tracker/issues/670), and schemas become grammars as in
+    /// llama.cpp.
     LM_STUDIO = "lm-studio" {
         url: "http://127.0.0.1:1234/v1", variable: "LM_STUDIO_BASE_URL", key: "LM_STUDIO_API_KEY",
         port: 1234,
         quirks: { parallel_calls: false, named_choice: false, schema: Rules::GRAMMAR },
     }
-    /// [llama.cpp](https://github.com/ggml-org/llama.cpp/tree/master/tools/server). `tool_choice` is a word, effort a
-    /// template argument, and schemas become grammars, which know
-    /// [few patterns](https://github.com/ggml-org/llama.cpp/issues/26930). For a model whose template ignores `tools`
-    /// see [`constrained_tools`](super::OpenAiChatProviderBuilder::constrained_tools).
+    /// [llama.cpp](https://github.com/ggml-org/llama.cpp/tree/master/tools/server). `tool_choice` accepts a string
+    /// only, and the effort is a template argument. Schemas become grammars, which support [few
+    /// patterns](https://github.com/ggml-org/llama.cpp/issues/26930). For a model whose template ignores `tools` see
+    /// [`constrained_tools`](super::OpenAiChatProviderBuilder::constrained_tools).
     LLAMA_CPP = "llama.cpp" {
         url: "http://127.0.0.1:8080/v1", variable: "LLAMA_CPP_BASE_URL", key: "LLAMA_API_KEY",
         port: 8080,
@@ -319,14 +321,13 @@ vendors! {
 }
 
 impl Vendor {
-    /// Returns the vendor of this name: `groq`, `llama.cpp`.
+    /// Returns the vendor with this name, such as `groq` or `llama.cpp`.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|vendor| vendor.name() == name)
     }
 
-    /// Returns the vendor whose API is at this address: by its host or, on one's own machine, by the port it usually
-    /// takes.
+    /// Returns the vendor of a base URL: by its host or, on the local machine, by its default port.
     #[must_use]
     pub fn of_base_url(url: &str) -> Option<Self> {
         let uri: Uri = url.trim().parse().ok()?;
@@ -348,12 +349,12 @@ impl Vendor {
         &self.0.location
     }
 
-    /// The model that is asked where none is named. A vendor has none whose models come and go or are the user's own.
+    /// The default model. A vendor whose models change often, or are the user's own, has none.
     pub(super) fn default_model(self, base_url: &str) -> Option<Text> {
         if self == Self::OPENAI {
             return Some(Text::from_static(DEFAULT_CHAT_MODEL));
         }
-        // Azure's deployment is the model, and the URL may name it.
+        // Azure's deployment is the model, and the URL may contain it.
         let (_, deployment) = base_url.split_once("/deployments/").filter(|_| self == Self::AZURE)?;
         deployment.split('/').next().filter(|name| !name.is_empty()).map(Text::from)
     }

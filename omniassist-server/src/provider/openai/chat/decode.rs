@@ -1,4 +1,4 @@
-//! The reader of a Chat Completions stream.
+//! The decoder of a Chat Completions stream.
 
 use std::collections::HashSet;
 use std::mem;
@@ -22,16 +22,16 @@ use crate::{Error, ProviderErrorKind, Result};
 
 type Out = EventBuf<LlmEvent>;
 
-/// Reads one answer of Chat Completions.
+/// Decodes one answer of Chat Completions.
 ///
-/// The finish is held back until `[DONE]` or the end of the body: the word that an answer was cut, and its usage, may
-/// come after a `finish_reason` that sounds healthy.
+/// The finish is delayed until `[DONE]` or the end of the body. A sign that the answer was cut, or its usage, may
+/// follow a regular `finish_reason`.
 #[derive(Debug, Default)]
 pub struct Reader {
     answer: Answer,
     finished: bool,
     pub(super) calls: Calls,
-    /// The reader of the text, where that is held to a schema.
+    /// The reader of the text, if the answer is constrained to a schema.
     pub(super) turn: Option<Turn>,
     citations_seen: usize,
     results_seen: usize,
@@ -42,7 +42,7 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// `mint` begins the ids of calls that the server gives none; it must differ from answer to answer.
+    /// `mint` is the prefix of ids for calls without one. It must be different for each answer.
     pub(super) fn new(limits: &Limits, mint: String) -> Self {
         Self { calls: Calls::new(mint, limits.max_tool_args_bytes), ..Self::default() }
     }
@@ -64,7 +64,7 @@ impl Reader {
         if let Some(choice) = choice {
             self.choice(choice, data, out)?;
         }
-        // Both lists are repeated in every chunk and only ever grow.
+        // Every chunk repeats both lists, and they only grow.
         if let Some(results) = longer(chunk.search_results, &mut self.results_seen) {
             for result in serde_json::from_str::<Few<UrlCitation<'_>>>(results).unwrap_or_default() {
                 self.source(result.url.as_str(), result.title.to_text(), out);
@@ -95,7 +95,7 @@ impl Reader {
     }
 
     fn delta(&mut self, delta: Delta<'_>, data: &Text, out: &mut Out) -> Result<()> {
-        // The same reasoning may come under several names at once.
+        // Some servers send the same reasoning under several names.
         let mut reasoning = delta.reasoning_content.into_view(data);
         if reasoning.is_empty() {
             reasoning = delta.reasoning.into_view(data);
@@ -197,7 +197,7 @@ impl Reader {
         self.answer.end_block(state, out);
     }
 
-    /// Sends state of the reasoning that no visible block could carry, before what it led to.
+    /// Sends metadata of the reasoning that no visible block could carry, before the content that follows it.
     fn seal(&mut self, out: &mut Out) {
         if self.calls.is_empty()
             && let Some(state) = self.details.take_state()
@@ -206,7 +206,7 @@ impl Reader {
         }
     }
 
-    /// A tool that the server ran itself. It may come twice, at first without its output.
+    /// A tool that the server ran itself. It may be reported twice, at first without its output.
     fn executed(&mut self, item: &RawValue, data: &Text, out: &mut Out) {
         let tool = serde_json::from_str::<ExecutedTool<'_>>(item.get()).unwrap_or_default();
         let index = tool.index.0.unwrap_or_default();
@@ -221,7 +221,7 @@ impl Reader {
             kind,
             name: None,
             item,
-            // Chat Completions has no form for it in a request.
+            // A request in Chat Completions has no form for it.
             replay_to: None,
         });
     }
@@ -255,13 +255,13 @@ impl Reader {
             FinishReason::Stop | FinishReason::ToolCalls if !self.cut => Verdict::AllComplete,
             _ => Verdict::LastCut,
         };
-        // What came behind the calls goes back with them.
+        // Reasoning after the calls is sent back with them.
         if let Some(details) = self.details.take() {
             self.calls.carry(details);
         }
         self.calls.finish(verdict, out);
         self.answer.send_usage(out);
-        // A finish of `tool_calls` without any would send a loop round for nothing.
+        // A finish of `tool_calls` without calls would start another model call for nothing.
         let reason = match reason {
             FinishReason::ToolCalls if !self.calls.any() => FinishReason::Stop,
             reason => reason,
@@ -280,7 +280,7 @@ impl EventReader for Reader {
             return self.conclude(out);
         }
         if !is_object(data) {
-            // A keep-alive that came as data.
+            // A keep-alive in the form of data.
             return Ok(());
         }
         self.chunk(serde_json::from_str(data).map_err(broken_json)?, data, out)
@@ -291,20 +291,20 @@ impl EventReader for Reader {
             return Ok(());
         }
         if self.finish.is_none() {
-            // `[DONE]` alone does not end an answer: a gateway writes it after an upstream that broke off, too.
+            // `[DONE]` alone does not complete an answer: a gateway also writes it after a broken upstream.
             return self.answer.fail(Error::provider(ProviderErrorKind::Interrupted), out);
         }
         self.conclude(out)
     }
 }
 
-/// Returns a list that is longer than it was before.
+/// Returns a list if it is longer than before.
 fn longer<'a>(list: Option<&'a RawValue>, seen: &mut usize) -> Option<&'a str> {
     let list = list?.get();
     (mem::replace(seen, list.len().max(*seen)) < list.len()).then_some(list)
 }
 
-/// A finish word in one vocabulary.
+/// Returns the finish reason for the name that a server uses.
 fn reason(word: &str) -> FinishReason {
     match word {
         "stop" | "eos" | "end_turn" | "stop_sequence" => FinishReason::Stop,
@@ -317,7 +317,7 @@ fn reason(word: &str) -> FinishReason {
     }
 }
 
-/// Returns `true` if a finish word of any provider means that the output was cut.
+/// Returns `true` if a provider's finish reason means that the output was cut.
 fn is_cut(word: &str) -> bool {
     const CUT: &[&str] = &[
         "length",

@@ -1,4 +1,4 @@
-//! Reasoning as OpenRouter wants it back: every `reasoning_details` entry of the answer, pieces put together.
+//! Reasoning in OpenRouter's form: all `reasoning_details` entries of the answer, with their pieces joined.
 //!
 //! <https://openrouter.ai/docs/use-cases/reasoning-tokens#preserving-reasoning-blocks>
 
@@ -8,11 +8,11 @@ use serde_json::{Map, Value};
 use super::super::metadata;
 use omniassist_core::message::ProviderMetadata;
 
-/// The entries of an answer that have not gone out yet.
+/// The entries of an answer that were not sent yet.
 #[derive(Debug, Default)]
 pub(super) struct Details {
     entries: Vec<Map<String, Value>>,
-    /// `true` if an entry holds data that only its provider can read. Otherwise the text is enough and nothing goes
+    /// `true` if an entry has data that only its provider can read. Otherwise the text suffices, and no entry is sent
     /// back.
     opaque: bool,
 }
@@ -28,7 +28,7 @@ impl Details {
         }
     }
 
-    /// Returns the entries so far, if they must go back.
+    /// Returns the entries so far, if they must be sent back.
     pub(super) fn take(&mut self) -> Option<Value> {
         if !std::mem::take(&mut self.opaque) {
             return None;
@@ -41,7 +41,7 @@ impl Details {
     }
 }
 
-/// Returns `true` if an entry is the next piece of the one before. Encrypted data comes whole.
+/// Returns `true` if an entry is the next piece of the previous one. Encrypted data arrives in one piece.
 fn continues(last: &Map<String, Value>, next: &Map<String, Value>) -> bool {
     let same = |name| last.get(name) == next.get(name);
     same("type") && same("index") && !next.contains_key("data")

@@ -20,7 +20,7 @@ use crate::Result;
 use crate::provider::body::{self, Body};
 use crate::provider::data_url;
 
-/// The settings that only Chat Completions has.
+/// The settings that are specific to Chat Completions.
 #[derive(Debug, Clone, Default)]
 pub struct ChatApi {
     pub(super) vendor: Option<Vendor>,
@@ -29,9 +29,9 @@ pub struct ChatApi {
     pub(super) include_usage: Option<bool>,
     pub(super) replay_reasoning: Option<bool>,
     pub(super) constrained_tools: bool,
-    /// The form of requests, by the settings above.
+    /// The form of requests, from the settings above.
     pub(super) quirks: Quirks,
-    /// As in [`Limits`](omniassist_core::Limits).
+    /// The limit of [`Limits`](omniassist_core::Limits).
     pub(super) max_inlined_schema_bytes: usize,
 }
 
@@ -82,7 +82,7 @@ pub(super) fn encode(api: &ChatApi, model: &Text, payload: &LlmPayload) -> Resul
 }
 
 fn tools<'a>(payload: &'a LlmPayload, quirks: Quirks, budget: &mut Budget) -> Result<Vec<Tool<'a>>> {
-    // Where a tool cannot be named, a call is required and only that tool is offered.
+    // If the server accepts no tool's name, the request requires a call and offers only that tool.
     let only = match &payload.tool_choice {
         ToolChoice::Tool(name) if !quirks.named_choice => Some(name),
         _ => None,
@@ -97,7 +97,7 @@ fn tools<'a>(payload: &'a LlmPayload, quirks: Quirks, budget: &mut Budget) -> Re
         .collect()
 }
 
-/// The system prompt, with the schema of the answer where there is no field for it.
+/// The system prompt, followed by the schema of the answer if the request has no field for it.
 fn system(payload: &LlmPayload, quirks: Quirks) -> Option<Cow<'_, str>> {
     let system = payload.system.as_deref();
     let schema = payload.options.response_schema.as_ref().map(|(_, schema)| schema);
@@ -147,7 +147,7 @@ enum Message<'a> {
 /// The text and the calls of the assistant in one turn.
 #[derive(Default, Serialize)]
 struct Turn<'a> {
-    /// Null where the turn is calls alone.
+    /// Null if the turn has only calls.
     content: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     reasoning_content: Option<String>,
@@ -202,7 +202,7 @@ struct CalledCustom<'a> {
     input: String,
 }
 
-/// One assistant message for each turn: its text and its calls together, as the API wants them.
+/// One assistant message per turn, with its text and its calls, as the API requires.
 fn messages<'a>(
     payload: &'a LlmPayload,
     system: Option<Cow<'a, str>>,
@@ -255,7 +255,7 @@ impl<'a> Turn<'a> {
         self.reasoning_details.extend(details.into_iter().flatten());
     }
 
-    /// Returns `true` if there is anything to send: a turn whose reasoning does not go back may be empty.
+    /// Returns `true` if the turn has content to send. A turn whose reasoning is not sent back may have none.
     fn says(&self) -> bool {
         self.content.is_some()
             || self.reasoning_content.is_some()
@@ -280,7 +280,7 @@ fn call<'a>(call: &'a ToolCall, ids: &'a CallIds<'a>) -> Call<'a> {
     }
 }
 
-/// A lone text goes as a plain string, which every server reads; some do not read lists of parts.
+/// A single text is sent as a plain string, which every server accepts. Some servers do not accept lists of parts.
 fn user(content: &[UserContent]) -> UserMessage<'_> {
     if let [UserContent::Text { text }] = content {
         return UserMessage::Text(text);
@@ -314,7 +314,7 @@ fn part(content: &UserContent) -> Option<Part<'_>> {
             let filename = filename.as_deref().unwrap_or("file");
             Part::File { file: [("file_data", url.as_str()), ("filename", filename)].into() }
         }
-        // This API takes no file by its address; the model at least hears of it.
+        // This API accepts no file by URL. The model receives the name of the file.
         (None, _) => {
             let name = filename.as_deref().unwrap_or("file");
             Part::Text { text: format!("[attached {name} ({media_type}): {url}]").into() }

@@ -7,8 +7,8 @@ use omniassist_core::{Text, TranscriptItem};
 
 use super::compat::Ids;
 
-/// The ids that a conversation's calls are sent under. Those that fit stay; the others get one made of their own, the
-/// same in each turn of the conversation, and no two calls the same.
+/// The ids under which the calls of a conversation are sent. An id that fits is kept. Another gets a generated one,
+/// which is the same in each turn of the conversation and unique in it.
 pub(super) struct CallIds<'a> {
     changed: HashMap<&'a str, String>,
 }
@@ -55,10 +55,10 @@ impl Ids {
     }
 }
 
-/// Nine letters and digits that stand for an id: they fit every form.
+/// Returns nine letters and digits derived from an id. They fit every form.
 fn make(id: &str, attempt: u8) -> String {
     const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-    // FNV-1a. The standard library's hash may change with its version, and so would a conversation's ids.
+    // FNV-1a. The hash of the standard library may change with its version, which would change a conversation's ids.
     let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
     for byte in id.bytes().chain([attempt]) {
         hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);

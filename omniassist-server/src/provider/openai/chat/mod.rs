@@ -1,4 +1,4 @@
-//! Chat Completions, as OpenAI and the servers that imitate it speak it.
+//! Chat Completions, as OpenAI and compatible servers implement it.
 //!
 //! Protocol: <https://platform.openai.com/docs/api-reference/chat-streaming>.
 

@@ -11,15 +11,15 @@ use crate::provider::openai::openai;
 use crate::provider::settings::{Endpoint, Location, Settings};
 use crate::{Error, Result};
 
-/// The name in logs, where the vendor has none of its own.
+/// The name in logs for a vendor without one.
 const NAME: &str = "openai-chat";
 
-/// Any server that speaks [Chat Completions](https://platform.openai.com/docs/api-reference/chat): Ollama, LM Studio,
-/// llama.cpp, vLLM, OpenRouter, Groq, Mistral, DeepSeek, Azure, and OpenAI itself.
+/// A provider for any server with [Chat Completions](https://platform.openai.com/docs/api-reference/chat): Ollama, LM
+/// Studio, llama.cpp, vLLM, OpenRouter, Groq, Mistral, DeepSeek, Azure, and OpenAI itself.
 ///
-/// One driver serves them all and puts up with what they do differently; a [`Vendor`] is recognised by its base
-/// URL. For OpenAI's own models prefer [`OpenAiProvider`](crate::provider::OpenAiProvider), which keeps their reasoning across
-/// tool calls.
+/// One driver serves all of them and handles their differences. The base URL determines the [`Vendor`]. For OpenAI's
+/// own models prefer [`OpenAiProvider`](crate::provider::OpenAiProvider), which keeps their reasoning across tool
+/// calls.
 ///
 /// ```
 /// use omniassist_server::OpenAiChatProvider;
@@ -30,19 +30,20 @@ const NAME: &str = "openai-chat";
 /// ```
 ///
 /// A base URL includes `/v1`, as in OpenAI's own SDKs. The key is sent as `Authorization: Bearer`, unless the vendor
-/// wants another header.
+/// requires another header.
 pub type OpenAiChatProvider = ApiProvider<ChatApi>;
 
-/// Sets up an [`OpenAiChatProvider`].
+/// Configures an [`OpenAiChatProvider`].
 pub type OpenAiChatProviderBuilder = ApiProviderBuilder<ChatApi>;
 
 impl OpenAiChatProvider {
-    /// Creates a provider of this vendor from the vendor's own variables (`GROQ_API_KEY`, `GROQ_BASE_URL`) and
-    /// `OMNIASSIST_MODEL`.
+    /// Creates a provider of this vendor from the vendor's own environment variables (`GROQ_API_KEY`, `GROQ_BASE_URL`)
+    /// and `OMNIASSIST_MODEL`.
     ///
     /// # Errors
     ///
-    /// As [`from_env`](Self::from_env), and when `OMNIASSIST_MODEL` is unset: no vendor but OpenAI has a default model.
+    /// Returns the errors of [`from_env`](Self::from_env), and an error if `OMNIASSIST_MODEL` is unset: only OpenAI has
+    /// a default model.
     pub fn vendor_from_env(vendor: Vendor) -> Result<Self> {
         let mut builder = OpenAiChatProviderBuilder::from_env(vendor.location());
         builder.api.vendor = Some(vendor);
@@ -51,10 +52,9 @@ impl OpenAiChatProvider {
 }
 
 impl OpenAiChatProviderBuilder {
-    /// Sets the vendor: its base URL and the form of its requests. A base URL that is set after this is kept. The key
-    /// is not read from the environment; [`vendor_from_env`](OpenAiChatProvider::vendor_from_env) reads it. A
-    /// [`model`](Self::model) must be named, except for OpenAI. Default: the vendor that the base URL belongs to, or
-    /// none.
+    /// Sets the vendor, which determines the base URL and the form of requests. A base URL that is set after this is
+    /// kept. The key is not read from the environment; [`vendor_from_env`](OpenAiChatProvider::vendor_from_env) reads
+    /// it. A [`model`](Self::model) must be set, except for OpenAI. Default: the vendor of the base URL, or none.
     pub fn vendor(mut self, vendor: Vendor) -> Self {
         self.api.vendor = Some(vendor);
         self.settings.location = vendor.location();
@@ -62,41 +62,41 @@ impl OpenAiChatProviderBuilder {
         self
     }
 
-    /// Sets the date of the API, sent as `api-version` in the query. Azure needs it when the base URL names a
+    /// Sets the date of the API, sent as `api-version` in the query. Azure requires it if the base URL names a
     /// deployment (`https://NAME.openai.azure.com/openai/deployments/DEPLOYMENT`). Default: none.
     pub fn api_version(mut self, date: impl Into<String>) -> Self {
         self.api.api_version = Some(date.into());
         self
     }
 
-    /// Sets the name of the field that caps an answer: `max_completion_tokens`, OpenAI's newer name, or `max_tokens`.
-    /// Default: by the [`Vendor`]; without one the older name, which more servers know.
+    /// Sets the name of the field that limits an answer: `max_completion_tokens`, OpenAI's newer name, or `max_tokens`.
+    /// Default: the name that the [`Vendor`] accepts; without a vendor the older name, which more servers accept.
     pub fn max_completion_tokens(mut self, newer: bool) -> Self {
         self.api.max_completion_tokens = Some(newer);
         self
     }
 
-    /// Asks for token counts (`stream_options`). Default: `true`, unless the [`Vendor`] refuses the field. A few old
-    /// servers refuse it, too.
+    /// Requests token counts (`stream_options`). Default: `true`, unless the [`Vendor`] refuses the field. A few older
+    /// servers refuse it too.
     pub fn include_usage(mut self, ask: bool) -> Self {
         self.api.include_usage = Some(ask);
         self
     }
 
-    /// Sends reasoning back to the server, as `reasoning_content` unless the [`Vendor`] wants another form. Default: by
-    /// the vendor; without one `false`, because many servers refuse the field.
+    /// Sends reasoning back to the server, as `reasoning_content` or in the form that the [`Vendor`] requires. Default:
+    /// the vendor's; without a vendor `false`, because many servers refuse the field.
     pub fn replay_reasoning(mut self, replay: bool) -> Self {
         self.api.replay_reasoning = Some(replay);
         self
     }
 
-    /// Asks for tool calls by a JSON schema (`response_format`) in place of `tools`. Default: `false`.
+    /// Requests tool calls by a JSON schema (`response_format`) in place of `tools`. Default: `false`.
     ///
-    /// For models whose chat template has no place for tools: their server drops `tools` silently, but holds an answer
-    /// to a schema (llama.cpp, vLLM, LM Studio, Ollama). The tools are described in the system prompt, their
-    /// [examples](omniassist_core::ToolSpec::examples) become turns before the conversation, and the model answers
-    /// with one call or with words. Give each tool examples: a small model needs them more than anything else. At most
-    /// one call comes in a turn. A run that offers no tools is not changed.
+    /// Use it for models whose chat template does not support tools. Their servers ignore `tools`, but can constrain an
+    /// answer to a schema (llama.cpp, vLLM, LM Studio, Ollama). The system prompt then describes the tools, and their
+    /// [examples](omniassist_core::ToolSpec::examples) become turns before the conversation. The model answers with one
+    /// call or with text. Give each tool examples: a small model needs them most. A turn has at most one call. A run
+    /// without tools does not change.
     pub fn constrained_tools(mut self, constrained: bool) -> Self {
         self.api.constrained_tools = constrained;
         self

@@ -1,5 +1,5 @@
-//! Tool schemas in the form that a server accepts. What is left out here is still checked when a call is run: the
-//! schema that arguments are validated against is the tool's own.
+//! Tool schemas in the form that a server accepts. A call is validated against the tool's own schema, so what is
+//! removed here is still checked.
 
 use std::borrow::Cow;
 use std::io;
@@ -8,12 +8,12 @@ use serde_json::{Map, Value, json};
 
 use crate::Error;
 
-/// The parts of a schema that a server does not take.
+/// The parts of a schema that a server does not support.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Rules {
     /// `$ref` is not followed.
     inline: bool,
-    /// The schema becomes a grammar, which most patterns cannot.
+    /// The schema becomes a grammar, which supports few patterns.
     grammar: bool,
     /// No combination of schemas at the top.
     flat_top: bool,
@@ -24,25 +24,25 @@ impl Rules {
     pub(super) const INLINE: Self = Self { inline: true, ..Self::NONE };
     pub(super) const GRAMMAR: Self = Self { grammar: true, ..Self::NONE };
     pub(super) const FLAT_TOP: Self = Self { flat_top: true, ..Self::NONE };
-    /// For a schema that becomes part of another, where its references lead nowhere.
+    /// For a schema that becomes part of another one, in which its references would be invalid.
     pub(super) const EMBEDDED: Self = Self { inline: true, grammar: true, flat_top: false };
 }
 
-/// Schemas within schemas, references followed.
+/// Keywords with schemas in them. References are followed.
 const MAX_DEPTH: usize = 128;
 
 /// Keywords that combine schemas.
 const COMBINING: &[&str] = &["anyOf", "oneOf", "allOf", "not", "if", "then", "else", "enum", "const"];
 
-/// Bytes that the schemas of one request may still take. References can double a schema at every step, so a small one
-/// that is written out may be larger than memory.
+/// The remaining bytes for the schemas of one request. References can double a schema at each level, so a small schema
+/// with its references written out may exceed memory.
 #[derive(Debug)]
 pub(super) struct Budget {
     left: usize,
     most: usize,
 }
 
-/// An error that occurs when a schema with its references written out is larger than the budget.
+/// An error that occurs when a schema with its references written out exceeds the budget.
 #[derive(Debug)]
 struct TooLarge;
 
@@ -56,7 +56,7 @@ impl Budget {
         Ok(())
     }
 
-    /// Takes the length of a value's JSON.
+    /// Subtracts the length of a value's JSON.
     fn take_value(&mut self, value: &Value) -> Result<(), TooLarge> {
         struct Writer<'a>(&'a mut Budget);
         impl io::Write for Writer<'_> {
@@ -72,13 +72,12 @@ impl Budget {
     }
 }
 
-/// Returns the schema of a tool's arguments, or of an answer, changed as little as the rules demand. `name` is that of
-/// the tool or the answer, for the error.
+/// Returns the schema of a tool's arguments, or of an answer, with the smallest change that the rules allow. The error
+/// contains `name`, the name of the tool or the answer.
 ///
 /// # Errors
 ///
-/// Returns an error if the references must be written out and the result is larger than the budget, or nests too
-/// deeply.
+/// Returns an error if the references must be written out and the result exceeds the budget, or is nested too deeply.
 pub(super) fn normalise<'a>(
     name: &str,
     schema: &'a Value,
@@ -101,7 +100,7 @@ pub(super) fn normalise<'a>(
         if rules.flat_top {
             fields.retain(|keyword, _| !COMBINING.contains(&keyword.as_str()));
         }
-        // An object without properties is refused by OpenAI and by those who check as it does.
+        // OpenAI, and servers with the same check, refuse an object without properties.
         fields.entry("properties").or_insert_with(|| json!({}));
         fields.entry("type").or_insert_with(|| json!("object"));
     }
@@ -138,7 +137,7 @@ impl<'a> Walk<'a, '_> {
         Ok(value.clone())
     }
 
-    /// Takes the bytes of an object or a list that are not those of its values.
+    /// Subtracts the bytes of an object or a list without those of its values.
     fn frame(&mut self, members: usize) -> Result<(), TooLarge> {
         if self.rules.inline { self.budget.take(1 + members.max(1)) } else { Ok(()) }
     }
@@ -169,8 +168,8 @@ impl<'a> Walk<'a, '_> {
         Ok(kept)
     }
 
-    /// Returns the target of a reference, with the keywords beside the reference. A reference that leads back to itself
-    /// allows anything.
+    /// Returns the target of a reference, with the keywords beside the reference. A recursive reference becomes a
+    /// schema that allows anything.
     fn referenced(&mut self, reference: &'a str, beside: &'a Map<String, Value>) -> Result<Value, TooLarge> {
         let target = reference.strip_prefix('#').and_then(|pointer| self.root.pointer(pointer));
         let mut schema = match target {
@@ -194,7 +193,7 @@ fn names(fields: &Map<String, Value>) -> usize {
     fields.keys().map(|name| name.len() + 4).sum()
 }
 
-/// Returns `true` if a pattern can become a grammar: anchored, with no classes by letter and no look-around.
+/// Returns `true` if a pattern can become a grammar: it is anchored, and has no Unicode classes and no look-around.
 fn is_simple(pattern: &str) -> bool {
     let anchored = pattern.len() > 1 && pattern.starts_with('^') && pattern.ends_with('$');
     let escapes = pattern.as_bytes().windows(2);

@@ -1,7 +1,7 @@
-//! The JSON of a Chat Completions stream, as far as it is read, in the variants of the servers that speak it.
+//! The JSON of a Chat Completions stream, reduced to the fields in use, with the variants of all servers.
 //!
-//! Nearly all chunks hold one piece of text. Fields of other chunks are boxed where they are large: a chunk is moved
-//! several times while it is read, and most of its cost was the room for what it does not hold.
+//! Nearly all chunks contain one piece of text. Large fields of other chunks are boxed, because a chunk is moved
+//! several times while it is decoded, and the moves of unused fields were most of its cost.
 
 use std::borrow::Cow;
 use std::mem;
@@ -23,11 +23,11 @@ pub(super) struct Chunk<'a> {
     pub(super) choices: Few<Choice<'a>>,
     pub(super) usage: Option<Box<WireUsage>>,
     pub(super) error: Option<&'a RawValue>,
-    /// URLs that the answer rests on (xAI, Perplexity), repeated in every chunk.
+    /// URLs of the answer's sources (xAI, Perplexity), repeated in every chunk.
     pub(super) citations: Option<&'a RawValue>,
-    /// The same with titles (Perplexity).
+    /// The same URLs with titles (Perplexity).
     pub(super) search_results: Option<&'a RawValue>,
-    /// Groq's extension: usage, and errors.
+    /// Groq's extension with usage and errors.
     pub(super) x_groq: Option<Box<Groq<'a>>>,
 }
 
@@ -44,11 +44,11 @@ pub(super) struct Choice<'a> {
     pub(super) index: Num,
     pub(super) delta: Option<Delta<'a>>,
     pub(super) finish_reason: Str<'a>,
-    /// The text of the model's own provider, behind a router (OpenRouter).
+    /// The finish reason of the model's own provider behind a router (OpenRouter).
     pub(super) native_finish_reason: Option<Box<Str<'a>>>,
-    /// Moonshot puts usage here.
+    /// Moonshot's place for usage.
     pub(super) usage: Option<Box<WireUsage>>,
-    /// OpenRouter puts an upstream's error here.
+    /// OpenRouter's place for an upstream's error.
     pub(super) error: Option<&'a RawValue>,
 }
 
@@ -61,7 +61,7 @@ pub(super) struct Delta<'a> {
     pub(super) reasoning: Str<'a>,
     pub(super) reasoning_details: Option<Box<Few<&'a RawValue>>>,
     pub(super) tool_calls: Option<Box<Few<ToolDelta<'a>>>>,
-    /// The form before `tool_calls`.
+    /// The older form of `tool_calls`.
     pub(super) function_call: Option<Box<FunctionDelta<'a>>>,
     pub(super) annotations: Option<Box<Few<Annotation<'a>>>>,
     /// The tools that Groq's systems ran themselves.
@@ -91,7 +91,7 @@ pub(super) struct ToolDelta<'a> {
     pub(super) id: Str<'a>,
     pub(super) function: Option<FunctionDelta<'a>>,
     pub(super) custom: Option<FunctionDelta<'a>>,
-    /// State that must come back with the call (Gemini's thought signature).
+    /// Metadata that must be sent back with the call (Gemini's thought signature).
     pub(super) extra_content: Option<&'a RawValue>,
 }
 
@@ -99,7 +99,7 @@ pub(super) struct ToolDelta<'a> {
 #[serde(default, bound(deserialize = "'de: 'a"))]
 pub(super) struct FunctionDelta<'a> {
     pub(super) name: Str<'a>,
-    /// A string; some servers send the object itself.
+    /// A string. Some servers send the object itself.
     pub(super) arguments: Option<&'a RawValue>,
     /// The input of a custom tool, in place of arguments.
     pub(super) input: Option<&'a RawValue>,
@@ -119,7 +119,7 @@ pub(super) struct UrlCitation<'a> {
 }
 
 impl<'a> Chunk<'a> {
-    /// Removes the first of several answers: a client that asks for one gets no other.
+    /// Removes the first of several choices. A request for one choice gets no others.
     pub(super) fn take_choice(&mut self) -> Option<Choice<'a>> {
         mem::take(&mut self.choices).into_iter().find(|choice| choice.index.0.unwrap_or(0) == 0)
     }

@@ -1,4 +1,4 @@
-//! The reader of the Responses API's stream.
+//! The decoder of the Responses API's stream.
 
 use std::mem;
 
@@ -17,7 +17,7 @@ use crate::{Error, ProviderErrorKind, Result};
 
 type Out = EventBuf<LlmEvent>;
 
-/// Reads one answer of the Responses API.
+/// Decodes one answer of the Responses API.
 #[derive(Debug, Default)]
 pub struct Reader {
     max_arguments: usize,
@@ -32,7 +32,8 @@ impl Reader {
         Self { max_arguments: limits.max_tool_args_bytes, ..Self::default() }
     }
 
-    /// `response.created` and its like. Of what they echo (instructions, tools) nothing is read.
+    /// `response.created` and similar events. The fields that they repeat from the request (instructions, tools) are
+    /// ignored.
     fn begin(&mut self, response: Option<&RawValue>, out: &mut Out) -> Result<()> {
         if !self.answer.started {
             let response = parse_response(response)?;
@@ -51,8 +52,8 @@ impl Reader {
         Ok(())
     }
 
-    /// Where an item that was announced before stands. A number or id that is used again after its item is done, for
-    /// an item of another id or kind, names a new one.
+    /// Returns the position of an announced item. A number or id that is used again after its item is done, for an item
+    /// of another id or kind, means a new item.
     fn known(&self, index: Option<u64>, item: &Item<'_>) -> Option<usize> {
         let at = self.items.position(index, item.id.as_str())?;
         let state = self.items.0.get(at)?;
@@ -79,7 +80,7 @@ impl Reader {
     fn open_call(&mut self, kind: CallKind, item: &Item<'_>, out: &mut Out) -> ItemKind {
         let number = self.next_call;
         self.next_call += 1;
-        // The API always gives a call id; the item's own stands in for it with servers that do not.
+        // The API always sends a call id. Some servers do not; the item's id is used instead.
         let id = item.call_id.to_text().or_else(|| item.id.to_text()).unwrap_or_else(|| {
             let response = self.answer.id.as_deref().unwrap_or("response");
             format!("call_{response}_{number}").into()
@@ -100,7 +101,7 @@ impl Reader {
         };
         let open = self.items.position_open(place.index, place.id);
         let at = open.filter(|at| self.items.0.get(*at).is_some_and(wanted)).unwrap_or_else(|| {
-            // Text of an item that was never announced is still text.
+            // Text of an item that was never announced is kept.
             let blocks = Blocks::default();
             let kind = match place.key.is_reasoning() {
                 true => ItemKind::Reasoning(blocks),
@@ -115,7 +116,7 @@ impl Reader {
         }
     }
 
-    /// The whole of a part: news only where its deltas were not sent.
+    /// Takes the complete text of a part. It is new only if no deltas were sent.
     fn part_done(&mut self, place: Place<'_>, text: Text, out: &mut Out) {
         let item = self.items.position(place.index, place.id).and_then(|at| self.items.0.get(at));
         let seen = item.is_some_and(|item| match &item.kind {
@@ -155,8 +156,8 @@ impl Reader {
         }
     }
 
-    /// The whole arguments. This alone does not complete the call: of a call that the token limit cut, the API says
-    /// so only in the item that follows.
+    /// Takes the complete arguments. They alone do not complete the call: if the token limit cut the call, only the
+    /// item that follows says so.
     fn arguments_done(&mut self, event: Event<'_>, data: &Text) {
         if let Some(call) = self.open_call_of(event.output_index, &event.item_id) {
             call.given = Some(match call.kind {
@@ -214,7 +215,7 @@ impl Reader {
             "file_citation" | "container_file_citation" | "file_path" => {
                 let filename = annotation.filename.to_text();
                 let title = filename.clone().or_else(|| annotation.file_id.to_text()).unwrap_or_default();
-                // The API does not tell the media type of the file.
+                // The API does not send the media type of the file.
                 let media_type = Text::from_static("application/octet-stream");
                 Source::Document { id: self.answer.source_id(), media_type, title, filename }
             }
@@ -252,8 +253,8 @@ impl Reader {
         Ok(())
     }
 
-    /// Ends what no `output_item.done` has ended. A healthy terminal carries the items once more; a call that even
-    /// there is missing ends only if its arguments are whole.
+    /// Ends the items without an `output_item.done`. A regular terminal event repeats the items. A call that is missing
+    /// there ends only if its arguments are complete.
     fn close_items(
         &mut self,
         response: &Response<'_>,
@@ -294,7 +295,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Any event that is not about text.
+    /// Takes an event that is not a text event.
     fn other(&mut self, kind: &str, event: Event<'_>, data: &Text, out: &mut Out) -> Result<()> {
         match kind {
             "response.function_call_arguments.delta" | "response.custom_tool_call_input.delta" => {
@@ -325,7 +326,7 @@ impl Reader {
 
 impl EventReader for Reader {
     fn event(&mut self, name: &str, data: &Text, out: &mut Out) -> Result<()> {
-        // A gateway's keep-alive may come as data that is no JSON, and `[DONE]` says nothing here.
+        // A gateway's keep-alive may be data that is not JSON. `[DONE]` has no meaning here.
         if self.finished || !is_object(data) {
             return Ok(());
         }
@@ -348,7 +349,7 @@ impl EventReader for Reader {
     }
 }
 
-/// Where a piece of text belongs.
+/// The position of a piece of text.
 #[derive(Clone, Copy)]
 struct Place<'a> {
     index: Option<u64>,
@@ -356,7 +357,7 @@ struct Place<'a> {
     key: PartKey,
 }
 
-/// Events that tell nothing beyond what the done item will: the steps of provider-run tools, and the frames of parts.
+/// Events whose content the done item repeats: the steps of provider-run tools, and the frames of parts.
 fn is_progress(kind: &str) -> bool {
     let Some(rest) = kind.strip_prefix("response.") else { return false };
     rest.starts_with("content_part.")
@@ -366,13 +367,13 @@ fn is_progress(kind: &str) -> bool {
         || rest.split('.').next().is_some_and(|subject| subject.contains("_call"))
 }
 
-/// Reads an event that reports an error. Some servers send two of them; the first one ends the answer.
+/// Takes an event that reports an error. Some servers send two of them; the first one ends the answer.
 fn fail(event: &Event<'_>, data: &Text, out: &mut Out) -> Result<()> {
     let response = parse_response(event.response)?;
     if let Some(usage) = response.usage.as_ref().and_then(|usage| usage.normalised()) {
         out.push(LlmEvent::Usage(usage));
     }
-    // `error` events are documented flat and sent nested; `response.failed` holds its error inside.
+    // `error` events are documented flat and sent nested. `response.failed` contains its error.
     Err(match event.error.or(response.error) {
         Some(nested) => error_report::in_band(nested),
         None => error_report::in_band(serde_json::from_str(data).map_err(broken_json)?),

@@ -16,13 +16,13 @@ use crate::Result;
 use crate::provider::body::{self, Body};
 use crate::provider::data_url;
 
-/// The settings that only the Responses API has.
+/// The settings that are specific to the Responses API.
 #[derive(Debug, Clone, Default)]
 pub struct ResponsesApi {
-    /// `None`: by the model's name.
+    /// `None`: the model's name decides.
     pub(super) encrypted_reasoning: Option<bool>,
     pub(super) reasoning_summary: Option<Text>,
-    /// `None`: by the host.
+    /// `None`: the host of the base URL decides.
     pub(super) replay_item_ids: Option<bool>,
 }
 
@@ -31,7 +31,7 @@ pub(super) fn encode(api: &ResponsesApi, model: &Text, payload: &LlmPayload) -> 
     let mut body = Body::new(payload);
     body.field("model", model);
     body.field("stream", &true);
-    // Nothing is kept at the provider: the conversation comes with each request.
+    // The provider stores nothing: each request contains the conversation.
     body.field("store", &false);
     if api.encrypted_reasoning.unwrap_or_else(|| may_reason(model)) {
         body.field("include", &["reasoning.encrypted_content"]);
@@ -54,7 +54,7 @@ pub(super) fn encode(api: &ResponsesApi, model: &Text, payload: &LlmPayload) -> 
             name: &tool.name,
             description: tool.model_description(),
             parameters: &tool.input_schema,
-            // Left out, this API reads it as true and refuses schemas that do not keep the strict rules.
+            // The API's default is true, with which it refuses schemas that break the strict rules.
             strict: false,
         });
         body.field("tools", &tools.collect::<Vec<_>>());
@@ -66,8 +66,8 @@ pub(super) fn encode(api: &ResponsesApi, model: &Text, payload: &LlmPayload) -> 
     body.finish()
 }
 
-/// Returns `true` if a model may reason, by its name. OpenAI's models that cannot refuse to `include` encrypted
-/// reasoning.
+/// Returns `true` if a model may reason, by its name. OpenAI's models without reasoning refuse a request to `include`
+/// encrypted reasoning.
 fn may_reason(model: &str) -> bool {
     const PLAIN: &[&str] = &["gpt-3.5", "gpt-4", "chatgpt-4o", "gpt-5-chat", "ft:gpt-3.5", "ft:gpt-4"];
     let name = model.rsplit('/').next().unwrap_or(model);
@@ -136,7 +136,7 @@ enum InputItem<'a> {
         call_id: &'a Text,
         output: Text,
     },
-    /// Something that the API ran itself, as it wrote it.
+    /// An item that the API ran itself, unchanged.
     #[serde(untagged)]
     Provider(&'a JsonText),
 }
@@ -184,16 +184,16 @@ fn input(transcript: &[TranscriptItem], replay_ids: bool) -> Vec<InputItem<'_>> 
     items
 }
 
-/// The input in the making.
+/// The input while it is built.
 ///
-/// Ids of items: nothing is stored at the provider, so an id is no reference there. But the API refuses a message or
-/// call with an id that does not stand behind the reasoning item that it came with. Ids are therefore sent where that
-/// reasoning item is sent, and left out elsewhere; without them an item is taken as it is.
+/// The provider stores nothing, so an item's id is not a reference there. But the API refuses a message or call with an
+/// id unless the reasoning item that preceded it is sent as well. Ids are therefore sent together with that reasoning
+/// item, and omitted otherwise; an item without an id is always accepted.
 struct Input<'a> {
     items: Vec<InputItem<'a>>,
-    /// The output item that the last entry of `items` was, where the next part of the same item is merged into it.
+    /// The output item of the last entry of `items`, into which the next part of the same item is merged.
     last_item: Option<&'a str>,
-    /// `true` if a reasoning item of this turn was sent.
+    /// `true` if a reasoning item of this turn is part of the input.
     ids: bool,
     replay_ids: bool,
     custom: HashSet<&'a Text>,
@@ -220,8 +220,8 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// An item that the API ran has no form without its id, so it goes only where ids go, and not where the reasoning
-    /// that led to it is missing.
+    /// An item that the API ran has no form without its id. It is sent only where ids are sent and the reasoning that
+    /// preceded it is present.
     fn provider_item(&mut self, item: &'a JsonText) {
         let of_turn = |item: &&InputItem<'_>| match item {
             InputItem::Message { role, .. } => *role != "user",
@@ -258,8 +258,8 @@ impl<'a> Input<'a> {
         });
     }
 
-    /// Reasoning goes back only in the provider's own sealed form; text that merely was shown, or came from another
-    /// provider, means nothing to this API. The blocks of one item become one item again.
+    /// Reasoning is sent back only in the provider's encrypted form; the API accepts neither displayed reasoning text
+    /// nor the reasoning of another provider. The blocks of one item become one item again.
     fn reasoning(&mut self, text: &'a Text, state: Option<&'a ProviderMetadata>) {
         let item_id = metadata::STATE.text(state, metadata::ITEM_ID);
         let sealed = metadata::STATE.text(state, metadata::ENCRYPTED_CONTENT).unwrap_or_default();
@@ -321,7 +321,7 @@ impl<'a> Input<'a> {
     }
 }
 
-/// Returns `true` if the API would take this id back: it checks prefix and length (64), and other servers' ids have
+/// Returns `true` if the API accepts this id. It checks the prefix and the length (64); ids of other servers have
 /// neither.
 fn is_own_id(id: &str, prefix: &str) -> bool {
     id.len() <= 64 && id.starts_with(prefix)
@@ -343,7 +343,7 @@ fn user_content(content: &UserContent) -> Option<Content<'_>> {
             }
             let inline = url.starts_with("data:");
             Some(Content::InputFile {
-                // File data needs a name; the API tells the type from the data URL.
+                // File data requires a name. The API takes the media type from the data URL.
                 filename: filename.or(inline.then_some("file")),
                 file_data: inline.then_some(url),
                 file_url: (!inline).then_some(url),

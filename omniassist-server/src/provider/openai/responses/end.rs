@@ -1,4 +1,4 @@
-//! The end of an output item: the state that goes with it, and the text that its deltas lacked.
+//! The end of an output item: its metadata, and the text that its deltas lacked.
 
 use std::mem;
 
@@ -31,9 +31,9 @@ pub(super) fn message(blocks: &mut Blocks, item: &Item<'_>, answer: &mut Answer,
     }
 }
 
-/// Ends a reasoning item. It is one item to the API and one block for each summary part here, so all blocks carry its
-/// id; the encrypted content, which is long, goes with the last one. A block of raw reasoning is marked, since it is
-/// no part of the summary when the item is sent back.
+/// Ends a reasoning item. The API has one item where this crate has one block per summary part, so all blocks carry the
+/// item's id. The last block carries the encrypted content, which is long. A block of raw reasoning is marked, since it
+/// is not part of the summary that is sent back.
 pub(super) fn reasoning(blocks: &mut Blocks, item: &Item<'_>, answer: &mut Answer, out: &mut Out) {
     if blocks.parts.is_empty() {
         for (at, part) in (0..).zip(item.summary.iter()) {
@@ -89,13 +89,13 @@ pub(super) fn call(
     Ok(())
 }
 
-/// The items that the API runs itself and takes back as they are. Others (a computer's, a shell's) want an output of
-/// the client's, and an image would go out a second time.
+/// The items of provider-run tools that the API accepts back unchanged. Others (computer use, shell) require an output
+/// of the client, and an image would be sent a second time.
 /// <https://platform.openai.com/docs/api-reference/responses/create#responses_create-input>
 const REPLAYED: &[&str] =
     &["web_search_call", "file_search_call", "code_interpreter_call", "mcp_call", "mcp_list_tools"];
 
-/// An item that the provider ran, or that this version does not know.
+/// An item of a provider-run tool, or of a type that this version does not know.
 pub(super) fn provider_item(item: &Item<'_>, raw: &RawValue, out: &mut Out) {
     let mut whole = JsonText::parse(raw.get()).unwrap_or_default();
     if item.kind.as_str() == "image_generation_call"
@@ -104,7 +104,7 @@ pub(super) fn provider_item(item: &Item<'_>, raw: &RawValue, out: &mut Out) {
         let media_type = format!("image/{}", item.output_format.non_empty().unwrap_or("png"));
         let url = Text::from(format!("data:{media_type};base64,{image}"));
         out.push(LlmEvent::File { media_type: media_type.into(), url });
-        // The image has gone out as a file; the item would carry its megabytes a second time.
+        // The image was sent as a file. The item would contain its megabytes a second time.
         if let Ok(mut fields) = whole.to::<Map<String, Value>>() {
             fields.remove("result");
             whole = JsonText::from_serialize(&fields).unwrap_or_default();
@@ -121,7 +121,7 @@ pub(super) fn provider_item(item: &Item<'_>, raw: &RawValue, out: &mut Out) {
     });
 }
 
-/// `{"openai": {"itemId": …}}` with one field more; `None` when there is nothing to say.
+/// Returns `{"openai": {"itemId": …}}` with one more field; `None` if there is neither.
 pub(super) fn item_metadata(id: &str, field: Option<(&'static str, &str)>) -> Option<ProviderMetadata> {
     metadata::STATE.state(item_fields(id, field))
 }

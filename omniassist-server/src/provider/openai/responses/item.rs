@@ -1,4 +1,4 @@
-//! The output items of an answer in progress, and how an event finds the one it belongs to.
+//! The output items of an unfinished answer, and the assignment of events to them.
 
 use omniassist_core::event::CallKind;
 use omniassist_core::message::ProviderMetadata;
@@ -8,7 +8,7 @@ use super::wire::Event;
 use crate::provider::answer::Answer;
 use crate::provider::lenient_fields::Str;
 
-/// An output item that has begun.
+/// An output item that was announced.
 #[derive(Debug)]
 pub(super) struct ItemState {
     pub(super) index: Option<u64>,
@@ -22,7 +22,7 @@ pub(super) enum ItemKind {
     Message(Blocks),
     Reasoning(Blocks),
     Call(CallState),
-    /// Anything else: run by the provider, or not known.
+    /// Any other item: of a provider-run tool, or of an unknown type.
     Other,
 }
 
@@ -57,7 +57,7 @@ impl Part {
     }
 }
 
-/// The part of its item that a piece of text belongs to.
+/// The part of an item to which a piece of text belongs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PartKey {
     Text(u64),
@@ -67,7 +67,7 @@ pub(super) enum PartKey {
 }
 
 impl PartKey {
-    /// Returns the part that an event of this type is about, without the `.delta` or `.done` at the end of the type.
+    /// Returns the part for an event of this type, given without its suffix `.delta` or `.done`.
     pub(super) fn of(subject: &str, event: &Event<'_>) -> Option<Self> {
         let (content, summary) = (event.content_index.0.unwrap_or(0), event.summary_index.0.unwrap_or(0));
         Some(match subject {
@@ -89,7 +89,7 @@ pub(super) struct CallState {
     pub(super) number: u32,
     pub(super) kind: CallKind,
     pub(super) arguments: String,
-    /// The whole arguments, once the provider has given them.
+    /// The complete arguments, after the provider has sent them.
     pub(super) given: Option<Text>,
     pub(super) ended: bool,
 }
@@ -99,10 +99,10 @@ pub(super) struct CallState {
 pub(super) struct Items(pub(super) Vec<ItemState>);
 
 impl Items {
-    /// Where the item at `index` stands, or the one with `id` where the server gives no indexes.
+    /// Returns the position of the item at `index`, or of the item with `id` if the server sends no indexes.
     ///
-    /// The index goes first: some servers (GitHub Copilot) write another id into every event of one item, others
-    /// (llama.cpp) write no index at all. The search runs backwards, since events are about recent items.
+    /// The index has priority: some servers (GitHub Copilot) write another id into every event of one item, and others
+    /// (llama.cpp) write no index. The search runs backwards, since events refer to recent items.
     pub(super) fn position(&self, index: Option<u64>, id: &str) -> Option<usize> {
         let by_index = index.and_then(|index| self.0.iter().rposition(|item| item.index == Some(index)));
         by_index.or_else(|| {
@@ -112,7 +112,7 @@ impl Items {
         })
     }
 
-    /// Where the open item stands that an event is about; for an event that names none, the last one that is open.
+    /// Returns the position of the open item of an event. For an event that names no item, it is the last open one.
     pub(super) fn position_open(&self, index: Option<u64>, id: &str) -> Option<usize> {
         let at = match self.position(index, id) {
             None if index.is_none() && id.is_empty() => self.0.iter().rposition(|item| !item.done),
@@ -126,10 +126,10 @@ impl Items {
         self.0.get_mut(at)
     }
 
-    /// Appends an item and says where it stands.
+    /// Appends an item and returns its position.
     pub(super) fn push(&mut self, item: ItemState) -> usize {
         if self.0.is_empty() {
-            // Most answers have no other.
+            // Most answers have one item.
             self.0.reserve_exact(1);
         }
         self.0.push(item);
@@ -153,7 +153,7 @@ impl Blocks {
         self.parts.iter().copied().rev().find(|part| part.key == key)
     }
 
-    /// Returns a part, opened now if need be.
+    /// Returns a part, and opens it if necessary.
     pub(super) fn open(&mut self, key: PartKey, answer: &mut Answer) -> Part {
         self.part(key).unwrap_or_else(|| {
             let part = Part { key, block: answer.new_block() };
@@ -162,7 +162,7 @@ impl Blocks {
         })
     }
 
-    /// Takes the whole text of a part of which no delta came.
+    /// Takes the complete text of a part without deltas.
     pub(super) fn fill(
         &mut self,
         key: PartKey,

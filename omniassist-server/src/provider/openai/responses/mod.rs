@@ -18,14 +18,14 @@ use crate::provider::api::{Api, ApiProvider, ApiProviderBuilder};
 use crate::provider::settings::{Endpoint, Location, Settings};
 use crate::provider::{ApiDecoder, WireDecoder};
 
-/// The model that [`OpenAiProvider`] asks unless told otherwise.
+/// The default model of [`OpenAiProvider`].
 pub const DEFAULT_RESPONSES_MODEL: &str = "gpt-5-mini";
 
 /// OpenAI's models over the [Responses API](https://platform.openai.com/docs/api-reference/responses).
 ///
-/// Nothing is stored at OpenAI (`store: false`): the whole conversation goes out with each request, the model's
-/// encrypted reasoning included, so any instance of the host can continue it. For servers that do not know this API,
-/// use [`OpenAiChatProvider`](super::OpenAiChatProvider).
+/// OpenAI stores nothing (`store: false`). Each request contains the whole conversation, with the model's encrypted
+/// reasoning, so any instance of the host can continue it. For servers without this API, use
+/// [`OpenAiChatProvider`](super::OpenAiChatProvider).
 ///
 /// ```
 /// use omniassist_server::OpenAiProvider;
@@ -37,26 +37,26 @@ pub const DEFAULT_RESPONSES_MODEL: &str = "gpt-5-mini";
 /// A base URL includes `/v1`, as in OpenAI's own SDKs. The key is sent as `Authorization: Bearer`.
 pub type OpenAiProvider = ApiProvider<ResponsesApi>;
 
-/// Sets up an [`OpenAiProvider`].
+/// Configures an [`OpenAiProvider`].
 pub type OpenAiProviderBuilder = ApiProviderBuilder<ResponsesApi>;
 
 impl OpenAiProviderBuilder {
-    /// Asks for the model's encrypted reasoning, with which it continues after a tool call. Default: `true`, except for
-    /// OpenAI's models that do not reason, which refuse the request.
+    /// Requests the model's encrypted reasoning, with which it continues after a tool call. Default: `true`, except for
+    /// OpenAI's models without reasoning, which refuse the request.
     pub fn encrypted_reasoning(mut self, ask: bool) -> Self {
         self.api.encrypted_reasoning = Some(ask);
         self
     }
 
-    /// Asks for a summary of the reasoning to show (`auto`, `concise`, `detailed`). Default: none. OpenAI gives
-    /// summaries of some models to verified organizations only and refuses the request of others.
+    /// Requests a summary of the reasoning for display (`auto`, `concise`, `detailed`). Default: none. OpenAI sends
+    /// summaries of some models to verified organizations only and refuses the requests of others.
     pub fn reasoning_summary(mut self, detail: impl Into<Text>) -> Self {
         self.api.reasoning_summary = Some(detail.into());
         self
     }
 
-    /// Sends items back with the ids that they came with. Default: `true`, except for hosts of Azure, which refuse ids
-    /// of items that were not stored. Without ids the encrypted reasoning still goes back.
+    /// Sends items back with their original ids. Default: `true`, except for hosts of Azure, which refuse ids of items
+    /// that were not stored. Without ids the encrypted reasoning is still sent back.
     pub fn replay_item_ids(mut self, replay: bool) -> Self {
         self.api.replay_item_ids = Some(replay);
         self
@@ -84,7 +84,7 @@ impl Api for ResponsesApi {
     }
 }
 
-/// Reads the event stream of the Responses API; see [`ApiDecoder`] for an example.
+/// Decodes the event stream of the Responses API; see [`ApiDecoder`] for an example.
 pub type ResponsesDecoder = ApiDecoder<decode::Reader>;
 
 impl ResponsesDecoder {

@@ -1,4 +1,4 @@
-//! The JSON of the Responses API's stream, as far as it is read.
+//! The JSON of the Responses API's stream, reduced to the fields in use.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use super::super::usage::WireUsage;
 use crate::provider::lenient_fields::{Few, Num, Str};
 
-/// Any event. All are read as one struct, so that a delta is parsed once and nothing looks for its type first.
+/// Any event. One struct reads all of them, so that a delta is parsed once and its type is not searched for first.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, bound(deserialize = "'de: 'a"))]
 pub(super) struct Event<'a> {

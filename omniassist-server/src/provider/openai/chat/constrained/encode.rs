@@ -1,4 +1,4 @@
-//! Requests with tools, as requests without.
+//! Conversion of requests with tools into requests without.
 
 use std::collections::HashMap;
 use std::mem;
@@ -12,8 +12,8 @@ use super::super::schema::{Budget, Rules, normalise};
 use super::{applies, offered, reply_name};
 use crate::Result;
 
-/// The same request for a server that knows no tools. One without tools to call keeps its answer free; the calls and
-/// results in its conversation are still put into words.
+/// Returns the same request for a server without tool support. If the request has no tools to call, its answer is not
+/// constrained; the calls and results of its conversation still become text.
 pub(crate) fn payload(original: &LlmPayload, budget: &mut Budget) -> Result<LlmPayload> {
     let mut payload = original.clone();
     payload.tools = Arc::from([]);
@@ -23,7 +23,7 @@ pub(crate) fn payload(original: &LlmPayload, budget: &mut Budget) -> Result<LlmP
     if let Some(reply) = &reply {
         let tools: Vec<ToolForm<'_>> =
             offered(original).map(|spec| ToolForm::of(spec, budget)).collect::<Result<_>>()?;
-        // Where a call is required, words are no answer.
+        // If a call is required, text is not a valid answer.
         let words = matches!(original.tool_choice, ToolChoice::Auto).then_some(reply.as_str());
         payload.system = Some(instructions(original.system.as_deref(), &tools, words).into());
         let answer = original.options.response_schema.as_ref().map(|(_, schema)| schema);
@@ -43,7 +43,7 @@ pub(crate) fn payload(original: &LlmPayload, budget: &mut Budget) -> Result<LlmP
     Ok(payload)
 }
 
-/// A tool with its schema in the form that can be part of another.
+/// A tool with its schema in a form that can be part of another schema.
 struct ToolForm<'a> {
     spec: &'a ToolSpec,
     schema: Value,
@@ -55,7 +55,7 @@ impl<'a> ToolForm<'a> {
         Ok(Self { spec, schema: schema.into_owned() })
     }
 
-    /// One line: name, arguments, description.
+    /// One line with name, arguments and description.
     fn line(&self) -> String {
         let properties = self.schema.get("properties").and_then(Value::as_object);
         let arguments: Vec<String> = properties
@@ -74,7 +74,7 @@ impl<'a> ToolForm<'a> {
     }
 }
 
-/// Returns the type of a value in a word, or its choices.
+/// Returns the type of a value as one word, or its choices.
 fn kind(schema: &Value) -> String {
     if let Some(choices) = schema.get("enum").and_then(Value::as_array) {
         return choices.iter().map(Value::to_string).collect::<Vec<_>>().join("|");
@@ -97,7 +97,7 @@ fn instructions(system: Option<&str>, tools: &[ToolForm<'_>], words: Option<&str
     lines.join("\n")
 }
 
-/// The schema of an answer: a call of one of the tools, or words.
+/// Returns the schema of an answer: a call of one of the tools, or text.
 fn schema(
     tools: &[ToolForm<'_>],
     words: Option<&str>,
@@ -123,7 +123,7 @@ fn schema(
     Ok(json!({"anyOf": forms}))
 }
 
-/// An answer in the form that is asked for; `with` is JSON.
+/// Returns an answer in the required form; `with` is JSON.
 fn turn(tool: &str, with: &str) -> String {
     format!("{{\"tool\": {}, \"with\": {with}}}", Value::from(tool))
 }
@@ -132,14 +132,14 @@ fn text(text: &str) -> UserContent {
     UserContent::Text { text: text.into() }
 }
 
-/// A conversation in which user and assistant take turns, as many templates demand.
+/// A conversation in which user and assistant alternate, as many templates require.
 #[derive(Default)]
 struct Conversation {
     items: Vec<TranscriptItem>,
 }
 
 impl Conversation {
-    /// Texts that follow each other are joined, because some servers read no lists of parts.
+    /// Adjacent texts are joined, because some servers accept no lists of parts.
     fn hear(&mut self, content: Vec<UserContent>) {
         let Some(TranscriptItem::User { content: before }) = self.items.last_mut() else {
             return self.items.push(TranscriptItem::User { content });
@@ -161,7 +161,7 @@ impl Conversation {
         self.items.push(TranscriptItem::Text { text: text.into(), metadata: None });
     }
 
-    /// Each call is said directly before its result is heard. Words take the form of an answer where answers have one.
+    /// Each call directly precedes its result. Text has the form of an answer if answers have one.
     fn follow(&mut self, transcript: &[TranscriptItem], reply: Option<&str>) {
         let mut calls: HashMap<&str, &ToolCall> = HashMap::new();
         let mut words = String::new();
@@ -189,7 +189,7 @@ impl Conversation {
                     self.hear(vec![text(&if result.is_error {
                         format!("{name} failed: {output}")
                     } else {
-                        // Without being told to go on to words, small models make the same call again and again.
+                        // Without this instruction, small models repeat the same call.
                         format!("{name} gave: {output}\nReply to the user with this.")
                     })]);
                 }

@@ -1,30 +1,30 @@
-//! Reads `{"tool": NAME, "with": …}` piece by piece.
+//! A reader of `{"tool": NAME, "with": …}` in pieces.
 
 use std::mem;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-/// Bytes after which the name of the tool is no longer looked for until the object is whole.
+/// The number of bytes after which the reader no longer searches for the tool's name before the object is complete.
 const HEAD: usize = 1_024;
 
-/// The meaning of a piece of the answer.
+/// A part of the answer.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Said {
-    /// Words for the user.
+    /// Text for the user.
     Text(String),
     /// A call begins.
     Call(String),
-    /// A piece of its arguments.
+    /// A piece of the call's arguments.
     Arguments(String),
 }
 
-/// The reader of one answer. Pieces may be cut anywhere, within an escape too.
+/// The reader of one answer. Pieces may be cut anywhere, also within an escape.
 #[derive(Debug)]
 pub(crate) struct Turn {
-    /// The name that stands for words.
+    /// The name that stands for text.
     reply: String,
-    /// `true` if words are themselves JSON, passed on unchanged.
+    /// `true` if the text itself is JSON, which is passed on unchanged.
     json_reply: bool,
     state: State,
     answer: String,
@@ -36,14 +36,14 @@ pub(crate) struct Turn {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     Undecided,
-    /// Within a string that is said to the user.
+    /// Within a string for the user.
     Words,
-    /// Within JSON that is said to the user.
+    /// Within JSON for the user.
     Json,
     Arguments,
-    /// Behind the value.
+    /// After the value.
     Said,
-    /// The answer is not of the form that was asked for, and passed on as it is.
+    /// The answer does not have the required form and is passed on unchanged.
     Plain,
 }
 
@@ -79,12 +79,12 @@ impl Turn {
         said
     }
 
-    /// Returns the bytes of which it is not known yet what they say.
+    /// Returns the bytes that are not classified yet.
     pub(crate) fn undecided(&self) -> usize {
         if self.state == State::Undecided { self.answer.len() } else { 0 }
     }
 
-    /// Reads the end of the answer. Returns `true` if nothing of it is missing.
+    /// Takes the end of the answer. Returns `true` if the answer is complete.
     pub(crate) fn finish(&mut self) -> (Vec<Said>, bool) {
         let end = Whole::read(&self.answer).map(drop);
         match (self.state, end) {
@@ -145,13 +145,13 @@ impl Turn {
 }
 
 impl<'a> Whole<'a> {
-    /// Reads the object, whatever stands behind it.
+    /// Parses the object and ignores what follows it.
     fn read(answer: &'a str) -> serde_json::Result<Self> {
         Self::deserialize(&mut serde_json::Deserializer::from_str(answer))
     }
 }
 
-/// Returns the name of the tool, and what came of its value so far.
+/// Returns the name of the tool, and the part of its value so far.
 fn head(answer: &str) -> Option<(String, &str)> {
     let rest = after(after(after(answer, "{")?, "\"tool\"")?, ":")?;
     let mut names = serde_json::Deserializer::from_str(rest).into_iter::<String>();
@@ -165,7 +165,7 @@ fn after<'a>(text: &'a str, token: &str) -> Option<&'a str> {
     text.trim_ascii_start().strip_prefix(token)
 }
 
-/// Returns `true` if an answer may become one of the form: it is blank, or an object with the right first key.
+/// Returns `true` if an answer can still have the required form: it is blank, or an object with the right first key.
 fn is_begun(answer: &str) -> bool {
     let key = after(answer, "{").map(str::trim_ascii_start);
     let fits = |key: &str| {
@@ -174,7 +174,7 @@ fn is_begun(answer: &str) -> bool {
     key.map_or(answer.trim_ascii().is_empty(), fits)
 }
 
-/// The place where a JSON value ends. Only objects, arrays and strings are known to have ended by themselves.
+/// The end of a JSON value. Only objects, arrays and strings have a recognisable end.
 #[derive(Debug, Default)]
 struct Nesting {
     depth: usize,
@@ -207,15 +207,15 @@ impl Nesting {
 /// The content of a JSON string, read character by character.
 #[derive(Debug, Default)]
 struct JsonString {
-    /// The escape that has begun.
+    /// An escape that is not complete.
     escape: String,
-    /// The code units of `\u` escapes that follow each other.
+    /// The code units of consecutive `\u` escapes.
     units: Vec<u16>,
 }
 
 impl JsonString {
-    /// Returns `true` if the string ends with this character, or if it is no string. Half of a surrogate pair becomes
-    /// U+FFFD.
+    /// Returns `true` if the string ends with this character, or if the value is no string. An unpaired surrogate
+    /// becomes U+FFFD.
     fn push(&mut self, character: char, out: &mut String) -> bool {
         if !self.escape.is_empty() || character == '\\' {
             self.escape.push(character);
