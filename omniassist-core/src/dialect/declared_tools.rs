@@ -24,15 +24,16 @@ raw_record! {
 /// The form in which a format declares tools.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum ToolForm {
-    /// A list of `{name, description, parameters}`. The schema may leave out that it is one of an object.
+    /// A list of `{name, description, parameters}`. The schema may omit `"type": "object"`.
     Plain,
     /// A list of `{type: "function", function: {name, description, parameters}}`.
     Function,
-    /// A list of either, in which `inputSchema` is another name of `parameters`, or an object of these by name.
+    /// A list of either form, with `inputSchema` as another name of `parameters`, or an object that maps names to
+    /// tools.
     Any,
 }
 
-/// Reads the tools that a client declares. The same declaration may stand twice.
+/// Reads the tools that a client declares. Identical declarations of one tool are accepted.
 pub(super) fn read(
     body: Body<'_>,
     limits: &Limits,
@@ -46,7 +47,7 @@ pub(super) fn read(
             .into_iter()
             .enumerate()
             .map(|(index, (name, raw))| {
-                // A name that is not fit to be one is not fit to stand in a path either.
+                // An invalid name must not appear in the path of an error either.
                 let path = match check_tool_name(&name) {
                     Ok(()) => format!("tools.{name}"),
                     Err(_) => format!("tools[{index}]"),
@@ -110,7 +111,7 @@ impl ToolForm {
     }
 }
 
-/// Tools by name, in the order of the text.
+/// Tools by name, in the order of the JSON text.
 struct ByName<'a> {
     tools: Vec<(String, Raw<'a>)>,
     limit: usize,

@@ -9,23 +9,23 @@ use serde_json::Value;
 use crate::JsonText;
 use crate::message::ProviderMetadata;
 
-/// Writes any value, on one line: serde_json escapes line feeds and carriage returns, so the value can stand in a line
-/// of an event stream.
+/// Writes a value on one line. serde_json escapes line feeds and carriage returns, so the result fits a line of an
+/// event stream.
 pub(super) fn value<T: Serialize + ?Sized>(out: &mut BytesMut, value: &T) {
     let before = out.len();
     if serde_json::to_writer((&mut *out).writer(), value).is_err() {
-        // Only a map with keys that are not strings gets here, and no event holds one.
+        // Only a map with keys that are not strings fails, and no event contains one.
         out.truncate(before);
         out.put_slice(b"null");
     }
 }
 
-/// Returns the entries of provider state that clients take and the readers take back: a map in two levels.
+/// Returns the provider state that clients accept and the readers read: a map of two levels.
 pub(super) fn provider_state(state: &ProviderMetadata) -> BTreeMap<&String, &Value> {
     state.iter().filter(|(_, value)| value.is_object()).collect()
 }
 
-/// An object that is being written, field by field. What is absent is left out: clients of most dialects refuse null.
+/// Writes an object field by field. Absent values are omitted, because clients of most dialects reject null.
 pub(super) struct ObjectWriter<'a> {
     out: &'a mut BytesMut,
     is_empty: bool,
@@ -38,7 +38,7 @@ impl<'a> ObjectWriter<'a> {
         Self { out, is_empty: true }
     }
 
-    /// Continues an object that begins with these bytes, which hold at least one field.
+    /// Continues an object whose first bytes, with at least one field, are already encoded.
     pub(super) fn after(out: &'a mut BytesMut, head: &[u8]) -> Self {
         out.put_slice(head);
         Self { out, is_empty: false }
@@ -57,7 +57,7 @@ impl<'a> ObjectWriter<'a> {
         self
     }
 
-    /// Writes a field that may be absent.
+    /// Writes an optional field.
     pub(super) fn some<T: Serialize + ?Sized>(self, key: &'static str, field: Option<&T>) -> Self {
         match field {
             Some(field) => self.field(key, field),
@@ -65,19 +65,19 @@ impl<'a> ObjectWriter<'a> {
         }
     }
 
-    /// Writes a field whose value is JSON already.
+    /// Writes a field whose value is already JSON.
     pub(super) fn json(mut self, key: &'static str, json: &JsonText) -> Self {
         self.key(key);
         self.out.put_slice(json.as_str().as_bytes());
         self
     }
 
-    /// Writes `true`, or nothing.
+    /// Writes `true`, or omits the field.
     pub(super) fn flag(self, key: &'static str, flag: bool) -> Self {
         self.some(key, flag.then_some(&true))
     }
 
-    /// Leaves the object open, and returns the buffer for the fields that follow.
+    /// Leaves the object open and returns the buffer for the remaining fields.
     pub(super) fn leave_open(self) -> &'a mut BytesMut {
         self.out
     }

@@ -1,9 +1,9 @@
-//! The wire formats that chat clients speak, as pure functions.
+//! Wire formats of chat clients, as pure functions.
 //!
-//! A dialect reads a request's bytes into a [`RunRequest`](crate::RunRequest) and writes
-//! [`RunEvent`](crate::RunEvent)s as bytes. It opens no socket and keeps no clock; what carries the bytes is up to the
-//! server. [`ai_sdk`] is the format of `useChat` and of this project's own clients, [`text`] its plain text stream;
-//! [`ag_ui`] is that of AG-UI's clients and of CopilotKit, [`chat_completions`] that of OpenAI's.
+//! A dialect parses a request's bytes into a [`RunRequest`](crate::RunRequest) and serialises
+//! [`RunEvent`](crate::RunEvent)s. It uses no socket and no clock; the server transports the bytes. [`ai_sdk`] is the
+//! format of `useChat` and of this project's own clients. [`text`] is the AI SDK's plain text stream. [`ag_ui`] is the
+//! format of AG-UI clients and CopilotKit, and [`chat_completions`] is that of OpenAI clients.
 //!
 //! ```
 //! use bytes::BytesMut;
@@ -19,12 +19,13 @@
 //!
 //! # Errors of readers
 //!
-//! A request shares its body's buffer and keeps it alive. The readers make the checks of
-//! [`json_guard::check`](crate::json_guard::check), so a body needs no check before. They return an error if:
+//! A request shares its body's buffer and keeps it alive. The readers include the checks of
+//! [`json_guard::check`](crate::json_guard::check), so a body needs no separate check. They return an error if:
 //!
-//! - the body is not UTF-8 or not JSON, or an object has a key twice;
-//! - values are nested deeper than [`Limits::max_json_depth`](crate::Limits::max_json_depth), or another limit is exceeded;
-//! - a value has the wrong type, in which case the error has its path.
+//! - the body is not UTF-8 or not JSON, or an object contains a key twice;
+//! - values are nested deeper than [`Limits::max_json_depth`](crate::Limits::max_json_depth), or another limit is
+//!   exceeded;
+//! - a value has the wrong type, in which case the error contains its path.
 
 pub mod ag_ui;
 pub mod ai_sdk;

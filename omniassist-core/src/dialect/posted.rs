@@ -1,10 +1,10 @@
-//! Reading of posted bodies, as all dialects do it.
+//! Parsing of request bodies, shared by all dialects.
 
 use crate::message::raw::{self, Found, Raw, Reader, Record, present};
 use crate::message::{Message, Role};
 use crate::{Error, JsonText, Limits, Result, Text};
 
-/// The fields of a body, and its messages in the form in which they are read.
+/// The fields of a body, and its messages as parsed by `read`.
 struct Head<F, R, M> {
     fields: F,
     read: R,
@@ -25,7 +25,7 @@ where
     }
 }
 
-/// Reads a body with `messages`.
+/// Parses a body with `messages`.
 pub(super) fn head<'a, F: Record<'a>, M>(
     text: &'a Text,
     limits: &Limits,
@@ -36,19 +36,19 @@ pub(super) fn head<'a, F: Record<'a>, M>(
     Ok((head.fields, head.messages))
 }
 
-/// Reads a body.
+/// Parses a body.
 pub(super) fn body<'a, R: Record<'a>>(text: &'a Text, limits: &Limits, record: R) -> Result<R> {
     raw::read(text, limits.max_json_depth, |body| body.object(record))?.object_at("body", "an object")
 }
 
-/// Reads an array of messages.
+/// Parses an array of messages.
 pub(super) fn messages<'a, R: Record<'a> + Default>(
     limits: &Limits,
 ) -> impl Fn(&mut Reader<'a>) -> Result<Found<Vec<Found<R>>>> {
     |value| value.array(limits.max_messages, |value| value.object(R::default()))
 }
 
-/// Reads the fields of an object that must be there. Errors of `read` get the path.
+/// Parses the fields of a required object. Errors of `read` get the path.
 pub(super) fn object<'a, R: Record<'a> + Default, T>(
     raw: Option<Raw<'a>>,
     path: &str,
@@ -59,8 +59,8 @@ pub(super) fn object<'a, R: Record<'a> + Default, T>(
     read(fields).map_err(|error| error.under(path))
 }
 
-/// Reads the objects of an array that may be absent or null. `read` gets the index of each, its text and its fields;
-/// its errors get the path.
+/// Parses the objects of an array that may be absent or null. `read` receives the index, the text and the fields of
+/// each object; its errors get the path.
 pub(super) fn objects<'a, R: Record<'a> + Default, T>(
     raw: Option<Raw<'a>>,
     path: &str,
@@ -76,18 +76,18 @@ pub(super) fn objects<'a, R: Record<'a> + Default, T>(
         .collect()
 }
 
-/// Returns the arguments that a text stands for: none for no text, and a JSON string for text that is not JSON.
+/// Parses arguments given as text: empty text means no arguments, and text that is not JSON becomes a JSON string.
 pub(super) fn arguments(text: &Text) -> JsonText {
     if text.trim().is_empty() { JsonText::EMPTY_OBJECT } else { json_or_string(text) }
 }
 
-/// Returns the JSON value that a text stands for: itself, or a string.
+/// Parses text as JSON. Text that is not JSON becomes a JSON string.
 pub(super) fn json_or_string(text: &Text) -> JsonText {
     JsonText::parse(text.clone()).unwrap_or_else(|_| JsonText::from_str_value(text))
 }
 
-/// Checks that the message that waits for an answer can be read. Older messages may be anything. `index` is that of the
-/// last message that was not the assistant's.
+/// Checks that the user message to be answered can be read. Older messages are not checked. `index` is that of the last
+/// message that is not from the assistant.
 pub(super) fn check_question(messages: &[Message], index: usize) -> Result<()> {
     match messages.last() {
         Some(message) if message.role == Role::User => message.check_readable(&format!("messages[{index}]")),

@@ -1,9 +1,9 @@
 //! Plain text: the AI SDK's text stream protocol (`TextStreamChatTransport`, `useCompletion` with
 //! `streamProtocol: 'text'`, `useObject`).
 //!
-//! The response holds the visible text and nothing else; a blank line stands between the text of two steps. The
-//! protocol has no word for a failure. A run that fails is therefore one whose response [is cut off](Encoder::is_cut),
-//! so that no client takes half an answer for a whole one.
+//! The response contains only the visible text, with a blank line between the texts of two steps. The protocol cannot
+//! express a failure. The response of a failed run therefore [is cut off](Encoder::is_cut), so that no client mistakes
+//! a partial answer for a complete one.
 //!
 //! ```
 //! use bytes::BytesMut;
@@ -43,14 +43,15 @@ pub struct Encoder {
 }
 
 impl Encoder {
-    /// An encoder at the start of a response.
+    /// Returns an encoder at the start of a response.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Sets whether an answer that the model did not finish (the token limit, a filter, a refusal) is cut off
-    /// like a run that failed. Half a JSON value is no answer. Default: no, the text just ends.
+    /// Sets whether an answer that the model did not complete (token limit, content filter, refusal) is cut off like
+    /// that of a failed run. Set it where a partial answer is of no use, such as a JSON value. Default: `false`, the
+    /// text just ends.
     #[must_use]
     pub fn whole_only(mut self, whole_only: bool) -> Self {
         self.whole_only = whole_only;

@@ -1,19 +1,19 @@
-/// Puts the text of several steps together to one: a blank line stands between the text of two steps.
+/// Joins the texts of several steps, with a blank line between them.
 #[derive(Debug, Clone, Default)]
 pub(super) struct TextFlow {
     said: bool,
     new_step: bool,
-    /// Line feeds at the end of what was said, up to two.
+    /// The number of line feeds at the end of the text so far, at most two.
     line_feeds: u8,
 }
 
 impl TextFlow {
-    /// A step begins.
+    /// Starts a step.
     pub(super) fn step(&mut self) {
         self.new_step = true;
     }
 
-    /// Returns the text between the text so far and this piece.
+    /// Returns the separator between the text so far and `piece`.
     pub(super) fn separator(&mut self, piece: &str) -> &'static str {
         let between = match (self.said && self.new_step, self.line_feeds) {
             (false, _) | (true, 2..) => "",

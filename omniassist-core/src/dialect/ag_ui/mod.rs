@@ -1,8 +1,9 @@
 //! AG-UI, the format of `HttpAgent` (`@ag-ui/client`) and of CopilotKit.
 //!
-//! [`read_request`] reads a `RunAgentInput`, [`Encoder`] writes the answer as server-sent events. Two generations of
-//! clients are about: 1.0 says so in its request, and 0.0.59, which CopilotKit up to 1.75 contains, says nothing
-//! ([`Version`]). The encoder writes what both take, and the outcomes that only 1.0 knows to none but 1.0.
+//! [`read_request`] reads a `RunAgentInput`. [`Encoder`] writes the answer as server-sent events. Two versions of the
+//! protocol are in use ([`Version`]): clients of 1.0 state their version in the request; clients up to 0.0.59, which
+//! CopilotKit up to 1.75 contains, do not. The encoder writes events that both versions accept. Outcomes that only 1.0
+//! defines are written only to clients of 1.0.
 //!
 //! ```
 //! use bytes::{Bytes, BytesMut};
@@ -32,14 +33,14 @@
 //!
 //! # Answers and messages
 //!
-//! A client keeps one message for each text, each piece of reasoning and each tool result. Calls stand in the message
-//! of the text before them. The first assistant message has the id of the whole answer (the
-//! [`Message`](crate::Message) that the run writes), all others that id with step and number behind it. The reader puts
-//! whatever stands between two messages of somebody else together to one answer again, with a
-//! [`StepStart`](crate::message::Part::StepStart) at the head of each step. Sources, files, data and metadata are shown
-//! to the client and not posted back.
+//! A client keeps one message for each text, each piece of reasoning and each tool result. A tool call belongs to the
+//! message of the preceding text. The first assistant message has the id of the answer, which is the
+//! [`Message`](crate::Message) that the run writes. The ids of the others are that id followed by step and number. The
+//! reader combines consecutive assistant, reasoning and tool messages into one answer again, with a
+//! [`StepStart`](crate::message::Part::StepStart) at the start of each step. Clients display sources, files, data and
+//! metadata, but do not post them back.
 //!
-//! # What becomes of an event
+//! # Mapping of events
 //!
 //! | [`RunEvent`](crate::RunEvent) | AG-UI |
 //! |---|---|
@@ -47,34 +48,35 @@
 //! | `StepStart`, `StepFinish` | `STEP_STARTED`, `STEP_FINISHED`, named `step-1`, `step-2`, … |
 //! | text | `TEXT_MESSAGE_START`, `_CONTENT`, `_END` |
 //! | reasoning | `REASONING_START`, `REASONING_MESSAGE_START`, `_CONTENT`, `_END`, `REASONING_END` |
-//! | a call | `TOOL_CALL_START`, `_ARGS`, `_END`; `metadata.omniassist.providerExecuted` where the provider runs it |
-//! | `ToolOutput` | `TOOL_CALL_RESULT`: the content of a string, and any other value as JSON |
-//! | a preliminary `ToolOutput` | `CUSTOM` `omniassist.tool-progress` `{toolCallId, output}`; it leaves nothing behind |
+//! | tool call | `TOOL_CALL_START`, `_ARGS`, `_END`; `metadata.omniassist.providerExecuted` if the provider executes it |
+//! | `ToolOutput` | `TOOL_CALL_RESULT`: the content of a string, or the JSON of any other value |
+//! | preliminary `ToolOutput` | `CUSTOM` `omniassist.tool-progress` `{toolCallId, output}`, which clients do not store |
 //! | `ToolError`, `ToolInputError`, `ToolRefused` | `TOOL_CALL_RESULT` with the text |
 //! | `ToolDenied` | `TOOL_CALL_RESULT` with the reason |
-//! | `ToolApprovalRequest` | an interrupt of reason `tool_call` in `RUN_FINISHED` (before 1.0: `confirmation`); its id is `<request id>~<signature>` |
-//! | `InputRequest` | an interrupt of reason `input_required`; its id is `input-<call id>` |
+//! | `ToolApprovalRequest` | an interrupt with reason `tool_call` (before 1.0: `confirmation`) and id `<request id>~<signature>` in `RUN_FINISHED` |
+//! | `InputRequest` | an interrupt with reason `input_required` and id `input-<call id>` in `RUN_FINISHED` |
 //! | `OutputSeal`, provider state | `REASONING_ENCRYPTED_VALUE`, see below |
 //! | `StateSnapshot`, `StateDelta` | `STATE_SNAPSHOT`, `STATE_DELTA` |
 //! | `ActivitySnapshot` | `ACTIVITY_SNAPSHOT` |
 //! | `Source` | `CUSTOM` `omniassist.source` `{type: "url", id, url, title?}` or `{type: "document", id, …}` |
 //! | `File` | `CUSTOM` `omniassist.file` `{mediaType, url}` |
-//! | `Data` | `CUSTOM` with the host's name and data; id and `transient` in `metadata.omniassist` |
+//! | `Data` | `CUSTOM` with the host's name and data; `id` and `transient` are in `metadata.omniassist` |
 //! | `Metadata` | `CUSTOM` `omniassist.metadata` |
-//! | `Finish` | `RUN_FINISHED` with outcome `interrupt`, or, to 1.0, `pendingToolCallIds`; `usage`; `metadata.omniassist.finishReason` |
+//! | `Finish` | `RUN_FINISHED` with outcome `interrupt` or (1.0) `pendingToolCallIds`; `usage`; `metadata.omniassist.finishReason` |
 //! | `Error` | `RUN_ERROR` with the code and the safe message |
-//! | `Abort` | to 1.0 `RUN_FINISHED` with outcome `cancelled`, otherwise `RUN_ERROR` with code `STOPPED`; of a resumed run `RUN_FINISHED` |
+//! | `Abort` | 1.0: `RUN_FINISHED` with outcome `cancelled`; before 1.0: `RUN_ERROR` with code `STOPPED`, or `RUN_FINISHED` if the run was resumed |
 //!
-//! A result says in `metadata.omniassist.result` what it is: `output`, `error`, `denied`, `interrupted` or `cut`.
+//! `metadata.omniassist.result` of a tool result states its kind: `output`, `error`, `denied`, `interrupted` or `cut`.
 //!
-//! A delta that is no JSON Patch, and an activity that is no object, are left out: clients of 1.0 end the run at them.
-//! `MESSAGES_SNAPSHOT` is never written: the conversation is the client's, and this server knows of it only what the
-//! client posted.
+//! The encoder omits state deltas that are not a JSON Patch and activities that are not an object, because clients of
+//! 1.0 end the run with an error at them. It never writes `MESSAGES_SNAPSHOT`: the client owns the conversation, and
+//! the server has only what the client posted.
 //!
-//! Clients run the front-end tools of every call that a run leaves without a result, also of a run that failed or was
-//! stopped, and CopilotKit then asks again. So a call whose arguments never arrived whole gets a result that says it
-//! was interrupted (`cut`), and so does every call that a stop left without one (`interrupted`). The reader takes these
-//! for no result.
+//! After every run, even one that failed or was stopped, clients execute the front-end tool of each call without a
+//! result.
+//! CopilotKit then sends another request. The encoder therefore writes a result for each call with incomplete arguments
+//! (`cut`), and after a stop for every other call without one (`interrupted`). The reader does not treat these messages
+//! as results.
 //!
 //! # What clients post back
 //!
@@ -82,21 +84,24 @@
 //! messages, and post all four back. They do the same with `metadata`, which they merge by key from the events of a
 //! message or a call. The encoder writes each text as a separate message, so every text, piece of reasoning, call and
 //! output has a place for its state. The encoder writes the state as `REASONING_ENCRYPTED_VALUE`, whose value is the
-//! JSON of the metadata map. The reader returns it to the part that it came from, and ignores any other value.
+//! JSON of the metadata map. The reader attaches the state to the part that it belongs to, and ignores any other value.
 //!
-//! CopilotKit is different in two ways. It drops every tool message but the first of a call, and it answers a call that
-//! an interrupt of reason `tool_call` asks for with the user's decision, so that the real result would be lost. To clients
-//! before 1.0, which it contains, the reason is therefore `confirmation`.
+//! CopilotKit differs in two ways. It keeps only the first tool message of a call. If an interrupt with reason
+//! `tool_call` requests approval of a call, it also writes the user's decision as that first message, so that the real
+//! result is lost. Clients before 1.0, which CopilotKit contains, therefore get the reason `confirmation`.
 //!
-//! An interrupted run is resumed by `resume` entries for all open interrupts. A call that an interrupt asks for carries
-//! the interrupt's id in its `encryptedValue`, so the reader knows what is open without a memory of its own. What a user
-//! says while an interrupt is open comes with the answer to it, since clients send nothing before. The run then settles
-//! the calls, and the model reads what was said as if it had been said before them.
+//! A client resumes an interrupted run with `resume` entries for all open interrupts. The `encryptedValue` of a call
+//! contains the id of the call's interrupt, so the reader finds the open interrupts in the request itself. Clients send
+//! no request while an interrupt is unanswered, so a new user message arrives together with the answer. The run then
+//! settles the calls, and the model reads the user message before them.
 //!
-//! Clients of both generations hold an interrupt open until a run finishes, and refuse to run without an answer to it. Two
-//! things follow. Clients before 1.0 take no run at all once an interrupt's `expiresAt` has passed, so they are not told
-//! of it; what they answer too late is asked again. And after a resumed run that failed (`RUN_ERROR`) a page has to set
-//! `agent.pendingInterrupts` to an empty array by itself, best in `onRunInitialized`, or it is stuck.
+//! Clients of both versions keep an interrupt open until a run finishes, and start no run without an answer to it. This
+//! has two consequences:
+//!
+//! - Clients before 1.0 start no run at all after an interrupt's `expiresAt`. The encoder therefore omits `expiresAt`
+//!   for them, and the server asks for approval again if the answer is late.
+//! - After a resumed run that failed (`RUN_ERROR`), a page must set `agent.pendingInterrupts` to an empty array, best
+//!   in `onRunInitialized`. Otherwise the agent starts no further run.
 
 mod client_state;
 mod ids;

@@ -1,10 +1,11 @@
-/// The generation of a client, by what it says of itself.
+/// The version of a client's protocol, as stated in its request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 #[non_exhaustive]
 pub enum Version {
-    /// Up to 0.0.59, which says nothing; CopilotKit up to 1.75 is one. What it does not know ends its run with an error.
+    /// Up to 0.0.59, including CopilotKit up to 1.75. These clients state no version and end the run with an error at
+    /// unknown events.
     #[default]
     V0,
-    /// 1.0 and later, which say so.
+    /// 1.0 and later.
     V1,
 }

@@ -1,4 +1,4 @@
-//! The events of a run, each as chunks of the UI message stream.
+//! Conversion of run events into chunks of the UI message stream.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::message::{ProviderMetadata, approval_question, output_seal};
 use crate::{RunEvent, Text};
 
 impl Encoder {
-    /// Writes the chunks of an event. Forms are requested by the call itself, and state and activities have no place in
+    /// Writes the chunks of an event. A form is represented by its call. State and activities have no equivalent in
     /// this format.
     pub(super) fn chunks(&mut self, event: &RunEvent, out: &mut BytesMut) {
         match event {
@@ -30,7 +30,7 @@ impl Encoder {
                 let kind = if self.literal_step_start { "step-start" } else { "start-step" };
                 self.chunk(out, kind, |chunk| chunk);
             }
-            // Reason and tokens of a single step have no field in this format.
+            // This format has no field for the finish reason and the usage of one step.
             RunEvent::StepFinish { .. } => self.chunk(out, "finish-step", |chunk| chunk),
             RunEvent::TextStart { id } => self.chunk(out, "text-start", |chunk| block(chunk, 't', *id)),
             RunEvent::TextEnd { id, metadata } => {
@@ -61,7 +61,7 @@ impl Encoder {
                 });
             }
             RunEvent::Error { code, message } => {
-                // The error chunk has room for a sentence only, and the client stops reading behind it.
+                // The error chunk contains only a message, and the client stops reading after it.
                 self.metadata(&json!({"error": {"code": code}}), out);
                 self.chunk(out, "error", |chunk| chunk.field("errorText", message));
             }
@@ -76,7 +76,7 @@ impl Encoder {
     fn tool_chunks(&mut self, event: &RunEvent, out: &mut BytesMut) {
         match event {
             RunEvent::ToolInputStart { call_id, name, title } => {
-                // Version 5 has no such field, and some of its releases end the stream at one.
+                // Version 5 has no such field, and some of its releases end the stream at it.
                 let title = title.as_ref().filter(|_| self.version >= ClientVersion::V7);
                 self.call_chunk(out, "tool-input-start", call_id, |chunk| {
                     chunk.field("toolName", name).some("title", title)
@@ -139,8 +139,8 @@ impl Encoder {
         self.chunk(out, "message-metadata", |chunk| chunk.field("messageMetadata", metadata));
     }
 
-    /// Writes a request for approval. Its chunk has room for the question in version 7 only, so the question also goes
-    /// ahead as metadata.
+    /// Writes a request for approval. Only version 7 has a field for the question, so the question is also sent before
+    /// it as metadata.
     fn approval_request(&mut self, request: &ApprovalRequest, out: &mut BytesMut) {
         if let Some(question) = &request.message {
             self.metadata(&approval_question(&request.call_id, question), out);
@@ -152,7 +152,7 @@ impl Encoder {
         });
     }
 
-    /// Writes a call that was refused without asking as an approval that was denied automatically.
+    /// Writes a call that was refused without a question as an approval that was denied automatically.
     fn automatic_denial(&mut self, call_id: &Text, reason: &Text, out: &mut BytesMut) {
         let id = ApprovalRequest::id_of(call_id);
         self.chunk(out, "tool-approval-request", |chunk| {
@@ -183,16 +183,15 @@ fn block(chunk: ObjectWriter<'_>, prefix: char, id: BlockId) -> ObjectWriter<'_>
     chunk.field("id", &format_args!("{prefix}{}", id.0))
 }
 
-/// Adds provider state. The client takes it only in two levels; what is not under a provider's name is left out.
+/// Adds provider state. The client accepts only a map of two levels, so other entries are omitted.
 fn state<'a>(chunk: ObjectWriter<'a>, metadata: Option<&ProviderMetadata>) -> ObjectWriter<'a> {
     chunk.some("providerMetadata", metadata.map(provider_state).as_ref())
 }
 
-/// The words that versions 5, 6 and 7 all know; any other makes the client throw.
+/// Maps a finish reason to a value that versions 5, 6 and 7 know. The client throws at any other.
 fn finish_reason(reason: &FinishReason) -> &str {
     match reason {
-        // The AI SDK's own providers report a model's refusal under this word, so a UI that tells a refused answer
-        // from a complete one looks for it.
+        // The AI SDK's providers report a refusal with this value, so a UI can distinguish it from a complete answer.
         FinishReason::Refusal => "content-filter",
         FinishReason::Pause | FinishReason::Other(_) => "other",
         reason => reason.as_str(),

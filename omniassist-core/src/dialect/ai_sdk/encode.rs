@@ -6,8 +6,8 @@ use crate::dialect::DialectEncoder;
 use crate::dialect::json_write::{self, ObjectWriter};
 use crate::event::BlockId;
 
-/// Response headers of [`Framing::Sse`]: those of the AI SDK's own server (but `connection`, which belongs to the HTTP
-/// server), and what keeps proxies from changing or holding back the stream.
+/// Response headers of [`Framing::Sse`]: those of the AI SDK's own server, except `connection`, which the HTTP server
+/// sets, and those that keep proxies from changing or buffering the stream.
 pub const HEADERS: &[(&str, &str)] = &[
     ("content-type", "text/event-stream"),
     ("cache-control", "no-cache, no-transform"),
@@ -27,13 +27,12 @@ pub const NDJSON_HEADERS: &[(&str, &str)] = &[
 pub enum Framing {
     /// Server-sent events, numbered by `id:` from 0 and ended by `data: [DONE]`.
     Sse,
-    /// One chunk a line, and nothing else. Only for clients that ask for it: `useChat` reads such a body as an empty
-    /// answer.
+    /// One chunk per line. Use it only for clients that request it: `useChat` reads such a body as an empty answer.
     Ndjson,
 }
 
 impl Framing {
-    /// The response headers, as name and value.
+    /// Returns the response headers as name and value.
     #[must_use]
     pub fn headers(self) -> &'static [(&'static str, &'static str)] {
         match self {
@@ -45,13 +44,13 @@ impl Framing {
 
 /// Writes a run's events as chunks of the UI message stream.
 ///
-/// Every event becomes one chunk, but for [`RunEvent::Error`] and [`RunEvent::ToolApprovalRequest`], whose code and whose
-/// question go ahead in a `message-metadata` chunk. What has no chunk of its own goes into the message's metadata:
-/// `usage` with the end of the run, `error.code`, and `omniassist.approvals[<call id>].message`.
+/// Every event becomes one chunk. [`RunEvent::Error`] and [`RunEvent::ToolApprovalRequest`] are preceded by a
+/// `message-metadata` chunk with the error code or the question. Data without a chunk type goes into the message's
+/// metadata: `usage` at the end of the run, `error.code`, and `omniassist.approvals[<call id>].message`.
 ///
-/// Only fields that all of versions 5 to 7 list are written, optional ones only where they say something, and never
-/// as null: clients of these versions end the stream with an error at anything else. So they do at a key `__proto__`
-/// (or `prototype` under `constructor`) anywhere in a chunk; these are left out.
+/// Only fields that versions 5 to 7 all define are written. Optional fields are omitted rather than null. Clients of
+/// these versions end the stream with an error at anything else. They also do so at a key `__proto__` (or `prototype`
+/// under `constructor`) anywhere in a chunk, so these keys are removed.
 #[derive(Debug, Clone)]
 pub struct Encoder {
     framing: Framing,
@@ -61,21 +60,21 @@ pub struct Encoder {
 }
 
 impl Encoder {
-    /// An encoder at the start of a response.
+    /// Returns an encoder at the start of a response.
     #[must_use]
     pub fn new(framing: Framing) -> Self {
         Self { framing, version: ClientVersion::default(), next_id: 0, literal_step_start: false }
     }
 
-    /// For a client of this version. Default: [`ClientVersion::V6`].
+    /// Sets the version of the client. Default: [`ClientVersion::V6`].
     #[must_use]
     pub fn version(mut self, version: ClientVersion) -> Self {
         self.version = version;
         self
     }
 
-    /// Sets whether a step begins with a chunk `step-start` instead of `start-step`. Default `false`: the AI SDK's clients end
-    /// the stream with an error at it. See
+    /// Sets whether a step begins with a chunk `step-start` instead of `start-step`. Default: `false`, because the AI
+    /// SDK's clients end the stream with an error at `step-start`. See
     /// [`BridgeOptions::literal_step_start`](crate::bridge::BridgeOptions::literal_step_start).
     #[must_use]
     pub fn literal_step_start(mut self, literal: bool) -> Self {
@@ -89,7 +88,7 @@ impl Encoder {
         self.framing
     }
 
-    /// Writes a chunk; `fields` adds what follows its type.
+    /// Writes a chunk. `fields` adds the fields after its type.
     pub(super) fn chunk(
         &mut self,
         out: &mut BytesMut,
@@ -103,7 +102,7 @@ impl Encoder {
         self.end(out);
     }
 
-    /// Writes a delta in as few pieces as possible: nearly all that a run sends are deltas. `head` is the chunk up to the
+    /// Writes a delta with few operations, because most events of a run are deltas. `head` is the chunk up to the
     /// number of the block.
     pub(super) fn delta(&mut self, head: &'static str, id: BlockId, delta: &str, out: &mut BytesMut) {
         self.begin(out);
@@ -118,7 +117,7 @@ impl Encoder {
     }
 
     fn begin(&mut self, out: &mut BytesMut) {
-        // Room for the frame and the fixed parts of a chunk, so that the buffer grows once.
+        // Reserves space for the frame and the fixed parts of a chunk, so that the buffer grows once.
         out.reserve(128);
         if self.framing == Framing::Sse {
             out.put_slice(b"id: ");

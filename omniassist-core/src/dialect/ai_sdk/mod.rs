@@ -1,9 +1,9 @@
 //! The AI SDK's UI message stream (`useChat`), versions 5, 6 and 7.
 //!
-//! [`read_request`] reads what `DefaultChatTransport` posts, and what plainer clients post, [`read_prompt`] what
-//! `useCompletion` posts; [`Encoder`] writes the answer as server-sent events, or as one JSON object a line for clients
-//! without an SSE reader. A request does not tell the version of its client, so the encoder writes what all three
-//! versions accept. For backends whose agents another runtime runs, see [`bridge`](crate::bridge).
+//! [`read_request`] parses what `DefaultChatTransport` and simpler clients post. [`read_prompt`] parses what
+//! `useCompletion` posts. [`Encoder`] writes the answer as server-sent events, or as one JSON object per line for
+//! clients without an SSE parser. A request does not state the version of its client, so the encoder writes what all
+//! three versions accept. For backends whose agents run in another runtime, see [`bridge`](crate::bridge).
 //!
 //! ```
 //! use bytes::{Bytes, BytesMut};

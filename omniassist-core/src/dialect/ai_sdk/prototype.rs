@@ -1,8 +1,8 @@
-//! Keys that the client refuses to read.
+//! Removal of keys that the client rejects.
 //!
-//! The AI SDK parses every chunk with a guard against prototype pollution: an object with a key `__proto__`, or with
-//! `prototype` under `constructor`, ends the whole stream with an error. Tool arguments come from a model and outputs
-//! from anywhere, so one such key would let either break the user's chat.
+//! The AI SDK checks every chunk for prototype pollution: an object with a key `__proto__`, or with `prototype` under
+//! `constructor`, ends the stream with an error. Tool arguments come from a model and outputs from any source, so
+//! without the removal one such key would break the user's chat.
 
 use std::sync::LazyLock;
 
@@ -13,11 +13,11 @@ use serde_json::Value;
 use crate::canonical::remove_refused;
 use crate::dialect::json_write;
 
-/// The spellings of a refused key: itself, or escapes of the letters and the underscore in it.
+/// The spellings of a rejected key: the plain one, or with escapes of its letters and underscores.
 static SIGNS: LazyLock<[Finder<'static>; 5]> =
     LazyLock::new(|| ["__proto__", "constructor", r"\u005", r"\u006", r"\u007"].map(Finder::new));
 
-/// Takes refused keys out of the chunk that stands in `out` from `start` on. Anything else stays as it is written.
+/// Removes rejected keys from the chunk that begins at `start` in `out`. Everything else is unchanged.
 pub(super) fn remove_refused_keys(out: &mut BytesMut, start: usize) {
     let Some(chunk) = out.get(start..) else { return };
     if SIGNS.iter().all(|sign| sign.find(chunk).is_none()) {

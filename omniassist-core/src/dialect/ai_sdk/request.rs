@@ -13,7 +13,7 @@ use crate::run::{ClientAbilities, Trigger};
 use crate::{ContextMessage, Error, JsonText, Limits, Result, RunRequest, Text};
 
 raw_record! {
-    /// The fields of a request, but for `messages`.
+    /// The fields of a request except `messages`.
     RequestFields {
         id: "id",
         chat_id: "chatId",
@@ -33,7 +33,7 @@ raw_record! {
     }
 }
 
-/// A record whose unknown fields are kept: the format does not define them.
+/// A record that keeps unknown fields, because the format does not define them.
 struct Extended<'a, F> {
     fields: F,
     extra: Vec<(String, Raw<'a>)>,
@@ -59,7 +59,7 @@ impl<'a, F: Record<'a>> Record<'a> for Extended<'a, F> {
             return Ok(true);
         }
         let raw = value.raw()?;
-        // One field beyond the limit is kept as the sign that the limit was passed.
+        // One field beyond the limit is kept to mark that the limit was exceeded.
         if self.extra.len() <= self.max_extra {
             self.extra.push((key.to_owned(), raw));
         }
@@ -69,11 +69,11 @@ impl<'a, F: Record<'a>> Record<'a> for Extended<'a, F> {
 
 /// Reads the body of a request: `{id, messages, trigger, messageId}` as `DefaultChatTransport` posts it, with
 ///
-/// - `messages` in any of the forms of [`message::read`](crate::message::read), at least one,
+/// - `messages`, at least one, in any of the forms of [`message::read`](crate::message::read),
 /// - `chatId` as another name of `id`,
 /// - `context`, an array of [`ContextMessage`]s,
 /// - `tools`, front-end tools that the client declares: an array of `{name, description, inputSchema}` (or
-///   `parameters`, or OpenAI's `{type: "function", function: {…}}`), or an object of these by name.
+///   `parameters`, or OpenAI's `{type: "function", function: {…}}`), or an object that maps names to such tools.
 ///
 /// If `messageId` names an earlier assistant message, the run continues that message and ignores the messages after it.
 /// Clients of version 6 and 7 post such a request for an approval that is answered after another question. The
@@ -83,8 +83,8 @@ impl<'a, F: Record<'a>> Record<'a> for Extended<'a, F> {
 ///
 /// # Errors
 ///
-/// Returns an error for what [no reader accepts](crate::dialect#errors-of-readers), and if no provider accepts the name or
-/// the schema of a declared tool.
+/// Returns an error for input that [no reader accepts](crate::dialect#errors-of-readers), and if no provider accepts
+/// the name or the schema of a declared tool.
 pub fn read_request(body: Bytes, limits: &Limits) -> Result<RunRequest> {
     let text = Text::from_utf8(body).map_err(Error::invalid_json)?;
     let budget = TreeBudget::new(limits);
@@ -141,7 +141,7 @@ raw_record! {
 ///
 /// # Errors
 ///
-/// Returns an error for what [no reader accepts](crate::dialect#errors-of-readers), and for an empty prompt.
+/// Returns an error for input that [no reader accepts](crate::dialect#errors-of-readers), and for an empty prompt.
 pub fn read_prompt(body: Bytes, limits: &Limits) -> Result<RunRequest> {
     let text = Text::from_utf8(body).map_err(Error::invalid_json)?;
     let budget = TreeBudget::new(limits);
@@ -159,7 +159,7 @@ pub fn read_prompt(body: Bytes, limits: &Limits) -> Result<RunRequest> {
     Ok(request)
 }
 
-/// Leaves out what follows the assistant's message with this id.
+/// Removes the messages after the assistant's message with this id.
 fn end_with_answer(messages: &mut Vec<Message>, id: &Text) {
     let is_it = |message: &Message| message.role == Role::Assistant && message.id == *id;
     if let Some(at) = messages.iter().rposition(is_it) {

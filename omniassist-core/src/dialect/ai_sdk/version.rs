@@ -1,19 +1,19 @@
-/// The major version of the client's `ai` package, which requests do not tell.
+/// The major version of the client's `ai` package, which requests do not state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 #[non_exhaustive]
 pub enum ClientVersion {
-    /// Version 5, which knows no approvals: calls that need one are refused.
+    /// Version 5, which has no approvals: calls that need one are refused.
     V5,
-    /// Version 6 or later, or not known. Everything but approvals is written so that version 5 takes it too.
+    /// Version 6 or later, or unknown. Everything except approvals is written so that version 5 accepts it too.
     #[default]
     V6,
-    /// Version 7: the question that goes with an approval, calls that were refused without asking anybody, and why a run
-    /// was stopped are written as what they are.
+    /// Version 7, which has fields for the question of an approval, for calls that were refused automatically, and for
+    /// the reason of a stop.
     V7,
 }
 
 impl ClientVersion {
-    /// The version with this number: that of the `ai-sdk` parameter of a request's query.
+    /// Returns the version with this number, the value of the `ai-sdk` parameter of a request's query.
     #[must_use]
     pub fn from_number(number: &str) -> Option<Self> {
         match number {

@@ -1,11 +1,11 @@
-//! The objects of an answer, streamed or whole.
+//! The JSON objects of an answer, streamed or complete.
 
 use serde::Serialize;
 
 use crate::event::FinishReason;
 use crate::{JsonText, RunEvent, Text};
 
-/// One choice: its `delta` in a stream, its `message` in a whole answer.
+/// The single choice: its `delta` in a stream, its `message` in a complete answer.
 #[derive(Serialize)]
 pub(super) struct Choice<'a> {
     index: u32,
@@ -28,8 +28,8 @@ impl<'a> Choice<'a> {
     }
 }
 
-/// A message of the assistant, or a piece of one. In a field of two options, the outer one is `None` where the field is
-/// left out, and the inner one where it is null.
+/// A message of the assistant, or a delta of one. In an `Option<Option<_>>`, the outer `None` omits the field and the
+/// inner `None` writes null.
 #[derive(Default, Serialize)]
 pub(super) struct Said<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -45,13 +45,13 @@ pub(super) struct Said<'a> {
 }
 
 impl Said<'_> {
-    /// Returns what the first piece of an answer has, and a whole one.
+    /// Returns the common content of the first delta and of a complete message.
     pub(super) fn assistant() -> Self {
         Self { role: Some("assistant"), ..Self::default() }
     }
 }
 
-/// A call of a caller's tool, or a piece of its arguments.
+/// A call of a caller's tool, or a delta of its arguments.
 #[derive(Serialize)]
 pub(super) struct CallObject<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -86,7 +86,7 @@ impl<'a> CallObject<'a> {
     }
 }
 
-/// A call of a server tool, as far as one event tells of it.
+/// A call of a server tool, with the fields that one event reports.
 #[derive(Debug, Clone, Default, Serialize)]
 pub(super) struct ServerTool {
     pub(super) id: Text,
@@ -103,7 +103,7 @@ pub(super) struct ServerTool {
 }
 
 impl ServerTool {
-    /// Returns the part of a call that an event is about; `None` for an event that is about none.
+    /// Returns the part of a call that an event reports, or `None` if it reports none.
     pub(super) fn of(event: &RunEvent) -> Option<Self> {
         let call = |id: &Text| Self { id: id.clone(), ..Self::default() };
         Some(match event {
@@ -125,7 +125,7 @@ impl ServerTool {
     }
 }
 
-/// The words that this API has. Calls that the server made are none of the caller's.
+/// Maps a finish reason to a value of this API. `calls` is `true` if the answer contains calls of the caller's tools.
 pub(super) fn finish_reason(reason: &FinishReason, calls: bool) -> &'static str {
     match reason {
         FinishReason::Length => "length",

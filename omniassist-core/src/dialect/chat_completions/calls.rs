@@ -2,12 +2,12 @@ use crate::{JsonText, Text};
 
 /// The caller's tool calls of one streamed answer.
 ///
-/// A call cannot be taken back once it was streamed, and whether it is one to run is known only when the model's turn
-/// is over: arguments that do not fit, and a turn that was cut, veto it. So what might close the arguments is held
-/// back until then, and arguments that were never approved do not parse.
+/// A call cannot be withdrawn once it was streamed. It is known to be valid only at the end of the model's turn:
+/// invalid arguments or an incomplete turn cancel it. The last closing brace of the arguments and the white space after
+/// it are held back until then, so that the arguments of a cancelled call do not parse.
 ///
-/// Clients take a call for complete when the next one begins. So one call is streamed at a time; those that the model
-/// makes beside it come whole, once they are known to be ones to run.
+/// Clients consider a call complete when the next one begins. Only one call is streamed at a time. Parallel calls are
+/// written in one piece, after they are known to be valid.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Calls {
     begun: usize,
@@ -15,19 +15,19 @@ pub(super) struct Calls {
     any_approved: bool,
 }
 
-/// The call that is being streamed.
+/// The call whose arguments are being streamed.
 #[derive(Debug, Clone)]
 struct Open {
     index: usize,
     id: Text,
-    /// From the last closing brace on.
+    /// The arguments from the last closing brace on.
     held: String,
-    /// `true` once anything but white space was passed on.
+    /// `true` after anything except white space was passed on.
     said: bool,
 }
 
 impl Calls {
-    /// Begins to stream a call, and gives its index; `None` while another one is streamed.
+    /// Begins to stream a call and returns its index. Returns `None` while another call is streamed.
     pub(super) fn begin(&mut self, id: &Text) -> Option<usize> {
         if self.open.is_some() {
             return None;
@@ -38,14 +38,14 @@ impl Calls {
         Some(index)
     }
 
-    /// Begins a call that is one to run, in place of one that is still streamed: calls are settled in the model's order,
-    /// so that one will not be.
+    /// Begins a valid call in place of the one being streamed. Calls are settled in the model's order, so the replaced
+    /// call is not valid.
     pub(super) fn begin_whole(&mut self, id: &Text) -> Option<usize> {
         self.open = None;
         self.begin(id)
     }
 
-    /// Takes a piece of a call's arguments. `pass_on` gets the call's index and what may be passed on.
+    /// Processes a delta of a call's arguments. `pass_on` receives the call's index and the text that can be sent.
     pub(super) fn piece(&mut self, id: &str, piece: &str, mut pass_on: impl FnMut(usize, &str)) {
         let Some(call) = self.open.as_mut().filter(|call| call.id == *id) else { return };
         let (clear, brace) = match piece.rfind('}') {
@@ -65,8 +65,8 @@ impl Calls {
         call.held.push_str(brace);
     }
 
-    /// The call is one to run. `pass_on` gets its index and what is left of its arguments. `false` for a call that is
-    /// not being streamed.
+    /// Marks the call as valid. `pass_on` receives its index and the rest of its arguments. Returns `false` if the call
+    /// is not being streamed.
     pub(super) fn approve(
         &mut self,
         id: &str,
@@ -83,12 +83,12 @@ impl Calls {
         true
     }
 
-    /// The call is none to run: what was streamed of it stays as it is.
+    /// Cancels the call. The arguments streamed so far remain incomplete.
     pub(super) fn give_up(&mut self, id: &str) {
         self.open.take_if(|call| call.id == *id);
     }
 
-    /// Returns `true` once a call was handed over.
+    /// Returns `true` after a call was completed.
     pub(super) fn any_approved(&self) -> bool {
         self.any_approved
     }

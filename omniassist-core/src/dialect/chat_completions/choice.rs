@@ -8,7 +8,7 @@ use crate::run::ToolUse;
 use crate::{Error, Limits, Result, Text, ToolChoice, ToolSpec};
 
 raw_record! {
-    /// The fields of the objects that `tool_choice` may be, and of the tools that it lists.
+    /// The fields of the objects that `tool_choice` accepts, and of the tools that it lists.
     ChoiceFields {
         kind: "type",
         function: "function",
@@ -17,7 +17,7 @@ raw_record! {
 }
 
 raw_record! {
-    /// The fields of a function that is chosen.
+    /// The fields of a chosen function.
     NameFields {
         name: "name",
     }
@@ -37,9 +37,9 @@ const CHOICES: &str =
 /// The tools that the caller runs.
 #[derive(Default)]
 pub(super) struct CallerTools {
-    /// Those that the model is offered.
+    /// The tools offered to the model.
     pub(super) offered: Vec<Arc<ToolSpec>>,
-    /// Names of those that it is not.
+    /// Names of the tools not offered to the model.
     pub(super) not_offered: Vec<Text>,
     pub(super) tool_use: ToolUse,
 }
@@ -77,7 +77,8 @@ impl CallerTools {
         self.not_offered = gone.into_iter().map(|tool: Arc<ToolSpec>| tool.name.clone()).collect();
     }
 
-    /// Only a call of the caller's tools can be required of the answer: what the server's tools do is not in it.
+    /// Requires a call of a caller's tool. The server's tools are not offered then, because their calls are not part of
+    /// the answer.
     fn require(&mut self, choice: ToolChoice) -> Result<()> {
         if self.offered.is_empty() {
             return Err(Error::invalid_field("tool_choice", "`tools` to choose from", "none"));

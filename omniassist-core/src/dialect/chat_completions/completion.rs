@@ -12,8 +12,8 @@ use crate::{JsonText, RunEvent, Text, Usage};
 
 /// Collects a run into one `chat.completion`.
 ///
-/// Its content is that of the [`Encoder`](super::Encoder), except that only calls that are to be
-/// run are in it, and that the text of a refusal is the message's `refusal`, with the content null.
+/// The content is that of the [`Encoder`](super::Encoder), with two differences. It contains only valid calls. The text
+/// of a refusal is the message's `refusal`, with the content null.
 #[derive(Debug, Clone, Default)]
 pub struct Completion {
     caller_tools: HashSet<Text>,
@@ -28,7 +28,7 @@ pub struct Completion {
 
 #[derive(Debug, Clone, Default)]
 enum End {
-    /// The terminal event has not come.
+    /// The run has not ended.
     #[default]
     Open,
     Finish(FinishReason, Usage),
@@ -36,27 +36,27 @@ enum End {
 }
 
 impl Completion {
-    /// Begins an answer. `caller_tools` names the tools that the caller runs.
+    /// Returns an empty answer. `caller_tools` names the tools that the caller runs.
     pub fn new(caller_tools: impl IntoIterator<Item = Text>) -> Self {
         Self { caller_tools: caller_tools.into_iter().collect(), ..Self::default() }
     }
 
-    /// Sets whether the message has the model's reasoning, as `reasoning_content`. Default: no.
+    /// Sets whether the message contains the model's reasoning, as `reasoning_content`. Default: `false`.
     #[must_use]
     pub fn reasoning(mut self, reasoning: bool) -> Self {
         self.reasoning = reasoning.then(String::new);
         self
     }
 
-    /// Sets whether calls of server tools are reported, in a field `omniassist` of
-    /// `{"tools": [{"id", "name", "input", "output" or "error"}]}`. Default: no.
+    /// Sets whether calls of server tools are reported, in a field `omniassist` of `{"tools": [{"id", "name", "input",
+    /// "output" or "error"}]}`. Default: `false`.
     #[must_use]
     pub fn server_tools(mut self, server_tools: bool) -> Self {
         self.server_tools = server_tools.then(Vec::new);
         self
     }
 
-    /// Takes the next event.
+    /// Applies the next event.
     pub fn apply(&mut self, event: &RunEvent) {
         match event {
             RunEvent::StepStart => self.flow.step(),
@@ -101,7 +101,7 @@ impl Completion {
         }
     }
 
-    /// Returns the reason why there is no answer: the run failed, was stopped, or has not ended.
+    /// Returns the error if there is no answer: the run failed, was stopped, or has not ended.
     #[must_use]
     pub fn failure(&self) -> Option<ErrorObject> {
         match &self.end {
@@ -111,13 +111,13 @@ impl Completion {
         }
     }
 
-    /// Returns `true` if a server tool has run: then sending the same request again may run it again.
+    /// Returns `true` if a server tool has run. Sending the same request again may then run it again.
     #[must_use]
     pub fn has_run_tools(&self) -> bool {
         self.has_run_tools
     }
 
-    /// Appends the answer as a JSON document; nothing where there is a [`failure`](Self::failure).
+    /// Appends the answer as a JSON document. Appends nothing if there is a [`failure`](Self::failure).
     pub fn write(&self, head: &AnswerHead, out: &mut BytesMut) {
         let End::Finish(reason, used) = &self.end else { return };
         let refused = *reason == FinishReason::Refusal;
@@ -125,14 +125,14 @@ impl Completion {
         let calls = self.calls.iter().map(|(id, name, input)| CallObject::new(id, name, input.as_str()));
         let calls: Vec<_> = calls.collect();
         let said = Said {
-            // Beside calls, no text is null and not empty.
+            // If there are calls, empty content is null instead of an empty string.
             content: Some(content.filter(|text| !refused && (calls.is_empty() || !text.is_empty()))),
             refusal: Some(content.filter(|_| refused)),
             reasoning_content: self.reasoning.as_deref().filter(|reasoning| !reasoning.is_empty()),
             tool_calls: &calls,
             ..Said::assistant()
         };
-        // A refusal is an answer that this API ends like any other.
+        // In this API, a refusal ends with the normal finish reason.
         let word = if refused { "stop" } else { finish_reason(reason, !calls.is_empty()) };
         let tools = self.server_tools.as_ref().filter(|tools| !tools.is_empty());
         head.open("chat.completion", out);

@@ -7,7 +7,7 @@ use crate::message::{FilePart, Part, stored_file_id};
 use crate::{Error, Limits, Result, Text};
 
 raw_record! {
-    /// The fields of all kinds of parts.
+    /// The fields of all kinds of content parts.
     PartFields {
         kind: "type",
         text: "text",
@@ -32,7 +32,7 @@ raw_record! {
 
 const CONTENT: &str = "a string or an array of parts";
 
-/// The parts of a user's content.
+/// Reads the content of a user message.
 pub(super) fn of_user(body: Body<'_>, limits: &Limits, content: Option<Raw<'_>>) -> Result<Vec<Part>> {
     read(body, limits, content, |fields, kind| match kind {
         "text" => Ok(Part::text(body.text(fields.text, "text")?)),
@@ -43,7 +43,7 @@ pub(super) fn of_user(body: Body<'_>, limits: &Limits, content: Option<Raw<'_>>)
     })
 }
 
-/// The parts of a content that may only be text. `refusals`: or a refusal, which is text to whoever reads it.
+/// Reads content that must be text. With `refusals`, it may also contain refusals, which are read as text.
 pub(super) fn of_text(
     body: Body<'_>,
     limits: &Limits,
@@ -129,14 +129,14 @@ fn audio(body: Body<'_>, audio: &FileFields<'_>) -> Result<Part> {
     Ok(part(Text::from_static(media_type), url, None))
 }
 
-/// The media type of a `data:` URL, without parameters.
+/// Returns the media type of a `data:` URL, without parameters.
 fn data_type(url: &Text) -> Option<Text> {
     let (head, _) = url.strip_prefix("data:")?.split_once(',')?;
     let media_type = head.split(';').next().unwrap_or_default();
     media_type.contains('/').then(|| url.slice_ref(media_type))
 }
 
-/// The API does not say of what type the image at a URL is; some providers want to know.
+/// Derives a media type from the ending of the URL: the API does not state one, and some providers require it.
 fn by_ending(url: &str) -> &'static str {
     let path = url.split(['?', '#']).next().unwrap_or_default().to_ascii_lowercase();
     match path.rsplit_once('.').map(|(_, ending)| ending) {

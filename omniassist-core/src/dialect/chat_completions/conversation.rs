@@ -42,11 +42,11 @@ const ROLES: &str = "\"system\", \"developer\", \"user\", \"assistant\" or \"too
 /// The posted conversation as messages.
 pub(super) struct PostedConversation {
     pub(super) messages: Vec<Message>,
-    /// Names of the tools whose calls are in it.
+    /// Names of the tools that the conversation's calls use.
     pub(super) tools: BTreeSet<Text>,
 }
 
-/// The error for a conversation that is none.
+/// Returns the error for a missing or empty conversation.
 pub(super) fn none(found: &'static str) -> Error {
     Error::invalid_field("messages", "an array with at least one message", found)
 }
@@ -81,12 +81,12 @@ struct Conversation<'a> {
     body: Body<'a>,
     limits: &'a Limits,
     messages: Vec<Message>,
-    /// The latest call with each id, as it was posted.
+    /// The latest call with each posted id.
     calls: BTreeMap<Text, PostedCall>,
-    /// The ids that calls have, each with the number that the next copy of it is named after.
+    /// The ids in use, each with the number for the next copy of it.
     taken: HashMap<Text, u32>,
     tools: BTreeSet<Text>,
-    /// The index of the last message that is not the assistant's.
+    /// The index of the last message that is not from the assistant.
     last_index: usize,
 }
 
@@ -121,7 +121,7 @@ impl Conversation<'_> {
         self.messages.push(Message { id, role, parts, metadata: None });
     }
 
-    /// Adds one answer of the model as a step of the assistant's message.
+    /// Adds one turn of the model as a step of the assistant's message.
     fn assistant(&mut self, index: usize, fields: &MessageFields<'_>) -> Result<()> {
         if let Some(raw) = present(fields.function_call) {
             let expected = "nothing: use `tool_calls`";
@@ -152,7 +152,7 @@ impl Conversation<'_> {
         Ok(())
     }
 
-    /// The calls of an answer, each with the id it was posted under.
+    /// Reads the calls of a turn, each with the id it was posted under.
     fn calls_of(&mut self, raw: Option<Raw<'_>>) -> Result<Vec<(Text, ToolPart)>> {
         let limit = ("max_parts", self.limits.max_parts);
         let mut posted_ids = BTreeSet::new();
@@ -187,13 +187,13 @@ impl Conversation<'_> {
         Ok((posted, call))
     }
 
-    /// Some servers number the calls of each answer anew; a conversation needs one id per call.
+    /// Returns a unique id: some servers number the calls of each turn anew, and a conversation needs one id per call.
     fn unused_id(&mut self, posted: &Text) -> Text {
         let Some(next) = self.taken.get(posted).copied() else {
             self.taken.insert(posted.clone(), 2);
             return posted.clone();
         };
-        // Numbers before `next` are taken. So each call looks at one number, and at those that clients chose themselves.
+        // Numbers before `next` are taken. The search skips only ids that clients chose themselves.
         let mut numbers = (next..).map(|n| (n, Text::from(format!("{posted}-{n}"))));
         let free = numbers.find(|(_, id)| !self.taken.contains_key(id));
         let (number, id) = free.unwrap_or_default();
@@ -231,7 +231,7 @@ impl Conversation<'_> {
         if let Some(raw) = content
             && raw::kind(raw) == "a string"
         {
-            // Half a surrogate pair is none that a provider could be sent.
+            // Reject half a surrogate pair: no provider accepts it.
             self.body.text(content, "content")?;
             return Ok(self.body.json(raw));
         }
@@ -266,6 +266,6 @@ fn called(body: Body<'_>, function: &FunctionFields<'_>) -> Result<(Text, JsonTe
         let expected = "the name of a tool: 1 to 64 letters, digits, '_' or '-'";
         return Err(Error::invalid_field("name", expected, "another string"));
     }
-    // Text that does not parse stays text: the call was cut off, and the model is told so.
+    // Arguments that do not parse stay text: the call was incomplete, and the model receives them as they are.
     Ok((name, posted::arguments(&body.text(function.arguments, "arguments")?)))
 }

@@ -21,13 +21,13 @@ pub const HEADERS: &[(&str, &str)] = &[
 
 /// Streams a run as `chat.completion.chunk`s over server-sent events.
 ///
-/// - The text of all steps is one content; a blank line stands between the text of two steps.
-/// - A call of the caller's tools is streamed as it is written, but for the end of its arguments, which follows when
-///   the run hands the call over. One that is not handed over (its arguments do not fit, the answer was cut) keeps
-///   arguments that do not parse. Calls that the model makes beside it follow whole: clients take a call for complete
-///   when the next one begins.
+/// - The texts of all steps form one content, with a blank line between the texts of two steps.
+/// - A call of the caller's tools is streamed as the model writes it, except for the end of its arguments, which is
+///   sent when the run completes the call. The arguments of a call that is not completed (invalid arguments, incomplete
+///   answer) do not parse. Parallel calls follow in one piece, because clients consider a call complete when the next
+///   one begins.
 /// - A run that fails ends with `{"error": …}` and without `[DONE]`.
-/// - Sources, files, data, metadata and state have no place in this API and are left out.
+/// - Sources, files, data, metadata and state have no equivalent in this API and are omitted.
 #[derive(Debug, Clone)]
 pub struct Encoder {
     chunks: Chunks,
@@ -41,7 +41,7 @@ pub struct Encoder {
 }
 
 impl Encoder {
-    /// An encoder at the start of a response. `caller_tools` names the tools that the caller runs.
+    /// Returns an encoder at the start of a response. `caller_tools` names the tools that the caller runs.
     pub fn new(head: &AnswerHead, caller_tools: impl IntoIterator<Item = Text>) -> Self {
         let mut opened = BytesMut::from("data: ");
         head.open("chat.completion.chunk", &mut opened);
@@ -57,32 +57,32 @@ impl Encoder {
         }
     }
 
-    /// Sets whether a last chunk without choices carries the tokens used (`stream_options.include_usage`). Default: no. A
-    /// run whose tokens the provider did not report has no such chunk.
+    /// Sets whether a last chunk without choices contains the token usage (`stream_options.include_usage`). Default:
+    /// `false`. The chunk is omitted if the provider reported no usage.
     #[must_use]
     pub fn usage(mut self, usage: bool) -> Self {
         self.chunks.usage = usage;
         self
     }
 
-    /// Sets whether reasoning is streamed, as `reasoning_content`: a field of other servers' that OpenAI's own clients read
-    /// over. Default: no.
+    /// Sets whether reasoning is streamed as `reasoning_content`, a field of other servers that OpenAI's own clients
+    /// ignore. Default: `false`.
     #[must_use]
     pub fn reasoning(mut self, reasoning: bool) -> Self {
         self.reasoning = reasoning;
         self
     }
 
-    /// Sets whether calls of server tools are reported, in chunks with an empty delta and a field `omniassist` of
-    /// `{"tool": {"id", "name", "input"}}`, and later `{"tool": {"id", "output"}}` or `{"tool": {"id", "error"}}`.
-    /// Default: no.
+    /// Sets whether calls of server tools are reported, in chunks with an empty delta and a field `omniassist`. Its
+    /// value is `{"tool": {"id", "name", "input"}}` and later `{"tool": {"id", "output"}}` or `{"tool": {"id",
+    /// "error"}}`. Default: `false`.
     #[must_use]
     pub fn server_tools(mut self, server_tools: bool) -> Self {
         self.server_tools = server_tools;
         self
     }
 
-    /// Writes the first chunk, which names the role. Where a call comes first, the content is null.
+    /// Writes the first chunk, which contains the role. If a call comes first, the content is null.
     fn begin(&mut self, content: Option<&str>, out: &mut BytesMut) {
         if !std::mem::replace(&mut self.begun, true) {
             let said = Said { content: Some(content), refusal: Some(None), ..Said::assistant() };
@@ -135,7 +135,7 @@ struct OwnField {
     tool: ServerTool,
 }
 
-/// A writer of the chunks of one answer.
+/// Writes the chunks of one answer.
 #[derive(Debug, Clone)]
 struct Chunks {
     /// `data: {"id":…,"object":…,"created":…,"model":…`
@@ -146,7 +146,7 @@ struct Chunks {
 impl Chunks {
     /// Opens a chunk up to its choices.
     fn open<'a>(&self, out: &'a mut BytesMut) -> ObjectWriter<'a> {
-        // Room for the chunk and its fixed parts, so that the buffer grows once.
+        // Reserves space for the chunk and its fixed parts, so that the buffer grows once.
         out.reserve(self.head.len() + 160);
         ObjectWriter::after(out, &self.head).some("usage", self.usage.then_some(&()))
     }
@@ -160,7 +160,7 @@ impl Chunks {
         self.write(Said { tool_calls: &[call], ..Said::default() }, None, out);
     }
 
-    /// Writes a piece of text in as few steps as possible: nearly all that a run sends is text.
+    /// Writes a text delta with few operations, because most events of a run are text deltas.
     fn text(&self, field: &'static str, text: &str, out: &mut BytesMut) {
         let out = self.open(out).leave_open();
         out.put_slice(b",\"choices\":[{\"index\":0,\"delta\":{\"");

@@ -5,24 +5,24 @@ use bytes::{BufMut, BytesMut};
 use crate::dialect::json_write::ObjectWriter;
 use crate::event::RunErrorCode;
 
-/// An error in this API's shape, and the HTTP status that it has where nothing was sent yet.
+/// An error in this API's format, with the HTTP status for a response that has not started.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ErrorObject {
     /// HTTP status.
     pub status: u16,
-    /// The class that OpenAI's clients know (`type`).
+    /// The error type that OpenAI's clients know (`type`).
     pub kind: &'static str,
     /// The stable code.
     pub code: &'static str,
-    /// A sentence that is safe to show to anyone.
+    /// A message that is safe to show to anyone.
     pub message: Cow<'static, str>,
-    /// Sets whether sending the same request again may help. OpenAI's clients do so by themselves at some statuses.
+    /// `true` if sending the same request again may succeed. OpenAI's clients do so automatically for some statuses.
     pub is_retryable: bool,
 }
 
 impl ErrorObject {
-    /// The error of a run that failed.
+    /// Returns the error of a failed run.
     #[must_use]
     pub fn of(code: RunErrorCode) -> Self {
         let (status, kind, is_retryable) = match code {
@@ -42,7 +42,7 @@ impl ErrorObject {
             | RunErrorCode::Internal => (500, "server_error", false),
         };
         let code_here = match code {
-            // The words that clients look for.
+            // Clients check for these values.
             RunErrorCode::RateLimited => "rate_limit_exceeded",
             RunErrorCode::ContextOverflow => "context_length_exceeded",
             code => code.as_str(),
@@ -50,7 +50,7 @@ impl ErrorObject {
         Self { status, kind, code: code_here, message: code.safe_message().into(), is_retryable }
     }
 
-    /// The error of a run that failed with this message. Only that of a refusal is the host's own.
+    /// Returns the error of a failed run with its message. Only the message of a refusal comes from the host.
     pub(super) fn of_event(code: RunErrorCode, message: &str) -> Self {
         let error = Self::of(code);
         match code {
@@ -59,7 +59,7 @@ impl ErrorObject {
         }
     }
 
-    /// The error of a run that somebody stopped.
+    /// Returns the error of a stopped run.
     #[must_use]
     pub fn stopped() -> Self {
         let message = "The answer was stopped before it was complete.";
@@ -78,7 +78,7 @@ impl ErrorObject {
     }
 }
 
-/// Appends `{"error": {"message", "type", "param", "code"}}`. `param` is the path of what is wrong with a request.
+/// Appends `{"error": {"message", "type", "param", "code"}}`. `param` is the path of the invalid value in a request.
 pub fn error_body(message: &str, kind: &str, param: Option<&str>, code: Option<&str>, out: &mut BytesMut) {
     out.put_slice(b"{\"error\":");
     let fields = ObjectWriter::new(out).field("message", message).field("type", kind);

@@ -1,13 +1,13 @@
-//! OpenAI's Chat Completions API, as a server: the assistant as a model for any OpenAI client.
+//! Server side of OpenAI's Chat Completions API: the assistant appears as a model to any OpenAI client.
 //!
-//! [`read_request`] reads what such a client posts; [`Encoder`] streams the answer as `chat.completion.chunk`s,
+//! [`read_request`] parses a client's request. [`Encoder`] streams the answer as `chat.completion.chunk`s, and
 //! [`Completion`] collects it into one `chat.completion`. The caller's `tools` are front-end tools: their calls are
-//! handed over, and their results come back as `tool` messages. Tools that the server runs are no part of the answer.
+//! returned to the caller, and their results come back as `tool` messages. Calls of the server's tools are not part of
+//! the answer.
 //!
-//! The API has no field that carries what the server did between two requests: where a run called server tools and
-//! then one of the caller's, the next request tells of the caller's call only. Nor has it one for proofs of what the
-//! server wrote: outputs of the caller's tools count as posted, and an output that is posted for a server tool counts
-//! for nothing.
+//! The API has no field for what the server did between two requests. If a run calls server tools and then a tool of
+//! the caller, the next request contains only the caller's call. The API also has no field for proofs of what the
+//! server wrote. Posted outputs of the caller's tools are accepted; posted outputs of server tools are ignored.
 //!
 //! ```
 //! use bytes::{Bytes, BytesMut};

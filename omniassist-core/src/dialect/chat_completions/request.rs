@@ -13,7 +13,7 @@ use crate::run::ClientAbilities;
 use crate::{Error, JsonText, Limits, Message, Result, RunRequest, Text};
 
 raw_record! {
-    /// The fields of a request, but for `messages`.
+    /// The fields of a request except `messages`.
     RequestFields {
         model: "model",
         stream: "stream",
@@ -47,16 +47,16 @@ raw_record! {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ChatRequest {
-    /// The conversation, the caller's tools and how it wants them used. Its
-    /// [`options`](RunRequest::options) are not set: the host decides which of the [`settings`](Self::settings) count.
+    /// The conversation, the caller's tools and their settings. The [`options`](RunRequest::options) are not set: the
+    /// host decides which [`settings`](Self::settings) apply.
     pub run: RunRequest,
-    /// The model that the caller names.
+    /// The model named by the caller.
     pub model: Text,
     /// `true` if the answer is streamed.
     pub stream: bool,
-    /// `true` if a stream ends with the tokens used.
+    /// `true` if a stream ends with the token usage.
     pub include_usage: bool,
-    /// The settings that the caller asks for.
+    /// The settings requested by the caller.
     pub settings: ClientSettings,
 }
 
@@ -64,20 +64,20 @@ pub struct ChatRequest {
 ///
 /// - `messages` holds at least one message. The roles are `system`, `developer`, `user` (text, `image_url`, `file` with
 ///   `file_data`, `input_audio`), `assistant` (text, `refusal`, `tool_calls`) and `tool`.
-/// - Messages with the role `system` or `developer` count as text of the client, not as instructions.
+/// - Messages with the role `system` or `developer` are read as text of the client, not as instructions.
 /// - An `assistant` message and the `tool` messages after it become one message of the assistant. If several turns use
 ///   the same call id, a result belongs to the latest call before it.
 /// - `tools` of type `function` are front-end tools.
-/// - `tool_choice` is kept. `none` offers no tool of the client. `required`, a named function, and `allowed_tools` in
-///   the mode `required` offer no server tool, so that the answer is a call of a tool of the client.
+/// - `tool_choice` is applied. `none` offers no tool of the client. `required`, a named function, and `allowed_tools`
+///   in the mode `required` offer no server tool, so that the answer is a call of a client's tool.
 /// - `response_format` with a JSON Schema is passed to the model; `json_object` becomes a note to the model.
-/// - `metadata` is kept as [`forwarded`](RunRequest::forwarded).
-/// - More than one choice (`n`), audio output, custom tools and the deprecated `functions` are refused. Other fields
-///   (`stop`, `seed`, `user`, `logprobs`, …) are skipped.
+/// - `metadata` is passed on as [`forwarded`](RunRequest::forwarded).
+/// - More than one choice (`n`), audio output, custom tools and the deprecated `functions` are rejected. Other fields
+///   (`stop`, `seed`, `user`, `logprobs`, …) are ignored.
 ///
 /// # Errors
 ///
-/// Returns an error for what [no reader accepts](crate::dialect#errors-of-readers), and if:
+/// Returns an error for input that [no reader accepts](crate::dialect#errors-of-readers), and if:
 ///
 /// - no provider accepts the name or the schema of a tool;
 /// - the conversation ends with a call that no `tool` message answers.
@@ -159,7 +159,7 @@ fn metadata(body: Body<'_>, raw: Option<Raw<'_>>) -> Result<Option<JsonText>> {
     Ok(Some(body.json(raw)))
 }
 
-/// Providers have no common field for “any JSON object”, so the model is told, ahead of what the user said last.
+/// Inserts a note before the last user message that asks for a JSON object: providers have no common setting for it.
 fn ask_for_json(messages: &mut Vec<Message>) {
     use crate::message::Role;
     let last = messages.iter().rposition(|message| message.role == Role::User).unwrap_or(0);

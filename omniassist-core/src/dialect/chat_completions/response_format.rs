@@ -14,7 +14,7 @@ raw_record! {
 }
 
 raw_record! {
-    /// The fields of `response_format.json_schema`. Whether it is `strict` follows from the schema.
+    /// The fields of `response_format.json_schema`. The value of `strict` follows from the schema.
     SchemaFields {
         name: "name",
         schema: "schema",

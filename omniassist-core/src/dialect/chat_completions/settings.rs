@@ -5,7 +5,7 @@ use crate::message::body::Body;
 use crate::message::raw::{self, Raw, present};
 use crate::{Error, ReasoningEffort, Result, Text};
 
-/// The settings that a caller asks for. None applies by itself: the host decides which count.
+/// The settings requested by a caller. The host decides which of them apply.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ClientSettings {
@@ -13,7 +13,7 @@ pub struct ClientSettings {
     pub temperature: Option<f64>,
     /// `top_p`, from 0 to 1.
     pub top_p: Option<f64>,
-    /// `max_completion_tokens`, or else `max_tokens`; at least 1.
+    /// `max_completion_tokens`, or `max_tokens` in its absence; at least 1.
     pub max_tokens: Option<u32>,
     /// `reasoning_effort`.
     pub reasoning_effort: Option<ReasoningEffort>,

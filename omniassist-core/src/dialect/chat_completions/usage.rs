@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::Usage;
 
-/// Usage in this API's terms.
+/// Token usage in this API's format.
 #[derive(Serialize)]
 pub(super) struct UsageObject {
     prompt_tokens: u64,
@@ -16,8 +16,7 @@ pub(super) struct UsageObject {
     completion_tokens_details: Option<BTreeMap<&'static str, u64>>,
 }
 
-/// Returns usage in this API's terms, or `None` where nothing was reported. A count that was not reported beside others
-/// is 0.
+/// Converts usage. Returns `None` if nothing was reported; a single missing count becomes 0.
 pub(super) fn of(usage: &Usage) -> Option<UsageObject> {
     let (input, output) = (usage.input_tokens.unwrap_or(0), usage.output_tokens.unwrap_or(0));
     let details = |key, tokens: Option<u64>| tokens.map(|tokens| BTreeMap::from([(key, tokens)]));

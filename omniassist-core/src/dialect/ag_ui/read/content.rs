@@ -7,7 +7,7 @@ use crate::message::{FilePart, Part};
 use crate::{Error, Limits, Result, Text};
 
 raw_record! {
-    /// The fields of all kinds of parts.
+    /// The fields of all kinds of content parts.
     PartFields {
         kind: "type",
         text: "text",
@@ -30,14 +30,14 @@ raw_record! {
 }
 
 raw_record! {
-    /// The part of a part's metadata that clients agree on.
+    /// The metadata of a part that clients agree on.
     PartMetadata {
         filename: "filename",
     }
 }
 
-/// Reads the content of a user message: text, or an array of parts. Kinds that are not known, and files that only some
-/// provider holds, are kept as they came.
+/// Reads the content of a user message: text or an array of parts. Unknown kinds, and files that are stored at a
+/// provider, are kept unchanged.
 pub(super) fn parts(body: Body<'_>, limits: &Limits, raw: Option<Raw<'_>>) -> Result<Vec<Part>> {
     let expected = "a string or an array of parts";
     let Some(raw) = raw else { return Err(Error::invalid_field("content", expected, "nothing")) };
@@ -48,7 +48,7 @@ pub(super) fn parts(body: Body<'_>, limits: &Limits, raw: Option<Raw<'_>>) -> Re
     posted::objects(Some(raw), "content", expected, limit, |_, raw, fields| part(body, raw, &fields))
 }
 
-/// The text of a tool message: its content, or the texts of its parts. Parts that are no text stand in it as JSON.
+/// Returns the text of a tool message: its content, or its text parts. Other parts are included as JSON.
 pub(super) fn tool_text(body: Body<'_>, limits: &Limits, raw: Option<Raw<'_>>) -> Result<Text> {
     match raw {
         Some(raw) if raw::kind(raw) == "an array" => {
@@ -79,7 +79,7 @@ fn part(body: Body<'_>, raw: Raw<'_>, fields: &PartFields<'_>) -> Result<Part> {
     Ok(part.unwrap_or_else(|| Part::Unknown(body.json(raw))))
 }
 
-/// A part with a source. `kind` is its media type where the source does not say.
+/// Reads a part with a source. `kind` is the media type if the source has none.
 fn media(body: Body<'_>, fields: &PartFields<'_>, kind: &'static str) -> Result<Option<Part>> {
     let filename = match present(fields.metadata) {
         Some(metadata) if raw::kind(metadata) == "an object" => {
@@ -101,7 +101,7 @@ fn media(body: Body<'_>, fields: &PartFields<'_>, kind: &'static str) -> Result<
     })
 }
 
-/// A part of the kind that clients before 1.0 send.
+/// Reads a `binary` part, which clients before 1.0 send.
 fn binary(body: Body<'_>, fields: &PartFields<'_>) -> Result<Option<Part>> {
     let media_type = body.text(fields.mime_type, "mimeType")?;
     let filename = body.optional_text(fields.filename, "filename")?;

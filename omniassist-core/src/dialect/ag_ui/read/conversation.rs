@@ -43,11 +43,11 @@ impl MessageFields<'_> {
     }
 }
 
-/// Puts posted messages together to answers.
+/// Combines posted messages into answers.
 ///
-/// Whatever stands between two messages of somebody else is one answer: the protocol has no other mark of where an
-/// answer begins, and a run without a new message goes on with the last one. A run that resumes goes on with it too,
-/// whatever somebody said meanwhile; what it writes says so by its ids, and what was said then stands before the answer.
+/// Consecutive assistant, reasoning and tool messages form one answer: the protocol does not mark the start of an
+/// answer, and a run without a new message continues the last one. A resumed run continues the last answer too, even
+/// after new user messages. Its messages are recognised by their ids, and the user messages are moved before the answer.
 pub(super) struct Conversation<'a> {
     pub(super) body: Body<'a>,
     pub(super) limits: &'a Limits,
@@ -55,39 +55,39 @@ pub(super) struct Conversation<'a> {
     pub(super) ids: HashMap<Text, MessageFields<'a>>,
     pub(super) calls: HashMap<Text, Call>,
     pub(super) answer: Option<Answer>,
-    /// The last answer that came to an end.
+    /// The last complete answer.
     past: Option<Answer>,
     names: Vec<Name>,
-    /// The index of the record that each part of each answer was read from.
+    /// For each part of each answer, the index of the record that it was read from.
     pub(super) origins: Vec<Vec<usize>>,
-    /// The record that is being read.
+    /// The index of the current record.
     index: usize,
-    /// The indexes of the records that were dropped because their role is unknown.
+    /// The indexes of the records that were dropped because of an unknown role.
     pub(super) skipped: Vec<usize>,
-    /// The index of the last record that is not the assistant's.
+    /// The index of the last record that is not from the assistant.
     pub(super) last_index: usize,
 }
 
 /// The name of a message.
 struct Name {
     position: usize,
-    /// The index of the first record that it was made of.
+    /// The index of the first record of the message.
     index: usize,
     id: Option<Text>,
     is_answer: bool,
 }
 
-/// The answer that is being put together.
+/// The answer under construction.
 pub(super) struct Answer {
     pub(super) position: usize,
     index: usize,
-    /// The id of its first assistant message, or else of its first piece of reasoning.
+    /// The id of its first assistant message, or of its first piece of reasoning if there is none.
     id: Option<(Text, Kind)>,
-    /// Answer and step of the message before, as far as its id tells.
+    /// The answer and the step of the previous message, according to its id.
     before: Option<(Text, Option<u32>)>,
-    /// `true` if the message before is the assistant's and not reasoning.
+    /// `true` if the previous message is an assistant message other than reasoning.
     after_assistant: bool,
-    /// `true` if one of the answer's calls has its result.
+    /// `true` if one of the answer's calls has a result.
     pub(super) after_result: bool,
 }
 
@@ -99,15 +99,15 @@ enum Kind {
     Reasoning,
 }
 
-/// Facts of a call beside its part.
+/// Data of a call that its part does not hold.
 pub(super) struct Call {
     pub(super) position: usize,
     pub(super) part: usize,
-    /// The arguments, as far as they came.
+    /// The arguments received so far.
     pub(super) arguments: JsonText,
-    /// The id of the interrupt that asks for it.
+    /// The id of the interrupt for the call.
     pub(super) interrupt: Option<Text>,
-    /// The message that holds its result.
+    /// The id of the message with its result.
     pub(super) result: Option<Text>,
 }
 
@@ -129,7 +129,7 @@ impl<'a> Conversation<'a> {
         }
     }
 
-    /// Adds what the message at `index` says.
+    /// Adds the message at `index`.
     pub(super) fn add(&mut self, index: usize, fields: MessageFields<'a>) -> Result<()> {
         self.index = index;
         let role = self.body.text(fields.role, "role")?;
@@ -149,9 +149,9 @@ impl<'a> Conversation<'a> {
             "assistant" => self.assistant(index, id.as_ref(), &fields)?,
             "reasoning" => self.reasoning(index, id.as_ref(), &fields)?,
             "tool" => self.tool(id.as_ref(), &fields)?,
-            // The client shows activities by itself.
+            // Activities are displayed by the client only.
             "activity" => {}
-            // A newer client may know roles that this version does not. That must not end the chat.
+            // Newer clients may use further roles. Rejecting them would end the chat.
             _ => {
                 self.skipped.push(index);
                 return Ok(());
@@ -163,7 +163,7 @@ impl<'a> Conversation<'a> {
         Ok(())
     }
 
-    /// A message that is not the assistant's.
+    /// Adds a message that is not from the assistant.
     fn other(
         &mut self,
         index: usize,
@@ -213,7 +213,7 @@ impl<'a> Conversation<'a> {
         self.push(position, Part::Reasoning(ReasoningPart { text, metadata }))
     }
 
-    /// Opens an answer, or goes on with the one that is open, and marks where a step begins.
+    /// Opens an answer or continues the open one, and marks the start of each step.
     fn begin(&mut self, index: usize, id: Option<&Text>, kind: Kind) -> usize {
         if self.answer.is_none() {
             self.reopen(id);
@@ -233,7 +233,7 @@ impl<'a> Conversation<'a> {
         });
         let now = id.map(|id| match ids::parse(id) {
             Some((answer, step, _)) => (Text::from(answer), Some(step)),
-            // The answer's own id is that of an assistant message in its first step.
+            // The answer's own id belongs to an assistant message in its first step.
             None => (id.clone(), (kind == Kind::Assistant).then_some(1)),
         });
         let is_new_step = match (&answer.before, &now) {
@@ -264,7 +264,7 @@ impl<'a> Conversation<'a> {
         }
     }
 
-    /// Opens the last answer again for a further message of it, and puts what was said since before it.
+    /// Reopens the last answer for a further message of it, and moves later user messages before the answer.
     fn reopen(&mut self, id: Option<&Text>) {
         let Some((further, ..)) = id.and_then(|id| ids::parse(id)) else { return };
         let is_called = |past: &mut Answer| past.id.as_ref().is_some_and(|(id, _)| id == further);
@@ -311,8 +311,8 @@ impl<'a> Conversation<'a> {
         text.map_or(Ok(None), |text| client_state::state(self.body, &text, self.limits))
     }
 
-    /// Names every message after what it was posted as, and an answer without what stands behind its id. Two answers
-    /// that others named `a.1.1` and `a.1.2` are not one, so the second keeps its id as it is.
+    /// Gives every message the id it was posted with, and every answer its id without suffix. Messages that another
+    /// server named `a.1.1` and `a.1.2` are not one answer, so the second keeps its id.
     fn name(&mut self) {
         let mut taken = HashSet::new();
         let (whole, rest): (Vec<_>, Vec<_>) = std::mem::take(&mut self.names)
@@ -334,13 +334,13 @@ impl<'a> Conversation<'a> {
         }
     }
 
-    /// Ends the last answer, and gives ids to all messages.
+    /// Ends the last answer and gives ids to all messages.
     pub(super) fn finish(&mut self) {
         self.end_answer();
         self.name();
     }
 
-    /// Makes the last answer the last message, for a run that goes on with it.
+    /// Moves the last answer to the end, for a run that continues it.
     pub(super) fn end_in_answer(&mut self) {
         let last = self.messages.iter().rposition(|message| message.role == Role::Assistant);
         if let Some(position) = last {
@@ -350,7 +350,7 @@ impl<'a> Conversation<'a> {
     }
 }
 
-/// Puts what stands at a position behind all that comes after it.
+/// Moves the item at a position to the end.
 fn put_last<T>(items: &mut [T], position: usize) {
     if let Some(tail) = items.get_mut(position..)
         && !tail.is_empty()

@@ -1,4 +1,4 @@
-//! Requests: a posted `RunAgentInput` becomes a [`RunRequest`](crate::RunRequest).
+//! Requests: conversion of a `RunAgentInput` into a [`RunRequest`](crate::RunRequest).
 
 mod content;
 mod conversation;

@@ -16,7 +16,7 @@ use crate::message::{Message, Part, Role};
 use crate::{ContextMessage, Error, ErrorCode, Limits, Result, RunRequest, Text};
 
 raw_record! {
-    /// The fields of a request, but for `messages`.
+    /// The fields of a request except `messages`.
     InputFields {
         thread_id: "threadId",
         run_id: "runId",
@@ -42,31 +42,31 @@ raw_record! {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Posted {
-    /// The request; its chat is the thread.
+    /// The request. Its chat id is the thread id.
     pub request: RunRequest,
-    /// The thread. Answers repeat it.
+    /// The thread id. It is repeated in the answer.
     pub thread_id: Text,
-    /// The run, named by the client. Answers repeat it.
+    /// The run id, chosen by the client. It is repeated in the answer.
     pub run_id: Text,
-    /// The run that this one branched off, if the client says so.
+    /// The run from which this one branches, if the client states one.
     pub parent_run_id: Option<Text>,
-    /// The version that the client understands.
+    /// The version of the client's protocol.
     pub version: Version,
     continuation: Continuation,
     origins: Vec<Vec<usize>>,
 }
 
 impl Posted {
-    /// The encoder for the answer: it repeats the ids, writes what the client understands, and names messages so that
-    /// they go on with the answer that the run continues.
+    /// Returns the encoder for the answer. It repeats the ids, writes events of the client's version, and continues the
+    /// message ids of the answer that the run continues.
     #[must_use]
     pub fn encoder(&self) -> Encoder {
         let encoder = Encoder::new(self.thread_id.clone(), self.run_id.clone(), self.version);
         encoder.continuing(self.parent_run_id.clone(), self.continuation.clone())
     }
 
-    /// An error about the history of [`request`](Self::request), with the path that the client knows the part by: an
-    /// answer is one message there, and several in what it posted.
+    /// Converts the path of an error about the history of [`request`](Self::request) into the path in the posted body,
+    /// where one answer consists of several messages.
     #[must_use]
     pub fn locate(&self, error: Error) -> Error {
         let posted = (error.code() == ErrorCode::SealInvalid).then(|| self.posted_index(error.path()?));
@@ -76,7 +76,7 @@ impl Posted {
         }
     }
 
-    /// The index of the posted message that a part was read from, by the part's path.
+    /// Returns the index of the posted message from which the part with this path was read.
     fn posted_index(&self, path: &str) -> Option<usize> {
         let (message, part) = path.strip_prefix("messages[")?.split_once("].parts[")?;
         let (message, part): (usize, usize) = (message.parse().ok()?, part.strip_suffix(']')?.parse().ok()?);
@@ -84,29 +84,30 @@ impl Posted {
     }
 }
 
-/// Reads the body of a request, a `RunAgentInput`. Only `threadId`, `runId` and `messages` must be there; keys that are
-/// not known are skipped.
+/// Reads the body of a request, a `RunAgentInput`. Only `threadId`, `runId` and `messages` are required. Unknown keys
+/// are ignored.
 ///
-/// - `messages`: any number, in all roles. Messages of unknown roles are dropped. What one run wrote (assistant messages, reasoning and tool results) becomes
-///   one [`Message`] again. Activities are left out. `system` and `developer` messages become notes of the client's.
-/// - `context`: each entry is a [`ContextMessage`] whose kind is the description; its value is read as JSON where it
-///   is JSON.
+/// - `messages`: any number, in all roles. Messages of unknown roles are dropped. The messages of one run (assistant
+///   messages, reasoning and tool results) become one [`Message`]. Activities are dropped. `system` and `developer`
+///   messages become notes of the client.
+/// - `context`: each entry becomes a [`ContextMessage`] whose kind is the description. Its value is parsed as JSON if
+///   possible.
 /// - `tools`: the front-end tools of this run.
-/// - `state` and `forwardedProps` are handed on as they are.
-/// - `resume`: answers to the interrupts that the last run ended with, for all of them. An approval is answered by
-///   `true` or `false`, or by `{approved, reason?, editedArgs?}`; `arguments` is another name of `editedArgs`. A form is
-///   answered by what was entered. What was cancelled is denied. The run goes on with the interrupted answer, also where
-///   somebody said something since: that then stands before the answer.
+/// - `state` and `forwardedProps` are passed on unchanged.
+/// - `resume`: answers to all interrupts that the last run ended with. The answer to an approval request is `true`,
+///   `false`, or `{approved, reason?, editedArgs?}`; `arguments` is another name of `editedArgs`. The answer to a form
+///   is the user's input. A cancelled interrupt counts as a denial. The run continues the interrupted answer; user
+///   messages that follow it are moved before it.
 ///
-/// The protocol answers a `resume` that leaves an interrupt open, or names one that is not, by `RUN_ERROR`; here it is
-/// an error of the request, before a run begins.
+/// If `resume` omits an open interrupt or names one that is not open, this function returns an error before a run
+/// begins. The protocol reports the same fault as `RUN_ERROR`.
 ///
 /// # Errors
 ///
-/// Returns an error for what [no reader accepts](crate::dialect#errors-of-readers), and if:
+/// Returns an error for input that [no reader accepts](crate::dialect#errors-of-readers), and if:
 ///
 /// - no provider accepts the name or the schema of a tool;
-/// - two different things have the same id, or a result answers no call.
+/// - two different items have the same id, or a result belongs to no call.
 pub fn read_request(body: Bytes, limits: &Limits) -> Result<Posted> {
     let text = Text::from_utf8(body).map_err(Error::invalid_json)?;
     let budget = TreeBudget::new(limits);
@@ -192,7 +193,7 @@ fn context_entry(
     })
 }
 
-/// Parses `text` as JSON; returns `None` where it is not.
+/// Parses `text` as JSON. Returns `None` if it is not JSON.
 fn json_in(body: Body<'_>, text: &str, limits: &Limits) -> Result<Option<Value>> {
     match raw::read(text, limits.max_json_depth, Reader::raw) {
         Ok(raw) => body.tree(raw, "value").map(Some),
@@ -200,7 +201,7 @@ fn json_in(body: Body<'_>, text: &str, limits: &Limits) -> Result<Option<Value>>
     }
 }
 
-/// Returns the facts of the continued answer that the encoder needs.
+/// Returns the data of the continued answer that the encoder needs.
 fn continuation(read: &Conversation<'_>, settled: Vec<Settled>) -> Continuation {
     let Some(last) = read.messages.iter().rfind(|message| message.role == Role::Assistant) else {
         return Continuation::default();

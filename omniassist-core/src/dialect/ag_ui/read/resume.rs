@@ -12,7 +12,7 @@ use crate::message::{Approval, Decision, Message, Part, Role, ToolPart, ToolStat
 use crate::{Error, JsonText, Limits, Result, Text};
 
 raw_record! {
-    /// The fields of an answer.
+    /// The fields of a `resume` entry.
     EntryFields {
         interrupt_id: "interruptId",
         status: "status",
@@ -30,7 +30,7 @@ raw_record! {
     }
 }
 
-/// Puts the answers into the parts of the calls that they are about: those of the last answer's last step.
+/// Stores the answers in the parts of their calls, which are in the last step of the last answer.
 pub(super) fn apply(
     body: Body<'_>,
     limits: &Limits,
@@ -119,7 +119,7 @@ fn entry(
     Ok(Settled { call_id: part.call_id.clone(), form })
 }
 
-/// The calls of the last answer's last step that are whole and have no result.
+/// Returns the calls in the last step of the last answer that have complete arguments and no result.
 fn open_calls(messages: &mut [Message]) -> impl Iterator<Item = &mut ToolPart> {
     let last = messages.iter_mut().rev().find(|message| message.role == Role::Assistant);
     let parts = last.map(|message| message.parts.as_mut_slice()).unwrap_or_default();
@@ -133,7 +133,7 @@ fn open_calls(messages: &mut [Message]) -> impl Iterator<Item = &mut ToolPart> {
     })
 }
 
-/// Reads a decision: `true` or `false`, or an object with `approved`, and with `reason` or changed arguments.
+/// Reads a decision: `true`, `false`, or an object with `approved` and optionally `reason` or edited arguments.
 fn decision(body: Body<'_>, raw: Option<Raw<'_>>, approval: &mut Approval) -> Result<()> {
     let expected = "a boolean, or an object with `approved`";
     approval.decision = Some(match raw {

@@ -1,4 +1,4 @@
-//! Tool calls of posted messages, and what answers them.
+//! Tool calls of posted messages and their results.
 
 use serde::Deserialize as _;
 
@@ -12,7 +12,7 @@ use crate::message::read::check_id;
 use crate::message::{Decision, Part, ToolPart, ToolState, merge_metadata, output_seal, own_entries};
 use crate::{Error, JsonText, Result, Text};
 
-/// The result that CopilotKit's runtime writes for a front-end tool without one.
+/// The result that CopilotKit's runtime writes for a front-end tool call without a result.
 const FORWARDED: &str = "Forwarded to client";
 
 raw_record! {
@@ -98,8 +98,8 @@ impl Conversation<'_> {
         }
     }
 
-    /// A tool message answers its call. Of several the last one counts: a server adds its own to one of the client's
-    /// that it does not accept.
+    /// Stores the result of a tool message in its call. The last of several results counts, because the server adds its
+    /// own result if it rejects that of the client.
     pub(super) fn tool(&mut self, id: Option<&Text>, fields: &MessageFields<'_>) -> Result<()> {
         let call_id = self.body.text(fields.tool_call_id, "toolCallId")?;
         check_id(&call_id, "toolCallId", self.limits)?;
@@ -120,7 +120,7 @@ impl Conversation<'_> {
         if let Some(answer) = self.answer.as_mut().filter(|answer| answer.position == call.position) {
             answer.after_result = true;
         }
-        // CopilotKit also answers the call itself with what was decided about it.
+        // CopilotKit also writes the user's decision as a result of the call.
         let is_decision = call.awaits_approval() && kind.is_none();
         match kind {
             Some(ResultKind::Cut) => {
@@ -158,7 +158,7 @@ impl Conversation<'_> {
     }
 }
 
-/// The state of a call for which an interrupt asks: it waits for an approval, or its output is a form's answer.
+/// Returns the state of a call with an interrupt: it awaits an approval or the input of a form.
 fn asked(call_id: &Text, interrupt: &str, arguments: &JsonText) -> ToolState {
     let input = arguments.clone();
     match Interrupt::parse(interrupt) {

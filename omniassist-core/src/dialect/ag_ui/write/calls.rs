@@ -1,4 +1,4 @@
-//! Tool calls of a run, and what comes of them.
+//! Tool calls of a run and their results.
 
 use bytes::BytesMut;
 use serde_json::{Map, json};
@@ -44,7 +44,7 @@ impl Encoder {
         }
     }
 
-    /// Ends a call that is open. `None` where it was cut off.
+    /// Ends an open call. `None` means that its arguments are incomplete.
     pub(super) fn close_call(
         &mut self,
         call_id: &Text,
@@ -68,7 +68,7 @@ impl Encoder {
             match text.strip_prefix(call.sent.as_str()) {
                 Some("") => {}
                 Some(rest) => arguments(out, call_id, rest),
-                // White space around it, or an empty text for an empty object.
+                // The texts differ only in surrounding white space, or an empty text means an empty object.
                 None if posted::arguments(&call.sent.as_str().into()) == *input => {}
                 None => drop(notes.insert(client_state::INPUT.to_owned(), input.to_value())),
             }
@@ -108,7 +108,8 @@ impl Encoder {
         self.continuation.results.push((call_id.clone(), message_id));
     }
 
-    /// Gives the client the results of forms that it answered in this request: its conversation has none yet.
+    /// Writes the results of forms that the client answered in this request, because its conversation does not contain
+    /// them yet.
     pub(super) fn settle_forms(&mut self, out: &mut BytesMut) {
         for index in 0..self.continuation.settled.len() {
             self.settle_form(index, out);
@@ -137,8 +138,8 @@ impl Encoder {
         }
     }
 
-    /// Notes that a call waits for its client. The interrupts stand in `RUN_FINISHED`; the call carries the id of its
-    /// own, so that the next request tells whether it is still open.
+    /// Records that a call waits for the client. `RUN_FINISHED` lists the interrupts. The call's state contains the id
+    /// of its interrupt, so that the next request shows which interrupts are open.
     pub(super) fn ask(&mut self, ask: Ask, out: &mut BytesMut) {
         let call_id = ask.call_id().clone();
         if let Some(one) = self.continuation.settled.iter_mut().find(|one| one.call_id == call_id) {

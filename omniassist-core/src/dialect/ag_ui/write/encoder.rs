@@ -7,23 +7,23 @@ use crate::dialect::ag_ui::{Version, ids};
 use crate::event::{BlockId, Usage};
 use crate::message::ProviderMetadata;
 
-/// Response headers: those of an event stream, and what keeps proxies from changing it or holding it back.
+/// Response headers of an event stream, including those that keep proxies from changing or buffering it.
 pub const HEADERS: &[(&str, &str)] = &[
     ("content-type", "text/event-stream"),
     ("cache-control", "no-cache, no-transform"),
     ("x-accel-buffering", "no"),
 ];
 
-/// The answer in the posted conversation that a run may continue.
+/// The posted answer that a run continues.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(in crate::dialect::ag_ui) struct Continuation {
-    /// Its id.
+    /// The answer's id.
     pub(in crate::dialect::ag_ui) answer: Text,
-    /// `true` if a message has this very id.
+    /// `true` if a message has exactly this id.
     pub(in crate::dialect::ag_ui) named: bool,
     /// The number of its last step.
     pub(in crate::dialect::ag_ui) step: u32,
-    /// The first number that none of its messages has.
+    /// The first number that none of its messages uses.
     pub(in crate::dialect::ag_ui) next: u32,
     /// The tool messages of its calls.
     pub(in crate::dialect::ag_ui) results: Vec<(Text, Text)>,
@@ -33,10 +33,10 @@ pub(in crate::dialect::ag_ui) struct Continuation {
     pub(in crate::dialect::ag_ui) settled: Vec<Settled>,
 }
 
-/// Writes a run's events as AG-UI events. See the [module](crate::dialect::ag_ui) for what becomes of which.
+/// Writes a run's events as AG-UI events. The [module](crate::dialect::ag_ui) documents the mapping.
 ///
-/// Whatever the order of the events, the stream keeps the protocol's rules: it begins with `RUN_STARTED`, closes what
-/// it opens, and ends with `RUN_FINISHED` or `RUN_ERROR`.
+/// The stream follows the protocol for any order of events: it begins with `RUN_STARTED`, closes each message and call
+/// that it opens, and ends with `RUN_FINISHED` or `RUN_ERROR`.
 #[derive(Debug, Clone)]
 pub struct Encoder {
     pub(super) thread_id: Text,
@@ -46,12 +46,12 @@ pub struct Encoder {
     pub(super) continuation: Continuation,
     pub(super) stage: Stage,
     pub(super) answer: Text,
-    /// `true` if a message already has the answer's own id.
+    /// `true` if a message already has the answer's id.
     pub(super) named: bool,
     pub(super) step: u32,
     pub(super) step_is_open: bool,
     pub(super) next: u32,
-    /// The message that takes the next call.
+    /// The message to which the next call belongs.
     pub(super) host: Option<Text>,
     pub(super) blocks: Vec<Block>,
     pub(super) calls: Vec<Call>,
@@ -66,13 +66,13 @@ pub(super) enum Stage {
     Ended,
 }
 
-/// A text or a piece of reasoning that is open.
+/// An open text or piece of reasoning.
 #[derive(Debug, Clone)]
 pub(super) struct Block {
     pub(super) id: BlockId,
     pub(super) is_reasoning: bool,
     pub(super) message_id: Text,
-    /// The start of each piece.
+    /// The constant start of each delta frame.
     pub(super) head: BytesMut,
 }
 
@@ -80,7 +80,7 @@ pub(super) struct Block {
 #[derive(Debug, Clone)]
 pub(super) struct Call {
     pub(super) id: Text,
-    /// The arguments as far as the client has them.
+    /// The arguments sent to the client so far.
     pub(super) sent: String,
     pub(super) progress: Progress,
     pub(super) provider_executed: bool,
@@ -89,17 +89,17 @@ pub(super) struct Call {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Progress {
-    /// Its arguments are arriving.
+    /// Its arguments are being streamed.
     Open,
-    /// It has its arguments and waits.
+    /// It has its arguments and no result.
     Whole,
-    /// It has its result, perhaps before its arguments.
+    /// It has its result, possibly before its arguments.
     Answered,
 }
 
 impl Encoder {
-    /// An encoder at the start of a response to a client of this version. The ids are those that the client gave.
-    /// [`Posted::encoder`](crate::dialect::ag_ui::Posted::encoder) makes one that can also go on with an answer.
+    /// Returns an encoder at the start of a response to a client of this version. The ids are those from the request.
+    /// [`Posted::encoder`](crate::dialect::ag_ui::Posted::encoder) returns one that can also continue an answer.
     #[must_use]
     pub fn new(thread_id: Text, run_id: Text, version: Version) -> Self {
         Self {
@@ -130,15 +130,15 @@ impl Encoder {
         Self { parent_run_id, continuation, ..self }
     }
 
-    /// The id of a new message of this answer.
+    /// Returns the id of a new message of this answer.
     pub(super) fn further_id(&mut self) -> Text {
         let number = self.next;
         self.next = number.saturating_add(1);
         ids::further(&self.answer, self.step, number)
     }
 
-    /// The id of a new assistant message. The first one of an answer has the answer's own, unless it comes later than
-    /// a reader of that id would take it for.
+    /// Returns the id of a new assistant message. The first one gets the answer's id, unless it is written after the
+    /// first step: the reader assigns that id to the first step.
     pub(super) fn assistant_id(&mut self) -> Text {
         if self.named || self.step > 1 || self.answer.is_empty() {
             return self.further_id();

@@ -1,4 +1,4 @@
-//! The events of a run, each as the events of the protocol.
+//! Conversion of run events into protocol events.
 
 use bytes::BytesMut;
 use serde_json::{Map, Value, json};
@@ -127,7 +127,7 @@ impl Encoder {
             object.field("messageId", &message_id).field("role", "reasoning")
         });
         let head = frame::delta_head("REASONING_MESSAGE_CONTENT", &message_id);
-        // A call that follows stands behind the reasoning, not in the message before it.
+        // A following call belongs after the reasoning, not to the message before it.
         self.host = None;
         self.blocks.push(Block { id, is_reasoning: true, message_id, head });
     }
@@ -144,8 +144,8 @@ impl Encoder {
         }
     }
 
-    /// Closes what is open. Calls whose arguments never arrived whole get a result, lest the client run them; so do
-    /// all that wait where the run was stopped.
+    /// Closes all open items. Calls with incomplete arguments get a result, so that the client does not execute them.
+    /// If the run was stopped, so do all waiting calls.
     fn close_all(&mut self, stopped: bool, out: &mut BytesMut) {
         self.settle_forms(out);
         while let Some(block) = self.blocks.first() {
@@ -207,7 +207,7 @@ impl Encoder {
     fn aborted(&mut self, reason: &str, out: &mut BytesMut) {
         self.close_all(true, out);
         let is_new = self.version >= Version::V1;
-        // A client keeps the interrupts that a run was resumed from until one finishes, and sends nothing else before.
+        // A client keeps the interrupts of a resumed run until a run finishes, and sends no other request before.
         if is_new || !self.continuation.settled.is_empty() {
             let notes = json!({ OWN_KEY: { "abortReason": reason } });
             let outcome = is_new.then_some(Outcome::Cancelled);

@@ -4,7 +4,7 @@ use crate::Text;
 use crate::dialect::json_write::{self, ObjectWriter, provider_state};
 use crate::message::ProviderMetadata;
 
-/// Writes an event as a frame of an event stream; `fields` adds what follows its type.
+/// Writes an event as a frame of an event stream. `fields` adds the fields after its type.
 pub(super) fn write(
     out: &mut BytesMut,
     kind: &str,
@@ -16,7 +16,7 @@ pub(super) fn write(
     out.put_slice(b"\n\n");
 }
 
-/// Returns the part of a text event that is the same for each piece of one message.
+/// Returns the constant part of the text deltas of one message.
 pub(super) fn delta_head(kind: &str, message_id: &Text) -> BytesMut {
     let mut head = BytesMut::with_capacity(96);
     write(&mut head, kind, |object| object.field("messageId", message_id));
@@ -25,7 +25,7 @@ pub(super) fn delta_head(kind: &str, message_id: &Text) -> BytesMut {
     head
 }
 
-/// Writes a piece of a text.
+/// Writes a text delta.
 pub(super) fn delta(out: &mut BytesMut, head: &[u8], delta: &str) {
     out.reserve(head.len().saturating_add(delta.len()).saturating_add(8));
     out.put_slice(head);
@@ -33,7 +33,7 @@ pub(super) fn delta(out: &mut BytesMut, head: &[u8], delta: &str) {
     out.put_slice(b"}\n\n");
 }
 
-/// Writes state that the client must post back with a message or a call.
+/// Writes state that the client posts back with a message or a call.
 pub(super) fn encrypted(
     out: &mut BytesMut,
     subtype: &'static str,

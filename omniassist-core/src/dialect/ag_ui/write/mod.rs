@@ -1,4 +1,4 @@
-//! Responses: a run's events become AG-UI events.
+//! Responses: conversion of a run's events into AG-UI events.
 
 mod calls;
 mod encoder;

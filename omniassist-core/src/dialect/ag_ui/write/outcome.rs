@@ -9,10 +9,10 @@ use crate::dialect::ag_ui::Version;
 use crate::dialect::ag_ui::interrupt::Interrupt;
 use crate::event::{ApprovalRequest, InputRequest, Usage};
 
-/// The largest count that a client's number holds exactly; more ends its run with an error.
+/// The largest integer that a client's number represents exactly. Clients end the run with an error at larger ones.
 const MAX_COUNT: u64 = (1 << 53) - 1;
 
-/// Something that the client must settle before the run goes on.
+/// A request that the client must answer before the run can continue.
 #[derive(Debug, Clone)]
 pub(super) enum Ask {
     Approval(ApprovalRequest),
@@ -35,7 +35,7 @@ impl Ask {
     }
 }
 
-/// An interrupt as a client of this version is told of it.
+/// An interrupt in the form for a client of this version.
 #[derive(Debug)]
 pub(super) struct Interrupted<'a> {
     pub(super) ask: &'a Ask,
@@ -47,8 +47,8 @@ impl Serialize for Interrupted<'_> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("id", &self.ask.id())?;
         let (reason, message, expires_at_ms) = match self.ask {
-            // CopilotKit answers a call that is asked for under `tool_call` itself, with what the user decided, and then
-            // keeps no other result of it.
+            // For reason `tool_call`, CopilotKit writes the user's decision as the result of the call and then keeps no
+            // other result.
             Ask::Approval(request) if self.version < Version::V1 => {
                 ("confirmation", &request.message, request.expires_at_ms)
             }
@@ -67,8 +67,8 @@ impl Serialize for Interrupted<'_> {
             }
             Ask::Form(_) => {}
         }
-        // Clients before 1.0 send nothing at all once an interrupt has expired, not even that it is cancelled. The server
-        // keeps the time and asks again.
+        // Clients before 1.0 send no request after an interrupt has expired, not even to cancel it. The server checks
+        // the time and asks again.
         if let Some(time) = expires_at_ms.filter(|_| self.version >= Version::V1) {
             map.serialize_entry("expiresAt", &iso_8601(time))?;
         }
@@ -76,7 +76,8 @@ impl Serialize for Interrupted<'_> {
     }
 }
 
-/// The schema of an answer to an approval. `editedArgs` in it tells the client that it may offer to change them.
+/// Returns the schema of an answer to an approval request. A property `editedArgs` tells the client that the arguments
+/// may be edited.
 fn decision(editable: bool) -> Value {
     let mut properties = json!({"approved": {"type": "boolean"}, "reason": {"type": "string"}});
     if let Some(properties) = properties.as_object_mut().filter(|_| editable) {
@@ -85,11 +86,11 @@ fn decision(editable: bool) -> Value {
     json!({"type": "object", "properties": properties, "required": ["approved"]})
 }
 
-/// The member `outcome`; absent is success.
+/// The field `outcome`. An absent outcome means success.
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename_all = "camelCase")]
 pub(super) enum Outcome<'a> {
-    /// Over, but for front-end tools. Only clients of 1.0 take the list.
+    /// The run is complete except for front-end tools. Only clients of 1.0 accept the list.
     #[serde(rename_all = "camelCase")]
     Success {
         pending_tool_call_ids: Vec<&'a Text>,
@@ -97,11 +98,11 @@ pub(super) enum Outcome<'a> {
     Interrupt {
         interrupts: Vec<Interrupted<'a>>,
     },
-    /// Stopped. Only clients of 1.0 know it.
+    /// The run was stopped. Only 1.0 defines this outcome.
     Cancelled,
 }
 
-/// The member `usage`: one entry, as far as the tokens are known. Clients before 1.0 know of no writing to a cache.
+/// Returns the field `usage`: one entry with the known token counts. Clients before 1.0 do not know cache writes.
 pub(super) fn usage(usage: &Usage, version: Version) -> Option<[Usage; 1]> {
     let count = |tokens: Option<u64>| tokens.map(|tokens| tokens.min(MAX_COUNT));
     let written = usage.cache_write_input_tokens.filter(|_| version >= Version::V1);
@@ -117,7 +118,7 @@ pub(super) fn usage(usage: &Usage, version: Version) -> Option<[Usage; 1]> {
     })
 }
 
-/// A time as clients parse it, in UTC. Years beyond 9999 become the last moment before them.
+/// Formats a time in UTC. Years beyond 9999 become the last millisecond of 9999.
 fn iso_8601(time_ms: u64) -> String {
     let time_ms = time_ms.min(253_402_300_799_999);
     let (days, in_day) = (time_ms / 86_400_000, time_ms % 86_400_000);
@@ -127,7 +128,7 @@ fn iso_8601(time_ms: u64) -> String {
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{milli:03}Z")
 }
 
-/// The date of a number of days since 1970. Years are counted from March, so that leap days end them.
+/// Converts days since 1970 to a date. Years are counted from March, so that the leap day is the last day of the year.
 fn date(days: u64) -> (u64, u64, u64) {
     let days = days + 719_468;
     let (era, of_era) = (days / 146_097, days % 146_097);

@@ -4,8 +4,8 @@ use serde_json::{Map, Value};
 
 use crate::JsonText;
 
-/// Returns `true` for an array of operations that RFC 6902 knows, each with the members it needs and valid JSON Pointers.
-/// Clients of 1.0 end the run with an error at anything else.
+/// Returns `true` for an array of RFC 6902 operations, each with its required members and valid JSON Pointers. Clients
+/// of 1.0 end the run with an error at anything else.
 pub(super) fn is_patch(json: &JsonText) -> bool {
     match json.to::<Value>() {
         Ok(Value::Array(operations)) => {
@@ -26,7 +26,8 @@ fn is_operation(operation: &Map<String, Value>) -> bool {
     needs && pointer("path")
 }
 
-/// A JSON Pointer (RFC 6901): empty, or parts that each follow a slash, in which `~` is written `~0` and `/` `~1`.
+/// Checks a JSON Pointer (RFC 6901): empty, or parts that each follow a slash, with `~` escaped as `~0` and `/` as
+/// `~1`.
 fn is_pointer(text: &str) -> bool {
     (text.is_empty() || text.starts_with('/'))
         && text.split('~').skip(1).all(|after| after.starts_with(['0', '1']))

@@ -1,4 +1,4 @@
-//! Events that concern the client's view and change nothing in the conversation.
+//! Events that change the client's view but not the conversation.
 
 use bytes::BytesMut;
 use serde::Serialize;
@@ -11,7 +11,7 @@ use crate::event::Source;
 use crate::message::OWN_KEY;
 use crate::{JsonText, RunEvent, Text};
 
-/// Writes what stands for such an event, if anything does.
+/// Writes the AG-UI event for such an event, if there is one.
 pub(super) fn write(event: &RunEvent, out: &mut BytesMut) {
     match event {
         RunEvent::StateSnapshot(state) => {
