@@ -37,7 +37,7 @@ struct Waiting {
     /// The number of records that were added.
     pushed: u64,
     dropped: u64,
-    /// The dropped records of which no record tells yet.
+    /// The records that were dropped since the last record of dropped records.
     unreported: u64,
     writer: Option<JoinHandle<()>>,
 }

@@ -36,7 +36,7 @@ impl RunAudit {
         (audit, ticket)
     }
 
-    /// Records the decision that an event tells of.
+    /// Records the decision that an event reports.
     pub(crate) fn take(&mut self, event: &RunEvent) {
         match event {
             RunEvent::ToolInputAvailable { call_id, name, input, provider_executed: false, .. } => {

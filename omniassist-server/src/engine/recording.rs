@@ -21,7 +21,7 @@ pub(super) struct Recording {
 }
 
 impl Recording {
-    /// Begins the recording of a run, with the record to wait for. Returns `None` if nobody needs it.
+    /// Begins the recording of a run, with the record to wait for. Returns `None` if no observer, log or callback needs it.
     pub(super) fn begin(
         setup: &Arc<Setup>,
         run: &RunContext,

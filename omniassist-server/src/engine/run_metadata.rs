@@ -31,7 +31,7 @@ pub(super) fn of_host(metadata: Value) -> Map<String, Value> {
     metadata
 }
 
-/// Collects what the metadata of the message reports about its run.
+/// Collects the properties of a run that the metadata of its message reports.
 pub(super) struct RunMetadata {
     started: Instant,
     started_at_ms: u64,

@@ -180,7 +180,7 @@ impl Tool {
     }
 
     /// Sets the policy that decides which calls need an approval. Registration fails for a front-end tool, whose client
-    /// asks by itself. Default: none.
+    /// requests approval itself. Default: none.
     pub fn requires_approval(mut self, approval: Approval) -> Self {
         self.approval = Some(approval);
         self

@@ -10,7 +10,7 @@ use serde::ser::Error as _;
 /// parts, a part, and two for a format that wraps the output once more.
 const LEVELS_AROUND: usize = 7;
 
-/// The bounds of what a tool gives the client.
+/// The limits of the values that a tool sends to the client.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct OutputLimits {
     pub(crate) max_bytes: usize,

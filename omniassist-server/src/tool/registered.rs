@@ -106,7 +106,7 @@ impl RegisteredTool {
         schema::normalise(&mut schema);
         let schema_limits = SchemaLimits::from(limits);
         schema::lint(&schema, schema_limits)?;
-        // A client declares what it can do itself, never a tool of the server.
+        // A client declares front-end tools only, never a tool of the server.
         let spec = if schema == spec.input_schema && spec.side == ToolSide::FrontEnd {
             Arc::clone(spec)
         } else {

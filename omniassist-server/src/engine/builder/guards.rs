@@ -48,11 +48,11 @@ impl AssistantBuilder {
         self
     }
 
-    /// Adds an async function that checks the input of each run while the model is being asked. Default: none.
+    /// Adds an async function that checks the input of each run during the first model call. Default: none.
     ///
-    /// Nothing that the model writes leaves before every such function has returned. The first [`Refusal`] closes the
+    /// No output of the model is sent before every such function has returned. The first [`Refusal`] closes the
     /// connection to the provider and ends the run with its code and sentence. The tokens that the provider has counted by
-    /// then cost money; to refuse before the model is asked, use [`prepare`](Self::prepare). A function that fails or panics
+    /// then cost money; to refuse before the model call, use [`prepare`](Self::prepare). A function that fails or panics
     /// ends the run with `internal`. Functions run at the same time, once for each run, beside its first model call. A run
     /// that continues with an approved call runs the call before.
     ///

@@ -19,18 +19,18 @@ pub(super) struct FilteredStream {
     answer: Option<LlmStream>,
     turn: FilteredTurn,
     ready: EventBuf<LlmEvent>,
-    /// The end of the stream behind the events that are ready: an error, or nothing.
+    /// The item after the ready events: an error, or the end of the stream.
     last: Option<Option<Error>>,
     timer: Pin<Box<Timer>>,
     look: Option<Look>,
 }
 
-/// A look at the withheld text. Text that was there at one look and still is at the next has to leave. Looks have half the
-/// time between them for which text may be withheld, so it is withheld for at least half the time. No clock is read for each
-/// piece of text.
+/// A check of the withheld text. Text that was withheld at the previous check and still is must be sent. The time between
+/// two checks is half the longest time for which text may be withheld, so text is withheld for at least that half. The clock
+/// is not read for each piece of text.
 #[derive(Clone, Copy)]
 struct Look {
-    /// The bytes of text that had come.
+    /// The bytes of text received by then.
     received: u64,
     next: Instant,
 }
@@ -66,7 +66,7 @@ impl FilteredStream {
         self.last.get_or_insert(error);
     }
 
-    /// Is ready once text was withheld for as long as it may be.
+    /// Completes when text was withheld for the longest permitted time.
     fn poll_due(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let (received, held) = self.turn.held();
         if held == 0 {

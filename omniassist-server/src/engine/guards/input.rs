@@ -12,7 +12,7 @@ use crate::engine::plan::Refusal;
 use crate::provider::LlmStream;
 use crate::{Error, Result, RunContext, one_line, panics};
 
-/// Events of the model that wait for the guards. Further ones stay with the provider.
+/// The number of the model's events that are buffered for the guards. Further ones stay with the provider.
 const MAX_WAITING: usize = 64;
 
 type Check = Pin<Box<dyn Future<Output = Result<(), Refusal>> + Send>>;
@@ -52,8 +52,8 @@ impl InputGuard {
     }
 }
 
-/// The stream of an answer of which nothing leaves before the input is checked. The provider is asked at the same time. A
-/// refusal closes its connection.
+/// The stream of an answer that is withheld until the input is checked. The provider is called at the same time. A refusal
+/// closes the connection to it.
 pub(super) struct GuardedStream {
     checks: Option<Pin<Box<dyn Future<Output = Result<()>> + Send>>>,
     answer: Option<LlmStream>,

@@ -1,5 +1,5 @@
 //! Guards of a model's answer: filters of its text, and checks of the input beside it. Both are streams around the stream of
-//! the provider, so everything behind sees the filtered answer.
+//! the provider, so all later stages see the filtered answer.
 
 mod filtered;
 mod input;

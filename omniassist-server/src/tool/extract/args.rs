@@ -42,7 +42,7 @@ impl<T: DeserializeOwned + JsonSchema + Send + 'static> ToolArguments for T {}
 
 impl<T: ToolArguments> FromToolCall for Args<T> {
     fn from_call(call: &ToolContext) -> Result<Self, ToolError> {
-        // The arguments fit the schema, but a type may ask for more than its schema says.
+        // The arguments match the schema, but a type may have stricter rules than its schema.
         call.arguments()
             .to()
             .map(Self)

@@ -22,9 +22,9 @@ pub(crate) fn no_arguments() -> Value {
     json!({"type": "object", "properties": {}})
 }
 
-/// Rewrites a schema into the form that all providers take. It accepts the same objects as before.
+/// Rewrites a schema into the form that all providers accept. The set of valid objects stays the same.
 ///
-/// The root gets `type` and `properties`, the schema `true` becomes `{}`, and formats that only Rust knows are removed.
+/// The root gets `type` and `properties`, the schema `true` becomes `{}`, and formats that exist only in Rust are removed.
 pub(crate) fn normalise(schema: &mut Value) {
     if let Value::Object(root) = schema {
         // `$schema` and the type's name are no use to a model, and cost tokens in every request.

@@ -228,8 +228,8 @@ impl<'s, 'v> Walk<'s, 'v> {
         Ok(self.expected(&unexpected) && holds)
     }
 
-    /// Collects the names of the properties that these keywords look at, and those that the schemas which are applied
-    /// to the same value and hold look at.
+    /// Collects the names of the properties that these keywords evaluate, and of those that the valid subschemas for the
+    /// same value evaluate.
     fn evaluated(
         &mut self,
         keywords: &'s Keywords,

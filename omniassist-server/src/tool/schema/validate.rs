@@ -77,7 +77,7 @@ pub(super) struct Walk<'s, 'v> {
 struct Complaint {
     text: String,
     depth: usize,
-    /// The value is of another type than the schema wants, or another constant.
+    /// The value has another type, or is another constant, than the schema requires.
     is_other_kind: bool,
 }
 
@@ -200,8 +200,8 @@ impl<'s, 'v> Walk<'s, 'v> {
         Ok(holds)
     }
 
-    /// Complains about alternatives that all fail: with what the nearest one wants, which is the first that takes values
-    /// of this kind.
+    /// Reports that all alternatives fail, with the requirement of the nearest one: the first that accepts values of this
+    /// type.
     fn explain(&mut self, key: &str, alternatives: &'s [Value], value: &'v Value) -> Result<(), TooComplex> {
         if !self.wants_more() {
             return Ok(());

@@ -1,4 +1,4 @@
-//! Checks what a schema says beyond what providers look at, before its first use.
+//! The check of a schema before its first use, including keywords that providers ignore.
 
 use serde_json::{Map, Value};
 
@@ -6,10 +6,10 @@ use super::SchemaLimits;
 use super::lint::{at, subschemas};
 use super::pattern::Patterns;
 
-/// States of all patterns of a schema together, which bound the time of compiling them.
+/// The total number of states of a schema's patterns. It limits the time of their compilation.
 const MAX_STATES: u64 = 100_000;
 
-/// Keywords that would change what a schema accepts and that are not checked.
+/// Keywords that restrict the accepted values and that the validator does not support.
 const UNSUPPORTED: [&str; 2] = ["unevaluatedItems", "$recursiveRef"];
 
 /// Checks the values of all keywords in a schema, and compiles its patterns. An error names the path and the reason.
