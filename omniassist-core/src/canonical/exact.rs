@@ -1,18 +1,18 @@
 //! Numbers that JavaScript changes.
 //!
-//! JSON has decimal numbers of any length. A client in JavaScript reads each as a double, and posts another number
-//! where no double has the value: an integer beyond 2⁵³, for example.
+//! JSON has decimal numbers of any length. A JavaScript client parses each as a double and posts a different number if
+//! no double has exactly that value, such as an integer beyond 2⁵³.
 
 use super::number;
 use crate::JsonText;
 use crate::json_tokens::{Token, Tokens, path_to};
 
-/// A number that no double holds exactly.
+/// A number that no double represents exactly.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InexactNumber {
-    /// The place of the number: `items[2].id`. Empty where the whole value is the number.
+    /// The path of the number, such as `items[2].id`. Empty if the whole value is the number.
     pub path: String,
-    /// The number as it is written.
+    /// The number as text.
     pub number: String,
 }
 
@@ -33,8 +33,8 @@ pub fn inexact_number(json: &JsonText) -> Option<InexactNumber> {
     Some(InexactNumber { path: path_to(text.as_bytes(), at), number: number.to_owned() })
 }
 
-/// Returns the first number of a value that came from a client in JavaScript and that the client may have rounded: an
-/// integer from 2⁵³ on, or a number that no double holds.
+/// Returns the first number of a value from a JavaScript client that the client may have rounded: an integer from 2⁵³
+/// on, or a number that no double represents exactly.
 #[must_use]
 pub fn rounded_number(json: &JsonText) -> Option<InexactNumber> {
     const FIRST: f64 = 9_007_199_254_740_992.0;
@@ -44,7 +44,7 @@ pub fn rounded_number(json: &JsonText) -> Option<InexactNumber> {
     Some(InexactNumber { path: path_to(text.as_bytes(), at), number: number.to_owned() })
 }
 
-/// Returns the value with every number that JavaScript would change as a string. `None` where there is none.
+/// Returns the value with every number that JavaScript would change as a string, or `None` if there is none.
 #[must_use]
 pub fn with_exact_numbers(json: &JsonText) -> Option<JsonText> {
     let text = json.as_str();
@@ -62,7 +62,7 @@ pub fn with_exact_numbers(json: &JsonText) -> Option<JsonText> {
     Some(JsonText::from_raw(changed.into()))
 }
 
-/// Returns `true` where JavaScript would write a number of the value in another way: `1.0` as `1`.
+/// Returns `true` if JavaScript would write a number of the value differently, such as `1.0` as `1`.
 #[must_use]
 pub fn has_other_numbers(json: &JsonText) -> bool {
     let mut buffer = Vec::new();
@@ -72,7 +72,7 @@ pub fn has_other_numbers(json: &JsonText) -> bool {
     })
 }
 
-/// Returns `true` for a value whose arrays and objects are nested in more than `max` levels.
+/// Returns `true` if the arrays and objects of a value are nested in more than `max` levels.
 #[must_use]
 pub fn is_deeper_than(json: &JsonText, max: usize) -> bool {
     let mut depth = 0_usize;
@@ -86,7 +86,7 @@ pub fn is_deeper_than(json: &JsonText, max: usize) -> bool {
     })
 }
 
-/// The numbers of a JSON text, with their places.
+/// Returns the numbers of a JSON text with their offsets.
 fn numbers(text: &str) -> impl Iterator<Item = (usize, &str)> {
     Tokens::of(text.as_bytes()).filter_map(|(at, token)| Some((at, token.number()?)))
 }

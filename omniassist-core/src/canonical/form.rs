@@ -15,7 +15,7 @@ impl Canonical {
         &self.json
     }
 
-    /// Returns `true` if a key of the value is missing in the canonical form, as a duplicate or as refused.
+    /// Returns `true` if the canonical form omits a key of the value, as a duplicate or as rejected by clients.
     #[must_use]
     pub fn left_out(&self) -> bool {
         self.left_out

@@ -1,17 +1,17 @@
-//! One text for every JSON value, however it was spelled.
+//! One canonical text for every JSON value.
 //!
-//! A client in JavaScript reads JSON and writes it again before it posts it back: key order, escapes, white space and the
-//! spelling of numbers are then its own. The canonical form is what such a client would write, with the keys of every
-//! object in the order of their UTF-16 code units: two texts with one canonical form are one value to every such
-//! client. Digests and signatures are made over it.
-//! To keep a value as it was written, see [`JsonText`](crate::JsonText).
+//! A JavaScript client parses JSON and serialises it again before it posts it back, which can change key order,
+//! escapes, white space and the spelling of numbers. The canonical form is the output of such a client, with the keys
+//! of every object in the order of their UTF-16 code units. Two texts with one canonical form are the same value to
+//! every such client. Digests and signatures are computed over it. To keep a value as it was written, use
+//! [`JsonText`](crate::JsonText).
 //!
-//! - Strings are written with the escapes of `JSON.stringify`, half surrogate pairs included.
-//! - Numbers are written as JavaScript prints them: `1.0` is `1`, `-0` is `0`, `1e21` is `1e+21`, an integer beyond 2⁵³
-//!   is the double next to it, and what no double can hold is `null`.
-//! - Of a key that stands twice, the last one counts, as with `JSON.parse`.
-//! - A key `__proto__`, and a `constructor` that has a `prototype`, is left out: the AI SDK's clients refuse to read
-//!   either, so neither is sent to them.
+//! - Strings are written with the escapes of `JSON.stringify`, including half surrogate pairs.
+//! - Numbers are written as in JavaScript: `1.0` is `1`, `-0` is `0`, `1e21` is `1e+21`, an integer beyond 2⁵³ is the
+//!   nearest double, and a number beyond the range of doubles is `null`.
+//! - The last of several equal keys counts, as with `JSON.parse`.
+//! - A key `__proto__`, and a `constructor` that contains `prototype`, is omitted: the AI SDK's clients reject both, so
+//!   neither is sent to them.
 //!
 //! ```
 //! use omniassist_core::{JsonText, canonical};

@@ -1,4 +1,4 @@
-/// Digits that a double always holds exactly.
+/// The number of digits that a double always represents exactly.
 const EXACT_DIGITS: usize = 15;
 
 /// Writes a JSON number as `JSON.stringify(JSON.parse(text))` does.
@@ -21,7 +21,7 @@ fn is_plain(text: &str) -> bool {
     number.len() <= EXACT_DIGITS
         && match (count(u8::is_ascii_digit), count(|byte| *byte == b'.')) {
             (digits, 0) => digits == number.len() && text != "-0",
-            // JavaScript leaves out zeros at the end, and writes small fractions with an exponent.
+            // JavaScript omits trailing zeros, and writes small fractions with an exponent.
             (digits, 1) => {
                 digits + 1 == number.len() && !number.ends_with(b"0") && !number.starts_with(b"0.0")
             }
@@ -29,7 +29,7 @@ fn is_plain(text: &str) -> bool {
         }
 }
 
-/// Returns `true` where a double has exactly the value of a JSON number, so that JavaScript keeps it.
+/// Returns `true` if a double represents the JSON number exactly, so that JavaScript preserves it.
 pub(super) fn survives(text: &str) -> bool {
     if is_plain(text) {
         return true;
@@ -43,7 +43,7 @@ pub(super) fn survives(text: &str) -> bool {
 #[derive(PartialEq, Eq)]
 struct Decimal {
     is_negative: bool,
-    /// Significant digits, without zeros at either end.
+    /// Significant digits, without leading and trailing zeros.
     digits: String,
     /// The power of ten of the last digit.
     exponent: i64,

@@ -1,7 +1,7 @@
 use serde_json::Value;
 
-/// Takes the keys that clients refuse to read out of a tree, and says whether there were any: `__proto__`, and a
-/// `constructor` that has a `prototype`.
+/// Removes the keys that clients reject from a tree: `__proto__`, and a `constructor` that contains `prototype`.
+/// Returns `true` if there were any.
 ///
 /// ```
 /// use omniassist_core::canonical::remove_refused;

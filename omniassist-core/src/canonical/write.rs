@@ -3,10 +3,10 @@ use std::borrow::Cow;
 use super::number;
 use crate::json_tokens::{Form, Quoted, Token, Tokens};
 
-/// Nesting beyond which a value has no canonical form.
+/// The nesting limit of a canonical form.
 const MAX_DEPTH: usize = 128;
 
-/// Appends the canonical form of one JSON value, and returns `true` if a key was left out.
+/// Appends the canonical form of one JSON value. Returns `true` if a key was omitted.
 pub(super) fn write(json: &str, out: &mut Vec<u8>) -> Option<bool> {
     let start = out.len();
     out.reserve(json.len());
@@ -23,9 +23,9 @@ pub(super) fn write(json: &str, out: &mut Vec<u8>) -> Option<bool> {
 struct Writer<'a, 'o> {
     tokens: Tokens<'a>,
     out: &'o mut Vec<u8>,
-    /// The entries of all objects that are open, those of the innermost last.
+    /// The entries of all open objects, those of the innermost last.
     entries: Vec<Entry<'a>>,
-    /// Scratch space: an object in the order in which it was posted.
+    /// Scratch space for an object in its original order.
     posted: Vec<u8>,
     left_out: bool,
 }
@@ -33,7 +33,7 @@ struct Writer<'a, 'o> {
 /// An entry of an object.
 struct Entry<'a> {
     key: Cow<'a, [u8]>,
-    /// The place of the entry in the output, without the comma before it.
+    /// The offset of the entry in the output, without the comma before it.
     start: usize,
     end: usize,
     is_refused: bool,
@@ -49,7 +49,7 @@ impl<'a> Writer<'a, '_> {
         self.tokens.next().map(|(_, token)| token)
     }
 
-    /// Writes the value that begins with `token`, inside `depth` arrays and objects.
+    /// Writes the value that begins with `token` and is nested `depth` levels deep.
     fn value(&mut self, token: Token<'a>, depth: usize) -> Option<Written> {
         let mut has_prototype = false;
         match token {
@@ -80,7 +80,7 @@ impl<'a> Writer<'a, '_> {
         Some(())
     }
 
-    /// Writes an object, and returns `true` if it has a key `prototype`.
+    /// Writes an object. Returns `true` if it has a key `prototype`.
     fn object(&mut self, depth: usize) -> Option<bool> {
         let (begin, first) = (self.out.len(), self.entries.len());
         let mut has_prototype = false;
@@ -112,7 +112,7 @@ impl<'a> Writer<'a, '_> {
         Some(has_prototype)
     }
 
-    /// Brings the entries of the object that was written from `begin` on into order, and removes those that do not count.
+    /// Sorts the entries of the object written from `begin` on, and removes those that do not count.
     fn arrange(&mut self, begin: usize, first: usize) {
         let entries = self.entries.get_mut(first..).unwrap_or_default();
         // The order of ASCII bytes is that of UTF-16.
@@ -121,7 +121,7 @@ impl<'a> Writer<'a, '_> {
         if are_ascii && entries.windows(2).all(in_order) && !entries.iter().any(|entry| entry.is_refused) {
             return;
         }
-        // Both sorts keep the order of equal keys.
+        // Both sorts are stable.
         if are_ascii {
             entries.sort_by(|one, other| one.key.cmp(&other.key));
         } else {

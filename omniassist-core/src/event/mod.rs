@@ -1,6 +1,6 @@
-//! The two event types: what a model says ([`LlmEvent`]) and what a run does ([`RunEvent`]).
+//! The two event types: events of a model ([`LlmEvent`]) and events of a run ([`RunEvent`]).
 //!
-//! Providers know only [`LlmEvent`], dialects only [`RunEvent`]; the run loop turns the one into the other.
+//! Providers use only [`LlmEvent`] and dialects only [`RunEvent`]. The run loop converts one into the other.
 //!
 //! ```
 //! use omniassist_core::event::{EventBuf, LlmEvent};

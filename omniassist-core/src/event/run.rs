@@ -7,67 +7,67 @@ use super::{ApprovalRequest, FinishReason, InputRequest, Source, Usage};
 use crate::provider_metadata::ProviderMetadata;
 use crate::{JsonText, Text};
 
-/// Number of a text or reasoning block, unique within one run.
+/// The number of a text or reasoning block, unique within one run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct BlockId(pub u32);
 
-/// An event of a run. Events are in the order in which they happen. A run ends with exactly one of [`Finish`](Self::Finish),
+/// An event of a run, in chronological order. A run ends with exactly one of [`Finish`](Self::Finish),
 /// [`Error`](Self::Error) and [`Abort`](Self::Abort).
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum RunEvent {
-    /// The run begins; always the first event.
+    /// The run begins. Always the first event.
     Start {
-        /// Id of the assistant message being written: that of the message continued, or a new one.
+        /// The id of the assistant message: that of the continued message, or a new one.
         message_id: Text,
-        /// Metadata that the client should keep with the message.
+        /// Metadata to store with the message.
         metadata: Option<Map<String, Value>>,
     },
     /// A model call begins.
     StepStart,
-    /// A step is over: its text has ended and its server tools have run.
+    /// A step is complete: its text has ended and its server tools have run.
     StepFinish {
-        /// The reason why the model stopped.
+        /// The reason for the end of the model's turn.
         reason: FinishReason,
-        /// Tokens of this step.
+        /// The token usage of this step.
         usage: Usage,
     },
-    /// A text block opens.
+    /// A text block begins.
     TextStart {
         /// The block.
         id: BlockId,
     },
-    /// More text.
+    /// A text delta.
     TextDelta {
         /// The block.
         id: BlockId,
-        /// The piece; never empty.
+        /// The delta, never empty.
         delta: Text,
     },
     /// A text block is complete.
     TextEnd {
         /// The block.
         id: BlockId,
-        /// State that must come back with the message.
+        /// State that the client returns with the message.
         metadata: Option<ProviderMetadata>,
     },
-    /// A reasoning block opens.
+    /// A reasoning block begins.
     ReasoningStart {
         /// The block.
         id: BlockId,
     },
-    /// More reasoning.
+    /// A reasoning delta.
     ReasoningDelta {
         /// The block.
         id: BlockId,
-        /// The piece; never empty.
+        /// The delta, never empty.
         delta: Text,
     },
     /// A reasoning block is complete.
     ReasoningEnd {
         /// The block.
         id: BlockId,
-        /// State that must come back with the message.
+        /// State that the client returns with the message.
         metadata: Option<ProviderMetadata>,
     },
     /// A tool call begins; its arguments follow.
@@ -76,17 +76,17 @@ pub enum RunEvent {
         call_id: Text,
         /// The tool.
         name: Text,
-        /// The tool's name for people.
+        /// The display name of the tool.
         title: Option<Text>,
     },
-    /// A piece of a call's arguments.
+    /// A delta of a call's arguments.
     ToolInputDelta {
         /// The call.
         call_id: Text,
-        /// The piece; never empty.
+        /// The delta, never empty.
         delta: Text,
     },
-    /// A call is complete, its arguments fit the tool, and it will be run.
+    /// A call is complete, its arguments are valid, and it will run.
     ToolInputAvailable {
         /// The call.
         call_id: Text,
@@ -94,25 +94,25 @@ pub enum RunEvent {
         name: Text,
         /// The arguments.
         input: JsonText,
-        /// `true` if the provider runs it itself.
+        /// `true` if the provider executes the call.
         provider_executed: bool,
-        /// State that must come back with the call.
+        /// State that the client returns with the call.
         metadata: Option<ProviderMetadata>,
     },
-    /// A call cannot be run: it was cut off, its arguments do not fit, or there is no such tool.
+    /// A call cannot run: it is incomplete, its arguments are invalid, or the tool does not exist.
     ToolInputError {
         /// The call.
         call_id: Text,
-        /// The tool it named.
+        /// The name of the tool in the call.
         name: Text,
-        /// The arguments: the parsed value, or a JSON string of the raw text where it does not parse.
+        /// The parsed arguments, or their text as a JSON string if it does not parse.
         input: JsonText,
         /// The reason, for the user and the model.
         error_text: Text,
-        /// State that must come back with the call.
+        /// State that the client returns with the call.
         metadata: Option<ProviderMetadata>,
     },
-    /// A tool gave an output.
+    /// The output of a call.
     ToolOutput {
         /// The call.
         call_id: Text,
@@ -120,97 +120,96 @@ pub enum RunEvent {
         output: JsonText,
         /// `true` for progress, which the next output of the same call replaces.
         preliminary: bool,
-        /// `true` if the provider ran it itself.
+        /// `true` if the provider executed the call.
         provider_executed: bool,
     },
-    /// A tool failed.
+    /// A call failed.
     ToolError {
         /// The call.
         call_id: Text,
         /// The reason, for the user and the model.
         error_text: Text,
-        /// `true` if the provider ran it itself.
+        /// `true` if the provider executed the call.
         provider_executed: bool,
     },
-    /// A call waits for somebody's approval and does not run before.
+    /// A call awaits approval and does not run before it.
     ToolApprovalRequest(ApprovalRequest),
-    /// Somebody denied a call; it does not run.
+    /// The user denied a call. It does not run.
     ToolDenied {
         /// The call.
         call_id: Text,
-        /// The reason that the user gave.
+        /// The reason given by the user.
         reason: Option<Text>,
     },
-    /// A call was refused without asking anybody: by the host's policy, or because the client cannot ask.
+    /// A call was refused without asking the user: by the host's policy, or because the client cannot ask.
     ToolRefused {
         /// The call.
         call_id: Text,
         /// The reason, for the user and the model.
         reason: Text,
     },
-    /// Proof that this server wrote a call's output (or its failure), for the client to send back with it. Follows the
-    /// output at once.
+    /// Proof that this server wrote the output or the error of a call. The client returns it with the output. It
+    /// follows the output immediately.
     OutputSeal {
         /// The call.
         call_id: Text,
         /// The proof.
         seal: Text,
     },
-    /// A call asks the user to fill in a form: the client shows it and gives back what was entered as the call's
-    /// output.
+    /// A call requests user input. The client shows a form and returns the input as the call's output.
     InputRequest(InputRequest),
-    /// The state that the server and the client share, whole.
+    /// The complete state that server and client share.
     StateSnapshot(JsonText),
     /// A change of the shared state: an array of JSON Patch operations (RFC 6902).
     StateDelta(JsonText),
-    /// Something under way that the client shows and the model does not see, whole.
+    /// An activity that the client displays and the model does not see, with its complete content.
     ActivitySnapshot {
         /// Unique within the conversation.
         id: Text,
-        /// Its kind; the client picks how to show it by this.
+        /// Its kind. The client selects the presentation by it.
         kind: Text,
-        /// The content: an object.
+        /// The content, a JSON object.
         content: JsonText,
     },
-    /// Something the answer rests on.
+    /// A source of the answer.
     Source(Source),
-    /// A file that the model made.
+    /// A file that the model generated.
     File {
         /// Its media type.
         media_type: Text,
         /// An `https:` or `data:` URL.
         url: Text,
     },
-    /// Data of the host's own for its client.
+    /// Data of the host for its client.
     Data {
         /// Its kind, without a prefix.
         name: Text,
-        /// The same id replaces earlier data of the same kind.
+        /// The id. Data with the same id and kind replaces earlier data.
         id: Option<Text>,
         /// The data.
         data: JsonText,
-        /// `true` if the client should not keep it with the message.
+        /// `true` if the client should not store the data with the message.
         transient: bool,
     },
-    /// More metadata for the message; merged into what is there.
+    /// Further metadata of the message, merged with the existing metadata.
     Metadata(Map<String, Value>),
-    /// The run is over, or waits for the client (a front-end tool); the last event.
+    /// The run is complete, or waits for the client (such as for a front-end tool). The last event.
     Finish {
         /// The reason for the end of the last step.
         reason: FinishReason,
-        /// Tokens of all steps of this run.
+        /// The token usage of all steps of this run.
         usage: Usage,
     },
-    /// The run failed; the last event. What was sent before stays valid.
+    /// The run failed. The last event. Events sent before stay valid.
     Error {
-        /// A stable code.
+        /// The stable code.
         code: RunErrorCode,
-        /// A sentence that is safe to show to anyone.
+        /// A message that is safe to show to anyone.
         message: Text,
     },
-    /// The run was stopped; the last event.
+    /// The run was stopped. The last event.
     Abort {
-        /// By what.
+        /// The reason for the stop.
         reason: Text,
     },
 }
@@ -228,41 +227,41 @@ impl RunEvent {
 #[non_exhaustive]
 #[serde(rename_all = "snake_case")]
 pub enum RunErrorCode {
-    /// The provider refused the request or answered with an error.
+    /// The provider rejected the request or answered with an error.
     ProviderError,
-    /// The provider refused our credentials.
+    /// The provider rejected the server's credentials.
     ProviderAuth,
-    /// The provider could not be reached, or is overloaded.
+    /// The provider is unreachable or overloaded.
     ProviderUnavailable,
-    /// The provider's rate limit or quota is used up.
+    /// The provider's rate limit or quota is exhausted.
     RateLimited,
-    /// The conversation is longer than the model can read.
+    /// The conversation exceeds the model's context window.
     ContextOverflow,
-    /// The provider's stream ended before its answer did.
+    /// The provider's stream ended before the answer was complete.
     StreamInterrupted,
     /// A deadline passed.
     Timeout,
-    /// The run made as many model calls as it may.
+    /// The run reached its limit of model calls.
     MaxSteps,
-    /// The model kept making tool calls that cannot be run.
+    /// The model repeatedly made tool calls that cannot run.
     InvalidToolCalls,
-    /// A limit was passed.
+    /// A limit was exceeded.
     LimitExceeded,
-    /// The request is not acceptable.
+    /// The request is invalid.
     InvalidRequest,
-    /// Something failed inside the host (the system prompt, the summariser).
+    /// The host failed, for example in its system prompt or summariser.
     Internal,
-    /// The server shut down before the run was over.
+    /// The server shut down before the run ended.
     ServerShutdown,
-    /// The principal has used the tokens that it may use for now.
+    /// The principal has used up its token budget.
     TokenBudgetExceeded,
-    /// The host refused the run, for the reason that this code of its own names. It is not read back.
+    /// The host refused the run. The code is the host's own and is not deserialised.
     #[serde(untagged, skip_deserializing)]
     Refused(#[serde(skip_deserializing)] &'static str),
 }
 
 impl RunErrorCode {
-    /// The code as it is written on the wire.
+    /// Returns the code as sent to clients.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -284,7 +283,7 @@ impl RunErrorCode {
         }
     }
 
-    /// A sentence that is safe to show to anyone.
+    /// Returns a message that is safe to show to anyone.
     #[must_use]
     pub fn safe_message(self) -> &'static str {
         match self {

@@ -3,21 +3,21 @@ use serde_json::{Map, Value};
 
 use crate::{JsonText, Text};
 
-/// The request for a call's approval, with the answer once there is one.
+/// The request for approval of a call, with the answer if there is one.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Approval {
-    /// Id of the request.
+    /// The id of the request.
     pub id: Text,
-    /// The answer. `None`: the request is open.
+    /// The answer. `None` while the request is open.
     #[serde(flatten)]
     pub decision: Option<Decision>,
-    /// Proof that this server asked.
+    /// Proof that this server made the request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub signature: Option<Text>,
-    /// Arguments that the user put in place of the model's. They count where the tool lets users change them.
+    /// Arguments edited by the user. They apply if the tool allows edits.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arguments: Option<JsonText>,
-    /// Other members that the client keeps with the request.
+    /// Other fields that the client stores with the request.
     #[serde(flatten)]
     pub extra: Map<String, Value>,
 }
@@ -25,15 +25,15 @@ pub struct Approval {
 /// The answer to a request for approval.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Decision {
-    /// `true` where the call may run.
+    /// `true` if the call may run.
     pub approved: bool,
-    /// The reason that the user gave.
+    /// The reason given by the user.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<Text>,
 }
 
 impl Decision {
-    /// Returns a consent without a reason.
+    /// Returns an approval without a reason.
     #[must_use]
     pub fn approved() -> Self {
         Self { approved: true, reason: None }
@@ -60,8 +60,8 @@ impl Approval {
         self
     }
 
-    /// Reads the members of a client's `approval` object. A member of another type than this one's stays in
-    /// [`extra`](Self::extra). `None` where there is no `id`.
+    /// Reads a client's `approval` object. Fields of unexpected types are kept in [`extra`](Self::extra). Returns
+    /// `None` if there is no `id`.
     pub(crate) fn from_object(mut object: Map<String, Value>) -> Option<Self> {
         let mut approval = Self::new(take_text(&mut object, "id")?);
         if let Some(approved) = object.get("approved").and_then(Value::as_bool) {
@@ -74,7 +74,7 @@ impl Approval {
         Some(approval)
     }
 
-    /// Returns `true` where the user approved the call.
+    /// Returns `true` if the user approved the call.
     #[must_use]
     pub fn is_approved(&self) -> bool {
         self.decision.as_ref().is_some_and(|decision| decision.approved)

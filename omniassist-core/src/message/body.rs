@@ -7,11 +7,11 @@ use super::tree::{self, TreeBudget};
 use crate::json_tokens::Quoted;
 use crate::{Error, JsonText, Result, Text};
 
-/// The text that posted JSON stands in. Values are shared with it.
+/// The text of a posted body. Values share its buffer.
 #[derive(Clone, Copy)]
 pub(crate) struct Body<'a> {
     pub(crate) text: &'a Text,
-    /// The memory that trees of this body may still take.
+    /// The remaining memory for trees of this body.
     budget: &'a TreeBudget,
 }
 
@@ -20,12 +20,12 @@ impl<'a> Body<'a> {
         Self { text, budget }
     }
 
-    /// Reads a value as a tree.
+    /// Parses a value as a tree.
     pub(crate) fn tree(self, raw: Raw<'_>, key: &str) -> Result<Value> {
         tree::tree(raw, key, self.budget)
     }
 
-    /// Reads an object as a tree; `None` where it is absent or null.
+    /// Parses an object as a tree. Returns `None` if it is absent or null.
     pub(crate) fn optional_object(
         self,
         raw: Option<Raw<'_>>,
@@ -38,7 +38,7 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// Reads a required string to compare with. It shares nothing with the body.
+    /// Parses a required string for comparisons. The result does not share the body's buffer.
     pub(crate) fn word(self, raw: Option<Raw<'a>>, key: &str) -> Result<Cow<'a, str>> {
         let content = raw.and_then(|raw| raw.get().strip_prefix('"')?.strip_suffix('"'));
         match content {
@@ -49,7 +49,7 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// Reads a required string.
+    /// Parses a required string.
     pub(crate) fn text(self, raw: Option<Raw<'_>>, key: &str) -> Result<Text> {
         match raw {
             Some(raw) if raw.get().starts_with('"') => self.string(raw, key),
@@ -57,7 +57,7 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// Reads a string that may be absent or null.
+    /// Parses an optional string.
     pub(crate) fn optional_text(self, raw: Option<Raw<'_>>, key: &str) -> Result<Option<Text>> {
         match present(raw) {
             Some(raw) => self.text(Some(raw), key).map(Some),
@@ -71,14 +71,14 @@ impl<'a> Body<'a> {
                 let content = raw.get().get(1..=content.len());
                 Ok(self.text.slice_ref(content.unwrap_or_default()))
             }
-            // No other fault is left in text that was walked over before.
+            // The text was checked before, so no other error can occur.
             Cow::Owned(content) => String::from_utf8(content)
                 .map(Text::from)
                 .map_err(|_| Error::invalid_field(key, "a string", "a string with half a surrogate pair")),
         }
     }
 
-    /// Returns a value as it was written.
+    /// Returns a value unchanged.
     pub(crate) fn json(self, raw: Raw<'_>) -> JsonText {
         JsonText::from_raw(self.text.slice_ref(raw.get()))
     }

@@ -7,10 +7,10 @@ use super::{
 use crate::event::{BlockId, Usage};
 use crate::{JsonText, RunEvent, Text};
 
-/// Builds the assistant's message out of a run's events, as the AI SDK's client builds it.
+/// Builds the assistant's message from a run's events, in the same way as the AI SDK's client.
 ///
-/// It takes events in any order: what makes no sense (text for a block that is not open, an output for an unknown
-/// call) changes nothing.
+/// It accepts events in any order. Events without a counterpart (text for a block that is not open, an output for an
+/// unknown call) are ignored.
 ///
 /// ```
 /// use omniassist_core::event::BlockId;
@@ -25,7 +25,7 @@ use crate::{JsonText, RunEvent, Text};
 #[derive(Debug, Clone)]
 pub struct MessageCollector {
     message: Message,
-    /// Index of the first part of the current step.
+    /// The index of the first part of the current step.
     step: usize,
     open: Vec<OpenBlock>,
 }
@@ -38,14 +38,14 @@ struct OpenBlock {
 }
 
 impl Default for MessageCollector {
-    /// Begins a new message.
+    /// Creates a collector for a new message.
     fn default() -> Self {
         Self::new()
     }
 }
 
 impl MessageCollector {
-    /// Begins a new message.
+    /// Creates a collector for a new message.
     #[must_use]
     pub fn new() -> Self {
         Self::continuing(Message {
@@ -56,14 +56,13 @@ impl MessageCollector {
         })
     }
 
-    /// Goes on with a message that a run left waiting for its client.
+    /// Creates a collector that continues a message whose run waited for the client.
     #[must_use]
     pub fn continuing(message: Message) -> Self {
         Self { step: message.parts.len(), message, open: Vec::new() }
     }
 
-    /// The message, with whatever text is still open. A collector without any event gives a message without id and
-    /// parts.
+    /// Returns the message, including text that is still open. Without any event, the message has no id and no parts.
     #[must_use]
     pub fn into_message(mut self) -> Message {
         for block in std::mem::take(&mut self.open) {
@@ -72,7 +71,7 @@ impl MessageCollector {
         self.message
     }
 
-    /// Takes the next event.
+    /// Applies the next event.
     pub fn apply(&mut self, event: &RunEvent) {
         match event {
             RunEvent::Start { message_id, metadata } => {
@@ -113,7 +112,7 @@ impl MessageCollector {
             | RunEvent::ToolDenied { .. }
             | RunEvent::ToolRefused { .. } => self.apply_tool(event),
             RunEvent::OutputSeal { call_id, seal } => self.merge(output_seal(call_id, seal)),
-            // Clients that show these keep them beside the message.
+            // Clients keep these outside the message.
             RunEvent::InputRequest(_)
             | RunEvent::StateSnapshot(_)
             | RunEvent::StateDelta(_)
@@ -248,7 +247,7 @@ impl MessageCollector {
         }));
     }
 
-    /// The client looks for a call in the current step first, then in the whole message.
+    /// Finds a call in the current step first and then in the whole message, as the client does.
     fn call(&mut self, call_id: &Text) -> Option<&mut ToolPart> {
         let is_it = |part: &Part| matches!(part, Part::Tool(tool) if tool.call_id == *call_id);
         let parts = &mut self.message.parts;
@@ -280,23 +279,23 @@ impl MessageCollector {
     }
 }
 
-/// Merges metadata into a message's, as the client does it.
+/// Merges metadata into that of a message, as the client does.
 pub(crate) fn merge_metadata(message: &mut Message, metadata: Map<String, Value>) {
     deep_merge(message.metadata.get_or_insert(Value::Null), Value::Object(metadata));
 }
 
-/// The metadata that carries the seal of a call's output in the client's message.
+/// Returns the metadata with the seal of a call's output.
 pub(crate) fn output_seal(call_id: &str, seal: &str) -> Map<String, Value> {
     of_call("seals", call_id, seal.into())
 }
 
-/// The metadata that carries the question which goes with the approval of a call.
+/// Returns the metadata with the question of a call's approval.
 pub(crate) fn approval_question(call_id: &str, question: &str) -> Map<String, Value> {
     let question = Map::from_iter([("message".to_owned(), question.into())]);
     of_call("approvals", call_id, Value::Object(question))
 }
 
-/// Returns the metadata that gives a call's title and summary to a client.
+/// Returns the metadata with a call's title and summary.
 pub(crate) fn call_label(call_id: &str, label: Map<String, Value>) -> Map<String, Value> {
     of_call("tools", call_id, Value::Object(label))
 }

@@ -1,9 +1,9 @@
-//! The addresses of files that a provider may be sent.
+//! URLs of files that may be sent to a provider.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-/// Returns the id in the URL of a file that an OmniAssist server keeps: `file_` and 32 lowercase hexadecimal digits, after
-/// `/files/`. The URL is an absolute path, or an `http:` or `https:` URL.
+/// Returns the id in the URL of a file stored by an OmniAssist server: `file_` and 32 lowercase hexadecimal digits,
+/// after `/files/`. The URL is an absolute path, or an `http:` or `https:` URL.
 ///
 /// ```
 /// use omniassist_core::message::stored_file_id;
@@ -26,8 +26,8 @@ pub fn stored_file_id(url: &str) -> Option<&str> {
 
 /// Returns `true` for a `data:`, `http:` or `https:` URL whose host is not link-local.
 ///
-/// A provider may run in the server's own network and fetch the file from there. Link-local addresses are where cloud
-/// machines keep their credentials, and `file:` would name a file of the provider's machine.
+/// A provider may run in the server's own network and fetch the file from there. Cloud machines serve their credentials
+/// at link-local addresses, and `file:` would name a file of the provider's machine.
 pub(crate) fn is_allowed(url: &str) -> bool {
     let Some((scheme, rest)) = url.split_once(':') else { return false };
     if scheme.eq_ignore_ascii_case("data") {
@@ -36,7 +36,7 @@ pub(crate) fn is_allowed(url: &str) -> bool {
     if !scheme.eq_ignore_ascii_case("https") && !scheme.eq_ignore_ascii_case("http") {
         return false;
     }
-    // Parsers drop control characters and read `\` as `/`, so such an address could mean another host.
+    // Parsers drop control characters and read `\` as `/`, so such a URL could name another host.
     if url.contains(|c: char| c.is_ascii_control() || c == ' ' || c == '\\') {
         return false;
     }
@@ -54,15 +54,15 @@ fn is_allowed_v6(ip: Ipv6Addr) -> bool {
     ip.segments()[0] & 0xffc0 != 0xfe80 && !is_v4_link_local
 }
 
-/// Escapes and other characters than ASCII are refused: a parser would decode them to a name that was not checked.
+/// Escapes and non-ASCII characters are rejected, because a parser would decode them to a name that was not checked.
 fn is_allowed_name(name: &str) -> bool {
     let name = name.strip_suffix('.').unwrap_or(name);
     let is_plain = name.is_ascii() && !name.contains('%') && !name.is_empty();
     is_plain && ipv4(name).is_none_or(|ip| !ip.is_link_local())
 }
 
-/// Reads an IPv4 address in any spelling that URL parsers accept: one to four numbers, decimal, octal or hexadecimal, of
-/// which the last fills the bytes that are left.
+/// Parses an IPv4 address in any spelling that URL parsers accept: one to four numbers, decimal, octal or hexadecimal.
+/// The last number fills the remaining bytes.
 fn ipv4(name: &str) -> Option<Ipv4Addr> {
     let numbers = name.split('.').map(number).collect::<Option<Vec<u32>>>()?;
     let (last, first) = numbers.split_last()?;

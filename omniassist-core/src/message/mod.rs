@@ -1,8 +1,8 @@
 //! The parts of a conversation: messages with parts, context messages and function calls.
 //!
-//! [`Message`] is the one rich form that the AI SDK's `UIMessage`, AG-UI's messages and the plain
-//! [`ChatMessage`] map onto. [`read`] reads posted JSON in any of these forms, and says precisely what is wrong where.
-//! For what a model is sent, see [`transcript`](crate::transcript).
+//! [`Message`] is the common form of the AI SDK's `UIMessage`, AG-UI's messages and the plain [`ChatMessage`]. [`read`]
+//! parses posted JSON in any of these forms, and its errors contain the exact path. For the form that models receive,
+//! see [`transcript`](crate::transcript).
 //!
 //! ```
 //! use omniassist_core::message::{Message, Part};

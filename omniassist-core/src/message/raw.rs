@@ -1,8 +1,7 @@
-//! Posted JSON, read in one walk.
+//! Parsing of posted JSON in one pass.
 //!
-//! The values of known keys are kept as the slices of the body that they are. Each is parsed where it is needed, so a
-//! value of the wrong kind leads to an error with its exact path, and text without escapes is shared with the body
-//! instead of copied.
+//! The values of known keys are kept as slices of the body. Each is parsed on use, so a value of the wrong type leads
+//! to an error with its exact path, and text without escapes shares the body's buffer.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,24 +10,24 @@ use crate::json_guard::{self, Guard};
 use crate::json_tokens::{Token, Tokens};
 use crate::{Error, Result};
 
-/// An object whose known keys are kept.
+/// An object that keeps the values of known keys.
 pub(crate) trait Record<'a> {
-    /// Reads the value of `key`. Returns `false`, and leaves the value, when the key is not known.
+    /// Reads the value of `key`. Returns `false` without reading the value if the key is unknown.
     fn set(&mut self, key: &str, value: &mut Reader<'a>) -> Result<bool>;
 }
 
-/// A posted value as it was written. It has been walked once, so it is known to be JSON.
+/// A posted value as text. It was checked before, so it is valid JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Raw<'a>(&'a str);
 
 impl<'a> Raw<'a> {
-    /// Returns the text, without white space around it.
+    /// Returns the text, without surrounding white space.
     pub(crate) fn get(self) -> &'a str {
         self.0
     }
 }
 
-/// Declares a [`Record`] that keeps each value as it came.
+/// Declares a [`Record`] that keeps each value as text.
 macro_rules! raw_record {
     ($(#[$meta:meta])* $name:ident { $($field:ident: $key:literal,)* }) => {
         $(#[$meta])*
@@ -51,13 +50,13 @@ macro_rules! raw_record {
 }
 pub(crate) use raw_record;
 
-/// The value found where a `T` was expected.
+/// The result of reading a `T`.
 pub(crate) enum Found<T> {
     /// The expected value.
     Value(T),
     /// An array with more elements than allowed.
     TooMany,
-    /// Something of another kind.
+    /// A value of another kind.
     Other(&'static str),
 }
 
@@ -91,11 +90,11 @@ impl<T> Found<T> {
     }
 }
 
-/// A walk over text that is known to be JSON. Each method reads one whole value.
+/// A parser of text. Each method reads one complete value.
 pub(crate) struct Reader<'a> {
     text: &'a str,
     tokens: Tokens<'a>,
-    /// The check of the tokens on the way; `None` where they were checked before.
+    /// The check of the tokens, or `None` if they were checked before.
     guard: Option<Guard<'a>>,
 }
 
@@ -109,7 +108,7 @@ impl<'a> Reader<'a> {
         Ok(token)
     }
 
-    /// Enters an array or an object. Skips a value of another kind, and returns that kind.
+    /// Enters an array or an object. Skips a value of another kind and returns its kind.
     fn enter(&mut self, mark: u8) -> Result<Option<&'static str>> {
         if self.tokens.peek() == Some(mark) {
             return self.next().map(|_| None);
@@ -117,7 +116,7 @@ impl<'a> Reader<'a> {
         self.raw().map(kind).map(Some)
     }
 
-    /// Goes on to the next element or entry. Returns `false` after the last one.
+    /// Advances to the next element or entry. Returns `false` after the last one.
     fn advance(&mut self) -> Result<bool> {
         match self.tokens.peek() {
             Some(mark @ (b',' | b']' | b'}')) => self.next().map(|_| mark == b','),
@@ -139,12 +138,12 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads any value as the slice that it is.
+    /// Reads any value as text.
     pub(crate) fn raw(&mut self) -> Result<Raw<'a>> {
         self.with_raw(Self::skip).map(|(raw, ())| raw)
     }
 
-    /// Reads a value, and returns the slice that it is as well.
+    /// Reads a value, and returns its text as well.
     pub(crate) fn with_raw<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T>) -> Result<(Raw<'a>, T)> {
         self.tokens.peek();
         let start = self.tokens.offset();
@@ -171,7 +170,7 @@ impl<'a> Reader<'a> {
         Ok(Found::Value(record))
     }
 
-    /// Reads an array of at most `limit` elements. Elements beyond the limit are skipped, so they cost no memory.
+    /// Reads an array of at most `limit` elements. Elements beyond the limit are skipped without using memory.
     pub(crate) fn array<T>(
         &mut self,
         limit: usize,
@@ -193,7 +192,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Reads all of a posted text. Makes the checks of [`json_guard::check`] on the way. Their errors precede those of `read`.
+/// Reads a complete posted text, including the checks of [`json_guard::check`]. Their errors precede those of `read`.
 pub(crate) fn read<'a, T>(
     text: &'a str,
     max_depth: usize,
@@ -208,22 +207,22 @@ pub(crate) fn read<'a, T>(
     value.or_else(|error| json_guard::check(text.as_bytes(), max_depth).and(Err(error)))
 }
 
-/// Returns a walk over a value.
+/// Returns a parser of a value.
 pub(crate) fn reader(raw: Raw<'_>) -> Reader<'_> {
     Reader { text: raw.get(), tokens: Tokens::of(raw.get().as_bytes()), guard: None }
 }
 
-/// Reads an object whose values are kept as they came.
+/// Reads an object and keeps its values as text.
 pub(crate) fn object<'a, R: Record<'a> + Default>(raw: Raw<'a>) -> Result<Found<R>> {
     reader(raw).object(R::default())
 }
 
-/// Reads an array whose elements are kept as they came.
+/// Reads an array and keeps its elements as text.
 pub(crate) fn array(raw: Raw<'_>, limit: usize) -> Result<Found<Vec<Raw<'_>>>> {
     reader(raw).array(limit, Reader::raw)
 }
 
-/// Returns the kind of a value, as errors name it.
+/// Returns the kind of a value for errors.
 pub(crate) fn kind(raw: Raw<'_>) -> &'static str {
     match raw.get().as_bytes().first() {
         Some(b'{') => "an object",
@@ -235,17 +234,17 @@ pub(crate) fn kind(raw: Raw<'_>) -> &'static str {
     }
 }
 
-/// Returns the kind of a value, or `nothing`.
+/// Returns the kind of a value for errors, or `nothing`.
 pub(crate) fn kind_of(raw: Option<Raw<'_>>) -> &'static str {
     raw.map_or("nothing", kind)
 }
 
-/// Returns the value unless it is absent or null. Clients write either for a missing value.
+/// Returns the value unless it is absent or null. Clients send either for a missing value.
 pub(crate) fn present(raw: Option<Raw<'_>>) -> Option<Raw<'_>> {
     raw.filter(|raw| raw.get() != "null")
 }
 
-/// Reads a boolean that may be absent or null.
+/// Reads an optional boolean.
 pub(crate) fn flag(raw: Option<Raw<'_>>, key: &str) -> Result<bool> {
     match present(raw).map(Raw::get) {
         None | Some("false") => Ok(false),

@@ -22,12 +22,12 @@ impl From<ChatMessage> for Message {
     }
 }
 
-/// An event in the application that the model should know of: a page was opened, a form was filled.
+/// An event in the application that is useful to the model, such as an opened page or a filled form.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ContextMessage {
     /// Unique within the conversation.
     pub id: Text,
-    /// `navigation`, `form`, or any other kind.
+    /// The kind: `navigation`, `form`, or any other.
     #[serde(rename = "type")]
     pub kind: Text,
     /// The event's data. Its form depends on the kind.
@@ -65,11 +65,11 @@ pub struct FunctionCall {
     pub name: Text,
     /// The arguments.
     pub arguments: JsonText,
-    /// The id of the assistant's message that the call belongs to, as the stream's `start` chunk names it. A seal is
-    /// valid for this message only.
+    /// The id of the assistant's message with the call, from the stream's `start` chunk. A seal is valid for this
+    /// message only.
     #[serde(rename = "messageId", default, skip_serializing_if = "Option::is_none")]
     pub message_id: Option<Text>,
-    /// The seal and the provider's state, as the `tool-input-available` chunk carries them.
+    /// The seal and the provider's state, from the `tool-input-available` chunk.
     #[serde(rename = "providerMetadata", default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<ProviderMetadata>,
 }
@@ -100,11 +100,11 @@ impl From<FunctionCall> for ToolPart {
 #[serde(tag = "type", rename = "function_call_output")]
 #[non_exhaustive]
 pub struct FunctionCallOutput {
-    /// The call that the record answers.
+    /// The call to which the output belongs.
     pub call_id: Text,
     /// The tool's output, or its error.
     pub output: JsonText,
-    /// `completed`, or `incomplete` where the tool failed. Default: `completed`.
+    /// `completed`, or `incomplete` if the tool failed. Default: `completed`.
     #[serde(default = "completed")]
     pub status: Text,
 }

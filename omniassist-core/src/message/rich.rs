@@ -43,8 +43,8 @@ impl Message {
             .collect()
     }
 
-    /// Checks that a model can read the message: it has text that is not blank, or a file, and every file has a `data:`
-    /// URL, one of the web, or that of a [stored file](super::stored_file_id). `path` names the message.
+    /// Checks that a model can read the message: it has non-blank text or a file, and every file has a `data:` URL, a
+    /// web URL, or that of a [stored file](super::stored_file_id). `path` is the path of the message.
     pub(crate) fn check_readable(&self, path: &str) -> Result<()> {
         let mut readable = false;
         for part in &self.parts {
@@ -83,7 +83,7 @@ pub enum Role {
     User,
     /// The assistant.
     Assistant,
-    /// Instructions. Those of a client are never used as such.
+    /// Instructions. Those posted by a client are never used as instructions.
     System,
 }
 
@@ -99,13 +99,13 @@ pub enum Part {
     File(FilePart),
     /// A source (citation) of the answer.
     Source(SourcePart),
-    /// A tool call, with its output once there is one.
+    /// A tool call, with its output if there is one.
     Tool(ToolPart),
     /// Data of the host application.
     Data(DataPart),
-    /// The beginning of a model call.
+    /// The start of a model call.
     StepStart,
-    /// A part of a kind that this version does not know, kept as it came.
+    /// A part of an unknown kind, kept unchanged.
     Unknown(JsonText),
 }
 
@@ -122,7 +122,7 @@ impl Part {
 pub struct TextPart {
     /// The text.
     pub text: Text,
-    /// Provider state that belongs to it.
+    /// State of the provider.
     pub metadata: Option<ProviderMetadata>,
 }
 
@@ -131,7 +131,7 @@ pub struct TextPart {
 pub struct ReasoningPart {
     /// The visible text; may be empty.
     pub text: Text,
-    /// Provider state that belongs to it (encrypted content, a signature).
+    /// State of the provider, such as encrypted content or a signature.
     pub metadata: Option<ProviderMetadata>,
 }
 
@@ -140,11 +140,11 @@ pub struct ReasoningPart {
 pub struct FilePart {
     /// Its media type.
     pub media_type: Text,
-    /// An `https:` or `data:` URL, or that of a [stored file](super::stored_file_id). Never fetched here.
+    /// An `https:` or `data:` URL, or that of a [stored file](super::stored_file_id). It is never fetched.
     pub url: Text,
     /// Its name.
     pub filename: Option<Text>,
-    /// Provider state that belongs to it.
+    /// State of the provider.
     pub metadata: Option<ProviderMetadata>,
 }
 
@@ -153,7 +153,7 @@ pub struct FilePart {
 pub struct SourcePart {
     /// The page or document.
     pub source: Source,
-    /// Provider state that belongs to it.
+    /// State of the provider.
     pub metadata: Option<ProviderMetadata>,
 }
 
@@ -175,13 +175,13 @@ pub struct ToolPart {
     pub call_id: Text,
     /// The tool.
     pub name: Text,
-    /// `true` when the client knows no type for the tool (`dynamic-tool`).
+    /// `true` if the client has no type for the tool (`dynamic-tool`).
     pub dynamic: bool,
-    /// `true` when the provider ran the tool itself.
+    /// `true` if the provider executed the call.
     pub provider_executed: bool,
     /// The state of the call.
     pub state: ToolState,
-    /// Provider state that belongs to the call.
+    /// State of the provider.
     pub metadata: Option<ProviderMetadata>,
 }
 
@@ -189,28 +189,28 @@ pub struct ToolPart {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum ToolState {
-    /// Its arguments are still arriving, or never arrived whole.
+    /// The arguments are being streamed, or incomplete.
     InputStreaming,
-    /// It has its arguments and no output.
+    /// The call has its arguments and no output.
     InputAvailable {
         /// The arguments.
         input: JsonText,
     },
-    /// It waits for an approval.
+    /// The call awaits approval.
     ApprovalRequested {
         /// The arguments.
         input: JsonText,
-        /// Id of the request, and what else the client keeps of it.
+        /// The request for approval.
         approval: Approval,
     },
-    /// The user approved or denied it.
+    /// The user approved or denied the call.
     ApprovalResponded {
         /// The arguments.
         input: JsonText,
         /// The request and the answer.
         approval: Approval,
     },
-    /// It has run.
+    /// The call has run.
     OutputAvailable {
         /// The arguments.
         input: JsonText,
@@ -219,14 +219,14 @@ pub enum ToolState {
         /// `true` for progress, `false` for the final output.
         preliminary: bool,
     },
-    /// It failed, or could not be run.
+    /// The call failed, or could not run.
     OutputError {
-        /// The arguments, where they could be read.
+        /// The arguments, if they could be read.
         input: Option<JsonText>,
         /// The reason.
         error_text: Text,
     },
-    /// The user denied it.
+    /// The user denied the call.
     OutputDenied {
         /// The arguments.
         input: JsonText,
@@ -236,7 +236,7 @@ pub enum ToolState {
 }
 
 impl ToolState {
-    /// Returns the arguments, where there are any.
+    /// Returns the arguments, if there are any.
     #[must_use]
     pub fn input(&self) -> Option<&JsonText> {
         match self {
@@ -250,7 +250,7 @@ impl ToolState {
         }
     }
 
-    /// Returns the arguments, where there are any.
+    /// Returns the arguments, if there are any.
     pub(crate) fn input_mut(&mut self) -> Option<&mut JsonText> {
         match self {
             Self::InputStreaming => None,
@@ -263,7 +263,7 @@ impl ToolState {
         }
     }
 
-    /// Returns `true` when the call has its result, good or bad.
+    /// Returns `true` if the call has a result, whether an output or an error.
     #[must_use]
     pub fn is_answered(&self) -> bool {
         match self {

@@ -1,4 +1,4 @@
-//! Posted JSON as a tree.
+//! Trees of posted JSON.
 
 use std::cell::Cell;
 use std::fmt;
@@ -9,10 +9,10 @@ use serde_json::{Map, Value};
 use super::raw::Raw;
 use crate::{Error, Limits, Result};
 
-/// The memory that all trees of one body may take together.
+/// The memory limit of all trees of one body.
 ///
-/// A tree takes up to 80 times the bytes of its text: `{"a":0}` is a map with room for eleven entries. So the text alone
-/// is no bound. What a value takes is estimated from the layout of `serde_json`'s maps and vectors.
+/// A tree takes up to 80 times the size of its text: `{"a":0}` is a map with room for eleven entries. The size of the
+/// text is therefore no bound. The memory is estimated from the layout of `serde_json`'s maps and vectors.
 pub(crate) struct TreeBudget {
     limit: usize,
     left: Cell<usize>,
@@ -23,12 +23,12 @@ impl TreeBudget {
         Self { limit: limits.max_tree_bytes, left: Cell::new(limits.max_tree_bytes) }
     }
 
-    /// A budget for text that the server trusts.
+    /// Returns a budget for text that the server trusts.
     pub(crate) fn unlimited() -> Self {
         Self { limit: usize::MAX, left: Cell::new(usize::MAX) }
     }
 
-    /// Takes these bytes from the budget. Returns `false` where it is used up.
+    /// Takes these bytes from the budget. Returns `false` if it is exhausted.
     fn take(&self, bytes: usize) -> bool {
         let left = self.left.get().checked_sub(bytes);
         self.left.set(left.unwrap_or(0));
@@ -45,19 +45,20 @@ const USED_UP: &str = "the budget for trees is used up";
 /// A node of a map has room for eleven entries, and is at least half full.
 const NODE_BYTES: usize = 11 * (size_of::<String>() + size_of::<Value>()) + 16;
 const ENTRY_BYTES: usize = NODE_BYTES / 5;
-/// A vector begins with four elements and doubles.
+/// A vector starts with four elements and doubles.
 const ELEMENT_BYTES: usize = 2 * size_of::<Value>();
-/// An allocation of a string beside its text.
+/// The overhead of a string's allocation.
 const STRING_BYTES: usize = 16;
 
-/// Reads a value as a tree. A key that stands twice in one object is an error: two readers would see two values.
+/// Parses a value as a tree. A key that occurs twice in one object is an error, because two readers could see different
+/// values.
 pub(crate) fn tree(raw: Raw<'_>, key: &str, budget: &TreeBudget) -> Result<Value> {
     let before = budget.left.get();
     let mut deserializer = serde_json::Deserializer::from_str(raw.get());
     if let Ok(value) = Tree(budget).deserialize(&mut deserializer) {
         return Ok(value);
     }
-    // The second walk, which keeps track of the path, has the same budget.
+    // The second pass, which tracks the path, has the same budget.
     budget.left.set(before);
     let mut track = serde_path_to_error::Track::new();
     let mut deserializer = serde_json::Deserializer::from_str(raw.get());
@@ -77,7 +78,7 @@ pub(crate) fn tree(raw: Raw<'_>, key: &str, budget: &TreeBudget) -> Result<Value
     }
 }
 
-/// Reads a value within a budget.
+/// Parses a value within a budget.
 #[derive(Clone, Copy)]
 struct Tree<'a>(&'a TreeBudget);
 
@@ -143,7 +144,7 @@ impl<'de> Visitor<'de> for Tree<'_> {
     }
 }
 
-/// Returns the kind of a value, as errors name it.
+/// Returns the kind of a value for errors.
 pub(crate) fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",

@@ -4,8 +4,8 @@ use serde::{Serialize, Serializer};
 use super::{Approval, Message, Part, ProviderMetadata, ToolPart, ToolState};
 use crate::event::Source;
 
-/// Writes the AI SDK's `UIMessage` form: `{id, role, parts, metadata?}`. It is the richest of the forms that clients
-/// post, and [`read`](super::read) reads it back to an equal message.
+/// Writes the AI SDK's `UIMessage` form: `{id, role, parts, metadata?}`. It is the most complete of the posted forms,
+/// and [`read`](super::read) parses it to an equal message.
 impl Serialize for Message {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;

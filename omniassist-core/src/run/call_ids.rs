@@ -1,4 +1,4 @@
-//! Ids of calls: unique within a conversation, and in a form that comes back from a client.
+//! Ids of calls: unique within a conversation, and in a form that a client can return.
 
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -6,28 +6,28 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use crate::message::ProviderMetadata;
 use crate::{Text, TranscriptItem};
 
-/// The entry of a call's provider metadata that holds the provider's id, where the call has another one.
+/// The entry of a call's provider metadata with the provider's id, if the call has a different one.
 const PROVIDER_CALL: &str = "providerCall";
 
-/// The ids that a run may not give to another call.
+/// The ids in use, which a run must not give to another call.
 #[derive(Debug, Clone, Default)]
 pub(super) struct CallIds {
-    /// `None` until the first call of the run, since most runs make none.
+    /// `None` until the first call of the run, because most runs have none.
     taken: Option<HashSet<Text>>,
-    /// The next suffix to try. It only grows: all searches of a run together take as many steps as there are ids.
+    /// The next suffix to try. It only grows, so all searches of a run together take at most one step per id.
     next: u32,
 }
 
 impl PartialEq for CallIds {
-    /// The set follows from the rest of the run's state.
+    /// The set is derived from the rest of the run's state.
     fn eq(&self, _other: &Self) -> bool {
         true
     }
 }
 
 impl CallIds {
-    /// Returns the id, or another one if the conversation has it already: some servers number their calls anew in
-    /// every answer, and a transcript needs one id per call.
+    /// Returns the id, or a new one if the conversation already contains it. Some servers restart the numbering of
+    /// calls in each answer, and a transcript needs one id per call.
     pub(super) fn unused(&mut self, id: &Text, known: impl Iterator<Item = Text>) -> Text {
         let taken = self.taken.get_or_insert_with(|| known.collect());
         let mut unused = id.clone();
@@ -39,10 +39,10 @@ impl CallIds {
     }
 }
 
-/// Returns another id for one that could not come back from a client: an empty or long one, or one with control
-/// characters. The same id has the same replacement.
+/// Returns a replacement for an id that a client could not return: empty, too long, or with control characters. The
+/// replacement of an id is always the same.
 pub(super) fn replacement(id: &str, max_bytes: usize) -> Option<Text> {
-    // A suffix for a repeated id still has to fit.
+    // Leave room for the suffix of a repeated id.
     let is_usable = !id.is_empty()
         && id.len().saturating_add(16) <= max_bytes.max(32)
         && !id.chars().any(char::is_control);
@@ -54,14 +54,14 @@ pub(super) fn replacement(id: &str, max_bytes: usize) -> Option<Text> {
     Some(format!("call-{:016x}", hasher.finish()).into())
 }
 
-/// Returns metadata that also holds the provider's id of a call.
+/// Returns the metadata with the provider's id of a call added.
 pub(super) fn with_provider_id(metadata: Option<ProviderMetadata>, id: &Text) -> ProviderMetadata {
     let mut metadata = metadata.unwrap_or_default();
     metadata.insert(PROVIDER_CALL, serde_json::json!({ "id": id }));
     metadata
 }
 
-/// Returns the conversation with the ids that the provider gave to its calls.
+/// Returns the conversation with the provider's ids of its calls.
 pub(super) fn for_provider(transcript: &[TranscriptItem]) -> Vec<TranscriptItem> {
     let mut renamed = Vec::new();
     let mut items = transcript.to_vec();
@@ -88,7 +88,7 @@ pub(super) fn for_provider(transcript: &[TranscriptItem]) -> Vec<TranscriptItem>
     items
 }
 
-/// Returns `true` where a call of the conversation has another id at its provider.
+/// Returns `true` if a call of the conversation has a different id at its provider.
 pub(super) fn is_renamed(transcript: &[TranscriptItem]) -> bool {
     let mut metadata = transcript.iter().filter_map(|item| item.as_call()?.metadata.as_ref());
     metadata.any(|metadata| metadata.contains_key(PROVIDER_CALL))

@@ -1,56 +1,56 @@
-//! The tools of a run, as the run loop sees them.
+//! The tools of a run, as used by the run loop.
 
 use serde_json::Map;
 
 use crate::message::call_label;
 use crate::{JsonText, RunEvent, Text, ToolSide};
 
-/// The tools of a run. A run sees one unchanging catalog.
+/// The tools of a run. They must not change during the run.
 pub trait ToolCatalog {
-    /// Returns the side that runs the tool with exactly this name. `None`: there is no such tool.
+    /// Returns the side that runs the tool with exactly this name, or `None` if the tool does not exist.
     fn side(&self, name: &str) -> Option<ToolSide>;
 
-    /// Checks the arguments of a call. A catalog may accept a call of an unknown tool, which does not run in any case.
+    /// Checks the arguments of a call. Calls of unknown tools never run, so they may pass the check.
     ///
     /// # Errors
     ///
-    /// Returns the text that the model reads where the arguments do not fit, or where there is no such tool.
+    /// Returns the message for the model if the arguments are invalid or the tool does not exist.
     fn check(&self, name: &str, arguments: &JsonText) -> Result<(), Text>;
 
-    /// Returns the gate before a call whose arguments fit. Default: [`Gate::Open`].
+    /// Returns the condition for a call with valid arguments. Default: [`Gate::Open`].
     fn gate(&self, name: &str, arguments: &JsonText) -> Gate {
         let _ = (name, arguments);
         Gate::Open
     }
 
-    /// Returns the name and the summary of a call that clients show to people. Default: neither.
+    /// Returns the title and the summary of a call that clients display. Default: neither.
     fn label(&self, name: &str, arguments: Option<&JsonText>) -> CallLabel {
         let _ = (name, arguments);
         CallLabel::default()
     }
 
-    /// Checks the output that a client gave for a front-end tool. Default: every output fits.
+    /// Checks the output of a front-end tool, which the client supplied. Default: every output is valid.
     ///
     /// # Errors
     ///
-    /// Returns the text that user and model read where the output does not fit.
+    /// Returns the message for user and model if the output is invalid.
     fn check_output(&self, name: &str, arguments: &JsonText, output: &JsonText) -> Result<(), Text> {
         let _ = (name, arguments, output);
         Ok(())
     }
 }
 
-/// The name and the summary of a call, for people.
+/// The display title and summary of a call.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CallLabel {
     /// The tool's title.
     pub title: Option<Text>,
-    /// One line about the arguments. `None` while they are incomplete, and for a tool without a summary.
+    /// A one-line summary of the arguments. `None` while they are incomplete, and for a tool without a summary.
     pub summary: Option<Text>,
 }
 
 impl CallLabel {
-    /// Returns the event that gives the label to the client, or `None` for an empty label.
+    /// Returns the event with the label for the client, or `None` for an empty label.
     pub(super) fn event(self, call_id: &Text) -> Option<RunEvent> {
         let fields = [("title", self.title), ("summary", self.summary)];
         let label: Map<_, _> = fields
@@ -61,24 +61,24 @@ impl CallLabel {
     }
 }
 
-/// The condition on which a call runs.
+/// The condition under which a call runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Gate {
-    /// The call runs at once.
+    /// The call runs immediately.
     Open,
     /// The user must approve the call.
     Approval {
         /// A question for the user.
         message: Option<Text>,
-        /// `true` where the user may change the arguments.
+        /// `true` if the user may edit the arguments.
         editable: bool,
     },
-    /// The call is a form: the client shows it, and what the user enters is its output.
+    /// The call requests user input by a form. The input is its output.
     Form {
         /// A question for the user.
         message: Option<Text>,
-        /// JSON Schema of the answer.
+        /// The JSON Schema of the input.
         schema: JsonText,
     },
     /// The call must not run.

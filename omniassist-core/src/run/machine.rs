@@ -9,59 +9,59 @@ use crate::event::{BlockKind, LlmEvent, RunErrorCode};
 use crate::transcript::ToolCall;
 use crate::{EventBuf, JsonText, RunEvent, Text, TranscriptItem, canonical};
 
-/// An event since the last step of the machine.
+/// An input of the run machine.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Input {
-    /// The model said something.
+    /// An event of the model.
     Model(LlmEvent),
     /// The model's stream has ended.
     ModelEnd,
-    /// The model refused the conversation as too long. Where nothing was shown of the turn yet, it is asked for once
-    /// more with a compacted conversation ([`compact`](crate::transcript::compact)); otherwise the run fails.
+    /// The model rejected the conversation as too long. If the client has seen nothing of the turn, the model is called
+    /// again with a compacted conversation ([`compact`](crate::transcript::compact)). Otherwise the run fails.
     ContextOverflow,
     /// The model's stream failed.
     ModelError(RunErrorCode),
-    /// A tool reports progress.
+    /// Progress of a tool.
     ToolProgress {
         /// The call.
         call_id: Text,
         /// The output so far.
         output: JsonText,
     },
-    /// A tool has ended.
+    /// The end of a tool call.
     ToolResult {
         /// The call.
         call_id: Text,
         /// The output, or the error.
         result: Result<JsonText, Text>,
     },
-    /// A tool did not run, because the host wants the user to approve the call.
+    /// A tool did not run, because the host requires approval of the call.
     ApprovalNeeded {
         /// The call.
         call_id: Text,
-        /// The question: a [`Gate::Approval`].
+        /// The condition, a [`Gate::Approval`].
         gate: Gate,
     },
-    /// Something outside the run failed it: a deadline, a limit.
+    /// The run failed for an external reason, such as a deadline or a limit.
     Fail(RunErrorCode),
-    /// The run is to stop now.
+    /// The run must stop now.
     Abort {
         /// The reason, for the client.
         reason: Text,
     },
 }
 
-/// An action that is due.
+/// The next action of the driver.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Action {
-    /// Call the model with this transcript, and feed what it says.
+    /// Call the model with this transcript, and feed its events.
     CallModel {
         /// The conversation, in legal form.
         transcript: Arc<[TranscriptItem]>,
     },
-    /// Run these server tools, and feed what comes of each. All of them have arguments that fit.
+    /// Run these server tools, and feed their results. All of them have valid arguments.
     RunTools {
         /// The calls, in the model's order.
         calls: Vec<ToolCall>,
@@ -76,43 +76,43 @@ pub struct RunMachine {
 }
 
 impl RunMachine {
-    /// Takes up a run where its state was taken. `None` for a state of a version that this code does not know.
+    /// Restores a run from its state. Returns `None` if the version of the state is unknown.
     #[must_use]
     pub fn resume(state: RunState, config: RunConfig) -> Option<Self> {
         (state.version == VERSION).then_some(Self { state, config })
     }
 
-    /// All that the run knows. Take it only when no events wait to be delivered.
+    /// Returns the state of the run. Take it only if no events are pending.
     #[must_use]
     pub fn state(&self) -> &RunState {
         &self.state
     }
 
-    /// Id of the assistant message being written.
+    /// Returns the id of the assistant message.
     #[must_use]
     pub fn message_id(&self) -> &Text {
         &self.state.message_id
     }
 
-    /// The conversation as far as it is settled: with the results of every step that is over.
+    /// Returns the conversation with the results of all complete steps.
     #[must_use]
     pub fn transcript(&self) -> &[TranscriptItem] {
         &self.state.transcript
     }
 
-    /// Returns `true` if the terminal event was written. Nothing follows it.
+    /// Returns `true` if the terminal event was written. No event follows it.
     #[must_use]
     pub fn is_done(&self) -> bool {
         matches!(self.state.phase, Phase::Done | Phase::Suspended)
     }
 
-    /// Returns `true` if the run waits for its client: for outputs of front-end tools, approvals or forms.
+    /// Returns `true` if the run waits for its client: for outputs of front-end tools, approvals or form input.
     #[must_use]
     pub fn is_suspended(&self) -> bool {
         self.state.phase == Phase::Suspended
     }
 
-    /// Returns the action that is due. Each action is named once.
+    /// Returns the next action. Each action is returned once.
     pub fn next_action(&mut self) -> Option<Action> {
         match self.state.phase {
             Phase::ModelDue => {
@@ -132,7 +132,7 @@ impl RunMachine {
         }
     }
 
-    /// Returns `true` if the next model call would pass the limit of steps.
+    /// Returns `true` if another model call would exceed the limit of steps.
     pub(super) fn out_of_steps(&self) -> bool {
         self.state.steps >= self.config.max_steps
     }
@@ -152,8 +152,8 @@ impl RunMachine {
             .collect()
     }
 
-    /// Takes one input and writes what follows from it. Inputs that come after the end, or for a call that is not
-    /// running, change nothing.
+    /// Processes one input and appends the resulting events. Inputs after the end, or for a call that is not running,
+    /// have no effect.
     pub fn step(&mut self, input: Input, tools: &dyn ToolCatalog, events: &mut EventBuf<RunEvent>) {
         if self.is_done() {
             return;
@@ -162,7 +162,7 @@ impl RunMachine {
             Input::Model(event) if self.state.phase == Phase::Model => self.model(event, tools, events),
             Input::ModelEnd if self.state.phase == Phase::Model => self.model_end(tools, events),
             Input::ModelError(code) if self.state.phase == Phase::Model => {
-                // The answer was complete: what came after it does not matter.
+                // The answer was complete, so a later failure does not matter.
                 if self.state.turn.finish.is_some() {
                     self.model_end(tools, events);
                 } else {
@@ -231,7 +231,7 @@ impl RunMachine {
                 let wanted = own.as_ref().unwrap_or(&id);
                 let known = known_call_ids(transcript, left_out_calls, turn);
                 let unused = call_ids.unused(wanted, known);
-                // An empty id, and one that the provider has given before, would not tell calls apart.
+                // An empty or repeated provider id does not identify the call.
                 let provider_id = Some(id).filter(|id| own.as_ref() == Some(&unused) && !id.is_empty());
                 let id = unused;
                 let label = CallLabel { summary: None, ..tools.label(&name, None) };
@@ -296,7 +296,7 @@ impl RunMachine {
         }
     }
 
-    /// Returns the output in a form that comes back from a client as it is, or the reason why there is none.
+    /// Returns the output in a form that a client returns unchanged, or the reason why that is impossible.
     fn outgoing(&self, output: JsonText) -> Result<JsonText, Text> {
         match self.too_deep(&output) {
             Some(error_text) => Err(error_text),
@@ -304,7 +304,7 @@ impl RunMachine {
         }
     }
 
-    /// Returns the reason why an output is dropped, if a client could not send it back.
+    /// Returns the reason for dropping an output that a client could not send back.
     fn too_deep(&self, output: &JsonText) -> Option<Text> {
         let max = self.config.max_value_depth;
         canonical::is_deeper_than(output, max)
@@ -345,7 +345,7 @@ impl fmt::Debug for RunMachine {
     }
 }
 
-/// Ids of the calls that a client has.
+/// Returns the ids of the calls that the client has.
 fn known_call_ids<'a>(
     transcript: &'a [TranscriptItem],
     left_out: &'a [Text],

@@ -1,8 +1,8 @@
 //! The request for a run ([`RunRequest`]), and the run loop that carries it out ([`RunMachine`]).
 //!
-//! The machine does no I/O. It is fed [`Input`]s, writes [`RunEvent`](crate::RunEvent)s, and names the [`Action`]
-//! that is due: call the model, run these tools. Whoever drives it owns sockets, tasks and clocks. Its
-//! [`RunState`] serialises, so an approval, a front-end tool and a stop are one thing: a run that waits.
+//! The machine does no I/O. It processes [`Input`]s, writes [`RunEvent`](crate::RunEvent)s, and returns the next
+//! [`Action`]: call the model, or run tools. The driver owns sockets, tasks and clocks. The [`RunState`] serialises, so
+//! waiting for an approval, for a front-end tool or after a stop is the same: a suspended run.
 //!
 //! ```
 //! use omniassist_core::run::{Action, Input, NoTools, RunConfig, RunMachine};

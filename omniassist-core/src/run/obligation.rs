@@ -1,7 +1,7 @@
-//! Obligations of a client: outputs of front-end tools, answers to approvals and to forms.
+//! Obligations of a client: outputs of front-end tools, approvals and form input.
 //!
-//! All three are one thing, a call of the last step that only the client can settle. A run that continues a message
-//! goes on when every one of them is settled, and not before.
+//! Each obligation is a call of the last step that only the client can settle. A run that continues a message starts
+//! after all of them are settled.
 
 use std::collections::HashSet;
 
@@ -14,22 +14,23 @@ use crate::message::{Approval, Message, Part, Role, ToolPart, ToolState};
 use crate::transcript::denial;
 use crate::{EventBuf, JsonText, RunEvent, RunRequest, Text, ToolSide, TranscriptItem, Usage, canonical};
 
-/// An approved call that a run is about to make.
+/// An approved call that the run will execute.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DueApproval {
     /// The call.
     pub call_id: Text,
     /// The tool.
     pub name: Text,
-    /// The arguments that the approval was asked for.
+    /// The arguments that the user was asked to approve.
     pub arguments: JsonText,
     /// The message that the call belongs to.
     pub message_id: Text,
-    /// The proof that came back with the approval.
+    /// The proof that the client returned with the approval.
     pub signature: Option<Text>,
 }
 
-/// The approved calls that a run of this request begins with: none while the client still owes something.
+/// Returns the approved calls that a run of this request executes first. Returns none while the client has open
+/// obligations.
 #[must_use]
 pub fn due_approvals(request: &RunRequest, tools: &dyn ToolCatalog) -> Vec<DueApproval> {
     let Some(message) = continued(request) else { return Vec::new() };
@@ -48,19 +49,19 @@ pub fn due_approvals(request: &RunRequest, tools: &dyn ToolCatalog) -> Vec<DueAp
     approved.map(|part| due(&part)).collect()
 }
 
-/// The message that a run of this request goes on with.
+/// Returns the message that a run of this request continues.
 pub(super) fn continued(request: &RunRequest) -> Option<&Message> {
     request.messages.last().filter(|message| message.role == Role::Assistant)
 }
 
-/// The calls of a message's last step that the client has, or had, to settle.
+/// The calls of a message's last step that the client settles or has settled.
 #[derive(Default)]
 struct LastStep<'a> {
     /// Calls of front-end tools without an output.
     open_calls: usize,
-    /// Approvals without an answer.
+    /// Approval requests without an answer.
     unanswered: Vec<&'a ToolPart>,
-    /// Approvals with one.
+    /// Approval requests with an answer.
     answered: Vec<&'a ToolPart>,
     /// Outputs of front-end tools.
     outputs: Vec<&'a ToolPart>,
@@ -97,7 +98,7 @@ impl<'a> LastStep<'a> {
     }
 }
 
-/// Returns the approval of a call that was answered.
+/// Returns the approval of an answered call.
 fn answer(part: &ToolPart) -> Option<&Approval> {
     match &part.state {
         ToolState::ApprovalResponded { approval, .. } => Some(approval),
@@ -105,7 +106,7 @@ fn answer(part: &ToolPart) -> Option<&Approval> {
     }
 }
 
-/// Tells the client of a message's calls whose answer does not count: it has them for open, or for answered.
+/// Reports the calls whose answer is not accepted to the client, which displays them as open or answered.
 pub(super) fn tell_unaccepted(message: &Message, unaccepted: &[Text], events: &mut EventBuf<RunEvent>) {
     for part in message.tools().filter(|part| unaccepted.contains(&part.call_id)) {
         if let ToolState::OutputError { error_text, .. } = &part.state {
@@ -115,7 +116,7 @@ pub(super) fn tell_unaccepted(message: &Message, unaccepted: &[Text], events: &m
     }
 }
 
-/// Returns the error of a number that the user's client would change.
+/// Returns the error for a number that a JavaScript client would round.
 pub(super) fn rounded(found: &InexactNumber) -> Text {
     let InexactNumber { path, number } = found;
     let place = if path.is_empty() { "the arguments" } else { path };
@@ -126,7 +127,7 @@ pub(super) fn rounded(found: &InexactNumber) -> Text {
     .into()
 }
 
-/// The request for a call's approval, with what the host says about it.
+/// Returns the approval request of a call, with the host's question.
 pub(super) fn approval_request(call_id: &Text, name: &Text, input: JsonText, gate: Gate) -> RunEvent {
     let mut request = ApprovalRequest::new(call_id.clone(), name.clone(), input);
     if let Gate::Approval { message, editable } = gate {
@@ -137,7 +138,7 @@ pub(super) fn approval_request(call_id: &Text, name: &Text, input: JsonText, gat
 }
 
 impl RunMachine {
-    /// Goes on with a message: waits while the client owes something, and otherwise begins with what it settled.
+    /// Continues a message: waits while the client has open obligations, and otherwise starts with the settled calls.
     pub(super) fn take_up(
         &mut self,
         message: &Message,
@@ -168,7 +169,7 @@ impl RunMachine {
         }
     }
 
-    /// An output of a front-end tool that does not fit becomes an error, for the client and the model.
+    /// Converts invalid outputs of front-end tools into errors for the client and the model.
     fn check_outputs(
         &mut self,
         step: &LastStep<'_>,
@@ -216,7 +217,7 @@ impl RunMachine {
         }
     }
 
-    /// The arguments to run an approved call with, or why it is not run.
+    /// Returns the arguments of an approved call, or the reason why it must not run.
     fn approved_arguments(
         &self,
         part: &ToolPart,
@@ -250,7 +251,7 @@ impl RunMachine {
         Ok(arguments)
     }
 
-    /// Puts what came of a call into the conversation, where its place is held by the note that it has no result.
+    /// Replaces the placeholder result of a call in the transcript.
     pub(super) fn set_result(&mut self, call_id: &str, output: JsonText, is_error: bool) {
         let result = self.state.transcript.iter_mut().find_map(|item| match item {
             TranscriptItem::Result(result) if result.call_id == *call_id => Some(result),

@@ -9,14 +9,14 @@ use crate::event::{CallKind, FinishReason, InputRequest, RunErrorCode};
 use crate::transcript::{ToolCall, ToolResult, repair};
 use crate::{EventBuf, JsonText, RunEvent, Text, ToolSide, TranscriptItem, canonical};
 
-/// The error of a call that the provider never finished.
+/// The error of a call that is incomplete.
 const CUT: &str = "The call was cut off before its arguments were complete; it was not run.";
 
-/// The error of a call that needs an approval which the client cannot ask for.
+/// The error of a call that needs an approval that the client cannot request.
 const CANNOT_ASK: &str =
     "This call needs the user's approval, and the user's client cannot ask for it. It was not run.";
 
-/// The error of a call in free text.
+/// The error of a call with free text.
 const NOT_FREE_TEXT: &str =
     "The tool takes JSON arguments, not free text. Call it as a function, with a JSON object.";
 
@@ -36,18 +36,18 @@ impl RunMachine {
         let last = self.state.turn.calls.len().wrapping_sub(1);
         let mut calls = Vec::with_capacity(self.state.turn.calls.len());
         for (index, call) in std::mem::take(&mut self.state.turn.calls).into_iter().enumerate() {
-            // A turn that was cut vetoes the call begun last, whatever arrived of it.
+            // In an incomplete turn, the last call is not executed, even if it appears complete.
             let vetoed = truncated && index == last;
             let metadata = call.metadata.clone();
             let (settled, follow_up) = self.settle(&call, vetoed, tools);
             if !matches!(settled.state, CallState::Invalid { .. } | CallState::Cut { .. }) {
                 let label = tools.label(&settled.name, Some(&settled.arguments));
-                // The client has the title since the call began.
+                // The client received the title with the start of the call.
                 if let Some(summary) = (CallLabel { title: None, ..label }).event(&settled.id) {
                     events.push(summary);
                 }
             }
-            // A client in JavaScript would round such numbers, and post them back so.
+            // JavaScript clients would round these numbers and return the rounded ones.
             let input = canonical::with_exact_numbers(&settled.arguments);
             let input = input.unwrap_or_else(|| settled.arguments.clone());
             events.push(match &settled.state {
@@ -92,7 +92,7 @@ impl RunMachine {
         }
     }
 
-    /// Asks for the approval of a call that was about to run.
+    /// Requests approval of a call that was about to run.
     pub(super) fn ask_approval(&mut self, call_id: &Text, gate: Gate, events: &mut EventBuf<RunEvent>) {
         let can_ask = self.config.abilities.approvals && !self.state.resumed;
         let Some(call) = self.state.calls.iter_mut().find(|call| call.id == *call_id) else { return };
@@ -117,7 +117,7 @@ impl RunMachine {
         }
     }
 
-    /// The turn has ended and every server tool has answered.
+    /// Ends the step: the turn has ended and every server tool has returned.
     pub(super) fn finish_step(&mut self, events: &mut EventBuf<RunEvent>) {
         if std::mem::take(&mut self.state.resumed) {
             return self.finish_resumed(events);
@@ -171,8 +171,8 @@ impl RunMachine {
         }
         self.state.transcript = repair(std::mem::take(&mut self.state.transcript));
         if ran + invalid == 0 {
-            // A turn that was interrupted goes on from what it said. Where it said nothing, asking the same once more
-            // would lead to the same.
+            // An interrupted turn continues from its output. Without output, the same request would have the same
+            // result.
             if paused && self.state.transcript.last().is_some_and(is_said) {
                 return self.ask_again(events);
             }
@@ -189,7 +189,7 @@ impl RunMachine {
         }
     }
 
-    /// The run needs another turn of the model's.
+    /// Starts another turn of the model.
     fn ask_again(&mut self, events: &mut EventBuf<RunEvent>) {
         if self.out_of_steps() {
             self.fail(RunErrorCode::MaxSteps, events);
@@ -198,7 +198,7 @@ impl RunMachine {
         }
     }
 
-    /// Every call that was approved in this request has answered.
+    /// Ends the resumed step: every call approved in this request has returned.
     fn finish_resumed(&mut self, events: &mut EventBuf<RunEvent>) {
         for call in std::mem::take(&mut self.state.calls) {
             if let CallState::Answered { output, is_error } = call.state {
@@ -208,8 +208,8 @@ impl RunMachine {
         self.ask_again(events);
     }
 
-    /// Ends the run with an error. What was sent stays valid: open blocks are closed, and calls that will not run
-    /// say so.
+    /// Ends the run with an error. Events sent before stay valid: open blocks are closed, and calls that will not run
+    /// get an error.
     pub(super) fn fail(&mut self, code: RunErrorCode, events: &mut EventBuf<RunEvent>) {
         self.state.turn.close_blocks(events);
         for call in std::mem::take(&mut self.state.turn.calls) {
@@ -237,13 +237,13 @@ fn is_said(item: &TranscriptItem) -> bool {
     !matches!(item, TranscriptItem::User { .. } | TranscriptItem::Result(_))
 }
 
-/// The argument text as far as it came, as a JSON string.
+/// Returns the argument text received so far, as a JSON string.
 fn raw_input(call: &Call) -> JsonText {
     JsonText::from_str_value(call.arguments.as_deref().unwrap_or(&call.partial))
 }
 
 impl RunMachine {
-    /// Reads a call that the model has finished: its arguments as far as they can be read, and the side that runs it.
+    /// Returns the arguments of a complete call, if they can be parsed, and the side that runs it.
     fn read_call(
         &self,
         call: &Call,
@@ -260,7 +260,7 @@ impl RunMachine {
             return (raw_input(call), invalid(error.into()));
         }
         let arguments = match text.trim() {
-            // Models write these for tools without parameters.
+            // Models send these for tools without parameters.
             "" | "null" | "\"null\"" if call.kind == CallKind::Function => Ok(JsonText::EMPTY_OBJECT),
             _ => JsonText::parse(text.clone()),
         };
@@ -287,7 +287,7 @@ impl RunMachine {
         (arguments, side)
     }
 
-    /// Settles a call at the end of the turn, and returns the event that the client needs beside the call itself.
+    /// Settles a call at the end of the turn. Returns a further event for the client, if there is one.
     fn settle(&self, call: &Call, vetoed: bool, tools: &dyn ToolCatalog) -> (OpenCall, Option<RunEvent>) {
         let (id, name) = (call.id.clone(), call.name.clone());
         let (arguments, side) = self.read_call(call, vetoed, tools);

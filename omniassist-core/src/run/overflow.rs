@@ -1,4 +1,4 @@
-//! The answer to a model that refuses the conversation as too long.
+//! Handling of a model that rejects the conversation as too long.
 
 use super::catalog::ToolCatalog;
 use super::machine::RunMachine;
@@ -8,7 +8,7 @@ use crate::transcript::{compact, size};
 use crate::{EventBuf, RunEvent, Text, TranscriptItem};
 
 impl RunMachine {
-    /// Asks for the turn once more, with half of the conversation: how much the model can read is not known.
+    /// Repeats the turn with half of the conversation, because the size of the context window is unknown.
     pub(super) fn context_overflow(&mut self, tools: &dyn ToolCatalog, events: &mut EventBuf<RunEvent>) {
         let state = &mut self.state;
         if state.turn.finish.is_some() {
@@ -21,7 +21,7 @@ impl RunMachine {
         state.left_out_calls.extend(calls(&state.transcript).filter(|id| !left.contains(id)).cloned());
         state.transcript = shorter;
         state.turn.compacted = true;
-        // The refused call was none of the model's steps.
+        // The rejected call does not count as a step.
         state.steps = state.steps.saturating_sub(1);
         state.phase = Phase::ModelDue;
     }

@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use crate::{ContextMessage, JsonText, Message, ModelOptions, Text, ToolChoice, ToolSpec};
 
-/// A client's request: the conversation so far and its context.
+/// A client's request: the conversation and its context.
 ///
 /// ```
 /// use omniassist_core::{Message, RunRequest};
@@ -14,84 +14,84 @@ use crate::{ContextMessage, JsonText, Message, ModelOptions, Text, ToolChoice, T
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct RunRequest {
-    /// The chat, as the client names it. An address, not a credential.
+    /// The chat id, chosen by the client. It is an address, not a credential.
     pub chat_id: Option<Text>,
-    /// The whole conversation, oldest first.
+    /// The complete conversation, oldest message first.
     pub messages: Vec<Message>,
     /// Events of the application.
     pub context: Vec<ContextMessage>,
     /// Front-end tools that the client declares for this run.
     pub tools: Vec<Arc<ToolSpec>>,
-    /// Names of tools that the client ran in this conversation and does not offer now. What it posts as their outputs
-    /// is its own, and the model is not told of them. A server tool is none of them, whatever stands here. Default:
-    /// none.
+    /// Names of tools that the client ran earlier in this conversation and does not offer now. Their posted outputs
+    /// count as the client's own, and the model is not offered these tools. A server tool is never one of them, even if
+    /// its name is listed. Default: none.
     pub past_tools: Vec<Text>,
     /// The user's action behind the request.
     pub trigger: Trigger,
-    /// The message that the trigger is about.
+    /// The message to which the trigger applies.
     pub message_id: Option<Text>,
-    /// The state that client and server share, as the client has it. Default: none.
+    /// The client's copy of the state that client and server share. Default: none.
     pub state: Option<JsonText>,
-    /// Data of the client's application that is not meant for the model. Default: none.
+    /// Data of the client's application that is not passed to the model. Default: none.
     pub forwarded: Option<JsonText>,
-    /// The fields of the body that the format does not define, as the client wrote them. They come from the client, so
-    /// they carry no authority. At most [`Limits::max_extra_fields`](crate::Limits::max_extra_fields). Default: none.
+    /// The fields of the body that the format does not define, as posted. They come from the client, so they carry no
+    /// authority. At most [`Limits::max_extra_fields`](crate::Limits::max_extra_fields). Default: none.
     pub extra: BTreeMap<Text, JsonText>,
-    /// Ids of the calls that the client posted as [`FunctionCall`](crate::FunctionCall) records. A record of a front-end
-    /// tool needs no seal: its output counts as the client's own. Default: none.
+    /// Ids of the calls that the client posted as [`FunctionCall`](crate::FunctionCall) records. A record of a
+    /// front-end tool needs no seal: its output counts as the client's own. Default: none.
     pub recorded_calls: BTreeSet<Text>,
-    /// Indexes of the posted messages that were left out because their role is unknown. Default: none.
+    /// Indexes of the posted messages that were dropped because of an unknown role. Default: none.
     pub skipped_messages: Vec<usize>,
     /// The abilities of the client. Default: all.
     pub abilities: ClientAbilities,
-    /// Settings of the model for this run. Set by the host, never by a client. Default: the assistant's.
+    /// Model settings for this run, set by the host and never by a client. Default: those of the assistant.
     pub options: Option<Arc<ModelOptions>>,
-    /// Which tools the model is offered, and whether it has to call one. Default: all, and it decides.
+    /// The tools offered to the model, and the choice among them. Default: all, and the model decides.
     pub tool_use: ToolUse,
-    /// Calls of the last message that the client's user has answered, or is asked about, and whose answer does not count:
-    /// their parts are errors, and the run tells the client so. Set by [`verify::history`](crate::verify::history), never
-    /// by a client. Default: none.
+    /// Calls of the last message whose answer by the user, or whose open question, is not accepted. Their parts are
+    /// errors, and the run reports them to the client. [`verify::history`](crate::verify::history) sets this field,
+    /// never a client. Default: none.
     pub unaccepted: Vec<Text>,
 }
 
 impl RunRequest {
-    /// A request with a conversation and nothing else.
+    /// Creates a request from a conversation.
     #[must_use]
     pub fn new(messages: Vec<Message>) -> Self {
         Self { messages, ..Self::default() }
     }
 
-    /// Something the user says, with nothing before it.
+    /// Creates a request with one user message.
     #[must_use]
     pub fn prompt(text: impl Into<Text>) -> Self {
         Self::new(vec![Message::user("msg-1", text)])
     }
 }
 
-/// The abilities of a client, which depend on its wire format. The run loop reports a missing ability to the model, and
-/// no call waits for it.
+/// The abilities of a client, which depend on its wire format. If an ability is missing, the run loop reports that to
+/// the model and does not wait for the client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct ClientAbilities {
-    /// `true` if it can ask its user to approve a call.
+    /// `true` if the client can ask its user to approve a call.
     pub approvals: bool,
-    /// `true` if it can show a form and return the answer.
+    /// `true` if the client can show a form and return the input.
     pub forms: bool,
-    /// `true` if it runs front-end tools that the server registered.
+    /// `true` if the client runs front-end tools that the server registered.
     pub front_end_tools: bool,
-    /// `true` if its format returns the seals of the server. Without seals, the outputs of the client's own tools are
+    /// `true` if the format returns the server's seals. Without seals, the outputs of the client's own tools are
     /// accepted as posted. Everything else still needs a proof, and is therefore not accepted.
     pub seals: bool,
 }
 
 impl ClientAbilities {
-    /// A client that shows text and can do nothing else.
+    /// Returns a client that can only display text.
     #[must_use]
     pub const fn none() -> Self {
         Self { approvals: false, forms: false, front_end_tools: false, seals: true }
     }
 
-    /// The same client, in a format that cannot bring back what the server sealed.
+    /// Returns the same client with a format that cannot return the server's seals.
     #[must_use]
     pub const fn without_seals(mut self) -> Self {
         self.seals = false;
@@ -100,7 +100,7 @@ impl ClientAbilities {
 }
 
 impl Default for ClientAbilities {
-    /// A client that can do everything.
+    /// Returns a client with all abilities.
     fn default() -> Self {
         Self { approvals: true, forms: true, front_end_tools: true, seals: true }
     }
@@ -112,20 +112,20 @@ impl Default for ClientAbilities {
 pub struct ToolUse {
     /// `true` if tools that the server runs are offered. Default: `true`.
     pub server_tools: bool,
-    /// The choice of tools for each model call of the run. Default: the model decides. If a server tool is required,
-    /// the model calls it until the limit of steps; set `server_tools` to `false` if a call is required.
+    /// The choice of tools for each model call of the run. Default: the model decides. A required server tool is called
+    /// until the limit of steps; set `server_tools` to `false` to require a call.
     pub choice: ToolChoice,
 }
 
 impl Default for ToolUse {
-    /// All tools, and the model decides.
+    /// Offers all tools, and the model decides.
     fn default() -> Self {
         Self { server_tools: true, choice: ToolChoice::Auto }
     }
 }
 
 impl ToolUse {
-    /// No server tools. What the client declares is offered.
+    /// Offers no server tools, only those that the client declares.
     #[must_use]
     pub const fn without_server_tools() -> Self {
         Self { server_tools: false, choice: ToolChoice::Auto }
@@ -139,6 +139,6 @@ pub enum Trigger {
     /// A new or edited message, or the results of front-end tools.
     #[default]
     Submit,
-    /// The same question again.
+    /// Another answer to the same question.
     Regenerate,
 }

@@ -9,9 +9,9 @@ use crate::transcript::{from_messages, insert_context};
 use crate::{EventBuf, RunEvent, Usage};
 
 impl RunMachine {
-    /// Begins a run. A conversation that ends in an assistant message is continued in that message: with the calls
-    /// that were approved, where there are any. While the client still owes something of the message's last step (an
-    /// output, an approval, a form), the run stays suspended and asks for it again.
+    /// Begins a run. If the conversation ends in an assistant message, the run continues that message, starting with
+    /// its approved calls. While the client has open obligations in the message's last step (an output, an approval, a
+    /// form), the run stays suspended and requests them again.
     #[must_use]
     pub fn start(
         request: &RunRequest,
@@ -54,7 +54,7 @@ impl RunMachine {
     }
 }
 
-/// Model calls that the conversation shows since the last user message.
+/// Returns the number of model calls in the conversation since the last user message.
 fn steps_since_user(messages: &[Message]) -> u32 {
     let trailing = messages.iter().rev().take_while(|message| message.role != Role::User);
     let steps = trailing.filter(|message| message.role == Role::Assistant).map(|message| {

@@ -4,54 +4,54 @@ use super::call_ids::CallIds;
 use super::turn::Turn;
 use crate::{JsonText, Text, TranscriptItem, Usage};
 
-/// Version of the serialised form; one that this code does not know is not resumed.
+/// The version of the serialised form. A state with another version is not resumed.
 pub(super) const VERSION: u32 = 2;
 
-/// All that a run knows, in a form that serialises. Take it only when no events wait to be delivered.
+/// The complete, serialisable state of a run. Take it only if no events are pending.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunState {
     pub(super) version: u32,
     pub(super) message_id: Text,
     pub(super) phase: Phase,
-    /// The conversation up to the turn that is under way.
+    /// The conversation before the current turn.
     pub(super) transcript: Vec<TranscriptItem>,
-    /// Ids of calls that compacting took out of the transcript. The client still has them.
+    /// Ids of calls that compaction removed from the transcript. The client still has them.
     pub(super) left_out_calls: Vec<Text>,
     #[serde(skip)]
     pub(super) call_ids: CallIds,
-    /// Model calls since the last user message, those of earlier requests included.
+    /// Model calls since the last user message, including those of earlier requests.
     pub(super) steps: u32,
-    /// Turns in a row in which every call was unusable.
+    /// Consecutive turns without a valid call.
     pub(super) invalid_turns: u32,
     pub(super) next_block: u32,
     pub(super) usage: Usage,
     pub(super) turn: Turn,
-    /// The calls of the turn that just ended, in their order.
+    /// The calls of the last turn, in order.
     pub(super) calls: Vec<OpenCall>,
-    /// `true` if these calls are from an earlier request and were approved since. Their step is over, and their results
-    /// replace the placeholders in the transcript.
+    /// `true` if these calls are from an earlier request and are now approved. Their step is complete, and their
+    /// results replace the placeholders in the transcript.
     pub(super) resumed: bool,
 }
 
-/// Where the run stands.
+/// The phase of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Phase {
-    /// A model call is due and not yet asked for.
+    /// The next action is a model call.
     ModelDue,
-    /// The model is speaking.
+    /// The model is streaming.
     Model,
-    /// Server tools are due and not yet asked for.
+    /// The next action is to run server tools.
     ToolsDue,
     /// Server tools are running.
     Tools,
-    /// The client owes outputs of front-end tools, approvals or forms.
+    /// The client has open obligations: outputs of front-end tools, approvals or form input.
     Suspended,
     /// The terminal event was written.
     Done,
 }
 
-/// A call of the turn that just ended.
+/// A call of the last turn.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct OpenCall {
     pub(super) id: Text,
@@ -63,28 +63,28 @@ pub(super) struct OpenCall {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum CallState {
-    /// A server tool that has not answered yet.
+    /// A running server tool.
     Running,
-    /// The client answers: a front-end tool, a form, or an approval.
+    /// The client settles the call: a front-end tool, a form, or an approval.
     HandedOver,
-    /// It ran.
+    /// The call ran.
     Answered {
-        /// The output; for a failure, its text as a JSON string.
+        /// The output, or the text of an error as a JSON string.
         output: JsonText,
-        /// `true` if it failed.
+        /// `true` if the call failed.
         is_error: bool,
     },
-    /// It could not be run: no such tool, or arguments that do not fit.
+    /// The call could not run: the tool does not exist, or the arguments are invalid.
     Invalid {
         /// The reason.
         error_text: Text,
     },
-    /// It is whole, and must not run.
+    /// The call is complete and must not run.
     Refused {
         /// The reason.
         error_text: Text,
     },
-    /// The provider never finished it.
+    /// The call is incomplete.
     Cut {
         /// The reason.
         error_text: Text,

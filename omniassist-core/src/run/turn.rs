@@ -9,14 +9,14 @@ use crate::{EventBuf, JsonText, RunEvent, Text, TranscriptItem, Usage};
 pub(super) struct Turn {
     /// `true` after the model's first event.
     pub(super) started: bool,
-    /// `true` after the first event that a client sees.
+    /// `true` after the first event that is visible to the client.
     pub(super) shown: bool,
     /// `true` if the turn is repeated with a compacted conversation.
     pub(super) compacted: bool,
-    /// Blocks, calls and provider's items in order of first appearance.
+    /// Blocks, calls and provider items in order of first appearance.
     order: Vec<Entry>,
     blocks: Vec<Block>,
-    /// Items that the provider ran itself and takes back.
+    /// Items that the provider executed and accepts in requests.
     #[serde(default)]
     items: Vec<ProviderItem>,
     pub(super) calls: Vec<Call>,
@@ -53,7 +53,7 @@ struct Block {
     open: bool,
 }
 
-/// A tool call as far as it has come.
+/// A tool call, possibly incomplete.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Call {
     number: u32,
@@ -62,13 +62,13 @@ pub(super) struct Call {
     pub(super) kind: CallKind,
     /// The argument text received so far.
     pub(super) partial: String,
-    /// The whole argument text, once the provider has ended the call.
+    /// The complete argument text, after the provider ended the call.
     pub(super) arguments: Option<Text>,
     pub(super) metadata: Option<ProviderMetadata>,
-    /// The provider's id, where the call has another one.
+    /// The provider's id, if the call has a different one.
     #[serde(default)]
     pub(super) provider_id: Option<Text>,
-    /// `true` for the first call beyond the limit of calls per turn. Later ones are left out.
+    /// `true` for the first call beyond the limit of calls per turn. Later ones are dropped.
     #[serde(default)]
     pub(super) is_surplus: bool,
 }
@@ -101,7 +101,7 @@ impl Turn {
     ) {
         let known =
             self.blocks.iter().any(|block| block.open && block.number == number && block.kind == kind);
-        // Reasoning that shows nothing still has to come back with the next request.
+        // Reasoning with state but without text must be part of the next request.
         if !known && (kind == BlockKind::Text || metadata.is_none()) {
             return;
         }
@@ -110,7 +110,7 @@ impl Turn {
         block.close(events);
     }
 
-    /// The open block with this number, opened if there is none. The one that spoke last is found first.
+    /// Returns the open block with this number, and opens it if necessary. The most recent block is found first.
     fn block(
         &mut self,
         kind: BlockKind,
@@ -124,7 +124,7 @@ impl Turn {
             let id = BlockId(*next_block);
             *next_block = next_block.wrapping_add(1);
             if self.blocks.is_empty() {
-                // Most turns have no other.
+                // Most turns have only one block.
                 self.blocks.reserve_exact(1);
                 self.order.reserve_exact(1);
             }
@@ -167,7 +167,8 @@ impl Turn {
         }
     }
 
-    /// The turn's blocks, calls and provider's items as transcript items, in order. `call` gives the item of the n-th call.
+    /// Returns the turn's blocks, calls and provider items as transcript items, in order. `call` returns the item of
+    /// the n-th call.
     pub(super) fn items(&self, mut call: impl FnMut(usize) -> Option<TranscriptItem>) -> Vec<TranscriptItem> {
         self.order
             .iter()

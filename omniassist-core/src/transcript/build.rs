@@ -6,7 +6,7 @@ use crate::{JsonText, Text};
 /// The output of a call that was denied.
 const DENIED: &str = "This call was denied; it was not run.";
 
-/// The text that stands for a file whose address is not allowed.
+/// The text in place of a file whose URL is not allowed.
 const NO_FILE: &str =
     "(A file was left out: only https:, http: and data: URLs outside link-local networks are allowed.)";
 
@@ -19,11 +19,11 @@ pub(crate) fn denial(reason: Option<&str>) -> Text {
     }
 }
 
-/// Brings messages into the legal form that a model is sent.
+/// Converts messages into a legal transcript.
 ///
-/// Never fails: what a model cannot be sent (data parts, sources, calls that the provider ran itself, calls whose
-/// arguments never arrived whole) is left out, and the rest is [repaired](repair). A message with the system role is
-/// passed on as something the user's client said, not as instructions.
+/// This never fails. Parts that a model cannot receive (data parts, sources, calls that the provider executed, calls
+/// with incomplete arguments) are omitted, and the rest is [repaired](repair). A message with the system role is passed
+/// on as text of the client, not as instructions.
 #[must_use]
 pub fn from_messages(messages: &[Message]) -> Vec<TranscriptItem> {
     let mut items = Vec::with_capacity(messages.len());
@@ -55,7 +55,7 @@ fn push_user(items: &mut Vec<TranscriptItem>, message: &Message, prefix: Option<
         return;
     }
     let prefix = prefix.map(|prefix| UserContent::Text { text: Text::from_static(prefix) });
-    // Nearly all messages have one part, and a collection of unknown length would have room for four.
+    // Most messages have one part. A collection of unknown size would reserve room for four.
     let mut content = Vec::with_capacity(message.parts.len() + usize::from(prefix.is_some()));
     content.extend(prefix.into_iter().chain(said));
     items.push(TranscriptItem::User { content });
@@ -115,8 +115,8 @@ fn call_and_result(tool: &ToolPart) -> Option<(JsonText, Option<ToolResult>)> {
     })
 }
 
-/// Puts a block of application context at the head of the last thing the user said. Everything before that item
-/// stays byte for byte the same, so a provider's prompt cache still holds.
+/// Inserts application context at the start of the last user message. The items before it stay byte for byte the same,
+/// so a provider's prompt cache remains valid.
 pub(crate) fn insert_context(items: &mut Vec<TranscriptItem>, block: Text) {
     let block = UserContent::Text { text: block };
     let last = items.iter_mut().rev().find_map(|item| match item {

@@ -6,17 +6,17 @@ use crate::{JsonText, Text};
 const LEFT_OUT: &str = "[Earlier parts of this conversation were left out: they did not fit.]";
 /// The note in place of the middle of a tool's output.
 const CUT: &str = "\n[… cut: the whole did not fit …]\n";
-/// Bytes that are left of a tool's output, however much has to go.
+/// The minimum size of a shortened tool output, in bytes.
 const LEAST_OUTPUT: usize = 1 << 10;
 
-/// Returns the size of these items for a model: bytes of their text, arguments, outputs and provider state.
+/// Returns the size of these items for a model: the bytes of their text, arguments, outputs and provider state.
 #[must_use]
 pub fn size(items: &[TranscriptItem]) -> usize {
     items.iter().map(item_size).sum()
 }
 
-/// Shortens a conversation that is too long for a model to about `target` bytes (as [`size`] counts), or as far as it
-/// can be; `None` where nothing can go. The result is legal, and the same for the same input.
+/// Shortens a conversation that is too long for a model to about `target` bytes (see [`size`]), or as far as possible.
+/// Returns `None` if nothing can be removed. The result is legal and deterministic.
 ///
 /// Content is removed in this order, and only as far as needed:
 ///
@@ -38,7 +38,7 @@ pub fn size(items: &[TranscriptItem]) -> usize {
 #[must_use]
 pub fn compact(items: &[TranscriptItem], target: usize) -> Option<Vec<TranscriptItem>> {
     let before = size(items);
-    // What follows a user's message up to the next one belongs to it.
+    // An exchange is a user message and all items up to the next one.
     let exchange = |at: &usize| matches!(items.get(*at), Some(TranscriptItem::User { .. }));
     let from = first_that_fits(items, (0..items.len()).filter(exchange), target);
     let mut kept = items.get(from..).unwrap_or_default().to_vec();
@@ -51,7 +51,7 @@ pub fn compact(items: &[TranscriptItem], target: usize) -> Option<Vec<Transcript
     (size(&kept) < before).then_some(kept)
 }
 
-/// The first of the places from which on the items fit the target, or the last place.
+/// Returns the first place from which on the items fit the target, or the last place.
 fn first_that_fits(items: &[TranscriptItem], places: impl Iterator<Item = usize>, target: usize) -> usize {
     let (mut rest, mut at) = (size(items), 0);
     for place in places {
@@ -79,10 +79,10 @@ fn shorten_outputs(items: &mut [TranscriptItem], target: usize) {
     }
 }
 
-/// Keeps head and tail of an output, about `bytes` of JSON in all.
+/// Keeps the start and the end of an output, about `bytes` of JSON in total.
 fn shorten(result: &mut ToolResult, bytes: usize) {
     let text = result.output_text();
-    // Quotes and the escaped line ends of the mark are part of the JSON; what else is escaped is taken to be spread
+    // The JSON contains quotes and the escaped line feeds of the note. Other escapes are assumed to be distributed
     // evenly.
     let room = bytes.saturating_sub(CUT.len() + 4);
     let bytes = room.saturating_mul(text.len()) / result.output.as_str().len().max(1);
@@ -96,13 +96,13 @@ fn shorten(result: &mut ToolResult, bytes: usize) {
     }
     let (head, tail) = (text.get(..head).unwrap_or_default(), text.get(tail..).unwrap_or_default());
     let output = JsonText::from_str_value(&format!("{head}{CUT}{tail}"));
-    // Escapes may make more of it than it was.
+    // Escapes can make the result longer than the original.
     if output.as_str().len() < result.output.as_str().len() {
         result.output = output;
     }
 }
 
-/// Leaves out the oldest steps behind the last user message, and says whether it did.
+/// Removes the oldest steps after the last user message. Returns `true` if it removed any.
 fn leave_out_steps(items: &mut Vec<TranscriptItem>, target: usize) -> bool {
     let is_user = |item: &TranscriptItem| matches!(item, TranscriptItem::User { .. });
     if size(items) <= target {
@@ -127,7 +127,7 @@ fn add_note(items: &mut Vec<TranscriptItem>) {
         _ => None,
     });
     match user {
-        // A conversation that is compacted twice needs one note.
+        // A conversation that is compacted twice needs only one note.
         Some(content) if content.first() == Some(&note) => {}
         Some(content) => content.insert(0, note),
         None => items.insert(0, TranscriptItem::User { content: vec![note] }),

@@ -24,35 +24,34 @@ pub enum TranscriptItem {
     },
     /// Reasoning of the assistant.
     Reasoning {
-        /// The visible part of it.
+        /// The visible text.
         text: Text,
         /// Provider state that belongs to it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         metadata: Option<ProviderMetadata>,
     },
-    /// A tool that the assistant called.
+    /// A tool call of the assistant.
     Call(ToolCall),
     /// The result of a call.
     Result(ToolResult),
-    /// Something that the provider ran itself, such as a web search: its input, what came of it, or both. It stands
-    /// where the provider said it, lives within one run (clients post none), and goes back only to the API that it came
-    /// from.
+    /// An item that the provider executed, such as a web search: its input, its result, or both. It keeps its position
+    /// in the answer, exists within one run only (clients post none), and is sent only to the API that returned it.
     ProviderItem {
-        /// The API, under the name of its [metadata](crate::LlmEvent): `anthropic`.
+        /// The API, as its key in [metadata](crate::LlmEvent): `anthropic`.
         provider: Text,
-        /// The item as the provider wrote it: a JSON object.
+        /// The item as sent by the provider, a JSON object.
         item: JsonText,
     },
 }
 
 impl TranscriptItem {
-    /// Returns a message of the user with one text.
+    /// Creates a user message with one text.
     #[must_use]
     pub fn user(text: impl Into<Text>) -> Self {
         Self::User { content: vec![UserContent::Text { text: text.into() }] }
     }
 
-    /// Returns the call, if the item is one.
+    /// Returns the call, if the item is a call.
     #[must_use]
     pub fn as_call(&self) -> Option<&ToolCall> {
         match self {
@@ -62,7 +61,7 @@ impl TranscriptItem {
     }
 }
 
-/// A piece of what the user said.
+/// A part of a user message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 #[serde(rename_all = "kebab-case", tag = "type")]
@@ -91,7 +90,7 @@ pub struct ToolCall {
     pub id: Text,
     /// The tool.
     pub name: Text,
-    /// Its arguments: always a JSON object, but for [`CallKind::Custom`] a JSON string.
+    /// The arguments: a JSON object, or for [`CallKind::Custom`] a JSON string.
     pub arguments: JsonText,
     /// The kind of the arguments: JSON or free text.
     #[serde(default)]
@@ -104,16 +103,16 @@ pub struct ToolCall {
 /// The result of a tool call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolResult {
-    /// The call it answers.
+    /// The call to which the result belongs.
     pub call_id: Text,
-    /// The output: any JSON value; for a failure, a string with the reason.
+    /// The output: any JSON value, or a string with the reason for an error.
     pub output: JsonText,
-    /// `true` if the tool failed or could not run: on the wire `status: "incomplete"`.
+    /// `true` if the tool failed or could not run: `status: "incomplete"` on the wire.
     pub is_error: bool,
 }
 
 impl ToolResult {
-    /// The output as a provider is sent it: the content of a string, or the JSON text of anything else.
+    /// Returns the output as sent to a provider: the content of a string, or the JSON of any other value.
     #[must_use]
     pub fn output_text(&self) -> Text {
         match self.output.to_str_value() {

@@ -1,8 +1,8 @@
-//! The form of a conversation that model providers accept, and how any conversation is brought into it.
+//! The form of a conversation that model providers accept, and the conversion into it.
 //!
-//! A transcript is a flat list of [`TranscriptItem`]s. It is **legal** when every tool call has exactly one result,
-//! the results of one turn stand directly behind its calls and in their order, and nothing answers a call that is not
-//! there. Whatever a client stopped, lost or edited, [`repair`] makes it legal: it never fails.
+//! A transcript is a flat list of [`TranscriptItem`]s. It is **legal** if every tool call has exactly one result, the
+//! results of one turn follow its calls directly and in the same order, and every result belongs to a call. [`repair`]
+//! makes any list legal, even after a client stopped, lost or edited parts of the conversation. It never fails.
 //!
 //! ```
 //! use omniassist_core::message::Message;

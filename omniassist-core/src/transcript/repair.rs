@@ -4,17 +4,17 @@ use super::{ToolCall, ToolResult, TranscriptItem, UserContent};
 use crate::event::CallKind;
 use crate::{JsonText, Text};
 
-/// The result of a call that has none: it was stopped, lost, or never answered.
+/// The result of a call that was stopped, lost, or never answered.
 const UNANSWERED: &str = "No result: the call was interrupted or never answered. Its outcome is unknown.";
 
-/// Makes any list of items legal. A legal list comes back unchanged.
+/// Converts any list of items into a legal one. A legal list is returned unchanged.
 ///
-/// - A result moves directly behind the calls of its turn, in the order of the calls. A second result of one call,
-///   and a result of no call, is dropped.
-/// - A call without a result gets one that says so. A second call with the same id is dropped.
-/// - Arguments that are not a JSON object become the empty object (their result says what was wrong with them).
-/// - Text without content, and reasoning that nothing follows in its turn, is dropped: providers refuse both. So is a
-///   provider's item that is no JSON object.
+/// - A result moves directly after the calls of its turn, in the order of the calls. A second result of one call, and a
+///   result of no call, is removed.
+/// - A call without a result gets one that states this. A second call with the same id is removed.
+/// - Arguments that are not a JSON object become the empty object (their result contains the error).
+/// - Empty text, and reasoning at the end of a turn, is removed, because providers reject both. So is a provider's item
+///   that is not a JSON object.
 #[must_use]
 pub fn repair(items: Vec<TranscriptItem>) -> Vec<TranscriptItem> {
     if is_legal(&items) {
@@ -64,7 +64,7 @@ pub fn repair(items: Vec<TranscriptItem>) -> Vec<TranscriptItem> {
     repaired
 }
 
-/// Results by the call they answer; the first one of a call counts.
+/// Returns the results by call. The first result of a call counts.
 fn results_by_call(items: &[TranscriptItem]) -> HashMap<Text, ToolResult> {
     let mut results = HashMap::new();
     for item in items {
@@ -86,7 +86,7 @@ fn fits(call: &ToolCall) -> bool {
     }
 }
 
-/// Returns `true` for an item that providers refuse, since it says nothing.
+/// Returns `true` for an item that providers reject because it is empty.
 fn is_void(item: &TranscriptItem) -> bool {
     match item {
         TranscriptItem::Text { text, .. } | TranscriptItem::Reasoning { text, metadata: None } => {
@@ -114,7 +114,7 @@ fn keep(item: TranscriptItem, seen: &mut HashSet<Text>) -> Option<TranscriptItem
     }
 }
 
-/// Returns `true` if the items are legal as they are: the guarantee of [`repair`].
+/// Returns `true` if the items are legal, as guaranteed by [`repair`].
 #[must_use]
 pub fn is_legal(items: &[TranscriptItem]) -> bool {
     let mut seen = HashSet::new();

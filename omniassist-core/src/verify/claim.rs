@@ -3,81 +3,80 @@ use std::cell::Cell;
 use crate::ToolSide;
 use crate::message::{Message, Part};
 
-/// The principal that posts a request, and the time.
+/// The principal of a request, and the time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Poster<'a> {
-    /// The id that the host's authentication gave; `None` for an anonymous caller, who is not the caller with the empty
-    /// id.
+    /// The id from the host's authentication. `None` for an anonymous caller, which differs from the empty id.
     pub principal: Option<&'a str>,
     /// The time, in milliseconds since 1970.
     pub now_ms: u64,
 }
 
 impl<'a> Poster<'a> {
-    /// Somebody whom the host knows.
+    /// Returns an authenticated principal.
     #[must_use]
     pub fn known(principal: &'a str, now_ms: u64) -> Self {
         Self { principal: Some(principal), now_ms }
     }
 
-    /// Nobody in particular.
+    /// Returns an anonymous caller.
     #[must_use]
     pub fn anonymous(now_ms: u64) -> Self {
         Self { principal: None, now_ms }
     }
 }
 
-/// A claim of posted history about the server.
+/// A claim in posted history about the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Claim {
-    /// The assistant wrote this text, and the provider gave this state with it.
+    /// The assistant wrote this text, and the provider sent this state with it.
     Text,
-    /// The provider reasoned so, and gave this state with it.
+    /// The provider sent this reasoning and this state.
     Reasoning,
-    /// The provider gave this state with the call.
+    /// The provider sent this state with the call.
     Call,
-    /// The call gave this output. Of a front-end tool: the server made this call and left it to the client.
+    /// The call had this output. For a front-end tool: the server made this call and left it to the client.
     Output,
-    /// The call failed with this text. Of a front-end tool: as with an output.
+    /// The call failed with this text. For a front-end tool, the same as for an output.
     Failure,
-    /// The server asked for approval of this very call, and this is the answer.
+    /// The server requested approval of exactly this call, and this is the answer.
     Approval,
-    /// The server made this very call and waits for its approval.
+    /// The server made exactly this call and awaits its approval.
     Request,
 }
 
-/// One claim of posted history that only the server can vouch for.
+/// One claim of posted history that only the server can prove.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct HistoryPart<'a> {
     /// The claim.
     pub claim: Claim,
-    /// The chat that the request names, if it names one.
+    /// The chat id of the request, if there is one.
     pub chat_id: Option<&'a str>,
-    /// The principal that posts it, and the time.
+    /// The principal of the request, and the time.
     pub poster: Poster<'a>,
-    /// The message that carries the part.
+    /// The message with the part.
     pub message: &'a Message,
     /// The part.
     pub part: &'a Part,
-    /// The call's arguments in their [canonical](crate::canonical) form; `None` where there are none, or they have no
-    /// such form.
+    /// The call's arguments in [canonical](crate::canonical) form. `None` if there are none, or if they have no such
+    /// form.
     pub arguments: Option<&'a str>,
-    /// A digest of the arguments that was asked for with an earlier claim of the part.
+    /// The digest of the arguments, if an earlier claim of the part computed it.
     pub(super) known_digest: Option<&'a Cell<Option<[u8; 32]>>>,
-    /// The call's output, likewise in its canonical form.
+    /// The call's output in canonical form.
     pub output: Option<&'a str>,
-    /// The side that runs the part's tool today. `None`: there is no such tool, or the part is no call.
+    /// The side that currently runs the part's tool. `None` if the tool does not exist, or the part is not a call.
     pub side: Option<ToolSide>,
-    /// `true` if the part stands in the last step of the last message, so that the run continues with its answer.
+    /// `true` if the part is in the last step of the last message, so that the run continues with its answer.
     pub is_due: bool,
 }
 
 impl<'a> HistoryPart<'a> {
-    /// A claim of a part in the last step of `message`, the last one, in an anonymous caller's chat without an id. A
-    /// call's arguments and output in canonical form are to be added.
+    /// Creates a claim about a part in the last step of `message`, the last message, in the chat of an anonymous caller
+    /// without a chat id. The caller adds a call's canonical arguments and output.
     #[must_use]
     pub fn new(claim: Claim, message: &'a Message, part: &'a Part) -> Self {
         let poster = Poster::anonymous(0);
@@ -95,8 +94,8 @@ impl<'a> HistoryPart<'a> {
         }
     }
 
-    /// A digest of [`arguments`](Self::arguments), made by `make` once for all claims of the part: the same one each time. `None` where there
-    /// are none.
+    /// Returns a digest of [`arguments`](Self::arguments), or `None` if there are none. `make` is called once for all
+    /// claims of the part and must always return the same digest.
     #[must_use]
     pub fn arguments_digest(&self, make: impl FnOnce(&str) -> [u8; 32]) -> Option<[u8; 32]> {
         let arguments = self.arguments?;
@@ -113,18 +112,18 @@ impl<'a> HistoryPart<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Verdict {
-    /// Take it as the server's own.
+    /// The claim is proved.
     Accept,
-    /// Keep the conversation going without it: an output becomes "no longer verifiable", state is dropped, an approval
-    /// is asked for again.
+    /// The claim is not proved, and the conversation continues without it: an output becomes an error, state is
+    /// dropped, and an approval is requested again.
     Distrust,
-    /// It was the server's own, and its time is over. Like [`Distrust`](Self::Distrust), but an output says so.
+    /// The claim was proved and has expired. Like [`Distrust`](Self::Distrust), with an error that states the expiry.
     Expired,
-    /// Refuse the request.
+    /// The request is rejected.
     Refuse,
 }
 
-/// Decides whether what the client posts as the server's own words really is.
+/// Decides whether posted history that only the server can have written is genuine.
 ///
 /// Every part that only the server can have written (assistant text, reasoning state, outputs of server tools, approvals)
 /// passes through one verifier before a run starts.
@@ -133,14 +132,14 @@ pub enum Verdict {
     note = "implement `Verifier`, or take one that exists: the server's seals, or `TrustHistory`"
 )]
 pub trait Verifier: Send + Sync {
-    /// Judges one claim.
+    /// Verifies one claim.
     fn verify(&self, part: HistoryPart<'_>) -> Verdict;
 }
 
 /// Accepts history as posted.
 ///
-/// Whoever can post to the assistant can then put words and tool results into the model's mouth, and approve calls that
-/// nobody asked about. Fit for a loopback address and for clients that are trusted.
+/// Any client of the assistant can then forge words of the model and results of tools, and approve calls without a
+/// request for approval. Use it only on a loopback address or with trusted clients.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct TrustHistory;
 

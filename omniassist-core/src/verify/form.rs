@@ -1,7 +1,7 @@
 use crate::message::{Part, ToolState};
 use crate::{JsonText, canonical};
 
-/// The canonical forms of one call's arguments and output after the other's, in the same memory.
+/// The canonical forms of the arguments and outputs of one call after another, in the same memory.
 #[derive(Default)]
 pub(super) struct Forms {
     arguments: Form,
@@ -11,12 +11,12 @@ pub(super) struct Forms {
 #[derive(Default)]
 struct Form {
     bytes: Vec<u8>,
-    /// `true` if something was left out; `None` where there is no form.
+    /// `true` if a key was omitted; `None` if there is no canonical form.
     left_out: Option<bool>,
 }
 
 impl Forms {
-    /// Makes the forms of a part. One that is no call has none.
+    /// Computes the canonical forms of a part. A part that is not a call has none.
     pub(super) fn take(&mut self, part: &Part) {
         let (arguments, output) = match part {
             Part::Tool(tool) => (tool.state.input(), output(&tool.state)),
@@ -34,8 +34,8 @@ impl Forms {
         self.output.get()
     }
 
-    /// Puts the forms in place of what was posted. So every reader of a call's arguments and output sees the same in
-    /// them, and an approved call runs with the very arguments that were proved.
+    /// Replaces the posted values by their canonical forms. All readers of a call's arguments and output then see the
+    /// same value, and an approved call runs with exactly the proved arguments.
     pub(super) fn put(&self, part: &mut Part) {
         let Part::Tool(tool) = part else { return };
         let is_approval = matches!(tool.state, ToolState::ApprovalResponded { .. });

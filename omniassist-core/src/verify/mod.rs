@@ -1,11 +1,10 @@
-//! Claims that only the server can make, judged before a run begins.
+//! Verification of claims that only the server can make, before a run begins.
 //!
-//! A client posts the whole conversation, so it can claim anything of it. [`history`] goes through a request and asks a
-//! [`Verifier`] about every [`Claim`] that only the server can vouch for; what is not vouched for loses its weight, or
-//! the request is refused. The server's seals are such a verifier; [`TrustHistory`] is the one that believes
-//! everything.
+//! A client posts the whole conversation, so it can forge any part of it. [`history`] checks every [`Claim`] of a
+//! request with a [`Verifier`]. An unproved claim loses its effect, or the request is rejected. The server's seals are
+//! such a verifier. [`TrustHistory`] accepts every claim.
 //!
-//! Some claims are free: user text, context, and the denial of a call.
+//! User text, context and the denial of a call need no proof.
 //!
 //! ```
 //! use omniassist_core::run::NoTools;

@@ -12,40 +12,40 @@ use crate::{Error, JsonText, RunRequest, Text, ToolSide};
 /// The error of an output that no seal proves.
 const UNVERIFIABLE: &str = "The result of this call can no longer be verified.";
 
-/// The error of an answer that came too late.
+/// The error of an answer after the deadline.
 const LATE: &str = "The answer came after the time for it was over.";
 
-/// The error of a call that waits for an approval, or was approved, without proof that the server left it open.
+/// The error of a call with a pending or given approval, without proof that the server left it open.
 const UNPROVED: &str = "This call did not run: its approval can no longer be verified, for example after a restart of \
     the server. If it is still wanted, make the call again, so that the user is asked again.";
 
-/// The error of a call that waits for an approval, or was approved, after the time for it.
+/// The error of a call with a pending or given approval, after its deadline.
 const EXPIRED: &str = "This call did not run: the time to approve it is over. If it is still wanted, make the call \
     again, so that the user is asked again.";
 
-/// Passes every claim of a posted conversation that only the server can make through the verifier.
+/// Verifies every claim of a posted conversation that only the server can make.
 ///
-/// Afterwards the conversation holds only proved claims, and none of the server's own entries in metadata:
+/// Afterwards the conversation contains only proved claims, and no entries of the server in metadata:
 ///
-/// - An output without proof is an error that names the cause. From a client whose format carries no proof
-///   ([`ClientAbilities::seals`](crate::run::ClientAbilities::seals)), outputs of the tools that it runs itself count as
-///   posted, and text counts as unproved, whatever the verifier demands of text. Outputs of front-end tools in records
-///   without a seal ([`recorded_calls`](RunRequest::recorded_calls)) count as posted too, unless the call needs an
-///   approval or is a form.
-/// - State of text, reasoning or a call without proof is gone. The text itself stays.
+/// - An output without proof becomes an error that names the cause. If the format of the client carries no proof
+///   ([`ClientAbilities::seals`](crate::run::ClientAbilities::seals)), outputs of the client's own tools are accepted
+///   as posted, and text counts as unproved, even if the verifier rejects unproved text. Outputs of front-end tools in
+///   records without a seal ([`recorded_calls`](RunRequest::recorded_calls)) are accepted as posted too, unless the
+///   call needs an approval or is a form.
+/// - State of text, reasoning or a call without proof is removed. The text itself is kept.
 /// - An approval, and a call that waits for one, needs proof that the server left this call open. Without it, or after
-///   its time, the call is an error that asks the model to make the call again. Before the last step of the last message
-///   both are history: calls without a result.
-/// - The arguments of an approved call are those that were proved: as the model wrote them, where the call carries that
-///   text, and otherwise in their [canonical](canonical) form.
-/// - A question that became an error is named in [`unaccepted`](RunRequest::unaccepted), since the client shows it as
-///   open, or as answered. A result is not named there: it counts again where the key that proves it is back.
-/// - In the arguments and outputs of calls, a key that stood twice or that clients refuse stands once or not at all:
-///   two readers would see two different values. State holds what stands under a provider's name and nothing else.
+///   its deadline, the call becomes an error that asks the model to make the call again. Before the last step of the
+///   last message, both are history: calls without a result.
+/// - The arguments of an approved call are the proved ones: the text of the model if the call contains it, otherwise
+///   their [canonical](canonical) form.
+/// - A question that became an error is listed in [`unaccepted`](RunRequest::unaccepted), because the client displays
+///   it as open or answered. A result is not listed: it is valid again after the key that proves it is restored.
+/// - In the arguments and outputs of calls, duplicate keys and keys that clients reject are removed, because two
+///   readers could see different values. State keeps only the entries of providers.
 ///
 /// # Errors
 ///
-/// Returns [`SealInvalid`](crate::ErrorCode::SealInvalid) where the verifier refuses a claim. The error names the part.
+/// Returns [`SealInvalid`](crate::ErrorCode::SealInvalid) with the path of the part if the verifier rejects a claim.
 /// The request must not be used then.
 pub fn history(
     request: &mut RunRequest,
@@ -75,9 +75,9 @@ pub fn history(
                 Part::Tool(tool) => tools.side(&tool.name),
                 _ => None,
             };
-            // A client writes the outputs of its own tools itself, and a plain record may lack the seal. So a record
-            // needs none, unless its user has to approve the call or to fill in a form. One with a seal is judged
-            // by the seal.
+            // A client writes the outputs of its own tools itself, and a plain record may lack the seal. A record
+            // without one is accepted, unless the user must approve the call or fill in a form. A record with a seal is
+            // verified.
             let is_unsealed_record = |tool: &ToolPart| {
                 request.recorded_calls.contains(&tool.call_id)
                     && tool.metadata.as_ref().and_then(ProviderMetadata::own).is_none()
@@ -117,7 +117,7 @@ pub fn history(
     Ok(())
 }
 
-/// Returns `true` where the client shows a question as open, or as answered, and it is neither.
+/// Returns `true` if the client displays a question as open or answered that is neither.
 fn is_unaccepted(claim: Claim, verdict: Verdict, is_due: bool) -> bool {
     match claim {
         Claim::Request => verdict != Verdict::Accept,
@@ -171,8 +171,7 @@ fn fail(tool: &mut ToolPart, text: &'static str) {
     tool.state = ToolState::OutputError { input, error_text };
 }
 
-/// Puts the arguments back as the model wrote them, where the call carries that text and the client posted the same
-/// value.
+/// Restores the arguments as the model wrote them, if the call contains that text and the client posted the same value.
 fn restore_arguments(tool: &mut ToolPart) {
     let text = tool.metadata.as_ref().and_then(|metadata| metadata.own_text(ProviderMetadata::ARGUMENTS));
     let Some(exact) = text.and_then(|text| JsonText::parse(text).ok()) else { return };
@@ -186,7 +185,7 @@ fn restore_arguments(tool: &mut ToolPart) {
     }
 }
 
-/// An answer that came too late for its step counts as not given.
+/// Resets an unproved answer in an older step to an open request.
 fn reopen(tool: &mut ToolPart) {
     let ToolState::ApprovalResponded { input, approval } = &mut tool.state else { return };
     let approval = Approval::new(approval.id.clone());
@@ -212,8 +211,8 @@ fn forget_own_entries(message: &mut Message) {
     }
 }
 
-/// Takes our own entry out of provider state, and whatever no seal covers: what is not under a provider's name, and keys
-/// that clients refuse.
+/// Removes the server's own entry from provider state, and all data that no seal covers: entries that belong to no
+/// provider, and keys that clients reject.
 fn forget(metadata: &mut Option<ProviderMetadata>) {
     if let Some(entries) = metadata {
         entries.retain(|key, value| {

@@ -11,16 +11,16 @@ use crate::{Error, JsonText, Limits, Result, Text};
 /// The messages of a posted conversation.
 pub(crate) struct ReadMessages {
     pub(crate) messages: Vec<Message>,
-    /// Ids of the calls that were posted as records.
+    /// Ids of the calls posted as records.
     pub(crate) recorded_calls: BTreeSet<Text>,
-    /// Indexes of the records that were dropped because their role is unknown.
+    /// Indexes of the records that were dropped because of an unknown role.
     pub(crate) skipped: Vec<usize>,
-    /// The index of the record that the last message was read from.
+    /// The index of the record of the last message.
     last_index: usize,
 }
 
 impl ReadMessages {
-    /// Checks that the message that waits for an answer can be read. Older messages may be anything.
+    /// Checks that the user message to be answered can be read. Older messages are not checked.
     pub(crate) fn check_question(&self) -> Result<()> {
         match self.messages.last() {
             Some(message) if message.role == Role::User => {
@@ -31,22 +31,22 @@ impl ReadMessages {
     }
 }
 
-/// Assembles posted records into messages.
+/// Combines posted records into messages.
 pub(super) struct Conversation<'a> {
     body: Body<'a>,
     limits: &'a Limits,
     messages: Vec<Message>,
-    /// The source of every message with an id; `None` where a function call named the message.
+    /// The source of every message with an id. `None` if only a function call named the message.
     ids: HashMap<Text, Option<Words<'a>>>,
-    /// Message and part of every tool call.
+    /// The message and part of every tool call.
     calls: HashMap<Text, (usize, usize)>,
-    /// Messages that came without an id, and the index of their record.
+    /// Messages without an id, with the index of their record.
     nameless: Vec<(usize, usize)>,
-    /// `true` after an output: the next call belongs to a later model turn than the calls before it.
+    /// `true` after an output: the next call belongs to a later turn of the model than the previous calls.
     after_output: bool,
     recorded_calls: BTreeSet<Text>,
     skipped: Vec<usize>,
-    /// The index of the record that the last message was read from.
+    /// The index of the record of the last message.
     last_index: usize,
 }
 
@@ -80,7 +80,7 @@ impl<'a> Conversation<'a> {
         }
     }
 
-    /// Returns the messages. A message without an id is named after its record's index.
+    /// Returns the messages. A message without an id gets one from the index of its record.
     pub(super) fn finish(mut self) -> ReadMessages {
         for (position, index) in self.nameless {
             let mut id = Text::from(format!("msg-{index}"));
@@ -102,7 +102,7 @@ impl<'a> Conversation<'a> {
             "user" => Role::User,
             "assistant" => Role::Assistant,
             "system" => Role::System,
-            // A newer client may know roles that this version does not. That must not end the chat.
+            // Newer clients may use further roles. Rejecting them would end the chat.
             _ => {
                 self.skipped.push(index);
                 return Ok(());
@@ -193,8 +193,8 @@ impl<'a> Conversation<'a> {
         }
     }
 
-    /// Returns `true` when the conversation has this call already. Where it has an unfinished and a finished version of
-    /// the call, the finished one counts: a client of version 5 keeps both when the call was one of a dynamic tool.
+    /// Returns `true` if the conversation already contains this call. Of an unfinished and a finished version, the
+    /// finished one is kept: clients of version 5 post both for a dynamic tool.
     fn is_known(&mut self, call: &ToolPart, key: &'static str) -> Result<bool> {
         let Some(known) = self.call_mut(&call.call_id) else { return Ok(false) };
         let same_tool = known.name == call.name;
@@ -224,7 +224,8 @@ impl<'a> Conversation<'a> {
         }
         let position = self.message_of_call(index, message_id)?;
         if self.nameless.last().is_some_and(|(nameless, _)| *nameless == position) {
-            // A seal is bound to its message's id. Without the id it proves nothing, and must not read as a forgery.
+            // A seal is bound to its message's id. Without the id it proves nothing, and must not be treated as a
+            // forgery.
             call.metadata = None;
         }
         self.recorded_calls.insert(call.call_id.clone());
@@ -274,7 +275,7 @@ impl<'a> Conversation<'a> {
     }
 }
 
-/// Returns `true` for a record that is a function call although it names neither a type nor a role.
+/// Returns `true` for a function call record without a type and a role.
 fn is_bare_call(record: &MessageRecord<'_>) -> bool {
     let fields = &record.fields;
     fields.role.is_none() && fields.name.is_some() && fields.arguments.is_some()

@@ -29,7 +29,7 @@ raw_record! {
 }
 
 raw_record! {
-    /// The fields of a message, a function call or a function call's output, but for `parts`.
+    /// The fields of a message, a function call or a function call's output, except `parts`.
     MessageFields {
         id: "id",
         role: "role",

@@ -2,15 +2,15 @@ use crate::message::body::Body;
 use crate::message::raw::{Raw, present};
 use crate::{Error, Limits, Result, Text};
 
-/// Checks the id of a chat or a run that a client chose: 1 to [`Limits::max_id_bytes`] bytes of printable ASCII, without
-/// quotes, `/` and `\`, and neither `.` nor `..`. Such an id can stand in a path, a header, a log line and an event
-/// stream.
+/// Checks the id of a chat or a run that a client chose: 1 to [`Limits::max_id_bytes`] bytes of printable ASCII,
+/// without quotes, `/` and `\`, and neither `.` nor `..`. Such an id is safe in a path, a header, a log line and an
+/// event stream.
 ///
 /// `path` names the place of the id in the error.
 ///
 /// # Errors
 ///
-/// Returns an error when the id is anything else.
+/// Returns an error for any other id.
 pub fn check_chat_id(id: &str, path: &str, limits: &Limits) -> Result<()> {
     check_length(id, path, limits)?;
     let refused =
@@ -31,7 +31,7 @@ pub fn check_chat_id(id: &str, path: &str, limits: &Limits) -> Result<()> {
 ///
 /// # Errors
 ///
-/// Returns an error when the id is anything else.
+/// Returns an error for any other id.
 pub fn check_id(id: &str, path: &str, limits: &Limits) -> Result<()> {
     check_length(id, path, limits)?;
     let found = match id {
@@ -42,7 +42,7 @@ pub fn check_id(id: &str, path: &str, limits: &Limits) -> Result<()> {
     Err(Error::invalid_field(path, "an id without control characters", found))
 }
 
-/// Reads the id of a message or a context entry, which may be absent, null or empty.
+/// Reads the optional id of a message or a context entry. Null and empty count as absent.
 pub(crate) fn optional_id(
     body: Body<'_>,
     raw: Option<Raw<'_>>,
@@ -52,7 +52,7 @@ pub(crate) fn optional_id(
     optional(body, raw, key, |id| check_id(id, key, limits))
 }
 
-/// Reads the id of a chat, which may be absent, null or empty.
+/// Reads the optional id of a chat. Null and empty count as absent.
 pub(crate) fn optional_chat_id(
     body: Body<'_>,
     raw: Option<Raw<'_>>,

@@ -5,16 +5,16 @@
 //! - the AI SDK's `UIMessage`: `{id, role, parts, metadata?}`;
 //! - the plain [`ChatMessage`](super::ChatMessage): `{id, role, content}`, where `content` is text or an array of
 //!   parts;
-//! - `{type: "function_call", id, name, arguments}` ([`FunctionCall`](super::FunctionCall)), a tool call that belongs
-//!   to the assistant message before it, or to the message that `messageId` names. The type may be left out.
+//! - `{type: "function_call", id, name, arguments}` ([`FunctionCall`](super::FunctionCall)), a tool call of the
+//!   preceding assistant message, or of the message with the id `messageId`. The type may be omitted.
 //! - `{type: "function_call_output", call_id, output, status}` ([`FunctionCallOutput`](super::FunctionCallOutput)),
 //!   the result of that call. The status `incomplete` means that the tool failed. `tool_call_output` is another name of
 //!   the type.
 //!
-//! The reader is lenient. It skips unknown keys, keeps parts of unknown kinds as they came, drops messages of unknown
-//! roles, makes up a missing message id from the message's index, and counts once what was sent twice. A value of the
-//! wrong kind, a missing value that the message needs, and one id for two different things are errors that name the
-//! exact place. The reader does not decide which roles a client may use.
+//! The reader is lenient. It ignores unknown keys, keeps parts of unknown kinds unchanged, drops messages of unknown
+//! roles, derives a missing message id from the message's index, and ignores exact repetitions. A value of the wrong
+//! type, a missing required value, and one id for two different items are errors with the exact path. The reader does
+//! not decide which roles a client may use.
 //!
 //! To read the whole body of a request, use the reader of its [`dialect`](crate::dialect).
 //!
@@ -69,9 +69,9 @@ use crate::{ErrorCode, Limits, Result, Text};
 ///
 /// Returns an error if:
 ///
-/// - `json` is not JSON, an object has a key twice, or a value has the wrong type;
+/// - `json` is not JSON, an object contains a key twice, or a value has the wrong type;
 /// - values are nested deeper than [`Limits::max_json_depth`];
-/// - two different messages or tool calls have the same id, or an output answers no call;
+/// - two different messages or tool calls have the same id, or an output belongs to no call;
 /// - there are more than [`Limits::max_messages`] messages, or more than [`Limits::max_parts`] parts in one message;
 /// - an id is longer than [`Limits::max_id_bytes`].
 pub fn messages(json: &Text, limits: &Limits) -> Result<Vec<Message>> {
@@ -85,7 +85,7 @@ pub fn messages(json: &Text, limits: &Limits) -> Result<Vec<Message>> {
     Ok(from_records(body, limits, records)?.messages)
 }
 
-/// Makes messages of records that were read out of `body`.
+/// Converts records of `body` into messages.
 pub(crate) fn from_records<'a>(
     body: Body<'a>,
     limits: &'a Limits,

@@ -8,10 +8,10 @@ use crate::message::raw::{Found, Raw, Reader};
 use crate::message::{DataPart, FilePart, Part, ProviderMetadata, ReasoningPart, SourcePart, TextPart};
 use crate::{JsonText, Limits, Result, Text};
 
-/// A part, and the text that it was read from. An error of a part is reported with its message.
+/// A part with its text. An error of a part is reported together with its message.
 pub(crate) type PartRecord<'a> = (Raw<'a>, Found<Result<Part>>);
 
-/// Reads a part. Kinds that are not known are kept as they came.
+/// Reads a part. Unknown kinds are kept unchanged.
 pub(super) fn read<'a>(value: &mut Reader<'a>, body: Body<'a>, limits: &Limits) -> Result<PartRecord<'a>> {
     let (raw, fields) = value.with_raw(|value| value.object(PartFields::default()))?;
     Ok((raw, fields.map(|fields| of_fields(body, limits, raw, &fields))))

@@ -4,7 +4,7 @@ use crate::message::body::Body;
 use crate::message::raw::{Found, Raw, Reader, Record};
 use crate::{Limits, Result};
 
-/// An element of a `messages` array, with its parts read in the same walk.
+/// An element of a `messages` array, with its parts read in the same pass.
 pub(crate) struct MessageRecord<'a> {
     pub(crate) fields: MessageFields<'a>,
     pub(crate) parts: Option<Found<Vec<PartRecord<'a>>>>,
@@ -24,7 +24,7 @@ impl<'a> MessageRecord<'a> {
     }
 }
 
-/// The content of a posted message, as it was written. White space between parts does not count.
+/// The content of a posted message as text. White space between parts is not significant.
 #[derive(PartialEq)]
 pub(super) struct Words<'a> {
     fields: [Option<Raw<'a>>; 3],

@@ -23,7 +23,7 @@ pub(super) fn tool<'a>(
     let mut metadata = body
         .optional_object(fields.call_provider_metadata, "callProviderMetadata")?
         .map(ProviderMetadata::from);
-    // Clients of version 6 and 7 take the state of a call that could not be run for that of its result.
+    // Clients of version 6 and 7 store the state of a call that could not run as that of its result.
     if metadata.is_none() && matches!(state, ToolState::OutputError { .. }) {
         metadata = body
             .optional_object(fields.result_provider_metadata, "resultProviderMetadata")?
@@ -34,7 +34,7 @@ pub(super) fn tool<'a>(
 }
 
 fn state<'a>(body: Body<'a>, fields: &PartFields<'a>) -> Result<ToolState> {
-    // JSON has no `undefined`: a tool called with nothing, or one that gave nothing, is posted without the key.
+    // JSON has no `undefined`: a missing input or output is posted without the key.
     let input = || fields.input.map_or(JsonText::EMPTY_OBJECT, |raw| body.json(raw));
     let name = body.word(fields.state, "state")?;
     Ok(match &*name {
@@ -51,7 +51,7 @@ fn state<'a>(body: Body<'a>, fields: &PartFields<'a>) -> Result<ToolState> {
             output: fields.output.map_or(JsonText::NULL, |raw| body.json(raw)),
             preliminary: raw::flag(fields.preliminary, "preliminary")?,
         },
-        // Clients of version 5 and 6 keep the input of a call that could not be run as `rawInput`.
+        // Clients of version 5 and 6 store the input of a call that could not run as `rawInput`.
         "output-error" => ToolState::OutputError {
             input: raw::present(fields.input)
                 .or(raw::present(fields.raw_input))
@@ -82,7 +82,7 @@ fn approval(body: Body<'_>, fields: &PartFields<'_>, answered: bool) -> Result<A
 
 /// Reads a `function_call` record.
 pub(super) fn call(body: Body<'_>, limits: &Limits, fields: &MessageFields<'_>) -> Result<FunctionCall> {
-    // An item of the Responses API carries its own `id` beside the `call_id` that its output refers to.
+    // An item of the Responses API has its own `id` in addition to the `call_id` that its output refers to.
     let (id, key) = match raw::present(fields.call_id) {
         Some(raw) => (Some(raw), "call_id"),
         None => (fields.id, "id"),
@@ -100,8 +100,8 @@ pub(super) fn call(body: Body<'_>, limits: &Limits, fields: &MessageFields<'_>) 
     Ok(call)
 }
 
-/// Reads arguments: an object, or a string that holds the text of one. Text that does not parse stays a string: the call
-/// was cut off, and the transcript tells the model so.
+/// Reads arguments: an object, or a string with its JSON. Text that does not parse stays a string: the call was
+/// incomplete, and the transcript reports that to the model.
 fn arguments(body: Body<'_>, raw: Option<Raw<'_>>) -> Result<JsonText> {
     let Some(raw) = raw::present(raw) else { return Ok(JsonText::EMPTY_OBJECT) };
     match raw::kind(raw) {
