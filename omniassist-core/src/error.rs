@@ -6,10 +6,10 @@ use std::time::Duration;
 /// A result with this crate's [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// An error that occurs when a request of a client or an answer of a provider is refused.
+/// An error in a client's request or a provider's answer.
 ///
-/// Its predicates tell errors apart; its text may change. It contains the place and the kind of the offending value, and
-/// never the value itself.
+/// Use its predicates to distinguish errors; its text may change. It contains the path and the kind of the offending
+/// value, and never the value itself.
 pub struct Error {
     inner: Box<Inner>,
 }
@@ -24,42 +24,42 @@ struct Inner {
     source: Option<Box<dyn StdError + Send + Sync>>,
 }
 
-/// The stable, machine-readable class of an [`Error`]; its [`as_str`](Self::as_str) goes to clients.
+/// The stable, machine-readable class of an [`Error`]. Clients receive its [`as_str`](Self::as_str).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorCode {
     /// The bytes are not JSON.
     InvalidJson,
-    /// A field is missing, or of another kind than expected; [`Error::path`] names it.
+    /// A field is missing or of an unexpected type; [`Error::path`] is its path.
     InvalidRequest,
-    /// A limit of [`Limits`](crate::Limits) was exceeded; [`Error::limit`] names it.
+    /// A limit of [`Limits`](crate::Limits) was exceeded; [`Error::limit`] is its name.
     LimitExceeded,
-    /// A client declared a tool under the name of a server tool, or under a name that is not allowed.
+    /// A client declared a tool with the name of a server tool, or with an invalid name.
     InvalidTool,
-    /// A stream broke the rules of its own format.
+    /// A stream violates its format.
     InvalidStream,
-    /// The same message is being answered right now.
+    /// The same message is already being answered.
     DuplicateRun,
-    /// The chat has a run under way, and the host lets it finish first.
+    /// The chat has an active run, and the host does not replace it.
     ChatBusy,
-    /// A part that was posted as the server's own was not written by the server; [`Error::path`] names the part.
+    /// A part was posted as the server's own without proof; [`Error::path`] is its path.
     SealInvalid,
-    /// The principal has as many runs under way as it may.
+    /// The principal has reached its limit of concurrent runs.
     TooManyRuns,
-    /// The principal begins runs more often than it may.
+    /// The principal starts runs too often.
     RateLimited,
-    /// The principal has used the tokens that it may use for now.
+    /// The principal has used up its token budget.
     TokenBudgetExceeded,
-    /// There are as many runs under way as the server takes.
+    /// The server has reached its limit of concurrent runs.
     Overloaded,
-    /// The server is shutting down and begins no run any more.
+    /// The server is shutting down and starts no further runs.
     ShuttingDown,
-    /// Something failed inside the host.
+    /// The host failed.
     Internal,
 }
 
 impl ErrorCode {
-    /// Returns the code as it is written on the wire.
+    /// Returns the code as sent to clients.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -110,7 +110,8 @@ impl Error {
         error
     }
 
-    /// Creates the error of a field at `path` (`messages[2].parts[0].text`) that holds `found` instead of `expected`.
+    /// Creates the error of a field at `path` (such as `messages[2].parts[0].text`) that contains `found` instead of
+    /// `expected`.
     #[must_use]
     pub fn invalid_field(
         path: impl Into<String>,
@@ -130,7 +131,7 @@ impl Error {
         error
     }
 
-    /// Creates the error of a declared tool at `path` that is not acceptable.
+    /// Creates the error of an invalid tool declaration at `path`.
     #[must_use]
     pub fn invalid_tool(path: impl Into<String>, reason: impl Into<Cow<'static, str>>) -> Self {
         Self::new(ErrorCode::InvalidTool).at(path).expecting(reason)
@@ -142,7 +143,7 @@ impl Error {
         Self::new(ErrorCode::InvalidStream).expecting(expected)
     }
 
-    /// Creates the error of a message that is being answered already.
+    /// Creates the error of a message that is already being answered.
     #[must_use]
     pub fn duplicate_run() -> Self {
         Self::new(ErrorCode::DuplicateRun)
@@ -154,7 +155,7 @@ impl Error {
         Self::new(ErrorCode::ChatBusy)
     }
 
-    /// Creates the error of a principal that has `limit` runs under way
+    /// Creates the error of a principal that has `limit` concurrent runs
     /// ([`Limits::max_runs_per_principal`](crate::Limits::max_runs_per_principal)).
     #[must_use]
     pub fn too_many_runs(limit: usize, retry_after: Duration) -> Self {
@@ -163,19 +164,19 @@ impl Error {
         error
     }
 
-    /// Creates the error of a principal that begins runs too often.
+    /// Creates the error of a principal that starts runs too often.
     #[must_use]
     pub fn rate_limited(retry_after: Duration) -> Self {
         Self::new(ErrorCode::RateLimited).until(retry_after)
     }
 
-    /// Creates the error of a principal that has used its tokens. More are available after `retry_after`.
+    /// Creates the error of a principal that has used up its tokens. More are available after `retry_after`.
     #[must_use]
     pub fn token_budget_exceeded(retry_after: Duration) -> Self {
         Self::new(ErrorCode::TokenBudgetExceeded).until(retry_after)
     }
 
-    /// Creates the error of a server that has the largest number of runs under way. Clients do not learn the number.
+    /// Creates the error of a server that has reached its limit of concurrent runs. Clients do not learn the limit.
     #[must_use]
     pub fn overloaded(retry_after: Duration) -> Self {
         Self::new(ErrorCode::Overloaded).until(retry_after)

@@ -6,11 +6,11 @@ use serde_json::value::RawValue;
 
 use crate::Text;
 
-/// A JSON value kept as its text, on one line.
+/// A JSON value stored as text, on one line.
 ///
-/// Tool arguments and outputs pass through the engine as they were written: key order, number spelling and escapes
-/// stay as they are, and nothing is parsed until the value is needed. The text never contains a
-/// raw line feed or carriage return, so it can be written into a server-sent event as it is.
+/// Tool arguments and outputs pass through the engine unchanged: key order, number spelling and escapes are kept, and
+/// nothing is parsed until the value is needed. The text never contains a raw line feed or carriage return, so it can
+/// be written into a server-sent event unchanged.
 ///
 /// ```
 /// use omniassist_core::JsonText;
@@ -29,19 +29,19 @@ impl JsonText {
     /// The empty object.
     pub const EMPTY_OBJECT: Self = Self(Text::from_static("{}"));
 
-    /// Takes text that must be one JSON value. Drops the white space around it, and that between the tokens of a value
-    /// over several lines.
+    /// Checks that a text is one JSON value. Removes surrounding white space, and the white space between the tokens of
+    /// a value with several lines.
     ///
     /// # Errors
     ///
-    /// Returns an error when the text is not one complete JSON value.
+    /// Returns an error if the text is not one complete JSON value.
     pub fn parse(text: impl Into<Text>) -> Result<Self, serde_json::Error> {
         let text = text.into();
         let raw: &RawValue = serde_json::from_str(&text)?;
         Ok(Self::from_raw(text.slice_ref(raw.get())))
     }
 
-    /// Takes text that is one JSON value without white space around it.
+    /// Wraps text that is one JSON value without surrounding white space.
     pub(crate) fn from_raw(text: Text) -> Self {
         if memchr::memchr2(b'\n', b'\r', text.as_bytes()).is_none() {
             return Self(text);
@@ -53,7 +53,7 @@ impl JsonText {
     ///
     /// # Errors
     ///
-    /// Returns an error when the value has no JSON form (a map with keys that are not strings, for example).
+    /// Returns an error if the value has no JSON form, such as a map with keys that are not strings.
     pub fn from_serialize<T: Serialize + ?Sized>(value: &T) -> Result<Self, serde_json::Error> {
         serde_json::to_string(value).map(|text| Self(text.into()))
     }
@@ -86,12 +86,12 @@ impl JsonText {
     ///
     /// # Errors
     ///
-    /// Returns an error when the value does not fit the type.
+    /// Returns an error if the value does not match the type.
     pub fn to<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
         serde_json::from_str(&self.0)
     }
 
-    /// Parses into a tree. A value nested deeper than the parser's limit reads as null.
+    /// Parses into a tree. A value nested deeper than the parser's limit becomes null.
     #[must_use]
     pub fn to_value(&self) -> serde_json::Value {
         self.to().unwrap_or_default()
@@ -110,7 +110,7 @@ impl JsonText {
     }
 }
 
-/// Drops the white space between the tokens of a JSON value. Key order, escapes and the spelling of numbers stay.
+/// Removes the white space between the tokens of a JSON value. Key order, escapes and the spelling of numbers are kept.
 fn without_white_space(json: &str) -> String {
     let mut compact = String::with_capacity(json.len());
     let (mut in_string, mut escaped) = (false, false);

@@ -1,11 +1,11 @@
-//! A check of JSON before it is parsed.
+//! Validation of JSON before it is parsed.
 //!
-//! Deep nesting costs a recursive parser its stack. Where a key stands twice, two parsers may take different values of it,
-//! so the value that was checked is not the one that is used. [`check`] refuses both, and text that is not JSON, in one
-//! pass over the bytes, without an allocation per value.
+//! Deep nesting can overflow the stack of a recursive parser. If an object contains a key twice, two parsers may use
+//! different values, so the checked value may differ from the used one. [`check`] rejects both, and text that is not
+//! JSON, in one pass over the bytes, without an allocation per value.
 //!
-//! This is no `serde` visitor: `serde_json` reads strings and numbers to values on the way, and so refuses half
-//! surrogate pairs and numbers that no float can hold. Clients post both in the outputs of tools.
+//! It is not a `serde` visitor, because `serde_json` converts strings and numbers to values and therefore rejects half
+//! surrogate pairs and numbers beyond the range of floats. Clients post both in the outputs of tools.
 //!
 //! ```
 //! use omniassist_core::json_guard::check;
@@ -24,34 +24,34 @@ use serde::de::IgnoredAny;
 use crate::json_tokens::{Form, Token, Tokens, path_to, shown};
 use crate::{Error, Result};
 
-/// Up to this number, keys are compared each with each, since sorting costs more.
+/// Up to this number, keys are compared pairwise, because sorting costs more.
 const FEW: usize = 8;
 
 /// Checks that the bytes are one JSON value, that arrays and objects are nested at most `max_depth` deep
-/// ([`Limits::max_json_depth`](crate::Limits::max_json_depth)), and that no object has a key twice, however it is spelled:
-/// `"a"` and `"\u0061"` are one key. Brackets within strings do not count.
+/// ([`Limits::max_json_depth`](crate::Limits::max_json_depth)), and that no object contains a key twice. Different
+/// spellings of a key are equal, such as `"a"` and `"\u0061"`. Brackets within strings do not count.
 ///
 /// # Errors
 ///
-/// Returns an error with the limit `max_json_depth`, with the path of the key that stands twice, or with the place of
-/// the fault in the syntax.
+/// Returns an error with the limit `max_json_depth`, with the path of the repeated key, or with the position of the
+/// syntax error.
 pub fn check(bytes: &[u8], max_depth: usize) -> Result<()> {
     let mut guard = Guard::new(bytes, max_depth);
     Tokens::of(bytes).try_for_each(|(offset, token)| guard.pass(offset, token))?;
     guard.end()
 }
 
-/// The state of a check, which is given token after token.
+/// The state of a check. It receives one token after another.
 pub(crate) struct Guard<'a> {
     bytes: &'a [u8],
     max_depth: usize,
     open: Vec<Open>,
     expected: Expected,
-    /// The keys of all objects that are open, those of the innermost last.
+    /// The keys of all open objects, those of the innermost last.
     keys: Vec<Cow<'a, [u8]>>,
 }
 
-/// The tokens that the syntax allows next.
+/// The tokens allowed next.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Expected {
     Value,
@@ -63,7 +63,7 @@ enum Expected {
 }
 
 impl<'a> Guard<'a> {
-    /// Creates the check of the tokens of `bytes`.
+    /// Creates a check of the tokens of `bytes`.
     pub(crate) fn new(bytes: &'a [u8], max_depth: usize) -> Self {
         Self { bytes, max_depth, open: Vec::new(), expected: Expected::Value, keys: Vec::new() }
     }
@@ -114,7 +114,7 @@ impl<'a> Guard<'a> {
         if is_complete { Ok(()) } else { Err(self.invalid()) }
     }
 
-    /// Creates the error of text that is not JSON, with the place that serde_json finds.
+    /// Creates the error for text that is not JSON, with the position reported by serde_json.
     fn invalid(&self) -> Error {
         match serde_json::from_slice::<IgnoredAny>(self.bytes) {
             Err(error) => Error::invalid_json(error),
@@ -128,14 +128,14 @@ fn is_value(word: &[u8]) -> bool {
     matches!(word, b"true" | b"false" | b"null") || serde_json::from_slice::<IgnoredAny>(word).is_ok()
 }
 
-/// An array or an object that has not ended.
+/// An open array or object.
 struct Open {
     offset: usize,
     is_object: bool,
     first_key: usize,
 }
 
-/// Returns a key that stands twice. Reorders the keys.
+/// Returns a key that occurs twice. Reorders the keys.
 fn twice<'k>(keys: &'k mut [Cow<'_, [u8]>]) -> Option<&'k [u8]> {
     if keys.len() <= FEW {
         let mut rest = &*keys;

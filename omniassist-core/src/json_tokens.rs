@@ -1,13 +1,13 @@
-//! JSON text as a sequence of tokens, for code that walks over it without building a tree.
+//! A tokeniser of JSON text, for code that needs no tree.
 //!
-//! Unlike a `serde` visitor, a walk over tokens keeps numbers that no double can hold and half surrogate pairs. Clients
-//! post both in the outputs of tools.
+//! Unlike a `serde` visitor, it keeps numbers beyond the range of doubles and half surrogate pairs. Clients post both
+//! in the outputs of tools.
 
 use std::borrow::Cow;
 
 use bytes::Bytes;
 
-/// Characters of a key that a path repeats.
+/// The number of characters of a key that a path contains.
 const SHOWN: usize = 64;
 
 /// A token of JSON text.
@@ -30,7 +30,7 @@ impl<'a> Token<'a> {
     }
 }
 
-/// A string of JSON text, with its quotes.
+/// A string in JSON text, with its quotes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Quoted<'a> {
     pub(crate) text: &'a [u8],
@@ -41,20 +41,20 @@ pub(crate) struct Quoted<'a> {
 pub(crate) enum Form {
     /// The content is the string's value.
     Plain,
-    /// All escapes are those of `JSON.stringify` that have one character.
+    /// All escapes have one character and are among those of `JSON.stringify`.
     Escaped,
     OtherEscapes,
-    /// The string does not end, or has a control character or an unknown escape.
+    /// The string does not end, or contains a control character or an unknown escape.
     Invalid,
 }
 
 impl<'a> Quoted<'a> {
-    /// Takes a string that is known to be JSON.
+    /// Wraps a string that is valid JSON.
     pub(crate) fn of(text: &'a [u8]) -> Self {
         Self { text, form: memchr::memchr(b'\\', text).map_or(Form::Plain, |_| Form::OtherEscapes) }
     }
 
-    /// Reads the string at the front. One that is not valid takes all bytes.
+    /// Reads the string at the start. An invalid string takes all bytes.
     fn read(bytes: &'a [u8]) -> Self {
         let (mut at, mut form) = (1, Form::Plain);
         while let Some(rest) = bytes.get(at..)
@@ -77,8 +77,8 @@ impl<'a> Quoted<'a> {
         Self { text: bytes, form: Form::Invalid }
     }
 
-    /// Returns the content of the string. Half a surrogate pair becomes the three bytes that it would have in UTF-8
-    /// (WTF-8). A string that is not JSON keeps its escapes.
+    /// Returns the content of the string. Half a surrogate pair becomes its three bytes in WTF-8. An invalid string
+    /// keeps its escapes.
     pub(crate) fn decode(self) -> Cow<'a, [u8]> {
         let content = self.text.strip_prefix(b"\"").unwrap_or_default();
         let content = content.strip_suffix(b"\"").unwrap_or(content);
@@ -90,9 +90,9 @@ impl<'a> Quoted<'a> {
     }
 }
 
-/// Replaces escapes of one character. Returns `None` where there are others.
+/// Replaces escapes of one character. Returns `None` if there are others.
 ///
-/// `serde_json` reads all escapes, at twice the cost for text with many line breaks and quotes.
+/// `serde_json` handles all escapes, at twice the cost for text with many line breaks and quotes.
 fn unescape(content: &[u8]) -> Option<Vec<u8>> {
     let mut decoded = Vec::with_capacity(content.len());
     let mut rest = content;
@@ -115,7 +115,8 @@ fn unescape(content: &[u8]) -> Option<Vec<u8>> {
     Some(decoded)
 }
 
-/// The tokens of JSON text, with their offsets. Takes any bytes; what is not JSON is split in some way.
+/// An iterator over the tokens of JSON text, with their offsets. It accepts any bytes; invalid JSON has arbitrary
+/// tokens.
 #[derive(Debug, Clone)]
 pub(crate) struct Tokens<'a> {
     bytes: &'a [u8],
@@ -127,7 +128,7 @@ impl<'a> Tokens<'a> {
         Self { bytes, at: 0 }
     }
 
-    /// Skips white space, and returns the byte after it.
+    /// Skips white space and returns the next byte.
     pub(crate) fn peek(&mut self) -> Option<u8> {
         loop {
             match *self.bytes.get(self.at)? {
@@ -137,7 +138,7 @@ impl<'a> Tokens<'a> {
         }
     }
 
-    /// Returns the place of the bytes that were not read yet.
+    /// Returns the offset of the unread bytes.
     pub(crate) fn offset(&self) -> usize {
         self.at
     }
@@ -170,16 +171,16 @@ fn ends_word(byte: u8) -> bool {
     byte <= b' ' || matches!(byte, b'{' | b'}' | b'[' | b']' | b',' | b':' | b'"')
 }
 
-/// Returns the place of the first quote, backslash or control character.
+/// Returns the offset of the first quote, backslash or control character.
 ///
-/// Strings are short or have many escapes, for which a vector search costs more to begin.
+/// Strings are usually short or have many escapes, and the start of a vector search costs more.
 fn find_special(bytes: &[u8]) -> Option<usize> {
     const ONES: u64 = u64::from_le_bytes([0x01; 8]);
     const HIGH_BITS: u64 = u64::from_le_bytes([0x80; 8]);
     let (words, rest) = bytes.as_chunks();
     for (index, word) in words.iter().enumerate() {
         let word = u64::from_le_bytes(*word);
-        // Sets the high bit of each byte below `limit`. Above the first, it may set other high bits too.
+        // Sets the high bit of each byte below `limit`. Further high bits may be set above the first one.
         let below = |word: u64, limit: u64| word.wrapping_sub(ONES * limit) & !word;
         let is = |byte: u8| below(word ^ (ONES * u64::from(byte)), 1);
         let found = (is(b'"') | is(b'\\') | below(word, 0x20)) & HIGH_BITS;
@@ -191,7 +192,7 @@ fn find_special(bytes: &[u8]) -> Option<usize> {
     found.map(|at| words.len() * 8 + at)
 }
 
-/// Returns the path of the value that begins at `offset`: `items[2].id`. Long keys are cut.
+/// Returns the path of the value at `offset`, such as `items[2].id`. Long keys are truncated.
 pub(crate) fn path_to(json: &[u8], offset: usize) -> String {
     enum Step<'a> {
         Key(Quoted<'a>),
@@ -225,7 +226,7 @@ pub(crate) fn path_to(json: &[u8], offset: usize) -> String {
     path
 }
 
-/// Returns a key as an error shows it.
+/// Returns a key in the form for errors.
 pub(crate) fn shown(key: &[u8]) -> String {
     let key = String::from_utf8_lossy(key);
     match key.char_indices().nth(SHOWN) {

@@ -20,7 +20,7 @@
 //! - [`context`]: application context compressed into a bounded, delimited block.
 //! - [`filter`]: filters of the text that a model writes.
 //! - [`sse`]: the reader of server-sent events.
-//! - [`dialect`]: the wire formats that chat clients speak.
+//! - [`dialect`]: the wire formats of chat clients.
 //! - [`bridge`]: the events of another agent runtime, turned into those of a run.
 //! - [`verify`]: verification of the parts of a conversation that only the server can have written.
 //! - [`canonical`]: the canonical text of a JSON value.

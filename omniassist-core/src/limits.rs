@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-/// Every bound that OmniAssist keeps, with its default.
+/// The limits of OmniAssist, with their defaults.
 ///
 /// ```
 /// use omniassist_core::Limits;
@@ -12,7 +12,7 @@ use std::time::Duration;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// Bytes of a request body. Default 8 MiB; one more byte is answered 413.
+    /// Bytes of a request body. Default 8 MiB; a larger body is answered 413.
     pub max_body_bytes: usize,
     /// Memory for request bodies of one named principal that are being received or read. Default 32 MiB; more is
     /// answered 429 `too_many_uploads`. Anonymous callers share only [`max_body_bytes_in_flight`](Self::max_body_bytes_in_flight).
@@ -20,14 +20,14 @@ pub struct Limits {
     /// Memory for request bodies of all clients that are being received or read. Default 256 MiB; more is answered 503
     /// `overloaded`.
     pub max_body_bytes_in_flight: usize,
-    /// Time for a request body to arrive. Default 30 s. A body that takes longer must bring
-    /// [`min_body_rate`](Self::min_body_rate) in every further period of this length; otherwise the request is answered
+    /// The time for receiving a request body. Default 30 s. A body that takes longer must reach
+    /// [`min_body_rate`](Self::min_body_rate) in each further period of this length. Otherwise the request is answered
     /// 408 and its connection is closed.
     pub body_timeout: Duration,
-    /// Bytes per second, on average over each [`body_timeout`](Self::body_timeout), that a slow request body must bring.
+    /// Bytes per second that a slow request body must reach, averaged over each [`body_timeout`](Self::body_timeout).
     /// Default 8 KiB.
     pub min_body_rate: usize,
-    /// Nesting of a request's JSON. Default 64; 65 is answered 400. At most 127, where the parser itself stops.
+    /// Nesting of a request's JSON. Default 64; 65 is answered 400. At most 127, the limit of the parser.
     pub max_json_depth: usize,
     /// Messages in one request. Default 1,000.
     pub max_messages: usize,
@@ -35,8 +35,8 @@ pub struct Limits {
     pub max_parts: usize,
     /// Context messages in one request. Default 1,000; the compressor keeps the last of them.
     pub max_context_messages: usize,
-    /// Memory of the JSON values in a request body that are parsed (metadata, context data, schemas of tools), estimated,
-    /// all together. Default 32 MiB; more is answered 400.
+    /// Estimated memory of all JSON values of a request body that are parsed (metadata, context data, tool schemas).
+    /// Default 32 MiB; more is answered 400.
     pub max_tree_bytes: usize,
     /// Fields of a request body that its format does not define. Default 64; one more is answered 400.
     pub max_extra_fields: usize,
@@ -49,25 +49,24 @@ pub struct Limits {
     pub max_schema_bytes: usize,
     /// Levels of schemas within such a schema, references included. Default 32, at most 128.
     pub max_schema_depth: usize,
-    /// Steps that the check of a value against a schema may take, beside those for the size of the value. Default
-    /// 250,000, a few milliseconds. The model reads that arguments which take more are too complex.
+    /// Steps of the validation of a value against a schema, in addition to those for the size of the value. Default
+    /// 250,000, a few milliseconds. If arguments need more, the model receives the error that they are too complex.
     pub max_schema_check_steps: u64,
     /// Bytes of the tool schemas of one request to a provider that does not follow `$ref`, with each reference replaced by
     /// its target. Default 1 MiB; a request with more is not sent, and the run fails.
     pub max_inlined_schema_bytes: usize,
-    /// Model calls since the last user message, resubmissions included. Default 16.
+    /// Model calls since the last user message, including those of resubmissions. Default 16.
     pub max_steps: u32,
-    /// Turns in a row in which every tool call was unusable (unknown tool, arguments that do not parse or fit)
-    /// before the run ends. Default 2.
+    /// Consecutive turns without a valid tool call (unknown tool, arguments that do not parse or are invalid) before
+    /// the run ends. Default 2.
     pub max_invalid_turns: u32,
-    /// Tool calls in one answer of the model. Default 128. The next one is answered with an error that the model reads,
-    /// and later ones are left out.
+    /// Tool calls in one answer of the model. Default 128. The next call gets an error for the model, and later ones
+    /// are dropped.
     pub max_calls_per_turn: usize,
-    /// Runs of one named principal under way at the same time. Default 4; one more is answered 429 `too_many_runs`.
-    /// Anonymous callers are not counted together, since nothing says that they are one.
+    /// Concurrent runs of one named principal. Default 4; one more is answered 429 `too_many_runs`. Anonymous callers
+    /// are not counted together, because they cannot be identified as one.
     pub max_runs_per_principal: usize,
-    /// Runs of all clients under way at the same time, anonymous ones included. Default 10,000; one more is answered
-    /// 503 `overloaded`.
+    /// Concurrent runs of all clients, including anonymous ones. Default 10,000; one more is answered 503 `overloaded`.
     pub max_runs: usize,
     /// Bytes of one server-sent event from a provider. Default 8 MiB.
     pub max_sse_event_bytes: usize,
@@ -75,44 +74,45 @@ pub struct Limits {
     pub max_response_bytes: usize,
     /// Bytes of one tool call's arguments. Default 1 MiB.
     pub max_tool_args_bytes: usize,
-    /// Bytes of one tool's output; the rest is cut off with a note to the model. Default 256 KiB.
+    /// Bytes of one tool's output. Default 256 KiB; the rest is replaced by a note to the model.
     pub max_tool_output_bytes: usize,
-    /// Tools of one step that run at the same time. Default 8.
+    /// Tools of one step that run concurrently. Default 8.
     pub max_parallel_tools: usize,
-    /// Bytes of the events of one tool call, and bytes of its progress values, that wait for a client that reads slowly.
-    /// Default 256 KiB of each; a single larger one may wait too. Later events, and older progress, are left out.
+    /// Bytes of the queued events of one tool call, and of its queued progress values, for a client that reads slowly.
+    /// Default 256 KiB each; a single larger one may be queued too. Later events, and older progress, are dropped.
     pub max_unread_tool_bytes: usize,
-    /// The time that a tool may run. Default 60 s.
+    /// The time limit of a tool. Default 60 s.
     pub tool_timeout: Duration,
     /// The time that a cancelled tool may take to end before its task is aborted. Default 2 s.
     pub tool_cancel_grace: Duration,
-    /// The time to answer an approval or a form. Default 15 min. A later answer does not count: the model may ask again.
+    /// The time for answering an approval or a form. Default 15 min. A later answer is not accepted, and the model may
+    /// ask again.
     pub approval_lifetime: Duration,
     /// The time that a new post to a chat waits for the end of the run that it replaces. Default 250 ms.
     pub supersede_grace: Duration,
     /// The time to connect to a provider. Default 5 s.
     pub connect_timeout: Duration,
-    /// From request to the first byte of the provider's answer. Default 60 s; 300 s for a loopback base URL and
-    /// for Gemini.
+    /// The time from a request to the first byte of the provider's answer. Default 60 s; 300 s for a loopback base URL
+    /// and for Gemini.
     pub first_byte_timeout: Option<Duration>,
-    /// Silence of the provider's stream, counted on raw bytes. Default 120 s.
+    /// The time without data on the provider's stream, measured on raw bytes. Default 120 s.
     pub idle_timeout: Duration,
-    /// A whole run. Default 15 min.
+    /// The time limit of a run. Default 15 min.
     pub run_timeout: Duration,
-    /// Repeats of a provider request that failed before anything was received. Default 2.
+    /// Retries of a provider request that failed before any data was received. Default 2.
     pub max_retries: u32,
-    /// First back-off between repeats; doubles, with full jitter. Default 0.5 s.
+    /// The first delay between retries. It doubles each time, with full jitter. Default 0.5 s.
     pub retry_base_delay: Duration,
-    /// Longest back-off between repeats. Default 8 s.
+    /// The longest delay between retries. Default 8 s.
     pub retry_max_delay: Duration,
-    /// Longest `Retry-After` that is waited for; a longer one fails at once. Default 120 s.
+    /// The longest accepted `Retry-After`. A longer one fails immediately. Default 120 s.
     pub max_retry_after: Duration,
     /// The time for which an idle provider connection stays in its pool. A provider has one pool for each tokio
     /// runtime, and the number of connections in it is not limited. Default 30 s.
     pub pool_idle_timeout: Duration,
     /// The time that a client may leave a response unread before the run is dropped. Default 30 s.
     pub write_timeout: Duration,
-    /// Silence on a response after which a comment is sent to keep it open. Default 15 s.
+    /// The time without data on a response before a comment is sent to keep it open. Default 15 s.
     pub keep_alive: Duration,
 }
 

@@ -5,34 +5,34 @@ use serde_json::{Map, Value};
 use crate::transcript::ToolResult;
 use crate::{Text, ToolSpec, TranscriptItem};
 
-/// One request to a model: what a provider turns into its own wire format.
+/// A request to a model, independent of the provider.
 ///
-/// Cloning is cheap (everything large is shared), so that a retry can repeat it.
+/// Cloning is cheap, because all large fields are shared. A retry sends a clone.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct LlmPayload {
-    /// The model, where the run names one; otherwise the provider's own.
+    /// The model of the run. `None` for the provider's default.
     pub model: Option<Text>,
     /// The system prompt.
     pub system: Option<Text>,
-    /// The conversation so far, in legal form ([`transcript`](crate::transcript)).
+    /// The conversation in legal form ([`transcript`](crate::transcript)).
     pub transcript: Arc<[TranscriptItem]>,
     /// The tools that the model may call.
     pub tools: Arc<[Arc<ToolSpec>]>,
-    /// The rule for tool calls: must, may or must not. Default: may.
+    /// The rule for tool calls. Default: the model decides.
     pub tool_choice: ToolChoice,
     /// Sampling and other settings.
     pub options: Arc<ModelOptions>,
 }
 
 impl LlmPayload {
-    /// A payload with a transcript and nothing else.
+    /// Creates a request with this transcript and defaults otherwise.
     #[must_use]
     pub fn new(transcript: impl Into<Arc<[TranscriptItem]>>) -> Self {
         Self { transcript: transcript.into(), ..Self::default() }
     }
 
-    /// The same payload with results of tool calls at the end of its transcript, in the order given.
+    /// Appends results of tool calls to the transcript, in the given order.
     #[must_use]
     pub fn with_results(mut self, results: impl IntoIterator<Item = ToolResult>) -> Self {
         let results = results.into_iter().map(TranscriptItem::Result);
@@ -41,22 +41,22 @@ impl LlmPayload {
     }
 }
 
-/// The rule for tool calls of a model: must, may or must not.
+/// The rule for tool calls of a model.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ToolChoice {
     /// The model decides.
     #[default]
     Auto,
-    /// No tool may be called.
+    /// The model must not call a tool.
     None,
-    /// Some tool must be called.
+    /// The model must call at least one tool.
     Required,
-    /// This tool must be called.
+    /// The model must call this tool.
     Tool(Text),
 }
 
-/// Settings of a model call. What is `None` is not sent, so the provider's own default holds.
+/// Settings of a model call. `None` is not sent, so the provider's default applies.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ModelOptions {
@@ -64,15 +64,15 @@ pub struct ModelOptions {
     pub temperature: Option<f64>,
     /// Nucleus sampling.
     pub top_p: Option<f64>,
-    /// Cap on the tokens of one answer, reasoning included.
+    /// The maximum number of tokens of one answer, including reasoning.
     pub max_output_tokens: Option<u32>,
     /// The effort of a reasoning model.
     pub reasoning_effort: Option<ReasoningEffort>,
-    /// `true` if one turn may hold several tool calls.
+    /// `true` if one turn may contain several tool calls.
     pub parallel_tool_calls: Option<bool>,
-    /// A JSON Schema that the answer must follow, with a name for it.
+    /// The JSON Schema of the answer, with its name.
     pub response_schema: Option<(Text, Value)>,
-    /// Further fields of the provider's request body, written last: they win over what the SDK wrote.
+    /// Further fields of the provider's request body. They replace fields of the SDK with the same name.
     pub extra: Map<String, Value>,
 }
 
@@ -80,20 +80,20 @@ pub struct ModelOptions {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ReasoningEffort {
-    /// As little as the model allows.
+    /// The minimum that the model supports.
     Minimal,
-    /// Little.
+    /// Low effort.
     Low,
-    /// The usual amount.
+    /// Medium effort.
     Medium,
-    /// Much.
+    /// High effort.
     High,
-    /// A word of the provider's own.
+    /// A value of the provider.
     Other(Text),
 }
 
 impl ReasoningEffort {
-    /// The word on the wire.
+    /// Returns the value sent to providers.
     #[must_use]
     pub fn as_str(&self) -> &str {
         match self {

@@ -3,19 +3,20 @@ use std::ops::Deref;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// The key of metadata that belongs to this project. Seals and notes stand under it.
+/// The metadata key of this project, with its seals and notes.
 pub const OWN_KEY: &str = "omniassist";
 
-/// Returns what this project wrote into metadata: of a part `{"seal": …}`, of a message
-/// `{"seals": {<call id>: …}, "approvals": {<call id>: …}}`.
+/// Returns this project's entry of metadata. In a part it is `{"seal": …}`, and in a message `{"seals": {<call id>: …},
+/// "approvals": {<call id>: …}}`.
 #[must_use]
 pub fn own_entries(metadata: &Map<String, Value>) -> Option<&Map<String, Value>> {
     metadata.get(OWN_KEY)?.as_object()
 }
 
-/// State that a provider wants back with a part of the conversation, in two levels: `{"openai": {"itemId": …}}`.
+/// State of a provider that belongs to a part of the conversation, as a map of two levels: `{"openai": {"itemId": …}}`.
 ///
-/// Clients store it and post it back without reading it. The entry [`OWN_KEY`] is this project's own and never reaches
+/// Clients store it and post it back unchanged. The entry [`OWN_KEY`] belongs to this project and is never sent to a
+/// provider. [`Deref`] gives read access to the map.
 /// a provider. The map can be read through [`Deref`].
 ///
 /// ```
@@ -32,8 +33,8 @@ pub fn own_entries(metadata: &Map<String, Value>) -> Option<&Map<String, Value>>
 pub struct ProviderMetadata(Map<String, Value>);
 
 impl ProviderMetadata {
-    /// The key of this project's own entry that holds a call's arguments as the model wrote them, where a client may
-    /// spell their numbers in another way.
+    /// The key in this project's entry for a call's arguments as the model wrote them, if a client may change the
+    /// spelling of their numbers.
     pub const ARGUMENTS: &str = "arguments";
 
     /// Returns the metadata with the state of one provider.

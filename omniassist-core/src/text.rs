@@ -6,10 +6,10 @@ use bytes::Bytes;
 use bytestring::ByteString;
 use serde::{Deserialize, Serialize};
 
-/// Immutable UTF-8 text that shares its bytes with the buffer it came from.
+/// Immutable UTF-8 text that shares the buffer it was read from.
 ///
-/// Cloning and slicing cost a reference count, not a copy, so a token can travel from a provider's socket to a
-/// client's without being copied in between. A `String` becomes a `Text` without copying.
+/// Cloning and slicing increment a reference count instead of copying, so a token can pass from a provider's socket to
+/// a client's without a copy. A `String` becomes a `Text` without copying.
 ///
 /// ```
 /// use omniassist_core::Text;
@@ -35,11 +35,11 @@ impl Text {
         Self(ByteString::from_static(text))
     }
 
-    /// Takes bytes as text.
+    /// Converts bytes into text.
     ///
     /// # Errors
     ///
-    /// Returns an error when the bytes are not UTF-8.
+    /// Returns an error if the bytes are not UTF-8.
     pub fn from_utf8(bytes: Bytes) -> Result<Self, std::str::Utf8Error> {
         match ByteString::try_from(bytes) {
             Ok(text) => Ok(Self(text)),
@@ -57,7 +57,7 @@ impl Text {
     ///
     /// # Panics
     ///
-    /// Panics when `part` does not lie inside this text's memory.
+    /// Panics if `part` is not within this text's memory.
     #[must_use]
     pub fn slice_ref(&self, part: &str) -> Self {
         if part.is_empty() {
@@ -66,7 +66,7 @@ impl Text {
         Self(self.0.slice_ref(part))
     }
 
-    /// Returns the underlying bytes, shared.
+    /// Returns the underlying bytes without copying.
     #[must_use]
     pub fn into_bytes(self) -> Bytes {
         self.0.into_bytes()

@@ -19,11 +19,10 @@ pub struct ToolSpec {
     /// The side that runs the tool. Default: the server.
     #[serde(default)]
     pub side: ToolSide,
-    /// Requests and the arguments they should lead to. The model reads them after the description; they help weak models
-    /// most.
+    /// Example requests with their arguments. The model reads them after the description; weak models benefit most.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub examples: Vec<ToolExample>,
-    /// A short name for people, which clients show.
+    /// The display title, shown by clients.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<Text>,
 }
@@ -35,11 +34,11 @@ pub enum ToolSide {
     /// A function of the host application, in this process.
     #[default]
     Server,
-    /// The client: it gets the call and posts the output.
+    /// The client, which receives the call and posts the output.
     FrontEnd,
 }
 
-/// A request in the words of a user, and the arguments of the call that should follow.
+/// An example request of a user, and the arguments of the resulting call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ToolExample {
     /// The request.
@@ -62,14 +61,14 @@ impl ToolSpec {
         }
     }
 
-    /// Makes it a tool that the client runs.
+    /// Converts the description into that of a front-end tool.
     #[must_use]
     pub fn front_end(mut self) -> Self {
         self.side = ToolSide::FrontEnd;
         self
     }
 
-    /// Returns the description and the examples, as the model reads them.
+    /// Returns the description and the examples as sent to the model.
     #[must_use]
     pub fn model_description(&self) -> String {
         let mut text = self.description.as_str().to_owned();
@@ -94,7 +93,7 @@ impl fmt::Display for InvalidToolName {
 
 impl std::error::Error for InvalidToolName {}
 
-/// Checks a tool's name against what every provider accepts.
+/// Checks a tool's name against the rules of all providers.
 ///
 /// # Errors
 ///
@@ -108,7 +107,7 @@ pub fn check_tool_name(name: &str) -> Result<(), InvalidToolName> {
     }
 }
 
-/// The names that every object in JavaScript inherits.
+/// The names of the members that every JavaScript object inherits.
 const INHERITED: [&str; 13] = [
     "__defineGetter__",
     "__defineSetter__",
@@ -125,8 +124,8 @@ const INHERITED: [&str; 13] = [
     "valueOf",
 ];
 
-/// Returns `true` if every object in JavaScript inherits a member of this name. A client that keeps its tools in an
-/// object would find that member instead of a tool, so no tool may have such a name. A model may still call one.
+/// Returns `true` if every JavaScript object inherits a member with this name. A client that stores its tools in an
+/// object would find that member instead of a tool, so no tool may have such a name. A model can still call one.
 #[must_use]
 pub fn is_inherited_in_javascript(name: &str) -> bool {
     INHERITED.contains(&name)

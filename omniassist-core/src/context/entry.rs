@@ -20,7 +20,7 @@ struct Slot<'a> {
     count: usize,
 }
 
-/// The key under which a later message finds its bullet. The map is never iterated, so its order has no effect.
+/// The key by which a later message finds its bullet. The map is never iterated, so its order has no effect.
 #[derive(Debug, PartialEq, Eq, Hash)]
 enum Key<'a> {
     Form(&'a str),

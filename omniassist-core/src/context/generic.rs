@@ -56,7 +56,7 @@ pub(super) fn text<'a>(map: &'a Map<String, Value>, keys: &[&str]) -> Option<&'a
     keys.iter().find_map(|key| map.get(*key)?.as_str())
 }
 
-/// Returns `true` for a value that says nothing.
+/// Returns `true` for an empty value.
 pub(super) fn is_empty(value: &Value) -> bool {
     match value {
         Value::Null => true,

@@ -1,7 +1,7 @@
 //! Application context, compressed into a bounded, delimited block without calling a model.
 //!
-//! An application describes its state as [`ContextMessage`](crate::ContextMessage)s: a page was opened, a form was
-//! filled in, a flag was set. A [`ContextCompressor`] turns the latest ones into a short bullet list for the model. The
+//! An application describes its state as [`ContextMessage`](crate::ContextMessage)s, such as an opened page, a filled
+//! form or a changed flag. A [`ContextCompressor`] converts the latest ones into a short bullet list for the model. The
 //! engine calls it for every run; a host only configures it.
 //!
 //! ```

@@ -1,6 +1,6 @@
 use std::ops::Range;
 
-/// A character, with the byte at which it begins. Bytes are counted from the beginning of the block.
+/// A character with its byte offset in the block.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct At {
     pub(super) at: usize,
@@ -13,34 +13,34 @@ impl At {
     }
 }
 
-/// A match that may not be decided yet.
+/// A possible match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Candidate {
     pub(super) start: usize,
-    /// The end of the harmless beginning. `None`: all of it so far.
+    /// The end of the harmless prefix. `None`: all of it so far.
     pub(super) harmless: Option<usize>,
 }
 
-/// A match, and the characters that belong to it where they follow.
+/// A match, and the characters that extend it.
 #[derive(Debug, Clone)]
 pub(super) struct Match {
     pub(super) range: Range<usize>,
     pub(super) goes_on: fn(char) -> bool,
 }
 
-/// The recognition of one kind of text, character by character.
+/// Recognises one kind of text, character by character.
 pub(super) trait Detector: Send {
-    /// Takes the next character.
+    /// Processes the next character.
     fn step(&mut self, next: At) -> Option<Match>;
 
-    /// Takes the end of the block. Default: every match is decided by its last character.
+    /// Processes the end of the block. Default: no match, because every match is complete with its last character.
     fn end(&mut self) -> Option<Match> {
         None
     }
 
-    /// Returns the match that is not decided yet.
+    /// Returns the possible match, if there is one.
     fn candidate(&self) -> Option<Candidate>;
 
-    /// Begins anew behind a match, whose last character belongs to a word.
+    /// Restarts after a match whose last character belongs to a word.
     fn reset(&mut self);
 }

@@ -4,14 +4,14 @@ use super::output_filter::{MAX_HELD_BYTES, Stage, TextFilter, Verdict};
 use crate::Text;
 use crate::secret::REDACTED;
 
-/// The end of a run that a filter stopped.
+/// The end of a run by a filter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stopped {
     message: Text,
 }
 
 impl Stopped {
-    /// Returns the sentence that the client gets.
+    /// Returns the message for the client.
     #[must_use]
     pub fn message(&self) -> &Text {
         &self.message
@@ -30,7 +30,7 @@ impl std::error::Error for Stopped {}
 pub(super) struct Held {
     filter: Box<dyn TextFilter>,
     text: String,
-    /// The replacement that left last, until other text leaves. It is not repeated.
+    /// The last replacement, until other text is released. It is not repeated.
     replaced: Option<Text>,
     /// `true` if text was replaced.
     pub(super) altered: bool,
@@ -45,7 +45,7 @@ impl Held {
         self.text.len()
     }
 
-    /// Takes a piece of the block, and writes the text that leaves.
+    /// Adds a delta of the block, and writes the text that is released.
     pub(super) fn feed(&mut self, piece: &str, stage: Stage, out: &mut String) -> Result<(), Stopped> {
         self.text.push_str(piece);
         self.check(stage, out)?;
@@ -69,7 +69,7 @@ impl Held {
                     self.text.drain(..bytes);
                     self.replace(with, out);
                     if passed + bytes == 0 {
-                        // A range without text would repeat for ever.
+                        // An empty range would repeat forever.
                         return Ok(());
                     }
                 }
@@ -100,7 +100,7 @@ impl Held {
     }
 }
 
-/// Returns the last boundary of a character that is not behind `bytes`.
+/// Returns the last character boundary that is at most `bytes`.
 fn floor(text: &str, bytes: usize) -> usize {
     (0..=bytes.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
 }

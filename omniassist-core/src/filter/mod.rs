@@ -1,21 +1,21 @@
-//! Filters of the text that a model writes, while it writes it.
+//! Filters of a model's text while it is streamed.
 //!
-//! An [`OutputFilter`] sees the text and the reasoning of an answer before anything else does. It lets text pass, replaces
-//! it, or ends the run. The client, the seals, the message that a host stores and the model's next request get the filtered
-//! text. Arguments and outputs of tools are not text of the model; filters do not see them.
+//! An [`OutputFilter`] sees the text and the reasoning of an answer before any other component. It passes or replaces
+//! text, or ends the run. The client, the seals, the message that a host stores and the model's next request contain
+//! the filtered text. Arguments and outputs of tools are not filtered.
 //!
 //! Two filters are part of this crate: [`Pii`] finds personal data and secrets by their form, and [`WordList`] finds given
 //! words. Both decide the same for every way in which a provider cuts the text into pieces.
 //!
 //! # Held text
 //!
-//! A filter withholds text only until it has decided about it. Two bounds apply to undecided text: [`MAX_HELD_BYTES`] and
-//! [`MAX_HELD_TIME`]. At a bound the filter has to decide with what it knows. It lets the harmless beginning of a possible
-//! match pass, and the rest that it still withholds is replaced by [`REDACTED`](crate::secret::REDACTED). No secret leaves
-//! because of a bound. The downside is that clean text can be replaced too, if a model pauses for longer than the bound
-//! within a word that looks like the beginning of a secret.
+//! A filter withholds text only until it has decided about it. Two bounds apply to undecided text: [`MAX_HELD_BYTES`]
+//! and [`MAX_HELD_TIME`]. At a bound, the filter decides immediately: it passes the harmless prefix of a possible
+//! match, and the rest is replaced by [`REDACTED`](crate::secret::REDACTED). A bound never releases a secret. The
+//! downside is that clean text can be replaced too, if a model pauses for longer than the bound within a word that
+//! resembles the start of a secret.
 //!
-//! | Possible match | Harmless beginning |
+//! | Possible match | Harmless prefix |
 //! |---|---|
 //! | e-mail address | the part before the `@` |
 //! | payment card | the first 8 digits, which name its issuer |

@@ -3,10 +3,10 @@ use std::time::Duration;
 
 use crate::Text;
 
-/// Bytes of undecided text that a filter may withhold.
+/// The number of bytes of undecided text that a filter may withhold.
 pub const MAX_HELD_BYTES: usize = 256;
 
-/// The time for which text may be withheld.
+/// The maximum time for which text is withheld.
 pub const MAX_HELD_TIME: Duration = Duration::from_millis(200);
 
 /// The kind of a block of text.
@@ -15,14 +15,14 @@ pub const MAX_HELD_TIME: Duration = Duration::from_millis(200);
 pub enum TextKind {
     /// The answer.
     Answer,
-    /// Reasoning, where the model shows it.
+    /// Reasoning, if the provider sends it.
     Reasoning,
 }
 
-/// A filter of the text that a model writes.
+/// A filter of a model's text.
 ///
-/// The [module](super) describes what a filter sees and when. A filter that panics fails the run, and nothing that it
-/// withheld is sent.
+/// The [module](super) describes the filtered text and its timing. A filter that panics fails the run, and its withheld
+/// text is not sent.
 ///
 /// ```
 /// use omniassist_core::filter::{OutputFilter, Stage, TextFilter, TextKind, Verdict};
@@ -57,12 +57,12 @@ pub trait OutputFilter: Send + Sync + 'static {
     fn begin(&self, kind: TextKind) -> Option<Box<dyn TextFilter>>;
 }
 
-/// A filter at work on one block of text.
+/// A filter of one block of text.
 pub trait TextFilter: Send {
-    /// Decides about the text of the block that has neither left nor been replaced.
+    /// Decides about the undecided text of the block.
     ///
-    /// The next call gets the text behind the decided part, and what the model has written since. After a
-    /// [`Replace`](Verdict::Replace) it follows at once.
+    /// The next call receives the text after the decided part, including later deltas. After a
+    /// [`Replace`](Verdict::Replace), the next call follows immediately.
     fn check(&mut self, held: &str, stage: Stage) -> Verdict;
 }
 
@@ -73,31 +73,31 @@ pub enum Stage {
     /// More text may follow.
     Open,
     /// More text may follow, and a bound is reached. Text that does not pass now is replaced by
-    /// [`REDACTED`](crate::secret::REDACTED); the next call gets the text behind it.
+    /// [`REDACTED`](crate::secret::REDACTED), and the next call receives the text after it.
     Due,
     /// The block is complete. Text that does not pass now is replaced, as for [`Due`](Self::Due).
     End,
 }
 
-/// The decision of a filter. All numbers are bytes of the checked text; a place within a character counts as its beginning.
+/// The decision of a filter. All offsets are bytes of the checked text. An offset within a character counts as its
+/// start.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Verdict {
-    /// So many bytes leave. The rest is undecided.
+    /// This number of bytes passes. The rest is undecided.
     Pass(usize),
-    /// The text before the range leaves, and other text takes the place of the range. Without other text, the range is
-    /// cut out.
+    /// The text before the range passes, and the range is replaced. With an empty replacement, the range is removed.
     Replace {
-        /// The place of the match.
+        /// The range of the match.
         range: Range<usize>,
-        /// The text in its place.
+        /// The replacement.
         with: Text,
     },
-    /// The run ends. The text before this place leaves.
+    /// The run ends. The text before this offset passes.
     Stop {
-        /// The end of the text that leaves.
+        /// The end of the text that passes.
         at: usize,
-        /// The sentence that the client gets.
+        /// The message for the client.
         message: Text,
     },
 }

@@ -5,23 +5,23 @@ use crate::Text;
 /// The consequence of a match.
 #[derive(Debug, Clone)]
 pub(super) enum Action {
-    /// This text takes its place.
+    /// The match is replaced by this text.
     Replace(Text),
-    /// The run ends with this sentence.
+    /// The run ends with this message.
     Stop(Text),
 }
 
-/// The detectors at work on one block.
+/// The detectors of one block.
 pub(super) struct Scan {
     detectors: Vec<Box<dyn Detector>>,
     action: Action,
-    /// The byte of the block at which the withheld text begins.
+    /// The offset of the withheld text in the block.
     base: usize,
-    /// The byte of the block up to which the detectors have read.
+    /// The offset in the block up to which the detectors have read.
     scanned: usize,
-    /// The characters that belong to the match before.
+    /// The characters that extend the previous match.
     goes_on: Option<fn(char) -> bool>,
-    /// A match within a candidate that began earlier, and decides first.
+    /// A match within a candidate that began earlier. The candidate has precedence.
     found: Option<Match>,
 }
 
@@ -30,22 +30,22 @@ impl Scan {
         Self { detectors, action, base: 0, scanned: 0, goes_on: None, found: None }
     }
 
-    /// Returns the bytes at the front that belong to the match before, and `true` if the match has ended behind them. Dots
-    /// belong to it where more of it follows.
+    /// Returns the number of leading bytes that extend the previous match, and `true` if that match has ended after
+    /// them. Dots extend it if further characters of it follow.
     fn rest_of_match(held: &str, goes_on: fn(char) -> bool) -> (usize, bool) {
         let rest = held.trim_start_matches(goes_on);
         let taken = held.get(..held.len() - rest.len()).unwrap_or_default();
         (taken.trim_end_matches('.').len(), !rest.is_empty())
     }
 
-    /// Notes a match. The one that begins first counts.
+    /// Records a match. The one that begins first counts.
     fn note(&mut self, found: Match) {
         if self.found.as_ref().is_none_or(|noted| found.range.start < noted.range.start) {
             self.found = Some(found);
         }
     }
 
-    /// Returns the noted match, unless a candidate begins before it.
+    /// Returns the recorded match, unless a candidate begins before it.
     fn decided(&mut self) -> Option<Match> {
         let start = self.found.as_ref()?.range.start;
         let is_first = self.candidates().all(|candidate| candidate.start >= start);
@@ -68,7 +68,7 @@ impl Scan {
         }
     }
 
-    /// Decides at a bound: the harmless beginning of all candidates passes.
+    /// Decides at a bound: the harmless prefix of all candidates passes.
     fn due(&mut self, held: &str) -> Verdict {
         let found = self.found.take();
         self.goes_on = found.as_ref().map(|found| found.goes_on);
@@ -90,7 +90,7 @@ impl TextFilter for Scan {
                 return Verdict::Replace { range: 0..bytes, with: Text::new() };
             }
             if !ended && stage != Stage::End {
-                // Dots, which belong to the match if more of it follows.
+                // Dots, which extend the match if further characters of it follow.
                 let bytes = if stage == Stage::Due { held.len() } else { 0 };
                 self.base += bytes;
                 self.scanned = self.base;

@@ -6,19 +6,20 @@ use super::held::{Held, Stopped};
 use super::output_filter::{OutputFilter, Stage, TextKind};
 use crate::{EventBuf, LlmEvent, Text};
 
-/// Events that wait behind withheld text. One more is a bound like [`MAX_HELD_BYTES`](super::MAX_HELD_BYTES).
+/// The number of events that may wait for withheld text. One more is a bound like
+/// [`MAX_HELD_BYTES`](super::MAX_HELD_BYTES).
 const MAX_WAITING: usize = 64;
 
-/// Filters at work on one answer of a model: events in, events out, in the same order.
+/// Filters the events of one answer of a model and preserves their order.
 ///
-/// An event behind withheld text waits until the text is decided. Counts of tokens do not wait.
+/// An event after withheld text waits until the text is decided. Token usage does not wait.
 pub struct FilteredTurn {
     filters: Vec<Arc<dyn OutputFilter>>,
     blocks: Vec<Block>,
     /// The index of the block that withholds text.
     holding: Option<usize>,
     waiting: VecDeque<LlmEvent>,
-    /// The bytes of text that came.
+    /// The number of bytes of text received.
     received: u64,
     out: String,
     next: String,
@@ -46,7 +47,7 @@ impl FilteredTurn {
         }
     }
 
-    /// Takes an event, and writes the events that leave.
+    /// Processes an event, and writes the events that are released.
     ///
     /// # Errors
     ///
@@ -104,7 +105,7 @@ impl FilteredTurn {
         Ok(())
     }
 
-    /// Returns the number of bytes of text so far, and how many of the last of them are withheld.
+    /// Returns the number of bytes of text so far, and the number of withheld bytes at its end.
     #[must_use]
     pub fn held(&self) -> (u64, usize) {
         let block = self.holding.and_then(|index| self.blocks.get(index));
@@ -140,7 +141,7 @@ impl FilteredTurn {
         })
     }
 
-    /// Passes a piece through the filters of a block, and writes what leaves.
+    /// Passes a delta through the filters of a block, and writes the released text.
     fn feed(
         &mut self,
         index: usize,
@@ -154,7 +155,7 @@ impl FilteredTurn {
         let mut stopped = Ok(());
         for held in &mut block.stages {
             self.next.clear();
-            // What a filter lets pass before it stops the run goes through the later ones.
+            // Text that a filter passed before it stopped the run still passes through the later filters.
             let result = held.feed(&self.out, stage, &mut self.next);
             stopped = stopped.and(result);
             std::mem::swap(&mut self.out, &mut self.next);
@@ -189,7 +190,7 @@ impl FilteredTurn {
         if block.is_some_and(|block| block.stages.iter().any(|held| held.altered))
             && let LlmEvent::TextEnd { metadata, .. } | LlmEvent::ReasoningEnd { metadata, .. } = &mut event
         {
-            // The provider's state vouches for text that no longer is what the model wrote.
+            // The provider's state is only valid for the text that the model wrote.
             *metadata = None;
         }
         events.push(event);
@@ -201,7 +202,7 @@ impl FilteredTurn {
         if self.waiting.len() > MAX_WAITING { self.due(events) } else { Ok(()) }
     }
 
-    /// Takes the events that waited for text that is decided now.
+    /// Releases the events that waited for text that is now decided.
     fn release(&mut self, events: &mut EventBuf<LlmEvent>) -> Result<(), Stopped> {
         if self.holding.is_some() {
             return Ok(());

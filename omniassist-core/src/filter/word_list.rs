@@ -7,9 +7,10 @@ use super::scan::{Action, Scan};
 use crate::Text;
 use crate::secret::REDACTED;
 
-/// Replaces given words and phrases, such as code names or the names of competitors, or ends the run at one.
+/// Replaces given words and phrases, such as code names or competitors, or ends the run at one.
 ///
-/// Case does not matter. A word matches where neither a letter nor a digit touches it. Text between the words of a phrase
+/// Case is ignored. A word matches if no letter or digit is adjacent to it. Text between the words of a phrase must be
+/// the same, but any white space counts as a space.
 /// must be the same, but any white space counts as a space.
 ///
 /// ```
@@ -45,21 +46,21 @@ impl WordList {
         Self { words: Arc::new(list), action: Action::Replace(Text::from_static(REDACTED)) }
     }
 
-    /// Sets whether a word matches within another one too. Scripts that write words without spaces need it. Default:
+    /// Sets whether a word also matches within another one. Scripts without spaces between words need it. Default:
     /// `false`.
     pub fn anywhere(mut self, anywhere: bool) -> Self {
         Arc::make_mut(&mut self.words).anywhere = anywhere;
         self
     }
 
-    /// Sets the replacement. Default: [`REDACTED`]. An empty one cuts the word out. Undecided text at a bound is always
+    /// Sets the replacement. Default: [`REDACTED`]. An empty one removes the word. Undecided text at a bound is always
     /// replaced by [`REDACTED`].
     pub fn replacement(mut self, replacement: impl Into<Text>) -> Self {
         self.action = Action::Replace(replacement.into());
         self
     }
 
-    /// Ends the run at a match, with a sentence for the client. Default: the match is replaced.
+    /// Ends the run at a match, with a message for the client. Default: the match is replaced.
     pub fn stop_run(mut self, message: impl Into<Text>) -> Self {
         self.action = Action::Stop(message.into());
         self
@@ -78,18 +79,18 @@ impl OutputFilter for WordList {
 pub(super) struct Words {
     list: Arc<List>,
     cursors: Vec<Cursor>,
-    /// `true` behind a letter or a digit.
+    /// `true` after a letter or a digit.
     in_word: bool,
 }
 
-/// A word of which some characters are read.
+/// A partially matched word.
 #[derive(Debug)]
 struct Cursor {
     word: Arc<[char]>,
     read: usize,
     start: usize,
     end: usize,
-    /// The end of its first half, once that is read.
+    /// The end of its first half, once that has matched.
     half: Option<usize>,
 }
 
@@ -133,7 +134,7 @@ impl Detector for Words {
 }
 
 impl Cursor {
-    /// Returns `false` if the character does not fit.
+    /// Returns `false` if the character does not match.
     fn step(&mut self, next: At) -> bool {
         let fits = folded(next.char).all(|char| {
             self.read += 1;

@@ -1,9 +1,9 @@
 //! Recognition of secrets by name, by form and by value.
 //!
-//! Everything that removes secrets uses these lists: application context, the errors of providers, and recordings.
+//! Application context, the errors of providers, and recordings use these lists.
 //!
-//! - [`is_secret_name`] decides by the name of a field, header or parameter.
-//! - [`Secrets`] finds API keys and signed tokens by their form, and further values that are given to it.
+//! - [`is_secret_name`] checks the name of a field, header or parameter.
+//! - [`Secrets`] finds API keys and signed tokens by their form, and further given values.
 //!
 //! ```
 //! use omniassist_core::secret::{Secrets, is_secret_name};

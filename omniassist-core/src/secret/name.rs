@@ -1,12 +1,12 @@
 use std::collections::BTreeSet;
 
-/// Whole names that are secret only in a query string, where they carry credentials.
+/// Names that are secret only in a query string, where they contain credentials.
 const QUERY_NAMES: [&str; 6] = ["code", "key", "sig", "signature", "ticket", "xamzsignature"];
 
 /// Suffixes of names without separators: `githubtoken`, `appsecret`.
 const SUFFIXES: [&str; 4] = ["token", "tokens", "secret", "secrets"];
 
-/// Returns `true` if a field, a header or a parameter with this name holds a secret: `password`, `X-Api-Key`,
+/// Returns `true` if a field, a header or a parameter with this name contains a secret: `password`, `X-Api-Key`,
 /// `sessionId`.
 #[must_use]
 pub fn is_secret_name(name: &str) -> bool {

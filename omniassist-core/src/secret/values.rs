@@ -25,16 +25,16 @@ pub(crate) const KEY_PREFIXES: [&str; 19] = [
     "xai-",
 ];
 
-/// Bytes of the shortest API key that is recognised.
+/// The length of the shortest recognised API key, in bytes.
 pub(crate) const MIN_KEY: usize = 12;
 
-/// Bytes of the longest header of a signed token that is recognised. It bounds the search at each place.
+/// The length of the longest recognised header of a signed token, in bytes. It bounds the search at each offset.
 const MAX_HEADER: usize = 2048;
 
-/// Finds given values, and whatever has the form of an API key or of a signed token (JWT).
+/// Finds given values, API keys and signed tokens (JWT).
 #[derive(Debug, Clone, Default)]
 pub struct Secrets {
-    /// Longest first, so that no rest of a longer one remains.
+    /// Longest first, so that no part of a longer value remains.
     values: Vec<String>,
 }
 
@@ -54,7 +54,7 @@ impl Secrets {
         redacted(text, self.ranges(text.as_bytes()))
     }
 
-    /// Returns the places of secrets, in their order. They do not touch.
+    /// Returns the ranges of secrets, in order. They do not touch.
     #[must_use]
     pub fn ranges(&self, bytes: &[u8]) -> Vec<Range<usize>> {
         let mut found = keys(bytes);
@@ -73,7 +73,7 @@ impl Secrets {
     }
 }
 
-/// Returns the places of words that have the form of a key.
+/// Returns the ranges of words with the form of a key.
 fn keys(bytes: &[u8]) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut at = 0;
@@ -85,7 +85,7 @@ fn keys(bytes: &[u8]) -> Vec<Range<usize>> {
     found
 }
 
-/// Returns `true` if a word can begin at this place: not within `task-force`, but behind the escape of `\nsk-…` and
+/// Returns `true` if a word can begin at this offset: not within `task-force`, but after the escape of `\nsk-…` and
 /// `%20sk-…`.
 fn begins_word(bytes: &[u8], at: usize) -> bool {
     let is_before = |distance: usize, byte: u8| {
@@ -95,7 +95,7 @@ fn begins_word(bytes: &[u8], at: usize) -> bool {
     !before.is_some_and(u8::is_ascii_alphanumeric) || is_before(2, b'\\') || is_before(3, b'%')
 }
 
-/// Returns the length of the key at the front.
+/// Returns the length of the key at the start.
 fn key_length(bytes: &[u8]) -> Option<usize> {
     let is_token = || {
         let dot = || memchr::memchr(b'.', bytes.get(..MAX_HEADER).unwrap_or(bytes));
@@ -114,7 +114,7 @@ pub(crate) fn is_key_char(char: char) -> bool {
     char.is_ascii_alphanumeric() || matches!(char, '-' | '_' | '.' | '*')
 }
 
-/// Returns the text with [`REDACTED`] in these places, which are in order and do not overlap.
+/// Returns the text with [`REDACTED`] in these ranges, which are in order and do not overlap.
 pub(crate) fn redacted(text: &str, places: Vec<Range<usize>>) -> String {
     let mut clean = String::with_capacity(text.len());
     let mut from = 0;

@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-/// The names that are taken, each with the number that the next type of this name may get.
+/// The used names, each with the next number for a type of this name.
 pub(super) struct Names(BTreeMap<String, u32>);
 
 impl Names {
@@ -8,7 +8,7 @@ impl Names {
         Self(names.into_iter().map(|name| (name.to_owned(), 2)).collect())
     }
 
-    /// Takes the name, with a number behind it if it is taken already.
+    /// Reserves the name, with a number as suffix if it is already used.
     pub(super) fn take(&mut self, name: &str) -> String {
         let mut free = name.to_owned();
         while self.0.contains_key(&free) {
@@ -21,8 +21,8 @@ impl Names {
     }
 }
 
-/// Returns an identifier made of the ASCII letters and digits of `name`, each word with a capital: `OrderStatus` for
-/// `order_status`. It begins with `fallback` where the name has no letter first.
+/// Returns an identifier made of the ASCII letters and digits of `name`, with each word capitalised: `OrderStatus` for
+/// `order_status`. It begins with `fallback` if the name does not begin with a letter.
 pub(super) fn pascal_case(name: &str, fallback: &str) -> String {
     let mut out = String::new();
     for word in name.split(|char: char| !char.is_ascii_alphanumeric()) {

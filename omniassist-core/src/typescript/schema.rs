@@ -9,20 +9,19 @@ use super::write;
 /// Schemas nested deeper than this are `unknown`.
 const MAX_DEPTH: usize = 64;
 
-/// Schemas that the search for types which are made of themselves visits for one tool. Types that it does not reach are
-/// `unknown`.
+/// The number of schemas visited in the search for recursive types of one tool. Types beyond it are `unknown`.
 const MAX_SEARCHED: usize = 20_000;
 
-/// A writer of one tool's JSON Schema (2020-12 and earlier drafts) as types.
+/// Writes one tool's JSON Schema (2020-12 and earlier drafts) as types.
 pub(super) struct SchemaWriter<'a> {
     root: &'a Value,
     stem: &'a str,
     names: &'a mut Names,
-    /// The type of each schema that a reference leads to, by JSON pointer.
+    /// The type of each referenced schema, by JSON pointer.
     named: BTreeMap<String, String>,
     /// Pointers whose types have a name and no declaration yet.
     waiting: VecDeque<String>,
-    /// Schemas that the search for types which are made of themselves may still visit.
+    /// The number of schemas that the search for recursive types may still visit.
     search: usize,
 }
 
@@ -48,7 +47,8 @@ impl Place {
 }
 
 impl<'a> SchemaWriter<'a> {
-    /// `input` is the name of the whole schema's type; the types of its definitions begin with `stem`.
+    /// Creates a writer. `input` is the name of the whole schema's type; the types of its definitions begin with
+    /// `stem`.
     pub(super) fn new(root: &'a Value, stem: &'a str, input: &str, names: &'a mut Names) -> Self {
         let named = BTreeMap::from([(String::new(), input.to_owned())]);
         Self { root, stem, names, named, waiting: VecDeque::from([String::new()]), search: MAX_SEARCHED }
@@ -251,8 +251,8 @@ impl<'a> SchemaWriter<'a> {
         Type::primary(name)
     }
 
-    /// Returns `true` if the type at `from` is, without an object or array between, made of the one at `to`, and where
-    /// the search has become too long.
+    /// Returns `true` if the type at `from` contains the one at `to` without an object or array between, or if the
+    /// search limit is reached.
     fn leads_to(&mut self, from: &str, to: &str) -> bool {
         let mut seen = BTreeSet::new();
         let mut open = vec![from.to_owned()];

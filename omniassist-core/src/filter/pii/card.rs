@@ -1,18 +1,18 @@
 use crate::filter::detector::{At, Candidate, Detector, Match};
 
-/// Digits of the longest card number.
+/// The number of digits of the longest card number.
 const MAX_DIGITS: usize = 19;
 
-/// Digits that name the issuer (ISO/IEC 7812-1). They may be shown (PCI DSS 4.0, 3.4.1).
+/// The number of digits that identify the issuer (ISO/IEC 7812-1). They may be shown (PCI DSS 4.0, 3.4.1).
 const ISSUER_DIGITS: usize = 8;
 
 /// Finds the numbers of payment cards.
 #[derive(Debug, Default)]
 pub(super) struct Cards {
     digits: Vec<Digit>,
-    /// `true` behind a separator.
+    /// `true` after a separator.
     separated: bool,
-    /// `true` within a group of digits that begins no card.
+    /// `true` within a group of digits that cannot begin a card number.
     in_other: bool,
 }
 
@@ -23,7 +23,7 @@ struct Digit {
     begins_group: bool,
 }
 
-/// Returns `true` for the characters that people write between groups of digits.
+/// Returns `true` for the usual separators between groups of digits.
 pub(super) fn is_separator(char: char) -> bool {
     matches!(char, ' ' | '-' | '.' | '\u{a0}' | '\u{2009}' | '\u{2011}' | '\u{202f}')
 }
@@ -85,7 +85,7 @@ impl Cards {
         self.in_other = self.digits.is_empty() && !self.separated;
     }
 
-    /// Returns `true` if the first digits may be those of a card.
+    /// Returns `true` if a card number can have these first digits.
     fn may_begin(&self) -> bool {
         let value = |index: usize| self.digits.get(index).map(|digit| digit.value);
         match (value(0), value(1)) {
@@ -97,7 +97,7 @@ impl Cards {
         }
     }
 
-    /// Returns the longest card that begins with the first group and ends with a whole one.
+    /// Returns the longest card number that begins with the first group and ends with a complete one.
     fn first(&self) -> Option<Match> {
         (13..=self.digits.len().min(MAX_DIGITS)).rev().find_map(|length| {
             let ends_group = self.digits.get(length).is_none_or(|next| next.begins_group);
@@ -110,13 +110,13 @@ impl Cards {
     }
 }
 
-/// Returns `true` if the groups are as long as people write them. Lists of small numbers are no cards.
+/// Returns `true` if the groups have the usual lengths. Lists of small numbers are not cards.
 fn has_groups(digits: &[Digit]) -> bool {
     let starts = digits.iter().enumerate().filter(|(_, digit)| digit.begins_group).map(|(index, _)| index);
     starts.clone().zip(starts.skip(1)).all(|(start, next)| next - start >= 3)
 }
 
-/// Returns `true` if a card of this issuer has so many digits.
+/// Returns `true` if cards of this issuer have this number of digits.
 fn has_length(digits: &[Digit]) -> bool {
     let prefix = digits.iter().take(2).fold(0, |prefix, digit| prefix * 10 + digit.value);
     let length = digits.len();
@@ -130,7 +130,7 @@ fn has_length(digits: &[Digit]) -> bool {
     }
 }
 
-/// Checks the last digit (Luhn).
+/// Checks the check digit (Luhn).
 fn has_check_digit(digits: &[Digit]) -> bool {
     let sum: u32 = digits
         .iter()

@@ -1,7 +1,7 @@
 use super::card::is_separator;
 use crate::filter::detector::{At, Candidate, Detector, Match};
 
-/// The characters of an IBAN in each country of the registry (SWIFT, release 99).
+/// The length of an IBAN in each country of the registry (SWIFT, release 99).
 const LENGTHS: &str = "AD24AE23AL28AT20AZ28BA20BE16BG22BH22BI27BR29BY28CH21CR22CY28CZ24DE22DJ27DK18DO28EE20EG29ES24FI18FK18\
     FO18FR27GB22GE22GI23GL18GR27GT28HN28HR21HU28IE22IL23IQ23IS26IT27JO30KW30KZ20LB28LC32LI21LT20LU20LV21LY25MC27MD24\
     ME22MK19MN20MR27MT31MU30NI28NL18NO15OM23PK24PL28PS29PT25QA29RO24RS22RU33SA24SC31SD18SE24SI19SK24SM27SO23ST25SV28\
@@ -13,12 +13,12 @@ const HEAD: usize = 4;
 /// Finds IBANs.
 #[derive(Debug, Default)]
 pub(super) struct Ibans {
-    /// The candidate, separators included.
+    /// The candidate, including separators.
     chars: Vec<At>,
-    /// The letters and digits of it, in upper case.
+    /// Its letters and digits, in upper case.
     code: String,
     length: usize,
-    /// `true` behind a letter or a digit that belongs to no candidate.
+    /// `true` after a letter or a digit that belongs to no candidate.
     in_word: bool,
 }
 
@@ -87,11 +87,11 @@ impl Ibans {
         self.retry_without()
     }
 
-    /// Gives the candidate up. Another one may begin within it.
+    /// Discards the candidate. Another one may begin within it.
     fn retry_without(&mut self) -> Option<Match> {
         let chars = std::mem::take(&mut self.chars);
         *self = Self { in_word: true, ..Self::default() };
-        // The word that began the candidate begins no other one.
+        // The first word of the candidate begins no other one.
         let rest = chars.iter().skip_while(|at| at.char.is_alphanumeric());
         rest.copied().find_map(|at| self.step(at))
     }

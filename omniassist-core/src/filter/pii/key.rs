@@ -8,7 +8,7 @@ const TOKEN: &str = "eyJ";
 #[derive(Debug, Default)]
 pub(super) struct Keys {
     start: usize,
-    /// The candidate, as long as a prefix is looked for.
+    /// The candidate, until a prefix is found.
     word: String,
     state: State,
     /// The last three characters, newest first.
@@ -21,11 +21,11 @@ enum State {
     None,
     /// `word` may become a prefix.
     Prefix,
-    /// A prefix of so many bytes is complete.
+    /// A prefix of this length is complete.
     Key { prefix: usize },
     /// The first part of a signed token.
     Header,
-    /// The part behind it, of which so many bytes fit.
+    /// The part after the header, with the number of matching bytes.
     Payload { fits: usize },
 }
 
@@ -85,7 +85,7 @@ impl Keys {
         None
     }
 
-    /// Looks for a prefix at the front of the word, or at a later place where a word begins.
+    /// Searches for a prefix at the start of the word, or at a later start of a word.
     fn look(&mut self) {
         loop {
             let word = self.word.as_str();
@@ -115,7 +115,8 @@ impl Keys {
         }
     }
 
-    /// Returns `true` if a word can begin here: not within `task-force`, but behind the escape of `\nsk-…` and `%20sk-…`.
+    /// Returns `true` if a word can begin here: not within `task-force`, but after the escape of `\nsk-…` and
+    /// `%20sk-…`.
     fn begins_word(&self) -> bool {
         let [last, escape, percent] = self.before;
         !last.is_some_and(|char| char.is_ascii_alphanumeric()) || escape == Some('\\') || percent == Some('%')

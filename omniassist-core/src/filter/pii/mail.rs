@@ -1,6 +1,6 @@
 use crate::filter::detector::{At, Candidate, Detector, Match};
 
-/// Bytes of the part before the `@` (RFC 5321, 4.5.3.1.1), and of one label of a domain.
+/// The maximum number of bytes of the part before the `@` (RFC 5321, 4.5.3.1.1), and of one label of a domain.
 const MAX_PART: usize = 64;
 
 /// Finds e-mail addresses.
@@ -18,13 +18,13 @@ enum State {
     },
     Domain {
         start: usize,
-        /// The place of the `@`.
+        /// The offset of the `@`.
         at: usize,
-        /// The place of the label that is being read.
+        /// The offset of the current label.
         label: usize,
-        /// `true` behind the first dot.
+        /// `true` after the first dot.
         dotted: bool,
-        /// The letters at the front of the label, until another character follows.
+        /// The number of letters at the start of the label, until another character follows.
         letters: Option<u8>,
     },
 }
@@ -51,7 +51,7 @@ impl Detector for Mails {
                     if dotted && letters == Some(2) {
                         return Some(Match { range: start..next.end(), goes_on: is_domain });
                     }
-                    // The count matters up to 2.
+                    // Counts above 2 are not needed.
                     let letters = letters.map(|letters| letters.min(2));
                     Self::label(State::Domain { start, at: sign, label, dotted, letters }, next, label)
                 } else if char.is_ascii_digit() || char == '-' && !is_first {
@@ -60,7 +60,7 @@ impl Detector for Mails {
                 } else if char == '.' && !is_first {
                     State::Domain { start, at: sign, label: next.end(), dotted: true, letters: Some(0) }
                 } else if char == '@' && !is_first {
-                    // What looked like a domain is the part before another `@`.
+                    // The apparent domain is the part before another `@`.
                     let start = sign + 1;
                     State::Domain { start, at, label: next.end(), dotted: false, letters: Some(0) }
                 } else {

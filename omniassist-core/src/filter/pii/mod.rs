@@ -1,4 +1,4 @@
-//! Personal data and secrets, found by their form.
+//! Recognition of personal data and secrets by their form.
 
 mod card;
 mod iban;
@@ -81,14 +81,14 @@ impl Pii {
         self
     }
 
-    /// Sets the replacement. Default: [`REDACTED`]. An empty one cuts the match out. Undecided text at a bound is always
+    /// Sets the replacement. Default: [`REDACTED`]. An empty one removes the match. Undecided text at a bound is always
     /// replaced by [`REDACTED`].
     pub fn replacement(mut self, replacement: impl Into<Text>) -> Self {
         self.action = Action::Replace(replacement.into());
         self
     }
 
-    /// Ends the run at a match, with a sentence for the client. Default: the match is replaced.
+    /// Ends the run at a match, with a message for the client. Default: the match is replaced.
     pub fn stop_run(mut self, message: impl Into<Text>) -> Self {
         self.action = Action::Stop(message.into());
         self
