@@ -16,6 +16,9 @@ use super::receive::{self, Paced};
 use crate::Principal;
 use crate::files::{CHUNK_BYTES, Library, Upload, essence};
 
+/// Bytes that the parser is given at once. It copies them.
+const PIECE_BYTES: usize = CHUNK_BYTES / 4;
+
 /// Bytes that the parser may keep, and bytes of the fields that are no files.
 const MAX_KEPT_BYTES: usize = 4 * CHUNK_BYTES;
 
@@ -55,16 +58,18 @@ async fn pass_on<B: Body>(
     taken: &AtomicUsize,
 ) -> Result<(), Rejection> {
     let mut passed = 0_usize;
-    while let Some(mut data) = body.next().await? {
+    // A permit means that the parser has copied the last piece. The server can then use the buffer of that piece again.
+    while send.reserve().await.is_ok() {
+        let Some(mut data) = body.next().await? else { break };
         while data.has_remaining() {
-            let chunk = data.copy_to_bytes(data.remaining().min(CHUNK_BYTES));
+            let chunk = data.copy_to_bytes(data.remaining().min(PIECE_BYTES));
             passed = passed.saturating_add(chunk.len());
             // The parser has no limit on the headers of a part.
             if passed.saturating_sub(taken.load(Ordering::Relaxed)) > MAX_KEPT_BYTES {
                 return Err(invalid("The headers and fields of the form are too long."));
             }
             if send.send(Ok(chunk)).await.is_err() {
-                return Ok(());
+                break;
             }
         }
     }

@@ -3,6 +3,7 @@
 mod downloads;
 mod folder;
 mod limits;
+mod memory;
 mod multipart;
 mod providers;
 mod runs;

@@ -1,6 +1,7 @@
 //! A store in memory that counts.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
@@ -15,6 +16,12 @@ pub(super) struct Inner {
     pub(super) files: HashMap<FileKey, (FileInfo, Vec<Bytes>)>,
     /// The lengths of all chunks that were written.
     pub(super) chunks: Vec<usize>,
+    /// The bytes of a body that have come, if a test counts them.
+    pub(super) made: Arc<AtomicUsize>,
+    /// The bytes that were written.
+    pub(super) given: usize,
+    /// The most bytes that had come and were not yet given to the store.
+    pub(super) held: usize,
     /// The number of writers that exist.
     pub(super) open: usize,
     /// Keep no content, for large uploads.
@@ -103,6 +110,9 @@ impl FileWriter for Writer {
     fn write(&mut self, chunk: Bytes) -> FileFuture<'_, ()> {
         Box::pin(async move {
             let mut inner = self.store.0.lock().unwrap();
+            let held = inner.made.load(Ordering::Relaxed).saturating_sub(inner.given);
+            inner.held = inner.held.max(held);
+            inner.given += chunk.len();
             inner.chunks.push(chunk.len());
             if !inner.discards {
                 self.chunks.push(chunk);
