@@ -451,5 +451,5 @@ async fn documentation_lists_every_route() {
         }
         routes += 1;
     }
-    assert_eq!(routes, 14);
+    assert_eq!(routes, 15);
 }

@@ -32,7 +32,7 @@ const REQUEST_HEADER_FAMILIES: [&str; 3] = ["x-stainless-", "x-copilotkit-", "x-
 const RESPONSE_HEADERS: [&str; 4] =
     ["retry-after", "x-request-id", "x-should-retry", "x-vercel-ai-ui-message-stream"];
 
-const METHODS: &str = "GET, HEAD, POST";
+const METHODS: &str = "GET, HEAD, POST, DELETE";
 
 /// Rules for pages of other origins (CORS). By default no other origin may use the assistant: its posts are refused, and
 /// browsers keep responses from its pages.

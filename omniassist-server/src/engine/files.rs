@@ -26,7 +26,7 @@ mod enabled {
     use crate::one_line;
 
     impl AssistantBuilder {
-        /// Sets the store of files, which opens `POST /files` and `GET /files/{id}`; see [`files`](crate::files).
+        /// Sets the store of files, which opens `POST /files` and `/files/{id}`; see [`files`](crate::files).
         /// Default: none, and no files are accepted.
         pub fn files(mut self, store: impl FileStore) -> Self {
             self.config.files.store = Some(Arc::new(store));

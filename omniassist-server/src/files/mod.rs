@@ -49,6 +49,7 @@
 //! `GET /files/{id}` answers the content to the principal that uploaded it. Everybody else gets the 404 of an unknown id.
 //! Anonymous clients share one principal; there the random id is the only protection. The content is always an attachment
 //! in a sandbox, and has the media type `application/octet-stream` if a browser could run it (HTML, SVG, XML, scripts).
+//! `DELETE /files/{id}` deletes the file, and answers 204.
 //!
 //! # In a run
 //!

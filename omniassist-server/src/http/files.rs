@@ -1,4 +1,4 @@
-//! `POST /files` and `GET /files/{id}`.
+//! `POST /files`, and `GET` and `DELETE /files/{id}`.
 
 use std::fmt::Write as _;
 use std::pin::pin;
@@ -116,6 +116,19 @@ pub(super) async fn serve(
     let disposition = HeaderValue::try_from(disposition(info.name.as_deref()));
     headers.extend(disposition.map(|value| (header::CONTENT_DISPOSITION, value)));
     Ok(response)
+}
+
+/// Answers `DELETE /files/{id}`. A file that the principal cannot have is answered as by [`serve`].
+pub(super) async fn delete(
+    assistant: &Assistant,
+    id: &str,
+    owner: Principal,
+) -> Result<Response<AssistantBody>, Rejection> {
+    let library = assistant.library().ok_or_else(Rejection::not_found)?;
+    let key = FileKey { owner, id: FileId::parse(id).ok_or_else(Rejection::not_found)? };
+    library.find(&key).await?.ok_or_else(Rejection::not_found)?;
+    library.delete(&key).await?;
+    Ok(reply::no_content())
 }
 
 /// Returns the disposition of a file: always an attachment. The name is escaped as in RFC 8187, so that it cannot end the

@@ -17,6 +17,7 @@
 //! | `GET /v1/models/{model}` | Describes that model |
 //! | `POST /files` | Stores files, if the builder has a store of `files` (feature `files`). Otherwise the routes of files are unknown |
 //! | `GET /files/{id}` | The content of a stored file |
+//! | `DELETE /files/{id}` | Deletes a stored file: 204 |
 //! | `POST /copilotkit` | CopilotKit's runtime: the single route, which stands for those below |
 //! | `/copilotkit/…` | `GET /info`, `POST /agent/default/run`, `/connect`, `/suggest` and `/stop/{thread}` |
 //!

@@ -111,7 +111,8 @@ impl Route {
         const GET: &[Method] = &[Method::GET];
         const GET_OR_HEAD: &[Method] = &[Method::GET, Method::HEAD];
         match self {
-            Self::Manifest | Self::Types | Self::Models | Self::Model(_) | Self::File(_) => GET_OR_HEAD,
+            Self::Manifest | Self::Types | Self::Models | Self::Model(_) => GET_OR_HEAD,
+            Self::File(_) => &[Method::GET, Method::HEAD, Method::DELETE],
             Self::CopilotKit(CopilotKitRoute::Info | CopilotKitRoute::Threads) => GET_OR_HEAD,
             Self::Stream => GET,
             Self::Unknown(_) => &[],

@@ -144,7 +144,10 @@ impl AssistantService {
             #[cfg(feature = "files")]
             Route::File(id) => {
                 let owner = request.extensions().get::<Principal>().cloned().unwrap_or_default();
-                files::serve(assistant, id, owner).await
+                match *request.method() {
+                    Method::DELETE => files::delete(assistant, id, owner).await,
+                    _ => files::serve(assistant, id, owner).await,
+                }
             }
             #[cfg(not(feature = "files"))]
             Route::Files | Route::File(_) => Err(Rejection::not_found()),

@@ -45,7 +45,7 @@ async fn a_listed_page_may_ask_for_what_the_clients_send() {
         let answer = answer(&service, preflight(path, APP, asked)).await;
         assert_eq!((answer.status, answer.body.as_str()), (204, ""), "a browser sends no credentials to ask");
         assert_eq!(answer.header("access-control-allow-origin"), Some(APP));
-        assert_eq!(answer.header("access-control-allow-methods"), Some("GET, HEAD, POST"));
+        assert_eq!(answer.header("access-control-allow-methods"), Some("GET, HEAD, POST, DELETE"));
         assert_eq!(
             answer.header("access-control-allow-headers"),
             Some("content-type, authorization, x-stainless-lang, x-tenant")

@@ -131,3 +131,36 @@ async fn a_file_that_is_shorter_than_its_description_breaks_off() {
     assert_eq!(response.status(), 200);
     assert!(response.into_body().collect().await.is_err());
 }
+
+#[tokio::test]
+async fn only_the_owner_deletes_a_file() {
+    let store = Memory::default();
+    let service = serve(builder(store.clone()).1);
+    let url = upload(&service, "/files", "image/png", PNG).await.file()["url"].as_str().unwrap().to_owned();
+    let unknown = get(&service, "ann", "/files/file_00000000000000000000000000000000").await;
+    let delete = async |user| Answer::of(service.handle(request(user, "DELETE", &url, "")).await).await;
+
+    let mut foreign = request("ann", "DELETE", &url, "");
+    foreign.headers_mut().insert("sec-fetch-site", "cross-site".parse().unwrap());
+    let foreign = Answer::of(service.handle(foreign).await).await;
+    assert_eq!(foreign.error(), (403, "origin_not_allowed".to_owned()));
+    let bob = delete("bob").await;
+    assert_eq!((bob.status, &bob.body, &bob.headers), (404, &unknown.body, &unknown.headers));
+    assert_eq!(store.len(), 1);
+
+    let ann = delete("ann").await;
+    assert_eq!((ann.status, ann.body.len(), store.len()), (204, 0, 0));
+    for gone in [delete("ann").await, get(&service, "ann", &url).await] {
+        assert_eq!((gone.status, &gone.body, &gone.headers), (404, &unknown.body, &unknown.headers));
+    }
+}
+
+#[tokio::test]
+async fn a_delete_that_fails_is_answered_503() {
+    let store = Memory::default();
+    let service = serve(builder(store.clone()).1);
+    let url = upload(&service, "/files", "image/png", PNG).await.file()["url"].as_str().unwrap().to_owned();
+    store.0.lock().unwrap().fails = true;
+    let answer = Answer::of(service.handle(request("ann", "DELETE", &url, "")).await).await;
+    assert_eq!(answer.error(), (503, "files_unavailable".to_owned()));
+}

@@ -53,7 +53,7 @@ cases! {
         paths_that_are_not_there,
     }
     files::{
-        an_upload_is_served_to_its_principal_only,
+        an_upload_is_served_to_its_principal_only_until_deleted,
         a_large_upload_is_streamed_in_both_directions,
         a_form_of_files_is_stored,
     }

@@ -88,7 +88,7 @@ fn upload(content: impl Into<Bytes>) -> Ask {
         .user("ann")
 }
 
-pub(crate) async fn an_upload_is_served_to_its_principal_only(on: Transport) {
+pub(crate) async fn an_upload_is_served_to_its_principal_only_until_deleted(on: Transport) {
     let host = Host::start(on, &with_files(&Memory::default())).await;
     let answer = ask(&host, upload(PDF)).await;
     assert_eq!(answer.status(), 201, "{}", answer.text());
@@ -108,6 +108,9 @@ pub(crate) async fn an_upload_is_served_to_its_principal_only(on: Transport) {
         let foreign = ask(&host, user.map_or(asked.clone(), |user| asked.user(user))).await;
         assert_eq!((foreign.status(), foreign.steady()), (404, unknown.steady()));
     }
+    let deleted = ask(&host, Ask::new("DELETE", &url).user("ann")).await;
+    assert_eq!((deleted.status(), deleted.body.len()), (204, 0));
+    assert_eq!(ask(&host, Ask::get(&url).user("ann")).await.steady(), unknown.steady());
 }
 
 pub(crate) async fn a_large_upload_is_streamed_in_both_directions(on: Transport) {
