@@ -1,8 +1,8 @@
-//! The part of OmniAssist without I/O: the data model, the run loop as a state machine, the context compressor, transcript
-//! repair, codecs, and the wire dialects as pure functions.
+//! The part of OmniAssist without I/O: the data model, the run loop as a state machine, the context compressor,
+//! transcript repair, codecs, and the wire dialects as pure functions.
 //!
-//! Depend on this crate to write a dialect, a store or a test without an async runtime. To add an assistant to a backend,
-//! depend on one of the adapters (`omniassist-axum`), which re-exports what it needs.
+//! Depend on this crate to write a dialect, a store or a test without an async runtime. To add an assistant to a
+//! backend, depend on one of the adapters (`omniassist-axum`), which re-exports what it needs.
 //!
 //! This crate reads no clock, opens no socket, spawns no thread and generates no random number: time and ids are
 //! parameters. Every path of a run can therefore be tested without waiting.

@@ -15,7 +15,8 @@ pub struct Limits {
     /// Bytes of a request body. Default 8 MiB; a larger body is answered 413.
     pub max_body_bytes: usize,
     /// Memory for request bodies of one named principal that are being received or read. Default 32 MiB; more is
-    /// answered 429 `too_many_uploads`. Anonymous callers share only [`max_body_bytes_in_flight`](Self::max_body_bytes_in_flight).
+    /// answered 429 `too_many_uploads`. Anonymous callers share only
+    /// [`max_body_bytes_in_flight`](Self::max_body_bytes_in_flight).
     pub max_body_bytes_per_principal: usize,
     /// Memory for request bodies of all clients that are being received or read. Default 256 MiB; more is answered 503
     /// `overloaded`.
@@ -44,16 +45,16 @@ pub struct Limits {
     pub max_id_bytes: usize,
     /// Front-end tools that one request may declare. Default 64.
     pub max_declared_tools: usize,
-    /// Bytes of the schema of a tool, an answer or a form, with each reference replaced by its target. Default 256 KiB; a
-    /// client's tool with more is answered 400, and a host's fails to register.
+    /// Bytes of the schema of a tool, an answer or a form, with each reference replaced by its target. Default 256 KiB;
+    /// a client's tool with more is answered 400, and a host's fails to register.
     pub max_schema_bytes: usize,
     /// Levels of schemas within such a schema, references included. Default 32, at most 128.
     pub max_schema_depth: usize,
     /// Steps of the validation of a value against a schema, in addition to those for the size of the value. Default
     /// 250,000, a few milliseconds. If arguments need more, the model receives the error that they are too complex.
     pub max_schema_check_steps: u64,
-    /// Bytes of the tool schemas of one request to a provider that does not follow `$ref`, with each reference replaced by
-    /// its target. Default 1 MiB; a request with more is not sent, and the run fails.
+    /// Bytes of the tool schemas of one request to a provider that does not follow `$ref`, with each reference replaced
+    /// by its target. Default 1 MiB; a request with more is not sent, and the run fails.
     pub max_inlined_schema_bytes: usize,
     /// Model calls since the last user message, including those of resubmissions. Default 16.
     pub max_steps: u32,

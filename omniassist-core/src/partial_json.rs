@@ -1,8 +1,8 @@
 //! A reader of incomplete JSON, such as the arguments of a tool call while the model writes them.
 //!
 //! Use it to display a value before it is complete. Each call reads the text from its start, so calling it for every
-//! delta of a long value takes quadratic time. For complete JSON, use [`JsonText::parse`](crate::JsonText::parse), which
-//! reports every error.
+//! delta of a long value takes quadratic time. For complete JSON, use [`JsonText::parse`](crate::JsonText::parse),
+//! which reports every error.
 //!
 //! ```
 //! use omniassist_core::partial_json::parse_partial;
@@ -22,15 +22,15 @@ use crate::{Error, Result};
 
 /// Returns the value of an incomplete text, or `None` if there is nothing to show yet.
 ///
-/// The value only grows with the text: objects and arrays gain members, and strings gain characters. The exception is an
-/// object that repeats a key, in which the last value counts. Tokens that can still change are omitted: keys without a
-/// value, unfinished escapes and words, and a number at the end. A text that consists of a number is therefore never
+/// The value only grows with the text: objects and arrays gain members, and strings gain characters. The exception is
+/// an object that repeats a key, in which the last value counts. Tokens that can still change are omitted: keys without
+/// a value, unfinished escapes and words, and a number at the end. A text that consists of a number is therefore never
 /// shown.
 ///
 /// # Errors
 ///
-/// Fails if the text cannot become JSON. Some errors are not detected: the text after an invalid token between members, and
-/// after the end of the value, is ignored.
+/// Fails if the text cannot become JSON. Some errors are not detected: the text after an invalid token between members,
+/// and after the end of the value, is ignored.
 pub fn parse_partial(text: &str) -> Result<Option<Value>> {
     let settled = without_open_number(text.as_bytes());
     match JsonValue::parse_with_config(settled, false, PartialMode::TrailingStrings) {

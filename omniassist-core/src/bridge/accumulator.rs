@@ -13,7 +13,7 @@ use crate::{JsonText, Message, RunEvent, Text, Usage};
 
 /// Converts the events of an agent runtime into the run events of one message.
 ///
-/// Each stream needs its own. The order of the run events is valid whatever the input: a part starts before its deltas
+/// Each stream needs its own. The order of the run events is valid for any input: a part starts before its deltas
 /// and ends before the next part of the same agent, an output follows its call, and the message starts and ends once.
 /// The [module](super) lists the result of each event.
 ///

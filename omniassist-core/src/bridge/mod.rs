@@ -29,8 +29,8 @@
 //! A page with front-end tools makes `useChat` send their outputs with `sendAutomaticallyWhen:
 //! lastAssistantMessageIsCompleteWithToolCalls`. That condition is true if every call of the last step has an output,
 //! including calls that the runtime ran itself. Such calls are usually in the last step of an answer, so the page sends
-//! every answer back, and the runtime answers again, without end. This applies to `ai` 5, 6 and 7, with and without step
-//! markers.
+//! every answer back, and the runtime answers again, without end. This applies to `ai` 5, 6 and 7, with and without
+//! step markers.
 //!
 //! If the runtime runs all tools, leave `sendAutomaticallyWhen` out, which is the default. If the page has tools too,
 //! test for them:

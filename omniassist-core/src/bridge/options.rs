@@ -68,24 +68,24 @@ impl BridgeOptions {
     /// Sets whether the message continues until the flow ends. Default: `false`; it ends with the first
     /// `agent:complete` or `agent:paused`.
     ///
-    /// A flow of several agents needs this. So does `data-node-output`, because runtimes report a node as complete after
-    /// its agent. The message then ends with `flow:complete`, `flow:paused` or `agent:aborted`. If the runtime sends none
-    /// of these, clients wait until its stream of events ends.
+    /// A flow of several agents needs this. So does `data-node-output`, because runtimes report a node as complete
+    /// after its agent. The message then ends with `flow:complete`, `flow:paused` or `agent:aborted`. If the runtime
+    /// sends none of these, clients wait until its stream of events ends.
     pub fn until_flow_ends(mut self, until: bool) -> Self {
         self.until_flow_ends = until;
         self
     }
 
-    /// Sets whether `agent:error` ends the message. Default: `false`; later events are still written, although `useChat`
-    /// stops reading at an `error` chunk. Set it for a dialect in which an error is the last event (AG-UI).
+    /// Sets whether `agent:error` ends the message. Default: `false`; later events are still written, although
+    /// `useChat` stops reading at an `error` chunk. Set it for a dialect in which an error is the last event (AG-UI).
     pub fn end_at_error(mut self, end: bool) -> Self {
         self.end_at_error = end;
         self
     }
 
-    /// Sets whether the chunk that begins a step is named `step-start`. Default: `false`; it is named `start-step`, which
-    /// versions 5, 6 and 7 of the AI SDK expect. They fail at `step-start`; use it only for a client that was written for
-    /// that name.
+    /// Sets whether the chunk that begins a step is named `step-start`. Default: `false`; it is named `start-step`,
+    /// which versions 5, 6 and 7 of the AI SDK expect. They fail at `step-start`; use it only for a client that was
+    /// written for that name.
     pub fn literal_step_start(mut self, literal: bool) -> Self {
         self.literal_step_start = literal;
         self

@@ -4,7 +4,7 @@ use crate::Text;
 
 /// An upstream event that was ignored. The stream continues with the next one.
 ///
-/// It names the type and the field of the event, and holds none of its content.
+/// It contains the type and the field of the event, but none of its content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Skipped {
     reason: SkipReason,

@@ -68,6 +68,6 @@ pub struct ContextReceipt {
     pub bytes_after: usize,
     /// `true` if a summary replaces the bullets of the client's context.
     pub summarised: bool,
-    /// `true` if a summary was needed and could not be made, so that the block holds the bullets.
+    /// `true` if a summary was needed and could not be made, so that the block contains the bullets.
     pub summary_failed: bool,
 }

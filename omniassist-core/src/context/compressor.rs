@@ -48,8 +48,8 @@ impl ContextCompressor {
         Self { config: Arc::new(config) }
     }
 
-    /// Sets how many of the client's messages are kept, counted from the last. Default: 20. With 0, the client's context
-    /// is dropped.
+    /// Sets how many of the client's messages are kept, counted from the last. Default: 20. With 0, the client's
+    /// context is dropped.
     pub fn window(self, messages: usize) -> Self {
         self.set(|config| config.window = messages)
     }

@@ -29,7 +29,7 @@ struct Field<'a> {
 }
 
 impl<'a> Form<'a> {
-    /// Reads the data of a form. Returns `None` if it is none.
+    /// Reads the data of a form. Returns `None` if it is not a form.
     pub(super) fn read(data: &'a Value) -> Option<Self> {
         let Value::Object(map) = data else { return None };
         // A `name` beside a value is the name of a field.
@@ -156,8 +156,8 @@ impl<'a> Field<'a> {
     }
 }
 
-/// Returns the value of a described field. The value of a checkbox is its state. A radio button that is not selected, and
-/// a description without a value, have none.
+/// Returns the value of a described field. The value of a checkbox is its state. A radio button that is not selected,
+/// and a description without a value, have none.
 fn value_of(map: &Map<String, Value>) -> Option<Cow<'_, Value>> {
     let kind = text(map, &["type"]).unwrap_or_default();
     match map.get("checked") {

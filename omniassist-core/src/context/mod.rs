@@ -36,7 +36,7 @@
 //! 1. **Window.** The last [`DEFAULT_WINDOW`] messages of the client and the last [`DEFAULT_HOST_WINDOW`] of the host
 //!    are kept, in their order. The host's come first, and a client cannot displace them.
 //! 2. **Rules.** Secrets are removed, each message becomes one line by the template of its kind, and repetitions are
-//!    merged. No model is called. The same messages give the same bytes, whatever the order of keys in their objects.
+//!    merged. No model is called. The same messages give the same bytes, for any order of keys in their objects.
 //! 3. **Summary.** If the client's block is longer than [`DEFAULT_MAX_BYTES`] bytes of UTF-8, including its delimiters,
 //!    it needs a summary, which only a host with a [`ContextSummariser`] has. The compressor does no I/O:
 //!    [`Compressed::summarise_with`] calls the summariser, or [`Compressed::summary_request`] and
@@ -57,8 +57,8 @@
 //! - The value of a key, or of a field by its name or label: passwords, pass phrases, secrets, tokens, API keys,
 //!   authorization, cookies, session ids, one-time codes, PINs, card numbers and codes, and social security numbers.
 //!   [`ContextCompressor::redact`] adds names. Case, `-` and `_` are ignored.
-//! - The value of a field that is declared as `type: "password"`, as `sensitive: true`, or by an `autocomplete` of `cc-*`,
-//!   `current-password`, `new-password` or `one-time-code`. Another message of the window can hold that value.
+//! - The value of a field that is declared as `type: "password"`, as `sensitive: true`, or by an `autocomplete` of
+//!   `cc-*`, `current-password`, `new-password` or `one-time-code`. Another message of the window can hold that value.
 //! - The value of a secret name in `name=value` in any text, which covers query strings. There, `code`, `key`
 //!   and `signature` are secret too.
 //! - The user and password of a URL, also if they are percent-encoded in another URL.

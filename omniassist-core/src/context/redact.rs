@@ -183,7 +183,7 @@ impl<'a> Redactor<'a> {
     }
 }
 
-/// Returns `true` for a form, which is not a field, whatever its name: `{name: "change-password", fields: {…}}`.
+/// Returns `true` for a form, which is not a field, regardless of its name: `{name: "change-password", fields: {…}}`.
 fn holds_fields(map: &Map<String, Value>) -> bool {
     map.iter().any(|(key, item)| {
         is_any(key, &["fields", "values", "elements", "inputs", "controls", "children"])

@@ -1,4 +1,5 @@
-//! Removal of secrets from texts: `name=value`, the user and password of a URL, and both percent-encoded in another URL.
+//! Removal of secrets from texts: `name=value`, the user and password of a URL, and both percent-encoded in another
+//! URL.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -63,8 +64,8 @@ fn userinfo(text: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// Returns `true` if an authority without `@` is a host. A port is a number; anything else after the colon is a password
-/// with characters that should have been encoded.
+/// Returns `true` if an authority without `@` is a host. A port is a number; anything else after the colon is a
+/// password with characters that should have been encoded.
 fn ends_in_port(authority: &str) -> bool {
     match authority.rsplit_once(':') {
         Some((_, port)) => authority.ends_with(']') || port.bytes().all(|byte| byte.is_ascii_digit()),
@@ -72,8 +73,8 @@ fn ends_in_port(authority: &str) -> bool {
     }
 }
 
-/// Returns the places of the values of secret names in `name=value`. A value ends at the next `&` or the end of its line.
-/// If it has characters that should have been encoded, too much is removed rather than too little.
+/// Returns the places of the values of secret names in `name=value`. A value ends at the next `&` or the end of its
+/// line. If it has characters that should have been encoded, too much is removed rather than too little.
 fn parameters(text: &str, is_secret: &mut dyn FnMut(&str) -> bool) -> Vec<Range<usize>> {
     let bytes = text.as_bytes();
     let mut found = Vec::new();

@@ -46,8 +46,8 @@ pub struct SummaryRequest<'a> {
 }
 
 impl<'a> SummaryRequest<'a> {
-    /// Returns the block: redacted, escaped and delimited. It does not contain the context of the host. Equal blocks can
-    /// share a summary.
+    /// Returns the block: redacted, escaped and delimited. It does not contain the context of the host. Equal blocks
+    /// can share a summary.
     #[must_use]
     pub fn block(&self) -> &'a ContextBlock {
         self.block

@@ -6,8 +6,8 @@ use crate::ContextMessage;
 /// `&ContextMessage` to `String` or `Option<String>` is a template; the type of its parameter must be written out.
 ///
 /// Secrets of the message are already replaced. The returned line is escaped and truncated before it is added to the
-/// block. Equal lines are merged with a count. The line should depend on the message only, so that the same context gives
-/// the same block. A template must not panic; the caller of the compressor gets the panic.
+/// block. Equal lines are merged with a count. The line should depend on the message only, so that the same context
+/// gives the same block. A template must not panic; a panic propagates to the caller of the compressor.
 ///
 /// ```
 /// use omniassist_core::ContextMessage;

@@ -172,8 +172,8 @@ fn escape(out: &mut String, text: &str, quoted: bool) {
 
 /// Returns `true` if a character breaks a line, is invisible, changes the direction of text, or resembles `<`.
 ///
-/// The joiners U+200C and U+200D are kept, because scripts and emoji need them. Tag characters (U+E0000 and up) spell text
-/// that a model reads and a person does not see.
+/// The joiners U+200C and U+200D are kept, because scripts and emoji need them. Tag characters (U+E0000 and up) spell
+/// text that a model reads and a person does not see.
 fn hides(char: char) -> bool {
     char.is_control()
         || matches!(

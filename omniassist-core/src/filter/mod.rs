@@ -4,8 +4,8 @@
 //! text, or ends the run. The client, the seals, the message that a host stores and the model's next request contain
 //! the filtered text. Arguments and outputs of tools are not filtered.
 //!
-//! Two filters are part of this crate: [`Pii`] finds personal data and secrets by their form, and [`WordList`] finds given
-//! words. Both decide the same for every way in which a provider cuts the text into pieces.
+//! Two filters are part of this crate: [`Pii`] finds personal data and secrets by their form, and [`WordList`] finds
+//! given words. Their result does not depend on the division of the text into deltas.
 //!
 //! # Held text
 //!

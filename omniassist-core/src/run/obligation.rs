@@ -107,7 +107,7 @@ fn answer(part: &ToolPart) -> Option<&Approval> {
 }
 
 /// Reports the calls whose answer is not accepted to the client, which displays them as open or answered.
-pub(super) fn tell_unaccepted(message: &Message, unaccepted: &[Text], events: &mut EventBuf<RunEvent>) {
+pub(super) fn report_unaccepted(message: &Message, unaccepted: &[Text], events: &mut EventBuf<RunEvent>) {
     for part in message.tools().filter(|part| unaccepted.contains(&part.call_id)) {
         if let ToolState::OutputError { error_text, .. } = &part.state {
             let (call_id, error_text) = (part.call_id.clone(), error_text.clone());
@@ -139,7 +139,7 @@ pub(super) fn approval_request(call_id: &Text, name: &Text, input: JsonText, gat
 
 impl RunMachine {
     /// Continues a message: waits while the client has open obligations, and otherwise starts with the settled calls.
-    pub(super) fn take_up(
+    pub(super) fn continue_message(
         &mut self,
         message: &Message,
         tools: &dyn ToolCatalog,

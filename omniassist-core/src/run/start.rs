@@ -44,8 +44,8 @@ impl RunMachine {
         let mut machine = Self { state, config };
         events.push(RunEvent::Start { message_id, metadata: None });
         if let Some(message) = continued {
-            obligation::tell_unaccepted(message, &request.unaccepted, events);
-            machine.take_up(message, tools, events);
+            obligation::report_unaccepted(message, &request.unaccepted, events);
+            machine.continue_message(message, tools, events);
         }
         if machine.state.phase == Phase::ModelDue && machine.out_of_steps() {
             machine.fail(RunErrorCode::MaxSteps, events);

@@ -36,7 +36,8 @@ impl Names {
             && (is_secret(&self.squashed, &self.words, query) || self.is_listed(name, listed))
     }
 
-    /// Returns `true` if the list contains the whole name, or the last part of a path such as `user[email]` or `user.email`.
+    /// Returns `true` if the list contains the whole name, or the last part of a path such as `user[email]` or
+    /// `user.email`.
     fn is_listed(&mut self, name: &str, listed: [&BTreeSet<String>; 2]) -> bool {
         if listed.iter().all(|names| names.is_empty()) {
             return false;

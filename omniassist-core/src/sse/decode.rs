@@ -8,7 +8,7 @@ use super::event::{Data, SseEvent};
 use super::field::{Field, LONGEST_PREFIX, of_line};
 use crate::{Error, Result, Text};
 
-/// A decoder of event streams. The same bytes give the same events, in whatever chunks they arrive.
+/// A decoder of event streams. The events do not depend on the division into chunks.
 ///
 /// Feed a chunk, then take events until there are none:
 ///
@@ -29,10 +29,10 @@ use crate::{Error, Result, Text};
 /// ```
 ///
 /// A value whose line lies within one chunk is a view of that chunk. It is not copied, and keeps the chunk's memory
-/// alive. A line that spans chunks is copied once, and data of several lines is joined in a separate buffer. Each byte is
-/// scanned once, whatever the size of the chunks.
+/// alive. A line that spans chunks is copied once, and data of several lines is joined in a separate buffer. Each byte
+/// is scanned once, for any chunk size.
 ///
-/// Memory is bounded: data and name of one event, together with the line in progress, hold at most the bytes given to
+/// Memory is bounded: data and name of one event, together with the line in progress, take at most the bytes given to
 /// [`new`](Self::new). Other lines are not stored.
 ///
 /// # Departures from the WHATWG rules
@@ -59,7 +59,7 @@ pub struct SseDecoder {
     after_cr: bool,
     /// The unfinished line of earlier chunks.
     kept: BytesMut,
-    /// `true` if the unfinished line is a comment or an unknown field, of which nothing is kept.
+    /// `true` if the unfinished line is a comment or an unknown field, which is not stored.
     ignored: bool,
     event: Text,
     data: Data,
@@ -104,8 +104,8 @@ impl SseDecoder {
         }
     }
 
-    /// Adds the next bytes of the stream. Call [`next_event`](Self::next_event) until it returns `None` before feeding the
-    /// next chunk; otherwise chunks accumulate in memory.
+    /// Adds the next bytes of the stream. Call [`next_event`](Self::next_event) until it returns `None` before feeding
+    /// the next chunk; otherwise chunks accumulate in memory.
     pub fn feed(&mut self, chunk: Bytes) {
         if self.failure.is_some() || chunk.is_empty() {
             return;
@@ -121,15 +121,15 @@ impl SseDecoder {
     ///
     /// # Errors
     ///
-    /// Fails if an event exceeds the limit (`max_sse_event_bytes`), or a field is not UTF-8. The error then names the offset of
-    /// the first invalid byte in the stream. Events that were complete before that point are returned first.
+    /// Fails if an event exceeds the limit (`max_sse_event_bytes`), or a field is not UTF-8. The error then names the
+    /// offset of the first invalid byte in the stream. Events that were complete before that point are returned first.
     pub fn next_event(&mut self) -> Result<Option<SseEvent>> {
         self.guarded(Self::read_event)
     }
 
     /// Returns the event that the end of the stream cut off, or `None` if the stream ended properly. Its
-    /// [`terminated`](SseEvent::terminated) is `false`, and its data can be incomplete: use it only if it parses and is the
-    /// last event of the protocol. Complete events that were not taken yet come first, so call this until it returns
+    /// [`terminated`](SseEvent::terminated) is `false`, and its data can be incomplete: use it only if it parses and is
+    /// the last event of the protocol. Pending complete events are returned first, so call this until it returns
     /// `None`.
     ///
     /// An event that ends within a character is dropped. A new stream needs a new decoder.
@@ -281,7 +281,7 @@ impl SseDecoder {
         if count < self.chunk.len() {
             self.chunk.advance(count);
         } else {
-            // An empty view would keep the chunk's memory, into which an HTTP client reads the next one if it can.
+            // An empty view would keep the buffer alive, which the HTTP client can otherwise reuse.
             self.chunk = Bytes::new();
         }
         self.offset += count as u64;

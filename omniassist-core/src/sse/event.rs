@@ -6,7 +6,7 @@ use crate::Text;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SseEvent {
-    /// The value of the event's `event` field; empty if it has none, which stands for `message`.
+    /// The value of the event's `event` field; empty if there is none, which means `message`.
     pub event: Text,
     /// The values of its `data` fields, joined by line feeds.
     pub data: Text,

@@ -1,8 +1,8 @@
 //! A reader of server-sent events, without I/O.
 //!
-//! [`SseDecoder`] reads the stream of a model provider, in any pieces that the network delivers. It follows the
-//! [WHATWG rules] for event streams, bounds what it buffers, and does not allocate for a plain event. The dialects write
-//! their events themselves.
+//! [`SseDecoder`] reads the stream of a model provider, in any pieces that the network delivers. It follows the [WHATWG
+//! rules] for event streams, bounds what it buffers, and does not allocate for a plain event. The dialects write their
+//! events themselves.
 //!
 //! [WHATWG rules]: https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation
 

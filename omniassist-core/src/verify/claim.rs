@@ -125,8 +125,8 @@ pub enum Verdict {
 
 /// Decides whether posted history that only the server can have written is genuine.
 ///
-/// Every part that only the server can have written (assistant text, reasoning state, outputs of server tools, approvals)
-/// passes through one verifier before a run starts.
+/// Every part that only the server can have written (assistant text, reasoning state, outputs of server tools,
+/// approvals) passes through one verifier before a run starts.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a verifier of posted history",
     note = "implement `Verifier`, or take one that exists: the server's seals, or `TrustHistory`"

@@ -73,10 +73,9 @@
 //! the server has only what the client posted.
 //!
 //! After every run, even one that failed or was stopped, clients execute the front-end tool of each call without a
-//! result.
-//! CopilotKit then sends another request. The encoder therefore writes a result for each call with incomplete arguments
-//! (`cut`), and after a stop for every other call without one (`interrupted`). The reader does not treat these messages
-//! as results.
+//! result. CopilotKit then sends another request. The encoder therefore writes a result for each call with incomplete
+//! arguments (`cut`), and after a stop for every other call without one (`interrupted`). The reader does not treat
+//! these messages as results.
 //!
 //! # What clients post back
 //!

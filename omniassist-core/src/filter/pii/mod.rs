@@ -18,12 +18,12 @@ use crate::secret::REDACTED;
 
 /// Replaces personal data and secrets by [`REDACTED`]: payment cards, IBANs, e-mail addresses and API keys.
 ///
-/// - Cards have 13 to 19 digits, a known first digit and a valid check digit (Luhn). Spaces, hyphens or dots may stand
-///   between groups of digits.
+/// - Cards have 13 to 19 digits, a known first digit and a valid check digit (Luhn). Spaces, hyphens or dots may
+///   separate groups of digits.
 /// - IBANs have the length of their country and valid check digits, with or without spaces.
 /// - E-mail addresses have a domain with a dot. Letters of Latin, Greek and Cyrillic script are part of an address.
-/// - API keys have a known prefix and 12 characters; signed tokens (JWT) begin with two parts in Base64. The prefixes are
-///   those of [`Secrets`](crate::secret::Secrets).
+/// - API keys have a known prefix and 12 characters; signed tokens (JWT) begin with two parts in Base64. The prefixes
+///   are those of [`Secrets`](crate::secret::Secrets).
 ///
 /// The filter finds data in its usual form. It is no barrier against a model that spells data in words or in another
 /// encoding. A word that looks like an address or a key is replaced too, such as `git@example.com`.

@@ -47,7 +47,8 @@ impl MessageFields<'_> {
 ///
 /// Consecutive assistant, reasoning and tool messages form one answer: the protocol does not mark the start of an
 /// answer, and a run without a new message continues the last one. A resumed run continues the last answer too, even
-/// after new user messages. Its messages are recognised by their ids, and the user messages are moved before the answer.
+/// after new user messages. Its messages are recognised by their ids, and the user messages are moved before the
+/// answer.
 pub(super) struct Conversation<'a> {
     pub(super) body: Body<'a>,
     pub(super) limits: &'a Limits,
@@ -99,7 +100,7 @@ enum Kind {
     Reasoning,
 }
 
-/// Data of a call that its part does not hold.
+/// Data of a call that its part does not contain.
 pub(super) struct Call {
     pub(super) position: usize,
     pub(super) part: usize,
