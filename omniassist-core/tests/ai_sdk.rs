@@ -1,4 +1,4 @@
-//! The AI SDK's UI message stream, as its clients read it.
+//! Tests of the AI SDK's UI message stream.
 
 use bytes::BytesMut;
 use omniassist_core::dialect::DialectEncoder;
@@ -11,7 +11,8 @@ use serde_json::{Map, Value, json};
 
 use crate::strategies;
 
-/// Fields of each chunk that clients of versions 5, 6 and 7 all list: required and optional ones, besides `type`.
+/// The fields of each chunk that clients of versions 5, 6 and 7 all define: required and optional ones, in addition to
+/// `type`.
 const CHUNKS: &[(&str, &[&str], &[&str])] = &[
     ("start", &[], &["messageId", "messageMetadata"]),
     ("start-step", &[], &[]),
@@ -49,7 +50,7 @@ const CHUNKS: &[(&str, &[&str], &[&str])] = &[
 /// Fields whose schema is "unknown": any JSON, null included.
 const ANY: [&str; 4] = ["input", "output", "data", "messageMetadata"];
 
-/// Checks a chunk the way the strictest client does.
+/// Checks a chunk like the strictest client.
 fn check(chunk: &Value) {
     let object = chunk.as_object().unwrap();
     let kind = object["type"].as_str().unwrap();
@@ -89,7 +90,7 @@ fn encode(framing: Framing, events: &[RunEvent]) -> String {
     String::from_utf8(out.to_vec()).unwrap()
 }
 
-/// The chunks of a body, which must be framed as promised.
+/// Returns the chunks of a body after checking its framing.
 fn sse_chunks(body: &str) -> Vec<Value> {
     let frames: Vec<&str> = body.strip_suffix("\n\n").unwrap().split("\n\n").collect();
     let (last, frames) = frames.split_last().unwrap();
@@ -107,7 +108,7 @@ fn ndjson_chunks(body: &str) -> Vec<Value> {
     body.trim_end_matches('\n').split('\n').map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// A client: builds the message out of chunks, by the rules of `useChat` and on plain JSON.
+/// A client that builds the message from plain JSON chunks by the rules of `useChat`.
 #[derive(Default)]
 struct Client {
     id: Value,
@@ -208,7 +209,7 @@ impl Client {
         }
     }
 
-    /// The message as the client posts it back, read.
+    /// Returns the message after it was posted and read.
     fn message(self) -> Message {
         let mut message = json!({"id": "x", "role": "assistant", "parts": self.parts});
         if let Some(metadata) = self.metadata {
@@ -264,7 +265,7 @@ proptest! {
 }
 
 #[test]
-fn every_character_below_128_is_escaped_as_json_wants_it() {
+fn every_character_below_128_is_escaped_as_in_json() {
     let text: String = (0..128u8).map(char::from).collect();
     let chunks = sse_chunks(&encode(
         Framing::Sse,
@@ -333,7 +334,7 @@ fn a_whole_answer_byte_for_byte() {
 }
 
 #[test]
-fn a_call_begins_with_the_tools_title_from_version_7_on() {
+fn a_call_starts_with_the_tools_title_from_version_7_on() {
     let title = Some("Refund order".into());
     let begun = RunEvent::ToolInputStart { call_id: "c".into(), name: "refund".into(), title };
     let start = r#"{"type":"tool-input-start","toolCallId":"c","toolName":"refund""#;
@@ -349,7 +350,7 @@ fn a_call_begins_with_the_tools_title_from_version_7_on() {
 }
 
 #[test]
-fn the_ends_of_a_run() {
+fn every_end_of_a_run_is_encoded() {
     let error = RunEvent::Error { code: RunErrorCode::RateLimited, message: "Later.".into() };
     assert_eq!(
         encode(Framing::Sse, &[error]),
@@ -378,7 +379,7 @@ fn the_ends_of_a_run() {
 }
 
 #[test]
-fn keys_that_the_client_refuses_are_left_out() {
+fn keys_that_the_client_rejects_are_removed() {
     let cases = [
         (r#"{"__proto__":{"x":1},"b":2}"#, r#"{"b":2}"#),
         (r#"{"\u005f_proto\u005F_":1}"#, "{}"),
@@ -404,7 +405,7 @@ fn keys_that_the_client_refuses_are_left_out() {
 }
 
 #[test]
-fn a_delta_costs_no_allocation_but_room() {
+fn a_delta_allocates_only_buffer_space() {
     let mut encoder = Encoder::new(Framing::Sse);
     let mut out = BytesMut::with_capacity(4096);
     let before = out.as_ptr();

@@ -1,4 +1,4 @@
-//! Requests as the AI SDK's client and plainer clients post them.
+//! Tests of requests of the AI SDK's client and of simpler clients.
 
 use bytes::Bytes;
 use omniassist_core::dialect::ai_sdk::{read_prompt, read_request};
@@ -10,7 +10,7 @@ fn read(body: &Value) -> omniassist_core::Result<RunRequest> {
     read_request(Bytes::from(body.to_string()), &Limits::default())
 }
 
-/// A request with one message and these fields.
+/// Returns a request with one message and these fields.
 fn with(fields: Value) -> Value {
     let mut body = json!({"messages": [{"id": "m", "role": "user", "content": "Hi"}]});
     body.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
@@ -18,7 +18,7 @@ fn with(fields: Value) -> Value {
 }
 
 #[test]
-fn what_use_chat_posts() {
+fn a_request_of_use_chat_is_read() {
     let request = read(&json!({
         "extra": {"of": "the app"},
         "id": "chat-1",
@@ -35,7 +35,7 @@ fn what_use_chat_posts() {
 }
 
 #[test]
-fn an_answer_further_up_is_gone_on_with() {
+fn an_earlier_answer_can_be_continued() {
     let post = |message_id: &str, trigger: &str| {
         let message = |id: &str, role: &str| json!({"id": id, "role": role, "content": id});
         let request = read(&json!({
@@ -57,7 +57,7 @@ fn an_answer_further_up_is_gone_on_with() {
 }
 
 #[test]
-fn what_a_plain_client_posts() {
+fn a_request_of_a_plain_client_is_read() {
     let request = read(&with(json!({
         "chatId": "c", "trigger": null, "tools": null, "messageId": null,
         "context": [
@@ -104,7 +104,7 @@ fn declared_tools_in_every_form() {
 }
 
 #[test]
-fn tools_that_no_provider_takes() {
+fn tools_that_no_provider_accepts_are_rejected() {
     let tool = |name: &str| json!({"name": name, "parameters": {"type": "object"}});
     let cases = [
         (json!([tool("a b")]), "tools[0].name"),
@@ -179,7 +179,7 @@ fn errors_name_the_place_and_the_kind() {
 }
 
 #[test]
-fn bytes_that_are_no_json() {
+fn bytes_that_are_not_json_are_rejected() {
     for body in [&b"\xff"[..], b"", b"{", b"{\"messages\": [\xc3]}", b"{} x"] {
         let error = read_request(Bytes::copy_from_slice(body), &Limits::default()).unwrap_err();
         assert_eq!(error.code(), ErrorCode::InvalidJson, "{body:?}");
@@ -187,7 +187,7 @@ fn bytes_that_are_no_json() {
 }
 
 #[test]
-fn a_known_key_twice_is_an_error() {
+fn a_duplicate_known_key_is_an_error() {
     let message = r#"{"role":"user","content":"x"}"#;
     let cases = [
         (format!(r#"{{"messages":[{message}],"messages":[{message}]}}"#), "messages"),
@@ -206,7 +206,7 @@ fn a_known_key_twice_is_an_error() {
 }
 
 #[test]
-fn limits_hold_at_n_and_not_at_n_plus_1() {
+fn limits_accept_n_and_reject_n_plus_1() {
     let mut limits = Limits::default();
     (limits.max_context_messages, limits.max_declared_tools, limits.max_id_bytes) = (2, 3, 4);
     limits.max_extra_fields = 5;

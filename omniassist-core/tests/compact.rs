@@ -1,4 +1,4 @@
-//! Conversations that are too long: what goes, what stays, and how a run takes it.
+//! Compaction of long conversations, and its use by a run.
 
 use omniassist_core::event::{CallKind, RunErrorCode};
 use omniassist_core::message::{Part, Role, ToolPart, ToolState};
@@ -45,7 +45,7 @@ fn the_oldest_exchanges_go_first_and_a_note_says_so() {
 }
 
 #[test]
-fn large_outputs_lose_their_middle_the_oldest_first() {
+fn large_outputs_are_shortened_oldest_first() {
     let mut items = vec![user("go")];
     items.extend(step("a", &format!("HEAD{}TAIL", "é".repeat(3_000))));
     items.extend(step("b", &format!("head{}tail", "x".repeat(3_000))));
@@ -72,7 +72,7 @@ fn the_last_step_and_the_last_user_message_stay() {
 }
 
 #[test]
-fn what_cannot_be_shortened_is_left_alone() {
+fn an_incompressible_conversation_is_unchanged() {
     assert_eq!(compact(&[user(&"x".repeat(5_000))], 10), None);
     assert_eq!(compact(&[user("a"), said("b")], 1_000), None, "it fits");
     assert_eq!(compact(&[], 0), None);
@@ -107,7 +107,7 @@ fn conversation() -> impl Strategy<Value = Vec<TranscriptItem>> {
 
 proptest! {
     #[test]
-    fn what_is_compacted_is_legal_shorter_and_the_same_each_time(
+    fn a_compacted_conversation_is_legal_shorter_and_deterministic(
         items in conversation(), percent in 1..100_usize,
     ) {
         let target = size(&items) * percent / 100;
@@ -169,7 +169,7 @@ fn finish() -> LlmEvent {
 }
 
 #[test]
-fn an_overflow_asks_once_more_for_the_same_step() {
+fn an_overflow_repeats_the_same_step_once() {
     let mut run = Driven::new(1);
     assert!(run.called_with().unwrap() > 4_000);
     run.feed(Input::Model(LlmEvent::Start { id: None, model: None }));
@@ -181,9 +181,9 @@ fn an_overflow_asks_once_more_for_the_same_step() {
     assert!(run.end().contains("Finish"));
 }
 
-/// The client still has the calls that were left out.
+/// The client still has the removed calls.
 #[test]
-fn ids_of_calls_that_were_left_out_are_not_given_again() {
+fn ids_of_removed_calls_are_not_reused() {
     let (call_id, name) = ("c".into(), "look".into());
     let state = ToolState::OutputAvailable {
         input: JsonText::EMPTY_OBJECT,

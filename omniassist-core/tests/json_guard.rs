@@ -1,4 +1,4 @@
-//! Keys that stand twice, against a parser that keeps every one.
+//! Detection of duplicate keys, compared with a parser that keeps all keys.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use omniassist_core::json_guard::check;
 use proptest::prelude::*;
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
-/// JSON as it is written, keys that stand twice included.
+/// A JSON value that keeps duplicate keys.
 enum Tree {
     Leaf,
     Array(Vec<Tree>),
@@ -84,7 +84,7 @@ impl<'de> Deserialize<'de> for Tree {
 }
 
 #[test]
-fn a_key_that_stands_twice_is_named() {
+fn a_duplicate_key_is_named_in_the_error() {
     for (json, path) in [
         (r#"{"a":1,"a":2}"#, "a"),
         (r#"{"a":1,"\u0061":2}"#, "a"),
@@ -107,7 +107,7 @@ fn a_key_that_stands_twice_is_named() {
 }
 
 #[test]
-fn one_key_in_two_objects_stands_once_in_each() {
+fn equal_keys_of_different_objects_are_accepted() {
     for json in [
         r#"{"a":{"a":{"a":1}},"b":{"a":1}}"#,
         r#"[{"a":1},{"a":1}]"#,
@@ -138,7 +138,7 @@ fn the_depth_limit_is_exact() {
 }
 
 #[test]
-fn siblings_do_not_add_up() {
+fn siblings_do_not_add_to_the_depth() {
     let wide = format!("[{}1]", "[[]],".repeat(1_000));
     assert!(check(wide.as_bytes(), 3).is_ok());
     assert!(check(wide.as_bytes(), 2).is_err());
@@ -214,9 +214,9 @@ fn text_that_is_not_json_is_refused() {
     assert_eq!(source, "expected `:` at line 1 column 16");
 }
 
-/// Many keys, alike for long, cost what sorting them costs. Comparing each with each would take hours.
+/// Sorting many keys with a long common prefix is fast. Comparing all pairs would take hours.
 #[test]
-fn hostile_keys_cost_little() {
+fn hostile_keys_take_little_time() {
     let started = std::time::Instant::now();
     for (count, length) in [(400_000, 0), (2_000, 4_000)] {
         for escape in ["", "\\n"] {
@@ -231,7 +231,7 @@ fn hostile_keys_cost_little() {
     assert!(started.elapsed().as_secs() < 60, "{:?}", started.elapsed());
 }
 
-/// JSON text with keys of few letters, some spelled with escapes.
+/// Returns JSON text with short keys, some of them with escapes.
 fn text() -> impl Strategy<Value = String> {
     let key = prop_oneof![
         Just("a"),

@@ -1,4 +1,4 @@
-//! The run loop, driven without a socket or a clock.
+//! Tests of the run loop without sockets and clocks.
 
 use omniassist_core::event::{CallKind, RunErrorCode};
 use omniassist_core::message::{Message, Part, Role, ToolPart, ToolState};
@@ -8,7 +8,7 @@ use omniassist_core::{
     EventBuf, FinishReason, JsonText, LlmEvent, RunEvent, RunRequest, Text, ToolSide, Usage,
 };
 
-/// `look` runs here and needs `{"n": …}`; `show` runs in the client.
+/// `look` runs on the server and needs `{"n": …}`; `show` runs in the client.
 struct Tools;
 
 impl ToolCatalog for Tools {
@@ -51,7 +51,7 @@ impl Driven {
     }
 
     fn feed(&mut self, input: Input) {
-        // Every state that can be taken can be taken up again.
+        // Every state can be serialised and restored.
         let state = serde_json::to_string(self.machine.state()).unwrap();
         let state: RunState = serde_json::from_str(&state).unwrap();
         assert_eq!(&state, self.machine.state());
@@ -137,7 +137,7 @@ fn text_is_relayed_in_order() {
 }
 
 #[test]
-fn a_server_tool_runs_and_the_model_goes_on() {
+fn a_server_tool_runs_and_the_model_continues() {
     let mut run = Driven::new(&RunRequest::prompt("hi"));
     run.turn(call(0, "c1", "look", "{\"n\":1}").into_iter().chain([finish(FinishReason::ToolCalls)]));
     assert_eq!(run.tools(), ["c1"]);
@@ -225,7 +225,7 @@ fn without_tools_no_call_runs() {
 }
 
 #[test]
-fn front_end_tools_are_handed_over_after_ours_have_run() {
+fn front_end_tools_wait_until_server_tools_have_run() {
     let mut run = Driven::new(&RunRequest::prompt("hi"));
     let calls = call(0, "c1", "show", "{}").into_iter().chain(call(1, "c2", "look", "{\"n\":2}"));
     run.turn(calls.chain([finish(FinishReason::ToolCalls)]));
@@ -261,7 +261,7 @@ fn assistant(parts: Vec<Part>) -> Message {
 }
 
 #[test]
-fn a_run_goes_on_in_the_same_message_when_every_result_is_back() {
+fn a_run_continues_its_message_when_every_result_is_posted() {
     let parts =
         vec![Part::StepStart, answered("c1", "show", Some("shown")), answered("c2", "look", Some("1"))];
     let request = RunRequest::new(vec![Message::user("m1", "hi"), assistant(parts)]);
@@ -282,7 +282,7 @@ fn a_run_stays_suspended_while_a_front_end_result_is_missing() {
 }
 
 #[test]
-fn a_new_question_overtakes_an_unanswered_front_end_tool() {
+fn a_new_question_settles_an_unanswered_front_end_tool() {
     let parts = vec![Part::StepStart, answered("c1", "show", None)];
     let messages = vec![Message::user("m1", "hi"), assistant(parts), Message::user("m3", "and?")];
     let mut run = Driven::new(&RunRequest::new(messages));
@@ -291,7 +291,7 @@ fn a_new_question_overtakes_an_unanswered_front_end_tool() {
     assert!(transcript.iter().any(|item| matches!(item, TranscriptItem::Result(result) if result.is_error)));
 }
 
-/// The ids of the calls that began.
+/// Returns the ids of the started calls.
 fn begun(events: &[RunEvent]) -> Vec<String> {
     let id = |event: &RunEvent| match event {
         RunEvent::ToolInputStart { call_id, .. } => Some(call_id.to_string()),
@@ -301,7 +301,7 @@ fn begun(events: &[RunEvent]) -> Vec<String> {
 }
 
 #[test]
-fn unusable_calls_are_told_to_the_model_and_bounded() {
+fn invalid_calls_are_reported_to_the_model_and_bounded() {
     let mut run = Driven::new(&RunRequest::prompt("hi"));
     for turn in 0..3 {
         let bad = match turn {
@@ -318,7 +318,7 @@ fn unusable_calls_are_told_to_the_model_and_bounded() {
 }
 
 #[test]
-fn a_turn_has_a_limit_of_calls_and_the_model_reads_of_it() {
+fn a_turn_has_a_limit_of_calls_that_the_model_learns_of() {
     for (made, ran, refused) in [(128, 128, 0), (129, 128, 1), (1_000, 128, 1)] {
         let mut run = Driven::new(&RunRequest::prompt("hi"));
         let calls = (0..made).flat_map(|number| call(number, "c", "look", "{\"n\":1}"));
@@ -340,7 +340,7 @@ fn a_turn_has_a_limit_of_calls_and_the_model_reads_of_it() {
 }
 
 #[test]
-fn a_history_of_many_dense_ids_costs_no_search_for_each_call() {
+fn renaming_calls_in_a_long_history_takes_linear_time() {
     let ids = |name: &'static str| {
         (1..10_000).map(move |n| if n == 1 { name.to_owned() } else { format!("{name}-{n}") })
     };
@@ -353,12 +353,12 @@ fn a_history_of_many_dense_ids_costs_no_search_for_each_call() {
             run.machine.step(Input::Model(event), &Tools, &mut run.events);
         }
     }
-    // Each search begins behind the last one, whatever id it is for: their steps add up to the number of ids.
+    // Each search starts after the last one, for any id: all searches together take as many steps as there are ids.
     assert_eq!(begun(&run.seen()), ["c-10000", "c-10001", "d-10002", "c-10003"]);
 }
 
 #[test]
-fn models_write_nothing_in_several_ways() {
+fn models_spell_empty_arguments_in_several_ways() {
     for nothing in ["", " ", "null", "\"null\"", "{}"] {
         let mut run = Driven::new(&RunRequest::prompt("hi"));
         run.turn(call(0, "c1", "show", nothing).into_iter().chain([finish(FinishReason::ToolCalls)]));
@@ -367,7 +367,7 @@ fn models_write_nothing_in_several_ways() {
             _ => None,
         });
         assert_eq!(input, Some(JsonText::EMPTY_OBJECT), "{nothing:?}");
-        // A tool with a required property is not called with nothing.
+        // A tool with a required property is not called without arguments.
         let mut run = Driven::new(&RunRequest::prompt("hi"));
         run.turn(call(0, "c1", "look", nothing).into_iter().chain([finish(FinishReason::ToolCalls)]));
         let told = run.seen().into_iter().any(|event| {
@@ -378,7 +378,7 @@ fn models_write_nothing_in_several_ways() {
 }
 
 #[test]
-fn a_call_in_free_text_is_an_error_that_the_model_can_act_on() {
+fn a_free_text_call_becomes_an_error_for_the_model() {
     let mut run = Driven::new(&RunRequest::prompt("hi"));
     let [_, delta, end] = call(0, "c1", "show", "SELECT 1");
     let (id, name) = (Text::from("c1"), Text::from("show"));
@@ -400,7 +400,7 @@ fn values_that_could_not_be_posted_back_become_errors() {
         run.result("c1", Ok(JsonText::parse(nested(levels)).unwrap()));
         assert_eq!(kinds(&run.seen()).contains(&"output"), fits, "{levels}");
 
-        // The object around the list is a level too.
+        // The object around the list counts as a level.
         let mut run = Driven::new(&RunRequest::prompt("hi"));
         let arguments = format!("{{\"n\":{}}}", nested(levels - 1));
         run.turn(call(0, "c1", "look", &arguments).into_iter().chain([finish(FinishReason::ToolCalls)]));
@@ -409,7 +409,7 @@ fn values_that_could_not_be_posted_back_become_errors() {
 }
 
 #[test]
-fn a_number_that_a_client_would_round_reaches_no_tool_of_a_client() {
+fn front_end_tools_get_no_numbers_that_a_client_would_round() {
     for (name, fits) in [("show", false), ("look", true)] {
         let mut run = Driven::new(&RunRequest::prompt("hi"));
         let arguments = "{\"n\":9007199254740993}";
@@ -422,7 +422,7 @@ fn a_number_that_a_client_would_round_reaches_no_tool_of_a_client() {
 }
 
 #[test]
-fn an_id_that_no_client_could_post_back_is_replaced_and_its_provider_reads_its_own() {
+fn an_unpostable_id_is_replaced_for_clients_and_kept_for_its_provider() {
     let long = "x".repeat(950);
     for id in [long.as_str(), "line\nbreak"] {
         let mut run = Driven::new(&RunRequest::prompt("hi"));
@@ -446,7 +446,7 @@ fn an_id_that_no_client_could_post_back_is_replaced_and_its_provider_reads_its_o
         let Some(Action::CallModel { transcript }) = run.machine.next_action() else { panic!() };
         assert_eq!(ids(&transcript), [id, id]);
 
-        // The same in a later request, from the metadata that the client kept.
+        // A later request restores it from the metadata that the client stored.
         let mut part = answered(&own, "look", Some("done"));
         if let Part::Tool(part) = &mut part {
             part.metadata = metadata;
@@ -460,7 +460,7 @@ fn an_id_that_no_client_could_post_back_is_replaced_and_its_provider_reads_its_o
 }
 
 #[test]
-fn a_cut_turn_vetoes_the_last_call_only() {
+fn an_incomplete_turn_cancels_only_the_last_call() {
     let mut run = Driven::new(&RunRequest::prompt("hi"));
     let calls = call(0, "c1", "look", "{\"n\":1}").into_iter().chain(call(1, "c2", "look", "{\"n\":2}"));
     run.turn(calls.chain([finish(FinishReason::Length)]));
@@ -489,7 +489,7 @@ fn a_stream_without_a_finish_is_an_interruption() {
 }
 
 #[test]
-fn an_error_behind_a_complete_answer_does_not_matter() {
+fn an_error_after_a_complete_answer_is_ignored() {
     let mut run = Driven::new(&RunRequest::prompt("hi"));
     assert!(run.machine.next_action().is_some());
     run.feed(Input::Model(text("Hi")));
@@ -546,7 +546,7 @@ fn arguments_are_bounded() {
 }
 
 #[test]
-fn an_abort_ends_everything() {
+fn an_abort_closes_everything() {
     let mut run = Driven::new(&RunRequest::prompt("hi"));
     run.turn(call(0, "c1", "look", "{\"n\":1}").into_iter().chain([finish(FinishReason::ToolCalls)]));
     assert_eq!(run.tools(), ["c1"]);
@@ -557,7 +557,7 @@ fn an_abort_ends_everything() {
 }
 
 #[test]
-fn context_stands_at_the_head_of_the_last_user_message_and_changes_nothing_before_it() {
+fn context_begins_the_last_user_message_and_changes_no_earlier_one() {
     let messages =
         vec![Message::user("m1", "one"), Message::assistant("m2", "two"), Message::user("m3", "three")];
     let transcript = |context: Option<&str>| {
@@ -576,7 +576,7 @@ fn context_stands_at_the_head_of_the_last_user_message_and_changes_nothing_befor
 }
 
 mod rebuilt {
-    //! A run's own transcript, and the one that is rebuilt from the message a client would post back.
+    //! Compares a run's own transcript with the one rebuilt from the message that a client posts back.
 
     use omniassist_core::message::MessageCollector;
     use omniassist_core::transcript::{from_messages, repair};
@@ -622,7 +622,7 @@ mod rebuilt {
                     events.push(LlmEvent::ReasoningEnd { block: number, metadata });
                 }
                 Said::Call { tool, fits, ended } => {
-                    // Some servers number their calls anew in every answer.
+                    // Some servers restart the numbering of calls in each answer.
                     let id = format!("call-{number}");
                     let arguments = if fits { "{\"n\":1}" } else { "{\"n\":" };
                     events.extend(call(number, &id, tool, arguments).into_iter().take(if ended {

@@ -1,6 +1,6 @@
 //! Integration tests of the core, in one binary.
 
-// The switches of `clippy.toml` reach functions marked as tests only, not what they share.
+// The test settings of `clippy.toml` apply to test functions, but not to their helpers.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -10,7 +10,7 @@
     clippy::string_slice,
     reason = "tests fail by panicking"
 )]
-// Only what is published has no files and no clock; the recorded streams are read from files.
+// The rules against files and clocks apply to the published code. The recorded streams are read from files.
 #![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "tests may use the operating system")]
 
 mod ag_ui;

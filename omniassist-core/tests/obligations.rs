@@ -1,4 +1,4 @@
-//! Approvals, front-end tools and forms: what a client owes a run, and what follows when it is settled.
+//! Approvals, front-end tools and forms: the obligations of a client, and the run after they are settled.
 
 use omniassist_core::event::CallKind;
 use omniassist_core::message::{Approval, Decision, Message, MessageCollector, Part, ToolState};
@@ -11,8 +11,8 @@ use omniassist_core::{
 };
 use serde_json::{Value, json};
 
-/// `look` just runs; `pay` needs an approval, and none is given above 1,000; `edit` takes changed arguments; `show`
-/// runs in the client; `ask` is a form that wants `{"name": …}`.
+/// `look` has no condition; `pay` needs an approval and is refused above 1,000; `edit` allows changed arguments; `show`
+/// runs in the client; `ask` is a form with `{"name": …}`.
 struct Tools;
 
 impl ToolCatalog for Tools {
@@ -52,7 +52,7 @@ struct Driven {
     events: EventBuf<RunEvent>,
     seen: Vec<RunEvent>,
     collector: MessageCollector,
-    /// An action that was named and not yet done.
+    /// An action that was returned and not yet executed.
     due: Option<Action>,
 }
 
@@ -87,7 +87,7 @@ impl Driven {
         self.take();
     }
 
-    /// One model turn with these calls.
+    /// Feeds a model turn with these calls.
     fn calls(&mut self, calls: &[(&str, &str, Value)]) {
         assert!(matches!(self.machine.next_action(), Some(Action::CallModel { .. })));
         for (number, (id, name, arguments)) in (0..).zip(calls) {
@@ -115,7 +115,7 @@ impl Driven {
         ran
     }
 
-    /// Returns the model's next request.
+    /// Returns the transcript of the next model call.
     fn transcript(&mut self) -> Vec<TranscriptItem> {
         let due = self.due.take().or_else(|| self.machine.next_action());
         let Some(Action::CallModel { transcript }) = due else { panic!("no model call is due") };
@@ -143,7 +143,7 @@ fn question() -> Vec<Message> {
     vec![Message::user("q", "Do it.")]
 }
 
-/// The conversation after a model turn with these calls, and its run.
+/// Returns the conversation after a model turn with these calls, and its run.
 fn asked(calls: &[(&str, &str, Value)]) -> (Vec<Message>, Driven) {
     let mut run = Driven::start(&RunRequest::new(question()));
     run.calls(calls);
@@ -209,7 +209,7 @@ fn a_call_that_needs_an_approval_suspends_the_run_and_does_not_run() {
 }
 
 #[test]
-fn an_approved_call_runs_with_the_arguments_shown_and_the_model_goes_on() {
+fn an_approved_call_runs_with_the_shown_arguments_and_the_model_continues() {
     let (mut messages, _) = asked(&[pay(5)]);
     answer(&mut messages, "c1", json!({ "approved": true }));
     let request = RunRequest::new(messages);
@@ -239,7 +239,7 @@ fn a_denied_call_is_a_result_that_the_model_reads() {
         assert_eq!(count(&run.seen, |event| matches!(event, RunEvent::ToolDenied { .. })), 1);
         let message = run.message();
         assert!(matches!(message.tools().next().unwrap().state, ToolState::OutputDenied { .. }));
-        // Posted back, it is read as the same: a reason alone could pass for what the tool gave.
+        // The posted denial is read as a denial. A bare reason could be mistaken for the tool's output.
         let results = from_messages(&[message]).into_iter().filter_map(|item| match item {
             TranscriptItem::Result(result) => Some(result.output.to_value()),
             _ => None,
@@ -249,14 +249,14 @@ fn a_denied_call_is_a_result_that_the_model_reads() {
 }
 
 #[test]
-fn nothing_runs_until_everything_is_settled() {
+fn no_approved_call_runs_until_all_obligations_are_settled() {
     let (mut messages, _) = asked(&[
         pay(5),
         ("c2", "pay", json!({ "amount": 6 })),
         ("c3", "show", json!({})),
         ("c4", "look", json!({})),
     ]);
-    // The server tool of the same step has not answered yet, so the run is not suspended.
+    // The server tool of the same step is still running, so the run is not suspended.
     assert_eq!(messages.len(), 1);
     let mut run = Driven::start(&RunRequest::new(question()));
     run.calls(&[
@@ -279,7 +279,7 @@ fn nothing_runs_until_everything_is_settled() {
         answer(&mut messages, call, value);
     }
     let mut run = Driven::start(&RunRequest::new(messages));
-    // In the model's order, whatever order they were approved in.
+    // The calls run in the model's order, for any order of approvals.
     let ran: Vec<_> = run.run_tools().into_iter().map(|(id, _)| id).collect();
     assert_eq!(ran, ["c1", "c2"]);
     let results: Vec<_> = run.results().into_iter().map(|(id, output, _)| (id, output)).collect();
@@ -288,7 +288,7 @@ fn nothing_runs_until_everything_is_settled() {
 }
 
 #[test]
-fn an_open_approval_is_asked_for_again() {
+fn an_open_approval_is_requested_again() {
     let (messages, _) = asked(&[pay(5)]);
     let run = Driven::start(&RunRequest::new(messages));
     assert!(run.machine.is_suspended());
@@ -309,7 +309,7 @@ fn a_new_question_settles_what_was_open_without_running_it() {
 }
 
 #[test]
-fn a_client_that_cannot_ask_leads_to_a_result_and_not_to_a_wait() {
+fn a_client_without_approvals_leads_to_an_error_result() {
     let mut request = RunRequest::new(question());
     request.abilities = ClientAbilities::none();
     let mut run = Driven::start(&request);
@@ -335,12 +335,12 @@ fn an_open_approval_does_not_hold_up_a_client_that_cannot_ask() {
 }
 
 #[test]
-fn the_policy_has_the_last_word() {
+fn the_policy_overrides_an_approval() {
     let (_, mut run) = asked(&[pay(1_001)]);
     assert!(!run.machine.is_suspended());
     assert_eq!(run.results(), [("c1".to_owned(), json!("Nobody may pay that much."), true)]);
 
-    // It is asked again when the approval is here, and may have changed its mind.
+    // The policy is checked again after the approval, and its decision may differ.
     let (mut messages, _) = asked(&[pay(5)]);
     for part in &mut messages.last_mut().unwrap().parts {
         if let Part::Tool(tool) = part {
@@ -375,7 +375,7 @@ fn arguments_may_be_changed_where_the_host_allows_it_and_are_checked_again() {
 }
 
 #[test]
-fn a_spent_approval_runs_nothing() {
+fn a_used_approval_runs_nothing() {
     let (mut messages, _) = asked(&[pay(5)]);
     answer(&mut messages, "c1", json!({ "approved": true }));
     let mut config = RunConfig::new("answer");

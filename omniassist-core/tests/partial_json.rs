@@ -1,11 +1,11 @@
-//! Growing JSON: every prefix is read, and the value only grows.
+//! Parsing of every prefix of a JSON text: the value only grows.
 
 use omniassist_core::partial_json::parse_partial;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 #[test]
-fn what_is_unfinished_is_left_out() {
+fn incomplete_tokens_are_omitted() {
     for (text, expected) in [
         ("", None),
         (" \n", None),
@@ -44,7 +44,7 @@ fn what_is_unfinished_is_left_out() {
 }
 
 #[test]
-fn what_cannot_become_json_is_an_error() {
+fn invalid_json_is_an_error() {
     for text in ["nulx", "[nan", "{a", "{\"a\" 1}", "[1e999]", "]", &"[".repeat(1_000)] {
         let error = parse_partial(text).expect_err(text);
         assert_eq!(error.code().as_str(), "invalid_json");
@@ -69,7 +69,7 @@ fn json_value() -> impl Strategy<Value = Value> {
     })
 }
 
-/// JSON text with all that is not ASCII escaped, so that surrogate pairs are cut too.
+/// Returns JSON text with all non-ASCII characters escaped, so that surrogate pairs are split too.
 fn escaped(json: &str) -> String {
     let mut out = String::new();
     for char in json.chars() {

@@ -1,7 +1,7 @@
-//! The reader of a dialect accepts everything that its encoder writes and an official client sends back.
+//! Round trips through encoder, official client and reader of each dialect.
 //!
-//! The events come from the run machine, which is fed hostile answers of a model: ids and names of any length and
-//! characters, and arguments, outputs and items of a provider that are nested to any depth.
+//! The events come from the run machine. Its input is hostile output of a model: ids and names of any length and
+//! characters, and arguments, outputs and provider items of any depth.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ use serde_json::{Value, json};
 use crate::ag_ui::client::Client;
 use crate::{ag_ui, strategies};
 
-/// `server` runs here and `front` in the client.
+/// `server` runs on the server and `front` in the client.
 struct Tools;
 
 impl ToolCatalog for Tools {
@@ -51,7 +51,7 @@ fn id() -> impl Strategy<Value = Text> {
     ]
 }
 
-/// An object with this many levels. The bounds of the machine and of the reader are among them.
+/// Returns an object with a random number of levels, including the limits of the machine and of the reader.
 fn nested() -> impl Strategy<Value = Text> {
     let depth = prop_oneof![1..4_usize, 46..51_usize, 55..70_usize];
     (depth, any::<bool>()).prop_map(|(depth, arrays)| {
@@ -67,7 +67,7 @@ fn state() -> impl Strategy<Value = Option<ProviderMetadata>> {
     }))
 }
 
-/// One thing that a model says: a block, a call, an item of the provider, a source or a file.
+/// Returns one item of a model's turn: a block, a call, a provider item, a source or a file.
 fn said() -> impl Strategy<Value = Vec<LlmEvent>> {
     let name = prop_oneof![3 => Just("server".into()), 3 => Just("front".into()), 1 => id()];
     prop_oneof![
@@ -97,7 +97,7 @@ fn said() -> impl Strategy<Value = Vec<LlmEvent>> {
     ]
 }
 
-/// The events of a run with these turns, whose tools give these outputs.
+/// Returns the events of a run with these turns and tool outputs.
 fn run(turns: Vec<Vec<Vec<LlmEvent>>>, outputs: &[Text]) -> Vec<RunEvent> {
     let mut events = EventBuf::new();
     let mut turns = turns.into_iter();
@@ -132,7 +132,7 @@ fn runs() -> impl Strategy<Value = Vec<RunEvent>> {
     (vec(vec(said(), 0..4), 1..3), vec(nested(), 1..3)).prop_map(|(turns, outputs)| run(turns, &outputs))
 }
 
-/// The answer that `useChat` makes of the chunks.
+/// Returns the answer as assembled by `useChat`.
 fn ui_message(chunks: &str) -> Value {
     let mut message = json!({"id": "msg", "role": "assistant"});
     let mut parts: Vec<Value> = Vec::new();
@@ -206,7 +206,7 @@ fn encoded(mut encoder: impl DialectEncoder, events: &[RunEvent]) -> String {
     String::from_utf8(out.to_vec()).unwrap()
 }
 
-/// The messages that an OpenAI client makes of the chunks: the answer, and a result for each of its calls.
+/// Returns the messages of an OpenAI client: the answer, and a result for each of its calls.
 fn chat_messages(stream: &str) -> Vec<Value> {
     let mut content = String::new();
     let mut calls: BTreeMap<u64, (String, String, String)> = BTreeMap::new();
@@ -240,7 +240,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn the_ai_sdk_reader_takes_back_what_the_encoder_writes(
+    fn the_ai_sdk_reader_accepts_the_encoders_output(
         events in runs(), version in prop_oneof![Just(ClientVersion::V5), Just(ClientVersion::V6), Just(ClientVersion::V7)],
     ) {
         let chunks = encoded(ai_sdk::Encoder::new(Framing::Ndjson).version(version), &events);
@@ -251,7 +251,7 @@ proptest! {
     }
 
     #[test]
-    fn the_ag_ui_reader_takes_back_what_the_encoder_writes(
+    fn the_ag_ui_reader_accepts_the_encoders_output(
         events in runs(), version in prop_oneof![Just(Version::V0), Just(Version::V1)],
     ) {
         let mut client = Client::with(&[json!({"id": "u1", "role": "user", "content": "Hi"})]);
@@ -263,7 +263,7 @@ proptest! {
     }
 
     #[test]
-    fn the_chat_completions_reader_takes_back_what_the_encoder_writes(events in runs()) {
+    fn the_chat_completions_reader_accepts_the_encoders_output(events in runs()) {
         let head = AnswerHead::new("chatcmpl-1", 0, "m");
         let encoder = chat_completions::Encoder::new(&head, ["front".into()]).reasoning(true).server_tools(true);
         let mut messages = chat_messages(&encoded(encoder, &events));

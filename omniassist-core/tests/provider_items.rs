@@ -1,4 +1,4 @@
-//! Tests of providers' built-in tools, and of turns that the provider pauses for them.
+//! Tests of providers' built-in tools, and of turns that the provider interrupts for them.
 
 use omniassist_core::event::{CallKind, RunErrorCode};
 use omniassist_core::run::{Action, Input, RunConfig, RunMachine, RunState, ToolCatalog};
@@ -32,7 +32,7 @@ impl Run {
         Self { machine, events }
     }
 
-    /// One turn of the model's; gives what the model was sent.
+    /// Runs one turn of the model, and returns the transcript that it received.
     fn turn(&mut self, said: impl IntoIterator<Item = LlmEvent>) -> Vec<TranscriptItem> {
         let Some(Action::CallModel { transcript }) = self.machine.next_action() else {
             panic!("no turn is due")
@@ -45,7 +45,7 @@ impl Run {
         transcript.to_vec()
     }
 
-    /// Every state that can be taken can be taken up again.
+    /// Every state can be serialised and restored.
     fn feed(&mut self, input: Input) {
         let state = serde_json::to_string(self.machine.state()).unwrap();
         let state: RunState = serde_json::from_str(&state).unwrap();
@@ -89,7 +89,7 @@ fn finish(reason: FinishReason) -> LlmEvent {
 }
 
 #[test]
-fn an_item_goes_back_in_its_place_and_byte_for_byte() {
+fn a_provider_item_is_returned_in_its_place_byte_for_byte() {
     let mut run = Run::new();
     run.turn([
         text("Let me see."),
@@ -117,7 +117,7 @@ fn an_item_goes_back_in_its_place_and_byte_for_byte() {
 }
 
 #[test]
-fn an_interrupted_turn_goes_on() {
+fn an_interrupted_turn_continues() {
     let mut run = Run::new();
     run.turn([text("Looking."), ran("a", Some("anthropic")), finish(FinishReason::Pause)]);
     let sent = run.turn([ran("b", Some("anthropic")), finish(FinishReason::Pause)]);
@@ -132,7 +132,7 @@ fn an_interrupted_turn_goes_on() {
 }
 
 #[test]
-fn a_turn_that_is_interrupted_for_ever_ends_at_the_limit_of_steps() {
+fn endless_interrupted_turns_end_at_the_limit_of_steps() {
     let mut run = Run::new();
     for _ in 0..RunConfig::new("m").max_steps {
         assert!(!run.machine.is_done());
@@ -146,7 +146,7 @@ fn a_turn_that_is_interrupted_for_ever_ends_at_the_limit_of_steps() {
 }
 
 #[test]
-fn an_interrupted_turn_that_said_nothing_is_over() {
+fn an_interrupted_turn_without_output_ends_the_run() {
     let thought = || LlmEvent::ReasoningDelta { block: 0, delta: "Hm.".into() };
     for said in [vec![], vec![thought()], vec![ran("shown only", None)]] {
         let mut run = Run::new();
@@ -160,7 +160,7 @@ fn an_interrupted_turn_that_said_nothing_is_over() {
 }
 
 #[test]
-fn what_is_no_object_is_no_item() {
+fn a_provider_item_must_be_an_object() {
     let broken = TranscriptItem::ProviderItem { provider: "anthropic".into(), item: JsonText::NULL };
     let items = vec![TranscriptItem::user("hi"), broken, item("a")];
     assert!(!is_legal(&items));

@@ -1,4 +1,4 @@
-//! The message that waits for an answer: a model must be able to read it.
+//! Validation of the user message to be answered.
 
 use bytes::Bytes;
 use omniassist_core::dialect::{ag_ui, ai_sdk, chat_completions};
@@ -32,7 +32,7 @@ fn refused(read: Result<RunRequest, Error>, path: &str) {
 }
 
 #[test]
-fn a_last_user_message_without_anything_to_read_is_refused() {
+fn a_last_user_message_without_readable_content_is_rejected() {
     let nothing = [
         json!([]),
         json!([{"type": "text", "text": ""}]),
@@ -42,7 +42,7 @@ fn a_last_user_message_without_anything_to_read_is_refused() {
     for parts in nothing {
         let answered = json!({"id": "a", "role": "assistant", "content": "Yes?"});
         refused(ai_sdk(json!([user("u1", json!([])), answered, user("u2", parts.clone())])), "messages[2]");
-        // An older message of this kind does not end the chat, and an answer may stand behind it.
+        // An older message of this kind does not end the chat, and an answer may follow it.
         let last = json!({"id": "u3", "role": "user", "content": "Hi"});
         ai_sdk(json!([user("u1", parts.clone()), last])).unwrap();
         ai_sdk(json!([user("u1", parts), answered])).unwrap();
@@ -60,7 +60,7 @@ fn a_last_user_message_without_anything_to_read_is_refused() {
 }
 
 #[test]
-fn addresses_of_files_that_are_no_business_of_a_provider_do_not_reach_one() {
+fn forbidden_file_urls_are_not_sent_to_a_provider() {
     let file = |url: &str| json!({"type": "file", "mediaType": "image/png", "url": url});
     for url in
         ["file:///etc/passwd", "http://169.254.169.254/latest", "http://[fe80::1]/x", "ftp://a.example/x"]
@@ -69,7 +69,7 @@ fn addresses_of_files_that_are_no_business_of_a_provider_do_not_reach_one() {
             ai_sdk(json!([user("u", json!([{"type": "text", "text": "Look"}, file(url)]))])),
             "messages[0]",
         );
-        // In an older message the file is left out.
+        // In an older message, the file is omitted.
         let next = json!({"id": "n", "role": "user", "content": "Hi"});
         let request = ai_sdk(json!([user("u", json!([file(url)])), next])).unwrap();
         let items = from_messages(&request.messages);
@@ -99,7 +99,7 @@ fn unknown_roles_do_not_end_a_chat() {
 }
 
 #[test]
-fn every_reader_guards_itself() {
+fn every_reader_makes_the_checks_of_the_guard() {
     let deep = format!("{}{}", "[".repeat(65), "]".repeat(65));
     for (key, value) in [("x", deep.as_str()), ("x", r#"{"a":1,"\u0061":2}"#)] {
         let ai_sdk = format!(r#"{{"messages":[{{"role":"user","content":"Hi"}}],"{key}":{value}}}"#);
@@ -120,7 +120,7 @@ fn every_reader_guards_itself() {
     }
 }
 
-/// Reads a question that is a file at this URL.
+/// Reads a request whose last message is a file with this URL.
 fn read(url: &str) -> Result<RunRequest, Error> {
     ai_sdk(json!([user("u", json!([{"type": "file", "mediaType": "image/png", "url": url}]))]))
 }

@@ -1,4 +1,4 @@
-//! The lenient reader of posted messages.
+//! Tests of the lenient reader of posted messages.
 
 use omniassist_core::event::Source;
 use omniassist_core::message::{
@@ -17,7 +17,7 @@ fn read_one(message: Value) -> Message {
     messages.remove(0)
 }
 
-/// A message of the assistant's with this part.
+/// Returns a message of the assistant with this part.
 fn with_part(part: Value) -> Value {
     json!([{"id": "u", "role": "user", "parts": []}, {"id": "a", "role": "assistant", "parts": [{"type": "step-start"}, part]}])
 }
@@ -174,7 +174,7 @@ fn every_state_of_a_tool_call() {
 }
 
 #[test]
-fn the_state_of_a_call_that_could_not_be_run_comes_back() {
+fn the_state_of_an_invalid_call_is_restored() {
     let state = json!({"openai": {"itemId": "i"}});
     let mut part = json!({"type": "tool-t", "toolCallId": "c", "state": "output-error", "errorText": "no",
         "resultProviderMetadata": state});
@@ -260,7 +260,7 @@ fn function_calls_and_outputs_become_tool_parts() {
                     error_text: "{\"text\":\"gone\"}".into()
                 }
             )),
-            // Behind an output a call belongs to the model's next turn.
+            // After an output, a call belongs to the next turn of the model.
             None,
             Some(("c3", ToolState::InputAvailable { input: input("{}") })),
         ]
@@ -289,7 +289,7 @@ fn an_output_record_answers_a_front_end_call_of_a_rich_message() {
 }
 
 #[test]
-fn ids_that_are_missing_are_made_up_and_never_collide() {
+fn missing_ids_are_generated_without_collisions() {
     let messages = read(&json!([
         {"role": "user", "content": "a"},
         {"id": "", "role": "user", "content": "b"},
@@ -302,7 +302,7 @@ fn ids_that_are_missing_are_made_up_and_never_collide() {
 }
 
 #[test]
-fn what_was_sent_twice_counts_once() {
+fn exact_repetitions_are_ignored() {
     let call = json!({"type": "function_call", "id": "c1", "name": "find", "arguments": {}});
     let output = json!({"type": "function_call_output", "call_id": "c1", "output": 1});
     let user = json!({"id": "m", "role": "user", "content": "a"});
@@ -314,7 +314,7 @@ fn what_was_sent_twice_counts_once() {
 }
 
 #[test]
-fn of_an_unfinished_and_a_finished_call_the_finished_one_counts() {
+fn the_finished_version_of_a_call_is_kept() {
     let begun = json!({"type": "tool-t", "toolCallId": "c", "state": "input-streaming"});
     let failed = json!({"type": "dynamic-tool", "toolName": "t", "toolCallId": "c", "state": "output-error", "errorText": "no"});
     for parts in [json!([begun, failed]), json!([failed, begun])] {
@@ -518,7 +518,7 @@ fn errors_name_the_place_and_the_kind() {
 }
 
 #[test]
-fn a_key_twice_is_an_error() {
+fn a_duplicate_key_is_an_error() {
     let cases = [
         (r#"[{"id":"a","id":"a","role":"user","content":"x"}]"#, "messages[0].id"),
         (r#"[{"role":"user","content":"x","r\u006fle":"system"}]"#, "messages[0].role"),
@@ -534,7 +534,7 @@ fn a_key_twice_is_an_error() {
 }
 
 #[test]
-fn broken_json_and_half_characters() {
+fn invalid_json_and_half_surrogate_pairs_are_rejected() {
     for body in ["", "[", "[]]", "[{]", "[{\"role\":\"user\",\"content\":\"a\u{1}\"}]", "nul"] {
         let error = read::messages(&Text::from(body), &Limits::default()).unwrap_err();
         assert_eq!(error.code(), ErrorCode::InvalidJson, "{body}");
@@ -604,7 +604,7 @@ fn ids_of_chats_are_fit_for_paths_headers_and_logs() {
 }
 
 #[test]
-fn limits_hold_at_n_and_not_at_n_plus_1() {
+fn limits_accept_n_and_reject_n_plus_1() {
     let mut limits = Limits::default();
     (limits.max_messages, limits.max_parts, limits.max_id_bytes) = (3, 4, 5);
     let read = |body: Value| read::messages(&Text::from(body.to_string()), &limits);

@@ -1,4 +1,4 @@
-//! Tool calls and their results as plain records.
+//! Tests of tool calls and their results as plain records.
 
 use bytes::Bytes;
 use omniassist_core::dialect::ai_sdk::read_request;
@@ -16,7 +16,7 @@ fn messages(json: &Value) -> Vec<Message> {
     read::messages(&Text::from(json.to_string()), &Limits::default()).unwrap()
 }
 
-/// The state of the only call.
+/// Returns the state of the only call.
 fn state(messages: &[Message]) -> ToolState {
     let mut calls = messages.iter().flat_map(Message::tools);
     let state = calls.next().unwrap().state.clone();
@@ -48,7 +48,7 @@ fn records_are_written_as_they_are_read() {
 }
 
 #[test]
-fn a_call_needs_no_type_and_an_output_has_two_names() {
+fn a_call_needs_no_type_and_an_output_type_has_two_names() {
     let bare = json!([
         {"id": "c1", "name": "go", "arguments": {"to": "x"}},
         {"type": "tool_call_output", "call_id": "c1", "output": "moved"},
@@ -59,7 +59,7 @@ fn a_call_needs_no_type_and_an_output_has_two_names() {
         preliminary: false,
     };
     assert_eq!(state(&messages(&bare)), moved);
-    // With a role it is a message, whatever else it carries.
+    // A record with a role is a message, regardless of its other fields.
     let named = json!([{"id": "m", "role": "user", "name": "ann", "arguments": 1, "content": "Hi"}]);
     assert_eq!(messages(&named)[0].text(), "Hi");
 }
@@ -93,7 +93,7 @@ fn a_record_names_the_message_it_belongs_to() {
 }
 
 #[test]
-fn only_calls_that_came_as_records_are_marked() {
+fn only_calls_posted_as_records_are_marked() {
     let part = json!({"type": "tool-go", "toolCallId": "c1", "state": "input-available", "input": {}});
     let marked = request(json!([
         {"id": "a1", "role": "assistant", "parts": [part]},

@@ -1,4 +1,4 @@
-//! A message that is written as a `UIMessage` reads back equal.
+//! Round trips of messages through the `UIMessage` form.
 
 use bytes::Bytes;
 use omniassist_core::dialect::ai_sdk::read_request;
@@ -27,7 +27,7 @@ proptest! {
 
     /// The client builds the message of an answer from the events, and posts it with the next question.
     #[test]
-    fn the_reader_takes_back_what_a_run_emits(events in strategies::run()) {
+    fn the_reader_accepts_the_events_of_a_run(events in strategies::run()) {
         let mut collector = MessageCollector::new();
         events.iter().for_each(|event| collector.apply(event));
         let mut answer = collector.into_message();
@@ -38,7 +38,7 @@ proptest! {
     }
 
     #[test]
-    fn no_text_makes_the_reader_fail_otherwise_than_by_an_error(
+    fn any_text_is_read_or_an_error(
         messages in strategies::messages(), cut in any::<prop::sample::Index>(), byte in any::<u8>(),
     ) {
         let mut bytes = serde_json::to_vec(&messages).unwrap();
@@ -54,10 +54,9 @@ proptest! {
     }
 }
 
-/// JSON can spell numbers that no tree of values holds. Nothing needs the value, so they pass through as they
-/// are spelt.
+/// No tree of values holds some JSON numbers. Nothing parses the value, so they are passed on unchanged.
 #[test]
-fn numbers_that_no_float_can_hold() {
+fn numbers_beyond_the_range_of_floats_are_kept() {
     for number in
         ["1e400", "-1.5E+99999", "0.1000000000000000055511151231257827", "123456789012345678901234567890"]
     {
@@ -74,7 +73,7 @@ fn numbers_that_no_float_can_hold() {
 }
 
 #[test]
-fn a_value_in_a_part_may_be_as_deep_as_the_limits_say() {
+fn a_value_in_a_part_may_reach_the_depth_limit() {
     let limits = Limits::default();
     let read = |depth: usize| {
         let value = format!("{}{}", "[".repeat(depth), "]".repeat(depth));
@@ -84,7 +83,7 @@ fn a_value_in_a_part_may_be_as_deep_as_the_limits_say() {
         let body = format!(r#"{{"messages":[{{"id":"a","role":"assistant","parts":[{part}]}}]}}"#);
         read_request(Bytes::from(body), &limits)
     };
-    // The body, its `messages`, the message, its `parts` and the part are five levels.
+    // The body, `messages`, the message, `parts` and the part are five levels.
     let deepest = limits.max_json_depth - 5;
     read(deepest).unwrap();
     assert_eq!(read(deepest + 1).unwrap_err().limit(), Some(("max_json_depth", 64)));
@@ -105,14 +104,14 @@ fn trees_of_one_body_share_a_budget() {
     assert_eq!(error.limit().unwrap().0, "max_tree_bytes");
     assert_eq!(error.path(), Some("messages[3].metadata"));
 
-    // 8 MiB of small maps would take more than 500 MiB.
+    // Small maps with 8 MiB of text would take more than 500 MiB.
     let maps = format!("[{}0]", r#"{"a":0},"#.repeat(1 << 20));
     let fields = (0..1 << 19).map(|n| format!(r#""{n:x}":{{}}"#)).collect::<Vec<_>>();
     for many in [maps, format!("{{{}}}", fields.join(","))] {
         let error = read_request(body(1, &many), &Limits::default()).unwrap_err();
         assert_eq!(error.limit().unwrap().0, "max_tree_bytes");
     }
-    // An ordinary conversation is far below: seals, ids of items and times.
+    // An ordinary conversation with seals, item ids and times is far below the limit.
     let ordinary =
         r#"{"createdAt":1,"usage":{"input":1,"output":2},"omniassist":{"seals":{"c":"v1.k.0.aaaaaaaa"}}}"#;
     read_request(body(1_000, ordinary), &Limits::default()).unwrap();

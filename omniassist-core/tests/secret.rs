@@ -1,9 +1,9 @@
-//! Names and forms of secrets.
+//! Tests of the names and forms of secrets.
 
 use omniassist_core::secret::{Secrets, is_secret_name};
 
 #[test]
-fn names_of_secrets() {
+fn secret_names_are_recognised() {
     for name in [
         "password",
         "Password",
@@ -76,7 +76,7 @@ fn names_of_secrets() {
 }
 
 #[test]
-fn names_of_no_secrets() {
+fn ordinary_names_are_not_secret() {
     for name in [
         "",
         "email",
@@ -108,7 +108,7 @@ fn names_of_no_secrets() {
 }
 
 #[test]
-fn keys_are_known_by_their_form() {
+fn keys_are_recognised_by_their_form() {
     for (text, clean) in [
         ("a sk-proj-0123456789abcdef b", "a [redacted] b"),
         ("\"\\nsk-0123456789abcdef\"", "\"\\n[redacted]\""),
@@ -129,9 +129,9 @@ fn the_longest_value_is_removed_whole() {
     assert_eq!(secrets.redact("canarycanary"), "[redacted]");
 }
 
-/// Every place of these texts could begin a key.
+/// A key could begin at every position of these texts.
 #[test]
-fn hostile_texts_cost_little() {
+fn hostile_texts_take_linear_time() {
     let started = std::time::Instant::now();
     for text in ["-", "sk-", "eyJ-", "eyJ.", "%20", "\\n"] {
         let long = text.repeat((256 << 10) / text.len());

@@ -11,7 +11,7 @@ use proptest::option;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
-/// Text with everything that escaping can get wrong.
+/// Returns text with characters that need escaping.
 pub(crate) fn text() -> impl Strategy<Value = Text> {
     let piece = prop_oneof![
         4 => "[a-z ]{0,12}".boxed(),
@@ -116,7 +116,7 @@ fn part() -> impl Strategy<Value = Part> {
     ]
 }
 
-/// A conversation with distinct ids.
+/// Returns a conversation with distinct ids.
 pub(crate) fn messages() -> impl Strategy<Value = Vec<Message>> {
     let role = prop_oneof![Just(Role::User), Just(Role::Assistant), Just(Role::System)];
     let metadata = option::of(tree().prop_filter("null stands for none", |value| !value.is_null()));
@@ -136,7 +136,7 @@ pub(crate) fn messages() -> impl Strategy<Value = Vec<Message>> {
     })
 }
 
-/// One thing a step does; expanded into events by [`run`].
+/// An action within a step, which [`run`] expands into events.
 #[derive(Debug, Clone)]
 enum Act {
     Text(bool, Vec<Text>, Option<ProviderMetadata>),
@@ -173,7 +173,7 @@ fn act() -> impl Strategy<Value = Act> {
         text().prop_map(CallEnd::Failed),
     ];
     let call = (text(), vec(delta(), 0..3), json_text(), any::<bool>(), state(), end);
-    // Few names and ids, so that some data replaces other data.
+    // Names and ids are few, so that some data replaces other data.
     let data = ("[ab]", option::of("[xy]".prop_map(Text::from)), json_text(), any::<bool>());
     prop_oneof![
         3 => (any::<bool>(), vec(delta(), 0..5), state()).prop_map(|(reasoning, deltas, state)| Act::Text(reasoning, deltas, state)),
@@ -216,7 +216,7 @@ fn last() -> impl Strategy<Value = RunEvent> {
     ]
 }
 
-/// The events of a run, in an order in which the engine can send them.
+/// Returns the events of a run in a valid order.
 pub(crate) fn run() -> impl Strategy<Value = Vec<RunEvent>> {
     let metadata = option::of(vec((word(), tree()), 0..3).prop_map(object));
     let step = (vec(act(), 0..5), finish_reason(), usage());

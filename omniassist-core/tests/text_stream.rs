@@ -1,4 +1,4 @@
-//! The plain text stream.
+//! Tests of the plain text stream.
 
 use bytes::BytesMut;
 use omniassist_core::dialect::DialectEncoder;
@@ -24,7 +24,7 @@ fn streamed(mut encoder: Encoder, events: &[RunEvent]) -> (String, bool) {
 }
 
 #[test]
-fn text_and_nothing_else() {
+fn only_text_is_written() {
     let call = RunEvent::ToolInputAvailable {
         call_id: "c".into(),
         name: "ping".into(),
@@ -48,7 +48,7 @@ fn text_and_nothing_else() {
 }
 
 #[test]
-fn a_run_that_did_not_end_well_is_cut() {
+fn an_unsuccessful_run_is_cut_off() {
     let failed = RunEvent::Error { code: RunErrorCode::Timeout, message: "x".into() };
     for (end, cut, cut_if_whole) in [
         (Some(finish(FinishReason::Stop)), false, false),
@@ -68,7 +68,7 @@ fn a_run_that_did_not_end_well_is_cut() {
 }
 
 #[test]
-fn a_blank_line_stands_between_steps_and_nowhere_else() {
+fn a_blank_line_separates_only_the_texts_of_steps() {
     let joined = |steps: &[&[&str]]| {
         let events = steps.iter().flat_map(|pieces| {
             std::iter::once(RunEvent::StepStart).chain(pieces.iter().map(|piece| text(piece)))

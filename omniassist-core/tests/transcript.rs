@@ -1,4 +1,4 @@
-//! Any conversation becomes a legal transcript.
+//! Tests of the conversion of any conversation into a legal transcript.
 
 use omniassist_core::event::CallKind;
 use omniassist_core::message::{Message, Part, Role, TextPart, ToolPart, ToolState};
@@ -32,7 +32,7 @@ fn thought(text: &str) -> TranscriptItem {
 }
 
 #[test]
-fn a_legal_transcript_is_left_alone() {
+fn a_legal_transcript_is_unchanged() {
     let items = vec![
         TranscriptItem::user("hi"),
         thought("hm"),
@@ -47,7 +47,7 @@ fn a_legal_transcript_is_left_alone() {
 }
 
 #[test]
-fn illegal_transcripts_are_seen() {
+fn illegal_transcripts_are_detected() {
     for items in [
         vec![call("a")],
         vec![result("a", "1")],
@@ -65,7 +65,7 @@ fn illegal_transcripts_are_seen() {
 }
 
 #[test]
-fn results_move_behind_their_calls_in_order() {
+fn results_move_after_their_calls_in_order() {
     let items = vec![
         call("a"),
         call("b"),
@@ -147,7 +147,7 @@ fn steps_of_one_message_keep_their_order() {
 }
 
 #[test]
-fn a_call_that_a_provider_ran_is_no_call_of_the_transcript() {
+fn a_provider_executed_call_is_not_a_transcript_call() {
     let state = ToolState::OutputAvailable {
         input: JsonText::EMPTY_OBJECT,
         output: JsonText::NULL,
@@ -201,7 +201,7 @@ fn ran(item: &str) -> TranscriptItem {
     TranscriptItem::ProviderItem { provider: "p".into(), item: JsonText::parse(item.to_owned()).unwrap() }
 }
 
-/// A healthy conversation: what a run writes when nothing goes wrong.
+/// Returns a conversation as written by runs without faults.
 fn healthy() -> impl Strategy<Value = Vec<TranscriptItem>> {
     prop::collection::vec((0_usize..4, any::<bool>(), any::<bool>()), 0..6).prop_map(|turns| {
         let mut items = Vec::new();
@@ -259,7 +259,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(4_000))]
 
     #[test]
-    fn whatever_is_done_to_a_conversation_it_can_be_made_legal(
+    fn any_edited_conversation_can_be_repaired(
         mut items in healthy(),
         mutations in prop::collection::vec(mutation(), 0..8),
     ) {

@@ -1,4 +1,4 @@
-//! The declarations for TypeScript: schemas to types, names, and text that tries to be more than text.
+//! Tests of the TypeScript declarations: types of schemas, names, and hostile text.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -168,7 +168,7 @@ export type TAB = {
 }
 
 #[test]
-fn a_definition_made_of_itself_ends() {
+fn a_recursive_definition_ends() {
     let loops = json!({
         "type": "object",
         "properties": {"p": {"$ref": "#/$defs/a"}, "q": {"$ref": "#/$defs/c"}},
@@ -271,8 +271,7 @@ fn the_reader_of_requests_knows_every_declared_field() {
     assert_eq!(count, 7);
 }
 
-/// Returns the declarations without the content of strings, comments and white space: what the
-/// compiler sees as syntax.
+/// Returns the declarations without strings, comments and white space: the syntax that the compiler sees.
 fn syntax(text: &str) -> String {
     let mut out = String::new();
     let mut chars = text.chars().peekable();

@@ -1,4 +1,4 @@
-//! The verification of a posted conversation.
+//! Tests of the verification of a posted conversation.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 
@@ -7,7 +7,7 @@ use omniassist_core::run::NoTools;
 use omniassist_core::verify::{Claim, HistoryPart, Poster, Verdict, Verifier, history};
 use omniassist_core::{Limits, RunRequest};
 
-/// Counts the digests that it makes, each of which is its number and the length of what it is of.
+/// Counts its digests. A digest consists of its number and the length of its input.
 #[derive(Default)]
 struct Counting(AtomicU8);
 

@@ -1,8 +1,8 @@
-//! The conversation as a client keeps it: what its reducer makes of events, and what it posts.
+//! The client's copy of a conversation: its reducer of events, and the messages that it posts.
 
 use serde_json::{Map, Value, json};
 
-/// The messages of a client, activities left out, as it leaves them out of what it posts.
+/// The messages of a client without activities, which are never posted.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Client {
     pub(crate) messages: Vec<Value>,
@@ -91,7 +91,7 @@ impl Client {
         }
     }
 
-    /// Behind the message with the call, and behind results that stand there.
+    /// Inserts a result after the message with the call and the results that follow it.
     pub(super) fn insert_result(&mut self, call_id: &Value, result: Value) {
         let has_call = |message: &Value| {
             let calls = message["toolCalls"].as_array();

@@ -70,7 +70,7 @@ fn middle(events: Vec<RunEvent>) -> Vec<Value> {
 }
 
 #[test]
-fn a_run_byte_for_byte() {
+fn a_run_is_encoded_byte_for_byte() {
     let mut events = vec![start(), RunEvent::StepStart];
     events.extend(text(0, &["Hel", "lo \"you\"\n"]));
     events.push(RunEvent::StepFinish { reason: FinishReason::Stop, usage: Usage::default() });
@@ -101,7 +101,7 @@ fn the_parent_run_is_repeated() {
 }
 
 #[test]
-fn calls_stand_in_the_message_of_the_text_before_them() {
+fn calls_belong_to_the_message_of_the_preceding_text() {
     let mut events = vec![RunEvent::StepStart];
     events.extend(text(0, &["Looking."]));
     events.push(available("c1", "{}"));
@@ -186,7 +186,7 @@ fn outputs_are_text_or_json() {
 }
 
 #[test]
-fn the_client_gets_the_arguments_that_are_run() {
+fn the_client_gets_the_executed_arguments() {
     let delta = |delta: &'static str| RunEvent::ToolInputDelta { call_id: "c1".into(), delta: delta.into() };
     let begun = RunEvent::ToolInputStart { call_id: "c1".into(), name: "look_up".into(), title: None };
     let args = |deltas: &[&'static str], input| {
@@ -208,14 +208,14 @@ fn the_client_gets_the_arguments_that_are_run() {
 }
 
 #[test]
-fn a_call_of_the_provider_says_so() {
+fn a_provider_executed_call_is_marked() {
     let mut ran = available("c1", "{}");
     let RunEvent::ToolInputAvailable { provider_executed, .. } = &mut ran else { panic!() };
     *provider_executed = true;
     let sent = middle(vec![ran.clone(), output("c1", "1")]);
     assert_eq!(kinds(&sent), ["TOOL_CALL_START", "TOOL_CALL_ARGS", "TOOL_CALL_END", "TOOL_CALL_RESULT"]);
     assert_eq!(sent[2]["metadata"], json!({"omniassist": {"providerExecuted": true}}));
-    // Nobody else can run it.
+    // No other side can run the call.
     let left = middle(vec![ran]);
     assert_eq!(left[3]["metadata"], json!({"omniassist": {"result": "interrupted"}}));
 }
@@ -246,7 +246,7 @@ fn a_refused_call_gets_the_reason() {
 }
 
 #[test]
-fn pending_calls_are_named_to_1_0_only() {
+fn pending_calls_are_listed_only_for_1_0() {
     let events = [start(), available("c1", "{}"), available("c2", "{}"), output("c1", "1"), finish()];
     let outcome = |version| sent(version, &events).last().unwrap()["outcome"].clone();
     assert_eq!(outcome(Version::V1), json!({"type": "success", "pendingToolCallIds": ["c2"]}));
@@ -325,7 +325,7 @@ fn an_error_closes_what_is_open() {
 }
 
 #[test]
-fn tokens_written_to_a_cache_are_told_to_1_0_only() {
+fn cache_writes_are_reported_only_to_1_0() {
     let mut usage = Usage::default();
     (usage.input_tokens, usage.cache_write_input_tokens) = (Some(9), Some(4));
     let events = [start(), RunEvent::Finish { reason: FinishReason::Stop, usage }];
@@ -348,7 +348,7 @@ fn nothing_follows_the_end() {
 }
 
 #[test]
-fn what_is_shown_and_not_kept() {
+fn some_events_are_displayed_and_not_stored() {
     let data = |id: Option<&'static str>, transient| RunEvent::Data {
         name: "weather".into(),
         id: id.map(Into::into),
@@ -415,7 +415,7 @@ fn state_and_activities() {
         RunEvent::StateSnapshot(json(r#"{"a":null}"#)),
         RunEvent::StateDelta(patch()),
         RunEvent::ActivitySnapshot { id: "x".into(), kind: "plan".into(), content: json(r#"{"a":1}"#) },
-        // What clients would end the run at.
+        // Clients would end the run at these events.
         RunEvent::StateDelta(json(r#"[{"op":"add","path":"a","value":1}]"#)),
         RunEvent::ActivitySnapshot { id: "y".into(), kind: "plan".into(), content: json("5") },
     ];
@@ -428,7 +428,7 @@ fn state_and_activities() {
 }
 
 #[test]
-fn a_continued_answer_takes_new_ids() {
+fn a_continued_answer_uses_new_ids() {
     let call = json!({"id": "c1", "type": "function", "function": {"name": "navigate", "arguments": "{}"}});
     let posted = read(&with_messages(&[
         json!({"id": "u1", "role": "user", "content": "Open it"}),
@@ -442,11 +442,11 @@ fn a_continued_answer_takes_new_ids() {
     events.push(finish());
     let sent = encode(&mut posted.encoder(), &events);
     assert_eq!((&sent[1]["stepName"], &sent[2]["messageId"]), (&json!("step-2"), &json!("msg_1.2.8")));
-    // A seal of what the client gave goes to the client's own message.
+    // A seal of the client's own output belongs to the client's message.
     let seal = RunEvent::OutputSeal { call_id: "c1".into(), seal: "s".into() };
     let sent = encode(&mut posted.encoder(), &[start(), seal, finish()]);
     assert_eq!(sent[1]["entityId"], "uuid");
-    // Another answer begins anew.
+    // Another answer restarts the numbering.
     let other = RunEvent::Start { message_id: "msg_2".into(), metadata: None };
     events[0] = other;
     let sent = encode(&mut posted.encoder(), &events);

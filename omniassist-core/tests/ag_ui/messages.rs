@@ -34,7 +34,7 @@ fn shape(message: &Message) -> Vec<&'static str> {
 }
 
 #[test]
-fn an_answer_of_this_server_is_one_message_again() {
+fn the_messages_of_one_answer_become_one_message() {
     let read = messages(&[
         json!({"id": "u1", "role": "user", "content": "Where?"}),
         json!({"id": "msg_1.1.1", "role": "reasoning", "content": "Look it up."}),
@@ -56,7 +56,7 @@ fn an_answer_of_this_server_is_one_message_again() {
 }
 
 #[test]
-fn refusals_name_what_was_posted() {
+fn errors_are_located_in_the_posted_messages() {
     let posted = read(&with_messages(&[
         json!({"id": "u1", "role": "user", "content": "Where?"}),
         json!({"id": "msg_1.1.1", "role": "reasoning", "content": "Look it up."}),
@@ -83,7 +83,7 @@ fn refusals_name_what_was_posted() {
 }
 
 #[test]
-fn answers_of_others_come_apart_in_steps() {
+fn answers_of_other_servers_are_split_into_steps() {
     let read = messages(&[
         json!({"id": "a", "role": "assistant", "content": "One", "toolCalls": [call("c1", "x", "{}"), call("c2", "x", "{}")]}),
         tool("t1", "c1", "1"),
@@ -113,7 +113,7 @@ fn answers_of_others_come_apart_in_steps() {
 }
 
 #[test]
-fn a_conversation_that_ends_in_results_ends_in_its_answer() {
+fn a_conversation_that_ends_with_results_ends_with_the_assistants_message() {
     let conversation = [
         json!({"id": "u1", "role": "user", "content": "Open the page"}),
         json!({"id": "msg_1", "role": "assistant", "toolCalls": [call("c1", "navigate", "")]}),
@@ -128,7 +128,7 @@ fn a_conversation_that_ends_in_results_ends_in_its_answer() {
 }
 
 #[test]
-fn ids_that_look_like_ours_do_not_run_together() {
+fn foreign_ids_in_our_form_do_not_merge() {
     let read = messages(&[
         json!({"id": "a.1.1", "role": "assistant", "content": "One"}),
         json!({"id": "a.1.9", "role": "user", "content": "x"}),
@@ -144,7 +144,7 @@ fn ids_that_look_like_ours_do_not_run_together() {
 }
 
 #[test]
-fn messages_without_ids_get_some() {
+fn messages_without_ids_get_generated_ids() {
     let read = messages(&[
         json!({"role": "user", "content": "a"}),
         json!({"role": "assistant", "content": "b"}),
@@ -220,7 +220,7 @@ fn files_in_every_form() {
         let read = messages(&[json!({"id": "u", "role": "user", "content": [posted]})]);
         assert_eq!(read[0].parts, [part], "{posted}");
     }
-    // A file that only its provider has, and kinds to come.
+    // A file stored at a provider, and unknown kinds.
     for posted in [
         json!({"type": "image", "source": {"type": "file", "value": "file-1", "provider": "openai"}}),
         json!({"type": "binary", "mimeType": "image/png", "id": "file-1"}),
@@ -233,7 +233,7 @@ fn files_in_every_form() {
 }
 
 #[test]
-fn provider_state_and_seals_come_back_to_their_places() {
+fn provider_state_and_seals_return_to_their_parts() {
     let state = r#"{"openai":{"itemId":"x"},"omniassist":{"seal":"s"}}"#;
     let read = messages(&[
         json!({"id": "m.1.1", "role": "reasoning", "content": "", "encryptedValue": state}),
@@ -262,7 +262,7 @@ fn provider_state_and_seals_come_back_to_their_places() {
 }
 
 #[test]
-fn state_of_somebody_else_is_ignored() {
+fn state_of_another_server_is_ignored() {
     for value in ["gAAAAAB", "{}", "[1]", "{\"a\":1}", "{\"a\":{}", "5"] {
         let read = messages(&[
             json!({"id": "r", "role": "reasoning", "content": "Hm", "encryptedValue": value}),
@@ -276,7 +276,7 @@ fn state_of_somebody_else_is_ignored() {
 }
 
 #[test]
-fn what_answers_a_call() {
+fn the_result_of_a_call_is_read() {
     let answered = |results: &[Value]| {
         let mut posted =
             vec![json!({"id": "m", "role": "assistant", "toolCalls": [call("c1", "a", "{\"n\":1}")]})];
@@ -328,10 +328,10 @@ fn what_answers_a_call() {
                     .decided(Decision::denied(Some("too expensive".into()))),
             },
         ),
-        // What CopilotKit's runtime writes before the client has answered.
+        // The result of CopilotKit's runtime before the client's.
         (vec![tool("t", "c1", " Forwarded to client ")], waits),
         (vec![tool("t", "c1", "Forwarded to client"), tool("t2", "c1", "1")], output("1")),
-        // The server refused what the client gave.
+        // The server rejected the client's result.
         (vec![tool("t", "c1", "nonsense"), ours("error", "It does not fit.")], error("It does not fit.")),
     ];
     for (results, state) in cases {
@@ -340,7 +340,7 @@ fn what_answers_a_call() {
 }
 
 #[test]
-fn arguments_are_json_or_the_text_that_came() {
+fn arguments_are_json_or_the_original_text() {
     let cases = [
         ("", "{}"),
         ("  ", "{}"),
@@ -359,7 +359,7 @@ fn arguments_are_json_or_the_text_that_came() {
 }
 
 #[test]
-fn a_late_result_finds_its_call() {
+fn a_late_result_is_assigned_to_its_call() {
     let read = messages(&[
         json!({"id": "m", "role": "assistant", "toolCalls": [call("c1", "a", "{}")]}),
         json!({"id": "u", "role": "user", "content": "Never mind"}),
@@ -370,7 +370,7 @@ fn a_late_result_finds_its_call() {
 }
 
 #[test]
-fn wrong_messages_are_named() {
+fn invalid_messages_are_named_in_the_error() {
     let assistant = |calls: Value| json!({"id": "m", "role": "assistant", "toolCalls": calls});
     let wrong = [
         (json!({"role": 5, "content": ""}), "messages[0].role"),
@@ -418,13 +418,13 @@ fn wrong_messages_are_named() {
         let error = read(&with_messages(std::slice::from_ref(&message))).unwrap_err();
         assert_eq!((error.code(), error.path()), (ErrorCode::InvalidRequest, Some(path)), "{message}");
     }
-    // The same call twice is one call.
+    // A repeated call is one call.
     let read = messages(&[assistant(json!([call("c", "a", "{}"), call("c", "a", "{}")]))]);
     assert_eq!(read[0].tools().count(), 1);
 }
 
 #[test]
-fn a_long_id_with_what_the_encoder_appends_is_no_longer() {
+fn the_encoders_suffix_does_not_count_towards_the_length_of_an_id() {
     let limit = omniassist_core::Limits::default().max_id_bytes;
     let id = "a".repeat(limit);
     let posted = read(&with_messages(&[

@@ -1,4 +1,4 @@
-//! AG-UI, as its clients read and post it.
+//! Tests of the AG-UI dialect.
 
 pub(crate) mod client;
 mod encode;
@@ -20,7 +20,7 @@ pub(crate) fn read(body: &Value) -> omniassist_core::Result<Posted> {
     read_request(Bytes::from(body.to_string()), &Limits::default())
 }
 
-/// A request with these fields besides the ids and one message.
+/// Returns a request with these fields, the ids and one message.
 fn with(fields: Value) -> Value {
     let mut body = json!({
         "threadId": "thread-1", "runId": "run-1",
@@ -30,7 +30,7 @@ fn with(fields: Value) -> Value {
     body
 }
 
-/// A request with this conversation.
+/// Returns a request with this conversation.
 pub(crate) fn with_messages(messages: &[Value]) -> Value {
     with(json!({ "messages": messages }))
 }
@@ -48,7 +48,7 @@ fn encode_bytes(encoder: &mut Encoder, events: &[RunEvent]) -> String {
     String::from_utf8(out.to_vec()).unwrap()
 }
 
-/// The events of a stream, which must be framed as clients expect it.
+/// Returns the events of a stream after checking its framing.
 pub(crate) fn frames(text: &str) -> Vec<Value> {
     assert!(!text.contains('\r'), "{text}");
     let body = text.strip_suffix("\n\n").unwrap_or_else(|| panic!("no end of a frame: {text}"));

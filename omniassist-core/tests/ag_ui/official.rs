@@ -1,5 +1,5 @@
-//! Random runs for the official clients to read, with the conversation that they must end up with: that of [`Client`],
-//! which [`super::random`] reads back.
+//! Random runs for the official clients, with the expected conversation: that of [`Client`], which [`super::random`]
+//! reads back.
 
 use omniassist_core::RunEvent;
 use omniassist_core::dialect::ag_ui::Version;
@@ -13,7 +13,7 @@ use super::random::run;
 use super::{encode_bytes, encoder, frames, read, with};
 use crate::official::write;
 
-/// For each generation of the client.
+/// The number of answers for each version of the client.
 const ANSWERS: usize = 1_000;
 
 #[test]
@@ -27,7 +27,7 @@ fn random_runs() {
             let (first, second) = strategy.new_tree(&mut runner).unwrap().current();
             let mut client = Client::with(&[json!({"id": "u1", "role": "user", "content": "Hi"})]);
             let mut runs = vec![told(&mut client, &encode_bytes(&mut encoder(version), &first))];
-            // What asks nothing is followed by a run that goes on with the answer.
+            // A run without interrupts is followed by one that continues the answer.
             if !first.iter().any(asks) {
                 let mut body = with(json!({ "messages": client.messages }));
                 if version == Version::V1 {

@@ -1,11 +1,12 @@
-//! The rules that clients hold a stream to, the stricter of both generations.
+//! The rules for streams, in the stricter form of both versions.
 
 use std::collections::HashSet;
 
 use omniassist_core::dialect::ag_ui::Version;
 use serde_json::Value;
 
-/// Fields of each event that this server may send: required and optional ones, besides `type` and `metadata`.
+/// The fields of each event that this server may send: required and optional ones, in addition to `type` and
+/// `metadata`.
 const EVENTS: &[(&str, &[&str], &[&str])] = &[
     ("RUN_STARTED", &["threadId", "runId"], &["parentRunId"]),
     ("RUN_FINISHED", &["threadId", "runId"], &["outcome", "usage"]),
@@ -32,7 +33,7 @@ const EVENTS: &[(&str, &[&str], &[&str])] = &[
     ("CUSTOM", &["name", "value"], &[]),
 ];
 
-/// Fields that are no string.
+/// Fields that are not strings.
 const ANY: [&str; 7] = ["snapshot", "delta", "content", "patch", "value", "outcome", "usage"];
 
 const USAGE: [&str; 5] =
@@ -49,22 +50,22 @@ struct Stream {
     spans: HashSet<String>,
     calls: HashSet<String>,
     steps: HashSet<String>,
-    /// Message ids, each of which stands for one message.
+    /// Message ids, each used for one message.
     ids: HashSet<String>,
-    /// Ids of calls and of messages that something can be attached to.
+    /// Ids of calls and messages to which data can be attached.
     entities: HashSet<(String, String)>,
-    /// Calls that began and have no result.
+    /// Calls without a result.
     unanswered: Vec<String>,
     activities: HashSet<String>,
 }
 
-/// Panics at the first event that a client of this version, or the strictest reading of the protocol, would refuse.
-/// `known` are ids of messages and calls that the client has already.
+/// Panics at the first event that a client of this version, or the strictest reading of the protocol, would reject.
+/// `known` are the ids of messages and calls that the client already has.
 pub(super) fn check(version: Version, known: &[Value], events: &[Value]) {
     check_with(Stream::default(), version, known, events);
 }
 
-/// The same, but things may be attached to what the client does not have: it passes over them.
+/// Like `check`, but data may be attached to unknown ids, which clients ignore.
 pub(super) fn check_loosely(version: Version, events: &[Value]) {
     check_with(Stream { is_loose: true, ..Stream::default() }, version, &[], events);
 }
@@ -258,7 +259,7 @@ impl Stream {
         self.entities.insert(("message".to_owned(), id.to_owned()));
     }
 
-    /// A client that runs front-end tools takes exactly these calls for its own.
+    /// A client with front-end tools executes exactly these calls.
     fn check_pending(&self, version: Version, event: &Value) {
         let outcome = &event["outcome"];
         match (outcome["type"].as_str(), version) {

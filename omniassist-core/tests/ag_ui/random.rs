@@ -1,4 +1,4 @@
-//! Random runs: no event breaks a rule, and what a client keeps of an answer is read as the answer again.
+//! Random runs: all events are valid, and the client's copy of an answer is read as the same answer.
 
 use omniassist_core::dialect::ag_ui::Version;
 use omniassist_core::event::{ApprovalRequest, InputRequest};
@@ -16,7 +16,7 @@ fn versions() -> impl Strategy<Value = Version> {
     prop_oneof![Just(Version::V0), Just(Version::V1)]
 }
 
-/// Things that [`strategies::run`] has not: seals, questions, state, activities.
+/// Events that [`strategies::run`] does not produce: seals, interrupts, state, activities.
 #[derive(Debug, Clone, Copy)]
 enum Extra {
     Nothing,
@@ -39,7 +39,7 @@ fn extras() -> impl Strategy<Value = Vec<Extra>> {
     vec(extra, 1..12)
 }
 
-/// A run of the answer `msg-2` whose calls are named with a prefix.
+/// Returns a run of the answer `msg-2` whose call ids have a prefix.
 pub(super) fn run(prefix: &'static str) -> impl Strategy<Value = Vec<RunEvent>> {
     (strategies::run(), extras()).prop_map(move |(events, extras)| {
         let mut extras = extras.into_iter().cycle();
@@ -47,7 +47,7 @@ pub(super) fn run(prefix: &'static str) -> impl Strategy<Value = Vec<RunEvent>> 
         let mut asked: Vec<Text> = Vec::new();
         for mut event in events {
             rename(&mut event, prefix);
-            // A call that waits for its client has not begun to run.
+            // A call that waits for its client is not running yet.
             if matches!(&event, RunEvent::ToolOutput { call_id, preliminary: true, .. } if asked.contains(call_id)) {
                 continue;
             }
@@ -136,7 +136,7 @@ fn posted(mut message: Message) -> Message {
         }
         Part::Tool(part) => {
             state(&mut part.metadata);
-            // Progress is shown and not kept.
+            // Clients display progress without storing it.
             if let ToolState::OutputAvailable { input, preliminary: true, .. } = &part.state {
                 part.state = ToolState::InputAvailable { input: input.clone() };
             }
@@ -145,7 +145,7 @@ fn posted(mut message: Message) -> Message {
         Part::StepStart => true,
         _ => false,
     });
-    // A step that left nothing leaves no trace.
+    // A step without content cannot be restored.
     let is_start = |part: Option<&Part>| matches!(part, Some(Part::StepStart));
     let parts = std::mem::take(&mut message.parts);
     for (index, part) in parts.iter().enumerate() {
@@ -168,14 +168,14 @@ fn collect(mut collector: MessageCollector, events: &[RunEvent]) -> Message {
     collector.into_message()
 }
 
-/// The answer in what the client would post now, if it has one.
+/// Returns the posted answer of the client, if it has one.
 fn answer(client: &Client) -> Option<Message> {
     let posted = read(&with_messages(&client.messages)).unwrap();
     let is_answer = |message: &Message| message.id == "msg-2";
     posted.request.messages.into_iter().find(is_answer)
 }
 
-/// An answer without any parts is one that the client has no message of.
+/// A client has no message for an answer without parts.
 fn expected(message: Message) -> Option<Message> {
     Some(posted(message)).filter(|message| !message.parts.is_empty())
 }
@@ -210,13 +210,13 @@ proptest! {
         prop_assert_eq!(answer(&client), expected(collect(MessageCollector::continuing(before), &second)));
     }
 
-    /// Whatever the order of the events, the stream keeps the rules.
+    /// The stream follows the protocol for any order of events.
     #[test]
-    fn no_order_of_events_breaks_a_rule(
+    fn the_stream_is_valid_for_any_order_of_events(
         version in versions(), events in run(""), order in vec(any::<prop::sample::Index>(), 0..30),
     ) {
         let mut shuffled: Vec<_> = order.iter().map(|index| index.get(&events).clone()).collect();
-        // A block or a call is opened once; the engine numbers them.
+        // The engine opens each block or call once.
         let mut opened = std::collections::HashSet::new();
         shuffled.retain(|event| match event {
             RunEvent::TextStart { id } | RunEvent::ReasoningStart { id } => opened.insert(id.0),

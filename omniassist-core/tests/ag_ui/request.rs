@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::{read, with};
 
 #[test]
-fn what_a_client_of_1_0_posts() {
+fn a_request_of_a_1_0_client_is_read() {
     let posted = read(&json!({
         "threadId": "thread-1", "runId": "run-1", "protocolVersion": "1.0", "parentRunId": "run-0",
         "state": {"count": 1},
@@ -39,7 +39,7 @@ fn three_fields_are_enough() {
 }
 
 #[test]
-fn the_version_is_told_by_its_first_number() {
+fn the_version_is_determined_by_its_first_number() {
     let versions = [
         ("1.0", Version::V1),
         ("1.7", Version::V1),
@@ -53,7 +53,7 @@ fn the_version_is_told_by_its_first_number() {
 }
 
 #[test]
-fn the_three_fields_must_be_there_and_be_right() {
+fn the_three_required_fields_are_checked() {
     let whole = with(json!({}));
     for key in ["threadId", "runId", "messages"] {
         let mut body = whole.clone();
@@ -77,7 +77,7 @@ fn the_three_fields_must_be_there_and_be_right() {
 }
 
 #[test]
-fn fields_of_another_kind_are_named() {
+fn fields_of_the_wrong_type_are_named_in_the_error() {
     let wrong = [
         ("protocolVersion", json!(1.0), "protocolVersion"),
         ("tools", json!({}), "tools"),
@@ -102,7 +102,7 @@ fn fields_of_another_kind_are_named() {
 }
 
 #[test]
-fn a_known_key_stands_once() {
+fn a_known_key_occurs_once() {
     let bodies = [
         (r#"{"threadId":"t","threadId":"t","runId":"r","messages":[]}"#, "threadId"),
         (r#"{"threadId":"t","runId":"r","messages":[],"messages":[]}"#, "messages"),
@@ -124,7 +124,7 @@ fn a_known_key_stands_once() {
 }
 
 #[test]
-fn what_is_no_json() {
+fn invalid_json_is_rejected() {
     for body in [&b"{"[..], b"\xff", b""] {
         let error = read_request(Bytes::copy_from_slice(body), &Limits::default()).unwrap_err();
         assert_eq!(error.code(), ErrorCode::InvalidJson);
@@ -134,7 +134,7 @@ fn what_is_no_json() {
 }
 
 #[test]
-fn context_is_read_as_json_where_it_is_json() {
+fn context_is_parsed_as_json_if_possible() {
     let deep = "[".repeat(80) + &"]".repeat(80);
     let posted = read(&with(json!({"context": [
         {"description": "current_route", "value": "/orders/42"},
@@ -182,7 +182,7 @@ fn schemas_of_tools_are_completed() {
 }
 
 #[test]
-fn limits_hold_at_n_and_not_at_n_plus_1() {
+fn limits_accept_n_and_reject_n_plus_1() {
     let mut limits = Limits::default();
     (limits.max_messages, limits.max_context_messages, limits.max_declared_tools) = (2, 2, 2);
     limits.max_parts = 3;
@@ -194,7 +194,7 @@ fn limits_hold_at_n_and_not_at_n_plus_1() {
         let parts = vec![json!({"type": "text", "text": "a"}); n];
         json!({"messages": [{"role": "user", "content": parts}]})
     };
-    // The step's mark is a part too.
+    // The start of the step is a part too.
     let calls = |n: usize| {
         let call = |i| json!({"id": format!("c{i}"), "type": "function", "function": {"name": "a"}});
         json!({"messages": [{"role": "assistant", "toolCalls": (0..n).map(call).collect::<Vec<_>>()}]})

@@ -1,4 +1,4 @@
-//! Interrupts, and the requests that answer them.
+//! Interrupts and the requests that resume them.
 
 use omniassist_core::dialect::ag_ui::{Posted, Version};
 use omniassist_core::event::{ApprovalRequest, BlockId, FinishReason, InputRequest, Usage};
@@ -46,7 +46,7 @@ fn start() -> RunEvent {
     RunEvent::Start { message_id: "msg_1".into(), metadata: None }
 }
 
-/// A client whose last run asked for an approval of `c~1` and for a form in `c2`.
+/// Returns a client whose last run requested approval of `c~1` and form input in `c2`.
 fn interrupted(version: Version) -> (Client, Value) {
     let mut events = vec![start(), RunEvent::StepStart];
     events.extend(call("c~1"));
@@ -80,12 +80,12 @@ fn state<'a>(posted: &'a Posted, call_id: &str) -> &'a ToolState {
 }
 
 #[test]
-fn what_a_run_waits_for_stands_in_its_end() {
+fn run_finished_lists_the_open_interrupts() {
     for version in [Version::V0, Version::V1] {
         let (_, mut outcome) = interrupted(version);
         let expiry = outcome["interrupts"][0].as_object_mut().unwrap().remove("expiresAt");
         let reason = if version == Version::V1 { "tool_call" } else { "confirmation" };
-        // A client before 1.0 would not even cancel an interrupt that has expired.
+        // A client before 1.0 would not even cancel an expired interrupt.
         assert_eq!(expiry, (version == Version::V1).then(|| json!("2025-11-22T02:20:30.123Z")));
         assert_eq!(
             outcome,
@@ -110,7 +110,7 @@ fn what_a_run_waits_for_stands_in_its_end() {
     }
 }
 
-/// A client takes the interrupts of a resumed run for open until one finishes.
+/// A client keeps the interrupts of a resumed run open until a run finishes.
 #[test]
 fn a_resumed_run_that_is_stopped_finishes() {
     for version in [Version::V0, Version::V1] {
@@ -132,7 +132,7 @@ fn a_resumed_run_that_is_stopped_finishes() {
 }
 
 #[test]
-fn what_is_not_answered_stays_asked() {
+fn unanswered_approvals_stay_open() {
     let (client, _) = interrupted(Version::V1);
     let posted = read(&with(json!({"messages": client.messages}))).unwrap();
     let ToolState::ApprovalRequested { input, approval } = state(&posted, "c~1") else { panic!() };
@@ -188,7 +188,7 @@ fn answers_in_every_form() {
 }
 
 #[test]
-fn the_signature_is_what_stands_behind_the_last_tilde() {
+fn the_signature_follows_the_last_tilde() {
     let (client, _) = interrupted(Version::V1);
     let mut entry = approve(&json!(true));
     entry["interruptId"] = "approval-c~1~".into();
@@ -198,7 +198,7 @@ fn the_signature_is_what_stands_behind_the_last_tilde() {
 }
 
 #[test]
-fn answers_that_answer_nothing_are_refused() {
+fn answers_without_an_open_interrupt_are_rejected() {
     let (client, _) = interrupted(Version::V1);
     let with_id = |id: &str| json!([{"interruptId": id, "status": "resolved", "payload": true}, fill()]);
     let wrong = [
@@ -243,9 +243,9 @@ fn only_the_last_answer_can_be_resumed() {
     assert_eq!(error.path(), Some("resume[0].interruptId"));
 }
 
-/// A client keeps what its user says while an interrupt is open, and sends it with the answer to the interrupt.
+/// A client sends a message written during an interrupt together with the answer to the interrupt.
 #[test]
-fn what_is_said_meanwhile_stands_before_the_answer_that_goes_on() {
+fn a_message_sent_meanwhile_precedes_the_continued_answer() {
     for version in [Version::V0, Version::V1] {
         let (mut client, _) = interrupted(version);
         for (id, role) in [("u2", "user"), ("s2", "system")] {
@@ -287,15 +287,15 @@ fn ids(posted: &Posted) -> Vec<&str> {
     posted.request.messages.iter().map(|message| message.id.as_str()).collect()
 }
 
-/// CopilotKit writes what was decided as the result of the call, besides answering the interrupt.
+/// CopilotKit writes the decision as a result of the call, in addition to resuming the interrupt.
 #[test]
-fn a_decision_is_no_result() {
+fn a_decision_is_not_a_result() {
     let (mut client, _) = interrupted(Version::V0);
     let decided = json!({"id": "x", "role": "tool", "toolCallId": "c~1", "content": "{\"approved\":true}"});
     client.insert_result(&"c~1".into(), decided);
     let posted = resume(&client, &json!([approve(&json!(true)), fill()])).unwrap();
     assert!(matches!(state(&posted, "c~1"), ToolState::ApprovalResponded { .. }));
-    // The real result, once there is one, counts.
+    // The real result replaces it.
     let sent = encode(&mut posted.encoder(), &[start(), output("c~1"), finish()]);
     client.apply_all(&sent);
     let posted = read(&with(json!({"messages": client.messages}))).unwrap();
@@ -309,7 +309,7 @@ fn output(call_id: &str) -> RunEvent {
 }
 
 #[test]
-fn a_resumed_run_gives_results_to_what_it_settled() {
+fn a_resumed_run_writes_results_for_settled_calls() {
     for version in [Version::V0, Version::V1] {
         let (mut client, _) = interrupted(version);
         let posted = resume(&client, &json!([approve(&json!(true)), fill()])).unwrap();
@@ -337,7 +337,7 @@ fn a_resumed_run_gives_results_to_what_it_settled() {
 }
 
 #[test]
-fn a_form_gets_its_result_when_nothing_else_tells_of_it() {
+fn a_form_gets_its_result_without_another_event() {
     let (client, _) = interrupted(Version::V1);
     let entries = json!([approve(&json!(false)), fill()]);
     let results = |events: &[RunEvent]| {
@@ -365,7 +365,7 @@ fn a_form_gets_its_result_when_nothing_else_tells_of_it() {
 }
 
 #[test]
-fn a_call_that_is_asked_for_again_keeps_its_state() {
+fn a_repeated_interrupt_keeps_the_state_of_its_call() {
     let (mut client, _) = interrupted(Version::V1);
     let posted = read(&with(json!({"messages": client.messages}))).unwrap();
     let mut again = approval("c~1");
@@ -380,7 +380,7 @@ fn a_call_that_is_asked_for_again_keeps_its_state() {
 }
 
 #[test]
-fn a_denied_call_says_why() {
+fn a_denied_call_contains_the_reason() {
     let (mut client, _) = interrupted(Version::V1);
     let posted = resume(&client, &json!([approve(&json!(false)), fill()])).unwrap();
     for (reason, approval) in [

@@ -1,4 +1,4 @@
-//! Tests of ids, values, times and patches as they stand on the wire.
+//! Tests of the encoding of ids, values, times and patches.
 
 use omniassist_core::dialect::ag_ui::Version;
 use omniassist_core::event::{ApprovalRequest, FinishReason, Usage};
@@ -20,7 +20,7 @@ fn available(input: &str) -> RunEvent {
 }
 
 #[test]
-fn any_output_comes_back_from_its_text() {
+fn any_output_is_restored_from_its_text() {
     let values = [
         r#""hello""#,
         r#""5""#,
@@ -62,7 +62,7 @@ fn any_output_comes_back_from_its_text() {
 }
 
 #[test]
-fn only_maps_in_two_levels_are_state_of_this_server() {
+fn only_maps_of_two_levels_are_state_of_this_server() {
     let state = |encrypted: &str| {
         let answer = json!({"id": "a1", "role": "assistant", "content": "x", "encryptedValue": encrypted});
         let posted = read(&with_messages(&[answer])).unwrap();
@@ -95,7 +95,7 @@ fn only_ids_that_this_server_made_are_shortened() {
 }
 
 #[test]
-fn what_is_no_patch_is_left_out() {
+fn invalid_patches_are_omitted() {
     let is_sent = |json: &str| {
         let sent = encode(&mut encoder(Version::V1), &[RunEvent::StateDelta(JsonText::parse(json).unwrap())]);
         sent.iter().any(|event| event["type"] == "STATE_DELTA")

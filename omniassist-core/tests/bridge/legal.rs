@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
-/// Fails unless a client of any version reads the chunks without complaint: parts and calls are opened before they
-/// are written to and closed once, the message begins first and ends last.
+/// Fails unless the chunks are valid for clients of all versions: parts and calls are opened before they are written to
+/// and closed once, and the message starts first and ends last.
 pub(super) fn check(chunks: &[Value], may_follow_an_error: bool) {
     let text =
         |chunk: &Value, key: &str| chunk[key].as_str().unwrap_or_else(|| panic!("{chunk}: {key}")).to_owned();

@@ -48,15 +48,15 @@ fn item_06_text_ends_the_part() {
         4,
         "the content is not needed"
     );
-    // A runtime that does not stream says it all at once.
+    // A runtime without streaming sends the complete text only.
     let twice = chunks(&[whole.clone(), whole]);
     let expected = ["start", "text-start", "text-delta", "text-end", "text-start", "text-delta", "text-end"];
     assert_eq!(types(&twice), expected);
 }
 
 #[test]
-fn what_was_said_in_deltas_is_not_said_again() {
-    // Runtimes report complete thoughts and texts when the model's whole message is there: behind both.
+fn text_sent_as_deltas_is_not_repeated() {
+    // Some runtimes report complete reasoning and text together, after all deltas.
     let events = [
         thinking("Hm."),
         text("Hello"),
@@ -110,7 +110,7 @@ fn item_09_a_tool_is_called_and_gives_its_output() {
     let both = tool(json!({"toolCallId": "c", "toolInput": {"q": 1}, "toolOutput": {"n": 2}}));
     assert_eq!(chunks(std::slice::from_ref(&both)), [start(), input.clone(), output.clone()]);
 
-    // The end of a call may name the input once more.
+    // The end of a call may repeat the input.
     let called = tool(json!({"toolCallId": "c", "toolInput": {"q": 1}}));
     assert_eq!(chunks(&[called, both]), [start(), input, output]);
 
@@ -284,7 +284,7 @@ fn item_14_the_literal_name_is_an_option() {
 }
 
 #[test]
-fn item_15_a_node_gives_its_output_if_asked_for() {
+fn item_15_a_node_output_is_written_if_enabled() {
     let events = [node("n1"), text("Hm"), node_complete("n1", json!({"n": [1, "a"]}))];
     let asked = chunks_with(BridgeOptions::new().send_node_outputs(true), &events);
     let data = json!({"type": "data-node-output", "data": {"nodeId": "n1", "runId": "r1", "output": {"n": [1, "a"]}}});
@@ -296,7 +296,7 @@ fn item_15_a_node_gives_its_output_if_asked_for() {
 }
 
 #[test]
-fn item_16_a_paused_flow_is_told_if_asked_for() {
+fn item_16_a_paused_flow_is_reported_if_enabled() {
     let begun = json!({"type": "flow:start", "flowName": "review"});
     let paused = json!({"type": "flow:paused"});
     let metadata = BridgeOptions::new().send_flow_metadata(true);
@@ -321,7 +321,7 @@ fn item_16_a_paused_flow_is_told_if_asked_for() {
 }
 
 #[test]
-fn item_17_a_complete_flow_is_told_if_asked_for_and_closes_the_stream() {
+fn item_17_a_complete_flow_is_reported_if_enabled_and_closes_the_stream() {
     let done = json!({"type": "flow:complete", "status": "complete", "flowName": "review"});
     let told = written(BridgeOptions::new().send_flow_metadata(true), &[text("Hm"), done.clone()]);
     assert!(told.accumulator.is_closed());
@@ -339,7 +339,7 @@ fn item_17_a_complete_flow_is_told_if_asked_for_and_closes_the_stream() {
 }
 
 #[test]
-fn a_flow_of_several_agents_is_one_message_if_asked_for() {
+fn until_flow_ends_makes_a_flow_one_message() {
     let of = |node: &str, event_type: &str, fields| agent_of("r1", node, event_type, fields);
     let usage = json!({"usage": {"inputTokens": 5, "outputTokens": 1}});
     let flow = [
@@ -369,7 +369,7 @@ fn a_flow_of_several_agents_is_one_message_if_asked_for() {
 }
 
 #[test]
-fn agents_at_work_at_the_same_time_write_parts_of_their_own() {
+fn concurrent_agents_write_separate_parts() {
     let say = |run: &str, content: &str| agent_of(run, "n1", "agent:text:delta", json!({"content": content}));
     let chunks = chunks(&[say("a", "1"), say("b", "x"), say("a", "2"), say("b", "y"), complete()]);
     legal::check(&chunks, false);

@@ -1,11 +1,11 @@
-//! Events of another agent runtime, as `useChat` gets them: the contract of the AI SDK adapter, item by item.
+//! Events of another agent runtime as `useChat` receives them: the contract of the AI SDK adapter, item by item.
 //!
-//! | item | what it asks for | test |
+//! | item | requirement | test |
 //! |---|---|---|
 //! | 1 | a transport over one runtime, an accumulator per stream | `server: item_01_each_stream_has_an_accumulator_of_its_own`, `server: item_01_a_chat_reconnects_to_its_stream` |
 //! | 2 | options and their defaults | `item_02_the_options_have_the_defaults_of_the_contract`, `item_02_each_option_changes_what_it_names` |
-//! | 3 | what an accumulator knows | `item_03_the_accumulator_tells_its_state` |
-//! | 4 | what is known of a tool call | `item_04_the_state_of_each_call_is_its_own` |
+//! | 3 | the state of an accumulator | `item_03_the_accumulator_reports_its_state` |
+//! | 4 | the state of a tool call | `item_04_each_call_has_its_own_state` |
 //! | 5 | `agent:text:delta` | `item_05_text_delta_opens_a_text_part` |
 //! | 6 | `agent:text` | `item_06_text_ends_the_part` |
 //! | 7 | `agent:thinking:delta` | `item_07_thinking_delta_opens_a_reasoning_part` |
@@ -16,9 +16,9 @@
 //! | 12 | `agent:paused` | `item_12_paused_closes_the_stream` |
 //! | 13 | `agent:aborted` | `item_13_aborted_is_an_error_and_closes_the_stream` |
 //! | 14 | `node:start` | `item_14_a_node_starts_a_step`, `item_14_the_literal_name_is_an_option` |
-//! | 15 | `node:complete` | `item_15_a_node_gives_its_output_if_asked_for` |
-//! | 16 | `flow:paused` | `item_16_a_paused_flow_is_told_if_asked_for` |
-//! | 17 | `flow:complete` | `item_17_a_complete_flow_is_told_if_asked_for_and_closes_the_stream` |
+//! | 15 | `node:complete` | `item_15_a_node_output_is_written_if_enabled` |
+//! | 16 | `flow:paused` | `item_16_a_paused_flow_is_reported_if_enabled` |
+//! | 17 | `flow:complete` | `item_17_a_complete_flow_is_reported_if_enabled_and_closes_the_stream` |
 //! | 18 | the fields of each chunk | `item_18_each_chunk_has_exactly_its_fields` |
 //! | 19 | parts open, stream and close | `item_19_another_kind_of_part_closes_the_open_one` |
 //! | 20 | calls are made, then answered | `item_20_a_call_goes_from_input_to_output_or_error` |
@@ -26,7 +26,7 @@
 //! | 22 | events have a `type` | `item_22_an_event_without_a_type_is_skipped` |
 //! | 23 | agent events have `runId` and `nodeId` | `item_23_agent_events_without_run_or_node_are_skipped` |
 //! | 24 | tool events have `toolName` | `item_24_a_tool_event_without_a_name_is_skipped` |
-//! | 25 | what lacks a field is logged and skipped | `item_25_the_stream_survives_what_is_skipped`, `server: item_25_what_is_skipped_is_logged` |
+//! | 25 | events without a required field are logged and skipped | `item_25_the_stream_continues_after_skipped_events`, `server: item_25_what_is_skipped_is_logged` |
 //! | 26 | at least one chunk | `item_26_a_stream_is_never_empty` |
 //! | 27 | `text-start` before `text-delta` | `item_27_text_starts_before_its_deltas` |
 //! | 28 | `text-end` after the last `text-delta` | `item_28_text_ends_after_its_deltas` |
@@ -56,7 +56,7 @@ use omniassist_core::event::EventBuf;
 use omniassist_core::{RunEvent, Text};
 use serde_json::{Value, json};
 
-/// One message, and what was written of it.
+/// One message with its run events.
 struct Written {
     accumulator: MessageAccumulator,
     events: Vec<RunEvent>,
@@ -70,7 +70,7 @@ impl Written {
         Self { accumulator, events: Vec::new(), skipped: Vec::new(), options }
     }
 
-    /// Gives an event to the accumulator; how many events came of it.
+    /// Applies an event, and returns the number of resulting run events.
     fn apply(&mut self, event: &Value) -> usize {
         let mut out = EventBuf::new();
         if let Err(skipped) = self.accumulator.apply_json(event.to_string(), &mut out) {
@@ -82,7 +82,7 @@ impl Written {
         self.events.len() - before
     }
 
-    /// Everything written so far, in chunks.
+    /// Returns all chunks so far.
     fn chunks(&self) -> Vec<Value> {
         let mut encoder = self.options.encoder(Framing::Ndjson);
         let mut out = BytesMut::new();
@@ -102,7 +102,7 @@ fn written(options: BridgeOptions, events: &[Value]) -> Written {
     written
 }
 
-/// The chunks that events become with the default options. Nothing may be skipped.
+/// Returns the chunks of these events with the default options. No event may be skipped.
 fn chunks(events: &[Value]) -> Vec<Value> {
     chunks_with(BridgeOptions::new(), events)
 }
@@ -118,12 +118,12 @@ fn types(chunks: &[Value]) -> Vec<&str> {
     chunks.iter().map(|chunk| chunk["type"].as_str().unwrap()).collect()
 }
 
-/// Every option that shows more than the default does.
+/// Returns options that show everything.
 fn everything() -> BridgeOptions {
     BridgeOptions::new().send_flow_metadata(true).send_node_outputs(true).until_flow_ends(true)
 }
 
-/// An event of an agent's, with further fields.
+/// Returns an event of an agent, with further fields.
 fn agent(event_type: &str, fields: Value) -> Value {
     agent_of("r1", "n1", event_type, fields)
 }
@@ -152,12 +152,12 @@ fn tool(fields: Value) -> Value {
     event
 }
 
-/// The ids of a message's calls, in order.
+/// Returns the ids of a message's calls, in order.
 fn call_ids(written: &Written) -> Vec<Text> {
     written.accumulator.tool_states().map(|tool| tool.tool_call_id.clone()).collect()
 }
 
-/// The sources that the table names tests of.
+/// The sources with the tests that the table names.
 const SOURCES: [&str; 5] = [
     include_str!("mapping.rs"),
     include_str!("options.rs"),

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{agent, chunks_with, complete, text, thinking, types};
 
-/// One of everything that an option is about. The node is complete before its agent, so that the defaults show it.
+/// Returns one event for each option. The node completes before its agent, so that the defaults show it.
 fn events() -> Vec<Value> {
     vec![
         json!({"type": "flow:start", "flowName": "review"}),
@@ -50,7 +50,7 @@ fn item_02_each_option_changes_what_it_names() {
 }
 
 #[test]
-fn reasoning_that_is_not_sent_leaves_no_trace() {
+fn disabled_reasoning_writes_no_chunk() {
     let events = [text("He"), thinking("Hm"), agent("agent:thinking", json!({"content": "Hm"})), text("llo")];
     let chunks = chunks_with(BridgeOptions::new().send_reasoning(false), &events);
     assert_eq!(types(&chunks), ["start", "text-start", "text-delta", "text-delta"], "the text is not cut");

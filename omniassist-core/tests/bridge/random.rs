@@ -1,4 +1,4 @@
-//! Any log of events, whole ones and spoilt ones: items 27 to 29.
+//! Random logs of events, valid and corrupted: items 27 to 29.
 
 use omniassist_core::bridge::BridgeOptions;
 use omniassist_core::event::{EventBuf, RunErrorCode};
@@ -74,7 +74,7 @@ fn options() -> impl Strategy<Value = BridgeOptions> {
     })
 }
 
-/// The log as a stream: whatever the runtime leaves open is ended.
+/// Returns the stream of a log, with all open parts ended.
 fn whole(options: BridgeOptions, events: &[Value]) -> Written {
     let mut written = written(options, events);
     let mut out = EventBuf::new();
@@ -102,7 +102,7 @@ proptest! {
         let said = |wanted: bool| -> String {
             pieces.iter().filter(|(is_text, _)| *is_text == wanted).map(|(_, piece)| piece.as_str()).collect()
         };
-        // What is complete repeats what came in pieces.
+        // The complete text repeats its deltas.
         events.push(agent("agent:thinking", serde_json::json!({"content": said(false)})));
         events.push(agent("agent:text", serde_json::json!({"content": said(true)})));
         events.push(complete());
@@ -119,13 +119,13 @@ proptest! {
     }
 }
 
-/// Positions of the chunks of a kind that are about one block.
+/// Returns the positions of the chunks of one kind and block.
 fn positions(chunks: &[Value], kind: &str, id: &Value) -> Vec<usize> {
     let is = |chunk: &Value| chunk["type"] == kind && chunk["id"] == *id;
     (0..chunks.len()).filter(|at| is(&chunks[*at])).collect()
 }
 
-/// For each block of a prefix: where it starts, its deltas, and where it ends.
+/// Returns the start, the deltas and the end of each block with this prefix.
 fn blocks(events: &[Value], prefix: &str) -> Vec<(usize, Vec<usize>, usize)> {
     let chunks = whole(BridgeOptions::new(), events).chunks();
     let starts: Vec<&Value> = chunks

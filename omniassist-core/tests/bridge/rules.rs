@@ -93,7 +93,7 @@ fn item_24_a_tool_event_without_a_name_is_skipped() {
 }
 
 #[test]
-fn item_25_the_stream_survives_what_is_skipped() {
+fn item_25_the_stream_continues_after_skipped_events() {
     let spoilt = [json!({}), agent("agent:tool", json!({})), json!([1]), json!({"type": "edge:fire"})];
     let mut events = vec![text("Hel")];
     events.extend(spoilt);
@@ -118,7 +118,7 @@ fn item_26_a_stream_is_never_empty() {
         assert!(written.accumulator.is_closed());
         assert_eq!(types(&written.chunks())[0], "start", "{end}");
     }
-    // The runtime says nothing at all.
+    // The runtime sends no event.
     for code in [RunErrorCode::StreamInterrupted, RunErrorCode::Internal] {
         let mut out = EventBuf::new();
         let mut message = MessageAccumulator::new("m", &BridgeOptions::new());
@@ -134,7 +134,7 @@ fn item_26_a_stream_is_never_empty() {
 }
 
 #[test]
-fn a_runtime_that_goes_silent_behind_an_error_has_said_why() {
+fn a_runtime_that_stops_after_an_error_has_reported_the_reason() {
     let mut written = written(BridgeOptions::new(), &[agent("agent:error", json!({"message": "no"}))]);
     let mut out = EventBuf::new();
     written.accumulator.fail(RunErrorCode::StreamInterrupted, &mut out);
@@ -185,7 +185,7 @@ fn item_32_call_ids_are_unique_within_a_message() {
             call(json!({"toolInput": 1, "toolOutput": 1})),
             call(json!({"toolInput": 1, "toolOutput": 1})),
             call(json!({"toolCallId": "c", "toolInput": 1, "toolOutput": 1})),
-            // The runtime numbers its calls anew.
+            // The runtime reuses an id for another call.
             call(json!({"toolCallId": "c", "toolInput": 2, "toolOutput": 2})),
             agent_of(
                 "r2",
@@ -219,7 +219,7 @@ fn item_32_call_ids_are_unique_within_a_message() {
 }
 
 #[test]
-fn an_output_without_an_id_goes_to_the_oldest_open_call() {
+fn an_output_without_an_id_belongs_to_the_oldest_open_call() {
     let other = json!({"toolName": "other", "toolInput": 0});
     let written = written(
         BridgeOptions::new(),

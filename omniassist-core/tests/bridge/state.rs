@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::{Written, agent, chunks, complete, text, thinking, tool, types, written};
 
 #[test]
-fn item_03_the_accumulator_tells_its_state() {
+fn item_03_the_accumulator_reports_its_state() {
     let mut written = Written::new(BridgeOptions::new());
     let state = |written: &Written| {
         let message = &written.accumulator;
@@ -37,7 +37,7 @@ fn item_03_the_accumulator_tells_its_state() {
 }
 
 #[test]
-fn item_04_the_state_of_each_call_is_its_own() {
+fn item_04_each_call_has_its_own_state() {
     let mut written = Written::new(BridgeOptions::new());
     written.apply(&tool(json!({"toolCallId": "a", "toolInput": {"q": 1}})));
     written.apply(&tool(json!({"toolCallId": "b", "toolInput": {"q": 2}})));
@@ -105,7 +105,7 @@ fn item_20_a_call_goes_from_input_to_output_or_error() {
 }
 
 #[test]
-fn what_repeats_a_call_does_not_cut_the_text() {
+fn a_repeated_call_does_not_split_the_text() {
     let events = [
         tool(json!({"toolCallId": "c", "toolInput": {}, "toolOutput": 1})),
         text("He"),

@@ -8,7 +8,7 @@ fn json(text: &str) -> JsonText {
 }
 
 #[test]
-fn numbers_that_a_double_holds_are_left_alone() {
+fn numbers_that_a_double_represents_are_unchanged() {
     for text in [
         "0",
         "-0",
@@ -55,7 +55,7 @@ fn numbers_that_a_double_changes_are_found_and_become_strings() {
 }
 
 #[test]
-fn other_spellings_of_numbers_are_seen() {
+fn other_spellings_of_numbers_are_detected() {
     for (text, other) in
         [("1", false), ("1.0", true), ("1e2", true), ("0.1", false), (r#""1.0""#, false), ("-0", true)]
     {

@@ -1,5 +1,5 @@
-//! The canonical form against JavaScript itself: `vectors.jsonl` is what `make.mjs` writes with Node.js, and the client
-//! suite checks that it still does. `OMNIASSIST_VECTORS` names another file to read as well.
+//! Comparison of the canonical form with JavaScript: `make.mjs` writes `vectors.jsonl` with Node.js, and the client
+//! suite checks that its output is unchanged. `OMNIASSIST_VECTORS` names a further file.
 
 mod exact;
 
@@ -27,7 +27,7 @@ fn check(vectors: &str) -> usize {
 }
 
 #[test]
-fn it_is_what_javascript_makes_of_any_spelling() {
+fn the_canonical_form_equals_the_output_of_javascript() {
     assert_eq!(check(VECTORS), 1200);
     if let Some(path) = std::env::var_os("OMNIASSIST_VECTORS") {
         println!("{} more", check(&fs::read_to_string(path).unwrap()));
@@ -35,7 +35,7 @@ fn it_is_what_javascript_makes_of_any_spelling() {
 }
 
 #[test]
-fn what_is_left_out_is_told() {
+fn omitted_keys_are_reported() {
     let left_out = |json: &str| canonical::of(&JsonText::parse(json.to_owned()).unwrap()).unwrap().left_out();
     for json in [
         r#"{"a":1,"a":1}"#,
@@ -52,7 +52,7 @@ fn what_is_left_out_is_told() {
 }
 
 #[test]
-fn a_value_has_128_levels_at_most() {
+fn a_value_has_at_most_128_levels() {
     let nested = |levels: usize| JsonText::parse("[".repeat(levels) + &"]".repeat(levels)).unwrap();
     assert!(canonical::of(&nested(128)).is_some());
     assert!(canonical::of(&nested(129)).is_none());
@@ -66,7 +66,7 @@ fn a_value_has_128_levels_at_most() {
 }
 
 #[test]
-fn long_keys_that_begin_alike_are_sorted() {
+fn long_keys_with_a_common_prefix_are_sorted() {
     let beginning = "ü".repeat(8_000);
     let keys = (0..500).rev().map(|number| format!("\"{beginning}{number:03}\":{number}"));
     let json = format!("{{{}}}", keys.collect::<Vec<_>>().join(","));
@@ -104,7 +104,7 @@ proptest! {
     }
 }
 
-/// Returns `true` if two values are equal to a reader that has doubles only.
+/// Returns `true` if two values are equal to a reader with doubles.
 fn same(one: &serde_json::Value, other: &serde_json::Value) -> bool {
     use serde_json::Value;
     match (one, other) {

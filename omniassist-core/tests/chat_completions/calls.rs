@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::stream::{encoder, stream};
 use super::{available, begins, piece, unusable};
 
-/// Returns the arguments of each call, by its index, that the client has.
+/// Returns the streamed arguments of each call, by its index.
 fn arguments(events: &[RunEvent]) -> BTreeMap<u64, String> {
     let mut arguments: BTreeMap<u64, String> = BTreeMap::new();
     for chunk in stream(encoder(), events).0 {
@@ -21,7 +21,7 @@ fn arguments(events: &[RunEvent]) -> BTreeMap<u64, String> {
     arguments
 }
 
-/// Returns the pieces that are passed on before and after the call is handed over.
+/// Returns the arguments streamed before and after the call is completed.
 fn streamed(pieces: &[&str]) -> (String, String) {
     let mut events = vec![begins("c", "show")];
     events.extend(pieces.iter().filter(|delta| !delta.is_empty()).map(|delta| piece("c", delta)));
@@ -35,7 +35,7 @@ fn streamed(pieces: &[&str]) -> (String, String) {
 }
 
 #[test]
-fn the_end_is_held_back() {
+fn the_end_of_the_arguments_is_held_back() {
     assert_eq!(streamed(&["{\"a\":", "1}"]), ("{\"a\":1".into(), "}".into()));
     assert_eq!(streamed(&["{\"a\":{}", "}", "\n", " "]), ("{\"a\":{}".into(), "}\n ".into()));
     assert_eq!(streamed(&["{\"a\":\"}", " ", "}\"", "}"]), ("{\"a\":\"} }\"".into(), "}".into()));
@@ -43,7 +43,7 @@ fn the_end_is_held_back() {
 }
 
 #[test]
-fn a_call_without_pieces_gets_its_arguments_at_the_end() {
+fn a_call_without_deltas_gets_its_arguments_at_the_end() {
     assert_eq!(streamed(&[]), (String::new(), "{}".into()));
     assert_eq!(streamed(&[" "]), (" ".into(), "{}".into()));
 }
@@ -59,7 +59,7 @@ fn one_call_is_streamed_at_a_time() {
 }
 
 #[test]
-fn a_call_that_cannot_be_run_makes_room() {
+fn an_invalid_call_allows_the_next_one_to_stream() {
     let events = [begins("a", "show"), unusable("a", "show"), begins("b", "show"), piece("b", "{\"y\"")];
     assert_eq!(arguments(&events), BTreeMap::from([(0, String::new()), (1, "{\"y\"".to_owned())]));
 }

@@ -25,13 +25,13 @@ fn auto_offers_all() {
 }
 
 #[test]
-fn none_offers_none_of_the_callers() {
+fn none_offers_no_tool_of_the_caller() {
     let none = (vec![], vec!["a".to_owned(), "b".to_owned()], true, ToolChoice::Auto);
     assert_eq!(offered(json!("none")), none);
 }
 
 #[test]
-fn what_is_required_is_a_call_of_the_callers() {
+fn required_choices_require_a_call_of_the_caller() {
     let both = vec!["a".to_owned(), "b".to_owned()];
     assert_eq!(offered(json!("required")), (both.clone(), vec![], false, ToolChoice::Required));
     let named = json!({"type": "function", "function": {"name": "b"}});
@@ -39,7 +39,7 @@ fn what_is_required_is_a_call_of_the_callers() {
 }
 
 #[test]
-fn allowed_tools_leave_the_others_out() {
+fn allowed_tools_exclude_the_others() {
     let allowed = |mode: &str| {
         let tools = [json!({"type": "function", "function": {"name": "b"}})];
         json!({"type": "allowed_tools", "allowed_tools": {"mode": mode, "tools": tools}})
@@ -51,7 +51,7 @@ fn allowed_tools_leave_the_others_out() {
 }
 
 #[test]
-fn what_is_no_choice() {
+fn invalid_choices_are_rejected() {
     refused(&choosing(json!("any")), "tool_choice");
     refused(&choosing(json!(5)), "tool_choice");
     refused(&choosing(json!({})), "tool_choice.type");

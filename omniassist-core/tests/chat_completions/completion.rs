@@ -49,7 +49,7 @@ fn a_text_answer() {
 }
 
 #[test]
-fn only_calls_that_are_to_be_run_are_in_it() {
+fn only_valid_calls_are_in_the_completion() {
     let events = [
         begins("c1", "show"),
         piece("c1", "{\"a\":0}"),
@@ -75,7 +75,7 @@ fn only_calls_that_are_to_be_run_are_in_it() {
 }
 
 #[test]
-fn a_refusal_is_no_content() {
+fn a_refusal_is_not_content() {
     let choice =
         collected(collector(), &[text("I will not."), finish(FinishReason::Refusal)])["choices"][0].clone();
     assert_eq!(choice["message"], json!({"role": "assistant", "content": null, "refusal": "I will not."}));
@@ -83,7 +83,7 @@ fn a_refusal_is_no_content() {
 }
 
 #[test]
-fn reasoning_and_server_tools_are_told_when_asked() {
+fn reasoning_and_server_tools_are_reported_if_enabled() {
     let events = [
         RunEvent::ReasoningDelta { id: BlockId(0), delta: "Hm".into() },
         available("c1", "ping", &json!({"a": 1})),
@@ -117,7 +117,7 @@ fn reasoning_and_server_tools_are_told_when_asked() {
 }
 
 #[test]
-fn it_knows_whether_a_tool_has_run() {
+fn it_reports_that_a_server_tool_has_run() {
     let mut completion = collector();
     completion.apply(&available("c1", "ping", &json!({})));
     completion.apply(&output("c1", &json!(0), true));

@@ -1,4 +1,4 @@
-//! OpenAI's Chat Completions API, as its clients post and read it.
+//! Tests of the server side of OpenAI's Chat Completions API.
 
 mod calls;
 mod choice;
@@ -17,7 +17,7 @@ fn read(body: &Value) -> omniassist_core::Result<ChatRequest> {
     read_request(Bytes::from(body.to_string()), &Limits::default())
 }
 
-/// A request with one message and these fields.
+/// Returns a request with one message and these fields.
 fn with(fields: Value) -> Value {
     let mut body = json!({"model": "m", "messages": [{"role": "user", "content": "Hi"}]});
     body.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());

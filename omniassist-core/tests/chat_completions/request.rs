@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::{read, refused, said, with};
 
 #[test]
-fn what_the_official_clients_post() {
+fn requests_of_the_official_clients_are_read() {
     let request = read(&json!({
         "model": "omniassist",
         "stream": true,
@@ -49,7 +49,7 @@ fn text_shares_the_body() {
 }
 
 #[test]
-fn what_is_no_request() {
+fn invalid_requests_are_rejected() {
     for (body, code) in [
         ("", ErrorCode::InvalidJson),
         ("{\"model\":\"m\",\"messages\":[", ErrorCode::InvalidJson),
@@ -82,7 +82,7 @@ fn what_is_no_request() {
 }
 
 #[test]
-fn what_is_not_given_is_refused() {
+fn unsupported_features_are_rejected() {
     refused(&with(json!({"n": 2})), "n");
     refused(&with(json!({"n": 0})), "n");
     refused(&with(json!({"n": "1"})), "n");
@@ -93,7 +93,7 @@ fn what_is_not_given_is_refused() {
 }
 
 #[test]
-fn the_settings_of_the_caller() {
+fn the_settings_of_the_caller_are_read() {
     let settings = read(&with(json!({
         "temperature": 0.5, "top_p": 1, "max_tokens": 9, "max_completion_tokens": 7,
         "reasoning_effort": "low", "parallel_tool_calls": false,

@@ -19,7 +19,7 @@ pub(super) fn encoder() -> Encoder {
     Encoder::new(&head(), ["show".into(), "hide".into()])
 }
 
-/// Returns the streamed chunks, and `true` if `[DONE]` closes them.
+/// Returns the streamed chunks, and `true` if `[DONE]` ends them.
 pub(super) fn stream(mut encoder: Encoder, events: &[RunEvent]) -> (Vec<Value>, bool) {
     let mut out = BytesMut::new();
     for event in events {
@@ -44,7 +44,7 @@ fn deltas(chunks: &[Value]) -> Vec<Value> {
     chunks.iter().map(|chunk| chunk["choices"][0]["delta"].clone()).collect()
 }
 
-/// The message as the official clients put it together.
+/// Returns the message as assembled by the official clients.
 fn assembled(chunks: &[Value]) -> (Map<String, Value>, Value) {
     let mut message = Map::new();
     let mut calls: Vec<(String, String, String)> = Vec::new();
@@ -106,7 +106,7 @@ fn a_text_answer() {
 }
 
 #[test]
-fn nothing_is_sent_before_there_is_something_to_say() {
+fn nothing_is_sent_before_the_first_content() {
     let mut encoder = encoder().reasoning(false);
     let mut out = BytesMut::new();
     for event in [
@@ -188,7 +188,7 @@ fn the_callers_calls_are_streamed() {
 }
 
 #[test]
-fn a_call_that_is_not_handed_over_does_not_parse() {
+fn the_arguments_of_a_cancelled_call_do_not_parse() {
     let cut = [
         RunEvent::StepStart,
         begins("c1", "show"),
@@ -225,7 +225,7 @@ fn a_call_that_is_not_handed_over_does_not_parse() {
 }
 
 #[test]
-fn a_call_that_was_never_begun_comes_whole() {
+fn a_call_without_a_start_is_written_in_one_piece() {
     let events =
         [RunEvent::StepStart, available("c1", "show", &json!({"a": "}"})), finish(FinishReason::ToolCalls)];
     let (message, _) = assembled(&stream(encoder(), &events).0);
@@ -233,7 +233,7 @@ fn a_call_that_was_never_begun_comes_whole() {
 }
 
 #[test]
-fn what_a_provider_runs_is_none_of_the_callers_calls() {
+fn provider_executed_calls_are_not_the_callers() {
     let provider = RunEvent::ToolInputAvailable {
         call_id: "c1".into(),
         name: "show".into(),
@@ -264,7 +264,7 @@ fn ends() {
 }
 
 #[test]
-fn usage_is_told_when_asked() {
+fn usage_is_reported_if_requested() {
     let mut usage = tokens(Some(10), Some(4));
     (usage.cached_input_tokens, usage.reasoning_tokens, usage.total_tokens) = (Some(3), Some(1), Some(15));
     let end = RunEvent::Finish { reason: FinishReason::Stop, usage };
@@ -294,7 +294,7 @@ fn usage_is_told_when_asked() {
 }
 
 #[test]
-fn reasoning_is_told_when_asked() {
+fn reasoning_is_reported_if_enabled() {
     let events = [
         RunEvent::ReasoningDelta { id: BlockId(0), delta: "Let me ".into() },
         RunEvent::ReasoningDelta { id: BlockId(0), delta: "think".into() },
@@ -307,7 +307,7 @@ fn reasoning_is_told_when_asked() {
 }
 
 #[test]
-fn server_tools_are_told_when_asked() {
+fn server_tools_are_reported_if_enabled() {
     let events = [
         RunEvent::StepStart,
         begins("c1", "ping"),
@@ -346,7 +346,7 @@ fn server_tools_are_told_when_asked() {
 }
 
 #[test]
-fn a_failed_run_ends_with_an_error_and_is_not_done() {
+fn a_failed_run_ends_with_an_error_and_without_done() {
     for (event, code) in [
         (RunEvent::Error { code: RunErrorCode::RateLimited, message: "x".into() }, "rate_limit_exceeded"),
         (

@@ -70,7 +70,7 @@ fn calls_and_results_become_one_message_that_the_run_continues() {
 }
 
 #[test]
-fn a_tool_that_is_offered_is_no_past_tool() {
+fn an_offered_tool_is_not_a_past_tool() {
     let run = read(&with(json!({
         "tools": [{"type": "function", "function": {"name": "show"}}],
         "messages": [
@@ -85,7 +85,7 @@ fn a_tool_that_is_offered_is_no_past_tool() {
 }
 
 #[test]
-fn an_id_of_several_turns_stands_for_several_calls() {
+fn an_id_repeated_in_several_turns_means_several_calls() {
     let turn = |number: u32| {
         [
             json!({"role": "user", "content": "Go"}),
@@ -123,13 +123,13 @@ fn a_conversation_cannot_end_with_an_unanswered_call() {
     refused(&said(json!([asked, called, result("c1", json!("x"))])), "messages[1].tool_calls[1].id");
     refused(&said(json!([asked, called, result("c2", json!("x"))])), "messages[1].tool_calls[0].id");
     assert!(read(&said(json!([asked, called, result("c1", json!("x")), result("c2", json!("y"))]))).is_ok());
-    // Somebody who goes on without the result may do so: the model is told that there is none.
+    // A client may continue without the result: the model receives a result that states this.
     let run = read(&said(json!([asked, called, asked]))).unwrap().run;
     assert!(is_legal(&from_messages(&run.messages)));
 }
 
 #[test]
-fn results_answer_a_call_once() {
+fn a_call_has_one_result() {
     let asked = json!({"role": "user", "content": "Go"});
     let called = json!({"role": "assistant", "tool_calls": [call("c1", "a", "{}")]});
     refused(&said(json!([asked, called, result("c9", json!("x"))])), "messages[2].tool_call_id");
@@ -177,7 +177,7 @@ fn calls_are_checked() {
 }
 
 #[test]
-fn arguments_that_were_cut_off_stay_text() {
+fn incomplete_arguments_stay_text() {
     let run = read(&said(json!([
         {"role": "assistant", "tool_calls": [call("c", "a", "{\"x\": ")]},
         {"role": "user", "content": "x"},
@@ -192,7 +192,7 @@ fn arguments_that_were_cut_off_stay_text() {
 }
 
 #[test]
-fn what_the_assistant_said() {
+fn assistant_messages_are_read() {
     let run = read(&said(json!([
         {"role": "assistant", "content": "One", "refusal": null, "audio": null, "annotations": []},
         {"role": "assistant", "content": [{"type": "text", "text": "Two"}, {"type": "refusal", "refusal": "No"}]},
@@ -296,7 +296,7 @@ fn repeated_call_ids_are_renamed_in_linear_time() {
         assert_eq!(ids.len(), count);
         start.elapsed()
     };
-    // Ten times the calls take about ten times as long; a search from the first number took a hundred times.
+    // Ten times the calls take about ten times as long. A search from the first number took a hundred times as long.
     let (few, many) = (time(2_000), time(20_000));
     assert!(many < few * 40, "{few:?} {many:?}");
     let chosen = said(json!([

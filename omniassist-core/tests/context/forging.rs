@@ -20,7 +20,7 @@ const FORGERIES: [&str; 14] = [
     "\u{200b}\u{feff}\0\u{1b}[2J",
 ];
 
-/// The value in every place that a message has.
+/// Returns messages with the value in every field.
 fn everywhere(text: &str) -> Vec<ContextMessage> {
     messages([
         ("navigation", json!(text)),
@@ -75,14 +75,14 @@ fn no_value_forges_a_pair() {
 }
 
 #[test]
-fn what_would_leave_the_line_is_escaped_as_in_json() {
+fn line_breaking_characters_are_escaped_as_in_json() {
     let compressed = ContextCompressor::new()
         .compress(&messages([("note", json!("\n\0\u{85}\u{2028}\u{e0041}a<b>\u{ff1c}"))]));
     assert_eq!(bullets(&compressed), [r#"note: "\n\u0000\u0085\u2028\udb40\udc41a\u003cb>\uff1c""#]);
 }
 
 #[test]
-fn what_people_write_stays_readable() {
+fn ordinary_text_stays_readable() {
     let text = "naïve 日本語 👩‍👩‍👧 mi‌khāham 5 > 3 'q' a@b.test 100%";
     let compressed = ContextCompressor::new().compress(&messages([("note", json!(text))]));
     assert_eq!(bullets(&compressed), [format!("note: \"{text}\"")]);

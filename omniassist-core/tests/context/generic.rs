@@ -4,7 +4,7 @@ use omniassist_core::context::{ContextCompressor, ContextTemplate};
 use serde_json::json;
 
 #[test]
-fn any_other_kind_is_shown_as_pairs() {
+fn other_kinds_are_shown_as_pairs() {
     let compressed = compress([
         ("feature_flag", json!({"on": true, "name": "dark", "share": 0.25})),
         ("cart", json!({"items": [{"sku": "A", "n": 2}], "note": null})),
@@ -40,7 +40,7 @@ fn equal_lines_are_one_with_a_count_at_the_place_of_the_last() {
 }
 
 #[test]
-fn what_differs_only_in_a_secret_is_equal() {
+fn messages_that_differ_only_in_a_secret_are_equal() {
     let compressed = compress([("login", json!({"otp": "1"})), ("login", json!({"otp": "2"}))]);
     assert_eq!(bullets(&compressed), ["login: otp = [redacted] ×2"]);
 }
@@ -78,7 +78,7 @@ fn templates_of_the_host() {
 }
 
 #[test]
-fn when_every_template_is_silent_there_is_no_block() {
+fn no_block_without_a_line_of_a_template() {
     let compressor = ContextCompressor::new().template("silent", |_: &ContextMessage| None);
     assert!(compressor.compress(&messages([("silent", json!(1))])).block().is_none());
 }

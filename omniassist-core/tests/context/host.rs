@@ -25,7 +25,7 @@ fn a_client_cannot_displace_the_hosts_context() {
 }
 
 #[test]
-fn the_hosts_window_is_its_own() {
+fn the_host_has_a_separate_window() {
     for (given, kept) in [(20, 20), (21, 20)] {
         let compressed = ContextCompressor::new().compress_with_host(&flags(given), &notes(20));
         assert_eq!(bullets(&compressed).len(), kept + 20, "{given}");
@@ -42,7 +42,7 @@ fn messages_of_a_client_are_not_merged_with_the_hosts() {
 }
 
 #[test]
-fn a_summary_leaves_the_hosts_bullets() {
+fn a_summary_keeps_the_hosts_bullets() {
     let client: Vec<_> =
         (0..20).map(|id| message(id, "note", json!({"id": id, "x": "x".repeat(400)}))).collect();
     let compressed = ContextCompressor::new().compress_with_host(&flags(1), &client);

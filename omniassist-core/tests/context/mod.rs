@@ -21,7 +21,7 @@ use omniassist_core::ContextMessage;
 use omniassist_core::context::{Compressed, ContextCompressor};
 use serde_json::Value;
 
-/// Messages of these kinds with this data.
+/// Returns messages of these kinds with this data.
 fn messages<const N: usize>(given: [(&str, Value); N]) -> Vec<ContextMessage> {
     given.into_iter().enumerate().map(|(id, (kind, data))| message(id, kind, data)).collect()
 }
@@ -34,7 +34,7 @@ fn compress<const N: usize>(given: [(&str, Value); N]) -> Compressed {
     ContextCompressor::new().compress(&messages(given))
 }
 
-/// The bullets of a block, without its frame, which is checked on the way.
+/// Returns the bullets of a block after checking its delimiters.
 fn bullets(compressed: &Compressed) -> Vec<&str> {
     let block = compressed.block().expect("a block").as_str();
     let lines: Vec<_> = block.split('\n').collect();

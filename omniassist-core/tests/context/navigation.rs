@@ -44,7 +44,7 @@ fn a_navigation_without_a_target_is_shown_like_any_other_kind() {
 }
 
 #[test]
-fn navigations_in_a_row_to_one_path_are_one() {
+fn consecutive_navigations_to_one_path_are_merged() {
     let compressed = compress([
         ("navigation", json!({"path": "/home"})),
         ("navigation", json!({"path": "/list?page=1", "from": "/home", "title": "One"})),
@@ -63,7 +63,7 @@ fn navigations_in_a_row_to_one_path_are_one() {
 }
 
 #[test]
-fn a_row_keeps_where_it_came_from_and_is_broken_by_anything_else() {
+fn consecutive_navigations_keep_their_origin() {
     let compressed = compress([
         ("navigation", json!({"path": "/list", "from": "/start"})),
         ("navigation", json!({"path": "/list?page=2", "from": "/list"})),

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 const CANARY: &str = "c4n4ry";
 
-/// Data with the canary in each place where it must not be shown.
+/// Returns data with the canary in each place where it must be removed.
 fn secrets() -> Vec<(&'static str, Value)> {
     let c = CANARY;
     vec![
@@ -101,7 +101,7 @@ fn compressor() -> ContextCompressor {
 }
 
 #[test]
-fn a_secret_is_shown_nowhere() {
+fn a_secret_is_never_shown() {
     for (kind, data) in secrets() {
         let given = messages([(kind, data.clone())]);
         let compressed = compressor().compress(&given);
@@ -115,7 +115,7 @@ fn a_secret_is_shown_nowhere() {
 }
 
 #[test]
-fn no_secret_is_shown_when_they_come_together() {
+fn no_secret_is_shown_if_several_are_combined() {
     let given: Vec<_> =
         secrets().into_iter().map(|(kind, data)| ContextMessage::new("1", kind, data)).collect();
     let compressed = compressor().window(usize::MAX).max_bytes(0).compress(&given);
@@ -133,7 +133,7 @@ fn a_declaration_in_one_message_holds_in_another() {
 }
 
 #[test]
-fn what_is_no_secret_is_shown() {
+fn ordinary_values_are_shown() {
     let compressed = compress([
         (
             "form",
@@ -157,7 +157,7 @@ fn what_is_no_secret_is_shown() {
 }
 
 #[test]
-fn secrets_are_gone_before_anything_is_merged_or_cut() {
+fn secrets_are_removed_before_merging_and_truncation() {
     let compressed = compress([
         ("navigation", json!({"path": "/a", "from": format!("/b?token={CANARY}")})),
         ("navigation", json!({"path": "/a?x=1"})),

@@ -1,7 +1,7 @@
 use super::{bullets, compress};
 use serde_json::Value;
 
-/// Returns the bullet of a message that is one text.
+/// Returns the bullet of a message with one text.
 fn shown(given: &str) -> String {
     let compressed = compress([("t", Value::from(given))]);
     bullets(&compressed).concat()
@@ -12,7 +12,7 @@ fn quoted(text: &str) -> String {
 }
 
 #[test]
-fn secrets_go_and_the_rest_stays() {
+fn secrets_are_removed_and_the_rest_is_kept() {
     for (given, expected) in [
         ("/a?x=1&token=T&y=2", "/a?x=1&token=[redacted]&y=2"),
         ("token=T", "token=[redacted]"),
@@ -46,7 +46,7 @@ fn encoding_that_never_ends_is_replaced() {
 }
 
 #[test]
-fn json_that_was_cut_names_its_secrets() {
+fn truncated_json_reveals_no_secret() {
     assert_eq!(shown("{\"a\": 1, \"token\" : \"T"), "t: [redacted]");
     assert_eq!(shown("{\\\"token\\\":\\\"T"), "t: [redacted]");
     assert_eq!(shown("{\"a\": \"token\", \"b"), quoted("{\"a\": \"token\", \"b"));

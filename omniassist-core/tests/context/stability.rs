@@ -42,7 +42,7 @@ fn context() -> impl Strategy<Value = Vec<ContextMessage>> {
     prop::collection::vec((kind, json()).prop_map(|(kind, data)| ContextMessage::new("1", kind, data)), 0..30)
 }
 
-/// The same value with the entries of every object inserted in the reverse order.
+/// Returns the value with the entries of every object inserted in reverse order.
 fn reversed(value: &Value) -> Value {
     match value {
         Value::Object(map) => {

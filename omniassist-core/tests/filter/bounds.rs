@@ -20,7 +20,7 @@ impl TextFilter for Undecided {
 }
 
 #[test]
-fn text_that_a_filter_does_not_decide_about_is_replaced_at_the_bound() {
+fn undecided_text_is_replaced_at_the_bound() {
     let (mut turn, mut events) = (turn(Undecided), EventBuf::new());
     turn.take(text(&"a".repeat(MAX_HELD_BYTES)), &mut events).unwrap();
     assert_eq!((turn.held().1, events.len()), (MAX_HELD_BYTES, 0));
@@ -56,7 +56,7 @@ fn no_text_makes_the_filter_of_personal_data_withhold_more_than_the_bound() {
 }
 
 #[test]
-fn places_within_a_character_and_behind_the_text_are_moved_to_a_boundary() {
+fn invalid_offsets_are_moved_to_a_character_boundary() {
     struct Odd(bool);
     impl OutputFilter for Odd {
         fn begin(&self, _kind: TextKind) -> Option<Box<dyn TextFilter>> {
@@ -78,7 +78,7 @@ fn places_within_a_character_and_behind_the_text_are_moved_to_a_boundary() {
 }
 
 #[test]
-fn an_empty_range_does_not_repeat_for_ever() {
+fn an_empty_range_does_not_repeat_forever() {
     struct Empty;
     impl OutputFilter for Empty {
         fn begin(&self, _kind: TextKind) -> Option<Box<dyn TextFilter>> {

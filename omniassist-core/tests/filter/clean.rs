@@ -15,7 +15,7 @@ const CLEAN: &[&str] = &[
 ];
 
 #[test]
-fn clean_text_stays_as_it_is_whatever_its_pieces() {
+fn clean_text_is_unchanged_for_any_division_into_deltas() {
     for text in CLEAN {
         assert_eq!(filtered(Pii::new(), [*text], false), *text);
         assert_eq!(filtered(Pii::new(), characters(text), false), *text);

@@ -3,7 +3,7 @@ use omniassist_core::filter::Pii;
 use super::secrets::{Dice, Secret, secret};
 use super::{characters, filtered};
 
-/// Text before a secret and behind it.
+/// Text before and after a secret.
 const AROUND: [(&str, &str); 6] = [
     ("The value is ", " as you asked."),
     ("Ich fand „", "“ gestern."),
@@ -28,7 +28,7 @@ fn ten_thousand_secrets_cut_at_every_byte_do_not_leak() {
         let (secret, text, before, behind) = example(number);
         let expected = format!("{before}[redacted]{behind}");
         let cuts = (before.len()..=before.len() + secret.text.len()).filter(|at| text.is_char_boundary(*at));
-        // One by one for some secrets, all cuts at once for all of them.
+        // Some secrets are tested with one cut at a time, all of them with all cuts at once.
         for at in cuts.filter(|_| number % 32 == 0) {
             let (head, tail) = text.split_at(at);
             leaks += usize::from(filtered(Pii::new(), [head, tail], false) != expected);
@@ -39,22 +39,22 @@ fn ten_thousand_secrets_cut_at_every_byte_do_not_leak() {
 }
 
 #[test]
-fn a_pause_at_any_byte_of_a_secret_shows_its_harmless_beginning_at_most() {
+fn a_pause_at_any_byte_of_a_secret_shows_at_most_its_harmless_prefix() {
     for number in 0..4_000 {
         let (secret, text, before, behind) = example(number);
-        // Each character comes alone, and the time bound passes before the next one.
+        // Each character is one delta, and the time bound passes before the next one.
         let shown = filtered(Pii::new(), characters(&text), true);
         let harmless = &secret.text[..secret.harmless];
-        // The space behind a number is withheld with it.
+        // The space after a number is withheld with it.
         let allowed = shown.strip_prefix(before).and_then(|shown| shown.strip_suffix(behind.trim_start()));
         let allowed = allowed.unwrap_or_else(|| panic!("{text}: {shown}")).replace("[redacted]", "");
-        // A dot of a domain or a token is not known to belong to it.
+        // A dot of a domain or a token may belong to the following text.
         assert!(harmless.starts_with(allowed.trim_end_matches(['.', ' '])), "{text}: {shown}");
     }
 }
 
 #[test]
-fn one_pause_within_a_secret_shows_its_harmless_beginning_at_most() {
+fn one_pause_within_a_secret_shows_at_most_its_harmless_prefix() {
     for number in 0..2_000 {
         let (secret, text, before, _) = example(number);
         let mut dice = Dice::new(number + 1);
@@ -77,7 +77,7 @@ fn one_pause_within_a_secret_shows_its_harmless_beginning_at_most() {
 }
 
 #[test]
-fn secrets_that_follow_each_other_are_all_replaced() {
+fn adjacent_secrets_are_all_replaced() {
     let text = "4111 1111 1111 1111 5500-0000-0000-0004 DE89 3704 0044 0532 0130 00 ada@example.org,bob@example.org \
                 order 17 4242 4242 4242 4242 AT12 DE89370400440532013000.";
     let shown = filtered(Pii::new(), [text], false);

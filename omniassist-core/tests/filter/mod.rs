@@ -1,4 +1,4 @@
-//! Filters of the text that a model writes.
+//! Tests of filters of a model's text.
 
 mod bounds;
 mod clean;
@@ -24,7 +24,7 @@ fn end() -> LlmEvent {
     LlmEvent::TextEnd { block: 0, metadata: None }
 }
 
-/// The text that leaves for these pieces. With `slow`, the time bound passes after each piece.
+/// Returns the text that passes for these deltas. With `slow`, the time bound passes after each delta.
 fn filtered<'a>(filter: impl OutputFilter, pieces: impl IntoIterator<Item = &'a str>, slow: bool) -> String {
     let (mut turn, mut events) = (turn(filter), EventBuf::new());
     for piece in pieces {
@@ -49,12 +49,12 @@ fn written(events: &mut EventBuf<LlmEvent>) -> String {
     written
 }
 
-/// The pieces of one character.
+/// Splits the text into characters.
 fn characters(text: &str) -> impl Iterator<Item = &str> {
     text.split("").filter(|piece| !piece.is_empty())
 }
 
-/// Takes these pieces. Returns what left, and the sentence of a stop.
+/// Processes these deltas. Returns the text that passes, and the message of a stop.
 fn stopped(filter: impl OutputFilter, pieces: &[&str]) -> (String, Option<Text>) {
     let (mut turn, mut events) = (turn(filter), EventBuf::new());
     let mut result = Ok(());

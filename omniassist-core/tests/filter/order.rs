@@ -21,7 +21,7 @@ fn state() -> Option<ProviderMetadata> {
 }
 
 #[test]
-fn events_behind_withheld_text_wait_for_it_and_counts_do_not() {
+fn events_after_withheld_text_wait_for_it_and_usage_does_not() {
     let (mut turn, mut events) = (turn(Pii::new()), EventBuf::new());
     for event in [text("Look: sk-"), call(), LlmEvent::Usage(Usage::default()), reasoning("hm ")] {
         turn.take(event, &mut events).unwrap();
@@ -35,7 +35,7 @@ fn events_behind_withheld_text_wait_for_it_and_counts_do_not() {
 }
 
 #[test]
-fn text_goes_on_behind_a_call_without_a_leak() {
+fn text_continues_after_a_call_without_a_leak() {
     let (mut turn, mut events) = (turn(Pii::new()), EventBuf::new());
     for event in [text("sk-abcdefgh"), call(), text("ijkl1234 and "), text("more")] {
         turn.take(event, &mut events).unwrap();
@@ -59,7 +59,7 @@ fn sixty_four_events_wait_and_one_more_is_a_bound() {
 }
 
 #[test]
-fn state_of_the_provider_goes_with_text_that_was_replaced() {
+fn provider_state_is_removed_with_replaced_text() {
     let block = |filtered: &str| {
         let (mut turn, mut events) = (turn(Pii::new()), EventBuf::new());
         turn.take(reasoning(filtered), &mut events).unwrap();
@@ -95,7 +95,7 @@ fn reasoning_and_refusals_are_filtered_too() {
 }
 
 #[test]
-fn a_later_filter_sees_what_an_earlier_one_leaves() {
+fn a_later_filter_sees_the_output_of_an_earlier_one() {
     let words = WordList::new(["Bluebird"]).replacement("ada@example.org");
     let mut turn = FilteredTurn::new(vec![Arc::new(words), Arc::new(Pii::new())]);
     let mut events = EventBuf::new();
@@ -106,7 +106,7 @@ fn a_later_filter_sees_what_an_earlier_one_leaves() {
 }
 
 #[test]
-fn a_filter_that_stops_the_run_lets_the_text_before_the_match_leave() {
+fn a_filter_that_stops_the_run_passes_the_text_before_the_match() {
     let sentence = Some("Not here.".into());
     let words = WordList::new(["bluebird"]).stop_run("Not here.");
     assert_eq!(stopped(words, &["About Blue", "bird", "? no"]), ("About ".to_owned(), sentence.clone()));

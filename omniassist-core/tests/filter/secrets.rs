@@ -1,6 +1,6 @@
-//! Secrets of every kind, made from a seed.
+//! Random secrets of every kind.
 
-/// Numbers from a seed (xorshift).
+/// A generator of random numbers (xorshift).
 pub(super) struct Dice(u64);
 
 impl Dice {
@@ -27,7 +27,7 @@ impl Dice {
 const DIGITS: &str = "0123456789";
 const LETTERS: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 
-/// A secret, and the bytes of its harmless beginning.
+/// A secret, and the length of its harmless prefix.
 pub(super) struct Secret {
     pub(super) text: String,
     pub(super) harmless: usize,

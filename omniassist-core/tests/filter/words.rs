@@ -7,7 +7,7 @@ fn names() -> WordList {
 }
 
 #[test]
-fn words_match_whole_and_in_any_case_whatever_the_pieces() {
+fn whole_words_match_in_any_case_and_division() {
     let text = "BLUEBIRD, bluebirds and blue birds; (Bluebird) x-ray. ÜNAL unal xx bluebird";
     let expected = "***, bluebirds and blue birds; (***) ***-ray. *** unal xx ***";
     assert_eq!(filtered(names(), [text], false), expected);
@@ -19,7 +19,7 @@ fn words_match_whole_and_in_any_case_whatever_the_pieces() {
 }
 
 #[test]
-fn white_space_of_a_phrase_is_any_but_as_often() {
+fn a_phrase_matches_any_white_space_of_the_same_length() {
     let list = || WordList::new(["project falcon"]);
     assert_eq!(filtered(list(), ["Project\nFalc", "on takes off"], false), "[redacted] takes off");
     assert_eq!(
@@ -35,7 +35,7 @@ fn words_can_match_anywhere() {
 }
 
 #[test]
-fn a_pause_within_a_word_shows_its_first_half_at_most() {
+fn a_pause_within_a_word_shows_at_most_its_first_half() {
     for at in 1.."bluebird".len() {
         let shown = filtered(names(), ["blue bluebird"[..5 + at].as_ref(), &"bluebird"[at..], " ok"], true);
         let word = shown.strip_prefix("blue ").and_then(|shown| shown.strip_suffix(" ok")).unwrap();

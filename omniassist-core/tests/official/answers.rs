@@ -1,5 +1,4 @@
-//! Random answers as they go over the wire, each in two runs, with the message that the official clients must end up
-//! with.
+//! Random answers, each in two runs, with the message that the official clients must assemble.
 
 use bytes::BytesMut;
 use omniassist_core::dialect::DialectEncoder;
@@ -17,10 +16,10 @@ use super::chunks::VERSIONS;
 use super::write;
 use crate::strategies;
 
-/// More than 2,000 of them ask nothing, and can be read by clients that know no approvals.
+/// More than 2,000 of them have no approvals and can be read by clients of version 5.
 const ANSWERS: usize = 2_200;
 
-/// An answer: what a run says, how the user answers what it asks, and what the next run says.
+/// An answer: the events of a run, the user's decisions, and the events of the next run.
 #[derive(Debug)]
 struct Answer {
     first: Vec<RunEvent>,
@@ -28,7 +27,7 @@ struct Answer {
     second: Vec<RunEvent>,
 }
 
-/// The answer to an approval.
+/// The decision about an approval.
 #[derive(Debug)]
 struct Given {
     approval: Text,
@@ -36,13 +35,13 @@ struct Given {
     reason: Option<Text>,
 }
 
-/// The fate of a call that [`strategies::run`] leaves open.
+/// The result of a call that [`strategies::run`] leaves open.
 #[derive(Debug, Clone)]
 enum Open {
-    /// The page runs it, or nobody.
+    /// The call is left to the page.
     Left,
     Refused(Text),
-    /// Approved with an output, or a failure; denied with a reason, or without.
+    /// The call is approved and has an output or an error, or it is denied with or without a reason.
     Asked(Result<JsonText, Text>),
     Denied(Option<Text>),
 }
@@ -70,7 +69,7 @@ fn answers() -> impl Strategy<Value = Answer> {
     })
 }
 
-/// Adds seals, questions and refusals to a run.
+/// Adds seals, approval requests and refusals to a run.
 fn first_run(
     run: Vec<RunEvent>,
     open: &[Open],
@@ -108,7 +107,7 @@ fn first_run(
     events
 }
 
-/// The question or refusal that follows a call; notes how it is answered and what comes of that.
+/// Writes the approval request or refusal of a call, and records the decision and its result.
 fn settle(
     (call_id, name, input): (&Text, &Text, &JsonText),
     open: Open,
@@ -139,7 +138,7 @@ fn settle(
     Some(RunEvent::ToolApprovalRequest(request))
 }
 
-/// A run that goes on with the message: first what became of the calls that were asked about, then whatever follows.
+/// Returns a run that continues the message: first the results of decided calls, then further events.
 fn second_run(run: Vec<RunEvent>, id: &Text, outcomes: Vec<RunEvent>) -> Vec<RunEvent> {
     let mut events = run.into_iter();
     let mut start = events.next().unwrap();
@@ -161,7 +160,7 @@ fn second_run(run: Vec<RunEvent>, id: &Text, outcomes: Vec<RunEvent>) -> Vec<Run
     std::iter::once(start).chain(outcomes).chain(rest).collect()
 }
 
-/// The message after both runs.
+/// Returns the message after the first and the second run.
 fn expected(answer: &Answer) -> (Message, Message) {
     let mut collector = MessageCollector::new();
     answer.first.iter().for_each(|event| collector.apply(event));
@@ -182,12 +181,12 @@ fn expected(answer: &Answer) -> (Message, Message) {
     (first, collector.into_message())
 }
 
-/// Random values that are the same on every run.
+/// Returns a generator of random values with a fixed seed.
 pub(super) fn runner(seed: &[u8; 32]) -> TestRunner {
     TestRunner::new_with_rng(Config::default(), TestRng::from_seed(RngAlgorithm::ChaCha, seed))
 }
 
-/// The end of a run.
+/// Returns the end of a run.
 pub(super) fn end(events: &[RunEvent]) -> Value {
     match events.last() {
         Some(RunEvent::Finish { reason, .. }) => {

@@ -1,4 +1,4 @@
-//! Every event with its optional fields in all combinations.
+//! All events with all combinations of their optional fields.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 type Metadata = Option<Map<String, Value>>;
 
-/// Text that escaping, line breaks and other alphabets can get wrong.
+/// Text with characters that need escaping, line breaks and non-ASCII characters.
 const TEXT: &str = "a \"quoted\" \\ line\nbreak\r\u{2028}\u{0}\u{7f}\u{feff}é🦀";
 
 fn text() -> Text {
@@ -26,7 +26,7 @@ fn name() -> Text {
     "order-status".into()
 }
 
-/// State of providers, in the two levels that clients take and in ones that they do not.
+/// Provider state in the accepted two-level form and in rejected forms.
 fn states() -> Vec<Option<ProviderMetadata>> {
     let states = [
         json!({}),
@@ -98,7 +98,7 @@ fn codes() -> [RunErrorCode; 15] {
 
 const FLAGS: [bool; 2] = [false, true];
 
-/// All of them.
+/// Returns all events.
 pub(super) fn events() -> Vec<RunEvent> {
     let mut events = vec![
         RunEvent::StepStart,
@@ -169,7 +169,7 @@ pub(super) fn events() -> Vec<RunEvent> {
     events
 }
 
-/// Questions to the user, and their answers.
+/// Adds requests to the user, and their answers.
 fn asked(events: &mut Vec<RunEvent>) {
     for message in [None, Some(text())] {
         for signature in [None, Some(Text::from_static("v1.k.0.AAAA"))] {
@@ -189,7 +189,7 @@ fn asked(events: &mut Vec<RunEvent>) {
     events.push(RunEvent::ToolRefused { call_id: call_id(), reason: text() });
 }
 
-/// Parts other than text and calls.
+/// Adds parts other than text and calls.
 fn shown(events: &mut Vec<RunEvent>) {
     for optional in [None, Some(text())] {
         let (id, url) = (Text::from_static("s"), Text::from_static("https://example.org/?a=\"b\""));
@@ -205,7 +205,7 @@ fn shown(events: &mut Vec<RunEvent>) {
     }
 }
 
-/// Names of an enum's variants, from its source.
+/// Returns the names of an enum's variants from its source.
 fn variants(source: &str, name: &str) -> BTreeSet<String> {
     let (_, body) = source.split_once(&format!("pub enum {name} {{\n")).unwrap();
     let (body, _) = body.split_once("\n}\n").unwrap();

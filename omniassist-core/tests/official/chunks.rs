@@ -16,7 +16,7 @@ fn every_chunk_of_the_ai_sdk() {
     let mut lines = Vec::new();
     for (number, version) in VERSIONS {
         for event in catalogue::events() {
-            // A client that knows no approvals is never asked for one.
+            // A client without approvals receives no request for one.
             let asks = matches!(event, RunEvent::ToolApprovalRequest(_) | RunEvent::ToolDenied { .. });
             if asks && version == ClientVersion::V5 {
                 continue;

@@ -1,4 +1,4 @@
-//! Random answers in OpenAI's Chat Completions API, streamed and whole.
+//! Random answers in OpenAI's Chat Completions API, streamed and complete.
 
 use bytes::BytesMut;
 use omniassist_core::dialect::DialectEncoder;
@@ -15,7 +15,7 @@ use crate::strategies;
 
 const ANSWERS: usize = 2_000;
 
-/// A run in which the caller's tools have names of their own, and every call the arguments that were streamed.
+/// Returns a run in which the caller's tools have names of their own, and every call has the streamed arguments.
 fn run() -> impl Strategy<Value = Vec<RunEvent>> {
     strategies::run().prop_map(|mut events| {
         // Every other call is left to the caller.
@@ -43,7 +43,7 @@ fn run() -> impl Strategy<Value = Vec<RunEvent>> {
                     *name = name_of(call_id);
                     *input = JsonText::parse(format!("{{\"of\":{}}}", input.as_str())).unwrap();
                     out.retain(|event| !is_piece_of(event, call_id));
-                    // In front of what follows the call's start, in two pieces.
+                    // Inserts the arguments in two deltas after the start of the call.
                     let starts = |event: &RunEvent| matches!(event, RunEvent::ToolInputStart { call_id: id, .. } if id == call_id);
                     let at = out.iter().position(starts).unwrap() + 1;
                     let whole = input.as_str();

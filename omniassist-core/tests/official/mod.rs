@@ -1,9 +1,8 @@
-//! Streams for the official clients to read: every chunk that there is, and random answers with what becomes of them.
+//! Streams for the official clients: all chunks, and random answers with the expected result.
 //!
-//! They are files, one JSON value a line, in the folder that `OMNIASSIST_STREAMS` names (without it, in one of cargo's).
-//! `cargo xtask test clients` has them written and read: `strict.test.mjs` checks the chunks against the clients' own
-//! schemas, `answers.test.mjs`, `completions.test.mjs` and `ag-ui-runs.test.mjs` have the clients put the answers
-//! together.
+//! They are files with one JSON value per line, in the folder `OMNIASSIST_STREAMS`, by default one of cargo's. `cargo
+//! xtask test clients` writes and reads them: `strict.test.mjs` checks the chunks against the clients' own schemas.
+//! `answers.test.mjs`, `completions.test.mjs` and `ag-ui-runs.test.mjs` let the clients assemble the answers.
 
 mod answers;
 mod catalogue;

@@ -26,7 +26,7 @@ fn every_split_in_two_and_in_three_gives_the_same_events() {
 }
 
 #[test]
-fn every_truncation_gives_the_same_whole_and_in_every_fragment_size() {
+fn every_truncation_gives_the_same_events_for_any_chunk_size() {
     for line_end in ["\n", "\r", "\r\n"] {
         let bytes = with_line_end(DOCUMENT, line_end);
         for end in 0..=bytes.len() {
@@ -65,13 +65,13 @@ fn events() -> impl Strategy<Value = Vec<Written>> {
     prop::collection::vec(event, 0..8)
 }
 
-/// The bytes of the events, each line ended as the next of `line_ends` says, and the events a reader must see.
+/// Returns the bytes of the events, with line endings from `line_ends`, and the expected events.
 fn write(events: &[Written], line_ends: &[u8], bom: bool) -> (Vec<u8>, Vec<(String, String)>) {
     let mut out = if bom { "\u{feff}".as_bytes().to_vec() } else { Vec::new() };
     let mut expected = Vec::new();
     let mut line_ends = line_ends.iter().cycle();
     for event in events {
-        // Without the space, a value that begins with one would lose it.
+        // Without the space, a value that begins with a space would lose it.
         let spaced =
             event.space || event.name.starts_with(' ') || event.data.iter().any(|line| line.starts_with(' '));
         let colon = if spaced { ": " } else { ":" };
@@ -84,10 +84,10 @@ fn write(events: &[Written], line_ends: &[u8], bom: bool) -> (Vec<u8>, Vec<(Stri
             let end: &[u8] = match line_ends.next().map_or(0, |end| end % 3) {
                 0 => b"\n",
                 1 => b"\r\n",
-                // A line feed after it would be taken for its second half.
+                // A following line feed would become the second half of this line ending.
                 _ => b"\r",
             };
-            // An empty line ended by LF after a line ended by CR is no line.
+            // LF directly after a line that ends in CR belongs to that line ending.
             if end == b"\n" && line.is_empty() && out.last() == Some(&b'\r') {
                 out.extend_from_slice(b"\r\n");
             } else {
@@ -122,7 +122,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(1_000))]
 
     #[test]
-    fn what_is_written_is_read_in_every_chunking(
+    fn written_events_are_read_in_every_chunking(
         events in events(),
         line_ends in prop::collection::vec(any::<u8>(), 1..12),
         sizes in prop::collection::vec(1..40_usize, 1..12),

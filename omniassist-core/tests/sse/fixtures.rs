@@ -1,11 +1,11 @@
-//! Recorded streams of model providers, where the variable `OMNIASSIST_FIXTURES` names their folder.
+//! Recorded streams of model providers in the folder `OMNIASSIST_FIXTURES`, if it is set.
 
 use std::fs;
 use std::path::Path;
 
 use super::{bytewise, whole};
 
-/// A stream as a provider sends it, for runs without the recordings: its bytes and its number of data frames.
+/// Streams of providers for test runs without recordings: the bytes and the number of data frames.
 const SMALL: [(&str, usize); 3] = [
     (
         ": OPENROUTER PROCESSING\n\ndata: {\"choices\":[{\"delta\":{\"content\":\"Hé\"}}]}\n\ndata: [DONE]\n\n",
@@ -41,7 +41,7 @@ fn recorded_streams_read_the_same_whole_and_byte_by_byte() {
         let outcome = whole(&bytes);
         assert_eq!(outcome.error, None, "{}", row[path]);
         assert_eq!(bytewise(&bytes), outcome, "{}", row[path]);
-        // Where the frames were put round recorded payloads, `[DONE]` is no recorded frame and is not counted.
+        // In streams with reconstructed frames, `[DONE]` is not a recorded frame and is not counted.
         let counted = outcome.events.iter().filter(|event| row[framing] == "raw" || event.data != "[DONE]");
         assert_eq!(counted.count().to_string(), row[frames], "{}", row[path]);
         files += 1;

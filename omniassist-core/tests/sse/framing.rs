@@ -6,7 +6,7 @@ use super::{bytewise, whole};
 /// `(event, data)` of each event that the stream completes.
 type Events<'a> = &'a [(&'a str, &'a str)];
 
-/// Checks a stream whole and byte by byte.
+/// Checks a stream in one chunk and byte by byte.
 #[track_caller]
 fn check(stream: impl AsRef<[u8]>, expected: Events<'_>) {
     let stream = stream.as_ref();
@@ -19,7 +19,7 @@ fn check(stream: impl AsRef<[u8]>, expected: Events<'_>) {
 }
 
 #[test]
-fn all_three_line_ends_and_their_mixture() {
+fn all_three_line_endings_can_be_mixed() {
     for stream in [
         "data: a\n\ndata: b\n\n",
         "data: a\r\n\r\ndata: b\r\n\r\n",
@@ -45,7 +45,7 @@ fn a_byte_order_mark_is_skipped_once_and_only_at_the_start() {
     check("\u{feff}\u{feff}data: a\n\ndata: b\n\n", &[("", "b")]);
     check("\n\u{feff}data: a\n\ndata: b\n\n", &[("", "b")]);
     check("data: a\n\n\u{feff}data: b\n\ndata: \u{feff}c\n\n", &[("", "a"), ("", "\u{feff}c")]);
-    // The first two bytes of the mark, then something else: an unknown field.
+    // The first two bytes of the mark make the field unknown.
     check(b"\xef\xbbdata: a\ndata: b\n\n", &[("", "b")]);
     check(b"\xef\xbb\ndata: b\n\n", &[("", "b")]);
     check(b"\xef\xbb", &[]);
@@ -81,7 +81,7 @@ fn the_example_streams_of_the_standard() {
 }
 
 #[test]
-fn unknown_fields_and_comments_are_passed_over() {
+fn unknown_fields_and_comments_are_ignored() {
     for line in [
         ": OPENROUTER PROCESSING",
         ":",
@@ -108,14 +108,14 @@ fn unknown_fields_and_comments_are_passed_over() {
 }
 
 #[test]
-fn events_without_data_are_not_dispatched_and_leave_no_name_behind() {
+fn events_without_data_are_not_dispatched_and_their_name_is_dropped() {
     check("event: keepalive\n\ndata: a\n\n", &[("", "a")]);
     check("event: a\nevent: b\ndata: x\n\ndata: y\n\n", &[("b", "x"), ("", "y")]);
     check("data:\n\nevent: e\ndata:\n\n", &[("", ""), ("e", "")]);
 }
 
 #[test]
-fn odd_data_is_data() {
+fn unusual_data_is_accepted() {
     check(
         "data: : keepalive\n\ndata: [DONE]\n\ndata:[DONE]\n\ndata: {}\n\ndata: a\0b\n\n",
         &[("", ": keepalive"), ("", "[DONE]"), ("", "[DONE]"), ("", "{}"), ("", "a\0b")],
@@ -123,7 +123,7 @@ fn odd_data_is_data() {
 }
 
 #[test]
-fn the_end_of_the_stream_hands_out_the_event_it_cut_off() {
+fn the_end_of_the_stream_returns_the_incomplete_event() {
     for (stream, expected) in [
         ("data: a\n\n", None),
         ("data: a\n", Some("a")),
@@ -147,7 +147,7 @@ fn the_end_of_the_stream_hands_out_the_event_it_cut_off() {
 }
 
 #[test]
-fn finish_reads_what_was_not_pulled_first() {
+fn finish_returns_pending_events_first() {
     let mut decoder = SseDecoder::new(100);
     for chunk in ["data: a\n\nda", "ta: b\n", "\ndata: c"] {
         decoder.feed(Bytes::from_static(chunk.as_bytes()));
@@ -187,7 +187,7 @@ fn an_event_that_ends_within_a_character_is_dropped() {
 }
 
 #[test]
-fn an_error_is_given_again() {
+fn an_error_is_returned_again() {
     let mut decoder = SseDecoder::new(100);
     decoder.feed(Bytes::from_static(b"data: a\n\ndata: \xff\n\ndata: b\n\n"));
     assert_eq!(decoder.next_event().unwrap().unwrap().data, "a");

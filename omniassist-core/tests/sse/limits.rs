@@ -3,7 +3,7 @@ use omniassist_core::sse::SseDecoder;
 
 use super::decode;
 
-/// Returns `true` if the stream passes the limit: whole, in pairs, and byte by byte.
+/// Returns `true` if the stream is within the limit: in one chunk, in pairs, and byte by byte.
 #[track_caller]
 fn passes(stream: &str, max_event_bytes: usize) -> bool {
     let outcome = decode([stream.as_bytes()], max_event_bytes);
@@ -27,8 +27,8 @@ fn the_limit_is_exact() {
 }
 
 #[test]
-fn all_values_of_an_event_count_and_so_do_the_joints() {
-    // "ab\ncd\n" is what the data lines hold.
+fn all_values_of_an_event_and_their_separators_count() {
+    // The value of these data lines is "ab\ncd\n".
     for (stream, size) in [
         ("data: ab\ndata: cd\ndata\n\n", 6),
         ("event: abc\ndata: de\n\n", 5),
@@ -81,7 +81,7 @@ fn a_line_that_does_not_end_fails_at_the_first_byte_too_many() {
 }
 
 #[test]
-fn events_before_the_limit_are_handed_out() {
+fn events_before_the_limit_are_returned() {
     for size in [1, 1_000] {
         let outcome = decode(b"data: a\n\ndata: b\n\ndata: ccc\n\ndata: d\n\n".chunks(size), 2);
         assert_eq!(outcome.data(), ["a", "b"]);
@@ -103,9 +103,9 @@ fn eight_mebibytes_in_one_line() {
     }
 }
 
-/// Work that grows with the square of the length would not end: each byte is fed on its own.
+/// Quadratic time would make this test too slow: each byte is one chunk.
 #[test]
-fn a_long_line_in_single_bytes_is_linear_work() {
+fn a_long_line_in_single_bytes_takes_linear_time() {
     const LENGTH: usize = 8 << 20;
     let mut decoder = SseDecoder::new(LENGTH);
     let line = b"data: ".iter().copied().chain(std::iter::repeat_n(b'x', LENGTH)).chain(*b"\n\n");

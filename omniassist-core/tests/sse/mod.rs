@@ -1,4 +1,4 @@
-//! The event stream codec: framing rules, chunk boundaries, limits, and the writer read back.
+//! Tests of the event stream decoder: framing rules, chunk boundaries, limits and round trips.
 
 mod chunking;
 mod fixtures;
@@ -11,7 +11,7 @@ use omniassist_core::sse::{SseDecoder, SseEvent};
 
 const NO_LIMIT: usize = 64 << 20;
 
-/// The result of a stream: its events, the one that its end cut included, and its error.
+/// The outcome of a stream: its events, including the incomplete one at its end, and its error.
 #[derive(Debug, PartialEq)]
 struct Outcome {
     events: Vec<SseEvent>,
