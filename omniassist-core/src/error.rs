@@ -290,18 +290,18 @@ impl fmt::Display for Error {
             ErrorCode::InvalidJson => f.write_str("the body is not valid JSON")?,
             ErrorCode::LimitExceeded => {
                 let (name, limit) = inner.limit.unwrap_or(("limit", 0));
-                write!(f, "{name} is {limit}, and more was sent")?;
+                write!(f, "the limit {name} of {limit} was exceeded")?;
             }
             ErrorCode::InvalidRequest => {
                 let (expected, found) = (inner.expected.as_deref(), inner.found.as_deref());
                 write!(f, "expected {}, found {}", expected.unwrap_or("?"), found.unwrap_or("?"))?;
             }
-            ErrorCode::DuplicateRun => f.write_str("this message is being answered right now")?,
-            ErrorCode::ChatBusy => f.write_str("the chat has a run under way")?,
-            ErrorCode::SealInvalid => f.write_str("not what this server wrote")?,
+            ErrorCode::DuplicateRun => f.write_str("this message is already being answered")?,
+            ErrorCode::ChatBusy => f.write_str("the chat has an active run")?,
+            ErrorCode::SealInvalid => f.write_str("not written by this server")?,
             ErrorCode::TooManyRuns => {
                 let (_, limit) = inner.limit.unwrap_or(("limit", 0));
-                write!(f, "{limit} runs are under way already; wait until one has ended")?;
+                write!(f, "{limit} runs are already active; wait until one has ended")?;
             }
             ErrorCode::RateLimited => f.write_str("too many requests; send this one again later")?,
             ErrorCode::TokenBudgetExceeded => {

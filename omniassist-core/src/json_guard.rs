@@ -96,7 +96,7 @@ impl<'a> Guard<'a> {
                 let closed = self.open.pop().filter(|open| open.is_object == (mark == b'}'));
                 let Some(closed) = closed else { return Err(self.invalid()) };
                 if let Some(twice) = self.keys.get_mut(closed.first_key..).and_then(twice) {
-                    let error = Error::invalid_field(shown(twice), "a key once", "the key twice");
+                    let error = Error::invalid_field(shown(twice), "a unique key", "a duplicate key");
                     let path = path_to(self.bytes, closed.offset);
                     return Err(if path.is_empty() { error } else { error.under(&path) });
                 }

@@ -142,7 +142,7 @@ fn errors_name_the_place_and_the_kind() {
             "a number",
         ),
         (with(json!({"id": 5})), "id", "a string", "a number"),
-        (with(json!({"id": "a/b"})), "id", ID, "a string with other characters"),
+        (with(json!({"id": "a/b"})), "id", ID, "a string with invalid characters"),
         (with(json!({"chatId": ".."})), "chatId", ID, "dots only"),
         (with(json!({"messageId": "a\n"})), "messageId", MESSAGE_ID, "a string with control characters"),
         (with(json!({"trigger": "resume-stream"})), "trigger", TRIGGER, "another string"),

@@ -328,7 +328,7 @@ fn the_finished_version_of_a_call_is_kept() {
 fn errors_name_the_place_and_the_kind() {
     const STATES: &str = "a state of a tool call (\"input-available\", \"output-available\", ...)";
     const ID: &str = "an id without control characters";
-    const OPEN_CALL: &str = "the id of a call before it that waits for its output";
+    const OPEN_CALL: &str = "the id of an earlier call without an output";
     let tool = |extra: Value| {
         let mut part = json!({"type": "tool-t", "toolCallId": "c", "state": "input-available", "input": {}});
         part.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
@@ -468,7 +468,7 @@ fn errors_name_the_place_and_the_kind() {
             "a string",
             "a number",
         ),
-        (json!([output]), "messages[0].call_id", OPEN_CALL, "an id of no call"),
+        (json!([output]), "messages[0].call_id", OPEN_CALL, "an unknown id"),
         (
             json!([call, output, {"type": "function_call_output", "call_id": "c1", "output": 2}]),
             "messages[2].call_id",
@@ -478,13 +478,13 @@ fn errors_name_the_place_and_the_kind() {
         (
             json!([call, {"type": "function_call", "id": "c1", "name": "find", "arguments": {"q": 1}}]),
             "messages[1].id",
-            "an id of its own",
+            "a unique id",
             "the id of another tool call",
         ),
         (
             json!([{"id": "m", "role": "user", "content": "a"}, {"id": "m", "role": "user", "content": "b"}]),
             "messages[1].id",
-            "an id of its own",
+            "a unique id",
             "the id of another message",
         ),
         (
@@ -493,7 +493,7 @@ fn errors_name_the_place_and_the_kind() {
                 {"id": "m", "role": "assistant", "content": "b"},
             ]),
             "messages[1].id",
-            "an id of its own",
+            "a unique id",
             "the id of another message",
         ),
         (
@@ -502,7 +502,7 @@ fn errors_name_the_place_and_the_kind() {
                 {"type": "tool-t", "toolCallId": "c", "state": "input-available", "input": 2},
             ]}]),
             "messages[0].parts[1].toolCallId",
-            "an id of its own",
+            "a unique id",
             "the id of another tool call",
         ),
     ];

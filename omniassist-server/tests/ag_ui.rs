@@ -304,7 +304,7 @@ async fn a_form_that_is_sent_too_late_fails_for_the_client_too() {
     let filled = go_on(&service, &mut client, fill, "ada").await;
     let results: Vec<_> = filled.iter().filter(|event| event["type"] == "TOOL_CALL_RESULT").collect();
     assert_eq!(results.len(), 1);
-    assert_eq!(results[0]["content"], "The answer came after the time for it was over.");
+    assert_eq!(results[0]["content"], "The answer came after its deadline.");
     assert_eq!(results[0]["metadata"], json!({"omniassist": {"result": "error"}}));
 }
 

@@ -17,7 +17,7 @@ export function assertLegal(request) {
   assert.deepEqual(ids('function_call_output'), ids('function_call'));
 }
 
-const UNBELIEVED = /can no longer be verified|after the time for it was over/;
+const UNBELIEVED = /can no longer be verified|after its deadline/;
 
 /**
  * Has the client post the whole conversation once more, with a question, and asserts that it is taken and that the model

@@ -79,7 +79,7 @@ pub(super) fn read(
 impl ToolForm {
     fn spec(self, body: Body<'_>, name: Option<Text>, fields: &ToolFields<'_>) -> Result<ToolSpec> {
         if self == Self::Function && body.text(fields.kind, "type")? != "function" {
-            let expected = "\"function\": no other kind is offered";
+            let expected = "\"function\": no other type is supported";
             return Err(Error::invalid_field("type", expected, "another string"));
         }
         if self == Self::Function || (self == Self::Any && present(fields.function).is_some()) {

@@ -300,8 +300,8 @@ impl RunErrorCode {
             Self::InvalidToolCalls => {
                 "The assistant stopped: the model kept making calls that cannot be run."
             }
-            Self::LimitExceeded => "The answer passed a size limit.",
-            Self::InvalidRequest => "The request is not acceptable.",
+            Self::LimitExceeded => "The answer exceeded a size limit.",
+            Self::InvalidRequest => "The request is invalid.",
             Self::Internal => "An internal error occurred.",
             Self::Refused(_) => "The request was refused.",
             Self::ServerShutdown => {

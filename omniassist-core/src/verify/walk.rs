@@ -13,7 +13,7 @@ use crate::{Error, JsonText, RunRequest, Text, ToolSide};
 const UNVERIFIABLE: &str = "The result of this call can no longer be verified.";
 
 /// The error of an answer after the deadline.
-const LATE: &str = "The answer came after the time for it was over.";
+const LATE: &str = "The answer came after its deadline.";
 
 /// The error of a call with a pending or given approval, without proof that the server left it open.
 const UNPROVED: &str = "This call did not run: its approval can no longer be verified, for example after a restart of \

@@ -117,7 +117,7 @@ fn a_known_key_occurs_once() {
     ];
     for (body, path) in bodies {
         let error = read_request(Bytes::from_static(body.as_bytes()), &Limits::default()).unwrap_err();
-        assert_eq!((error.path(), error.found()), (Some(path), Some("the key twice")), "{body}");
+        assert_eq!((error.path(), error.found()), (Some(path), Some("a duplicate key")), "{body}");
     }
     let unknown = br#"{"threadId":"t","runId":"r","messages":[],"x":1,"x":2}"#;
     assert!(read_request(Bytes::from_static(unknown), &Limits::default()).is_err());

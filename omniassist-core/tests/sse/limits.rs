@@ -10,7 +10,7 @@ fn passes(stream: &str, max_event_bytes: usize) -> bool {
     for size in [1, 2, 5] {
         assert_eq!(decode(stream.as_bytes().chunks(size), max_event_bytes), outcome, "chunks of {size}");
     }
-    let expected = format!("max_sse_event_bytes is {max_event_bytes}, and more was sent");
+    let expected = format!("the limit max_sse_event_bytes of {max_event_bytes} was exceeded");
     assert!(outcome.error.as_ref().is_none_or(|error| *error == expected), "{:?}", outcome.error);
     outcome.error.is_none()
 }

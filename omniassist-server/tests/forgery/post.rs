@@ -246,5 +246,5 @@ pub(super) fn unproved(messages: &[Message], ledger: &Ledger, now_ms: u64, stric
 fn is_ours(error_text: &str) -> bool {
     error_text.starts_with("This call did not run: ")
         || error_text == "The result of this call can no longer be verified."
-        || error_text == "The answer came after the time for it was over."
+        || error_text == "The answer came after its deadline."
 }

@@ -15,7 +15,7 @@ use super::keys;
 
 const NOW: u64 = 1_700_000_000_000;
 const UNVERIFIABLE: &str = "The result of this call can no longer be verified.";
-const LAPSED: &str = "The answer came after the time for it was over.";
+const LAPSED: &str = "The answer came after its deadline.";
 
 /// The answer that these events make, sealed at `NOW`.
 fn sealed(events: Vec<RunEvent>) -> Message {
@@ -136,7 +136,7 @@ fn a_result_is_taken_under_its_seal_and_only_there() {
     answer(&mut forged, "c1", r#"{"z": 101, "y": "ü"}"#);
     let error = post(vec![Message::user("u", "hi"), forged], NOW).unwrap_err();
     assert_eq!((error.code().as_str(), error.path()), ("seal_invalid", Some("messages[1].parts[1]")));
-    assert_eq!(error.to_string(), "not what this server wrote at messages[1].parts[1]");
+    assert_eq!(error.to_string(), "not written by this server at messages[1].parts[1]");
 }
 
 #[test]

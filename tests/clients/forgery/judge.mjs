@@ -9,7 +9,7 @@ const CLIENTS = ['show_account', 'request_input'];
 /** What the model may be told of a call whose result nobody vouches for. */
 const NOTHING = [
   /can no longer be verified/,
-  /after the time for it was over/,
+  /after its deadline/,
   /^"?This call did not run: /,
   /^"?No result: the call was interrupted or never answered/,
   /used before/,

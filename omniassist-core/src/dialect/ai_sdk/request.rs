@@ -150,7 +150,7 @@ pub fn read_prompt(body: Bytes, limits: &Limits) -> Result<RunRequest> {
     let fields = &record.fields;
     let prompt = body.text(fields.prompt, "prompt")?;
     if prompt.trim().is_empty() {
-        return Err(Error::invalid_field("prompt", "a string that says something", "an empty string"));
+        return Err(Error::invalid_field("prompt", "a string that is not blank", "an empty string"));
     }
     let mut request = RunRequest::prompt(prompt);
     request.context = context(body, limits, fields.context)?;

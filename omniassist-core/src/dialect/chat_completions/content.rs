@@ -107,7 +107,7 @@ fn image(body: Body<'_>, image: &FileFields<'_>) -> Result<Part> {
 
 fn file(body: Body<'_>, file: &FileFields<'_>) -> Result<Part> {
     if present(file.file_id).is_some() {
-        let expected = "nothing: no files are kept here, send `file_data`";
+        let expected = "nothing: files are not stored here, send `file_data`";
         return Err(Error::invalid_field("file_id", expected, "an id"));
     }
     let url = body.text(file.file_data, "file_data")?;

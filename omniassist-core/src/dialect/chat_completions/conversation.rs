@@ -159,7 +159,7 @@ impl Conversation<'_> {
         posted::objects(raw, "tool_calls", "an array of tool calls", limit, |_, _, fields| {
             let call = self.call(&fields)?;
             if !posted_ids.insert(call.0.clone()) {
-                return Err(Error::invalid_field("id", "an id of its own", "the id of another tool call"));
+                return Err(Error::invalid_field("id", "a unique id", "the id of another tool call"));
             }
             Ok(call)
         })
@@ -208,11 +208,11 @@ impl Conversation<'_> {
         let error = |found: &'static str| {
             Error::invalid_field(
                 "tool_call_id",
-                "the id of a call before it that waits for its output",
+                "the id of an earlier call without an output",
                 found,
             )
         };
-        let Some(posted) = self.calls.get(&call_id) else { return Err(error("an id of no call")) };
+        let Some(posted) = self.calls.get(&call_id) else { return Err(error("an unknown id")) };
         let part =
             self.messages.get_mut(posted.message).and_then(|message| message.parts.get_mut(posted.part));
         let Some(Part::Tool(call)) = part else { return Ok(()) };
@@ -248,8 +248,8 @@ impl Conversation<'_> {
                 matches!(part, Some(Part::Tool(call)) if !call.state.is_answered())
             };
             if let Some(call) = self.calls.values().filter(is_open).min_by_key(|call| call.part) {
-                let expected = "a call that a `tool` message behind it answers";
-                return Err(Error::invalid_field(call.path.as_str(), expected, "one that none answers"));
+                let expected = "a call with a `tool` message after it";
+                return Err(Error::invalid_field(call.path.as_str(), expected, "a call without one"));
             }
         }
         if self.messages.is_empty() {

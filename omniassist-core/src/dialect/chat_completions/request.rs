@@ -130,7 +130,7 @@ fn refuse_what_is_not_given(fields: &RequestFields<'_>) -> Result<()> {
         && n.get() != "1"
     {
         let found = if raw::kind(n) == "a number" { "another number" } else { raw::kind(n) };
-        return Err(Error::invalid_field("n", "1: one choice is given", found));
+        return Err(Error::invalid_field("n", "1: only one choice is supported", found));
     }
     let speaks = present(fields.modalities).is_some_and(|raw| raw.get().contains("\"audio\""));
     let audio = [("modalities", speaks), ("audio", present(fields.audio).is_some())];

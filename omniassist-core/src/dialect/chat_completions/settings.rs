@@ -75,7 +75,7 @@ fn effort(body: Body<'_>, raw: Option<Raw<'_>>) -> Result<Option<ReasoningEffort
         _ => {
             return Err(Error::invalid_field(
                 "reasoning_effort",
-                "a word such as \"low\", \"medium\" or \"high\"",
+                "a value such as \"low\", \"medium\" or \"high\"",
                 "another string",
             ));
         }

@@ -117,7 +117,7 @@ impl<'a> Conversation<'a> {
                 let last = self.messages.len().saturating_sub(1);
                 let is_last = self.messages.last().is_some_and(|message| Some(&message.id) == id.as_ref());
                 if other.is_some() || !is_last || role != Role::Assistant {
-                    return Err(Error::invalid_field("id", "an id of its own", "the id of another message"));
+                    return Err(Error::invalid_field("id", "a unique id", "the id of another message"));
                 }
                 begun = Some(last);
             }
@@ -205,7 +205,7 @@ impl<'a> Conversation<'a> {
         if *known == *call || (same_tool && call.state == ToolState::InputStreaming) {
             return Ok(true);
         }
-        Err(Error::invalid_field(key, "an id of its own", "the id of another tool call"))
+        Err(Error::invalid_field(key, "a unique id", "the id of another tool call"))
     }
 
     fn add_call(&mut self, index: usize, record: &MessageRecord<'_>) -> Result<()> {
@@ -262,9 +262,9 @@ impl<'a> Conversation<'a> {
     fn add_output(&mut self, record: &MessageRecord<'_>) -> Result<()> {
         let output = tool::output(self.body, self.limits, &record.fields)?;
         let error = |found: &'static str| {
-            Error::invalid_field("call_id", "the id of a call before it that waits for its output", found)
+            Error::invalid_field("call_id", "the id of an earlier call without an output", found)
         };
-        let Some(call) = self.call_mut(&output.call_id) else { return Err(error("an id of no call")) };
+        let Some(call) = self.call_mut(&output.call_id) else { return Err(error("an unknown id")) };
         let state = output.into_state(call.state.input().cloned().unwrap_or(JsonText::EMPTY_OBJECT));
         if call.state.is_answered() {
             return if call.state == state { Ok(()) } else { Err(error("the id of an answered call")) };

@@ -18,7 +18,7 @@ pub fn check_chat_id(id: &str, path: &str, limits: &Limits) -> Result<()> {
     let found = match id {
         "" => "an empty string",
         "." | ".." => "dots only",
-        _ if id.bytes().any(refused) => "a string with other characters",
+        _ if id.bytes().any(refused) => "a string with invalid characters",
         _ => return Ok(()),
     };
     Err(Error::invalid_field(path, "an id of printable ASCII without quotes, '/' and '\\'", found))

@@ -141,7 +141,7 @@ impl<'a> Conversation<'a> {
                 if fields.says_the_same(other) {
                     return Ok(());
                 }
-                return Err(Error::invalid_field("id", "an id of its own", "the id of another message"));
+                return Err(Error::invalid_field("id", "a unique id", "the id of another message"));
             }
         }
         match role.as_str() {

@@ -54,7 +54,7 @@ pub(super) fn apply(
     });
     match open {
         Some(part) => {
-            let expected = format!("an answer to every open interrupt, also that of call `{}`", part.call_id);
+            let expected = format!("an answer to every open interrupt, including that of call `{}`", part.call_id);
             Err(Error::invalid_field("resume", expected, "none"))
         }
         None => Ok(settled),
@@ -73,7 +73,7 @@ fn entry(
     let strange = || refused("the id of an open interrupt", "another id");
     let interrupt = Interrupt::parse(&id).ok_or_else(strange)?;
     if settled.iter().any(|one| one.call_id == interrupt.call_id()) {
-        return Err(refused("an id once", "the id twice"));
+        return Err(refused("a unique id", "a duplicate id"));
     }
     let asked = read.calls.get(interrupt.call_id()).and_then(|call| call.interrupt.as_deref());
     let is_other_kind = asked
@@ -108,7 +108,7 @@ fn entry(
         Interrupt::Form { .. } => {
             let Some(payload) = present(fields.payload) else {
                 let found = raw::kind_of(fields.payload);
-                return Err(Error::invalid_field("payload", "what the user entered", found));
+                return Err(Error::invalid_field("payload", "the user's input", found));
             };
             let output = body.json(payload);
             let form = Some(Ok(output.clone()));

@@ -66,7 +66,7 @@ impl Conversation<'_> {
             if known.arguments == arguments && self.part(&call_id).is_some_and(|part| part.name == name) {
                 return Ok(());
             }
-            return Err(Error::invalid_field("id", "an id of its own", "the id of another tool call"));
+            return Err(Error::invalid_field("id", "a unique id", "the id of another tool call"));
         }
         let part = self.messages.get(position).map_or(0, |message| message.parts.len());
         self.push(
@@ -114,8 +114,8 @@ impl Conversation<'_> {
         let seal = client_state::take_own(&mut state, client_state::SEAL);
 
         let Some(call) = self.calls.get_mut(&call_id) else {
-            let expected = "the id of a call before it";
-            return Err(Error::invalid_field("toolCallId", expected, "an id of no call"));
+            let expected = "the id of an earlier call";
+            return Err(Error::invalid_field("toolCallId", expected, "an unknown id"));
         };
         if let Some(answer) = self.answer.as_mut().filter(|answer| answer.position == call.position) {
             answer.after_result = true;
