@@ -25,7 +25,7 @@ use crate::approvals::{answer, call_refund, post, refund};
 
 /// A sink that keeps the records which it accepts.
 #[derive(Clone)]
-struct Kept {
+pub(super) struct Kept {
     events: Arc<Mutex<Vec<AuditEvent>>>,
     /// The sink waits for a permit before it accepts the start of a call.
     calls: Arc<Semaphore>,
@@ -41,7 +41,7 @@ impl Default for Kept {
 }
 
 impl Kept {
-    fn blocked() -> Self {
+    pub(super) fn blocked() -> Self {
         Self { calls: Arc::new(Semaphore::new(0)), ..Self::default() }
     }
 
@@ -49,11 +49,11 @@ impl Kept {
         self.events.lock().unwrap().clone()
     }
 
-    fn actions(&self) -> Vec<&'static str> {
+    pub(super) fn actions(&self) -> Vec<&'static str> {
         self.events().iter().map(|event| event.action.as_str()).collect()
     }
 
-    fn json(&self) -> Vec<Value> {
+    pub(super) fn json(&self) -> Vec<Value> {
         self.events().iter().map(|event| serde_json::to_value(event).unwrap()).collect()
     }
 }

@@ -44,7 +44,8 @@ pub enum AuditAction {
     RunStarted,
     /// A run ended.
     RunEnded {
-        /// The outcome: `finish`, `abort`, `dropped`, or the code of a failure.
+        /// The outcome: `finish`, `abort`, `dropped`, or the code of a failure. A refusal by
+        /// [`prepare`](crate::AssistantBuilder::prepare) has its own code.
         #[serde(serialize_with = "outcome_name")]
         outcome: RunEnd,
         /// The time since the run began.
@@ -55,8 +56,9 @@ pub enum AuditAction {
         /// The cost of these tokens; see [`RunReport::cost`](crate::observe::RunReport::cost).
         cost: Option<Cost>,
     },
-    /// A call was refused without asking anybody: by the host's policy, because its arguments or its tool are not valid,
-    /// or because its approval no longer counts.
+    /// A call was refused without asking anybody: by the host's policy or a
+    /// [`before_tool`](crate::AssistantBuilder::before_tool) function, because its arguments or its tool are not valid, or
+    /// because its approval no longer counts.
     CallRefused {
         /// The call.
         #[serde(flatten)]
@@ -76,9 +78,15 @@ pub enum AuditAction {
         #[serde(flatten)]
         call: AuditedCall,
     },
+    /// A [`before_tool`](crate::AssistantBuilder::before_tool) function answered a call. Its tool does not run.
+    CallAnswered {
+        /// The call.
+        #[serde(flatten)]
+        call: AuditedCall,
+    },
     /// A server tool starts.
     CallStarted {
-        /// The call.
+        /// The call, with the arguments that the tool gets.
         #[serde(flatten)]
         call: AuditedCall,
         /// The principal that approved the call. `None` if it needed no approval.
@@ -142,6 +150,7 @@ impl AuditAction {
             Self::CallRefused { .. } => "call_refused",
             Self::ApprovalRequested { .. } => "approval_requested",
             Self::CallDenied { .. } => "call_denied",
+            Self::CallAnswered { .. } => "call_answered",
             Self::CallStarted { .. } => "call_started",
             Self::CallEnded { .. } => "call_ended",
             Self::RecordsDropped { .. } => "records_dropped",

@@ -1,7 +1,7 @@
 //! An audit log: one record for each decision about a run or a tool call.
 //!
 //! [`AssistantBuilder::audit`] sends an [`AuditEvent`] to an [`AuditSink`] when a run is refused, begins or ends, and
-//! when a tool call is refused, waits for approval, is denied, starts or ends. Records are delivered in order, each at
+//! when a tool call is refused, waits for approval, is denied, is answered by a hook, starts or ends. Records are delivered in order, each at
 //! least once: a sink that fails is called again with the same records. Two sinks are bundled, [`JsonLinesFile`] and
 //! [`TracingSink`].
 //!
@@ -40,6 +40,7 @@
 //!
 //! [`AssistantBuilder::audit`]: crate::AssistantBuilder::audit
 
+mod call;
 mod event;
 mod file;
 mod log;
@@ -48,10 +49,11 @@ mod run;
 mod sink;
 mod tracing_sink;
 
+pub(crate) use call::CallAudit;
 pub use event::{AuditAction, AuditEvent, AuditedCall};
 pub use file::JsonLinesFile;
 pub use log::{AuditLog, WhenSlow};
 pub(crate) use queue::Ticket;
-pub(crate) use run::{CallAudit, RunAudit, refused};
+pub(crate) use run::{RunAudit, refused};
 pub use sink::{AuditFuture, AuditSink};
 pub use tracing_sink::TracingSink;

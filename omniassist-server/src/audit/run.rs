@@ -1,11 +1,10 @@
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use omniassist_core::message::ToolState;
 use omniassist_core::transcript::ToolCall;
 use omniassist_core::{JsonText, RunEvent, Text};
-use tokio::time::Instant;
 
-use super::{AuditAction, AuditLog, AuditedCall, Ticket};
+use super::{AuditAction, AuditLog, AuditedCall, CallAudit, Ticket};
 use crate::observe::RunReport;
 use crate::{Principal, RunContext};
 
@@ -15,23 +14,14 @@ pub(crate) struct RunAudit {
     run: RunContext,
     /// The tool and the arguments of the calls that the run made.
     calls: HashMap<Text, (Text, JsonText)>,
-    started: HashSet<Text>,
-}
-
-/// The records of one call that starts.
-#[derive(Debug, Clone)]
-pub(crate) struct CallAudit {
-    log: AuditLog,
-    run: RunContext,
-    call: AuditedCall,
-    ticket: Ticket,
-    started: Instant,
+    /// The calls of server tools that may run.
+    due: HashMap<Text, CallAudit>,
 }
 
 impl RunAudit {
     /// Records that a run begins.
     pub(crate) fn begin(log: AuditLog, run: &RunContext) -> (Self, Ticket) {
-        let audit = Self { log, run: run.clone(), calls: HashMap::new(), started: HashSet::new() };
+        let audit = Self { log, run: run.clone(), calls: HashMap::new(), due: HashMap::new() };
         let ticket = audit.push(AuditAction::RunStarted);
         (audit, ticket)
     }
@@ -50,9 +40,9 @@ impl RunAudit {
                 let call = self.call(call_id);
                 self.push(AuditAction::CallRefused { call, reason: reason.clone() });
             }
-            // A call that was approved, and must not run now.
+            // A call that a hook refused, or that was approved and must not run now.
             RunEvent::ToolError { call_id, error_text, provider_executed: false }
-                if !self.started.contains(call_id) =>
+                if !self.due.get(call_id).is_some_and(CallAudit::is_decided) =>
             {
                 let call = self.call(call_id);
                 self.push(AuditAction::CallRefused { call, reason: error_text.clone() });
@@ -69,14 +59,12 @@ impl RunAudit {
         }
     }
 
-    /// Records that a server tool starts.
-    pub(crate) fn start_call(&mut self, call: &ToolCall) -> CallAudit {
-        self.started.insert(call.id.clone());
-        let call = self.log.call(&call.id, &call.name, &call.arguments);
-        let approved_by = self.is_approved(&call.call_id).then(|| self.run.principal().clone());
-        let ticket = self.push(AuditAction::CallStarted { call: call.clone(), approved_by });
-        let (log, run) = (self.log.clone(), self.run.clone());
-        CallAudit { log, run, call, ticket, started: Instant::now() }
+    /// Returns the records of a call whose tool may start.
+    pub(crate) fn call_due(&mut self, call: &ToolCall) -> CallAudit {
+        let approved_by = self.is_approved(&call.id).then(|| self.run.principal().clone());
+        let audit = CallAudit::new(&self.log, &self.run, call, approved_by);
+        self.due.insert(call.id.clone(), audit.clone());
+        audit
     }
 
     /// Records that the run ended.
@@ -118,20 +106,7 @@ impl RunAudit {
     }
 }
 
-impl CallAudit {
-    /// Waits until the tool may run.
-    pub(crate) fn accepted(&self) -> impl Future<Output = ()> + Send + 'static {
-        self.ticket.clone().accepted()
-    }
-
-    /// Records that the call ended, with the kind of its error if it failed.
-    pub(crate) fn ended(&self, error: Option<&'static str>) {
-        let (outcome, duration) = (error.unwrap_or("ok"), self.started.elapsed());
-        push(&self.log, &self.run, AuditAction::CallEnded { call: self.call.clone(), outcome, duration });
-    }
-}
-
-fn push(log: &AuditLog, run: &RunContext, action: AuditAction) -> Ticket {
+pub(super) fn push(log: &AuditLog, run: &RunContext, action: AuditAction) -> Ticket {
     log.push(run.principal(), run.chat_id(), Some(run.run_id()), action)
 }
 

@@ -52,9 +52,9 @@ impl Recording {
         }
     }
 
-    /// Records that a server tool starts.
-    pub(super) fn start_call(&mut self, call: &ToolCall) -> Option<CallAudit> {
-        self.audit.as_mut().map(|audit| audit.start_call(call))
+    /// Returns the records of a call whose tool may start.
+    pub(super) fn call_due(&mut self, call: &ToolCall) -> Option<CallAudit> {
+        self.audit.as_mut().map(|audit| audit.call_due(call))
     }
 
     pub(super) fn end(self, report: RunReport) {

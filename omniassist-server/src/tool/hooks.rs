@@ -10,6 +10,7 @@ use omniassist_core::{JsonText, Text};
 
 use super::registered::RegisteredTool;
 use super::{IntoToolError, ToolContext, ToolError, label, output};
+use crate::audit::CallAudit;
 use crate::panics;
 
 /// The error of a call that no hook could judge.
@@ -101,9 +102,22 @@ pub(super) struct CallHooks {
 }
 
 impl CallHooks {
-    /// Calls the tool between the hooks.
-    pub(super) async fn call(self, tool: &RegisteredTool, call: ToolContext) -> Result<JsonText, ToolError> {
+    /// Calls the tool between the hooks. The audit log gets the record of its start after the hooks before it.
+    pub(super) async fn call(
+        self,
+        tool: &RegisteredTool,
+        call: ToolContext,
+        audit: Option<CallAudit>,
+    ) -> Result<JsonText, ToolError> {
         let (call, answer) = self.before(tool, call).await?;
+        if let Some(audit) = audit {
+            if answer.is_some() {
+                audit.answer();
+            } else {
+                let started = audit.start_with(call.call_id(), call.tool_name(), call.arguments());
+                started.ok_or_else(ToolError::cancelled)?.accepted().await;
+            }
+        }
         let mut result = match answer {
             Some(answer) => Ok(answer),
             None => tool.call(call.clone()).await,

@@ -163,7 +163,11 @@ pub(super) fn start(
     let span = trace.span();
     let cancel = cancel.child();
     let updates = Arc::new(Updates::new(tool.max_unread_bytes()));
-    let accepted = audit.as_ref().map(CallAudit::accepted);
+    // Hooks decide first if a call starts.
+    let (started, hooked) = match (&audit, &hooks) {
+        (Some(audit), None) => (audit.start(), None),
+        (audit, _) => (None, audit.clone()),
+    };
     let (id, updates_of_call) = (call_id.clone(), Arc::clone(&updates));
     let end = End { call_id: id, tool: Arc::clone(tool), updates: updates_of_call, trace, audit };
     let running = RunningTool {
@@ -188,12 +192,12 @@ pub(super) fn start(
     let work = {
         let tool = Arc::clone(tool);
         let call = async move {
-            if let Some(accepted) = accepted {
-                accepted.await;
+            if let Some(started) = started {
+                started.accepted().await;
             }
             match hooks {
                 None => tool.call(call.into()).await,
-                Some(hooks) => hooks.call(&tool, call.into()).await,
+                Some(hooks) => hooks.call(&tool, call.into(), hooked).await,
             }
         };
         call.instrument(span.clone())
@@ -270,7 +274,7 @@ impl End {
         let max_bytes = self.tool.max_output_bytes();
         if self.updates.finish(result.map_err(|error| error.capped(max_bytes))) {
             if let Some(audit) = &self.audit {
-                audit.ended(end.as_ref().err().copied());
+                audit.end(end.as_ref().err().copied());
             }
             self.trace.ended(end);
         }

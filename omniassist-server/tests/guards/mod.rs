@@ -1,6 +1,7 @@
 //! Guards of the model's text, checks of the input, hooks around tools and layers around the provider.
 
 mod approval;
+mod audit;
 mod filters;
 mod input;
 mod layers;

@@ -56,7 +56,7 @@ impl Driver {
             let Some(call) = self.queued.pop_front() else { return };
             let Some(tool) = self.tools.get(&call.name) else { continue };
             let trace = self.trace.tool(&call);
-            let audit = self.recording.as_mut().and_then(|recording| recording.start_call(&call));
+            let audit = self.recording.as_mut().and_then(|recording| recording.call_due(&call));
             let invocation = ToolInvocation::new(call.id, call.arguments, self.run.clone())
                 .traced(trace)
                 .audited(audit)

@@ -1,0 +1,84 @@
+use std::sync::{Arc, Mutex};
+
+use omniassist_core::transcript::ToolCall;
+use omniassist_core::{JsonText, Text};
+use tokio::time::Instant;
+
+use super::run::push;
+use super::{AuditAction, AuditLog, AuditedCall, Ticket};
+use crate::sync::lock;
+use crate::{Principal, RunContext};
+
+/// The records of one call of a server tool. A clone is another handle to the same call.
+#[derive(Debug, Clone)]
+pub(crate) struct CallAudit {
+    log: AuditLog,
+    run: RunContext,
+    approved_by: Option<Principal>,
+    state: Arc<Mutex<State>>,
+}
+
+#[derive(Debug)]
+struct State {
+    call: AuditedCall,
+    started: Option<Instant>,
+    /// `true` if the call started, or was answered in place of its tool.
+    is_decided: bool,
+    /// `true` if the call has its outcome. Its tool must not start any more.
+    is_over: bool,
+}
+
+impl CallAudit {
+    pub(super) fn new(
+        log: &AuditLog,
+        run: &RunContext,
+        call: &ToolCall,
+        approved_by: Option<Principal>,
+    ) -> Self {
+        let call = log.call(&call.id, &call.name, &call.arguments);
+        let state = State { call, started: None, is_decided: false, is_over: false };
+        Self { log: log.clone(), run: run.clone(), approved_by, state: Arc::new(Mutex::new(state)) }
+    }
+
+    /// Records that the tool starts. Returns the record to wait for, or `None` if the call is over.
+    pub(crate) fn start(&self) -> Option<Ticket> {
+        let mut state = lock(&self.state);
+        if state.is_over {
+            return None;
+        }
+        state.is_decided = true;
+        state.started = Some(Instant::now());
+        let (call, approved_by) = (state.call.clone(), self.approved_by.clone());
+        Some(push(&self.log, &self.run, AuditAction::CallStarted { call, approved_by }))
+    }
+
+    /// Records that the tool starts with these arguments, as [`start`](Self::start) does.
+    pub(crate) fn start_with(&self, id: &Text, tool: &Text, arguments: &JsonText) -> Option<Ticket> {
+        lock(&self.state).call = self.log.call(id, tool, arguments);
+        self.start()
+    }
+
+    /// Records that the host answers the call in place of its tool.
+    pub(crate) fn answer(&self) {
+        let mut state = lock(&self.state);
+        if !state.is_over {
+            state.is_decided = true;
+            push(&self.log, &self.run, AuditAction::CallAnswered { call: state.call.clone() });
+        }
+    }
+
+    /// Records that the call ended, with the kind of its error if it failed. A call that did not start has no such record.
+    pub(crate) fn end(&self, error: Option<&'static str>) {
+        let mut state = lock(&self.state);
+        state.is_over = true;
+        let Some(started) = state.started else { return };
+        let (outcome, duration) = (error.unwrap_or("ok"), started.elapsed());
+        let call = state.call.clone();
+        push(&self.log, &self.run, AuditAction::CallEnded { call, outcome, duration });
+    }
+
+    /// Returns `true` if the error of the call is not its refusal.
+    pub(super) fn is_decided(&self) -> bool {
+        lock(&self.state).is_decided
+    }
+}
