@@ -42,6 +42,11 @@ impl Recording {
         Some((Box::new(recording), ticket))
     }
 
+    /// Leaves out the call of `on_finish`, because the host refused the run before it began.
+    pub(super) fn refused(&mut self) {
+        self.message = None;
+    }
+
     /// Takes an event as the client gets it.
     pub(super) fn take(&mut self, event: &RunEvent) {
         if let Some(message) = &mut self.message {

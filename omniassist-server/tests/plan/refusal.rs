@@ -1,4 +1,5 @@
-use std::sync::atomic::Ordering;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use http::{Request, StatusCode, header};
@@ -13,6 +14,7 @@ use serde_json::{Value, json};
 
 use super::{Rank, extensions, post, question, send};
 use crate::approvals::{answer, call_refund, refund};
+use crate::audit::Kept;
 use crate::plain_routes::invoice;
 
 async fn agents_only(_: &mut RunPlan, Extension(role): Extension<Rank>) -> Result<(), Refusal> {
@@ -169,4 +171,27 @@ async fn a_refused_run_takes_up_nothing_of_its_conversation() {
     // The approval was not used up.
     post(&assistant, Rank::Agent, messages).await;
     assert_eq!(ran.load(Ordering::SeqCst), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_that_is_refused_before_it_begins_is_audited_and_has_no_finish() {
+    let (kept, finished) = (Kept::default(), Arc::new(AtomicUsize::new(0)));
+    let count = Arc::clone(&finished);
+    let model = ScriptedProvider::new().otherwise(|_| text("Hi"));
+    let assistant = Assistant::builder(model)
+        .prepare(agents_only)
+        .audit(kept.clone())
+        .on_finish(move |_| {
+            count.fetch_add(1, Ordering::SeqCst);
+            async { Ok::<_, std::convert::Infallible>(()) }
+        })
+        .build()
+        .unwrap();
+    for (rank, outcome, finishes) in [(Rank::Viewer, "no_credits", 0), (Rank::Agent, "finish", 1)] {
+        drop(assistant.try_run(RunRequest::new(question()), extensions(rank)).unwrap().text().await);
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        assert_eq!(kept.json().last().unwrap()["outcome"], outcome);
+        assert_eq!(finished.load(Ordering::SeqCst), finishes, "{rank:?}");
+    }
+    assert_eq!(kept.actions(), ["run_started", "run_ended", "run_started", "run_ended"]);
 }

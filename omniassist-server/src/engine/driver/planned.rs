@@ -63,6 +63,9 @@ impl Driver {
         }
         self.begin(Prepared::default());
         self.has_begun = false;
+        if let Some(recording) = &mut self.recording {
+            recording.refused();
+        }
         self.refuse(refusal);
     }
 
