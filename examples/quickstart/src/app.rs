@@ -2,10 +2,11 @@
 
 use std::error::Error;
 use std::fmt;
+use std::sync::Arc;
 
 use axum::Router;
 use axum::middleware::from_fn;
-use omniassist_axum::Assistant;
+use omniassist_axum::{Assistant, LlmProvider};
 
 use crate::assistant::{self, Chosen, Config, USUAL_PORTS};
 use crate::back_office::{self, Store};
@@ -32,6 +33,18 @@ impl Settings {
     #[must_use]
     pub fn port(&self) -> u16 {
         self.config.port
+    }
+
+    /// Returns the model.
+    #[must_use]
+    pub fn model(&self) -> Arc<dyn LlmProvider> {
+        Arc::clone(&self.chosen.provider)
+    }
+
+    /// Returns the description of the model for people.
+    #[must_use]
+    pub fn model_note(&self) -> &str {
+        &self.chosen.note
     }
 }
 

@@ -15,6 +15,6 @@ mod serve;
 mod tests;
 
 pub use app::{BackOffice, Settings};
-pub use assistant::HELP;
-pub use back_office::{HEADERS, is_for_this_machine};
+pub use assistant::{HELP, explain};
+pub use back_office::{Customer, HEADERS, Money, Order, Refund, Store, is_for_this_machine};
 pub use serve::{DRAIN, LAST_WORDS, serve_until};

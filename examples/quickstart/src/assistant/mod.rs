@@ -23,6 +23,7 @@ pub use config::HELP;
 pub(crate) use demo::{Demo, LABEL};
 pub(crate) use discovery::USUAL_PORTS;
 pub(crate) use model::{Chosen, choose};
+pub use tools::explain;
 
 const SYSTEM_PROMPT: &str = "You are the assistant in the back office of a small shop for office furniture. \
      Use the tools for everything about orders, customers and tickets; never invent data. \

@@ -7,7 +7,5 @@ mod store;
 
 pub use api::{HEADERS, is_for_this_machine};
 pub(crate) use api::{guard, router};
-pub(crate) use store::{
-    Customer, Money, NewTicket, Order, OrderFilter, OrderStatus, Priority, Refund, Report, Store, StoreError,
-    Ticket,
-};
+pub use store::{Customer, Money, Order, Refund, Store};
+pub(crate) use store::{NewTicket, OrderFilter, OrderStatus, Priority, Report, StoreError, Ticket};

@@ -5,7 +5,7 @@ use super::{Money, OrderStatus};
 /// An error of the back office. Users may read a broken business rule; other errors belong into the log.
 #[derive(Debug)]
 #[non_exhaustive]
-pub(crate) enum StoreError {
+pub enum StoreError {
     NoOrder {
         order: i64,
     },
@@ -37,7 +37,7 @@ pub(crate) enum StoreError {
 
 impl StoreError {
     /// Returns `true` if a business rule refused the change. The text of the error is then meant for the user.
-    pub(crate) const fn is_refusal(&self) -> bool {
+    pub const fn is_refusal(&self) -> bool {
         !matches!(self, Self::OtherVersion { .. } | Self::Database(_) | Self::Stopped)
     }
 

@@ -12,9 +12,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 pub(crate) use error::StoreError;
-pub(crate) use model::{
-    Customer, Money, NewTicket, Order, OrderFilter, OrderStatus, Priority, Refund, Report, Ticket,
-};
+pub use model::{Customer, Money, Order, Refund};
+pub(crate) use model::{NewTicket, OrderFilter, OrderStatus, Priority, Report, Ticket};
 
 /// The largest refund that the assistant may pay.
 const REFUND_LIMIT: Money = Money::from_cents(50_000);
@@ -25,13 +24,17 @@ const TICKET: &str = "SELECT id, subject, details, priority, order_id, status, c
 
 /// A handle to the data. Cloning is cheap; all clones share one connection.
 #[derive(Debug, Clone)]
-pub(crate) struct Store {
+pub struct Store {
     connection: Arc<Mutex<Connection>>,
 }
 
 impl Store {
     /// Opens the file, and creates it with example data if it does not exist. Blocks.
-    pub(crate) fn open(path: &Path) -> Result<Self, StoreError> {
+    ///
+    /// # Errors
+    ///
+    /// Fails if the file cannot be opened, or has the tables of another version.
+    pub fn open(path: &Path) -> Result<Self, StoreError> {
         Self::with(Connection::open(path)?)
     }
 
@@ -65,7 +68,11 @@ impl Store {
     }
 
     /// Returns one order.
-    pub(crate) async fn order(&self, id: i64) -> Result<Order, StoreError> {
+    ///
+    /// # Errors
+    ///
+    /// Fails if there is no such order, or if the database does.
+    pub async fn order(&self, id: i64) -> Result<Order, StoreError> {
         self.call(move |db| find_order(db, id)).await
     }
 
@@ -86,7 +93,11 @@ impl Store {
     }
 
     /// Returns all customers, or those of one city.
-    pub(crate) async fn customers(&self, city: Option<String>) -> Result<Vec<Customer>, StoreError> {
+    ///
+    /// # Errors
+    ///
+    /// Fails if the database does.
+    pub async fn customers(&self, city: Option<String>) -> Result<Vec<Customer>, StoreError> {
         self.call(move |db| {
             let mut query = db.prepare(
                 "SELECT c.id, c.name, c.email, c.city, count(o.id) FROM customers c \
@@ -137,7 +148,11 @@ impl Store {
     }
 
     /// Pays money back. Default: the whole rest of the order's total.
-    pub(crate) async fn refund(&self, id: i64, amount: Option<Money>) -> Result<Refund, StoreError> {
+    ///
+    /// # Errors
+    ///
+    /// Fails if a rule of the shop refuses the refund, or if the database fails.
+    pub async fn refund(&self, id: i64, amount: Option<Money>) -> Result<Refund, StoreError> {
         self.call(move |db| {
             let change = db.transaction()?;
             let order = find_order(&change, id)?;

@@ -6,16 +6,19 @@ use serde::{Deserialize, Serialize, Serializer};
 
 /// An amount in euro cents. JSON holds it as text with its unit (`129.90 EUR`), which a model cannot misread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
-pub(crate) struct Money(i64);
+pub struct Money(i64);
 
 impl Money {
-    pub(crate) const fn from_cents(cents: i64) -> Self {
+    /// Creates an amount of this many cents.
+    #[must_use]
+    pub const fn from_cents(cents: i64) -> Self {
         Self(cents)
     }
 
     /// Rounds to the nearest cent. NaN becomes 0, and a number out of range becomes the nearest amount.
     #[expect(clippy::cast_possible_truncation, reason = "a float cast saturates, which is what is meant")]
-    pub(crate) fn from_euros(euros: f64) -> Self {
+    #[must_use]
+    pub fn from_euros(euros: f64) -> Self {
         Self((euros * 100.0).round() as i64)
     }
 
@@ -44,12 +47,12 @@ impl Serialize for Money {
 
 /// Defines an enum whose variants have the same names in JSON, in the database and in the schemas of tools.
 macro_rules! words {
-    ($(#[$doc:meta])* $name:ident { $($(#[$mark:meta])* $variant:ident = $word:literal),+ $(,)? }) => {
+    ($(#[$doc:meta])* $vis:vis $name:ident { $($(#[$mark:meta])* $variant:ident = $word:literal),+ $(,)? }) => {
         $(#[$doc])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
         #[serde(rename_all = "lowercase")]
         #[schemars(inline)]
-        pub(crate) enum $name { $($(#[$mark])* $variant),+ }
+        $vis enum $name { $($(#[$mark])* $variant),+ }
 
         impl $name {
             pub(crate) const fn as_str(self) -> &'static str {
@@ -76,7 +79,7 @@ macro_rules! words {
 
 words! {
     /// The state of an order.
-    OrderStatus {
+    pub OrderStatus {
         Pending = "pending",
         Paid = "paid",
         Shipped = "shipped",
@@ -89,18 +92,27 @@ words! {
 words! {
     /// The urgency of a ticket.
     #[derive(Default)]
-    Priority { Low = "low", #[default] Normal = "normal", High = "high" }
+    pub(crate) Priority { Low = "low", #[default] Normal = "normal", High = "high" }
 }
 
+/// An order of one item.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub(crate) struct Order {
+pub struct Order {
+    /// Its number.
     pub id: i64,
+    /// The name of the customer.
     pub customer: String,
+    /// The name of the item.
     pub item: String,
+    /// The number of pieces.
     pub quantity: i64,
+    /// The price of all pieces.
     pub total: Money,
+    /// The amount that was paid back.
     pub refunded: Money,
+    /// The state of the order.
     pub status: OrderStatus,
+    /// The date, as in `2026-08-03`.
     pub ordered_on: String,
 }
 
@@ -114,12 +126,18 @@ pub(crate) struct OrderFilter {
     pub limit: u32,
 }
 
+/// A customer.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub(crate) struct Customer {
+pub struct Customer {
+    /// The number of the customer.
     pub id: i64,
+    /// The full name.
     pub name: String,
+    /// The e-mail address.
     pub email: String,
+    /// The city.
     pub city: String,
+    /// The number of orders.
     pub orders: i64,
 }
 
@@ -146,12 +164,16 @@ pub(crate) struct NewTicket {
     pub order_id: Option<i64>,
 }
 
+/// A refund that was paid.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub(crate) struct Refund {
+pub struct Refund {
+    /// The number of the order.
     pub order_id: i64,
+    /// The amount of this refund.
     pub refunded: Money,
     /// The amount that can still be paid back.
     pub left: Money,
+    /// The state of the order after it.
     pub status: OrderStatus,
 }
 
