@@ -21,6 +21,7 @@ export function openChat(ai, api, { pageTools, headers, messages = [], ...init }
   const errors = [];
   const finishes = [];
   const calls = [];
+  const statuses = [];
   const remember = (message) => seen.push(structuredClone(message));
   const state = {
     status: 'ready',
@@ -45,9 +46,11 @@ export function openChat(ai, api, { pageTools, headers, messages = [], ...init }
     transport: new ai.DefaultChatTransport({
       api,
       headers,
-      fetch: (url, options) => {
+      fetch: async (url, options) => {
         if (options.body) posted.push(JSON.parse(options.body));
-        return fetch(url, options);
+        const response = await fetch(url, options);
+        statuses.push(response.status);
+        return response;
       },
     }),
     onError: (error) => errors.push(error),
@@ -67,7 +70,7 @@ export function openChat(ai, api, { pageTools, headers, messages = [], ...init }
     sendAutomaticallyWhen: pageTools ? ai.lastAssistantMessageIsCompleteWithToolCalls : undefined,
     ...init,
   });
-  return Object.assign(chat, { posted, seen, errors, finishes, calls });
+  return Object.assign(chat, { posted, seen, errors, finishes, calls, statuses });
 }
 
 export const last = (chat) => chat.messages.at(-1);

@@ -109,6 +109,7 @@ pub(crate) fn run(named: &[Part], report: &mut Report) {
     let Some(quickstart) = report.step("quickstart", || build_binary("quickstart")) else { return };
     let runtime_events = report.step("runtime-events", || build_binary("runtime-events"));
     let Some(runtime_events) = runtime_events else { return };
+    let Some(back_office) = report.step("back-office", || build_binary("back-office")) else { return };
     let Some(ledger) = report.step("ledger", || build_binary("ledger")) else { return };
     let Some(shared_cart) = report.step("shared-cart", || build_binary("shared-cart")) else { return };
     let (mut served, mut written) = (None, None);
@@ -120,8 +121,17 @@ pub(crate) fn run(named: &[Part], report: &mut Report) {
     }
     let (folder, examples) = (root().join("tests"), root().join("examples"));
     let streams = written;
-    let suites =
-        Suites { folder, examples, quickstart, runtime_events, ledger, shared_cart, served, streams };
+    let suites = Suites {
+        folder,
+        examples,
+        quickstart,
+        back_office,
+        runtime_events,
+        ledger,
+        shared_cart,
+        served,
+        streams,
+    };
     suites.run(&parts, report);
 }
 
@@ -129,6 +139,7 @@ struct Suites {
     folder: PathBuf,
     examples: PathBuf,
     quickstart: PathBuf,
+    back_office: PathBuf,
     runtime_events: PathBuf,
     ledger: PathBuf,
     shared_cart: PathBuf,
@@ -225,6 +236,7 @@ impl Suites {
     fn serve(&self, adapter: &str, command: &mut Command) {
         command.env(ADAPTER, adapter);
         command.env("QUICKSTART_BIN", &self.quickstart).env("RUNTIME_EVENTS_BIN", &self.runtime_events);
+        command.env("BACK_OFFICE_BIN", &self.back_office);
         command.env("LEDGER_BIN", &self.ledger).env("SHARED_CART_BIN", &self.shared_cart);
         if let Some(served) = &self.served {
             command.env("SERVED_BIN", served);

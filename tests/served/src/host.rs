@@ -52,7 +52,8 @@ pub(crate) enum Front {
 impl Host {
     pub(crate) async fn named(name: &str) -> Result<Self, AnyError> {
         match name {
-            "quickstart" => back_office().await,
+            "quickstart" => quickstart_host().await,
+            "back-office" => back_office().await,
             "ledger" => ledger_host(),
             "runtime-events" => runtime_host(),
             "shared-cart" => shop(),
@@ -86,13 +87,21 @@ impl Front {
     }
 }
 
-async fn back_office() -> Result<Host, AnyError> {
+async fn quickstart_host() -> Result<Host, AnyError> {
     let settings = quickstart::Settings::from_env().await?;
     let port = settings.port();
     let office = quickstart::BackOffice::open(settings).await?;
     let mounted = Mounted::Below("/assistant", office.assistant().clone());
     let drain = quickstart::DRAIN;
     Ok(Host { mounted, own: office.own_routes(), front: Front::Guard, port, drain })
+}
+
+async fn back_office() -> Result<Host, AnyError> {
+    let settings = quickstart::Settings::from_env().await?;
+    let office = back_office::BackOffice::open(&settings)?;
+    let mounted = Mounted::Below("/assistant", office.assistant().clone());
+    let (own, port) = (office.own_routes(), settings.port());
+    Ok(Host { mounted, own, front: Front::Nothing, port, drain: Duration::ZERO })
 }
 
 fn ledger_host() -> Result<Host, AnyError> {

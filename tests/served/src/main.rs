@@ -3,8 +3,8 @@
 //! assistant, or the agent runtime, is mounted by the adapter's own public API, at the path that the example has; whose
 //! request it is, a middleware of that framework says. Settings are those of the example.
 //!
-//! ADAPTER is `actix` or `hyper`; HOST is the name of a folder of `examples`: `quickstart`, `ledger`, `runtime-events` or
-//! `shared-cart`.
+//! ADAPTER is `actix` or `hyper`; HOST is the name of a folder of `examples`: `quickstart`, `back-office`, `ledger`,
+//! `runtime-events` or `shared-cart`.
 
 mod actix;
 mod host;
