@@ -241,7 +241,7 @@ impl Error {
         self.inner.code
     }
 
-    /// Returns the place of the offending value in the request, as a path like `messages[2].parts[0].text`.
+    /// Returns the path of the offending value in the request, such as `messages[2].parts[0].text`.
     #[must_use]
     pub fn path(&self) -> Option<&str> {
         self.inner.path.as_deref()

@@ -13,9 +13,9 @@ use crate::{JsonText, Message, RunEvent, Text, Usage};
 
 /// Converts the events of an agent runtime into the run events of one message.
 ///
-/// Each stream needs its own. The order of the run events is valid for any input: a part starts before its deltas
-/// and ends before the next part of the same agent, an output follows its call, and the message starts and ends once.
-/// The [module](super) lists the result of each event.
+/// Each stream needs a separate one. The order of the run events is valid for any input: a part starts before its
+/// deltas and ends before the next part of the same agent, an output follows its call, and the message starts and ends
+/// once. The [module](super) lists the result of each event.
 ///
 /// There is one exception. If [`BridgeOptions::end_at_error`] is off, events can follow a [`RunEvent::Error`].
 #[derive(Debug, Clone)]

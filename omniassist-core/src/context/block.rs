@@ -58,7 +58,7 @@ pub struct ContextReceipt {
     pub kept: usize,
     /// The number of messages that were merged into another's bullet.
     pub merged: usize,
-    /// The number of messages outside the windows, and of those that their template left out.
+    /// The number of messages outside the windows, and of those that their template omitted.
     pub dropped: usize,
     /// The number of secret values that were replaced.
     pub redacted: usize,

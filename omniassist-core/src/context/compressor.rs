@@ -103,7 +103,7 @@ impl ContextCompressor {
 
     /// Compresses the messages of the host and of a client.
     ///
-    /// The host's bullets come first. They have a window of their own, are not merged with the client's, and stay when
+    /// The host's bullets come first. They have a separate window, are not merged with the client's, and stay when
     /// a summary replaces the client's, so a client cannot displace them.
     pub fn compress_with_host(&self, host: &[ContextMessage], client: &[ContextMessage]) -> Compressed {
         let config = &*self.config;

@@ -29,7 +29,7 @@ enum Key<'a> {
     Line(String),
 }
 
-/// The bullets, oldest first. A bullet that moved to a later place leaves a gap.
+/// The bullets, oldest first. A bullet that moved to a later position leaves a gap.
 #[derive(Debug, Default)]
 pub(super) struct Entries<'a> {
     slots: Vec<Option<Slot<'a>>>,
@@ -69,7 +69,7 @@ impl<'a> Entries<'a> {
         Slot { entry, count: 1 }
     }
 
-    /// Removes the bullet with this key, and sets the key to the place of the next bullet.
+    /// Removes the bullet with this key, and sets the key to the position of the next bullet.
     fn take(&mut self, key: Key<'a>) -> Option<Slot<'a>> {
         let next = self.slots.len();
         let place = self.places.insert(key, next)?;

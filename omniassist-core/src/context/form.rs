@@ -32,7 +32,7 @@ impl<'a> Form<'a> {
     /// Reads the data of a form. Returns `None` if it is not a form.
     pub(super) fn read(data: &'a Value) -> Option<Self> {
         let Value::Object(map) = data else { return None };
-        // A `name` beside a value is the name of a field.
+        // A `name` next to a value is the name of a field.
         let single = map.contains_key("value");
         let name = NAMES
             .iter()

@@ -44,10 +44,10 @@
 //!
 //! # Merging
 //!
-//! - Messages with the same line become one bullet at the place of the last, with a count (`×3`).
+//! - Messages with the same line become one bullet at the position of the last, with a count (`×3`).
 //! - Consecutive navigations to the same path become one bullet with the query, title and parameters of the last.
-//! - Messages of the same form become one bullet at the place of the last, with the latest value of each field, and the
-//!   event and errors of the last message. A form without a name is the same form until the next navigation.
+//! - Messages of the same form become one bullet at the position of the last, with the latest value of each field, and
+//!   the event and errors of the last message. A form without a name is the same form until the next navigation.
 //! - Messages of the host are not merged with those of the client.
 //!
 //! # Redaction
@@ -58,7 +58,8 @@
 //!   authorization, cookies, session ids, one-time codes, PINs, card numbers and codes, and social security numbers.
 //!   [`ContextCompressor::redact`] adds names. Case, `-` and `_` are ignored.
 //! - The value of a field that is declared as `type: "password"`, as `sensitive: true`, or by an `autocomplete` of
-//!   `cc-*`, `current-password`, `new-password` or `one-time-code`. Another message of the window can hold that value.
+//!   `cc-*`, `current-password`, `new-password` or `one-time-code`. Another message of the window can contain that
+//!   value.
 //! - The value of a secret name in `name=value` in any text, which covers query strings. There, `code`, `key`
 //!   and `signature` are secret too.
 //! - The user and password of a URL, also if they are percent-encoded in another URL.
@@ -74,8 +75,8 @@
 //! therefore start neither a bullet nor a tag, and cannot close the block. A model can still follow instructions in the
 //! text, so the block belongs in a user message, never in the system prompt.
 //!
-//! A value is cut after 512 bytes and a bullet after 2,048. A form or an object shows 64 fields. The number of omitted
-//! bytes or fields follows.
+//! A value is truncated after 512 bytes and a bullet after 2,048. A form or an object shows 64 fields. The number of
+//! omitted bytes or fields follows.
 
 mod block;
 mod compressed;

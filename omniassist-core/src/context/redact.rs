@@ -30,7 +30,7 @@ impl<'a> Redactor<'a> {
         self.count
     }
 
-    /// Collects the fields that a message declares as secret, because another message may hold their values.
+    /// Collects the fields that a message declares as secret, because another message may contain their values.
     pub(super) fn learn(&mut self, value: &Value) {
         self.learn_at(None, value, 0);
     }
@@ -162,7 +162,7 @@ impl<'a> Redactor<'a> {
         is_changed.then(|| clean.into_iter().map(or_same).collect())
     }
 
-    /// Returns `true` if the object is a field, with its name beside its value, and the value is secret.
+    /// Returns `true` if the object is a field, with its name and its value, and the value is secret.
     fn is_secret_field(&mut self, map: &Map<String, Value>) -> bool {
         if holds_fields(map) {
             return false;
@@ -210,7 +210,7 @@ fn declares_secret(map: &Map<String, Value>) -> bool {
     })
 }
 
-/// Returns `true` if an entry of a secret field describes the field and does not hold its value.
+/// Returns `true` if an entry of a secret field describes the field and does not contain its value.
 fn describes_field(key: &str, item: &Value) -> bool {
     let known = is_any(
         key,
@@ -243,7 +243,7 @@ fn describes_field(key: &str, item: &Value) -> bool {
     known && item.is_string()
 }
 
-/// Returns `true` if an entry beside a name can be the value of that name.
+/// Returns `true` if an entry next to a name can be the value of that name.
 fn carries_value((key, item): (&String, &Value)) -> bool {
     let ends_with = |end: &str| {
         key.len()

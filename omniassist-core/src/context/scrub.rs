@@ -19,7 +19,7 @@ pub(super) fn may_hold_secret(text: &str) -> bool {
     text.bytes().any(|byte| matches!(byte, b'=' | b'@' | b'%'))
 }
 
-/// Returns the places of secrets in a text.
+/// Returns the ranges of secrets in a text.
 type Finder = fn(&str, &mut dyn FnMut(&str) -> bool) -> Vec<Range<usize>>;
 
 /// Returns the text without its secrets and their number, or `None` if there are none.
@@ -37,7 +37,7 @@ pub(super) fn text(text: &str, is_secret: &mut dyn FnMut(&str) -> bool) -> Optio
     (found > 0).then(|| (clean.into_owned(), found))
 }
 
-/// Returns the places of user and password in `scheme://user:password@host`.
+/// Returns the ranges of user and password in `scheme://user:password@host`.
 fn userinfo(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut at = 0;
@@ -73,7 +73,7 @@ fn ends_in_port(authority: &str) -> bool {
     }
 }
 
-/// Returns the places of the values of secret names in `name=value`. A value ends at the next `&` or the end of its
+/// Returns the ranges of the values of secret names in `name=value`. A value ends at the next `&` or the end of its
 /// line. If it has characters that should have been encoded, too much is removed rather than too little.
 fn parameters(text: &str, is_secret: &mut dyn FnMut(&str) -> bool) -> Vec<Range<usize>> {
     let bytes = text.as_bytes();
@@ -98,7 +98,7 @@ fn parameters(text: &str, is_secret: &mut dyn FnMut(&str) -> bool) -> Vec<Range<
     found
 }
 
-/// Returns the places of values of parameters that are an encoded address with a secret.
+/// Returns the ranges of values of parameters that are an encoded address with a secret.
 fn encoded(text: &str, is_secret: &mut dyn FnMut(&str) -> bool) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     if memchr::memchr(b'%', text.as_bytes()).is_none() {

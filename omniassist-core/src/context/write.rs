@@ -10,10 +10,10 @@ use crate::secret::REDACTED;
 /// The depth below which objects and arrays are shown as `…`.
 const MAX_SHOWN_DEPTH: usize = 16;
 
-/// The size limit of one value, in bytes. The number of omitted bytes follows a value that is cut.
+/// The size limit of one value, in bytes. The number of omitted bytes follows a truncated value.
 pub(super) const MAX_VALUE_BYTES: usize = 512;
 
-/// The size limit of one bullet, in bytes. The number of omitted bytes follows a bullet that is cut.
+/// The size limit of one bullet, in bytes. The number of omitted bytes follows a truncated bullet.
 pub(super) const MAX_ENTRY_BYTES: usize = 2048;
 
 /// The number of fields of one form, or keys of one object, that are shown. The number of omitted ones follows.

@@ -111,7 +111,7 @@ pub enum LlmEvent {
         reason: FinishReason,
         /// The provider's own value.
         raw: Option<Text>,
-        /// `true` if the provider reports that the output was cut. The last call is then incomplete, even if its
+        /// `true` if the provider reports that the output was truncated. The last call is then incomplete, even if its
         /// arguments look complete.
         truncated: bool,
     },

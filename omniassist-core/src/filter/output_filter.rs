@@ -42,7 +42,7 @@ pub enum TextKind {
 ///         if let Some(at) = held.find(NAME) {
 ///             return Verdict::Stop { at, message: "This topic is confidential.".into() };
 ///         }
-///         // An end of the text that may become the name stays, unless a bound is reached.
+///         // Withholds the end of the text if it may become the name, unless a bound is reached.
 ///         let open = (1..NAME.len()).rev().find(|length| held.ends_with(&NAME[..*length])).unwrap_or(0);
 ///         Verdict::Pass(if stage == Stage::Open { held.len() - open } else { held.len() })
 ///     }

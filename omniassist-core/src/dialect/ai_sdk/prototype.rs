@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::canonical::remove_refused;
 use crate::dialect::json_write;
 
-/// The spellings of a rejected key: the plain one, or with escapes of its letters and underscores.
+/// The spellings of a rejected key: plain, or with escapes of its letters and underscores.
 static SIGNS: LazyLock<[Finder<'static>; 5]> =
     LazyLock::new(|| ["__proto__", "constructor", r"\u005", r"\u006", r"\u007"].map(Finder::new));
 

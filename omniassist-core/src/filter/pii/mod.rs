@@ -25,7 +25,7 @@ use crate::secret::REDACTED;
 /// - API keys have a known prefix and 12 characters; signed tokens (JWT) begin with two parts in Base64. The prefixes
 ///   are those of [`Secrets`](crate::secret::Secrets).
 ///
-/// The filter finds data in its usual form. It is no barrier against a model that spells data in words or in another
+/// The filter finds data in its usual form. It does not protect against a model that spells data in words or in another
 /// encoding. A word that looks like an address or a key is replaced too, such as `git@example.com`.
 ///
 /// With addresses, the last word so far is withheld until the next character follows.

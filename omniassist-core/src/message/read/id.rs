@@ -6,7 +6,7 @@ use crate::{Error, Limits, Result, Text};
 /// without quotes, `/` and `\`, and neither `.` nor `..`. Such an id is safe in a path, a header, a log line and an
 /// event stream.
 ///
-/// `path` names the place of the id in the error.
+/// `path` is the path of the id for the error.
 ///
 /// # Errors
 ///
@@ -27,7 +27,7 @@ pub fn check_chat_id(id: &str, path: &str, limits: &Limits) -> Result<()> {
 /// Checks the id of a message, a context entry or a tool call: 1 to [`Limits::max_id_bytes`] bytes without control
 /// characters.
 ///
-/// `path` names the place of the id in the error.
+/// `path` is the path of the id for the error.
 ///
 /// # Errors
 ///
