@@ -206,11 +206,7 @@ impl Conversation<'_> {
         let call_id = self.body.text(fields.tool_call_id, "tool_call_id")?;
         let output = self.output(fields.content)?;
         let error = |found: &'static str| {
-            Error::invalid_field(
-                "tool_call_id",
-                "the id of an earlier call without an output",
-                found,
-            )
+            Error::invalid_field("tool_call_id", "the id of an earlier call without an output", found)
         };
         let Some(posted) = self.calls.get(&call_id) else { return Err(error("an unknown id")) };
         let part =

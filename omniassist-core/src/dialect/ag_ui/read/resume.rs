@@ -54,7 +54,8 @@ pub(super) fn apply(
     });
     match open {
         Some(part) => {
-            let expected = format!("an answer to every open interrupt, including that of call `{}`", part.call_id);
+            let expected =
+                format!("an answer to every open interrupt, including that of call `{}`", part.call_id);
             Err(Error::invalid_field("resume", expected, "none"))
         }
         None => Ok(settled),
