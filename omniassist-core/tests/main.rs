@@ -23,6 +23,7 @@ mod compact;
 mod context;
 mod filter;
 mod json_guard;
+mod last_message;
 mod machine;
 mod obligations;
 mod official;

@@ -41,6 +41,7 @@ mod forgery;
 mod gemini;
 mod guards;
 mod http;
+mod loader;
 #[cfg(feature = "openai")]
 mod log_lines;
 mod numbers;

@@ -13,9 +13,9 @@ export const versions = { v5: ai5, v6: ai6, v7: ai7 };
  *
  * `messages` are there from the beginning, `headers` go with each request. `pageTools` maps the names of front-end tools
  * to functions from the input to an output (a throw is the tool's error). Without it nobody answers the calls of
- * front-end tools.
+ * front-end tools. `prepareSendMessagesRequest` makes the body of each post, as in the transport.
  */
-export function openChat(ai, api, { pageTools, headers, messages = [], ...init } = {}) {
+export function openChat(ai, api, { pageTools, headers, messages = [], prepareSendMessagesRequest, ...init } = {}) {
   const posted = [];
   const seen = [];
   const errors = [];
@@ -46,6 +46,7 @@ export function openChat(ai, api, { pageTools, headers, messages = [], ...init }
     transport: new ai.DefaultChatTransport({
       api,
       headers,
+      prepareSendMessagesRequest,
       fetch: async (url, options) => {
         if (options.body) posted.push(JSON.parse(options.body));
         const response = await fetch(url, options);

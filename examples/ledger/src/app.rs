@@ -13,6 +13,7 @@ use omniassist_axum::{Assistant, Limits, LlmProvider, Principal};
 use serde::Deserialize;
 
 use crate::book::{Book, Entry};
+use crate::chats::{self, Chats};
 use crate::tools;
 
 /// The header with the name of the user.
@@ -57,10 +58,15 @@ pub fn assistant(
     if let Some(lifetime) = settings.approval_lifetime {
         limits.approval_lifetime = lifetime;
     }
+    let chats = Chats::default();
+    let store = chats.clone();
     let mut builder = Assistant::builder(model)
         .allow_anonymous()
         .system_prompt("You keep the ledger. Use the tools; never invent figures.")
         .state(book)
+        .state(chats)
+        .history_loader(chats::load)
+        .on_finish(move |run| std::future::ready(store.save(&run)))
         .limits(limits);
     if let Some(keys) = &settings.seal_keys {
         builder = builder.seal_keys(keys.clone());

@@ -24,6 +24,7 @@
 mod call_ids;
 mod catalog;
 mod config;
+mod history;
 mod machine;
 mod obligation;
 mod outcome;

@@ -16,8 +16,15 @@ use crate::{ContextMessage, JsonText, Message, ModelOptions, Text, ToolChoice, T
 pub struct RunRequest {
     /// The chat id, chosen by the client. It is an address, not a credential.
     pub chat_id: Option<Text>,
-    /// The complete conversation, oldest message first.
+    /// The complete conversation, oldest message first. While [`awaits_history`](Self::awaits_history) is set: the posted
+    /// message alone, or nothing.
     pub messages: Vec<Message>,
+    /// `true` if the client posted the last message of a conversation that the host stores. A run needs the messages
+    /// before it: see [`add_history`](Self::add_history). Default: `false`.
+    pub awaits_history: bool,
+    /// The number of messages, at the beginning, that come from the host's store. Set by
+    /// [`add_history`](Self::add_history), never by a client. Default: 0.
+    pub loaded_messages: usize,
     /// Events of the application.
     pub context: Vec<ContextMessage>,
     /// Front-end tools that the client declares for this run.

@@ -72,6 +72,8 @@ pub struct HistoryPart<'a> {
     pub side: Option<ToolSide>,
     /// `true` if the part is in the last step of the last message, so that the run continues with its answer.
     pub is_due: bool,
+    /// `true` if the message comes from the host's store, and not from the client: its plain text is the host's word.
+    pub is_loaded: bool,
 }
 
 impl<'a> HistoryPart<'a> {
@@ -91,6 +93,7 @@ impl<'a> HistoryPart<'a> {
             output: None,
             side: None,
             is_due: true,
+            is_loaded: false,
         }
     }
 

@@ -31,4 +31,4 @@ mod form;
 mod walk;
 
 pub use claim::{Claim, HistoryPart, Poster, TrustHistory, Verdict, Verifier};
-pub use walk::history;
+pub use walk::{history, history_with_seals};

@@ -45,9 +45,39 @@ const EXPIRED: &str = "This call did not run: the time to approve it is over. If
 ///
 /// # Errors
 ///
-/// Returns [`SealInvalid`](crate::ErrorCode::SealInvalid) with the path of the part if the verifier rejects a claim.
-/// The request must not be used then.
+/// Returns [`SealInvalid`](crate::ErrorCode::SealInvalid) with the path of the part if the verifier rejects a claim: a
+/// [loaded](RunRequest::loaded_messages) message as `history[…]`, the posted message after it as `message`. The request
+/// must not be used then.
 pub fn history(
+    request: &mut RunRequest,
+    poster: Poster<'_>,
+    tools: &dyn ToolCatalog,
+    verifier: &dyn Verifier,
+) -> Result<(), Error> {
+    judge(request, poster, tools, verifier)?;
+    request.messages.iter_mut().for_each(forget_own_entries);
+    Ok(())
+}
+
+/// Verifies a conversation as [`history`] does, and returns it with the server's own entries in metadata, such as its
+/// seals. The copy can be stored and verified again.
+///
+/// # Errors
+///
+/// Returns the errors of [`history`].
+pub fn history_with_seals(
+    request: &mut RunRequest,
+    poster: Poster<'_>,
+    tools: &dyn ToolCatalog,
+    verifier: &dyn Verifier,
+) -> Result<Vec<Message>, Error> {
+    judge(request, poster, tools, verifier)?;
+    let sealed = request.messages.clone();
+    request.messages.iter_mut().for_each(forget_own_entries);
+    Ok(sealed)
+}
+
+fn judge(
     request: &mut RunRequest,
     poster: Poster<'_>,
     tools: &dyn ToolCatalog,
@@ -68,6 +98,7 @@ pub fn history(
             posted.chat_id = chat_id.as_deref();
             posted.poster = poster;
             posted.is_due = message_index == last && part_index >= last_step;
+            posted.is_loaded = message_index < request.loaded_messages;
             posted.arguments = forms.arguments();
             posted.known_digest = Some(&digest);
             posted.output = forms.output();
@@ -75,11 +106,12 @@ pub fn history(
                 Part::Tool(tool) => tools.side(&tool.name),
                 _ => None,
             };
-            // A client writes the outputs of its own tools itself, and a plain record may lack the seal. A record
-            // without one is accepted, unless the user must approve the call or fill in a form. A record with a seal is
-            // verified.
+            // A client writes the outputs of its own tools itself, and a plain record may lack the seal, as a message of
+            // the host's store may. One without a seal is accepted, unless the user must approve the call or fill in a
+            // form. One with a seal is verified.
+            let is_loaded = posted.is_loaded;
             let is_unsealed_record = |tool: &ToolPart| {
-                request.recorded_calls.contains(&tool.call_id)
+                (is_loaded || request.recorded_calls.contains(&tool.call_id))
                     && tool.metadata.as_ref().and_then(ProviderMetadata::own).is_none()
                     && tool.state.input().is_some_and(|input| tools.gate(&tool.name, input) == Gate::Open)
             };
@@ -98,7 +130,12 @@ pub fn history(
                 Some((posted.claim, verdict))
             });
             if verdicts.iter().flatten().any(|(_, verdict)| *verdict == Verdict::Refuse) {
-                return Err(Error::seal_invalid(format!("messages[{message_index}].parts[{part_index}]")));
+                let message = match request.loaded_messages {
+                    0 => format!("messages[{message_index}]"),
+                    loaded if message_index < loaded => format!("history[{message_index}]"),
+                    _ => "message".to_owned(),
+                };
+                return Err(Error::seal_invalid(format!("{message}.parts[{part_index}]")));
             }
             let Some(part) = message.parts.get_mut(part_index) else { break };
             forms.put(part);
@@ -111,7 +148,6 @@ pub fn history(
                 }
             }
         }
-        forget_own_entries(message);
     }
     request.unaccepted = unaccepted;
     Ok(())

@@ -123,7 +123,8 @@ impl Assistant {
     /// Must be called, and the run polled, within a tokio runtime.
     pub fn run(&self, request: RunRequest) -> Run {
         let setup = &self.setup;
-        let (tools, prepare): (_, Prepare) = match self.tools_for(&request, &Extensions::new()) {
+        let tools = check_complete(&request).and_then(|()| self.tools_for(&request, &Extensions::new()));
+        let (tools, prepare): (_, Prepare) = match tools {
             Ok(tools) => (tools, prepare),
             Err(error) => {
                 tracing::warn!(error = %one_line::chain(&error), "the request is not valid");
@@ -134,7 +135,7 @@ impl Assistant {
         };
         let (driver, continued, message_id) = self.driver(request, Extensions::new(), tools, prepare);
         let live = self.live.insert(driver, &setup.config.limits);
-        live.1.with(|driver| driver.start_recording(continued.as_ref(), &message_id));
+        live.1.with(|driver| driver.start_recording(continued.as_ref(), &message_id, None));
         Run::new(Arc::clone(&self.live), live, continued, message_id)
     }
 
@@ -160,13 +161,39 @@ impl Assistant {
     ) -> Result<Run, omniassist_core::Error> {
         let principal = extensions.get::<Principal>().cloned().unwrap_or_default();
         let chat_id = request.chat_id.clone();
-        self.begin(request, extensions, &principal).inspect_err(|refusal| {
-            let config = &self.setup.config;
-            config.observers.refused(&principal, refusal);
-            if let Some(log) = &config.audit {
-                audit::refused(log, &principal, chat_id.as_ref(), refusal);
-            }
-        })
+        self.begin(request, extensions, &principal)
+            .inspect_err(|refusal| self.report_refused(&principal, chat_id.as_ref(), refusal))
+    }
+
+    fn report_refused(
+        &self,
+        principal: &Principal,
+        chat_id: Option<&Text>,
+        refusal: &omniassist_core::Error,
+    ) {
+        let config = &self.setup.config;
+        config.observers.refused(principal, refusal);
+        if let Some(log) = &config.audit {
+            audit::refused(log, principal, chat_id, refusal);
+        }
+    }
+
+    /// Ends the run in progress of the chat that a request is for, before the request is complete.
+    pub(super) async fn make_way(
+        &self,
+        request: &RunRequest,
+        principal: &Principal,
+    ) -> Result<(), omniassist_core::Error> {
+        let cleared = self.live.make_way(&self.wanted(request, principal), self.limits()).await;
+        cleared.inspect_err(|refusal| self.report_refused(principal, request.chat_id.as_ref(), refusal))
+    }
+
+    fn wanted(&self, request: &RunRequest, principal: &Principal) -> Wanted {
+        let post = request.chat_id.clone().map(|chat_id| Post {
+            chat: ChatKey { principal: principal.clone(), chat_id },
+            digest: post_digest(request),
+        });
+        Wanted { principal: principal.clone(), post, when_busy: self.setup.config.when_busy }
     }
 
     fn begin(
@@ -176,11 +203,8 @@ impl Assistant {
         principal: &Principal,
     ) -> Result<Run, omniassist_core::Error> {
         let setup = &self.setup;
-        let post = request.chat_id.clone().map(|chat_id| Post {
-            chat: ChatKey { principal: principal.clone(), chat_id },
-            digest: post_digest(&request),
-        });
-        let wanted = Wanted { principal: principal.clone(), post, when_busy: setup.config.when_busy };
+        check_complete(&request)?;
+        let wanted = self.wanted(&request, principal);
         if setup.config.audit.as_ref().is_some_and(AuditLog::is_full) {
             return Err(omniassist_core::Error::overloaded(RETRY_ELSEWHERE));
         }
@@ -194,7 +218,8 @@ impl Assistant {
             None => None,
         };
         let tools = self.tools_for(&request, &extensions)?.for_principal(principal.clone());
-        verification::verify(&mut request, principal, &tools, &*setup.verifier)?;
+        let keeps_seals = !setup.config.on_finish.is_empty();
+        let posted = verification::verify(&mut request, principal, &tools, &*setup.verifier, keeps_seals)?;
         let sealer = setup.seals.as_ref().map(|seals| {
             let sealer = Sealer::new(&seals.keys, request.chat_id.clone(), principal, Text::new());
             sealer.lifetime(setup.config.limits.approval_lifetime)
@@ -207,7 +232,7 @@ impl Assistant {
             driver.meter_with(meter);
         }
         let live = self.live.insert_posted(driver, admitted, &setup.config.limits)?;
-        live.1.with(|driver| driver.start_recording(continued.as_ref(), &message_id));
+        live.1.with(|driver| driver.start_recording(continued.as_ref(), &message_id, posted));
         Ok(Run::new(Arc::clone(&self.live), live, continued, message_id))
     }
 
@@ -284,11 +309,22 @@ impl Assistant {
     }
 }
 
-/// Returns a digest that distinguishes the posts of one chat: the trigger, and the last message.
+/// Checks that the request has the whole conversation.
+fn check_complete(request: &RunRequest) -> Result<(), omniassist_core::Error> {
+    if !request.awaits_history {
+        return Ok(());
+    }
+    let expected = "the whole conversation, since the assistant has no history loader";
+    Err(omniassist_core::Error::invalid_field("messages", expected, "nothing"))
+}
+
+/// Returns a digest that distinguishes the posts of one chat: the trigger, and the last message. Loaded messages do not
+/// count.
 fn post_digest(request: &RunRequest) -> u64 {
     let mut hasher = DefaultHasher::new();
-    (request.trigger, &request.message_id, request.messages.len()).hash(&mut hasher);
-    if let Some(message) = request.messages.last() {
+    let posted = request.messages.get(request.loaded_messages..).unwrap_or_default();
+    (request.trigger, &request.message_id, posted.len()).hash(&mut hasher);
+    if let Some(message) = posted.last() {
         serde_json::to_string(message).unwrap_or_default().hash(&mut hasher);
     }
     hasher.finish()

@@ -1,4 +1,5 @@
 mod guards;
+mod loader;
 mod plan;
 
 use std::fmt;

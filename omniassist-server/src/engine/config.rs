@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::guards::Guards;
 use super::hook::RunHook;
+use super::loader::LoaderHook;
 use super::meter::Budget;
 use super::plan::{PlanHook, RunPlan, StepPlan};
 use super::run_metadata::Reports;
@@ -36,6 +37,7 @@ pub(super) struct Config {
     pub(super) prompt: Option<RunHook<Text>>,
     pub(super) run_hooks: Vec<PlanHook<RunPlan>>,
     pub(super) step_hooks: Arc<Vec<PlanHook<StepPlan>>>,
+    pub(super) history_loader: Option<LoaderHook>,
     pub(super) context_hooks: Vec<RunHook<Vec<ContextMessage>>>,
     pub(super) compressor: ContextCompressor,
     pub(super) summariser: Option<Arc<dyn ContextSummariser>>,

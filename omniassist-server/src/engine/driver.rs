@@ -153,8 +153,14 @@ impl Driver {
     }
 
     /// Records the events of a run that was admitted, if somebody needs them.
-    pub(super) fn start_recording(&mut self, continued: Option<&Message>, message_id: &Text) {
-        if let Some((recording, ticket)) = Recording::begin(&self.setup, &self.run, continued, message_id) {
+    pub(super) fn start_recording(
+        &mut self,
+        continued: Option<&Message>,
+        message_id: &Text,
+        posted: Option<Vec<Message>>,
+    ) {
+        let begun = Recording::begin(&self.setup, &self.run, continued, message_id, posted);
+        if let Some((recording, ticket)) = begun {
             self.recording = Some(recording);
             if let Some(ticket) = ticket {
                 self.wait_for(Box::pin(ticket.accepted()));

@@ -22,6 +22,9 @@ const RETRY_OWN: Duration = Duration::from_secs(1);
 /// The delay after which one of all runs may have ended.
 const RETRY_ANY: Duration = Duration::from_secs(2);
 
+/// The reason of an abort for a client that posted again.
+const SUPERSEDED: &str = "Another message took the place of this one.";
+
 /// The runs of one assistant that are in progress.
 ///
 /// A run makes progress when its body is polled. A body that is not polled cannot detect a deadline, so one task per
@@ -242,6 +245,20 @@ impl LiveRuns {
         Ok(Admitted { wanted, slot })
     }
 
+    /// Ends the run in progress that a post supersedes, before the post is admitted.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the assistant is draining, the chat's run answers the same message, or posts to a busy chat are refused.
+    pub(super) async fn make_way(&self, wanted: &Wanted, limits: &Limits) -> Result<(), Error> {
+        let before = lock(&self.table).before(wanted)?;
+        if let Some(before) = before {
+            before.end(End::Abort(Text::from_static(SUPERSEDED)));
+            before.wind_up(Instant::now() + limits.supersede_grace).await;
+        }
+        Ok(())
+    }
+
     /// Adds a client's run, which supersedes the run in progress of its chat.
     ///
     /// # Errors
@@ -267,7 +284,7 @@ impl LiveRuns {
         }
         drop(table);
         if let Some(before) = before {
-            before.end(End::Abort(Text::from_static("Another message took the place of this one.")));
+            before.end(End::Abort(Text::from_static(SUPERSEDED)));
             let until = Instant::now() + limits.supersede_grace;
             run.with(|driver| driver.wait_for(Box::pin(async move { before.wind_up(until).await })));
         }

@@ -15,6 +15,8 @@ pub(super) struct Recording {
     setup: Arc<Setup>,
     run: RunContext,
     message: Option<MessageCollector>,
+    /// The posted messages with their seals, where the host receives them.
+    posted: Option<Arc<[Message]>>,
     audit: Option<RunAudit>,
     /// The runtime that the run began on. A body can be dropped outside of it.
     runtime: Option<Handle>,
@@ -27,6 +29,7 @@ impl Recording {
         run: &RunContext,
         continued: Option<&Message>,
         message_id: &Text,
+        posted: Option<Vec<Message>>,
     ) -> Option<(Box<Self>, Option<Ticket>)> {
         let config = &setup.config;
         if !config.records_runs() {
@@ -35,10 +38,14 @@ impl Recording {
         let (audit, ticket) = config.audit.clone().map(|log| RunAudit::begin(log, run)).unzip();
         let new =
             || Message { id: message_id.clone(), role: Role::Assistant, parts: Vec::new(), metadata: None };
+        // The same message, with the seals of its earlier parts.
+        let continued =
+            continued.map(|verified| posted.as_ref().and_then(|posted| posted.last()).unwrap_or(verified));
         let message = (!config.on_finish.is_empty())
             .then(|| MessageCollector::continuing(continued.cloned().unwrap_or_else(new)));
         let runtime = Handle::try_current().ok();
-        let recording = Self { setup: Arc::clone(setup), run: run.clone(), message, audit, runtime };
+        let posted = posted.map(Arc::from);
+        let recording = Self { setup: Arc::clone(setup), run: run.clone(), message, posted, audit, runtime };
         Some((Box::new(recording), ticket))
     }
 
@@ -67,7 +74,7 @@ impl Recording {
             audit.end(&report);
         }
         let Some(message) = self.message else { return };
-        let run = FinishedRun { report, message: message.into_message(), context: self.run };
+        let run = FinishedRun::new(report, message.into_message(), self.posted, self.run);
         let runtime = self.runtime.or_else(|| Handle::try_current().ok());
         self.setup.config.on_finish.call(&run, runtime.as_ref());
     }

@@ -1,3 +1,4 @@
+use omniassist_core::message::Message;
 use omniassist_core::run::ToolCatalog;
 use omniassist_core::verify::{self, Poster};
 use omniassist_core::{Error, RunRequest, Verifier};
@@ -5,7 +6,8 @@ use omniassist_core::{Error, RunRequest, Verifier};
 use crate::clock::now_ms;
 use crate::{Principal, panics};
 
-/// Verifies every claim of a posted history that only the server can have made.
+/// Verifies every claim of a posted history that only the server can have made. Returns the verified messages with their
+/// seals, if they are asked for.
 ///
 /// # Errors
 ///
@@ -15,7 +17,8 @@ pub(super) fn verify(
     principal: &Principal,
     tools: &dyn ToolCatalog,
     verifier: &dyn Verifier,
-) -> Result<(), Error> {
+    keeps_seals: bool,
+) -> Result<Option<Vec<Message>>, Error> {
     let poster = match principal.known_id() {
         Some(id) => Poster::known(id, now_ms()),
         None => Poster::anonymous(now_ms()),
@@ -23,6 +26,9 @@ pub(super) fn verify(
     if !request.skipped_messages.is_empty() {
         tracing::warn!(indexes = ?request.skipped_messages, "posted messages of unknown roles were left out");
     }
-    panics::catch("the verifier", || verify::history(request, poster, tools, verifier))
-        .unwrap_or_else(|| Err(Error::internal()))
+    let verify = || match keeps_seals {
+        true => verify::history_with_seals(request, poster, tools, verifier).map(Some),
+        false => verify::history(request, poster, tools, verifier).map(|()| None),
+    };
+    panics::catch("the verifier", verify).unwrap_or_else(|| Err(Error::internal()))
 }

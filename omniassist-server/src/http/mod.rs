@@ -4,7 +4,7 @@
 //!
 //! | route | description |
 //! |---|---|
-//! | `POST /` | Runs the assistant. The answer is an AI SDK UI message stream: server-sent events, one JSON value a line with `Accept: application/x-ndjson`, or plain text with `?protocol=text` |
+//! | `POST /` | Runs the assistant. The answer is an AI SDK UI message stream: server-sent events, one JSON value a line with `Accept: application/x-ndjson`, or plain text with `?protocol=text`. The body has the conversation (`messages`), or its last message for a [history loader](crate::AssistantBuilder::history_loader) |
 //! | `POST /completion` | The same for `useCompletion` of the AI SDK, whose body is `{"prompt": …}` |
 //! | `POST /object/{name}` | Makes an [object](crate::ObjectEndpoint) for `useObject`. The body is the input, any JSON value; the answer is the object's JSON text, as it grows. `POST /object` makes the only object |
 //! | `POST /ag-ui` | Runs the assistant for an AG-UI client of 1.0 or 0.0.59, over server-sent events |
@@ -62,6 +62,7 @@
 //! | 400 | `incomplete_body` | The body breaks off |
 //! | 404 | `model_not_found` | The body names another model |
 //! | 400, 409 | that of an [`ErrorCode`](omniassist_core::ErrorCode) | The content of the body is not acceptable |
+//! | 403 or the host's | the host's | The [history loader](crate::AssistantBuilder::history_loader) refuses the request; 500 if it fails |
 //!
 //! Uploads of files have these errors, `body_timeout` and `incomplete_body`:
 //!

@@ -47,7 +47,8 @@ pub struct PostedRun {
 
 impl PostedRun {
     /// Checks the sender of a request as the assistant's own routes do (see [`access`](crate::access)), and reads its
-    /// body in any of the forms that `POST /` takes. CORS is left to the application, whose route it is: preflight
+    /// body in any of the forms that `POST /` takes. Where the body has the last message only, the
+    /// [history loader](crate::AssistantBuilder::history_loader) adds those before it. CORS is left to the application, whose route it is: preflight
     /// requests do not come here, and the response has no CORS headers.
     ///
     /// # Errors
@@ -77,7 +78,8 @@ impl PostedRun {
         request: Request<B>,
         assistant: &Assistant,
     ) -> Result<Self, Rejection> {
-        let posted = Self::receive(request, assistant.limits(), &assistant.access().uploads).await?;
+        let mut posted = Self::receive(request, assistant.limits(), &assistant.access().uploads).await?;
+        assistant.load_history(&mut posted.request, &posted.extensions).await?;
         file_check::check(assistant, &posted.request, &posted.extensions).await?;
         Ok(Self { is_admitted: true, ..posted })
     }

@@ -12,6 +12,7 @@ use serde_json::{Map, Value, json};
 use super::{AssistantBody, reply};
 use crate::Refusal;
 use crate::access::{AuthError, Refused};
+use crate::engine::NotLoaded;
 
 /// The longest `Retry-After` that OpenAI's clients wait for. At a longer one they try again much too soon.
 const LONGEST_OPENAI_WAIT: Duration = Duration::from_secs(60);
@@ -211,6 +212,15 @@ impl From<Refusal> for Rejection {
     fn from(refusal: Refusal) -> Self {
         Self::new(refusal.http_status(), refusal.code(), refusal.message().to_string())
             .with_retry_after(refusal.delay())
+    }
+}
+
+impl From<NotLoaded> for Rejection {
+    fn from(reason: NotLoaded) -> Self {
+        match reason {
+            NotLoaded::Invalid(error) => error.into(),
+            NotLoaded::Refused(refusal) => refusal.into(),
+        }
     }
 }
 

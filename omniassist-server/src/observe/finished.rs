@@ -9,7 +9,8 @@ use tokio::runtime::Handle;
 use tokio_util::task::TaskTracker;
 
 use super::RunReport;
-use crate::{RunContext, one_line, panics};
+use super::pending::{Pending, PendingChats};
+use crate::{Principal, RunContext, one_line, panics};
 
 /// A run that has ended, with its messages. See
 /// [`AssistantBuilder::on_finish`](crate::AssistantBuilder::on_finish).
@@ -22,16 +23,32 @@ pub struct FinishedRun {
     /// nothing was. A continued message includes its earlier parts. The parts carry the seals that a client got, so a
     /// stored message can be posted again.
     pub message: Message,
-    /// The run.
+    /// The run. Its messages are verified, and have no seals.
     pub context: RunContext,
+    /// The posted messages with their seals; `None` for a run of the host.
+    posted: Option<Arc<[Message]>>,
 }
 
 impl FinishedRun {
+    pub(crate) fn new(
+        report: RunReport,
+        message: Message,
+        posted: Option<Arc<[Message]>>,
+        context: RunContext,
+    ) -> Self {
+        Self { report, message, context, posted }
+    }
+
     /// Returns the conversation after the run: the posted messages, and the assistant's message unless it has no parts.
-    /// A continued message takes the place of the posted one.
+    /// A continued message takes the place of the posted one. Messages that a
+    /// [history loader](crate::AssistantBuilder::history_loader) gave are included.
+    ///
+    /// The messages are verified: a result that no seal proves is an error. They keep their seals, so they can be stored
+    /// as JSON, and loaded or posted again.
     #[must_use]
     pub fn messages(&self) -> Vec<Message> {
-        let mut messages = self.context.messages().to_vec();
+        let posted = self.posted.as_deref().unwrap_or_else(|| self.context.messages());
+        let mut messages = posted.to_vec();
         if self.message.parts.is_empty() {
             return messages;
         }
@@ -61,6 +78,8 @@ type Hook = Arc<dyn Fn(FinishedRun) -> HookFuture + Send + Sync>;
 pub(crate) struct FinishHooks {
     hooks: Vec<Hook>,
     tasks: TaskTracker,
+    /// Set if somebody waits for the calls of a chat.
+    chats: Option<PendingChats>,
 }
 
 impl FinishHooks {
@@ -80,10 +99,25 @@ impl FinishHooks {
         self.hooks.is_empty()
     }
 
+    /// Keeps a record of the calls of each chat, for [`saved`](Self::saved).
+    pub(crate) fn track_chats(&mut self) {
+        self.chats.get_or_insert_default();
+    }
+
+    /// Waits until no hook is running for this chat.
+    pub(crate) async fn saved(&self, principal: &Principal, chat_id: &Text) {
+        if let Some(chats) = &self.chats {
+            chats.settled(principal, chat_id).await;
+        }
+    }
+
     /// Calls each hook in a task of this runtime.
     pub(crate) fn call(&self, run: &FinishedRun, runtime: Option<&Handle>) {
         for hook in &self.hooks {
-            let call = Call { hook: Arc::clone(hook), run_id: run.report.run.run_id.clone(), is_over: false };
+            let pending = self.chats.as_ref().zip(run.context.chat_id());
+            let pending = pending.map(|(chats, chat_id)| chats.begin(run.context.principal(), chat_id));
+            let run_id = run.report.run.run_id.clone();
+            let call = Call { hook: Arc::clone(hook), run_id, is_over: false, _pending: pending };
             if let Some(runtime) = runtime {
                 runtime.spawn(self.tasks.track_future(call.run(run.clone())));
             }
@@ -102,6 +136,7 @@ struct Call {
     hook: Hook,
     run_id: Text,
     is_over: bool,
+    _pending: Option<Pending>,
 }
 
 impl Call {

@@ -43,6 +43,7 @@
 
 mod finished;
 mod observer;
+mod pending;
 mod report;
 mod watch;
 

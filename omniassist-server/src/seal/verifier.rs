@@ -24,7 +24,8 @@ impl SealVerifier {
     ///
     /// An answer that was stopped half-way, or made under a lost key, has no such seal either. The client has to remove
     /// it before the chat can go on. The setting does not apply to formats that carry no seals (the OpenAI endpoint):
-    /// their text is always unproved.
+    /// their text is always unproved. Nor does it apply to messages of a [history
+    /// loader](crate::AssistantBuilder::history_loader), whose text is the host's.
     #[must_use]
     pub fn refuse_unsealed_text(mut self, refuse: bool) -> Self {
         self.refuses_unsealed_text = refuse;
@@ -52,7 +53,8 @@ impl SealVerifier {
             Claim::Reasoning => Sealed::Reasoning { text, state },
             _ => Sealed::Text { text, state },
         });
-        let refuse = self.refuses_unsealed_text && !text.is_empty();
+        // Plain text of the host's store is the host's word.
+        let refuse = self.refuses_unsealed_text && !text.is_empty() && !part.is_loaded;
         match self.judge(seal, part, &[sealed]) {
             Judgement::Proved(_) => Verdict::Accept,
             Judgement::Nothing | Judgement::Expired if !refuse => Verdict::Distrust,

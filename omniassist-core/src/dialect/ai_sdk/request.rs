@@ -5,7 +5,7 @@ use bytes::Bytes;
 use crate::dialect::declared_tools::{self, ToolForm};
 use crate::dialect::posted;
 use crate::message::body::Body;
-use crate::message::raw::{Raw, Reader, Record, raw_record};
+use crate::message::raw::{self, Raw, Reader, Record, raw_record};
 use crate::message::read::ReadMessages;
 use crate::message::tree::TreeBudget;
 use crate::message::{Message, Role, read};
@@ -19,6 +19,7 @@ raw_record! {
         chat_id: "chatId",
         trigger: "trigger",
         message_id: "messageId",
+        message: "message",
         context: "context",
         tools: "tools",
     }
@@ -33,6 +34,8 @@ raw_record! {
     }
 }
 
+const AT_LEAST_ONE: &str = "an array with at least one message";
+
 /// A record that keeps unknown fields, because the format does not define them.
 struct Extended<'a, F> {
     fields: F,
@@ -45,10 +48,16 @@ impl<'a, F: Record<'a> + Default> Extended<'a, F> {
         Self { fields: F::default(), extra: Vec::new(), max_extra: limits.max_extra_fields }
     }
 
-    fn extra(&self, body: Body<'_>) -> Result<BTreeMap<Text, JsonText>> {
-        if self.extra.len() > self.max_extra {
+    /// Checks that so many more fields may be kept.
+    fn check_room(&self, more: usize) -> Result<()> {
+        if self.extra.len() + more > self.max_extra {
             return Err(Error::limit_exceeded("max_extra_fields", self.max_extra, "body".to_owned()));
         }
+        Ok(())
+    }
+
+    fn extra(&self, body: Body<'_>) -> Result<BTreeMap<Text, JsonText>> {
+        self.check_room(0)?;
         Ok(self.extra.iter().map(|(key, raw)| (key.as_str().into(), body.json(*raw))).collect())
     }
 }
@@ -81,10 +90,14 @@ impl<'a, F: Record<'a>> Record<'a> for Extended<'a, F> {
 ///
 /// Other fields are kept as [`extra`](RunRequest::extra). All but `messages` may be absent or null.
 ///
+/// A body without `messages` is that of a client that posts the last message only, with `prepareSendMessagesRequest`:
+/// `{id, message, trigger, messageId}`. `message` may be absent where `trigger` is `regenerate-message`. The request then
+/// [awaits its history](RunRequest::awaits_history). Beside `messages`, `message` is a field like any other.
+///
 /// # Errors
 ///
-/// Returns an error for input that [no reader accepts](crate::dialect#errors-of-readers), and if no provider accepts
-/// the name or the schema of a declared tool.
+/// Returns an error for input that [no reader accepts](crate::dialect#errors-of-readers), if no provider accepts the
+/// name or the schema of a declared tool, and if `message` is posted without the id of its chat.
 pub fn read_request(body: Bytes, limits: &Limits) -> Result<RunRequest> {
     let text = Text::from_utf8(body).map_err(Error::invalid_json)?;
     let budget = TreeBudget::new(limits);
@@ -94,38 +107,67 @@ pub fn read_request(body: Bytes, limits: &Limits) -> Result<RunRequest> {
         posted::head(&text, limits, record, |value| read::message_records(value, body, limits))?;
     let fields = &record.fields;
 
-    let expected = "an array with at least one message";
-    let extra = record.extra(body)?;
-    let read = match messages {
-        Some(messages) => read::from_records(body, limits, messages)?,
-        None => return Err(Error::invalid_field("messages", expected, "nothing")),
-    };
-    read.check_question()?;
-    let ReadMessages { mut messages, recorded_calls, skipped, .. } = read;
-    if messages.is_empty() {
-        return Err(Error::invalid_field("messages", expected, "an empty array"));
-    }
+    let mut extra = record.extra(body)?;
+    let trigger = trigger(body, fields.trigger)?;
+    let message_id = read::optional_id(body, fields.message_id, "messageId", limits)?;
     let chat_id = match read::optional_chat_id(body, fields.id, "id", limits)? {
         Some(id) => Some(id),
         None => read::optional_chat_id(body, fields.chat_id, "chatId", limits)?,
     };
-    let trigger = trigger(body, fields.trigger)?;
-    let message_id = read::optional_id(body, fields.message_id, "messageId", limits)?;
-    if let (Trigger::Submit, Some(id)) = (trigger, &message_id) {
-        end_with_answer(&mut messages, id);
-    }
+    let last = raw::present(fields.message);
+    let awaits_history = messages.is_none() && (last.is_some() || trigger == Trigger::Regenerate);
+    let conversation = match messages {
+        Some(records) => {
+            if let Some(raw) = fields.message {
+                record.check_room(1)?;
+                extra.insert(Text::from_static("message"), body.json(raw));
+            }
+            conversation(read::from_records(body, limits, records)?, trigger, message_id.as_ref())?
+        }
+        None if awaits_history && chat_id.is_none() => {
+            return Err(Error::invalid_field(
+                "id",
+                "the id of the chat that the message continues",
+                "nothing",
+            ));
+        }
+        None if awaits_history => ReadMessages::of(last_message(body, limits, last)?),
+        None => return Err(Error::invalid_field("messages", AT_LEAST_ONE, "nothing")),
+    };
     Ok(RunRequest {
         chat_id,
-        messages,
+        messages: conversation.messages,
+        awaits_history,
         context: context(body, limits, fields.context)?,
         tools: declared_tools::read(body, limits, fields.tools, ToolForm::Any)?,
         trigger,
         message_id,
         extra,
-        recorded_calls,
-        skipped_messages: skipped,
+        recorded_calls: conversation.recorded_calls,
+        skipped_messages: conversation.skipped,
         ..RunRequest::default()
     })
+}
+
+/// Checks a conversation that was posted whole.
+fn conversation(mut read: ReadMessages, trigger: Trigger, message_id: Option<&Text>) -> Result<ReadMessages> {
+    read.check_question()?;
+    if read.messages.is_empty() {
+        return Err(Error::invalid_field("messages", AT_LEAST_ONE, "an empty array"));
+    }
+    if let (Trigger::Submit, Some(id)) = (trigger, message_id) {
+        end_with_answer(&mut read.messages, id);
+    }
+    Ok(read)
+}
+
+/// Reads the message that was posted without those before it, if there is one.
+fn last_message(body: Body<'_>, limits: &Limits, raw: Option<Raw<'_>>) -> Result<Option<Message>> {
+    let Some(raw) = raw else { return Ok(None) };
+    let message = read::message(body, limits, raw, "message")?;
+    let unknown =
+        || Error::invalid_field("message.role", "the role of a user or an assistant", "another string");
+    message.map(Some).ok_or_else(unknown)
 }
 
 raw_record! {

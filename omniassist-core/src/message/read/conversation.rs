@@ -20,6 +20,12 @@ pub(crate) struct ReadMessages {
 }
 
 impl ReadMessages {
+    /// Makes a conversation of at most one message.
+    pub(crate) fn of(message: Option<Message>) -> Self {
+        let messages = message.into_iter().collect();
+        Self { messages, recorded_calls: BTreeSet::new(), skipped: Vec::new(), last_index: 0 }
+    }
+
     /// Checks that the user message to be answered can be read. Older messages are not checked.
     pub(crate) fn check_question(&self) -> Result<()> {
         match self.messages.last() {

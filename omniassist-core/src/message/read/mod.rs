@@ -58,7 +58,7 @@ pub(crate) use record::{MessageRecord, message_records};
 
 use super::body::Body;
 use super::tree::TreeBudget;
-use super::{Message, raw};
+use super::{Message, Role, raw};
 use crate::{ErrorCode, Limits, Result, Text};
 
 /// Reads an array of messages. Paths in errors begin with `messages`, as in the body of a request.
@@ -83,6 +83,31 @@ pub fn messages(json: &Text, limits: &Limits) -> Result<Vec<Message>> {
         _ => error,
     })?;
     Ok(from_records(body, limits, records)?.messages)
+}
+
+/// Reads the only message that was posted of a conversation. One without an id gets none. Returns `None` if its role is
+/// unknown.
+pub(crate) fn message(
+    body: Body<'_>,
+    limits: &Limits,
+    raw: raw::Raw<'_>,
+    path: &str,
+) -> Result<Option<Message>> {
+    let record = MessageRecord::new(body, limits);
+    let record = raw::reader(raw).object(record)?.object_at(path, "a message")?;
+    let is_nameless = raw::present(record.fields.id).is_none_or(|id| id.get() == "\"\"");
+    let mut conversation = Conversation::new(body, limits);
+    conversation.add(0, record).map_err(|error| error.under(path))?;
+    let mut message = conversation.finish().messages.pop();
+    if let Some(message) = &mut message {
+        if message.role == Role::User {
+            message.check_readable(path)?;
+        }
+        if is_nameless {
+            message.id = Text::new();
+        }
+    }
+    Ok(message)
 }
 
 /// Converts records of `body` into messages.

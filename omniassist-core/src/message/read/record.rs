@@ -13,6 +13,10 @@ pub(crate) struct MessageRecord<'a> {
 }
 
 impl<'a> MessageRecord<'a> {
+    pub(super) fn new(body: Body<'a>, limits: &'a Limits) -> Self {
+        Self { fields: MessageFields::default(), parts: None, body, limits }
+    }
+
     /// Returns the content of a message, without its id.
     pub(super) fn words(&self) -> Words<'a> {
         let MessageFields { role, content, metadata, .. } = self.fields;
@@ -56,7 +60,5 @@ pub(crate) fn message_records<'a>(
     body: Body<'a>,
     limits: &'a Limits,
 ) -> Result<Found<Vec<Found<MessageRecord<'a>>>>> {
-    value.array(limits.max_messages, |value| {
-        value.object(MessageRecord { fields: MessageFields::default(), parts: None, body, limits })
-    })
+    value.array(limits.max_messages, |value| value.object(MessageRecord::new(body, limits)))
 }

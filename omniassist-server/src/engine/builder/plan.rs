@@ -41,10 +41,11 @@ impl AssistantBuilder {
     /// Checks that the host gave every `State` that the functions take.
     pub(super) fn check_plans(config: &Config, state: &StateMap) -> Result<()> {
         let unmet = unmet_need(&config.run_hooks, state).or_else(|| unmet_need(&config.step_hooks, state));
+        let unmet = unmet.or_else(|| config.history_loader.as_ref()?.unmet_need(state));
         match unmet {
             None => Ok(()),
             Some(name) => Err(Error::configuration(format!(
-                "a function that prepares runs takes `State<{name}>`, and there is none; give it with `.state(value)`"
+                "a function that prepares runs or loads their history takes `State<{name}>`, and there is none; give it with `.state(value)`"
             ))),
         }
     }
