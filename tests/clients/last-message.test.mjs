@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 
 import { calls } from '../lib/ledger.mjs';
-import { last, textOf } from './chat.mjs';
+import { last, textOf, until } from './chat.mjs';
 import { answered, ASKING, ledgerSuite, respond, states, whenAnswered } from './ledger.mjs';
 
 const { scenario, ran } = ledgerSuite();
@@ -28,7 +28,8 @@ async function twice({ model, open }, turns, prepareSendMessagesRequest, lead, i
     await lead(chat);
     assert.equal(chat.errors.length, 0, chat.error?.message);
     assert.equal(model.left(), 0, 'every turn of the script was asked for');
-    sent.push(model.requests.map((request) => request.body.input));
+    // The balance is another one after each transfer.
+    sent.push(model.requests.map((request) => JSON.parse(request.raw.replace(/\\"cents\\":99\d+/g, '')).input));
   }
   assert.ok(chat.posted.every((body) => !('messages' in body)), 'no post has the conversation');
   assert.deepEqual(sent[1], sent[0]);
@@ -107,7 +108,7 @@ scenario('last message: the page stops the answer', async ({ model, open }) => {
   model.script({ text: 'Once upon a time', end: 'hang' }, { text: 'It was a ledger.' });
   const chat = open({ prepareSendMessagesRequest: lastOnly });
   const sending = chat.sendMessage({ text: 'Tell me' });
-  while (!textOf(last(chat)).includes('a time')) await new Promise((done) => { setTimeout(done, 5); });
+  await until(() => chat.messages.length > 1 && textOf(last(chat)).includes('a time'), 'the answer begins');
   await chat.stop();
   await sending;
   await chat.sendMessage({ text: 'Go on' });
