@@ -54,13 +54,11 @@ pub fn history(
     tools: &dyn ToolCatalog,
     verifier: &dyn Verifier,
 ) -> Result<(), Error> {
-    judge(request, poster, tools, verifier)?;
-    request.messages.iter_mut().for_each(forget_own_entries);
-    Ok(())
+    judge(request, poster, tools, verifier, None)
 }
 
-/// Verifies a conversation as [`history`] does, and returns it with the server's own entries in metadata, such as its
-/// seals. The copy can be stored and verified again.
+/// Verifies a conversation as [`history`] does, and returns a copy to store. In the copy, the parts with proof are as they
+/// were posted, and the server's own entries in metadata are kept, such as its seals. It can be verified again.
 ///
 /// # Errors
 ///
@@ -71,10 +69,9 @@ pub fn history_with_seals(
     tools: &dyn ToolCatalog,
     verifier: &dyn Verifier,
 ) -> Result<Vec<Message>, Error> {
-    judge(request, poster, tools, verifier)?;
-    let sealed = request.messages.clone();
-    request.messages.iter_mut().for_each(forget_own_entries);
-    Ok(sealed)
+    let mut kept = request.messages.clone();
+    judge(request, poster, tools, verifier, Some(&mut kept))?;
+    Ok(kept)
 }
 
 fn judge(
@@ -82,6 +79,7 @@ fn judge(
     poster: Poster<'_>,
     tools: &dyn ToolCatalog,
     verifier: &dyn Verifier,
+    mut kept: Option<&mut Vec<Message>>,
 ) -> Result<(), Error> {
     let (chat_id, seals) = (request.chat_id.clone(), request.abilities.seals);
     let last = request.messages.len().wrapping_sub(1);
@@ -139,8 +137,13 @@ fn judge(
             }
             let Some(part) = message.parts.get_mut(part_index) else { break };
             forms.put(part);
+            let mut kept =
+                kept.as_deref_mut().and_then(|kept| kept.get_mut(message_index)?.parts.get_mut(part_index));
             for (claim, verdict) in verdicts.into_iter().flatten() {
                 settle(part, claim, verdict, is_due);
+                if let (Some(kept), true) = (&mut kept, verdict != Verdict::Accept) {
+                    settle(kept, claim, verdict, is_due);
+                }
                 if let Part::Tool(tool) = &*part
                     && is_unaccepted(claim, verdict, is_due)
                 {
@@ -148,6 +151,7 @@ fn judge(
                 }
             }
         }
+        forget_own_entries(message);
     }
     request.unaccepted = unaccepted;
     Ok(())

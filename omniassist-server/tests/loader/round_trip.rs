@@ -6,7 +6,7 @@ use omniassist_server::{Assistant, AssistantBuilder, Tool, ToolError};
 use serde_json::{Value, json};
 
 use super::{Table, last, post};
-use crate::approvals::{answer, call_refund, refund};
+use crate::approvals::{answer, refund};
 
 /// Turns with all that a conversation can hold.
 fn script() -> ScriptedProvider {
@@ -15,7 +15,8 @@ fn script() -> ScriptedProvider {
         .turn(text("It is in Kiel."))
         .turn(text("I open the page.").then(call("navigate", json!({"to": "/orders/17"}))))
         .turn(text("There it is."))
-        .turn(call_refund(5))
+        // Canonical JSON has another order and another number.
+        .turn(call("refund", json!({"reason": "late", "cents": 5.0})))
         .turn(text("Done."))
         .turn(text("Done, again."))
         .turn(text("No, it is not."))
