@@ -63,9 +63,11 @@ impl_history_loader!(T1, T2, T3, T4, T5, T6, T7, T8);
 
 type Loading = Pin<Box<dyn Future<Output = Result<Vec<Message>, Refusal>> + Send>>;
 
+type StoredLoader = dyn Fn(&RunContext, &StateMap) -> Loading + Send + Sync;
+
 /// The stored function.
 pub(in crate::engine) struct LoaderHook {
-    call: Box<dyn Fn(&RunContext, &StateMap) -> Loading + Send + Sync>,
+    call: Box<StoredLoader>,
     describe: fn(&mut ToolDescription),
 }
 
