@@ -7,7 +7,7 @@ use std::time::Duration;
 ///
 /// let mut limits = Limits::default();
 /// limits.max_steps = 8;
-/// assert_eq!(limits.max_messages, 1_000);
+/// assert_eq!(limits.max_parts, 1_024);
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -30,10 +30,11 @@ pub struct Limits {
     pub min_body_rate: usize,
     /// Nesting of a request's JSON. Default 64; 65 is answered 400. At most 127, the limit of the parser.
     pub max_json_depth: usize,
-    /// Messages in one request. Default 1,000.
-    pub max_messages: usize,
     /// Parts in one message. Default 1,024.
     pub max_parts: usize,
+    /// Parts of all messages in one request; messages are counted too, since some have no part. Default 65,536 of each,
+    /// which a conversation of 10,000 messages does not reach.
+    pub max_conversation_parts: usize,
     /// Context messages in one request. Default 1,000; the compressor keeps the last of them.
     pub max_context_messages: usize,
     /// Estimated memory of all JSON values of a request body that are parsed (metadata, context data, tool schemas).
@@ -127,8 +128,8 @@ impl Default for Limits {
             body_timeout: Duration::from_secs(30),
             min_body_rate: 8 * 1024,
             max_json_depth: 64,
-            max_messages: 1_000,
             max_parts: 1_024,
+            max_conversation_parts: 65_536,
             max_context_messages: 1_000,
             max_tree_bytes: 32 * MIB,
             max_extra_fields: 64,

@@ -606,13 +606,22 @@ fn ids_of_chats_are_fit_for_paths_headers_and_logs() {
 #[test]
 fn limits_accept_n_and_reject_n_plus_1() {
     let mut limits = Limits::default();
-    (limits.max_messages, limits.max_parts, limits.max_id_bytes) = (3, 4, 5);
+    (limits.max_conversation_parts, limits.max_parts, limits.max_id_bytes) = (6, 4, 5);
     let read = |body: Value| read::messages(&Text::from(body.to_string()), &limits);
     let user = |index: usize| json!({"id": index.to_string(), "role": "user", "content": "x"});
     let part = |_| json!({"type": "text", "text": "x"});
     let messages = |n: usize| Value::from((0..n).map(user).collect::<Vec<_>>());
     let parts = |n: usize| json!([{"role": "user", "parts": (0..n).map(part).collect::<Vec<_>>()}]);
     let content = |n: usize| json!([{"role": "user", "content": (0..n).map(part).collect::<Vec<_>>()}]);
+    let spread = |n: usize| {
+        let message =
+            |key: &str, n: usize| json!({"role": "user", key: (0..n).map(part).collect::<Vec<_>>()});
+        json!([message("content", 3), message("parts", n - 3)])
+    };
+    let spread_content = |n: usize| {
+        let message = |n: usize| json!({"role": "user", "content": (0..n).map(part).collect::<Vec<_>>()});
+        json!([message(3), message(n - 3)])
+    };
     let id = |n: usize| json!([{"id": "i".repeat(n), "role": "user", "content": "x"}]);
     let call_id = |n: usize| {
         json!([{"role": "assistant", "parts": [
@@ -621,8 +630,10 @@ fn limits_accept_n_and_reject_n_plus_1() {
     let record_id =
         |n: usize| json!([{"type": "function_call", "id": "i".repeat(n), "name": "f", "arguments": {}}]);
     type Make<'a> = &'a dyn Fn(usize) -> Value;
-    let cases: [(Make<'_>, usize, &str, &str); 6] = [
-        (&messages, 3, "max_messages", "messages"),
+    let cases: [(Make<'_>, usize, &str, &str); 8] = [
+        (&messages, 6, "max_conversation_parts", "messages"),
+        (&spread, 6, "max_conversation_parts", "messages[0]"),
+        (&spread_content, 6, "max_conversation_parts", "messages[1]"),
         (&parts, 4, "max_parts", "messages[0].parts"),
         (&content, 4, "max_parts", "messages[0].content"),
         (&id, 5, "max_id_bytes", "messages[0].id"),

@@ -45,7 +45,7 @@ pub(super) fn body<'a, R: Record<'a>>(text: &'a Text, limits: &Limits, record: R
 pub(super) fn messages<'a, R: Record<'a> + Default>(
     limits: &Limits,
 ) -> impl Fn(&mut Reader<'a>) -> Result<Found<Vec<Found<R>>>> {
-    |value| value.array(limits.max_messages, |value| value.object(R::default()))
+    |value| value.array(limits.max_conversation_parts, |value| value.object(R::default()))
 }
 
 /// Parses the fields of a required object. Errors of `read` get the path.

@@ -11,13 +11,18 @@ use crate::{Error, JsonText, Result, Text};
 #[derive(Clone, Copy)]
 pub(crate) struct Body<'a> {
     pub(crate) text: &'a Text,
-    /// The remaining memory for trees of this body.
+    /// The remaining memory for trees, and the remaining number of parts, of this body.
     budget: &'a TreeBudget,
 }
 
 impl<'a> Body<'a> {
     pub(crate) fn new(text: &'a Text, budget: &'a TreeBudget) -> Self {
         Self { text, budget }
+    }
+
+    /// Counts a part of a message.
+    pub(crate) fn count_part(self) -> Result<()> {
+        self.budget.count_part()
     }
 
     /// Parses a value as a tree.

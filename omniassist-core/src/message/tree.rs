@@ -1,4 +1,4 @@
-//! Trees of posted JSON.
+//! Trees of posted JSON, and the limits of one body.
 
 use std::cell::Cell;
 use std::fmt;
@@ -9,23 +9,36 @@ use serde_json::{Map, Value};
 use super::raw::Raw;
 use crate::{Error, Limits, Result};
 
-/// The memory limit of all trees of one body.
+/// The memory limit of all trees of one body, and the limit of the parts of its messages.
 ///
 /// A tree takes up to 80 times the size of its text: `{"a":0}` is a map with room for eleven entries. The size of the
 /// text is therefore no bound. The memory is estimated from the layout of `serde_json`'s maps and vectors.
 pub(crate) struct TreeBudget {
     limit: usize,
     left: Cell<usize>,
+    max_parts: usize,
+    parts: Cell<usize>,
 }
 
 impl TreeBudget {
     pub(crate) fn new(limits: &Limits) -> Self {
-        Self { limit: limits.max_tree_bytes, left: Cell::new(limits.max_tree_bytes) }
+        let (limit, max_parts) = (limits.max_tree_bytes, limits.max_conversation_parts);
+        Self { limit, left: Cell::new(limit), max_parts, parts: Cell::new(0) }
     }
 
     /// Returns a budget for text that the server trusts.
     pub(crate) fn unlimited() -> Self {
-        Self { limit: usize::MAX, left: Cell::new(usize::MAX) }
+        let limit = usize::MAX;
+        Self { limit, left: Cell::new(limit), max_parts: limit, parts: Cell::new(0) }
+    }
+
+    /// Counts a part of a message. Returns an error for one more than allowed.
+    pub(super) fn count_part(&self) -> Result<()> {
+        self.parts.set(self.parts.get() + 1);
+        if self.parts.get() <= self.max_parts {
+            return Ok(());
+        }
+        Err(Error::limit_exceeded("max_conversation_parts", self.max_parts, None))
     }
 
     /// Takes these bytes from the budget. Returns `false` if it is exhausted.

@@ -1,6 +1,6 @@
 //! Ids of calls: unique within a conversation, and in a form that a client can return.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use crate::message::ProviderMetadata;
@@ -63,7 +63,7 @@ pub(super) fn with_provider_id(metadata: Option<ProviderMetadata>, id: &Text) ->
 
 /// Returns the conversation with the provider's ids of its calls.
 pub(super) fn for_provider(transcript: &[TranscriptItem]) -> Vec<TranscriptItem> {
-    let mut renamed = Vec::new();
+    let mut renamed = HashMap::new();
     let mut items = transcript.to_vec();
     for item in &mut items {
         match item {
@@ -71,14 +71,14 @@ pub(super) fn for_provider(transcript: &[TranscriptItem]) -> Vec<TranscriptItem>
                 let id = call.metadata.as_mut().and_then(|metadata| metadata.remove(PROVIDER_CALL));
                 let id = id.as_ref().and_then(|entry| entry.get("id")?.as_str()).map(Text::from);
                 if let Some(id) = id {
-                    renamed.push((std::mem::replace(&mut call.id, id.clone()), id));
+                    renamed.insert(std::mem::replace(&mut call.id, id.clone()), id);
                 }
                 if call.metadata.as_ref().is_some_and(|metadata| metadata.is_empty()) {
                     call.metadata = None;
                 }
             }
             TranscriptItem::Result(result) => {
-                if let Some((_, id)) = renamed.iter().rev().find(|(own, _)| *own == result.call_id) {
+                if let Some(id) = renamed.get(&result.call_id) {
                     result.call_id = id.clone();
                 }
             }

@@ -108,6 +108,7 @@ fn answer(part: &ToolPart) -> Option<&Approval> {
 
 /// Reports the calls whose answer is not accepted to the client, which displays them as open or answered.
 pub(super) fn report_unaccepted(message: &Message, unaccepted: &[Text], events: &mut EventBuf<RunEvent>) {
+    let unaccepted: HashSet<&Text> = unaccepted.iter().collect();
     for part in message.tools().filter(|part| unaccepted.contains(&part.call_id)) {
         if let ToolState::OutputError { error_text, .. } = &part.state {
             let (call_id, error_text) = (part.call_id.clone(), error_text.clone());

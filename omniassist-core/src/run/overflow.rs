@@ -1,5 +1,7 @@
 //! Handling of a model that rejects the conversation as too long.
 
+use std::collections::HashSet;
+
 use super::catalog::ToolCatalog;
 use super::machine::RunMachine;
 use super::state::Phase;
@@ -17,8 +19,8 @@ impl RunMachine {
         let may_repeat = !state.turn.compacted && !state.turn.shown;
         let shorter = may_repeat.then(|| compact(&state.transcript, size(&state.transcript) / 2)).flatten();
         let Some(shorter) = shorter else { return self.fail(RunErrorCode::ContextOverflow, events) };
-        let left: Vec<&Text> = calls(&shorter).collect();
-        state.left_out_calls.extend(calls(&state.transcript).filter(|id| !left.contains(id)).cloned());
+        let left: HashSet<&Text> = calls(&shorter).collect();
+        state.left_out_calls.extend(calls(&state.transcript).filter(|id| !left.contains(*id)).cloned());
         state.transcript = shorter;
         state.turn.compacted = true;
         // The rejected call does not count as a step.

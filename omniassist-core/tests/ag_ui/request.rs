@@ -184,8 +184,13 @@ fn schemas_of_tools_are_completed() {
 #[test]
 fn limits_accept_n_and_reject_n_plus_1() {
     let mut limits = Limits::default();
-    (limits.max_messages, limits.max_context_messages, limits.max_declared_tools) = (2, 2, 2);
+    (limits.max_conversation_parts, limits.max_context_messages, limits.max_declared_tools) = (5, 2, 2);
     limits.max_parts = 3;
+    let spread = |n: usize| {
+        let message =
+            |n: usize| json!({"role": "user", "content": vec![json!({"type": "text", "text": "a"}); n]});
+        json!({"messages": [message(3), message(n - 3)]})
+    };
     let messages = |n: usize| json!({"messages": vec![json!({"role": "user", "content": "a"}); n]});
     let context = |n: usize| json!({"context": vec![json!({"value": "a"}); n]});
     let tools =
@@ -200,7 +205,8 @@ fn limits_accept_n_and_reject_n_plus_1() {
         json!({"messages": [{"role": "assistant", "toolCalls": (0..n).map(call).collect::<Vec<_>>()}]})
     };
     let cases = [
-        (messages(2), messages(3), "max_messages", "messages"),
+        (messages(5), messages(6), "max_conversation_parts", "messages"),
+        (spread(5), spread(6), "max_conversation_parts", "messages[1].content[2]"),
         (context(2), context(3), "max_context_messages", "context"),
         (tools(2), tools(3), "max_declared_tools", "tools"),
         (content(3), content(4), "max_parts", "messages[0].content"),

@@ -225,12 +225,21 @@ fn the_callers_tools_are_front_end_tools() {
 
 #[test]
 fn limits_are_exact() {
-    let limits = Limits::default();
+    let mut limits = Limits::default();
+    limits.max_conversation_parts = 1_024;
+    let read = |body: &Value| read_request(Bytes::from(body.to_string()), &limits);
     let limit = |body: &Value| read(body).unwrap_err().limit().map(|(name, _)| name);
     let user = json!({"role": "user", "content": "Hi"});
 
-    assert!(read(&said(json!(vec![user.clone(); limits.max_messages]))).is_ok());
-    assert_eq!(limit(&said(json!(vec![user; limits.max_messages + 1]))), Some("max_messages"));
+    assert!(read(&said(json!(vec![user.clone(); 1_024]))).is_ok());
+    assert_eq!(limit(&said(json!(vec![user.clone(); 1_025]))), Some("max_conversation_parts"));
+    let call = json!({"id": "c", "type": "function", "function": {"name": "a", "arguments": ""}});
+    let spread = |count: usize| {
+        let parts = vec![json!({"type": "text", "text": "x"}); count];
+        said(json!([{"role": "assistant", "tool_calls": [call]}, {"role": "user", "content": parts}]))
+    };
+    assert!(read(&spread(1_023)).is_ok());
+    assert_eq!(limit(&spread(1_024)), Some("max_conversation_parts"));
 
     let parts =
         |count| said(json!([{"role": "user", "content": vec![json!({"type": "text", "text": "x"}); count]}]));

@@ -285,7 +285,7 @@ fn repeated_call_ids_are_renamed_in_linear_time() {
     let result = json!({"role": "tool", "tool_call_id": "c", "content": "x"});
     let pairs = [answer, result];
     let mut limits = Limits::default();
-    limits.max_messages = usize::MAX;
+    limits.max_conversation_parts = usize::MAX;
     let time = |count: usize| {
         let messages: Vec<_> = pairs.iter().cycle().take(2 * count).cloned().collect();
         let body = Bytes::from(said(Value::from(messages)).to_string());

@@ -75,6 +75,7 @@ fn read<'a>(
     }
     let limit = ("max_parts", limits.max_parts);
     posted::objects(Some(content), "content", CONTENT, limit, |_, _, fields: PartFields<'a>| {
+        body.count_part()?;
         let kind = body.text(fields.kind, "type")?;
         part(&fields, &kind)
     })

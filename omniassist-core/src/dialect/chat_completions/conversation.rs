@@ -56,7 +56,11 @@ pub(super) fn read<'a>(
     limits: &Limits,
     records: Found<Vec<Found<MessageFields<'a>>>>,
 ) -> Result<PostedConversation> {
-    let records = records.at("messages", "an array of messages", ("max_messages", limits.max_messages))?;
+    let records = records.at(
+        "messages",
+        "an array of messages",
+        ("max_conversation_parts", limits.max_conversation_parts),
+    )?;
     if records.is_empty() {
         return Err(none("an empty array"));
     }
@@ -157,6 +161,7 @@ impl Conversation<'_> {
         let limit = ("max_parts", self.limits.max_parts);
         let mut posted_ids = BTreeSet::new();
         posted::objects(raw, "tool_calls", "an array of tool calls", limit, |_, _, fields| {
+            self.body.count_part()?;
             let call = self.call(&fields)?;
             if !posted_ids.insert(call.0.clone()) {
                 return Err(Error::invalid_field("id", "a unique id", "the id of another tool call"));

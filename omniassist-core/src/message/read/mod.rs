@@ -72,7 +72,8 @@ use crate::{ErrorCode, Limits, Result, Text};
 /// - `json` is not JSON, an object contains a key twice, or a value has the wrong type;
 /// - values are nested deeper than [`Limits::max_json_depth`];
 /// - two different messages or tool calls have the same id, or an output belongs to no call;
-/// - there are more than [`Limits::max_messages`] messages, or more than [`Limits::max_parts`] parts in one message;
+/// - there are more than [`Limits::max_conversation_parts`] messages or parts, or more than [`Limits::max_parts`] parts
+///   in one message;
 /// - an id is longer than [`Limits::max_id_bytes`].
 pub fn messages(json: &Text, limits: &Limits) -> Result<Vec<Message>> {
     let budget = TreeBudget::new(limits);
@@ -116,7 +117,11 @@ pub(crate) fn from_records<'a>(
     limits: &'a Limits,
     records: raw::Found<Vec<raw::Found<MessageRecord<'a>>>>,
 ) -> Result<ReadMessages> {
-    let records = records.at("messages", "an array of messages", ("max_messages", limits.max_messages))?;
+    let records = records.at(
+        "messages",
+        "an array of messages",
+        ("max_conversation_parts", limits.max_conversation_parts),
+    )?;
     let mut conversation = Conversation::new(body, limits);
     for (index, record) in records.into_iter().enumerate() {
         let record = record.object_at(format_args!("messages[{index}]"), "an object")?;

@@ -2,7 +2,7 @@ use super::fields::MessageFields;
 use super::part::{self, PartRecord};
 use crate::message::body::Body;
 use crate::message::raw::{Found, Raw, Reader, Record};
-use crate::{Limits, Result};
+use crate::{Error, Limits, Result};
 
 /// An element of a `messages` array, with its parts read in the same pass.
 pub(crate) struct MessageRecord<'a> {
@@ -40,7 +40,9 @@ impl<'a> Record<'a> for MessageRecord<'a> {
         if key != "parts" {
             return self.fields.set(key, value);
         }
-        self.parts = Some(part_records(value, self.body, self.limits)?);
+        let parts = part_records(value, self.body, self.limits);
+        let placed = |error: Error| if error.is_limit() { error.under("messages") } else { error };
+        self.parts = Some(parts.map_err(placed)?);
         Ok(true)
     }
 }
@@ -51,7 +53,10 @@ pub(super) fn part_records<'a>(
     body: Body<'a>,
     limits: &Limits,
 ) -> Result<Found<Vec<PartRecord<'a>>>> {
-    value.array(limits.max_parts, |value| part::read(value, body, limits))
+    value.array(limits.max_parts, |value| {
+        body.count_part()?;
+        part::read(value, body, limits)
+    })
 }
 
 /// Reads a `messages` array.
@@ -60,5 +65,5 @@ pub(crate) fn message_records<'a>(
     body: Body<'a>,
     limits: &'a Limits,
 ) -> Result<Found<Vec<Found<MessageRecord<'a>>>>> {
-    value.array(limits.max_messages, |value| value.object(MessageRecord::new(body, limits)))
+    value.array(limits.max_conversation_parts, |value| value.object(MessageRecord::new(body, limits)))
 }

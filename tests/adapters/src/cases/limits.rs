@@ -103,8 +103,9 @@ fn with(fields: Value) -> Value {
 }
 
 pub(crate) async fn messages(on: Transport) {
-    let limit = Limits::default().max_messages;
-    at_and_above(on, Limits::default(), "max_messages", limit, |count| {
+    let mut limits = Limits::default();
+    limits.max_conversation_parts = 10_000;
+    at_and_above(on, limits, "max_conversation_parts", 10_000, |count| {
         let message = |number| json!({ "id": format!("m{number}"), "role": "user", "content": "hi" });
         with(json!({ "messages": (0..count).map(message).collect::<Vec<_>>() }))
     })

@@ -45,7 +45,10 @@ pub(super) fn parts(body: Body<'_>, limits: &Limits, raw: Option<Raw<'_>>) -> Re
         return Ok(vec![Part::text(body.text(Some(raw), "content")?)]);
     }
     let limit = ("max_parts", limits.max_parts);
-    posted::objects(Some(raw), "content", expected, limit, |_, raw, fields| part(body, raw, &fields))
+    posted::objects(Some(raw), "content", expected, limit, |_, raw, fields| {
+        body.count_part()?;
+        part(body, raw, &fields)
+    })
 }
 
 /// Returns the text of a tool message: its content, or its text parts. Other parts are included as JSON.

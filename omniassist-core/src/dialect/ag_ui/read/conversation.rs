@@ -191,7 +191,7 @@ impl<'a> Conversation<'a> {
             "toolCalls",
             "an array of tool calls",
             limit,
-            |_, _, call| Ok(call),
+            |_, _, call| self.body.count_part().map(|()| call),
         )?;
         let has_text = !text.is_empty() || metadata.is_some();
         if calls.is_empty() && !has_text {

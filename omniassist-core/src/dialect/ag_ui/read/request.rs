@@ -124,7 +124,8 @@ pub fn read_request(body: Bytes, limits: &Limits) -> Result<Posted> {
     let Some(messages) = messages else {
         return Err(Error::invalid_field("messages", expected, "nothing"));
     };
-    let messages = messages.at("messages", expected, ("max_messages", limits.max_messages))?;
+    let messages =
+        messages.at("messages", expected, ("max_conversation_parts", limits.max_conversation_parts))?;
     let mut read = Conversation::new(body, limits);
     for (index, message) in messages.into_iter().enumerate() {
         let path = format!("messages[{index}]");
