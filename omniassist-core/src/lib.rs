@@ -19,6 +19,7 @@
 //! - [`event`]: the two event types: [`LlmEvent`], from a model, and [`RunEvent`], from a run.
 //! - [`context`]: application context compressed into a bounded, delimited block.
 //! - [`filter`]: filters of the text that a model writes.
+//! - [`history`]: the part of a long conversation that a model is sent.
 //! - [`sse`]: the reader of server-sent events.
 //! - [`dialect`]: the wire formats of chat clients.
 //! - [`bridge`]: the events of another agent runtime, turned into those of a run.
@@ -33,6 +34,7 @@ pub mod dialect;
 mod error;
 pub mod event;
 pub mod filter;
+pub mod history;
 mod json;
 pub mod json_guard;
 mod json_tokens;

@@ -22,6 +22,7 @@ mod chat_completions;
 mod compact;
 mod context;
 mod filter;
+mod history;
 mod json_guard;
 mod last_message;
 mod machine;

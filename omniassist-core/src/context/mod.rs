@@ -97,3 +97,4 @@ pub use compressed::Compressed;
 pub use compressor::{ContextCompressor, DEFAULT_HOST_WINDOW, DEFAULT_MAX_BYTES, DEFAULT_WINDOW};
 pub use summary::{ContextSummariser, Summary, SummaryFuture, SummaryRequest, SummaryUsage};
 pub use template::ContextTemplate;
+pub(crate) use write::line as escape_line;

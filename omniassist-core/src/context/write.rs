@@ -100,7 +100,7 @@ pub(super) fn quoted(out: &mut String, text: &str) {
 }
 
 /// Appends a line of a template.
-pub(super) fn line(out: &mut String, text: &str) {
+pub(crate) fn line(out: &mut String, text: &str) {
     escape(out, text, false);
 }
 

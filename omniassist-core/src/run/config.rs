@@ -1,4 +1,5 @@
 use super::ClientAbilities;
+use crate::history::View;
 use crate::{Limits, Text};
 
 /// The settings of a run. They include ids, because the machine generates no random numbers.
@@ -24,6 +25,8 @@ pub struct RunConfig {
     /// The nesting limit of a call's arguments and output. Default: 16 less than
     /// [`max_json_depth`](Limits::max_json_depth), so that a message with the value can be read again.
     pub max_value_depth: usize,
+    /// The part of the conversation that the model is sent. Default: all.
+    pub view: Option<View>,
     /// Approved calls that must not run, with the reason. Default: none.
     pub refused_approvals: Vec<RefusedApproval>,
 }
@@ -48,6 +51,7 @@ impl RunConfig {
             max_calls_per_turn: limits.max_calls_per_turn,
             max_id_bytes: limits.max_id_bytes,
             max_value_depth: limits.max_json_depth.saturating_sub(16),
+            view: None,
             refused_approvals: Vec::new(),
         }
     }

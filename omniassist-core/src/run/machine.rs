@@ -6,6 +6,7 @@ use super::state::{CallState, Phase, RunState, VERSION};
 use super::turn::{Finish, Turn};
 use super::{CallLabel, Gate, ToolCatalog, call_ids};
 use crate::event::{BlockKind, LlmEvent, RunErrorCode};
+use crate::history::TokenRate;
 use crate::transcript::ToolCall;
 use crate::{EventBuf, JsonText, RunEvent, Text, TranscriptItem, canonical};
 
@@ -100,6 +101,13 @@ impl RunMachine {
         &self.state.transcript
     }
 
+    /// Returns the relation of the provider's tokens to the estimate, if the run has a
+    /// [window](crate::history::Window) and the provider reported its tokens.
+    #[must_use]
+    pub fn token_rate(&self) -> Option<TokenRate> {
+        self.state.window.as_ref()?.measured_rate()
+    }
+
     /// Returns `true` if the terminal event was written. No event follows it.
     #[must_use]
     pub fn is_done(&self) -> bool {
@@ -118,6 +126,9 @@ impl RunMachine {
             Phase::ModelDue => {
                 self.state.phase = Phase::Model;
                 self.state.steps = self.state.steps.saturating_add(1);
+                if let Some(window) = &mut self.state.window {
+                    self.state.left_out_calls.extend(window.fit(&mut self.state.transcript));
+                }
                 let transcript = match self.state.transcript.as_slice() {
                     items if call_ids::is_renamed(items) => call_ids::for_provider(items).into(),
                     items => items.into(),

@@ -126,6 +126,9 @@ impl RunMachine {
         let calls = std::mem::take(&mut self.state.calls);
         let usage = turn.usage.unwrap_or_default();
         self.state.usage.add(&usage);
+        if let Some(window) = &mut self.state.window {
+            window.measure(usage.input_tokens);
+        }
         let reason = match turn.finish.map(|finish: Finish| finish.reason) {
             Some(FinishReason::Stop) | None if !calls.is_empty() => FinishReason::ToolCalls,
             Some(FinishReason::ToolCalls) if calls.is_empty() => FinishReason::Stop,

@@ -22,6 +22,7 @@ impl RunMachine {
         let left: HashSet<&Text> = calls(&shorter).collect();
         state.left_out_calls.extend(calls(&state.transcript).filter(|id| !left.contains(*id)).cloned());
         state.transcript = shorter;
+        state.window = state.window.take().map(|window| Box::new(window.without_exchanges()));
         state.turn.compacted = true;
         // The rejected call does not count as a step.
         state.steps = state.steps.saturating_sub(1);

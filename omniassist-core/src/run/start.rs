@@ -22,7 +22,13 @@ impl RunMachine {
         let continued = obligation::continued(request);
         config.abilities = request.abilities;
         let message_id = continued.map_or_else(|| config.message_id.clone(), |message| message.id.clone());
-        let mut transcript = from_messages(&request.messages);
+        let (mut transcript, window, left_out_calls) = match config.view.take() {
+            None => (from_messages(&request.messages), None, Vec::new()),
+            Some(view) => {
+                let (transcript, sent) = view.open(&request.messages);
+                (transcript, Some(Box::new(sent)), view.left_out_calls(&request.messages))
+            }
+        };
         if let Some(block) = config.context.take() {
             insert_context(&mut transcript, block);
         }
@@ -31,7 +37,8 @@ impl RunMachine {
             message_id: message_id.clone(),
             phase: Phase::ModelDue,
             transcript,
-            left_out_calls: Vec::new(),
+            left_out_calls,
+            window,
             call_ids: call_ids::CallIds::default(),
             steps: steps_since_user(&request.messages),
             invalid_turns: 0,

@@ -2,6 +2,7 @@ use serde::{Deserialize, Serialize};
 
 use super::call_ids::CallIds;
 use super::turn::Turn;
+use crate::history::Sent;
 use crate::{JsonText, Text, TranscriptItem, Usage};
 
 /// The version of the serialised form. A state with another version is not resumed.
@@ -15,8 +16,11 @@ pub struct RunState {
     pub(super) phase: Phase,
     /// The conversation before the current turn.
     pub(super) transcript: Vec<TranscriptItem>,
-    /// Ids of calls that compaction removed from the transcript. The client still has them.
+    /// Ids of calls that the client has, and that were removed from the transcript or never part of it.
     pub(super) left_out_calls: Vec<Text>,
+    /// The part of the conversation that the model is sent. The transcript holds that part only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) window: Option<Box<Sent>>,
     #[serde(skip)]
     pub(super) call_ids: CallIds,
     /// Model calls since the last user message, including those of earlier requests.

@@ -1,0 +1,55 @@
+use crate::message::{Message, Part, Role, ToolPart, ToolState};
+
+/// Bytes of one part, behind which the rest is left out.
+const MAX_PART: usize = 4 << 10;
+
+/// Appends a message as a summariser reads it: a line for each text, call and file. Long parts are cut.
+///
+/// The lines hold no reasoning, no provider state and no metadata, so they stay the same when a client changes those.
+pub fn describe(message: &Message, out: &mut String) {
+    let speaker = match message.role {
+        Role::User => "User",
+        Role::System => "Application",
+        Role::Assistant => "Assistant",
+    };
+    for part in &message.parts {
+        match part {
+            Part::Text(part) if !part.text.trim().is_empty() => line(out, speaker, &part.text),
+            Part::File(file) => {
+                line(out, speaker, &format!("[file {}]", file.filename.as_ref().unwrap_or(&file.media_type)));
+            }
+            Part::Tool(tool) => call(out, tool),
+            _ => {}
+        }
+    }
+}
+
+fn call(out: &mut String, tool: &ToolPart) {
+    let Some(input) = tool.state.input() else { return };
+    line(out, "Call", &format!("{}({})", tool.name, cut(input.as_str())));
+    match &tool.state {
+        ToolState::OutputAvailable { output, preliminary: false, .. } => line(out, "Result", output.as_str()),
+        ToolState::OutputError { error_text, .. } => line(out, "Error", error_text),
+        ToolState::OutputDenied { .. } => line(out, "Result", "denied by the user"),
+        _ => {}
+    }
+}
+
+fn line(out: &mut String, speaker: &str, text: &str) {
+    let shown = cut(text);
+    out.push_str(speaker);
+    out.push_str(": ");
+    crate::context::escape_line(out, shown);
+    if shown.len() < text.len() {
+        out.push_str(" […]");
+    }
+    out.push('\n');
+}
+
+fn cut(text: &str) -> &str {
+    let mut end = MAX_PART.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    text.get(..end).unwrap_or_default()
+}

@@ -1,0 +1,135 @@
+use std::fmt;
+use std::sync::Arc;
+
+use super::cut::{self, Exchange};
+use super::{TokenRate, View, tokens};
+use crate::message::Message;
+
+/// The size of what a model is sent. See the [module](super).
+#[derive(Clone)]
+pub struct Window {
+    budget: u64,
+    reserve: u64,
+    pin: Option<Arc<Pin>>,
+}
+
+type Pin = dyn Fn(&Message) -> bool + Send + Sync;
+
+impl Window {
+    /// Creates a window for model calls of at most so many input tokens.
+    #[must_use]
+    pub fn fit(tokens: u64) -> Self {
+        Self { budget: tokens, reserve: 0, pin: None }
+    }
+
+    /// Sets which messages stay, wherever they are. The newest of them stay, up to half of the budget. Default: none.
+    #[must_use]
+    pub fn pin(mut self, pin: impl Fn(&Message) -> bool + Send + Sync + 'static) -> Self {
+        self.pin = Some(Arc::new(pin));
+        self
+    }
+
+    /// Sets the tokens that are kept free for a [summary](View::with_summary) of what is left out. Default: 0.
+    #[must_use]
+    pub fn reserve(mut self, tokens: u64) -> Self {
+        self.reserve = tokens;
+        self
+    }
+
+    /// Returns the budget in tokens.
+    #[must_use]
+    pub fn budget(&self) -> u64 {
+        self.budget
+    }
+
+    /// Chooses the part of a conversation that fits. `fixed` is the [estimate](super::estimate_text) of everything else in
+    /// the request: the system prompt, the context and the tools.
+    ///
+    /// The walk over the conversation reads the length of each part and copies nothing.
+    #[must_use]
+    pub fn view(&self, messages: &[Message], fixed: u64, rate: TokenRate) -> View {
+        let room = rate.estimate_of(self.budget);
+        let stride = stride(self.budget, fixed);
+        let pinned = self.pinned(messages, room / 2);
+        let is_pinned = |at: usize| pinned.binary_search(&at).is_ok();
+        let mut posted = vec![Posted { from: 0, at: 0, saved: 0 }];
+        let mut total = 0;
+        for (at, message) in messages.iter().enumerate() {
+            if tokens::is_question(message) && at > 0 {
+                posted.push(Posted { from: at, at: total, saved: 0 });
+            }
+            let tokens = tokens::message(message);
+            total += tokens;
+            if let (Some(exchange), false) = (posted.last_mut(), is_pinned(at)) {
+                exchange.saved += tokens;
+            }
+        }
+        let last = posted.len() - 1;
+        let older = posted.get(..last).unwrap_or_default();
+        let begin = match (fixed + total).saturating_sub(room) {
+            0 => 0,
+            excess => cut::cut(older, stride, excess + self.reserve),
+        };
+        let lines = (1..=begin).filter(|at| cut::crosses(&posted, *at, stride) || *at == begin);
+        let cuts = lines.filter_map(|at| Some(posted.get(at)?.from)).collect();
+        let exchanges = posted.split_off(begin);
+        let first = exchanges.first().map_or(0, |exchange| exchange.from);
+        let early = pinned.partition_point(|at| *at < first);
+        View {
+            pinned,
+            early,
+            cuts,
+            summary: None,
+            exchanges: exchanges.iter().map(|exchange| (exchange.from, exchange.at)).collect(),
+            budget: self.budget,
+            fixed,
+            stride,
+            rate,
+        }
+    }
+
+    /// Returns the places of the pinned messages, as far as they fit.
+    fn pinned(&self, messages: &[Message], room: u64) -> Vec<usize> {
+        let Some(pin) = &self.pin else { return Vec::new() };
+        let mut left = room;
+        let mut pinned = Vec::new();
+        for (at, message) in messages.iter().enumerate().rev().filter(|(_, message)| pin(message)) {
+            let Some(rest) = left.checked_sub(tokens::message(message)) else { break };
+            left = rest;
+            pinned.push(at);
+        }
+        pinned.reverse();
+        pinned
+    }
+}
+
+/// Returns the stride of a window: a power of two, so that a change of `fixed` rarely changes it, and a quarter of the room
+/// for messages at most. Where more than half of the budget is `fixed`, that is half of the room.
+fn stride(budget: u64, fixed: u64) -> u64 {
+    let room = budget.saturating_sub(fixed);
+    let most = (budget.min(2 * room) / 4).max(1);
+    1 << most.ilog2()
+}
+
+/// An exchange of the posted conversation.
+struct Posted {
+    from: usize,
+    at: u64,
+    saved: u64,
+}
+
+impl Exchange for Posted {
+    fn at(&self) -> u64 {
+        self.at
+    }
+
+    fn saved(&self) -> u64 {
+        self.saved
+    }
+}
+
+impl fmt::Debug for Window {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Window").field("budget", &self.budget).finish_non_exhaustive()
+    }
+}
