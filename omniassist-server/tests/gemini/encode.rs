@@ -225,7 +225,9 @@ fn signatures_come_back_byte_for_byte() {
         last(json!([{"text": "", "thoughtSignature": "s+/=="}]), "STOP"),
     ]);
     let payload = LlmPayload::new(items_of(&whole(&signed).events));
-    let expected = json!([{"role": "model", "parts": [{"text": "Hi", "thoughtSignature": "s+/=="}]}]);
+    let opening = json!({"role": "user", "parts": [{"text": "(The conversation begins.)"}]});
+    let expected =
+        json!([opening, {"role": "model", "parts": [{"text": "Hi", "thoughtSignature": "s+/=="}]}]);
     assert_eq!(body_of("m", &payload)["contents"], expected);
 }
 

@@ -16,6 +16,9 @@ use super::metadata;
 /// a request without it. <https://ai.google.dev/gemini-api/docs/thought-signatures#faqs>
 const UNSIGNED: &str = "skip_thought_signature_validator";
 
+/// The user's turn before a conversation that begins with the model: the API wants a call to follow a turn of the user.
+const OPENING: &str = "(The conversation begins.)";
+
 #[derive(Serialize)]
 pub(super) struct Content<'a> {
     role: &'static str,
@@ -201,6 +204,10 @@ impl<'a> Turns<'a> {
 
     fn part(&mut self, role: &'static str, part: impl Into<Part<'a>>) {
         let part = part.into();
+        if self.contents.is_empty() && role == "model" {
+            let parts = vec![Piece::Text(OPENING.into()).into()];
+            self.contents.push(Content { role: "user", parts });
+        }
         match self.contents.last_mut() {
             Some(last) if last.role == role => last.parts.push(part),
             _ => self.contents.push(Content { role, parts: vec![part] }),
