@@ -87,7 +87,7 @@ proptest! {
         prop_assert!(is_legal(&view.transcript(&messages)));
     }
 
-    /// What is sent to the model fits, also while the run makes the conversation longer.
+    /// Each model call fits, also while the run makes the conversation longer.
     #[test]
     fn each_model_call_fits_or_is_the_last_turn_alone(
         messages in conversations(),

@@ -28,6 +28,24 @@
 //! The model receives context as data, not as instructions. It is shortened when it grows; see
 //! [`ContextCompressor`](omniassist_core::context::ContextCompressor).
 //!
+//! # Long conversations
+//!
+//! A client posts the whole conversation, and by default the model reads all of it. [`History`](crate::History) sends the
+//! newest part that fits a number of tokens, and a summary of the rest:
+//!
+//! ```
+//! use omniassist_server::testing::ScriptedProvider;
+//! use omniassist_server::{Assistant, History};
+//!
+//! // In an application, both are providers such as `OpenAiProvider`, the second with a small model.
+//! let (model, small_model) = (ScriptedProvider::new(), ScriptedProvider::new());
+//! let assistant = Assistant::builder(model).history(History::fit(8_000).summarise(small_model)).build()?;
+//! # Ok::<(), omniassist_server::Error>(())
+//! ```
+//!
+//! The number of messages has no limit of its own. The size of a request body has
+//! ([`max_body_bytes`](omniassist_core::Limits::max_body_bytes), 8 MiB), which is 10,000 messages of 800 bytes.
+//!
 //! # The current user in the system prompt
 //!
 //! A system prompt may be a closure over the [`RunContext`](crate::RunContext), whose

@@ -43,9 +43,9 @@ pub use cancel::CancellationToken;
 pub use cost::{Cost, Price, Prices};
 pub use endpoint::{ClientSetting, ObjectEndpoint, OpenAiEndpoint};
 pub use engine::{
-    Assistant, AssistantBuilder, Drained, HistoryLoader, IntoSystemPrompt, LlmSummariser, ObjectFailure,
-    PlanHandler, PlanParameters, PromptText, Refusal, Run, RunFailure, RunHandle, RunOutcome, RunPlan,
-    StepPlan, WhenBusy, prompt_kind,
+    Assistant, AssistantBuilder, Drained, History, HistoryLoader, IntoSystemPrompt, LlmSummariser,
+    ObjectFailure, PlanHandler, PlanParameters, PromptText, Refusal, Run, RunFailure, RunHandle, RunOutcome,
+    RunPlan, StepPlan, WhenBusy, prompt_kind,
 };
 pub use error::{Error, ProviderErrorKind, Result};
 pub use omniassist_core as core;

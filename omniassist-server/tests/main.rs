@@ -40,6 +40,7 @@ mod forgery;
 #[cfg(feature = "gemini")]
 mod gemini;
 mod guards;
+mod history;
 mod http;
 mod loader;
 #[cfg(feature = "openai")]

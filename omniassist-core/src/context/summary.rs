@@ -90,6 +90,12 @@ impl Summary {
         &self.text
     }
 
+    /// Returns the tokens that the summary used, if they were reported.
+    #[must_use]
+    pub fn used(&self) -> Option<&SummaryUsage> {
+        self.used.as_ref()
+    }
+
     /// Adds the tokens that the summary used. A run counts them in its usage, its cost and its token budget.
     pub fn with_usage(mut self, model: Option<Text>, usage: Usage) -> Self {
         self.used = Some(SummaryUsage { model, usage });

@@ -4,7 +4,7 @@ use super::cut::{self, Exchange};
 use super::{TokenRate, tokens};
 use crate::{Text, TranscriptItem};
 
-/// What a model is sent in the course of a run, which makes the conversation longer.
+/// The part of a conversation that a model is sent in the course of a run, which makes the conversation longer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Sent {
     budget: u64,

@@ -12,6 +12,7 @@ use uuid::Uuid;
 use super::client_queue::ClientQueue;
 use super::driver::Driver;
 use super::end::RETRY_ELSEWHERE;
+use super::history::{Carried, Posted};
 use super::live::{ChatKey, LiveRuns, Post, Wanted};
 use super::meter::Meter;
 use super::plan::{Call, Planning};
@@ -129,11 +130,12 @@ impl Assistant {
             Err(error) => {
                 tracing::warn!(error = %one_line::chain(&error), "the request is not valid");
                 let refused: Prepare =
-                    |_, _, _, _| Box::pin(std::future::ready(Err(RunErrorCode::InvalidRequest.into())));
+                    |_, _, _, _, _| Box::pin(std::future::ready(Err(RunErrorCode::InvalidRequest.into())));
                 (ToolSnapshot::default(), refused)
             }
         };
-        let (driver, continued, message_id) = self.driver(request, Extensions::new(), tools, prepare);
+        let (driver, continued, message_id) =
+            self.driver(request, Extensions::new(), tools, prepare, Carried::default());
         let live = self.live.insert(driver, &setup.config.limits);
         live.1.with(|driver| driver.start_recording(continued.as_ref(), &message_id, None));
         Run::new(Arc::clone(&self.live), live, continued, message_id)
@@ -218,13 +220,17 @@ impl Assistant {
             None => None,
         };
         let tools = self.tools_for(&request, &extensions)?.for_principal(principal.clone());
+        let carried = match &setup.seals {
+            Some(seals) if setup.config.may_have_window() => Carried::read(&request, principal, &seals.keys),
+            _ => Carried::default(),
+        };
         let keeps_seals = !setup.config.on_finish.is_empty();
         let posted = verification::verify(&mut request, principal, &tools, &*setup.verifier, keeps_seals)?;
         let sealer = setup.seals.as_ref().map(|seals| {
             let sealer = Sealer::new(&seals.keys, request.chat_id.clone(), principal, Text::new());
             sealer.lifetime(setup.config.limits.approval_lifetime)
         });
-        let (mut driver, continued, message_id) = self.driver(request, extensions, tools, prepare);
+        let (mut driver, continued, message_id) = self.driver(request, extensions, tools, prepare, carried);
         if let Some(sealer) = sealer {
             driver.seal_with(sealer, continued.as_ref(), &message_id);
         }
@@ -269,6 +275,7 @@ impl Assistant {
         extensions: Extensions,
         tools: ToolSnapshot,
         prepare: Prepare,
+        carried: Carried,
     ) -> (Driver, Option<Message>, Text) {
         let setup = Arc::clone(&self.setup);
         let host = sync::read(&setup.context).clone();
@@ -300,10 +307,13 @@ impl Assistant {
                 tools: tools.clone(),
                 abilities: request.abilities,
                 offers_server_tools: request.tool_use.server_tools,
+                history: setup.config.history.clone(),
                 continued: continued.clone(),
             })
         });
-        let preparation = prepare(Arc::clone(&setup), run.clone(), due, planning);
+        let posted =
+            setup.config.may_have_window().then(|| Box::new(Posted { tools: tools.clone(), carried }));
+        let preparation = prepare(Arc::clone(&setup), run.clone(), due, planning, posted);
         let driver = Driver::new(setup, run, queue, tools, call, request, config, preparation);
         (driver, continued, message_id)
     }
@@ -330,7 +340,8 @@ fn post_digest(request: &RunRequest) -> u64 {
     hasher.finish()
 }
 
-type Prepare = fn(Arc<Setup>, RunContext, Vec<DueApproval>, Option<Box<Planning>>) -> Preparation;
+type Prepare =
+    fn(Arc<Setup>, RunContext, Vec<DueApproval>, Option<Box<Planning>>, Option<Box<Posted>>) -> Preparation;
 
 impl fmt::Debug for Assistant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

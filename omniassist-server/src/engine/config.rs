@@ -5,6 +5,7 @@ use omniassist_core::{ContextMessage, Limits, ModelOptions, Text};
 use serde_json::Value;
 
 use super::guards::Guards;
+use super::history::History;
 use super::hook::RunHook;
 use super::loader::LoaderHook;
 use super::meter::Budget;
@@ -23,6 +24,11 @@ use crate::tool::ToolHooks;
 pub(super) type MetadataHook = Arc<dyn Fn(&RunContext) -> Value + Send + Sync>;
 
 impl Config {
+    /// Returns `true` if runs may have a window on their conversation.
+    pub(super) fn may_have_window(&self) -> bool {
+        self.history.is_some() || !self.run_hooks.is_empty()
+    }
+
     /// Returns `true` if somebody needs the report of each run.
     pub(super) fn records_runs(&self) -> bool {
         !self.on_finish.is_empty() || self.audit.is_some()
@@ -41,6 +47,7 @@ pub(super) struct Config {
     pub(super) context_hooks: Vec<RunHook<Vec<ContextMessage>>>,
     pub(super) compressor: ContextCompressor,
     pub(super) summariser: Option<Arc<dyn ContextSummariser>>,
+    pub(super) history: Option<History>,
     pub(super) limits: Arc<Limits>,
     pub(super) when_busy: WhenBusy,
     pub(super) rate_limits: Vec<Arc<dyn RateLimit>>,

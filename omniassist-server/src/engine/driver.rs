@@ -1,3 +1,4 @@
+mod history;
 mod planned;
 mod tools;
 
@@ -9,8 +10,9 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use omniassist_core::context::{ContextReceipt, SummaryUsage};
+use omniassist_core::context::SummaryUsage;
 use omniassist_core::event::RunErrorCode;
+use omniassist_core::history::TokenRate;
 use omniassist_core::message::Message;
 use omniassist_core::run::{Action, Input, RunConfig, RunMachine};
 use omniassist_core::transcript::ToolCall;
@@ -19,6 +21,7 @@ use serde_json::{Map, Value};
 
 use super::client_queue::ClientQueue;
 use super::end::{End, RETRY_ELSEWHERE};
+use super::history::Made;
 use super::meter::{Meter, Stop};
 use super::plan::{Call, Refusal, Stepping, Steps};
 use super::preparation::{NotPrepared, Preparation, Prepared};
@@ -62,6 +65,8 @@ pub(super) struct Driver {
     /// The tokens that a summary of the context used.
     summary_usage: Usage,
     retry_after: Option<Duration>,
+    /// The summary that was made of what is left out of a long conversation.
+    summary: Option<Box<Made>>,
 }
 
 enum Stage {
@@ -124,6 +129,7 @@ impl Driver {
             recording: None,
             summary_usage: Usage::default(),
             retry_after: None,
+            summary: None,
         }
     }
 
@@ -268,7 +274,11 @@ impl Driver {
         self.metadata.context(prepared.receipt);
         self.trace.context_prepared(prepared.receipt);
         if let Some(used) = prepared.summary {
-            self.count_summary(&used, &prepared.receipt);
+            let receipt = &prepared.receipt;
+            self.count_summary(&used, receipt.bytes_before, receipt.bytes_after);
+        }
+        if let Some(viewed) = prepared.view {
+            self.take_view(*viewed, &mut config);
         }
         self.has_begun = true;
         self.call.system = prepared.system;
@@ -287,11 +297,12 @@ impl Driver {
         }
     }
 
-    fn count_summary(&mut self, used: &SummaryUsage, receipt: &ContextReceipt) {
-        self.summary_usage = used.usage;
+    /// Counts the tokens of a summary, estimated from the bytes read and written where they were not reported.
+    fn count_summary(&mut self, used: &SummaryUsage, read: usize, written: usize) {
+        self.summary_usage.add(&used.usage);
         self.trace.count(used.model.as_deref(), &used.usage, self.setup.config.prices.as_ref());
         if let Some(meter) = &self.meter {
-            meter.count_summary(used.usage, receipt);
+            meter.count_summary(used.usage, read, written);
         }
     }
 
@@ -401,19 +412,21 @@ impl Driver {
 
     /// Releases everything once the terminal event is written.
     fn settle(&mut self) {
-        if matches!(&self.stage, Stage::Running(machine) if machine.is_done()) {
+        let Stage::Running(machine) = &self.stage else { return };
+        if machine.is_done() {
+            let rate = machine.token_rate();
             self.stage = Stage::Done;
             self.model = None;
             self.stepping = None;
             self.meter = None;
             self.queued.clear();
             self.running.clear();
-            self.close();
+            self.close(rate);
         }
     }
 
     /// Ends the trace, and inserts data and metadata before the terminal event.
-    fn close(&mut self) {
+    fn close(&mut self, rate: Option<TokenRate>) {
         let mut events: Vec<_> = self.events.drain().collect();
         if self.run.has_sent_data() {
             let end = events.len().saturating_sub(1);
@@ -428,7 +441,8 @@ impl Driver {
         if let Some(terminal) = events.last() {
             self.trace.end(terminal, self.setup.config.prices.as_ref());
             if let RunEvent::Finish { .. } = terminal {
-                let metadata = self.metadata.to_map(self.setup.config.reports, self.trace.cost());
+                let mut metadata = self.metadata.to_map(self.setup.config.reports, self.trace.cost());
+                self.carry(rate, &mut metadata);
                 if !metadata.is_empty() {
                     events.insert(events.len() - 1, RunEvent::Metadata(metadata));
                 }

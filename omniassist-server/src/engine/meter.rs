@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use omniassist_core::context::ContextReceipt;
 use omniassist_core::event::RunErrorCode;
 use omniassist_core::transcript::UserContent;
 use omniassist_core::{Error, LlmEvent, Text, TranscriptItem, Usage};
@@ -206,12 +205,12 @@ impl Meter {
         Ok(())
     }
 
-    /// Spends the tokens that a summary of the context used. They are estimated if its provider did not report them.
-    pub(super) fn count_summary(&self, mut usage: Usage, receipt: &ContextReceipt) {
+    /// Spends the tokens that a summary used. They are estimated if its provider did not report them.
+    pub(super) fn count_summary(&self, mut usage: Usage, read: usize, written: usize) {
         let is_estimated = usage.input_tokens.is_none() || usage.output_tokens.is_none();
         let tokens = |bytes: usize| (bytes as u64).div_ceil(BYTES_PER_TOKEN);
-        usage.input_tokens.get_or_insert(tokens(receipt.bytes_before));
-        usage.output_tokens.get_or_insert(tokens(receipt.bytes_after));
+        usage.input_tokens.get_or_insert(tokens(read));
+        usage.output_tokens.get_or_insert(tokens(written));
         self.budget.spend(&self.account, &Spent::new(usage, is_estimated));
     }
 

@@ -6,12 +6,13 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use omniassist_core::Text;
-use omniassist_core::context::{ContextReceipt, SummaryUsage};
+use omniassist_core::context::{ContextBlock, ContextReceipt, SummaryUsage};
 use omniassist_core::event::RunErrorCode;
 use omniassist_core::message::Message;
 use omniassist_core::run::{DueApproval, RefusedApproval};
 use serde_json::{Map, Value};
 
+use super::history::{Posted, Viewed};
 use super::plan::{Planned, Planning, Refusal};
 use super::run_metadata;
 use super::setup::Setup;
@@ -47,6 +48,8 @@ pub(super) struct Prepared {
     pub(super) context: Option<Text>,
     pub(super) receipt: ContextReceipt,
     pub(super) summary: Option<SummaryUsage>,
+    /// The part of the conversation that the model is sent. `None` for all of it.
+    pub(super) view: Option<Box<Viewed>>,
     /// The conversation, if it names stored files. They are replaced by their content.
     pub(super) messages: Option<Vec<Message>>,
     /// The host's metadata of the message.
@@ -60,6 +63,7 @@ pub(super) fn prepare(
     run: RunContext,
     mut due: Vec<DueApproval>,
     planning: Option<Box<Planning>>,
+    posted: Option<Box<Posted>>,
 ) -> Preparation {
     let prepared = panics::catch_async("the preparation of a run", async move {
         let config = &setup.config;
@@ -67,6 +71,7 @@ pub(super) fn prepare(
             None => None,
             Some(planning) => Some(Box::new(planning.plan(&config.run_hooks, &setup.tools, &run).await?)),
         };
+        let mut history = config.history.as_ref();
         let mut planned_context = Vec::new();
         let mut metadata = Map::new();
         let mut system = None;
@@ -93,6 +98,20 @@ pub(super) fn prepare(
             tracing::warn!(run_id = run.run_id().as_str(), %error, "the context summary failed");
         }
         let messages = setup.with_stored_files(&run).await?;
+        if let Some(plan) = &plan {
+            history = plan.history.as_ref();
+        }
+        let view = match (history, posted) {
+            (Some(history), Some(mut posted)) => {
+                if let Some(plan) = &plan {
+                    posted.tools = plan.tools.clone();
+                }
+                let conversation = messages.as_deref().unwrap_or(run.messages());
+                let texts = [system.as_deref(), compressed.block().map(ContextBlock::as_str)];
+                Some(Box::new(history.view(conversation, texts, *posted).await))
+            }
+            _ => None,
+        };
         if let Some(hook) = &config.metadata_hook {
             metadata.extend(run_metadata::of_host(hook(&run)));
         }
@@ -107,6 +126,7 @@ pub(super) fn prepare(
             summary: compressed.summary_usage().cloned(),
             context: compressed.into_block().map(|block| block.into_text()),
             messages,
+            view,
             metadata,
             plan,
             refused_approvals,

@@ -51,6 +51,8 @@ pub(super) enum Sealed<'a> {
     Error { id: &'a str, name: &'a str, text: &'a Digest },
     /// A request for the approval of a call, which leaves the call open.
     Approval { id: &'a str, call: Call<'a> },
+    /// A note about a long conversation: the rate of its tokens, and a summary of the messages with a digest.
+    History { rate: u32, covers: &'a Digest, text: &'a Digest },
 }
 
 /// A call with exact arguments.
@@ -80,6 +82,11 @@ fn hash(mac: &Mac, key: &str, expiry: u64, scope: Scope<'_>, sealed: Sealed<'_>)
         Sealed::Output { call, output } => fields.kind(6).call(call).digest(output),
         Sealed::Error { id, name, text } => fields.kind(7).text(id).text(name).digest(text),
         Sealed::Approval { id, call } => fields.kind(8).text(id).call(call),
+        Sealed::History { rate, covers, text } => {
+            fields.kind(9).digest(covers).digest(text);
+            fields.number(rate.into());
+            &mut fields
+        }
     };
     mac.clone().chain_update(&fields.0)
 }

@@ -51,6 +51,7 @@
 //! | call that could not run | id, tool, the provider's state | the same |
 //! | output | call id, tool, arguments, output | the message's metadata, `omniassist.seals[call id]` |
 //! | failure | call id, tool, error text | the same |
+//! | note about a long conversation: the rate of its tokens, a summary | both, and a digest of the messages that the summary covers | the message's metadata, `omniassist.history` |
 //! | open request for approval | approval id, call id, tool, arguments, time | `approval.signature` |
 //!
 //! The context is a chat, a principal, a message, a kind, a key and an expiry. A missing chat id and an empty one are
@@ -87,6 +88,8 @@
 //! | is missing, under an unknown key, of another version, or no seal | accepted as text, or refused if the host demands it | dropped | "can no longer be verified" | the same | an error for model and client: the model may make the call again, and the user is asked again |
 //! | proved it, and has expired | – | – | – | a form: "too late" | the same, with the reason that the time is over |
 //! | is one of ours, and belongs to another part | refused | refused | refused | refused | refused |
+//!
+//! A note about a long conversation is ignored unless its seal proves it.
 //!
 //! *Refused* is the whole request, with status 400, code `seal_invalid` and the path of the part. A lost seal does not
 //! block a chat: after a key rotation, a restart with a random key, or in a client that loses metadata, unproved parts
@@ -131,12 +134,14 @@
 //! compared in constant time. A seal has about 35 characters.
 
 mod binding;
+mod history;
 mod keys;
 mod replay;
 mod sealer;
 mod token;
 mod verifier;
 
+pub(crate) use history::HistoryNote;
 pub use keys::{InvalidSealKey, SealKeys};
 pub use replay::{ClaimFuture, ClaimOutcome, InMemoryReplayGuard, ReplayGuard, SealClaim};
 pub use sealer::Sealer;

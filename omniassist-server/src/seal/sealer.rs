@@ -237,7 +237,7 @@ impl Sealer {
         now_ms.saturating_add(lifetime).div_ceil(1000)
     }
 
-    fn token(&self, expiry: u64, sealed: Sealed<'_>) -> Option<String> {
+    pub(super) fn token(&self, expiry: u64, sealed: Sealed<'_>) -> Option<String> {
         let principal = self.principal.known_id();
         let scope = Scope { chat: self.chat.as_deref(), principal, message: &self.message };
         binding::seal(&self.keys, expiry, scope, sealed)

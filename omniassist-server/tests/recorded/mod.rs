@@ -9,7 +9,7 @@
     reason = "`json!` values are written where they are used; how much was checked is part of the result"
 )]
 
-mod apis;
+pub(crate) mod apis;
 mod cuts;
 mod decoder;
 mod engine;

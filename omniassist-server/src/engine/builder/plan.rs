@@ -2,6 +2,7 @@ use std::sync::Arc;
 
 use super::AssistantBuilder;
 use crate::engine::config::Config;
+use crate::engine::history::History;
 use crate::engine::plan::{PlanHandler, PlanHook, PlanParameters, RunPlan, StepPlan, unmet_need};
 use crate::tool::StateMap;
 use crate::{Error, Result};
@@ -35,6 +36,12 @@ impl AssistantBuilder {
         F: for<'a> PlanHandler<'a, StepPlan, P>,
     {
         Arc::make_mut(&mut self.config.step_hooks).push(PlanHook::new(prepare));
+        self
+    }
+
+    /// Sets how much of a long conversation the model is sent; see [`History`]. Default: all of it.
+    pub fn history(mut self, history: History) -> Self {
+        self.config.history = Some(history);
         self
     }
 

@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 use super::call::{Call, impl_call_plan};
 use super::{PlanHook, Refusal};
+use crate::engine::history::History;
 use crate::provider::LlmProvider;
 use crate::tool::{RegisteredTool, Tool, ToolSnapshot, Tools};
 use crate::{Error, RunContext};
@@ -48,6 +49,7 @@ pub struct RunPlan {
     offers_server_tools: bool,
     context: Vec<ContextMessage>,
     max_steps: Option<u32>,
+    history: Option<History>,
     metadata: Map<String, Value>,
 }
 
@@ -89,6 +91,12 @@ impl RunPlan {
         self
     }
 
+    /// Sets how much of the conversation the model is sent; `None` for all of it. Default: the assistant's.
+    pub fn history(&mut self, history: impl Into<Option<History>>) -> &mut Self {
+        self.history = history.into();
+        self
+    }
+
     /// Adds metadata of the message, in addition to that of
     /// [`on_message_metadata`](crate::AssistantBuilder::on_message_metadata); the same keys are dropped.
     pub fn metadata(&mut self, key: impl Into<String>, value: impl Into<Value>) -> &mut Self {
@@ -111,6 +119,7 @@ pub(in crate::engine) struct Planning {
     pub(in crate::engine) tools: ToolSnapshot,
     pub(in crate::engine) abilities: ClientAbilities,
     pub(in crate::engine) offers_server_tools: bool,
+    pub(in crate::engine) history: Option<History>,
     /// The message that the run continues.
     pub(in crate::engine) continued: Option<Message>,
 }
@@ -121,6 +130,7 @@ pub(in crate::engine) struct Planned {
     pub(in crate::engine) tools: ToolSnapshot,
     pub(in crate::engine) context: Vec<ContextMessage>,
     pub(in crate::engine) max_steps: Option<u32>,
+    pub(in crate::engine) history: Option<History>,
     pub(in crate::engine) metadata: Map<String, Value>,
     /// The approved calls of the tools that the plan leaves.
     pub(in crate::engine) due: Vec<DueApproval>,
@@ -142,16 +152,17 @@ impl Planning {
             offers_server_tools: self.offers_server_tools,
             context: Vec::new(),
             max_steps: None,
+            history: self.history,
             metadata: Map::new(),
         });
         for hook in hooks {
             plan = hook.call("the preparation of a run", plan, run, registry.state()).await?;
         }
-        let RunPlan { mut call, tools, context, max_steps, metadata, .. } = *plan;
+        let RunPlan { mut call, tools, context, max_steps, history, metadata, .. } = *plan;
         call.offer(&tools);
         let mut request = RunRequest::new(self.continued.into_iter().collect());
         request.abilities = self.abilities;
         let due = due_approvals(&request, &tools);
-        Ok(Planned { call, tools, context, max_steps, metadata, due })
+        Ok(Planned { call, tools, context, max_steps, history, metadata, due })
     }
 }

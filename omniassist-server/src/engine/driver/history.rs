@@ -1,0 +1,28 @@
+//! The part of a long conversation that the model is sent.
+
+use omniassist_core::history::TokenRate;
+use omniassist_core::run::RunConfig;
+use serde_json::{Map, Value};
+
+use super::Driver;
+use crate::engine::history::{Viewed, metadata};
+
+impl Driver {
+    /// Counts what the window cost, and hands it over to the run.
+    pub(super) fn take_view(&mut self, viewed: Viewed, config: &mut RunConfig) {
+        for call in &viewed.used {
+            self.count_summary(&call.used, call.read, call.written);
+        }
+        self.summary = viewed.made.map(Box::new);
+        config.view = Some(viewed.view);
+    }
+
+    /// Adds to the metadata of an answer what later runs need to know, under a seal.
+    pub(super) fn carry(&self, rate: Option<TokenRate>, into: &mut Map<String, Value>) {
+        if rate.is_none() && self.summary.is_none() {
+            return;
+        }
+        let Some(sealer) = &self.sealer else { return };
+        into.extend(metadata(rate.unwrap_or_default(), self.summary.as_deref(), sealer));
+    }
+}

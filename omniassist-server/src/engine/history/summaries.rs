@@ -1,0 +1,153 @@
+use std::collections::VecDeque;
+use std::sync::Mutex;
+use std::time::Duration;
+
+use omniassist_core::history::{View, describe};
+use omniassist_core::{Message, Text};
+use sha2::{Digest as _, Sha256};
+
+use super::made::{Made, Used, Viewed};
+use crate::engine::llm_summariser::LlmSummariser;
+use crate::provider::LlmProvider;
+use crate::sync::lock;
+use crate::{one_line, panics};
+
+/// The number of summaries that are kept; a new one replaces the oldest.
+const KEPT: usize = 256;
+
+/// The strides of the window that one call summarises.
+const STRIDES: usize = 4;
+
+/// The calls of one run.
+const MAX_CALLS: usize = 8;
+
+/// The time that all calls of one run may take.
+const MAX_TIME: Duration = Duration::from_secs(30);
+
+/// Makes and keeps the summaries of what is left out of conversations.
+pub(super) struct Summaries {
+    model: LlmSummariser,
+    max_bytes: usize,
+    kept: Mutex<VecDeque<Made>>,
+}
+
+impl Summaries {
+    pub(super) fn new(provider: impl LlmProvider, tokens: u64) -> Self {
+        let max_bytes = usize::try_from(tokens).unwrap_or(usize::MAX).saturating_mul(4);
+        Self { model: LlmSummariser::new(provider), max_bytes, kept: Mutex::default() }
+    }
+
+    /// Adds the summary of what is left out to a view, as far as it is known or can be made.
+    pub(super) async fn add_to(&self, view: View, messages: &[Message], known: Option<&Made>) -> Viewed {
+        let digests = digests(messages, view.cuts());
+        let mut progress = self.newest(&digests, known);
+        let done_before = progress.done;
+        let work = self.go_on(messages, view.cuts(), &digests, &mut progress);
+        let work = panics::catch_async("the summariser of a conversation", work);
+        if tokio::time::timeout(MAX_TIME, work).await.is_err() {
+            tracing::warn!("the summary of a conversation took too long");
+        }
+        let made = progress.summary.clone().filter(|_| progress.done > done_before);
+        let view = match &progress.summary {
+            Some(summary) => view.with_summary(&summary.text),
+            None => view,
+        };
+        Viewed { view, made, used: progress.used }
+    }
+
+    /// Finds the known summary that covers most.
+    fn newest(&self, digests: &[[u8; 32]], known: Option<&Made>) -> Progress {
+        let kept = lock(&self.kept);
+        let summary = digests.iter().enumerate().rev().find_map(|(at, digest)| {
+            let found = known.into_iter().chain(&*kept).find(|made| made.covers == *digest);
+            found.map(|made| (at + 1, made.clone()))
+        });
+        let (done, summary) = summary.map_or((0, None), |(done, made)| (done, Some(made)));
+        Progress { done, summary, used: Vec::new() }
+    }
+
+    async fn go_on(
+        &self,
+        messages: &[Message],
+        cuts: &[usize],
+        digests: &[[u8; 32]],
+        progress: &mut Progress,
+    ) {
+        for _ in 0..MAX_CALLS {
+            let next = (progress.done + STRIDES).min(cuts.len());
+            let from = progress.done.checked_sub(1).and_then(|at| cuts.get(at)).copied().unwrap_or(0);
+            let (Some(to), Some(covers)) = (cuts.get(next - 1), digests.get(next - 1)) else { return };
+            if next == progress.done {
+                return;
+            }
+            let mut lines = String::new();
+            messages
+                .get(from..*to)
+                .unwrap_or_default()
+                .iter()
+                .for_each(|message| describe(message, &mut lines));
+            let before = progress.summary.as_ref().map(|made| made.text.as_str());
+            let summary = match self.model.continue_summary(before, &lines, self.max_bytes).await {
+                Ok(summary) => summary,
+                Err(error) => {
+                    let error = one_line::chain(&error);
+                    tracing::warn!(%error, "the summary of a conversation failed");
+                    return;
+                }
+            };
+            let text = cut(summary.text(), self.max_bytes);
+            if let Some(used) = summary.used() {
+                let (used, read, written) = (used.clone(), lines.len(), text.len());
+                progress.used.push(Used { used, read, written });
+            }
+            if text.is_empty() {
+                tracing::warn!("the summary of a conversation failed: the model wrote nothing");
+                return;
+            }
+            let made = Made { covers: *covers, text: Text::from(text) };
+            self.keep(made.clone());
+            (progress.done, progress.summary) = (next, Some(made));
+        }
+    }
+
+    fn keep(&self, made: Made) {
+        let mut kept = lock(&self.kept);
+        if kept.len() == KEPT {
+            kept.pop_front();
+        }
+        kept.push_back(made);
+    }
+}
+
+/// The summary so far.
+struct Progress {
+    /// The number of cuts that it covers.
+    done: usize,
+    summary: Option<Made>,
+    used: Vec<Used>,
+}
+
+/// Returns the digest of what a summariser reads of the messages before each cut.
+fn digests(messages: &[Message], cuts: &[usize]) -> Vec<[u8; 32]> {
+    let (mut hash, mut lines, mut from) = (Sha256::new(), String::new(), 0);
+    let digest = |cut: &usize| {
+        for message in messages.get(from..*cut).unwrap_or_default() {
+            lines.clear();
+            describe(message, &mut lines);
+            hash.update((lines.len() as u64).to_be_bytes());
+            hash.update(&lines);
+        }
+        from = *cut;
+        hash.clone().finalize().into()
+    };
+    cuts.iter().map(digest).collect()
+}
+
+fn cut(text: &str, max: usize) -> &str {
+    let text = text.trim();
+    let mut end = max.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    text.get(..end).unwrap_or_default()
+}

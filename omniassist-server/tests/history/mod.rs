@@ -1,0 +1,59 @@
+//! Long conversations: what of them the model is sent.
+
+#[cfg(all(feature = "anthropic", feature = "gemini", feature = "openai"))]
+mod legal;
+mod summary;
+mod window;
+
+use futures_util::StreamExt;
+use http::Extensions;
+use omniassist_server::core::message::{Message, MessageCollector};
+use omniassist_server::core::transcript::UserContent;
+use omniassist_server::core::{LlmPayload, RunEvent, RunRequest, TranscriptItem};
+use omniassist_server::{Assistant, Principal};
+
+/// A conversation of so many turns, without the last question.
+fn talk(turns: usize) -> Vec<Message> {
+    let turn = |turn: usize| {
+        let asked = Message::user(format!("u{turn}"), format!("Question {turn}: {}", "where ".repeat(20)));
+        [asked, Message::assistant(format!("a{turn}"), format!("Answer {turn}: {}", "there ".repeat(30)))]
+    };
+    (0..turns).flat_map(turn).collect()
+}
+
+/// Asks in a chat. Returns the conversation as the client then has it, and the events.
+async fn ask(
+    assistant: &Assistant,
+    user: &str,
+    mut messages: Vec<Message>,
+    question: &str,
+) -> (Vec<Message>, Vec<RunEvent>) {
+    messages.push(Message::user(format!("q{}", messages.len()), question));
+    let mut request = RunRequest::new(messages.clone());
+    request.chat_id = Some("chat".into());
+    let mut extensions = Extensions::new();
+    extensions.insert(Principal::new(user));
+    let events: Vec<_> = assistant.try_run(request, extensions).unwrap().collect().await;
+    let mut collector = MessageCollector::new();
+    events.iter().for_each(|event| collector.apply(event));
+    messages.push(collector.into_message());
+    (messages, events)
+}
+
+/// The texts that a model was sent, in order.
+fn texts(payload: &LlmPayload) -> Vec<&str> {
+    fn of(item: &TranscriptItem) -> Vec<&str> {
+        match item {
+            TranscriptItem::User { content } => content.iter().filter_map(said).collect(),
+            TranscriptItem::Text { text, .. } => vec![text],
+            _ => Vec::new(),
+        }
+    }
+    fn said(content: &UserContent) -> Option<&str> {
+        match content {
+            UserContent::Text { text } => Some(text),
+            _ => None,
+        }
+    }
+    payload.transcript.iter().flat_map(of).collect()
+}
