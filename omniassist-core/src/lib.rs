@@ -19,7 +19,7 @@
 //! - [`event`]: the two event types: [`LlmEvent`], from a model, and [`RunEvent`], from a run.
 //! - [`context`]: application context compressed into a bounded, delimited block.
 //! - [`filter`]: filters of the text that a model writes.
-//! - [`history`]: the part of a long conversation that a model is sent.
+//! - [`history`]: windows that limit the part of a long conversation sent to a model.
 //! - [`sse`]: the reader of server-sent events.
 //! - [`dialect`]: the wire formats of chat clients.
 //! - [`bridge`]: the events of another agent runtime, turned into those of a run.

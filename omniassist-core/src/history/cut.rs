@@ -1,15 +1,15 @@
-//! The place where a window begins.
+//! The position at which a window begins.
 
-/// A user message and all that follows it up to the next one, before the last user message.
+/// A user message with all messages up to the next one, before the last user message.
 pub(super) trait Exchange {
     /// The estimated tokens of the conversation before it.
     fn at(&self) -> u64;
-    /// The estimated tokens that leaving it out saves.
+    /// The estimated tokens saved by removing it.
     fn saved(&self) -> u64;
 }
 
-/// Returns how many exchanges to leave out for an excess of tokens: up to the first that crosses a line of the stride and
-/// fits, or all.
+/// Returns the number of exchanges to remove for an excess of tokens: up to the first that crosses a multiple of the
+/// stride and fits, or all.
 pub(super) fn cut<E: Exchange>(exchanges: &[E], stride: u64, excess: u64) -> usize {
     let mut saved = 0;
     for at in 0..exchanges.len() {
@@ -21,7 +21,7 @@ pub(super) fn cut<E: Exchange>(exchanges: &[E], stride: u64, excess: u64) -> usi
     exchanges.len()
 }
 
-/// Returns `true` for the first exchange behind a line of the stride.
+/// Returns `true` for the first exchange after a multiple of the stride.
 pub(super) fn crosses<E: Exchange>(exchanges: &[E], at: usize, stride: u64) -> bool {
     let line = |at: usize| exchanges.get(at).map(|exchange| exchange.at() / stride.max(1));
     at == 0 || line(at) != line(at - 1)

@@ -1,11 +1,11 @@
 use crate::message::{Message, Part, Role, ToolPart, ToolState};
 
-/// Bytes of one part, behind which the rest is left out.
+/// The maximum number of bytes of one part. The rest is omitted.
 const MAX_PART: usize = 4 << 10;
 
-/// Appends a message as a summariser reads it: a line for each text, call and file. Long parts are cut.
+/// Appends a message in the form for a summariser: one line for each text, call and file. Long parts are truncated.
 ///
-/// The lines hold no reasoning, no provider state and no metadata, so they stay the same when a client changes those.
+/// The lines contain no reasoning, provider state or metadata, so they stay the same when a client changes those.
 pub fn describe(message: &Message, out: &mut String) {
     let speaker = match message.role {
         Role::User => "User",

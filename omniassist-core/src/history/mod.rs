@@ -1,24 +1,26 @@
-//! The part of a long conversation that a model is sent.
+//! Windows that limit the part of a long conversation sent to a model.
 //!
-//! A [`Window`] chooses it by an estimate of tokens. The client's copy, and what a host stores, stay whole. A window keeps
+//! A [`Window`] selects that part by an estimate of tokens. The client's copy and the host's stored copy are unchanged.
+//! A window keeps
 //!
-//! - the last user message and everything after it, also if that alone is over the budget;
-//! - of what is before, the newest exchanges: a user message and all that follows it up to the next one. An exchange is
-//!   kept or left out as a whole, so no call loses its result;
-//! - messages that the host [pins](Window::pin), in their place.
+//! - the last user message and all messages after it, even if they exceed the budget alone;
+//! - the newest exchanges before it. An exchange is a user message with all messages up to the next one. It is kept or
+//!   removed as a whole, so no call loses its result;
+//! - messages that the host [pins](Window::pin), in their position.
 //!
 //! # The budget
 //!
-//! The budget is for the input of a model call: the system prompt, the tools, the context and the messages. No tokenizer
-//! is used. Four bytes of text count as a token, an item as four more, and an image as 1,000; any other file counts by its
-//! size, and as 1,000 at least. The first usage that the provider reports corrects the estimate, by half to fourfold
-//! ([`TokenRate`]), for the rest of the run and, where the client posts the rate back, for later runs.
+//! The budget limits the input of a model call: the system prompt, the tools, the context and the messages. No
+//! tokenizer is used. Four bytes of text count as a token, an item as four more, and an image as 1,000. Any other file
+//! counts by its size, and as at least 1,000. The first usage that the provider reports corrects the estimate by a
+//! factor of 0.5 to 4 ([`TokenRate`]). The correction applies to the rest of the run, and to later runs if the client
+//! posts the rate back.
 //!
 //! # Prompt caches
 //!
-//! A provider caches the beginning of a request. A window that moved with each message would never meet that cache, so it
-//! moves in strides of an eighth to a quarter of the budget. The strides are counted from the beginning of the
-//! conversation: a server without memory finds the same place again.
+//! A provider caches the beginning of a request. A window that moved with each message would never match that cache, so
+//! it moves in strides of an eighth to a quarter of the budget. The strides are counted from the beginning of the
+//! conversation, so a stateless server finds the same position again.
 //!
 //! ```
 //! use omniassist_core::Message;

@@ -4,7 +4,7 @@ use super::cut::{self, Exchange};
 use super::{TokenRate, tokens};
 use crate::{Text, TranscriptItem};
 
-/// The part of a conversation that a model is sent in the course of a run, which makes the conversation longer.
+/// The part of a conversation that is sent to a model during a run. The run appends to it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Sent {
     budget: u64,
@@ -27,7 +27,7 @@ pub(super) struct Kept {
     pub(super) items: usize,
     /// The estimated tokens of the conversation before it.
     pub(super) at: u64,
-    /// `true` if it holds a pinned message.
+    /// `true` if it contains a pinned message.
     pub(super) stays: bool,
 }
 
@@ -43,13 +43,13 @@ impl Sent {
         Self { budget, fixed, stride, rate, is_measured: false, head, exchanges, asked: 0 }
     }
 
-    /// The same for a transcript that was changed in another way. Nothing more leaves it.
+    /// Returns the same part for a transcript that was changed in another way. No further exchange is removed from it.
     pub(crate) fn without_exchanges(mut self) -> Self {
         self.exchanges.clear();
         self
     }
 
-    /// Leaves out the oldest exchanges of a transcript that has become too long, and returns their calls.
+    /// Removes the oldest exchanges of a transcript that has become too long, and returns their calls.
     pub(crate) fn fit(&mut self, transcript: &mut Vec<TranscriptItem>) -> Vec<Text> {
         self.asked = self.fixed + tokens::estimate(transcript);
         let excess = self.asked.saturating_sub(self.rate.estimate_of(self.budget));
@@ -69,7 +69,7 @@ impl Sent {
         let mut at = self.head;
         for kept in self.exchanges.drain(..gone).collect::<Vec<_>>() {
             if kept.stays {
-                // It belongs to the head from now on.
+                // The exchange is part of the head from now on.
                 at += kept.items;
                 self.head += kept.items;
                 continue;
@@ -82,14 +82,14 @@ impl Sent {
         calls
     }
 
-    /// Takes the number of input tokens that the provider counted in the last model call.
+    /// Applies the provider's count of input tokens of the last model call.
     pub(crate) fn measure(&mut self, reported: Option<u64>) {
         if let Some(rate) = reported.and_then(|reported| TokenRate::measured(reported, self.asked)) {
             (self.rate, self.is_measured) = (rate, true);
         }
     }
 
-    /// Returns the rate that the provider's count gave.
+    /// Returns the rate derived from the provider's count.
     pub(crate) fn measured_rate(&self) -> Option<TokenRate> {
         self.is_measured.then_some(self.rate)
     }

@@ -5,13 +5,13 @@ use crate::transcript::UserContent;
 use crate::{Text, TranscriptItem};
 
 const BYTES_PER_TOKEN: usize = 4;
-/// The marks of a provider around an item.
+/// The tokens that a provider adds around an item.
 const ITEM: u64 = 4;
-/// An image, and the least of any other file.
+/// The tokens of an image, and the minimum for any other file.
 const FILE: u64 = 1_000;
-/// Bytes of a `data:` URL for a token of a file that is neither an image nor text.
+/// The number of bytes of a `data:` URL per token, for a file that is neither an image nor text.
 const FILE_BYTES_PER_TOKEN: usize = 32;
-/// The result of a call that has none, the reason around a denial, or the text in place of a file.
+/// The tokens of the result of a call without one, of the text around a denial, or of the text in place of a file.
 const NOTE: u64 = 40;
 
 /// Returns the estimated tokens of a text.
@@ -56,7 +56,7 @@ fn file(media_type: &str, url: &str) -> u64 {
     FILE.max(data.div_ceil(bytes) as u64)
 }
 
-/// Returns the estimated tokens of a message: at least those of its items in a transcript.
+/// Returns the estimated tokens of a message, which are at least those of its items in a transcript.
 pub(super) fn message(message: &Message) -> u64 {
     match message.role {
         Role::User => ITEM + said(message),
@@ -65,7 +65,7 @@ pub(super) fn message(message: &Message) -> u64 {
     }
 }
 
-/// Returns `true` for a user message that a model is sent. One without content does not separate two answers.
+/// Returns `true` for a user message that is sent to a model. One without content does not separate two answers.
 pub(super) fn is_question(message: &Message) -> bool {
     message.role == Role::User && said(message) > 0
 }
@@ -103,7 +103,7 @@ fn call(tool: &ToolPart) -> u64 {
     2 * ITEM + estimate_text(&tool.name) + input + output.max(NOTE) + state(tool.metadata.as_ref())
 }
 
-/// Sums up the texts of a provider's state, without writing it.
+/// Sums the tokens of the texts in provider state, without serialising it.
 fn state(metadata: Option<&ProviderMetadata>) -> u64 {
     fn texts(value: &serde_json::Value) -> u64 {
         match value {
@@ -116,12 +116,12 @@ fn state(metadata: Option<&ProviderMetadata>) -> u64 {
     metadata.map_or(0, |metadata| metadata.values().map(texts).sum())
 }
 
-/// Returns the calls of a message that a model is sent.
+/// Returns the calls of a message that are sent to a model.
 pub(super) fn calls(message: &Message) -> impl Iterator<Item = &Text> {
     message.tools().filter(|tool| !tool.provider_executed).map(|tool| &tool.call_id)
 }
 
-/// The relation of the tokens that a provider counts to the estimate, in thousandths: 500 to 4,000. Default: 1,000.
+/// The ratio of the provider's token count to the estimate, in thousandths: 500 to 4,000. Default: 1,000.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct TokenRate(u32);
@@ -129,17 +129,17 @@ pub struct TokenRate(u32);
 impl TokenRate {
     const LEAST: u64 = 500;
     const MOST: u64 = 4_000;
-    /// Tokens below which the provider's own additions would distort the rate.
+    /// The minimum number of tokens for a rate. Below it, the provider's own additions would distort the rate.
     const ENOUGH: u64 = 100;
 
-    /// Returns the rate of reported to estimated tokens; `None` where there are too few to tell.
+    /// Returns the rate of reported to estimated tokens, or `None` if there are too few.
     #[must_use]
     pub fn measured(reported: u64, estimated: u64) -> Option<Self> {
         let is_enough = reported >= Self::ENOUGH && estimated >= Self::ENOUGH;
         is_enough.then(|| Self::from_thousandths(reported.saturating_mul(1_000) / estimated))
     }
 
-    /// Returns the rate of so many thousandths, or the nearest that there is.
+    /// Returns the rate with this number of thousandths, or the nearest valid one.
     #[must_use]
     pub fn from_thousandths(thousandths: u64) -> Self {
         Self(u32::try_from(thousandths.clamp(Self::LEAST, Self::MOST)).unwrap_or(1_000))
@@ -151,7 +151,7 @@ impl TokenRate {
         self.0
     }
 
-    /// Returns the estimate that stands for so many tokens of the provider.
+    /// Returns the estimate for this number of the provider's tokens.
     pub(super) fn estimate_of(self, tokens: u64) -> u64 {
         tokens.saturating_mul(1_000) / u64::from(self.0.max(1))
     }

@@ -5,7 +5,7 @@ use super::cut::{self, Exchange};
 use super::{TokenRate, View, tokens};
 use crate::message::Message;
 
-/// The size of what a model is sent. See the [module](super).
+/// The size of the input of a model call. See the [module](super).
 #[derive(Clone)]
 pub struct Window {
     budget: u64,
@@ -16,20 +16,21 @@ pub struct Window {
 type Pin = dyn Fn(&Message) -> bool + Send + Sync;
 
 impl Window {
-    /// Creates a window for model calls of at most so many input tokens.
+    /// Creates a window for model calls of at most this number of input tokens.
     #[must_use]
     pub fn fit(tokens: u64) -> Self {
         Self { budget: tokens, reserve: 0, pin: None }
     }
 
-    /// Sets which messages stay, wherever they are. The newest of them stay, up to half of the budget. Default: none.
+    /// Sets which messages are kept in any position. The newest of them are kept, up to half of the budget. Default:
+    /// none.
     #[must_use]
     pub fn pin(mut self, pin: impl Fn(&Message) -> bool + Send + Sync + 'static) -> Self {
         self.pin = Some(Arc::new(pin));
         self
     }
 
-    /// Sets the tokens that are kept free for a [summary](View::with_summary) of what is left out. Default: 0.
+    /// Sets the tokens reserved for a [summary](View::with_summary) of the removed messages. Default: 0.
     #[must_use]
     pub fn reserve(mut self, tokens: u64) -> Self {
         self.reserve = tokens;
@@ -42,10 +43,10 @@ impl Window {
         self.budget
     }
 
-    /// Chooses the part of a conversation that fits. `fixed` is the [estimate](super::estimate_text) of everything else in
-    /// the request: the system prompt, the context and the tools.
+    /// Selects the part of a conversation that fits. `fixed` is the [estimate](super::estimate_text) of the rest of the
+    /// request: the system prompt, the context and the tools.
     ///
-    /// The walk over the conversation reads the length of each part and copies nothing.
+    /// This reads the length of each part and copies nothing.
     #[must_use]
     pub fn view(&self, messages: &[Message], fixed: u64, rate: TokenRate) -> View {
         let room = rate.estimate_of(self.budget);
@@ -88,7 +89,7 @@ impl Window {
         }
     }
 
-    /// Returns the places of the pinned messages, as far as they fit.
+    /// Returns the positions of the pinned messages that fit.
     fn pinned(&self, messages: &[Message], room: u64) -> Vec<usize> {
         let Some(pin) = &self.pin else { return Vec::new() };
         let mut left = room;
@@ -103,8 +104,8 @@ impl Window {
     }
 }
 
-/// Returns the stride of a window: a power of two, so that a change of `fixed` rarely changes it, and a quarter of the room
-/// for messages at most. Where more than half of the budget is `fixed`, that is half of the room.
+/// Returns the stride of a window: a power of two, so that a change of `fixed` rarely changes it, and at most a quarter
+/// of the room for messages. If more than half of the budget is `fixed`, it is at most half of the room.
 fn stride(budget: u64, fixed: u64) -> u64 {
     let room = budget.saturating_sub(fixed);
     let most = (budget.min(2 * room) / 4).max(1);
