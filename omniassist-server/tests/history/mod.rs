@@ -2,6 +2,8 @@
 
 #[cfg(all(feature = "anthropic", feature = "gemini", feature = "openai"))]
 mod legal;
+#[cfg(feature = "openai")]
+mod measured;
 mod summary;
 mod window;
 

@@ -67,7 +67,7 @@ impl History {
     /// Summarises what is left out, with this provider's model, usually a small and cheap one. Default: no summary.
     ///
     /// The summary is made before the first model call of a run, once for each move of the window, and is continued with
-    /// what left the window since. It takes up to an eighth of the budget. The model reads it before the messages,
+    /// what left the window since. It takes up to an eighth of the budget, and a call may write four times that. The model reads it before the messages,
     /// delimited and declared as data. Its tokens count in the usage, cost and
     /// [token budget](crate::AssistantBuilder::token_budget) of the run, and it has a `chat` span.
     ///
