@@ -5,6 +5,7 @@ use omniassist_core::message::Message;
 
 use super::setup::Setup;
 use crate::RunContext;
+use crate::provider::LlmStream;
 
 #[cfg(not(feature = "files"))]
 impl Setup {
@@ -14,13 +15,18 @@ impl Setup {
     ) -> Result<Option<Vec<Message>>, RunErrorCode> {
         Ok(None)
     }
+
+    pub(super) fn with_generated_files(&self, answer: LlmStream, _run: &RunContext) -> LlmStream {
+        answer
+    }
 }
 
 #[cfg(feature = "files")]
 mod enabled {
     use std::sync::Arc;
 
-    use super::{Message, RunContext, RunErrorCode, Setup};
+    use super::{LlmStream, Message, RunContext, RunErrorCode, Setup};
+    use crate::engine::generated::GeneratedFiles;
     use crate::engine::{Assistant, AssistantBuilder};
     use crate::files::{FileLimits, FileStore, Library};
     use crate::one_line;
@@ -30,6 +36,14 @@ mod enabled {
         /// Default: none, and no files are accepted.
         pub fn files(mut self, store: impl FileStore) -> Self {
             self.config.files.store = Some(Arc::new(store));
+            self
+        }
+
+        /// Sets if the files that a model makes are stored for the principal of the run, and named by a URL in the
+        /// message in place of their content; see [`files`](crate::files#files-that-a-model-makes). Default: `true`, which
+        /// has no effect without a [store](Self::files).
+        pub fn store_generated_files(mut self, store: bool) -> Self {
+            self.config.files.stores_generated = store;
             self
         }
 
@@ -59,6 +73,18 @@ mod enabled {
                 tracing::warn!(run_id = run.run_id().as_str(), error = %text, "the run has no files");
                 if error.is_internal() { RunErrorCode::Internal } else { RunErrorCode::InvalidRequest }
             })
+        }
+
+        /// Returns the answer with its files in the store, if there is one.
+        pub(in crate::engine) fn with_generated_files(
+            &self,
+            answer: LlmStream,
+            run: &RunContext,
+        ) -> LlmStream {
+            match self.files.is_some() && self.config.files.stores_generated {
+                true => Box::pin(GeneratedFiles::new(answer, run.clone())),
+                false => answer,
+            }
         }
     }
 }

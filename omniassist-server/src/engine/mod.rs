@@ -8,6 +8,8 @@ mod drain;
 mod driver;
 mod end;
 mod files;
+#[cfg(feature = "files")]
+mod generated;
 mod guards;
 mod history;
 mod hook;

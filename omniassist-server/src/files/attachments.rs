@@ -1,4 +1,4 @@
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io::Write as _;
 
 use base64::engine::general_purpose::STANDARD;
@@ -47,9 +47,12 @@ impl Library {
         }
         let mut read: HashMap<FileId, Text> = HashMap::new();
         let mut loaded = messages.to_vec();
+        let mut generated: BTreeMap<usize, Vec<Part>> = BTreeMap::new();
         for named in named {
             let Named { message, part, file, stored } = named;
+            let is_generated = messages.get(message).is_some_and(|message| message.role == Role::Assistant);
             let with = match stored {
+                None if is_generated => continue,
                 None => Part::text(left_out(file.filename.as_deref())),
                 Some(info) => {
                     let url = match read.get(&info.id) {
@@ -61,11 +64,16 @@ impl Library {
                     Part::File(FilePart { media_type: info.media_type.into(), url, filename, metadata: None })
                 }
             };
+            if is_generated {
+                generated.entry(message).or_default().push(with);
+                continue;
+            }
             let part = loaded.get_mut(message).and_then(|message| message.parts.get_mut(part));
             if let Some(part) = part {
                 *part = with;
             }
         }
+        show_generated(&mut loaded, generated);
         Ok(Some(loaded))
     }
 
@@ -75,17 +83,16 @@ impl Library {
         let mut room = self.limits().max_run_bytes as u64;
         let mut named = Vec::new();
         let last_user = messages.iter().rposition(|message| message.role == Role::User);
-        // The model is sent no files of the assistant.
-        let sent = messages.iter().enumerate().filter(|(_, message)| message.role != Role::Assistant);
-        for (index, message) in sent.rev() {
+        for (index, message) in messages.iter().enumerate().rev() {
+            // The client cannot help it if a file that the model made is gone.
+            let is_last = Some(index) >= last_user && message.role != Role::Assistant;
             for (part, file) in files(message) {
                 let Some(id) = FileId::of_url(&file.url) else { continue };
                 let path = || format!("messages[{index}].parts[{part}].url");
-                let is_new = Some(index) >= last_user;
                 let is_first = !found.contains_key(&id);
                 if is_first && found.len() >= self.limits().max_files_per_run {
                     // Each file costs a request to the store, so further ones are not looked up.
-                    if is_new {
+                    if is_last {
                         let limit = self.limits().max_files_per_run;
                         return Err(Error::limit_exceeded("max_files_per_run", limit, path()));
                     }
@@ -97,13 +104,13 @@ impl Library {
                     found.insert(id.clone(), self.find(&key).await.map_err(|error| unavailable(&error))?);
                 }
                 let mut stored = found.get(&id).cloned().flatten();
-                if is_new && stored.is_none() {
+                if is_last && stored.is_none() {
                     return Err(Error::invalid_field(path(), "the URL of a stored file", "no file of yours"));
                 }
                 let size = stored.as_ref().filter(|_| is_first).map_or(0, |info| info.size);
                 match room.checked_sub(size) {
                     Some(left) => room = left,
-                    None if is_new => {
+                    None if is_last => {
                         let limit = self.limits().max_run_bytes;
                         return Err(Error::limit_exceeded("max_run_bytes", limit, path()));
                     }
@@ -140,6 +147,18 @@ impl Library {
             return Err(Error::internal());
         }
         Ok(base64.into_inner().into())
+    }
+}
+
+/// Shows the model the files that it made, by the index of its message. The APIs take no files in a message of the model, so
+/// they stand at the beginning of the user's next one.
+fn show_generated(messages: &mut [Message], generated: BTreeMap<usize, Vec<Part>>) {
+    for (index, parts) in generated.into_iter().rev() {
+        let next = messages.iter_mut().skip(index).find(|message| message.role == Role::User);
+        if let Some(next) = next {
+            let note = Part::text("[You made these files in your previous answer:]");
+            next.parts.splice(..0, std::iter::once(note).chain(parts));
+        }
     }
 }
 

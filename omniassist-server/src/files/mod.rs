@@ -67,9 +67,17 @@
 //! part. In an older message the model reads a note in place of such a file, so that the conversation can go on.
 //! `data:` URLs work as before, and other URLs are passed on to the provider. The server never fetches a URL.
 //!
+//! # Files that a model makes
+//!
+//! Images and other files in the model's answer go into the store, for the principal of the run. The client gets a file part
+//! with the URL of the stored file in place of a `data:` URL, so its next request stays small. In later turns the model sees
+//! these files again, at the beginning of the user's next message. A file that a [limit](FileLimits) or the store refuses
+//! remains a `data:` URL. [`AssistantBuilder::store_generated_files`] turns this off.
+//!
 //! A tool stores a file with [`RunContext::store_file`](crate::RunContext::store_file).
 //!
 //! [`AssistantBuilder::files`]: crate::AssistantBuilder::files
+//! [`AssistantBuilder::store_generated_files`]: crate::AssistantBuilder::store_generated_files
 
 mod attachments;
 mod content_type;

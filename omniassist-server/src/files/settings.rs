@@ -3,10 +3,17 @@ use std::sync::Arc;
 use super::{FileLimits, FileStore, Library};
 
 /// The settings of stored files, as a builder collects them.
-#[derive(Default)]
 pub(crate) struct FileSettings {
     pub(crate) store: Option<Arc<dyn FileStore>>,
     pub(crate) limits: FileLimits,
+    /// Store the files that a model makes.
+    pub(crate) stores_generated: bool,
+}
+
+impl Default for FileSettings {
+    fn default() -> Self {
+        Self { store: None, limits: FileLimits::default(), stores_generated: true }
+    }
 }
 
 impl FileSettings {

@@ -2,6 +2,7 @@
 
 mod downloads;
 mod folder;
+mod generated;
 mod limits;
 mod memory;
 mod multipart;

@@ -27,7 +27,8 @@ impl Driver {
         self.trace.call_model(&payload, provider.name(), self.call.requested_model());
         let answer = self.trace.enter_scope(|| provider.stream(payload));
         let is_first = !mem::replace(&mut self.has_asked, true);
-        self.model = Some(self.setup.config.guards.around(answer, &self.run, is_first));
+        let guarded = self.setup.config.guards.around(answer, &self.run, is_first);
+        self.model = Some(self.setup.with_generated_files(guarded, &self.run));
     }
 
     pub(super) fn prepare_step(&mut self, transcript: Arc<[TranscriptItem]>) {
