@@ -68,7 +68,7 @@ async fn one_run_too_many_of_a_principal_is_refused_in_every_dialect() {
         let refused = route.refusal(service.handle(route.request(ada.clone())).await).await;
         assert_eq!(refused.status, StatusCode::TOO_MANY_REQUESTS, "{route:?}");
         assert_eq!((refused.code.as_str(), refused.retry_after()), ("too_many_runs", 1));
-        assert!(refused.message.starts_with("2 runs are under way"), "{}", refused.message);
+        assert!(refused.message.starts_with("2 runs are already active"), "{}", refused.message);
         assert!(refused.kind.is_empty() || refused.kind == "rate_limit_error", "{}", refused.kind);
     }
     assert_eq!(model.payloads().len(), 2, "no model was asked");

@@ -4,7 +4,6 @@ use omniassist_core::transcript::ToolCall;
 use omniassist_core::{JsonText, Text};
 use tokio::time::Instant;
 
-use super::run::push;
 use super::{AuditAction, AuditLog, AuditedCall, Ticket};
 use crate::sync::lock;
 use crate::{Principal, RunContext};
@@ -49,7 +48,7 @@ impl CallAudit {
         state.is_decided = true;
         state.started = Some(Instant::now());
         let (call, approved_by) = (state.call.clone(), self.approved_by.clone());
-        Some(push(&self.log, &self.run, AuditAction::CallStarted { call, approved_by }))
+        Some(self.log.push_for(&self.run, AuditAction::CallStarted { call, approved_by }))
     }
 
     /// Records that the tool starts with these arguments, as [`start`](Self::start) does.
@@ -63,7 +62,7 @@ impl CallAudit {
         let mut state = lock(&self.state);
         if !state.is_over {
             state.is_decided = true;
-            push(&self.log, &self.run, AuditAction::CallAnswered { call: state.call.clone() });
+            self.log.push_for(&self.run, AuditAction::CallAnswered { call: state.call.clone() });
         }
     }
 
@@ -74,7 +73,7 @@ impl CallAudit {
         let Some(started) = state.started else { return };
         let (outcome, duration) = (error.unwrap_or("ok"), started.elapsed());
         let call = state.call.clone();
-        push(&self.log, &self.run, AuditAction::CallEnded { call, outcome, duration });
+        self.log.push_for(&self.run, AuditAction::CallEnded { call, outcome, duration });
     }
 
     /// Returns `true` if the error of the call is not its refusal.

@@ -5,7 +5,7 @@ use omniassist_core::{JsonText, Text};
 
 use super::queue::{Queue, Ticket};
 use super::{AuditAction, AuditEvent, AuditSink, AuditedCall};
-use crate::Principal;
+use crate::{Principal, RunContext};
 
 /// The effect of an [`AuditSink`] that is slow or fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -87,6 +87,11 @@ impl AuditLog {
             WhenSlow::Wait => Ticket::new(&self.queue, number),
             WhenSlow::Drop { .. } => Ticket::accepted_already(),
         }
+    }
+
+    /// Adds a record of a run.
+    pub(crate) fn push_for(&self, run: &RunContext, action: AuditAction) -> Ticket {
+        self.push(run.principal(), run.chat_id(), Some(run.run_id()), action)
     }
 
     /// Returns `true` if no further run may begin, because its records would have to wait.

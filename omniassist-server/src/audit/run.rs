@@ -78,7 +78,7 @@ impl RunAudit {
     }
 
     fn push(&self, action: AuditAction) -> Ticket {
-        push(&self.log, &self.run, action)
+        self.log.push_for(&self.run, action)
     }
 
     /// Returns a call of this run, or of the message that it continues.
@@ -104,10 +104,6 @@ impl RunAudit {
             _ => false,
         })
     }
-}
-
-pub(super) fn push(log: &AuditLog, run: &RunContext, action: AuditAction) -> Ticket {
-    log.push(run.principal(), run.chat_id(), Some(run.run_id()), action)
 }
 
 /// Records that a client's run was refused.

@@ -82,13 +82,12 @@ async fn held(content_type: &str, frame: usize) -> usize {
     request.extensions_mut().insert(Principal::new("ann"));
     let answer = serve(builder(store.clone()).1).handle(request).await;
     assert_eq!(Answer::of(answer).await.file()["size"], SIZE + PDF.len());
-    let held = store.0.lock().unwrap().held;
-    held
+    store.0.lock().unwrap().held
 }
 
 /// A server reads into a buffer again once nothing of it is held.
 #[tokio::test]
-async fn of_an_upload_at_most_64_kib_beside_the_last_frame_are_held() {
+async fn an_upload_holds_at_most_64_kib_beside_its_last_frame() {
     for content_type in ["application/pdf", "multipart/form-data; boundary=X"] {
         for frame in [5_000, 16 * 1024, 400_000] {
             let held = held(content_type, frame).await;
