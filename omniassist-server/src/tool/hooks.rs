@@ -107,7 +107,7 @@ impl CallHooks {
         self,
         tool: &RegisteredTool,
         call: ToolContext,
-        audit: Option<CallAudit>,
+        audit: Option<Box<CallAudit>>,
     ) -> Result<JsonText, ToolError> {
         let (call, answer) = self.before(tool, call).await?;
         if let Some(audit) = audit {

@@ -12,12 +12,12 @@ use tokio::task::{JoinError, JoinHandle};
 use tokio_util::task::TaskTracker;
 use tracing::Instrument;
 
-use super::ToolError;
 use super::context::CallContext;
 use super::hooks::{CallHooks, ToolHooks};
 use super::registered::RegisteredTool;
 use super::state::StateMap;
 use super::update::{ToolOutcome, ToolUpdate, Update, Updates};
+use super::{ToolContext, ToolError};
 use crate::audit::CallAudit;
 use crate::telemetry::ToolTrace;
 use crate::{CancellationToken, RunContext};
@@ -35,7 +35,8 @@ pub struct ToolInvocation {
     /// The token of the run. The call's own token is cancelled with it.
     pub cancel: CancellationToken,
     trace: ToolTrace,
-    audit: Option<CallAudit>,
+    /// Boxed, as are the futures of audits and hooks: few calls have them, and every call is moved into its task.
+    audit: Option<Box<CallAudit>>,
     hooks: Option<CallHooks>,
 }
 
@@ -73,7 +74,7 @@ impl ToolInvocation {
     }
 
     pub(crate) fn audited(mut self, audit: Option<CallAudit>) -> Self {
-        self.audit = audit;
+        self.audit = audit.map(Box::new);
         self
     }
 }
@@ -189,15 +190,16 @@ pub(super) fn start(
     let name = tool.spec().name.clone();
     let (limits, given) = (tool.output_limits(), cancel.clone());
     let call = CallContext { call_id, tool: name, arguments, run, state, cancel: given, updates, limits };
+    let call = ToolContext::from(call);
     let work = {
         let tool = Arc::clone(tool);
         let call = async move {
             if let Some(started) = started {
-                started.accepted().await;
+                Box::pin(started.accepted()).await;
             }
             match hooks {
-                None => tool.call(call.into()).await,
-                Some(hooks) => hooks.call(&tool, call.into(), hooked).await,
+                None => tool.call(call).await,
+                Some(hooks) => Box::pin(hooks.call(&tool, call, hooked)).await,
             }
         };
         call.instrument(span.clone())
@@ -258,7 +260,7 @@ struct End {
     tool: Arc<RegisteredTool>,
     updates: Arc<Updates>,
     trace: ToolTrace,
-    audit: Option<CallAudit>,
+    audit: Option<Box<CallAudit>>,
 }
 
 impl End {
