@@ -69,6 +69,7 @@ impl<'a> Guard<'a> {
     }
 
     /// Checks the next token.
+    #[inline]
     pub(crate) fn pass(&mut self, offset: usize, token: Token<'a>) -> Result<()> {
         use Expected::{Colon, CommaOrEnd, Key, KeyOrEnd, Value, ValueOrEnd};
         self.expected = match (self.expected, token) {
