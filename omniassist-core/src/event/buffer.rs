@@ -31,6 +31,11 @@ impl<T> EventBuf<T> {
         self.events.pop_front()
     }
 
+    /// Returns the oldest event.
+    pub fn front_mut(&mut self) -> Option<&mut T> {
+        self.events.front_mut()
+    }
+
     /// Returns `true` if the buffer is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {

@@ -74,6 +74,7 @@ pub(super) struct Call {
 }
 
 impl Turn {
+    #[inline]
     pub(super) fn delta(
         &mut self,
         kind: BlockKind,

@@ -177,17 +177,21 @@ impl Driver {
     /// Polls for the next event. Returns `None` after the terminal one.
     pub(super) fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Option<RunEvent>> {
         loop {
-            if let Some(event) = self.next_event() {
-                if self.recording.is_some() {
-                    self.record(&event);
-                }
-                return Poll::Ready(Some(event));
+            if self.has_event() {
+                return Poll::Ready(match self.recording {
+                    None => self.next_event(),
+                    Some(_) => self.record_next(),
+                });
             }
-            ready!(self.poll_progress(cx));
-            if self.events.is_empty() && matches!(self.stage, Stage::Done) {
+            if matches!(self.stage, Stage::Done) {
                 return Poll::Ready(None);
             }
+            ready!(self.poll_progress(cx));
         }
+    }
+
+    fn has_event(&self) -> bool {
+        self.follow_up.is_some() || !self.events.is_empty()
     }
 
     /// Returns the next event that waits, sealed.
@@ -195,20 +199,23 @@ impl Driver {
         if let Some(seal) = self.follow_up.take() {
             return Some(*seal);
         }
-        let mut event = self.events.pop()?;
-        if let Some(sealer) = &mut self.sealer {
-            self.follow_up = sealer.seal(&mut event, &self.tools, now_ms).map(Box::new);
+        // Sealed where it is, because a move costs half as much as the seal of a delta.
+        if let (Some(sealer), Some(event)) = (&mut self.sealer, self.events.front_mut()) {
+            self.follow_up = sealer.seal(event, &self.tools, now_ms).map(Box::new);
         }
-        Some(event)
+        self.events.pop()
     }
 
-    fn record(&mut self, event: &RunEvent) {
+    /// Records and returns the next event.
+    fn record_next(&mut self) -> Option<RunEvent> {
+        let event = self.next_event()?;
         if let Some(recording) = &mut self.recording {
-            recording.take(event);
+            recording.take(&event);
         }
         if event.is_terminal() {
             self.end_recording();
         }
+        Some(event)
     }
 
     /// Completes the recording, with the events that were not read.
@@ -336,18 +343,21 @@ impl Driver {
         let Some(model) = &mut self.model else { return Poll::Ready(()) };
         let polled = self.trace.enter_scope(|| model.as_mut().poll_next(cx));
         let prices = self.setup.config.prices.as_ref();
-        let input = match ready!(polled) {
-            Some(Ok(event)) => {
+        let input = match polled {
+            Poll::Pending => return Poll::Pending,
+            Poll::Ready(Some(Ok(event))) => {
                 self.trace.model_said(&event);
                 self.metadata.observe(&event);
                 let counted = self.meter.as_mut().map_or(Ok(()), |meter| meter.take(&event));
-                self.step(Input::Model(event));
+                if let Stage::Running(machine) = &mut self.stage {
+                    machine.step(Input::Model(event), &self.tools, &mut self.events);
+                }
                 if let Err(stop) = counted {
                     self.stop(stop);
                 }
                 return Poll::Ready(());
             }
-            Some(Err(error)) => {
+            Poll::Ready(Some(Err(error))) => {
                 self.model = None;
                 tracing::warn!(
                     run_id = self.run.run_id().as_str(),
@@ -372,7 +382,7 @@ impl Driver {
                     Input::ModelError(error.run_code())
                 }
             }
-            None => {
+            Poll::Ready(None) => {
                 self.model = None;
                 self.trace.call_ended(None, prices);
                 if let Err(stop) = self.meter.as_mut().map_or(Ok(()), |meter| meter.end(false)) {

@@ -194,11 +194,13 @@ fn poll_contained(
 
 fn poll_driver(driver: &mut Driver, live: &LiveRun, cx: &mut Context<'_>, sink: EventSink<'_>) -> Poll<()> {
     loop {
-        let event = ready!(driver.poll_event(cx));
-        if event.as_ref().is_none_or(RunEvent::is_terminal) {
+        let Some(event) = ready!(driver.poll_event(cx)) else {
+            live.has_ended();
+            return Poll::Ready(());
+        };
+        if event.is_terminal() {
             live.has_ended();
         }
-        let Some(event) = event else { return Poll::Ready(()) };
         if sink(event).is_break() {
             return Poll::Pending;
         }

@@ -133,8 +133,8 @@ where
         let mut this = self.project();
         let mut chunks = 0;
         loop {
-            if let Some(item) = this.core.next_item() {
-                return Poll::Ready(item);
+            if this.core.has_item() {
+                return Poll::Ready(this.core.take_item());
             }
             if let Progress::Chunk = ready!(this.core.poll_progress(this.timer.as_mut(), cx)) {
                 chunks += 1;
@@ -151,16 +151,16 @@ impl<D> Core<D>
 where
     D: Fn() -> Box<dyn WireDecoder>,
 {
-    /// Returns an event, the failure after the last event, or the end, where that needs no poll of the provider.
-    fn next_item(&mut self) -> Option<Option<Result<LlmEvent>>> {
-        let done = matches!(self.state, State::Done);
-        if (self.visible || done)
-            && let Some(event) = self.events.pop()
-        {
-            self.finished |= matches!(event, LlmEvent::Finish { .. });
-            return Some(Some(Ok(event)));
-        }
-        done.then(|| self.failed.take().map(Err))
+    /// Returns `true` if the next item does not require a poll of the provider.
+    fn has_item(&self) -> bool {
+        matches!(self.state, State::Done) || self.visible && !self.events.is_empty()
+    }
+
+    /// Returns an event, the failure after the last event, or the end.
+    fn take_item(&mut self) -> Option<Result<LlmEvent>> {
+        let Some(event) = self.events.pop() else { return self.failed.take().map(Err) };
+        self.finished |= matches!(event, LlmEvent::Finish { .. });
+        Some(Ok(event))
     }
 
     fn poll_progress(&mut self, timer: Pin<&mut Timer>, cx: &mut Context<'_>) -> Poll<Progress> {
