@@ -344,6 +344,7 @@ fn plain(schema: &mut Schema) {
 }
 
 /// Turns a refusal into an error with its own text. The text of any other error stays in the log.
+#[must_use]
 pub fn explain(error: StoreError) -> ToolError {
     if error.is_refusal() { ToolError::new(error.to_string()) } else { error.into() }
 }
