@@ -5,6 +5,7 @@ mod context;
 pub(crate) mod conversation;
 mod decode;
 mod encode;
+mod filters;
 mod machine;
 mod pipe;
 pub(crate) mod seals;
@@ -99,6 +100,7 @@ pub(crate) const STAGES: &[Stage] = &[
     token("decode-anthropic", "Anthropic decoder", |n| decode::provider(n, Api::Anthropic)),
     token("decode-gemini", "Gemini decoder", |n| decode::provider(n, Api::Gemini)),
     token("machine", "run machine, one text delta in each step", machine::deltas),
+    token("filter-pii", "the filter of personal data, one text delta of a word", filters::deltas),
     token("encode", "AI SDK chunk of a text delta, as SSE", |n| encode::ai_sdk(n, Framing::Sse, DELTA)),
     token("encode-ndjson", "AI SDK chunk of a text delta, as NDJSON", |n| {
         encode::ai_sdk(n, Framing::Ndjson, DELTA)
