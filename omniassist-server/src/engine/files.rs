@@ -16,6 +16,7 @@ impl Setup {
         Ok(None)
     }
 
+    #[expect(clippy::unused_self, reason = "the feature `files` uses it")]
     pub(super) fn with_generated_files(&self, answer: LlmStream, _run: &RunContext) -> LlmStream {
         answer
     }
@@ -39,7 +40,7 @@ mod enabled {
             self
         }
 
-        /// Sets if the files that a model makes are stored for the principal of the run, and named by a URL in the
+        /// Sets whether the files that a model makes are stored for the principal of the run, and named by a URL in the
         /// message in place of their content; see [`files`](crate::files#files-that-a-model-makes). Default: `true`, which
         /// has no effect without a [store](Self::files).
         pub fn store_generated_files(mut self, store: bool) -> Self {
