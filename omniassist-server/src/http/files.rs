@@ -98,15 +98,25 @@ fn content_type(headers: &HeaderMap) -> Option<&str> {
     headers.get(header::CONTENT_TYPE)?.to_str().ok()
 }
 
-/// Answers `GET /files/{id}`. Every file that the principal cannot have is answered like a path without anything.
+/// Finds a file of the principal. Every file that the principal cannot have is answered like an unknown path.
+async fn find<'a>(
+    assistant: &'a Assistant,
+    id: &str,
+    owner: Principal,
+) -> Result<(&'a Library, FileKey, FileInfo), Rejection> {
+    let library = assistant.library().ok_or_else(Rejection::not_found)?;
+    let key = FileKey { owner, id: FileId::parse(id).ok_or_else(Rejection::not_found)? };
+    let info = library.find(&key).await?.ok_or_else(Rejection::not_found)?;
+    Ok((library, key, info))
+}
+
+/// Answers `GET /files/{id}`.
 pub(super) async fn serve(
     assistant: &Assistant,
     id: &str,
     owner: Principal,
 ) -> Result<Response<AssistantBody>, Rejection> {
-    let library = assistant.library().ok_or_else(Rejection::not_found)?;
-    let key = FileKey { owner, id: FileId::parse(id).ok_or_else(Rejection::not_found)? };
-    let info = library.find(&key).await?.ok_or_else(Rejection::not_found)?;
+    let (library, key, info) = find(assistant, id, owner).await?;
     let content = library.read(&key).await?;
     let mut response = Response::new(AssistantBody::file(FileBody::new(content, info.size)));
     let headers = response.headers_mut();
@@ -118,15 +128,13 @@ pub(super) async fn serve(
     Ok(response)
 }
 
-/// Answers `DELETE /files/{id}`. A file that the principal cannot have is answered as by [`serve`].
+/// Answers `DELETE /files/{id}`.
 pub(super) async fn delete(
     assistant: &Assistant,
     id: &str,
     owner: Principal,
 ) -> Result<Response<AssistantBody>, Rejection> {
-    let library = assistant.library().ok_or_else(Rejection::not_found)?;
-    let key = FileKey { owner, id: FileId::parse(id).ok_or_else(Rejection::not_found)? };
-    library.find(&key).await?.ok_or_else(Rejection::not_found)?;
+    let (library, key, _) = find(assistant, id, owner).await?;
     library.delete(&key).await?;
     Ok(reply::no_content())
 }
