@@ -5,7 +5,7 @@ use std::{env, fs, io};
 
 use crate::stages::Stage;
 
-/// The allocator's functions that give out memory.
+/// The allocator's functions that allocate memory.
 const ALLOCATING: [&str; 6] = ["malloc", "calloc", "realloc", "posix_memalign", "aligned_alloc", "memalign"];
 
 /// The work of one process.
@@ -13,7 +13,7 @@ const ALLOCATING: [&str; 6] = ["malloc", "calloc", "realloc", "posix_memalign", 
 pub(crate) struct Counts {
     /// Instructions executed in user space.
     pub(crate) instructions: u64,
-    /// Calls of the allocator that gave out memory.
+    /// Calls of the functions that allocate memory.
     pub(crate) allocations: u64,
 }
 

@@ -1,6 +1,7 @@
 //! The cost of a token on its way through the engine, in instructions and allocations.
 //!
-//! `table` counts every stage, `times` times them; `stage` is what is run under callgrind. See the README of this folder.
+//! `table` counts every stage under callgrind, which runs `stage`. `times` measures the processor time of every stage.
+//! See the README of this folder.
 
 mod callgrind;
 mod relay;

@@ -15,8 +15,8 @@ struct Row {
     allocations: f64,
 }
 
-/// Measures every stage with so many events (fewer where each is more work) and twice as many, and prints what one more
-/// event costs.
+/// Measures every stage and prints the cost of one more event. A stage of tokens runs with `tokens` events and with
+/// twice as many. Stages whose events are more work run with fewer.
 pub(crate) fn print(tokens: usize) -> Result<(), Box<dyn Error>> {
     let mut out = io::stdout().lock();
     writeln!(out, "| stage | instructions per event | allocations per event | what |\n|---|---|---|---|")?;
@@ -26,17 +26,19 @@ pub(crate) fn print(tokens: usize) -> Result<(), Box<dyn Error>> {
     })
 }
 
-/// The same for a program to read: a line for each stage, with its name and both figures.
+/// Prints a line for each stage for programs: its name and both figures.
 pub(crate) fn counts(tokens: usize) -> Result<(), Box<dyn Error>> {
     let mut out = io::stdout().lock();
     each(tokens, |stage, row| writeln!(out, "{} {:.1} {:.3}", stage.name, row.instructions, row.allocations))
 }
 
-/// Measures all stages and gives them in order. As many are counted at the same time as there are processors: that
-/// changes no count.
+/// Measures all stages and passes their rows on in order. Each processor counts one stage at a time. Counts do not
+/// depend on what runs at the same time.
 fn each(tokens: usize, mut print: impl FnMut(Stage, Row) -> io::Result<()>) -> Result<(), Box<dyn Error>> {
     if tokens < 1_000 {
-        return Err("fewer than 1000 events measure the growth of buffers".into());
+        return Err(
+            "at least 1000 events are needed: with fewer, the growth of buffers distorts the figures".into(),
+        );
     }
     let folder = env::temp_dir().join(format!("omniassist-benches-{}", process::id()));
     fs::create_dir_all(&folder)?;
@@ -47,7 +49,7 @@ fn each(tokens: usize, mut print: impl FnMut(Stage, Row) -> io::Result<()>) -> R
             let (sender, next, folder) = (sender.clone(), &next, &folder);
             scope.spawn(move || {
                 while let Some((index, stage)) = take(next) {
-                    // Whoever waits for the rows has given up after a failure.
+                    // The receiver is dropped after the first failure.
                     if sender
                         .send((index, row(*stage, tokens, folder).map_err(|error| error.to_string())))
                         .is_err()
@@ -74,7 +76,7 @@ fn take(next: &AtomicUsize) -> Option<(usize, &'static Stage)> {
     STAGES.get(index).map(|stage| (index, stage))
 }
 
-/// Passes on what comes in any order, by its index.
+/// Passes rows on in the order of their indexes.
 fn in_order<T>(
     rows: mpsc::Receiver<(usize, T)>,
     mut give: impl FnMut(T) -> Result<(), Box<dyn Error>>,
@@ -99,7 +101,7 @@ fn row(stage: Stage, tokens: usize, folder: &Path) -> Result<Row, Box<dyn Error>
         allocations: per_event(events, once, twice, |counts| counts.allocations),
     };
     if stage.name == CONTROL.name && (row.allocations - 1.0).abs() > 0.001 {
-        return Err("allocations are not counted rightly here: the control should show 1".into());
+        return Err("allocations are not counted correctly: the control should show 1".into());
     }
     Ok(row)
 }

@@ -1,7 +1,6 @@
 //! The processor time of stages, measured side by side in one process.
 //!
-//! Time is the processor's, so that what else the machine does is not counted. No stage waits for anything, and none has
-//! a second thread.
+//! The processor time of a thread does not include other work on the machine. No stage waits or has a second thread.
 
 use std::error::Error;
 use std::io::{self, Write};
@@ -9,13 +8,13 @@ use std::time::Duration;
 
 use crate::stages::{CONVERSATION, STAGES, Stage};
 
-/// The number of times that each stage is timed. The stages take turns, so that other work on the machine meets them all.
+/// The number of times that each stage is timed. The stages alternate, so that other work affects them equally.
 const ROUNDS: usize = 9;
 
-/// Events of the smallest stages; fewer where each is more work.
+/// The number of events of the smallest stages. Stages whose events are more work have fewer.
 const TOKENS: usize = 50_000;
 
-/// Prints the time of each named stage for an event; of every stage when none is named.
+/// Prints the time per event of each named stage, or of every stage if none is named.
 pub(crate) fn print(wanted: &[&str]) -> Result<(), Box<dyn Error>> {
     let stages: Vec<Stage> = if wanted.is_empty() {
         STAGES.to_vec()
@@ -26,7 +25,7 @@ pub(crate) fn print(wanted: &[&str]) -> Result<(), Box<dyn Error>> {
     table(&stages, &rounds(&stages)?)
 }
 
-/// Prints what the way of a long conversation takes, and how often serde_json could parse it meanwhile.
+/// Prints the time of a long conversation on its way to the provider, and the ratios to the times of serde_json.
 pub(crate) fn long_conversation() -> Result<(), Box<dyn Error>> {
     let times = rounds(&CONVERSATION)?;
     table(&CONVERSATION, &times)?;
@@ -49,7 +48,7 @@ fn table(stages: &[Stage], times: &[Vec<f64>]) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The microseconds of an event of each stage, in each round.
+/// Returns the microseconds per event of each stage, in each round.
 fn rounds(stages: &[Stage]) -> Result<Vec<Vec<f64>>, Box<dyn Error>> {
     let mut times = vec![Vec::with_capacity(ROUNDS); stages.len()];
     for _ in 0..ROUNDS {
@@ -60,8 +59,8 @@ fn rounds(stages: &[Stage]) -> Result<Vec<Vec<f64>>, Box<dyn Error>> {
     Ok(times)
 }
 
-/// Returns the time of one more event: the time of twice as many events less the time of once as many. The time that it
-/// takes to make the input cancels out.
+/// Returns the time of one more event. It is measured as the difference between N and 2N events, so that the time to
+/// make the input cancels out.
 #[expect(clippy::cast_precision_loss, reason = "so many events are never measured")]
 fn per_event(stage: Stage) -> Result<f64, Box<dyn Error>> {
     let events = stage.size.events(TOKENS);
@@ -80,14 +79,14 @@ fn processor_time() -> Duration {
     Duration::try_from(time).unwrap_or_default()
 }
 
-/// Where nothing tells the processor's time, the time that has passed.
+/// Returns the elapsed time, since this platform has no clock for the processor time.
 #[cfg(not(unix))]
 fn processor_time() -> Duration {
     static BEGAN: std::sync::LazyLock<std::time::Instant> = std::sync::LazyLock::new(std::time::Instant::now);
     BEGAN.elapsed()
 }
 
-/// The least, the median and the most.
+/// Returns the minimum, the median and the maximum.
 fn spread(mut times: Vec<f64>) -> [f64; 3] {
     times.sort_by(f64::total_cmp);
     let at = |index: usize| times.get(index).copied().unwrap_or(f64::NAN);

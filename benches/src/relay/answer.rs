@@ -6,7 +6,7 @@ use super::chunked::Chunked;
 use super::server::Target;
 use super::wire::{Api, without_times};
 
-/// Looks through the whole body of an answer of this many deltas.
+/// Checks the whole body of an answer of `deltas` deltas.
 pub(super) fn check(target: Target, api: Api, body: &[u8], deltas: usize) -> Result<(), String> {
     match target {
         Target::Relay => relayed(api, body, deltas),
@@ -28,7 +28,7 @@ pub(super) struct Answer {
 }
 
 impl Answer {
-    /// Reads a stream of the AI SDK's dialect that ended well.
+    /// Reads a complete stream of the AI SDK's dialect.
     pub(super) fn read(body: &[u8]) -> Result<Self, String> {
         let body = without_times(body);
         let body = str::from_utf8(&body).map_err(|error| error.to_string())?;
@@ -39,7 +39,7 @@ impl Answer {
                 continue;
             }
             let data = frame.lines().find_map(|line| line.strip_prefix("data: "));
-            let data = data.ok_or_else(|| format!("{frame:?} is no event"))?;
+            let data = data.ok_or_else(|| format!("{frame:?} is not an event"))?;
             let chunk: Value = serde_json::from_str(data).map_err(|error| format!("{error}: {data}"))?;
             let field = |name: &str| chunk.get(name).and_then(Value::as_str).unwrap_or_default();
             let kind = field("type").to_owned();
@@ -54,7 +54,11 @@ impl Answer {
         let finishes = kinds.iter().filter(|kind| *kind == "finish").count();
         match (kinds.first(), kinds.last(), finishes) {
             (Some(first), Some(last), 1) if first == "start" && last == "finish" => Ok(Self { text, input }),
-            _ => Err(format!("{finishes} ends, between {:?} and {:?}", kinds.first(), kinds.last())),
+            _ => Err(format!(
+                "{finishes} finish chunks, the first chunk {:?}, the last {:?}",
+                kinds.first(),
+                kinds.last()
+            )),
         }
     }
 }
@@ -96,13 +100,13 @@ mod tests {
     }
 
     #[test]
-    fn a_whole_answer_is_right() {
+    fn a_complete_answer_passes() {
         let body = answer(&[stamp(5, 0), stamp(7, 1)]);
         check(AXUM, Api::Responses, body.as_bytes(), 2).unwrap();
     }
 
     #[test]
-    fn what_is_missing_twice_or_out_of_turn_is_seen() {
+    fn missing_repeated_and_reordered_deltas_are_errors() {
         let (one, two) = (stamp(5, 0), stamp(7, 1));
         for deltas in [&[one.clone()][..], &[two.clone(), one.clone()], &[one.clone(), one.clone()]] {
             check(AXUM, Api::Responses, answer(deltas).as_bytes(), 2).unwrap_err();
@@ -119,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn a_relayed_answer_is_the_provider_s() {
+    fn a_relayed_answer_has_the_bytes_of_the_provider() {
         for api in Api::ALL {
             let mut body = Vec::new();
             let framed = api.opening() + &api.delta(5, 0) + &api.delta(9, 1) + &api.closing();

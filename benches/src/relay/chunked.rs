@@ -1,6 +1,6 @@
-//! The chunks of an HTTP body, taken apart as they arrive.
+//! The decoder of chunked HTTP bodies.
 
-/// Takes chunked transfer coding off a body (RFC 9112, 7.1). Extensions and trailers are skipped.
+/// Decodes the chunked transfer coding (RFC 9112, 7.1). Extensions and trailers are skipped.
 #[derive(Debug, Default)]
 pub(super) struct Chunked {
     state: State,
@@ -8,23 +8,24 @@ pub(super) struct Chunked {
 
 #[derive(Debug, Default, Clone, Copy)]
 enum State {
-    /// In a line that tells a size; what of it was read so far.
+    /// Before the size of a chunk.
     #[default]
     Start,
+    /// Within the size, with its value so far.
     Size(usize),
-    /// Behind the size, in the same line.
+    /// After the size, in the same line.
     Extension(usize),
     Data(usize),
     /// Between the data and the next line.
     DataEnd,
-    /// In the empty line behind the last chunk.
+    /// In the empty line after the last chunk.
     Trailer,
     Done,
     Broken,
 }
 
 impl Chunked {
-    /// Appends what these bytes hold of the body. Bytes that are no chunks end it.
+    /// Decodes `bytes` and appends their part of the body. Bytes that are not chunks end the body.
     pub(super) fn feed(&mut self, mut bytes: &[u8], body: &mut Vec<u8>) {
         while let [first, rest @ ..] = bytes {
             if let State::Data(left) = self.state {
@@ -57,7 +58,7 @@ impl Chunked {
         }
     }
 
-    /// Returns `true` if the last chunk has arrived, and nothing behind it.
+    /// Returns `true` if the last chunk has arrived, and nothing after it.
     pub(super) fn is_done(&self) -> bool {
         matches!(self.state, State::Done)
     }
@@ -90,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_chunk_is_broken() {
+    fn bytes_that_are_not_chunks_are_an_error() {
         for bytes in [&b"x"[..], b"0\r\n\r\nmore", b"5g\r\n"] {
             let mut chunked = Chunked::default();
             chunked.feed(bytes, &mut Vec::new());

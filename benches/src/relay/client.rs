@@ -1,4 +1,4 @@
-//! The load: posts on bare sockets, and reads the deltas that come back.
+//! The client of a measurement. It posts on plain sockets and reads the deltas of the answers.
 
 use std::error::Error;
 use std::net::SocketAddr;
@@ -11,13 +11,13 @@ use super::chunked::Chunked;
 use super::wire::{DIGITS, MARK, Stamp, now};
 use super::wish::Wish;
 
-/// Numbers the chats: two posts to one chat would end each other.
+/// The number of the next chat. Each post has its own chat, since a post ends an earlier run of its chat.
 static CHAT: AtomicU64 = AtomicU64::new(0);
 
 /// One connection to the server under load.
 pub(super) struct Connection {
     stream: TcpStream,
-    /// Bytes that were read and not decoded yet.
+    /// Bytes that are read and not yet decoded.
     raw: Vec<u8>,
 }
 
@@ -29,7 +29,7 @@ pub(super) struct Answer {
     pub(super) latencies: Vec<u64>,
     /// Microseconds from the post to the first delta.
     pub(super) first: Option<u64>,
-    /// Microseconds between two deltas, at most.
+    /// The longest time between two deltas, in microseconds.
     pub(super) gap: u64,
     /// The whole body.
     pub(super) body: Vec<u8>,
@@ -53,7 +53,7 @@ impl Connection {
         Self::over(TcpStream::connect(address).await?)
     }
 
-    /// One whose system takes little that its client does not read.
+    /// Opens a connection with a small receive buffer, so that the system holds few unread bytes.
     pub(super) async fn open_narrow(address: SocketAddr) -> Result<Self, Box<dyn Error>> {
         let socket = TcpSocket::new_v4()?;
         socket.set_recv_buffer_size(4096)?;
@@ -89,11 +89,11 @@ impl Connection {
         Ok(answer)
     }
 
-    /// Posts, and reports each delta and the time of its arrival to the end of the answer.
+    /// Posts, reads the answer to its end, and reports each delta with the time of its arrival.
     ///
     /// # Errors
     ///
-    /// As [`ask`](Self::ask).
+    /// Fails in the same cases as [`ask`](Self::ask).
     pub(super) async fn listen(
         &mut self,
         text: &str,
@@ -104,7 +104,7 @@ impl Connection {
         self.read_answer(whole, heard).await
     }
 
-    /// Posts this body, and reads the answer to its end.
+    /// Posts `body` and reads the answer to its end.
     pub(super) async fn ask_body(&mut self, body: &[u8]) -> Result<(), Box<dyn Error>> {
         self.post_body(body).await?;
         self.read_answer(None, |_, _| ()).await
@@ -130,9 +130,9 @@ impl Connection {
             for at in memchr::memchr_iter(MARK, &body) {
                 let Some(digits) = body.get(at + 1..at + 1 + DIGITS) else { break };
                 rest = at + 1 + DIGITS;
-                let stamp = Stamp::read(digits).ok_or("a delta's time is no number")?;
+                let stamp = Stamp::read(digits).ok_or("a delta's time is not a number")?;
                 if !stamp.is_number(due) {
-                    return Err(format!("a delta came where number {due} was due").into());
+                    return Err(format!("delta number {due} is missing or out of order").into());
                 }
                 due += 1;
                 heard(stamp, arrived);
@@ -143,7 +143,7 @@ impl Connection {
             if chunked.is_broken() {
                 return Err("the body is not made of chunks".into());
             }
-            // A delta that is cut between two reads stays.
+            // The beginning of a delta that is cut between two reads is kept.
             body.drain(..rest.max(body.len().saturating_sub(DIGITS)));
             if self.stream.read_buf(&mut self.raw).await? == 0 {
                 return Err("the connection ended before the answer".into());
@@ -151,12 +151,12 @@ impl Connection {
         }
     }
 
-    /// Posts, and waits for the first delta only. The stream stays open, and nothing more of it is read.
+    /// Posts and reads until the first delta. The stream stays open, and the rest of it is not read.
     pub(super) async fn begin(&mut self, wish: Wish) -> Result<(), Box<dyn Error>> {
         self.until(&wish.text(), char::from(MARK).encode_utf8(&mut [0; 4])).await
     }
 
-    /// Posts this text, and reads until these characters come.
+    /// Posts `text` and reads the answer until `wanted` arrives.
     pub(super) async fn until(&mut self, text: &str, wanted: &str) -> Result<(), Box<dyn Error>> {
         self.post(text).await?;
         while memchr::memmem::find(&self.raw, wanted.as_bytes()).is_none() {
@@ -181,7 +181,7 @@ impl Connection {
         Ok(self.stream.write_all(&[head(body.len()).as_bytes(), body].concat()).await?)
     }
 
-    /// Reads the head of an answer and lets go of it.
+    /// Reads and discards the head of an answer.
     async fn head(&mut self) -> Result<(), Box<dyn Error>> {
         loop {
             if let Some(end) = memchr::memmem::find(&self.raw, b"\r\n\r\n") {

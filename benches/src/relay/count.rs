@@ -1,4 +1,4 @@
-//! `count`: instructions of a whole server process for each delta, and for a long conversation.
+//! `count`: the instructions of a whole server process for each delta, and for a long conversation.
 
 use std::error::Error;
 use std::path::Path;
@@ -13,10 +13,10 @@ use super::wish::Wish;
 use crate::callgrind::{self, Counts};
 use crate::stages::{conversation, seals};
 
-/// Conversations that are posted one after the other: the first ones fill pools and buffers.
+/// The number of conversations that are posted in sequence. The first ones also fill pools and buffers.
 const POSTS: usize = 2;
 
-/// Counts at full speed, paced and with a long conversation, or what is named.
+/// Counts the named loads, or all if none is named: `full` speed, `paced`, and a long `conversation`.
 pub(super) fn print(wanted: &[&str]) -> Result<(), Box<dyn Error>> {
     let folder = env::temp_dir().join(format!("omniassist-count-{}", process::id()));
     fs::create_dir_all(&folder)?;
@@ -42,7 +42,7 @@ fn tables(wanted: &[&str], folder: &Path) -> Result<(), Box<dyn Error>> {
                     let answers = bench.ask(connections, 1, Wish::Usual, Keep::default()).await?;
                     match answers.iter().find(|answer| answer.deltas != times * deltas) {
                         Some(answer) => {
-                            Err(format!("{} deltas came of {}", answer.deltas, times * deltas).into())
+                            Err(format!("{} of {} deltas arrived", answer.deltas, times * deltas).into())
                         }
                         None => Ok(()),
                     }
@@ -73,7 +73,7 @@ fn tables(wanted: &[&str], folder: &Path) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Counts the work of a server once and twice, and prints the difference for each of `units`.
+/// Counts a server's work on `units` and on twice as many, and prints the difference per unit.
 #[expect(clippy::needless_pass_by_value, reason = "closures are written where they are passed")]
 fn row(
     target: Target,

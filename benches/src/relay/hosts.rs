@@ -1,4 +1,4 @@
-//! The three adapters, each served as its documentation says.
+//! The three adapters, each served as in its documentation.
 
 use std::error::Error;
 use std::net::{SocketAddr, TcpListener};
@@ -12,7 +12,7 @@ use hyper_util::server::conn::auto;
 use omniassist_server::Assistant;
 use tokio::runtime::Runtime;
 
-/// Which adapter serves.
+/// The adapter that serves the assistant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Adapter {
     Axum,
@@ -31,14 +31,14 @@ impl Adapter {
         }
     }
 
-    /// The adapters of these names; all where there are none.
+    /// Returns the adapters with these names, or all adapters if there are no names.
     pub(super) fn named(names: &[&str]) -> Result<Vec<Self>, String> {
         if names.is_empty() {
             return Ok(Self::ALL.to_vec());
         }
         let named = |name: &&str| {
             let adapter = Self::ALL.into_iter().find(|adapter| adapter.name() == *name);
-            adapter.ok_or_else(|| format!("{name}: there are axum, actix and hyper"))
+            adapter.ok_or_else(|| format!("unknown adapter {name}: the adapters are axum, actix and hyper"))
         };
         names.iter().map(named).collect()
     }
@@ -49,7 +49,7 @@ impl Adapter {
             Self::Axum => {
                 let app = omniassist_axum::router(assistant);
                 runtime()?.block_on(async {
-                    // Else a token waits until the client has acknowledged the one before it.
+                    // Otherwise, a token waits until the client has acknowledged the previous one.
                     let listener = tokio(listener)?.tap_io(|stream| drop(stream.set_nodelay(true)));
                     let app = app.into_make_service_with_connect_info::<SocketAddr>();
                     Ok(axum::serve(listener, app).await?)
@@ -72,7 +72,7 @@ impl Adapter {
                         tokio::spawn(async move {
                             let mut server = auto::Builder::new(TokioExecutor::new());
                             server.http1().timer(TokioTimer::new());
-                            // A client that leaves is an error here.
+                            // A client that disconnects causes an error.
                             let _ = server.serve_connection(TokioIo::new(socket), app).await;
                         });
                     }
@@ -82,12 +82,12 @@ impl Adapter {
     }
 }
 
-/// A thread for each core.
+/// Returns a runtime with a thread for each core.
 pub(super) fn runtime() -> std::io::Result<Runtime> {
     tokio::runtime::Builder::new_multi_thread().worker_threads(cores()).enable_all().build()
 }
 
-/// The same socket for tokio.
+/// Converts the socket for tokio.
 pub(super) fn tokio(listener: TcpListener) -> std::io::Result<tokio::net::TcpListener> {
     listener.set_nonblocking(true)?;
     tokio::net::TcpListener::from_std(listener)

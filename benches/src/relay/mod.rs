@@ -1,6 +1,6 @@
 //! Whole servers beside a byte relay of the same stream, over real sockets.
 //!
-//! Each figure is of the server's process alone: the provider and the clients are processes of their own.
+//! Each figure covers the server's process alone. The provider and the clients are separate processes.
 
 mod answer;
 mod chunked;
@@ -27,7 +27,7 @@ use provider::Pace;
 use server::Target;
 use wire::Api;
 
-/// Commands of this part, as the usage names them.
+/// The usage of the commands of this module.
 pub(crate) const USAGE: &str = "omniassist-benches relay [full|paced|requests|memory]... [relay|axum|actix|hyper|axum-traced]...
                         [--writes token] [--pin] [--repeat N]
        omniassist-benches count [full|paced|conversation]
@@ -35,7 +35,7 @@ pub(crate) const USAGE: &str = "omniassist-benches relay [full|paced|requests|me
        omniassist-benches streams [relay|axum|actix|hyper]... [--streams N] [--seconds N] [--stalled N] [--repeat N]
        omniassist-benches scaling [relay|axum|actix|hyper]... [--seconds N] [--most STREAMS]";
 
-/// Runs a command of this part; `None` when it is none.
+/// Runs a command of this module. Returns `None` if there is no such command.
 pub(crate) fn run(arguments: &[&str]) -> Option<Result<(), Box<dyn Error>>> {
     Some(match *arguments {
         ["provide", api, deltas, every] => provide(api, deltas, every, false),

@@ -1,4 +1,4 @@
-//! Arguments of a command: names, and numbers behind their options.
+//! The arguments of a command: names, and options with numbers.
 
 /// The arguments of a command.
 pub(super) struct Options<'a> {
@@ -7,7 +7,11 @@ pub(super) struct Options<'a> {
 }
 
 impl<'a> Options<'a> {
-    /// Reads names and `--option N`, of the options that there are.
+    /// Reads names and options of the form `--option N`.
+    ///
+    /// # Errors
+    ///
+    /// Fails if an option is not in `known`, or has no number.
     pub(super) fn read(arguments: &[&'a str], known: &[&str]) -> Result<Self, String> {
         let (mut names, mut numbers) = (Vec::new(), Vec::new());
         let mut arguments = arguments.iter();
@@ -17,7 +21,7 @@ impl<'a> Options<'a> {
                 continue;
             }
             if !known.contains(argument) {
-                return Err(format!("{argument}: there are {known:?}"));
+                return Err(format!("unknown option {argument}: the options are {known:?}"));
             }
             let number = arguments.next().and_then(|number| number.parse().ok());
             numbers.push((*argument, number.ok_or_else(|| format!("{argument} needs a number"))?));
@@ -25,7 +29,7 @@ impl<'a> Options<'a> {
         Ok(Self { names, numbers })
     }
 
-    /// The number of an option, or what counts without it.
+    /// Returns the number of an option, or `otherwise` if the option is missing.
     pub(super) fn number(&self, option: &str, otherwise: usize) -> usize {
         self.numbers.iter().rev().find(|(name, _)| *name == option).map_or(otherwise, |(_, number)| *number)
     }

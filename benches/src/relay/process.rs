@@ -1,4 +1,4 @@
-//! Processes of a measurement, and the figures that the kernel keeps of them.
+//! The processes of a measurement, and the kernel's figures about them.
 
 use std::error::Error;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _, stdin, stdout};
@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use std::process::{Child, Command, Stdio};
 use std::{env, fs};
 
-/// Ends this process when the one that started it closes its input, or is gone.
+/// Ends this process when its parent closes its input or ends.
 pub(super) fn end_with_input() {
     std::thread::spawn(|| {
         let mut rest = Vec::new();
@@ -22,7 +22,7 @@ pub(super) fn announce(address: SocketAddr) -> std::io::Result<()> {
     out.flush()
 }
 
-/// Leaves the first core to a pinned server: this process and what it starts from now on use the others.
+/// Leaves the first core to a pinned server. This process and its later children use the other cores.
 pub(super) fn leave_first_core() -> Result<(), Box<dyn Error>> {
     let last = std::thread::available_parallelism()?.get() - 1;
     if last == 0 {
@@ -33,7 +33,7 @@ pub(super) fn leave_first_core() -> Result<(), Box<dyn Error>> {
     if set.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&set.stderr).into()) }
 }
 
-/// A process of this program in another part. Ended when dropped.
+/// A process of this program with another command. Dropping it ends the process.
 pub(super) struct Process {
     child: Child,
     pub(super) address: SocketAddr,
@@ -63,11 +63,12 @@ impl Process {
         let out = child.stdout.take().ok_or("no output")?;
         let mut line = String::new();
         BufReader::new(out).read_line(&mut line)?;
-        let address = line.trim().parse().map_err(|_| format!("{command:?} said {line:?}"))?;
+        let address =
+            line.trim().parse().map_err(|_| format!("{command:?} printed {line:?} instead of an address"))?;
         Ok(Self { child, address })
     }
 
-    /// Returns the processor time so far, of all threads that live, in nanoseconds (proc(5), `schedstat`).
+    /// Returns the processor time of all living threads so far, in nanoseconds (proc(5), `schedstat`).
     pub(super) fn cpu(&self) -> Result<u64, Box<dyn Error>> {
         let mut sum = 0;
         for thread in fs::read_dir(format!("/proc/{}/task", self.child.id()))? {
@@ -84,7 +85,7 @@ impl Process {
         Ok(line.split_whitespace().nth(1).ok_or("no VmRSS")?.parse::<u64>()? * 1024)
     }
 
-    /// Closes the input of the process, on which it ends by itself.
+    /// Closes the input of the process, and waits until it ends.
     pub(super) fn end(mut self) -> Result<(), Box<dyn Error>> {
         drop(self.child.stdin.take());
         self.child.wait()?;

@@ -1,4 +1,4 @@
-//! The provider: answers every request with a stream of one kind, on bare sockets.
+//! The provider of a measurement. It answers each request with the wanted stream, on plain sockets.
 
 use std::error::Error;
 use std::net::Ipv4Addr;
@@ -17,18 +17,18 @@ const HEAD: &str = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransf
 /// The largest distance between the first deltas of streams.
 const SPREAD: Duration = Duration::from_secs(1);
 
-/// The pause between two blocks of an endless answer. Without it, the system would grow its buffers to megabytes for every reader
-/// that does not read, and be short of memory for the sockets of all others.
+/// The pause between two blocks of an endless answer. Without it, the system's buffers would grow to megabytes for
+/// every client that does not read, and memory for the other sockets would be short.
 const BREATH: Duration = Duration::from_millis(20);
 
 /// The pace of a stream.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Pace {
-    /// Deltas of a stream.
+    /// The number of deltas of a stream.
     pub(super) deltas: usize,
-    /// Time between two; none at full speed.
+    /// The time between two deltas; `None` at full speed.
     pub(super) every: Option<Duration>,
-    /// At full speed: each delta is a write of its own, in place of one write for the answer.
+    /// `true` to write each delta separately at full speed, instead of the whole answer in one write.
     pub(super) token_writes: bool,
 }
 
@@ -43,7 +43,7 @@ pub(super) fn serve(api: Api, pace: Pace) -> Result<(), Box<dyn Error>> {
             let (stream, _) = listener.accept().await?;
             stream.set_nodelay(true)?;
             tokio::spawn(async move {
-                // The other side reports a connection that breaks.
+                // The server or its client reports a broken connection.
                 let _ = answer_all(stream, api, pace).await;
             });
         }
@@ -65,7 +65,7 @@ async fn answer_all(mut stream: TcpStream, api: Api, pace: Pace) -> std::io::Res
             }
             (Wish::Usual, None, Some(every)) => {
                 stream.write_all((String::from(HEAD) + &api.opening()).as_bytes()).await?;
-                // Spread, so that streams which begin together do not tick together.
+                // The first deltas of simultaneous streams are spread over time.
                 let first = every.min(SPREAD).mul_f64(f64::from(stream.peer_addr()?.port() % 97) / 97.0);
                 let mut ticks = interval_at(Instant::now() + first, every);
                 ticks.set_missed_tick_behavior(MissedTickBehavior::Burst);
@@ -92,7 +92,7 @@ async fn answer_all(mut stream: TcpStream, api: Api, pace: Pace) -> std::io::Res
     Ok(())
 }
 
-/// A whole answer.
+/// Returns a whole answer.
 fn at_once(api: Api, deltas: usize) -> String {
     let mut whole = String::from(HEAD) + &api.opening();
     let time = now();
@@ -100,7 +100,7 @@ fn at_once(api: Api, deltas: usize) -> String {
     whole + &api.closing()
 }
 
-/// Reads one request, head and body; none when there is no more.
+/// Reads the head and the body of one request. Returns `None` at the end of the connection.
 pub(super) async fn read_request(
     stream: &mut TcpStream,
     received: &mut Vec<u8>,
@@ -117,7 +117,7 @@ pub(super) async fn read_request(
     }
 }
 
-/// Bytes of the request at the head of a buffer, once its head is there.
+/// Returns the length of the first request in a buffer, or `None` if its head is incomplete.
 fn request_length(buffer: &[u8]) -> Option<usize> {
     let end = memchr::memmem::find(buffer, b"\r\n\r\n")? + 4;
     let head = String::from_utf8_lossy(buffer.get(..end)?).to_ascii_lowercase();

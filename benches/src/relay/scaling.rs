@@ -1,4 +1,4 @@
-//! `scaling`: one total of deltas, spread over more and more streams; and answers ten times as long.
+//! `scaling`: one total rate of deltas over a growing number of streams, and answers of ten times the length.
 
 use std::error::Error;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -18,10 +18,10 @@ use super::table::say;
 use super::wire::{Api, now};
 use super::wish::Wish;
 
-/// Deltas a second of all streams together.
+/// Deltas per second of all streams together.
 const TOTAL: usize = 8_000;
 
-/// Measures the servers that are named; the relay and axum's where none is.
+/// Measures the named servers, or the relay and axum if none is named.
 pub(super) fn print(arguments: &[&str]) -> Result<(), Box<dyn Error>> {
     let options = Options::read(arguments, &["--seconds", "--most"])?;
     let seconds = options.number("--seconds", 10);
@@ -32,7 +32,7 @@ pub(super) fn print(arguments: &[&str]) -> Result<(), Box<dyn Error>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     say(&format!("\n{TOTAL} deltas a second in all, {seconds} seconds; Responses\n"))?;
     say(
-        "| server | streams | CPU µs a delta | of that with the fewest streams | KB a stream | p50 ms | p99 ms | longest wait for a delta, ms, above the pace |",
+        "| server | streams | CPU µs a delta | ratio to the fewest streams | KB a stream | p50 ms | p99 ms | longest wait for a delta, ms, above the pace |",
     )?;
     say("|---|---|---|---|---|---|---|---|")?;
     for &target in &targets {
@@ -52,7 +52,7 @@ pub(super) fn print(arguments: &[&str]) -> Result<(), Box<dyn Error>> {
         }
     }
     say("\nLong answers; Responses; the median of 5\n")?;
-    say("| server | answer | CPU ms | as long | takes |\n|---|---|---|---|---|")?;
+    say("| server | answer | CPU ms | length | cost |\n|---|---|---|---|---|")?;
     for &target in &targets {
         let [short, long] = [10_000, 100_000];
         let wishes = [short, long].map(|deltas| (format!("{deltas} deltas"), Wish::Deltas(deltas), deltas));
@@ -87,7 +87,7 @@ struct Heard {
 
 async fn paced(target: Target, streams: usize, seconds: usize) -> Result<Measured, Box<dyn Error>> {
     let every_us = 1_000_000 * streams as u64 / TOTAL as u64;
-    // More than anybody waits for.
+    // The answers outlast the measurement.
     let bench =
         Bench::start(target, Api::Responses, Streams { deltas: 100_000, every_us, token_writes: false })?;
     bench.ask_and_leave(64).await?;
@@ -108,7 +108,7 @@ async fn paced(target: Target, streams: usize, seconds: usize) -> Result<Measure
             ended??;
         }
         if opened.elapsed() > Duration::from_secs(120) {
-            return Err("not every stream began".into());
+            return Err("not every stream began within 120 s".into());
         }
         sleep(Duration::from_millis(50)).await;
     }
@@ -127,7 +127,7 @@ async fn paced(target: Target, streams: usize, seconds: usize) -> Result<Measure
     let deltas = heard.deltas.load(Ordering::Relaxed);
     let expected = (TOTAL * seconds) as u64;
     if deltas < expected - expected / 10 {
-        return Err(format!("{deltas} deltas came in time, of {expected}").into());
+        return Err(format!("{deltas} of {expected} deltas arrived in time").into());
     }
     let latencies = heard.latencies.lock().unwrap_or_else(PoisonError::into_inner);
     Ok(Measured {
@@ -155,10 +155,10 @@ async fn listen(address: std::net::SocketAddr, heard: &Heard) -> Result<(), Box<
         }
     });
     said.await?;
-    Err("an answer ended that has no end".into())
+    Err("an answer ended before the measurement was over".into())
 }
 
-/// The cost of two answers, of which one is longer. The pauses between them let nothing pile up.
+/// Measures the cost of two answers of different lengths. They are sent in sequence.
 async fn lengths(target: Target, wishes: [(String, Wish, usize); 2]) -> Result<(), Box<dyn Error>> {
     let bench = Bench::start_with_tool(
         target,
@@ -172,7 +172,7 @@ async fn lengths(target: Target, wishes: [(String, Wish, usize); 2]) -> Result<(
             let before = bench.server.cpu()?;
             let answers = bench.ask(1, 1, *wish, keep).await?;
             let cpu = bench.server.cpu()? - before;
-            // The first ones warm up.
+            // The first repetition is a warm-up.
             if repetition > 0 {
                 costs.push(cpu);
             }
@@ -181,11 +181,11 @@ async fn lengths(target: Target, wishes: [(String, Wish, usize); 2]) -> Result<(
                 Wish::Arguments(_) => {
                     let input = answer::Answer::read(&answer.body)?.input;
                     if input.len() != *size {
-                        return Err(format!("{} bytes of arguments came of {size}", input.len()).into());
+                        return Err(format!("{} of {size} bytes of arguments arrived", input.len()).into());
                     }
                 }
                 _ if answer.deltas != *size => {
-                    return Err(format!("{} deltas came of {size}", answer.deltas).into());
+                    return Err(format!("{} of {size} deltas arrived", answer.deltas).into());
                 }
                 _ => {}
             }

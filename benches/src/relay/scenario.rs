@@ -15,7 +15,7 @@ use super::wish::Wish;
 /// Streams that are opened at the same time.
 const AT_ONCE: usize = 500;
 
-/// One measurement of one server, started anew with its provider.
+/// The processes of one measurement: a server and its provider.
 pub(super) struct Bench {
     pub(super) server: Process,
     provider: Process,
@@ -26,21 +26,24 @@ pub(super) struct Bench {
 pub(super) struct Cost {
     /// Microseconds of processor time of the server for each delta.
     pub(super) cpu: f64,
-    /// The same for each request.
+    /// Microseconds of processor time of the server for each request.
     pub(super) cpu_per_request: f64,
-    /// Microseconds from the provider's write to the client's read: the median, and the 99th of a hundred.
+    /// The median of the microseconds from the provider's write to the client's read.
     pub(super) p50: f64,
+    /// The 99th percentile of the same time.
     pub(super) p99: f64,
-    /// Microseconds from a post to its first delta, the median.
+    /// The median of the microseconds from a post to its first delta.
     pub(super) first: f64,
 }
 
-/// The streams of a provider: the deltas of each, and the microseconds between two (0: at full speed).
+/// The streams of a provider.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Streams {
+    /// The number of deltas of a stream.
     pub(super) deltas: usize,
+    /// Microseconds between two deltas; 0 for full speed.
     pub(super) every_us: u64,
-    /// Each delta is a write of its own, at full speed too.
+    /// `true` to write each delta separately at full speed too.
     pub(super) token_writes: bool,
 }
 
@@ -49,7 +52,7 @@ impl Bench {
         Self::start_as(target, api, streams, &[], Process::start)
     }
 
-    /// As [`start`](Self::start), with an assistant that has a tool.
+    /// Starts like [`start`](Self::start), with an assistant that has a tool.
     pub(super) fn start_with_tool(
         target: Target,
         api: Api,
@@ -58,12 +61,12 @@ impl Bench {
         Self::start_as(target, api, streams, &["tool"], Process::start)
     }
 
-    /// As [`start`](Self::start), with the server on the first core alone.
+    /// Starts like [`start`](Self::start), with the server on the first core alone.
     pub(super) fn start_pinned(target: Target, api: Api, streams: Streams) -> Result<Self, Box<dyn Error>> {
         Self::start_as(target, api, streams, &[], Process::start_pinned)
     }
 
-    /// As [`start`](Self::start), with the server's instructions counted.
+    /// Starts like [`start`](Self::start), with the server under callgrind.
     pub(super) fn start_counted(
         target: Target,
         api: Api,
@@ -92,7 +95,7 @@ impl Bench {
         Process::start(&[&["provide", api.name(), &deltas, &every], writes].concat())
     }
 
-    /// Ends both.
+    /// Ends the server and the provider.
     pub(super) fn end(self) -> Result<(), Box<dyn Error>> {
         self.server.end()?;
         drop(self.provider);
@@ -135,14 +138,14 @@ impl Bench {
         requests: usize,
         deltas: usize,
     ) -> Result<Cost, Box<dyn Error>> {
-        // Connections to the provider, pools and buffers are there before anything counts.
+        // A warm-up opens connections to the provider, and fills pools and buffers.
         self.ask(connections.min(16), 1, Wish::Usual, Keep::default()).await?;
         let before = self.server.cpu()?;
         let answers =
             self.ask(connections, requests, Wish::Usual, Keep { latencies: true, body: false }).await?;
         let nanos = self.server.cpu()? - before;
         if let Some(answer) = answers.iter().find(|answer| answer.deltas != deltas) {
-            return Err(format!("{} deltas came of {deltas}", answer.deltas).into());
+            return Err(format!("{} of {deltas} deltas arrived", answer.deltas).into());
         }
         let total: usize = answers.iter().map(|answer| answer.deltas).sum();
         let latencies: Vec<u64> =
@@ -157,7 +160,8 @@ impl Bench {
         })
     }
 
-    /// Bytes of memory with so many streams that are open and nearly silent.
+    /// Returns the server's memory in bytes, without streams and with each of these numbers of open, nearly silent
+    /// streams.
     pub(super) async fn memory(&self, streams: &[usize]) -> Result<Vec<(usize, u64)>, Box<dyn Error>> {
         self.ask_and_leave(64).await?;
         self.settle().await?;
@@ -173,12 +177,12 @@ impl Bench {
         Ok(points)
     }
 
-    /// Lets this many clients begin to read an answer and leave.
+    /// Opens `streams` streams, reads the first delta of each, and disconnects.
     pub(super) async fn ask_and_leave(&self, streams: usize) -> Result<(), Box<dyn Error>> {
         self.begin(streams).await.map(drop)
     }
 
-    /// Returns this many clients that have read the first delta of their answers.
+    /// Opens `streams` streams and reads the first delta of each.
     async fn begin(&self, streams: usize) -> Result<Vec<Connection>, Box<dyn Error>> {
         let address = self.server.address;
         let mut begun = JoinSet::new();
@@ -195,21 +199,21 @@ impl Bench {
         Ok(begun.join_all().await.into_iter().collect::<Result<_, _>>()?)
     }
 
-    /// Waits until the server has nothing to do for a while.
+    /// Waits until the server is idle.
     ///
     /// # Errors
     ///
-    /// Fails if it is busy for two minutes.
+    /// Fails if the server is busy for two minutes.
     pub(super) async fn settle(&self) -> Result<(), Box<dyn Error>> {
         for _ in 0..240 {
             let before = self.server.cpu()?;
             sleep(Duration::from_millis(500)).await;
-            // A hundredth of the time.
+            // An idle server uses at most a hundredth of the time.
             if self.server.cpu()? - before < 5_000_000 {
                 return Ok(());
             }
         }
-        Err("the server does not come to rest".into())
+        Err("the server was busy for two minutes".into())
     }
 }
 

@@ -1,4 +1,4 @@
-//! `streams`: thousands of paced answers at once, and the same beside clients that do not read.
+//! `streams`: thousands of simultaneous paced answers, with and without clients that do not read.
 
 use std::error::Error;
 use std::time::Duration;
@@ -15,10 +15,10 @@ use super::table::{median, say};
 use super::wire::Api;
 use super::wish::Wish;
 
-/// Deltas a second of each stream.
+/// Deltas per second of each stream.
 const PACE: usize = 5;
 
-/// Measures the servers that are named.
+/// Measures the named servers, or all adapters if none is named.
 ///
 /// # Errors
 ///
@@ -31,16 +31,16 @@ pub(super) fn print(arguments: &[&str]) -> Result<(), Box<dyn Error>> {
     descriptors::suffice(2 * (streams + stalled) + 100)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     say(&format!(
-        "\n{streams} streams of {PACE} deltas a second, {seconds} seconds, {repeat} times; Responses; medians, and the \
-         least and the most\n"
+        "\n{streams} streams of {PACE} deltas a second, {seconds} seconds, {repeat} times; Responses; medians \
+         (minimum–maximum)\n"
     ))?;
     say(
-        "| server | clients that do not read | whole and right | CPU µs a delta | cores | KB a stream | p50 ms | p99 ms | longest between two deltas, ms |",
+        "| server | clients that do not read | complete and correct | CPU µs a delta | cores | KB a stream | p50 ms | p99 ms | longest between two deltas, ms |",
     )?;
     say("|---|---|---|---|---|---|---|---|---|")?;
     let mut wrong = Vec::new();
     for target in targets {
-        // Without and with them in turn, so that both meet the same machine.
+        // Loads without and with stalled clients alternate, so that other work on the machine affects both.
         let crowds = if stalled == 0 { vec![0] } else { vec![0, stalled] };
         let mut rows: Vec<Vec<Measured>> = crowds.iter().map(|_| Vec::new()).collect();
         for _ in 0..repeat {
@@ -81,7 +81,7 @@ pub(super) fn print(arguments: &[&str]) -> Result<(), Box<dyn Error>> {
 /// The result of one load.
 struct Measured {
     right: usize,
-    /// The errors of the other answers.
+    /// The errors of the wrong answers.
     wrong: Vec<String>,
     cpu: f64,
     cores: f64,
@@ -109,7 +109,7 @@ impl Load {
             reader.begin(Wish::Endless).await?;
             readers.push(reader);
         }
-        // Until every buffer on the way to those who do not read is full.
+        // Waits until every buffer on the way to the stalled clients is full.
         bench.settle().await?;
         let (rss, cpu) = (bench.server.rss()?, bench.server.cpu()?);
         let started = std::time::Instant::now();
@@ -139,7 +139,7 @@ impl Load {
             }
         }
         let (cpu, elapsed) = (bench.server.cpu()? - cpu, started.elapsed());
-        // They stand still for as long as the others are served.
+        // The stalled clients stay connected while the others are served.
         drop(readers);
         let mut latencies = Vec::new();
         let (mut right, mut deltas, mut gap) = (0, 0, 0);

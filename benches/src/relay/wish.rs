@@ -1,4 +1,5 @@
-//! The answer that a client asks the provider for. It stands in the client's message, which every server passes on.
+//! The answer that a client asks the provider for. The client's message contains it, and every server forwards that
+//! message.
 
 /// The kind of answer that a client asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,7 +19,7 @@ const ENDLESS: &str = "Never stop.";
 const ARGUMENTS: &str = "Bytes of the arguments: ";
 
 impl Wish {
-    /// The client's message.
+    /// Returns the client's message.
     pub(super) fn text(self) -> String {
         match self {
             Self::Usual => "Hello".to_owned(),
@@ -52,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_wish_comes_through() {
+    fn a_wish_is_read_from_the_request() {
         for wish in [Wish::Usual, Wish::Deltas(100_000), Wish::Endless, Wish::Arguments(1 << 20)] {
             let request = format!(r#"{{"input":[{{"content":"{}"}}]}}"#, wish.text());
             assert_eq!(Wish::of_request(request.as_bytes()), wish);

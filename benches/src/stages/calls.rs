@@ -1,4 +1,4 @@
-//! A call of a tool, between the model's words and the tool's output.
+//! A tool call, from the model's arguments to the tool's output as JSON.
 
 use std::hint::black_box;
 
@@ -14,7 +14,7 @@ use super::Outcome;
 struct Order {
     /// The number of the order.
     id: u32,
-    /// Set if its lines are wanted.
+    /// `true` to include the lines of the order.
     #[serde(default)]
     lines: bool,
 }
@@ -23,8 +23,8 @@ async fn order_total(Args(order): Args<Order>) -> Result<u32, ToolError> {
     Ok(order.id + u32::from(order.lines))
 }
 
-/// Everything but what the tool itself does: finding it, checking the arguments against its schema, the two tasks that
-/// a call runs in, extracting the arguments, and the output as JSON.
+/// Measures a call without the tool's own work: finding the tool, checking the arguments against its schema, the two
+/// tasks of a call, extracting the arguments, and writing the output as JSON.
 pub(super) fn call(events: usize) -> Outcome<usize> {
     let tools = Tools::new(StateMap::new(), Limits::default());
     tools.register(Tool::new("order_total", "The total of an order", order_total))?;

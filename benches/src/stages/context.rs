@@ -1,4 +1,4 @@
-//! Application context to one block.
+//! The compression of application context to one block.
 
 use std::hint::black_box;
 
@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 
 use super::Outcome;
 
-/// Messages of one block: as many as are kept by default.
+/// The number of messages of one block: the default window.
 pub(super) const WINDOW: usize = omniassist_core::context::DEFAULT_WINDOW;
 
-/// A visit to a shop: pages, a form that is filled in, and what the application tells of itself.
+/// Returns the context of a visit to a shop: pages, a cart, a form, feature flags and searches.
 pub(super) fn messages() -> Vec<ContextMessage> {
     let kinds = |turn: usize| -> [(&'static str, Value); 5] {
         [
@@ -44,7 +44,7 @@ pub(super) fn whole(events: usize) -> Outcome<usize> {
     Ok(count)
 }
 
-/// The same, where an event is a message.
+/// Does the work of [`whole`]. An event is one message.
 pub(super) fn per_message(events: usize) -> Outcome<usize> {
     let of_window = whole(events.div_ceil(WINDOW))?;
     Ok((of_window * WINDOW).min(events))

@@ -1,4 +1,4 @@
-//! A long conversation, from the bytes that a client posts to the bytes that the provider is sent.
+//! A long conversation, from the bytes that a client posts to the bytes that are sent to the provider.
 
 use std::hint::black_box;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 
 use super::{Outcome, context, seals};
 
-/// As many messages as a request may have.
+/// The number of messages of the conversation.
 pub(super) const MESSAGES: usize = 1_000;
 
 const CHAT: &str = "chat-0123456789";
@@ -30,8 +30,8 @@ const ASKED: &str = "Where is my order of last week? It said \"two days\" when I
 const SAID: &str = "It was handed to the carrier on Monday, and is expected at your door by Thursday noon.\n\n\
                     - The lamp comes in a parcel of its own.\n- The invoice is in your mail.\n";
 
-/// The body that a client posts: question and answer by turns, every other answer with a tool call, everything that
-/// this server wrote under its seals. About 2 MB.
+/// Returns the body that a client posts, about 2 MB. Questions and answers alternate, every other answer has a tool
+/// call, and the server's parts have seals.
 pub(crate) fn posted(keys: &SealKeys) -> Outcome<Bytes> {
     let messages: Vec<Message> = (0..MESSAGES / 2)
         .map(|turn| Ok([question(turn), answer(turn, keys)?]))
@@ -51,7 +51,7 @@ fn question(turn: usize) -> Message {
     Message::user(format!("user-{turn}"), ASKED.repeat(24))
 }
 
-/// An answer as the client keeps it.
+/// Returns an answer as the client stores it, with its seals.
 fn answer(turn: usize, keys: &SealKeys) -> Outcome<Message> {
     let id = Text::from(format!("msg_{turn:032x}"));
     let mut sealer = Sealer::new(keys, Some(CHAT.into()), &Principal::anonymous(), id.clone());
@@ -82,8 +82,8 @@ fn answer(turn: usize, keys: &SealKeys) -> Outcome<Message> {
     Ok(collector.into_message())
 }
 
-/// All work on a posted conversation before the request to the provider, in its order: the checks of the body,
-/// reading, verifying, compressing the context, the run's own copy, the legal form, and the provider's request.
+/// Measures all work on a posted conversation before the request to the provider. In order: checking the body, reading,
+/// verifying, compressing the context, copying for the run, the legal form, and writing the provider's request.
 pub(super) fn to_provider(events: usize) -> Outcome<usize> {
     let keys = seals::keys()?;
     let body = posted(&keys)?;
@@ -114,15 +114,14 @@ pub(super) fn to_provider(events: usize) -> Outcome<usize> {
         Ok::<_, Box<dyn std::error::Error>>(())
     })?;
     let (count, bytes) = *written.lock().unwrap_or_else(PoisonError::into_inner);
-    // What is verified keeps its place: a conversation that lost its results would be much shorter.
+    // A conversation whose results were refused would be much shorter.
     if bytes < body.len() * 3 / 4 {
-        return Err(format!("{bytes} bytes were written of {} that were posted", body.len()).into());
+        return Err(format!("{bytes} bytes were written for {} posted bytes", body.len()).into());
     }
     Ok(count)
 }
 
-/// The request as declared by hand for its form: flat, so that serde buffers nothing, and with the values
-/// of tools left as they are.
+/// The request in flat structs with optional fields, so that serde buffers nothing. Values of tools stay raw text.
 #[derive(Deserialize)]
 #[expect(dead_code, reason = "the fields are read for their cost")]
 #[serde(rename_all = "camelCase")]
@@ -183,7 +182,7 @@ pub(super) fn by_serde(events: usize) -> Outcome<usize> {
     Ok(count)
 }
 
-/// The request as most would declare it: an enum of parts by their `type`, tools' values as trees.
+/// The request as it is commonly declared: parts are an enum by their `type`, and values of tools are trees.
 #[derive(Deserialize)]
 #[expect(dead_code, reason = "the fields are read for their cost")]
 #[serde(rename_all = "camelCase")]
@@ -233,7 +232,7 @@ pub(super) fn by_serde_tagged(events: usize) -> Outcome<usize> {
     Ok(count)
 }
 
-/// Reading alone: the reader of the AI SDK's requests, which checks the bytes in the same walk. An event is a message.
+/// Measures the reader of AI SDK requests alone, which checks the bytes in the same walk. An event is one message.
 pub(super) fn read_per_message(events: usize) -> Outcome<usize> {
     let (body, limits) = (posted(&seals::keys()?)?, Limits::default());
     let mut count = 0;

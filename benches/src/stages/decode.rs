@@ -1,4 +1,4 @@
-//! A provider's bytes to events.
+//! Decoding of a provider's bytes into events.
 
 use std::hint::black_box;
 
@@ -32,7 +32,7 @@ impl Api {
         }
     }
 
-    /// Returns the events before the first delta that matter.
+    /// Returns the events before the first delta.
     pub(super) fn opening(self) -> &'static str {
         match self {
             Self::Responses => concat!(
@@ -65,7 +65,7 @@ impl Api {
         }
     }
 
-    /// One text delta, as the API sends it for a token.
+    /// Returns one text delta as the API sends it for a token.
     pub(super) fn delta(self) -> &'static str {
         match self {
             Self::Responses => concat!(
@@ -99,7 +99,7 @@ impl Api {
         }
     }
 
-    /// Returns the events behind the last delta.
+    /// Returns the events after the last delta.
     pub(super) fn closing(self) -> &'static str {
         match self {
             Self::Responses => concat!(
@@ -114,7 +114,7 @@ impl Api {
     }
 }
 
-/// The layer below all decoders, with this many events in a chunk.
+/// Measures the SSE decoder, which all decoders use, with `per_chunk` events in each chunk.
 pub(super) fn sse(events: usize, per_chunk: usize) -> Outcome<usize> {
     let chunk = Bytes::from(Api::Responses.delta().repeat(per_chunk));
     let mut decoder = SseDecoder::new(Limits::default().max_sse_event_bytes);
@@ -129,7 +129,7 @@ pub(super) fn sse(events: usize, per_chunk: usize) -> Outcome<usize> {
     Ok(count)
 }
 
-/// One delta in each chunk, as most providers send them.
+/// Measures a provider's decoder with one delta in each chunk, as most providers send them.
 pub(super) fn provider(events: usize, api: Api) -> Outcome<usize> {
     let chunk = Bytes::from_owner(api.delta());
     let mut decoder = api.decoder();

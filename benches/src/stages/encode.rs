@@ -1,4 +1,4 @@
-//! Run events to a client's bytes.
+//! Encoding of run events into a client's bytes.
 
 use std::hint::black_box;
 
@@ -31,7 +31,7 @@ pub(super) fn text(events: usize) -> Outcome<usize> {
     deltas(events, &mut plain_text::Encoder::new(), DELTA)
 }
 
-/// Deltas of one block, written into a buffer that is reused.
+/// Measures an encoder with deltas of one block, written into a buffer that is reused.
 fn deltas(events: usize, encoder: &mut dyn DialectEncoder, delta: Text) -> Outcome<usize> {
     let mut out = BytesMut::new();
     let message_id = Text::from_static("msg_0123456789abcdef");

@@ -7,7 +7,7 @@ use omniassist_core::{EventBuf, LlmEvent, RunEvent, RunRequest, Text};
 
 use super::{DELTA, Outcome};
 
-/// A machine that waits for its model's answer.
+/// Returns a machine that waits for the model's answer.
 pub(super) fn started(events: &mut EventBuf<RunEvent>) -> RunMachine {
     let mut machine =
         RunMachine::start(&RunRequest::prompt("Hello"), RunConfig::new("msg-2"), &NoTools, events);
@@ -18,7 +18,7 @@ pub(super) fn started(events: &mut EventBuf<RunEvent>) -> RunMachine {
 pub(super) fn deltas(events: usize) -> Outcome<usize> {
     let mut out = EventBuf::new();
     let mut machine = started(&mut out);
-    // On the heap, as a decoder's views are: a static text would be cheaper to clone and drop.
+    // The text is on the heap like a decoder's views. A static text would be cheaper to clone and drop.
     let text = Text::from(DELTA.as_str().to_owned());
     let mut count = 0;
     for _ in 0..events {

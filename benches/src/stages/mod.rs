@@ -1,4 +1,4 @@
-//! The parts of the way of a token, and of a conversation, each measured by itself.
+//! The stages that a token and a conversation pass through, each measured separately.
 
 mod calls;
 mod context;
@@ -24,10 +24,10 @@ type Outcome<T> = Result<T, Box<dyn Error>>;
 const DELTA: Text = Text::from_static(" token");
 const DELTA_TO_ESCAPE: Text = Text::from_static("\"a\"\n");
 
-/// Events of one burst: what a fast model's answer, or a replay, brings at once.
+/// The number of events that a fast model's answer, or a replay, contains in one chunk.
 pub(crate) const BURST: usize = 64;
 
-/// A part that is measured by itself. It does the same work for every event.
+/// A stage that is measured separately. It does the same work for every event.
 #[derive(Clone, Copy)]
 pub(crate) struct Stage {
     pub(crate) name: &'static str,
@@ -37,24 +37,24 @@ pub(crate) struct Stage {
     work: fn(usize) -> Outcome<usize>,
 }
 
-/// The work of one event of a stage. It decides how many events are measured.
+/// The work of one event of a stage. The number of measured events depends on it.
 #[derive(Clone, Copy)]
 pub(crate) enum Size {
-    /// Microseconds, at most.
+    /// At most a few microseconds.
     Token,
     /// Tens of microseconds.
     Part,
-    /// A message of a conversation, of which only whole ones can be measured.
+    /// A message of a conversation. Only whole conversations can be measured.
     Message,
     /// Milliseconds.
     Conversation,
 }
 
 impl Size {
-    /// Events to measure where `tokens` of the smallest are.
+    /// Returns the number of events to measure if `tokens` events of the smallest size are measured.
     pub(crate) fn events(self, tokens: usize) -> usize {
         match self {
-            // Whole bursts, so that each stage puts through exactly the number of events that it was given.
+            // A multiple of the burst, so that the last chunk is full.
             Self::Token => tokens.next_multiple_of(BURST),
             Self::Part => (tokens / 40).next_multiple_of(context::WINDOW),
             Self::Message => (tokens / 10).next_multiple_of(conversation::MESSAGES),
@@ -63,11 +63,11 @@ impl Size {
     }
 }
 
-/// The stage that allocates exactly once per event: it shows whether allocations are counted rightly.
+/// A stage that allocates exactly once per event, as a check of the counts.
 pub(crate) const CONTROL: Stage =
     token("control", "one allocation of 32 bytes, as a check of the counts", control);
 
-/// The conversation's way to the provider, and what it is compared with.
+/// A conversation on its way to the provider, and the stages that it is compared with.
 pub(crate) const CONVERSATION: [Stage; 3] = [
     Stage {
         name: "conversation",
@@ -77,7 +77,7 @@ pub(crate) const CONVERSATION: [Stage; 3] = [
     },
     Stage {
         name: "conversation-serde",
-        about: "the same bytes parsed by serde_json into flat structs, tools' values left as they are",
+        about: "the same bytes parsed by serde_json into flat structs, tools' values as raw text",
         size: Size::Conversation,
         work: conversation::by_serde,
     },
@@ -154,11 +154,11 @@ impl Stage {
         STAGES.iter().copied().find(|stage| stage.name == name)
     }
 
-    /// Puts `events` events through the stage.
+    /// Runs the stage with `events` events.
     ///
     /// # Errors
     ///
-    /// Fails if fewer or more events came out than went in, since the figures would then mean nothing.
+    /// Fails if the stage puts out fewer or more events, since the figures would be meaningless.
     pub(crate) fn run(self, events: usize) -> Outcome<()> {
         let came_out = (self.work)(events)?;
         if came_out == events {

@@ -1,4 +1,4 @@
-//! A provider's bytes to a client's, without sockets.
+//! The way from a provider's bytes to a client's bytes, without sockets.
 
 use omniassist_core::dialect::DialectEncoder;
 use std::hint::black_box;
@@ -16,7 +16,7 @@ use omniassist_server::{Assistant, provider};
 use super::decode::Api;
 use super::{Outcome, machine};
 
-/// Decoder, machine and encoder in a row, one delta in each chunk.
+/// Measures the decoder, the machine and the encoder in a row, with one delta in each chunk.
 pub(super) fn parts(events: usize, api: Api) -> Outcome<usize> {
     let chunk = Bytes::from_owner(api.delta());
     let mut decoder = api.decoder();
@@ -41,15 +41,15 @@ pub(super) fn parts(events: usize, api: Api) -> Outcome<usize> {
     Ok(count)
 }
 
-/// The sealing of the assistant's messages.
+/// The assistant's trust in posted messages: by seals, or without proof.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum History {
     Sealed,
     Trusted,
 }
 
-/// The engine as it serves a request: the run, its limits and its seals, the response body. In place of a connection
-/// there is a stream that has a chunk ready at every poll, so the body sends large frames.
+/// Measures the engine as it serves a request: the run, its limits and seals, and the response body. A stream with a
+/// chunk ready at every poll replaces the provider's connection, so the body sends large frames.
 pub(super) fn assistant(events: usize, history: History) -> Outcome<usize> {
     let model = provider::from_fn("bench", move |_| stream::unfold(Answer::new(events), next));
     let builder = Assistant::builder(model).allow_anonymous();
@@ -77,7 +77,7 @@ pub(super) fn assistant(events: usize, history: History) -> Outcome<usize> {
     })
 }
 
-/// The connection to the provider: bytes in memory, decoded on demand.
+/// The replacement of a provider's connection: bytes in memory, decoded on demand.
 struct Answer {
     decoder: Box<dyn WireDecoder>,
     events: EventBuf<LlmEvent>,
@@ -103,7 +103,7 @@ impl Answer {
         }
     }
 
-    /// The next chunk; `None` at the end.
+    /// Returns the next chunk, or `None` at the end.
     fn chunk(&mut self) -> Option<Bytes> {
         match self.stage {
             Sent::Nothing => {

@@ -28,7 +28,7 @@ fn sealer(keys: &SealKeys) -> Sealer {
     )
 }
 
-/// Records as a tool gives them: numbers, words and two levels, with keys out of order.
+/// Returns records as a tool returns them: numbers and words on two levels, with unsorted keys.
 pub(super) fn records(bytes: usize) -> Outcome<JsonText> {
     let record = r#"{"status":"shipped","id":1042,"total":18.5,"lines":[{"sku":"A-17","count":2}],"note":"left \u0022here\u0022"}"#;
     let count = bytes / record.len();
@@ -58,7 +58,7 @@ pub(super) fn delta(events: usize) -> Outcome<usize> {
     Ok(count)
 }
 
-/// A text in one piece.
+/// Returns the events of a text in one delta.
 fn text() -> Vec<RunEvent> {
     let text = "It was sent on Monday. ".repeat(KB / 23);
     vec![
@@ -68,7 +68,7 @@ fn text() -> Vec<RunEvent> {
     ]
 }
 
-/// A turn's events: a text, and a call with its output.
+/// Returns the events of a turn: a text, and a call with its output.
 fn events() -> Outcome<Vec<RunEvent>> {
     let call_id = Text::from_static("call_0123456789abcdef01234567");
     let call = [

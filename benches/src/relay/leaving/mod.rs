@@ -1,6 +1,6 @@
-//! `disconnects`: how long a run goes on whose client has left.
+//! `disconnects`: the time from a client's disconnect to the end of its run.
 //!
-//! Provider, server and client are one process here, so that they share a clock; their sockets are real.
+//! The provider, the server and the client run in one process, so that they share a clock. They use real sockets.
 
 mod phase;
 mod provider;
@@ -19,10 +19,10 @@ use phase::Phase;
 use provider::Seen;
 use run::{Left, PATIENCE, Stage};
 
-/// Longer than the provider asks to wait before a repeat.
+/// A time longer than the provider's `retry-after`.
 const REPEAT: Duration = Duration::from_millis(2500);
 
-/// Measures the adapters that are named.
+/// Measures the named adapters, or all adapters if none is named.
 ///
 /// # Errors
 ///
@@ -42,7 +42,7 @@ pub(super) fn print(arguments: &[&str]) -> Result<(), Box<dyn Error>> {
             let listener = TcpListener::bind(("127.0.0.1", 0))?;
             let address = listener.local_addr()?;
             let assistant = stage.assistant()?;
-            // It serves until the process ends.
+            // The thread serves until the process ends.
             std::thread::spawn(move || adapter.serve(listener, assistant).map_err(|error| error.to_string()));
             for phase in Phase::ALL {
                 let mut left = Vec::new();
@@ -71,8 +71,8 @@ pub(super) fn print(arguments: &[&str]) -> Result<(), Box<dyn Error>> {
     if failures.is_empty() { Ok(()) } else { Err(failures.join("\n").into()) }
 }
 
-/// Returns the number of requests to the provider after the runs had ended. A request that was under way when its client left counts as
-/// long as its connection was closed as well.
+/// Returns an error if the provider received a request after the runs had ended. A request that was under way when its
+/// client left is accepted if its connection was closed.
 async fn asked_again(stage: &mut Stage, phase: Phase) -> Option<String> {
     sleep(REPEAT).await;
     let mut open = 0_usize;

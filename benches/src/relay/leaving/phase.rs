@@ -5,13 +5,13 @@
 pub(super) enum Phase {
     /// The provider has the request and has not answered.
     FirstByte,
-    /// The model talks.
+    /// The model sends text.
     Text,
     /// A tool runs.
     Tool,
-    /// The client has just read what the tool put out.
+    /// The client has just read the output of a tool.
     Steps,
-    /// The provider was busy; the request is to be repeated in a second.
+    /// The provider has answered 429, and the request is repeated after a second.
     Retry,
 }
 
@@ -38,7 +38,7 @@ impl Phase {
         }
     }
 
-    /// The phase that a request to the provider is about: the client's message names it.
+    /// Returns the phase of a request to the provider. The client's message contains its name.
     pub(super) fn of_request(body: &[u8]) -> Option<Self> {
         Self::ALL.into_iter().find(|phase| memchr::memmem::find(body, phase.name().as_bytes()).is_some())
     }

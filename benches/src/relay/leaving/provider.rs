@@ -1,4 +1,4 @@
-//! A provider that stays in one phase for as long as its client does, and reports when the client is gone.
+//! A provider that stays in one phase until its client disconnects, and reports the disconnect.
 
 use std::io;
 use std::net::SocketAddr;
@@ -18,16 +18,16 @@ use crate::relay::provider::read_request;
 /// The observations of the provider.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Seen {
-    /// A request, body included; `again` where a tool's output is in it.
+    /// A request with its body. `again` is `true` if it contains a tool's output.
     Asked { again: bool },
     /// The end of a connection on which an answer was under way or held back.
     Gone { at: Instant },
 }
 
-/// Time between two deltas.
+/// The time between two deltas.
 const PACE: Duration = Duration::from_millis(20);
 
-/// Serves within this runtime until it ends.
+/// Serves on this runtime until the runtime ends.
 pub(super) async fn start(seen: UnboundedSender<Seen>) -> io::Result<SocketAddr> {
     let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
     let address = listener.local_addr()?;
@@ -53,7 +53,8 @@ async fn serve(mut stream: TcpStream, seen: &UnboundedSender<Seen>) {
         let (mut reader, mut writer) = stream.split();
         let answered = tokio::select! {
             answered = answer(&mut writer, phase, again) => answered,
-            // Nothing is sent before the answer is whole, so reading ends with the client.
+                        // The client sends nothing before the answer is complete, so a read ends only with the
+                        // connection.
             gone = reader.read_buf(&mut received) => gone.map_or_else(Err, |_| Err(io::ErrorKind::UnexpectedEof.into())),
         };
         if answered.is_err() {

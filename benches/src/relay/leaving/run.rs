@@ -12,24 +12,24 @@ use super::phase::Phase;
 use super::provider::{self, Seen};
 use crate::relay::client::Connection;
 
-/// A run that lives longer than this without its client is a failure.
+/// The longest time that a run may continue without its client.
 pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Until the server has taken the answer that a provider has sent.
+/// The time in which the server reads an answer that the provider has sent.
 const TAKEN: Duration = Duration::from_millis(20);
 
 /// The times at which each part was released, counted from the client's close.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Left {
-    /// The provider saw its connection end; `None` where none was open.
+    /// The end of the provider's connection; `None` if none was open.
     pub(super) closed: Option<Duration>,
-    /// The tool saw its token fire; `None` where none ran.
+    /// The cancellation of the tool's token; `None` if no tool ran.
     pub(super) fired: Option<Duration>,
-    /// The observers were told.
+    /// The call of `on_run_end`.
     pub(super) ended: Duration,
 }
 
-/// A provider, and what is heard of the runs of one assistant.
+/// A provider, and the reports about the runs of one assistant.
 pub(super) struct Stage {
     provider: SocketAddr,
     pub(super) seen: UnboundedReceiver<Seen>,
@@ -51,7 +51,7 @@ impl Stage {
         Ok(Self { provider: provider::start(see).await?, seen, tell, told })
     }
 
-    /// An assistant that asks this provider, and tells of its runs.
+    /// Returns an assistant that uses this provider and reports its runs.
     pub(super) fn assistant(&self) -> omniassist_server::Result<Assistant> {
         let model = OpenAiProvider::builder()
             .base_url(format!("http://{}/v1", self.provider))
@@ -78,7 +78,7 @@ impl Stage {
             .build()
     }
 
-    /// Has a client ask, and leave in this phase.
+    /// Posts as a client and disconnects in this phase.
     pub(super) async fn leave(&mut self, server: SocketAddr, phase: Phase) -> Result<Left, Box<dyn Error>> {
         let mut client = Connection::open(server).await?;
         timeout(PATIENCE, client.until(phase.name(), phase.last_read()))
@@ -87,7 +87,7 @@ impl Stage {
         loop {
             match self.seen().await? {
                 Seen::Asked { again: false } => break,
-                // What the run before had under way.
+                // The previous run's second request.
                 _ if phase == Phase::Steps => {}
                 other => return Err(format!("the provider saw {other:?}").into()),
             }
@@ -112,7 +112,7 @@ impl Stage {
                 }
             }
         }
-        // The run may be over before its tool is.
+        // The run may end before its tool.
         if phase == Phase::Tool && left.fired.is_none() {
             match self.told().await? {
                 Told::TokenFired(at) => left.fired = Some(at.saturating_duration_since(leaving)),
