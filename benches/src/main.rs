@@ -4,6 +4,7 @@
 //! See the README of this folder.
 
 mod callgrind;
+mod filter_latency;
 mod relay;
 mod stages;
 mod table;
@@ -19,6 +20,7 @@ const USAGE: &str = "usage: omniassist-benches table [EVENTS]
        omniassist-benches counts
        omniassist-benches times [STAGE]...
        omniassist-benches long-conversation
+       omniassist-benches filter-latency
        omniassist-benches stage NAME EVENTS";
 
 fn main() -> ExitCode {
@@ -42,6 +44,7 @@ fn run(arguments: &[&str]) -> Result<(), Box<dyn Error>> {
         ["table", events] => table::print(events.parse()?),
         ["counts"] => table::counts(5_000),
         ["times", ref wanted @ ..] => times::print(wanted),
+        ["filter-latency"] => filter_latency::print(),
         ["long-conversation"] => times::long_conversation(),
         ["stage", name, events] => {
             let stage = Stage::named(name).ok_or_else(|| format!("there is no stage {name}"))?;
