@@ -63,6 +63,14 @@
 //! | WAV, MP3 | a note | `input_audio` | a note | `inlineData` |
 //! | text | `input_text` | `text` | `document` | `inlineData` |
 //!
+//! A provider that is built with
+#![cfg_attr(
+    feature = "openai",
+    doc = "[`upload_files_over`](crate::provider::ApiProviderBuilder::upload_files_over)"
+)]
+#![cfg_attr(not(feature = "openai"), doc = "`upload_files_over`")]
+//! uploads large files to its files API once, and names them by id.
+//!
 //! A request is answered 400 if a file of its last message is missing, expired or another principal's; the error names the
 //! part. In an older message the model reads a note in place of such a file, so that the conversation can go on.
 //! `data:` URLs work as before, and other URLs are passed on to the provider. The server never fetches a URL.

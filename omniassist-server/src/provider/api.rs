@@ -4,11 +4,13 @@ use std::fmt;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use futures_util::stream;
+use futures_util::{StreamExt, stream};
 use omniassist_core::{Limits, LlmPayload, Text};
 use secrecy::SecretString;
 
+use super::files_api::FilesApi;
 use super::settings::{Endpoint, Location, Settings};
+use super::uploads::Uploads;
 use super::{LlmProvider, LlmStream, WireDecoder};
 use crate::{Error, Result};
 
@@ -16,6 +18,9 @@ use crate::{Error, Result};
 pub trait Api: fmt::Debug + Clone + Default + Send + Sync + 'static {
     /// The address of the API, and its defaults.
     const LOCATION: &'static Location;
+
+    /// The API for files that requests name.
+    const FILES: &'static FilesApi;
 
     /// Checks the settings and binds them to the API's path. May change the common settings.
     ///
@@ -53,6 +58,7 @@ pub struct ApiProvider<A> {
     endpoint: Endpoint,
     api: Arc<A>,
     limits: Arc<Limits>,
+    uploads: Option<Arc<Uploads>>,
 }
 
 impl<A: Api> ApiProvider<A> {
@@ -91,18 +97,24 @@ impl<A: Api> ApiProvider<A> {
     pub fn request_body(&self, payload: &LlmPayload) -> Result<Bytes> {
         self.api.encode(payload.model.as_ref().unwrap_or(&self.model), payload)
     }
-}
 
-impl<A: Api> LlmProvider for ApiProvider<A> {
-    fn name(&self) -> &str {
-        self.name
+    /// Asks the model about a conversation whose large files are uploaded first. A file that the provider no longer has is
+    /// uploaded again, once. If that does not help, the request carries it.
+    async fn ask_uploaded(self, uploads: Arc<Uploads>, payload: LlmPayload) -> LlmStream {
+        let mut refusals = 0;
+        loop {
+            let (sent, named) = uploads.replace(&payload).await;
+            let mut answer = self.ask(sent);
+            match answer.next().await {
+                Some(Err(error)) if refusals < 2 && uploads.forget(&error, &named, refusals > 0) => {
+                    refusals += 1;
+                }
+                first => return Box::pin(stream::iter(first).chain(answer)),
+            }
+        }
     }
 
-    fn model(&self) -> Option<&str> {
-        Some(&self.model)
-    }
-
-    fn stream(&self, mut payload: LlmPayload) -> LlmStream {
+    fn ask(&self, mut payload: LlmPayload) -> LlmStream {
         let path = self.api.path(payload.model.as_ref().unwrap_or(&self.model));
         let url = path.and_then(|path| self.endpoint.url(&path));
         match url.and_then(|url| Ok((url, self.request_body(&payload)?))) {
@@ -117,6 +129,26 @@ impl<A: Api> LlmProvider for ApiProvider<A> {
     }
 }
 
+impl<A: Api> LlmProvider for ApiProvider<A> {
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    fn model(&self) -> Option<&str> {
+        Some(&self.model)
+    }
+
+    fn stream(&self, payload: LlmPayload) -> LlmStream {
+        match self.uploads.as_ref().filter(|uploads| uploads.concerns(&payload)) {
+            Some(uploads) => {
+                let asked = self.clone().ask_uploaded(Arc::clone(uploads), payload);
+                Box::pin(stream::once(asked).flatten())
+            }
+            None => self.ask(payload),
+        }
+    }
+}
+
 impl<A: fmt::Debug> fmt::Debug for ApiProvider<A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ApiProvider")
@@ -125,6 +157,7 @@ impl<A: fmt::Debug> fmt::Debug for ApiProvider<A> {
             .field("endpoint", &self.endpoint)
             .field("api", &self.api)
             .field("limits", &self.limits)
+            .field("uploads", &self.uploads)
             .finish_non_exhaustive()
     }
 }
@@ -188,6 +221,27 @@ impl<A: Api> ApiProviderBuilder<A> {
         self
     }
 
+    /// Uploads images, PDF and (Gemini) audio of more than `bytes` to the provider's files API, once, and names them by id
+    /// in requests. Default: none is uploaded, and each request carries the content.
+    ///
+    /// Without it, a file of 10 MB goes out with each model call of each turn. The provider and its clones remember what
+    /// they uploaded, by content, until the provider deletes it: OpenAI after 30 days, as asked for in the upload, Gemini
+    /// after 48 hours, Anthropic never. A file that the provider does not find is uploaded again, once. A file that cannot be
+    /// uploaded stays in the requests of the next minute. OpenAI's Chat Completions names PDF only.
+    ///
+    /// The provider keeps the files: nothing deletes them when a chat ends. Other clients of the same key can name them.
+    ///
+    /// ```
+    /// use omniassist_server::OpenAiProvider;
+    ///
+    /// let provider = OpenAiProvider::builder().api_key("sk-…").upload_files_over(1 << 20).build()?;
+    /// # Ok::<(), omniassist_server::Error>(())
+    /// ```
+    pub fn upload_files_over(mut self, bytes: usize) -> Self {
+        self.settings.upload_files_over = Some(bytes);
+        self
+    }
+
     /// Checks the settings and creates the provider.
     ///
     /// # Errors
@@ -197,12 +251,16 @@ impl<A: Api> ApiProviderBuilder<A> {
     /// model.
     pub fn build(mut self) -> Result<ApiProvider<A>> {
         let endpoint = self.api.bind(&mut self.settings)?;
+        let uploads = match self.settings.upload_files_over {
+            Some(over) => Some(Arc::new(Uploads::new(A::FILES, &self.settings, over)?)),
+            None => None,
+        };
         let Settings { name, model, default_model, limits, .. } = self.settings;
         let Some(model) = model.or(default_model) else {
             return Err(Error::configuration(format!(
                 "no model: {name} has no default one; call `model`, or set OMNIASSIST_MODEL"
             )));
         };
-        Ok(ApiProvider { name, model, endpoint, api: Arc::new(self.api), limits: Arc::new(limits) })
+        Ok(ApiProvider { name, model, endpoint, api: Arc::new(self.api), limits: Arc::new(limits), uploads })
     }
 }

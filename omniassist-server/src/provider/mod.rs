@@ -119,6 +119,8 @@ mod data_url;
 #[cfg(feature = "__transport")]
 mod error_report;
 mod fallback;
+#[cfg(feature = "__transport")]
+mod files_api;
 #[cfg(feature = "gemini")]
 pub mod gemini;
 mod layer;
@@ -130,6 +132,8 @@ mod metadata;
 pub mod openai;
 #[cfg(feature = "__transport")]
 mod settings;
+#[cfg(feature = "__transport")]
+mod uploads;
 #[cfg(feature = "__transport")]
 mod wire;
 

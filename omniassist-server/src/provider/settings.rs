@@ -52,6 +52,7 @@ pub struct Settings {
     pub(super) model: Option<Text>,
     pub(super) default_model: Option<Text>,
     pub(super) limits: Limits,
+    pub(super) upload_files_over: Option<usize>,
 }
 
 impl Settings {
@@ -68,6 +69,7 @@ impl Settings {
             model: None,
             default_model: location.model.map(Text::from_static),
             limits: Limits::default(),
+            upload_files_over: None,
         }
     }
 
@@ -125,6 +127,7 @@ impl Settings {
             url: parse_url(&format!("{base_url}{path}"))?,
             headers: Arc::new(headers),
             transport: Transport::new(self.limits.clone(), &uri, &self.root_certificates)?,
+            answers_json: false,
         })
     }
 
@@ -153,6 +156,7 @@ pub struct Endpoint {
     url: Url,
     headers: Arc<HeaderMap>,
     transport: Transport,
+    answers_json: bool,
 }
 
 impl Endpoint {
@@ -162,11 +166,29 @@ impl Endpoint {
         if path.is_empty() { Ok(self.url.clone()) } else { parse_url(&format!("{}{path}", self.url)) }
     }
 
+    /// Turns this into an endpoint that takes other documents than JSON, with these headers, and answers with one JSON
+    /// document.
+    pub(super) fn for_documents(mut self, headers: &[(&'static str, String)]) -> Result<Self> {
+        let own = Arc::make_mut(&mut self.headers);
+        for (name, value) in headers {
+            let value = HeaderValue::try_from(value)
+                .map_err(|source| Error::configuration("not a header value").with_source(source))?;
+            own.insert(HeaderName::from_static(name), value);
+        }
+        self.answers_json = true;
+        Ok(self)
+    }
+
     pub(super) fn send<D>(&self, url: Url, body: Bytes, decoder: D) -> LlmStream
     where
         D: Fn() -> Box<dyn WireDecoder> + Send + Sync + 'static,
     {
-        let request = ProviderRequest { url, headers: Arc::clone(&self.headers), body };
+        let request = ProviderRequest {
+            url,
+            headers: Arc::clone(&self.headers),
+            body,
+            answers_json: self.answers_json,
+        };
         // The transport removes the values of sensitive headers from the provider's texts.
         self.transport.stream(request, decoder, error_from_response)
     }

@@ -205,7 +205,7 @@ where
             let error = Error::configuration("a provider's stream must be polled inside a tokio runtime");
             return self.end(Some(error));
         };
-        let ProviderRequest { url, headers, body } = self.request.clone();
+        let ProviderRequest { url, headers, body, .. } = self.request.clone();
         let response =
             self.shared.clients.of(&runtime).post(url).headers(headers.as_ref().clone()).body(body).send();
         let first_byte = after(Instant::now(), self.shared.first_byte);
@@ -229,8 +229,10 @@ where
         let (head, body) = http::Response::<reqwest::Body>::from(response).into_parts();
         let origin = Origin::of(&head.headers);
         let limits = &self.shared.limits;
-        self.state = match BodyKind::of(head.status, &head.headers) {
-            BodyKind::Events => State::Streaming(Streaming {
+        let kind = BodyKind::of(head.status, &head.headers);
+        let is_wanted = kind == BodyKind::Events || (kind == BodyKind::Json && self.request.answers_json);
+        self.state = match kind {
+            _ if is_wanted => State::Streaming(Streaming {
                 body,
                 decoder: (self.decoder)(),
                 origin,

@@ -14,8 +14,10 @@ pub(crate) struct ProviderRequest {
     pub(crate) url: Url,
     /// Headers, the credential's among them (marked sensitive).
     pub(crate) headers: Arc<HeaderMap>,
-    /// The JSON body.
+    /// The body.
     pub(crate) body: Bytes,
+    /// `true` if the decoder reads one JSON document, and not a stream of events.
+    pub(crate) answers_json: bool,
 }
 
 impl fmt::Debug for ProviderRequest {

@@ -6,6 +6,7 @@ mod generated;
 mod limits;
 mod memory;
 mod multipart;
+mod provider_uploads;
 mod providers;
 mod runs;
 mod store;

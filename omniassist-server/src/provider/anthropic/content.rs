@@ -77,6 +77,7 @@ pub(super) enum Content<'a> {
 pub(super) enum Source<'a> {
     Base64 { media_type: &'a str, data: &'a str },
     Url { url: &'a Text },
+    File { file_id: &'a str },
     Text { media_type: &'static str, data: String },
 }
 

@@ -4,6 +4,7 @@ use omniassist_core::Text;
 
 use super::content::{Content, Source};
 use crate::provider::data_url;
+use crate::provider::files_api::uploaded_id;
 
 /// Returns an image or a document. A file for which the API has no form becomes a note, so that the model knows of the
 /// file.
@@ -14,6 +15,13 @@ pub(super) fn content<'a>(media_type: &'a Text, url: &'a Text, filename: Option<
     };
     let is_remote = url.starts_with("https://") || url.starts_with("http://");
     let media_type = if media_type == "image/jpg" { "image/jpeg" } else { media_type };
+    if let Some(file_id) = uploaded_id(url) {
+        let source = Source::File { file_id };
+        return match media_type.starts_with("image/") {
+            true => Content::Image { source },
+            false => Content::Document { source, title: filename },
+        };
+    }
     match (media_type, inline) {
         ("image/jpeg" | "image/png" | "image/gif" | "image/webp", Some(data)) => {
             Content::Image { source: Source::Base64 { media_type, data } }

@@ -32,6 +32,7 @@ pub use encode::DEFAULT_ANTHROPIC_MAX_TOKENS;
 use omniassist_core::{Limits, LlmPayload, Text};
 
 use super::api::{Api, ApiProvider, ApiProviderBuilder};
+use super::files_api::{FilesApi, Form, IMAGES_AND_PDF};
 use super::settings::{Endpoint, KeyHeader, Location, Settings};
 use super::{ApiDecoder, WireDecoder};
 use crate::Result;
@@ -41,6 +42,9 @@ pub const DEFAULT_ANTHROPIC_MODEL: &str = "claude-sonnet-4-6";
 
 /// The version of the API that this provider uses.
 const VERSION: &str = "2023-06-01";
+
+/// The beta feature of requests to and with the files API.
+const FILES_BETA: &str = "files-api-2025-04-14";
 
 static ANTHROPIC: Location = Location {
     name: "anthropic",
@@ -112,10 +116,21 @@ impl AnthropicProviderBuilder {
 impl Api for encode::MessagesApi {
     const LOCATION: &'static Location = &ANTHROPIC;
 
+    const FILES: &'static FilesApi = &FilesApi {
+        path: "/v1/files",
+        form: Form::Data(&[]),
+        lifetime: None,
+        id: "/id",
+        media_types: IMAGES_AND_PDF,
+    };
+
     fn bind(&mut self, settings: &mut Settings) -> Result<Endpoint> {
         let host = settings.base_url.trim().trim_end_matches('/');
         settings.base_url = host.strip_suffix("/v1").unwrap_or(host).to_owned();
         settings.own_headers.push(("anthropic-version", VERSION.to_owned()));
+        if settings.upload_files_over.is_some() {
+            self.betas.push(FILES_BETA.to_owned());
+        }
         if !self.betas.is_empty() {
             settings.own_headers.push(("anthropic-beta", self.betas.join(",")));
         }

@@ -32,6 +32,7 @@ use omniassist_core::{Limits, LlmPayload, Text};
 use uuid::Uuid;
 
 use super::api::{Api, ApiProvider, ApiProviderBuilder};
+use super::files_api::{FilesApi, Form};
 use super::settings::{Endpoint, KeyHeader, Location, Settings};
 use super::{ApiDecoder, WireDecoder};
 use crate::Result;
@@ -80,6 +81,25 @@ impl GeminiProviderBuilder {
 
 impl Api for encode::GeminiApi {
     const LOCATION: &'static Location = &GEMINI;
+
+    const FILES: &'static FilesApi = &FilesApi {
+        path: "/upload/v1beta/files",
+        form: Form::Related,
+        // Google deletes files after 48 hours.
+        lifetime: Some(Duration::from_secs(47 * 60 * 60)),
+        id: "/file/uri",
+        media_types: &[
+            "image/png",
+            "image/jpeg",
+            "image/webp",
+            "application/pdf",
+            "audio/wav",
+            "audio/mpeg",
+            "audio/aac",
+            "audio/ogg",
+            "audio/flac",
+        ],
+    };
 
     fn bind(&mut self, settings: &mut Settings) -> Result<Endpoint> {
         settings.limits.first_byte_timeout.get_or_insert(FIRST_BYTE);

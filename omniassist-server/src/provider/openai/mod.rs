@@ -28,7 +28,10 @@ mod usage;
 pub use chat::{ChatDecoder, DEFAULT_CHAT_MODEL, OpenAiChatProvider, OpenAiChatProviderBuilder, Vendor};
 pub use responses::{DEFAULT_RESPONSES_MODEL, OpenAiProvider, OpenAiProviderBuilder, ResponsesDecoder};
 
+use std::time::Duration;
+
 use super::api::{Api, ApiProviderBuilder};
+use super::files_api::{FilesApi, Form};
 use super::settings::{KeyHeader, Location};
 
 /// OpenAI's own server.
@@ -40,6 +43,22 @@ const fn openai(name: &'static str, model: &'static str) -> Location {
         base_url_variable: "OPENAI_BASE_URL",
         key_variables: &["OPENAI_API_KEY"],
         key_header: KeyHeader::Bearer,
+    }
+}
+
+/// OpenAI's API for files. Files are deleted after 30 days, which is the longest time that can be asked for.
+/// <https://platform.openai.com/docs/api-reference/files/create>
+const fn files_api(media_types: &'static [&'static str]) -> FilesApi {
+    FilesApi {
+        path: "/files",
+        form: Form::Data(&[
+            ("purpose", "user_data"),
+            ("expires_after[anchor]", "created_at"),
+            ("expires_after[seconds]", "2592000"),
+        ]),
+        lifetime: Some(Duration::from_secs(2_592_000 - 60 * 60)),
+        id: "/id",
+        media_types,
     }
 }
 

@@ -19,6 +19,7 @@ use super::schema::{Budget, normalise};
 use crate::Result;
 use crate::provider::body::{self, Body};
 use crate::provider::data_url;
+use crate::provider::files_api::uploaded_id;
 
 /// The settings that are specific to Chat Completions.
 #[derive(Debug, Clone, Default)]
@@ -296,6 +297,9 @@ fn part(content: &UserContent) -> Option<Part<'_>> {
     };
     if media_type.starts_with("image/") {
         return Some(Part::ImageUrl { image_url: [("url", url.as_str())].into() });
+    }
+    if let Some(id) = uploaded_id(url) {
+        return Some(Part::File { file: [("file_id", id)].into() });
     }
     if let Some(text) = data_url::quoted(media_type, url, filename.as_deref()) {
         return Some(Part::Text { text: text.into() });

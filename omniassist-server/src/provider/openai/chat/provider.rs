@@ -7,7 +7,8 @@ use super::decoder::ChatDecoder;
 use super::encode::{self, ChatApi};
 use crate::provider::WireDecoder;
 use crate::provider::api::{Api, ApiProvider, ApiProviderBuilder};
-use crate::provider::openai::openai;
+use crate::provider::files_api::FilesApi;
+use crate::provider::openai::{files_api, openai};
 use crate::provider::settings::{Endpoint, Location, Settings};
 use crate::{Error, Result};
 
@@ -105,6 +106,8 @@ impl OpenAiChatProviderBuilder {
 
 impl Api for ChatApi {
     const LOCATION: &'static Location = &openai(NAME, DEFAULT_CHAT_MODEL);
+
+    const FILES: &'static FilesApi = &files_api(&["application/pdf"]);
 
     fn bind(&mut self, settings: &mut Settings) -> Result<Endpoint> {
         let vendor = self.vendor.or_else(|| Vendor::of_base_url(&settings.base_url));

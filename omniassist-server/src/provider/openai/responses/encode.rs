@@ -15,6 +15,7 @@ use super::super::metadata;
 use crate::Result;
 use crate::provider::body::{self, Body};
 use crate::provider::data_url;
+use crate::provider::files_api::uploaded_id;
 
 /// The settings that are specific to the Responses API.
 #[derive(Debug, Clone, Default)]
@@ -148,12 +149,17 @@ enum Content<'a> {
         text: Cow<'a, str>,
     },
     InputImage {
-        image_url: &'a Text,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        image_url: Option<&'a Text>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        file_id: Option<&'a str>,
         detail: &'static str,
     },
     InputFile {
         #[serde(skip_serializing_if = "Option::is_none")]
         filename: Option<&'a str>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        file_id: Option<&'a str>,
         #[serde(skip_serializing_if = "Option::is_none")]
         file_data: Option<&'a Text>,
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -331,7 +337,13 @@ fn user_content(content: &UserContent) -> Option<Content<'_>> {
     match content {
         UserContent::Text { text } => Some(Content::InputText { text: text.as_str().into() }),
         UserContent::File { media_type, url, .. } if media_type.starts_with("image/") => {
-            Some(Content::InputImage { image_url: url, detail: "auto" })
+            let file_id = uploaded_id(url);
+            let image_url = file_id.is_none().then_some(url);
+            Some(Content::InputImage { image_url, file_id, detail: "auto" })
+        }
+        UserContent::File { url, .. } if uploaded_id(url).is_some() => {
+            let file_id = uploaded_id(url);
+            Some(Content::InputFile { filename: None, file_id, file_data: None, file_url: None })
         }
         UserContent::File { media_type, url, filename } => {
             let filename = filename.as_deref();
@@ -345,6 +357,7 @@ fn user_content(content: &UserContent) -> Option<Content<'_>> {
             Some(Content::InputFile {
                 // File data requires a name. The API takes the media type from the data URL.
                 filename: filename.or(inline.then_some("file")),
+                file_id: None,
                 file_data: inline.then_some(url),
                 file_url: (!inline).then_some(url),
             })

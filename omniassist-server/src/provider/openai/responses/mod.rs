@@ -12,9 +12,10 @@ use bytes::Bytes;
 pub(super) use encode::ResponsesApi;
 use omniassist_core::{Limits, LlmPayload, Text};
 
-use super::openai;
+use super::{files_api, openai};
 use crate::Result;
 use crate::provider::api::{Api, ApiProvider, ApiProviderBuilder};
+use crate::provider::files_api::{FilesApi, IMAGES_AND_PDF};
 use crate::provider::settings::{Endpoint, Location, Settings};
 use crate::provider::{ApiDecoder, WireDecoder};
 
@@ -65,6 +66,8 @@ impl OpenAiProviderBuilder {
 
 impl Api for ResponsesApi {
     const LOCATION: &'static Location = &openai("openai", DEFAULT_RESPONSES_MODEL);
+
+    const FILES: &'static FilesApi = &files_api(IMAGES_AND_PDF);
 
     fn bind(&mut self, settings: &mut Settings) -> Result<Endpoint> {
         let azure = settings.host().is_some_and(|host| host.ends_with(".azure.com"));
