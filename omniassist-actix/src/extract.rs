@@ -28,7 +28,7 @@ use crate::{carry, request, response};
 ///
 /// async fn chat(mut posted: AssistantRequest) -> impl Responder {
 ///     posted.request_mut().context.push(ContextMessage::new("plan", "account", "premium".into()));
-///     posted.respond()
+///     posted.respond().await
 /// }
 ///
 /// fn routes(assistant: Assistant) -> impl FnOnce(&mut web::ServiceConfig) {
@@ -62,10 +62,10 @@ impl AssistantRequest {
         &mut self.posted.extensions
     }
 
-    /// Begins the run and returns the response that streams it. Dropping the response's body stops the run.
-    #[must_use]
-    pub fn respond(self) -> HttpResponse<impl MessageBody + 'static> {
-        response::of(self.posted.respond(&self.assistant), self.version)
+    /// Begins the run and returns the response that streams it. It waits for [rate limits and
+    /// budgets](omniassist_server::throttle) only. Dropping the response's body stops the run.
+    pub async fn respond(self) -> HttpResponse<impl MessageBody + 'static> {
+        response::of(self.posted.respond(&self.assistant).await, self.version)
     }
 }
 

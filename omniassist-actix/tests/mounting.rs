@@ -122,7 +122,7 @@ async fn in_a_handler_of_the_hosts_own() {
         let note = ContextMessage::new("plan", "account", json!("premium"));
         posted.request_mut().context.push(note);
         posted.extensions_mut().insert("of the handler");
-        posted.respond().map_into_boxed_body()
+        posted.respond().await.map_into_boxed_body()
     }
     let model = ScriptedProvider::new().turn(Turn::call("whose", json!({}))).turn(text("Hello."));
     let assistant = Assistant::builder(model.clone())

@@ -22,7 +22,7 @@ use omniassist_server::http::PostedRun;
 ///
 /// async fn chat(mut posted: AssistantRequest) -> Response {
 ///     posted.request_mut().context.push(ContextMessage::new("plan", "account", "premium".into()));
-///     posted.respond()
+///     posted.respond().await
 /// }
 ///
 /// fn app(assistant: Assistant) -> Router {
@@ -53,10 +53,10 @@ impl AssistantRequest {
         &mut self.posted.extensions
     }
 
-    /// Begins the run and returns the response that streams it. Dropping the response's body stops the run.
-    #[must_use]
-    pub fn respond(self) -> Response {
-        self.posted.respond(&self.assistant).into_response()
+    /// Begins the run and returns the response that streams it. It waits for [rate limits and
+    /// budgets](omniassist_server::throttle) only. Dropping the response's body stops the run.
+    pub async fn respond(self) -> Response {
+        self.posted.respond(&self.assistant).await.into_response()
     }
 }
 

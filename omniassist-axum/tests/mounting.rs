@@ -96,7 +96,7 @@ async fn a_missing_extension_fails_the_tool() {
 async fn what_a_handler_inserts_reaches_tools() {
     async fn chat(mut posted: AssistantRequest) -> Response {
         posted.extensions_mut().insert(User("bob"));
-        posted.respond()
+        posted.respond().await
     }
     let app = Router::new().route("/chat", post(chat)).with_state(assistant()).layer(from_fn(sign_in));
     let base = serve(app).await;
@@ -108,7 +108,7 @@ async fn in_a_handler_of_the_hosts_own() {
     async fn chat(mut posted: AssistantRequest) -> Response {
         let note = ContextMessage::new("plan", "account", json!("premium"));
         posted.request_mut().context.push(note);
-        posted.respond()
+        posted.respond().await
     }
     let model = ScriptedProvider::new().turn(Turn::text("Hello."));
     let assistant = Assistant::builder(model.clone()).allow_anonymous().build().unwrap();

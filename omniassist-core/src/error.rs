@@ -50,6 +50,8 @@ pub enum ErrorCode {
     RateLimited,
     /// The principal has used up its token budget.
     TokenBudgetExceeded,
+    /// A limit of the host could not be checked.
+    LimitsUnavailable,
     /// The server has reached its limit of concurrent runs.
     Overloaded,
     /// The server is shutting down and starts no further runs.
@@ -74,6 +76,7 @@ impl ErrorCode {
             Self::TooManyRuns => "too_many_runs",
             Self::RateLimited => "rate_limited",
             Self::TokenBudgetExceeded => "token_budget_exceeded",
+            Self::LimitsUnavailable => "limits_unavailable",
             Self::Overloaded => "overloaded",
             Self::ShuttingDown => "shutting_down",
             Self::Internal => "internal",
@@ -176,6 +179,12 @@ impl Error {
         Self::new(ErrorCode::TokenBudgetExceeded).until(retry_after)
     }
 
+    /// Creates the error of a server that cannot check a limit of the host. It may be able to after `retry_after`.
+    #[must_use]
+    pub fn limits_unavailable(retry_after: Duration) -> Self {
+        Self::new(ErrorCode::LimitsUnavailable).until(retry_after)
+    }
+
     /// Creates the error of a server that has reached its limit of concurrent runs. Clients do not learn the limit.
     #[must_use]
     pub fn overloaded(retry_after: Duration) -> Self {
@@ -216,7 +225,10 @@ impl Error {
     /// [later](Self::retry_after).
     #[must_use]
     pub fn is_unavailable(&self) -> bool {
-        matches!(self.inner.code, ErrorCode::Overloaded | ErrorCode::ShuttingDown)
+        matches!(
+            self.inner.code,
+            ErrorCode::LimitsUnavailable | ErrorCode::Overloaded | ErrorCode::ShuttingDown
+        )
     }
 
     /// Returns `true` if this principal has reached one of its limits (HTTP 429). The same request may succeed
@@ -306,6 +318,9 @@ impl fmt::Display for Error {
             ErrorCode::RateLimited => f.write_str("too many requests; send this one again later")?,
             ErrorCode::TokenBudgetExceeded => {
                 f.write_str("the token budget is used up; send the request again later")?;
+            }
+            ErrorCode::LimitsUnavailable => {
+                f.write_str("the limits of this user cannot be checked now; send the request again later")?;
             }
             ErrorCode::Internal => f.write_str("an internal error occurred")?,
             ErrorCode::Overloaded => f.write_str("the server is busy; send the request again")?,

@@ -20,6 +20,9 @@ pub struct Limits {
     pub max_body_bytes_per_principal: usize,
     /// Memory for request bodies of all clients that are being received or read. Default 256 MiB; more is answered 503
     /// `overloaded`.
+    ///
+    /// A run keeps its conversation until it ends: at most [`max_body_bytes`](Self::max_body_bytes), `data:` URLs included,
+    /// and the content of the stored files that it names. [`max_runs`](Self::max_runs) bounds that, and this limit does not.
     pub max_body_bytes_in_flight: usize,
     /// The time for receiving a request body. Default 30 s. A body that takes longer must reach
     /// [`min_body_rate`](Self::min_body_rate) in each further period of this length. Otherwise the request is answered

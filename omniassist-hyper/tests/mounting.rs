@@ -122,7 +122,7 @@ async fn in_a_service_of_the_hosts_own() {
         };
         posted.request.context.push(ContextMessage::new("plan", "account", json!("premium")));
         posted.extensions.insert(User("the handler's"));
-        posted.respond(assistant)
+        posted.respond(assistant).await
     }
 
     for client in versions() {

@@ -33,6 +33,7 @@ enum Kind {
     Configuration(Cow<'static, str>),
     InvalidTool { name: String, reason: Cow<'static, str> },
     Refused(Refused),
+    Stopped(RunErrorCode),
 }
 
 /// The refusal of the host to let an answer go on.
@@ -107,6 +108,19 @@ impl Error {
         Self::new(Kind::Refused(Refused { code, message }))
     }
 
+    /// Creates the error of an answer that ends because of a limit of the host.
+    pub(crate) fn stopped(code: RunErrorCode) -> Self {
+        Self::new(Kind::Stopped(code))
+    }
+
+    /// Returns the code of the run, if a limit of the host ends it.
+    pub(crate) fn stop(&self) -> Option<RunErrorCode> {
+        match self.inner.kind {
+            Kind::Stopped(code) => Some(code),
+            _ => None,
+        }
+    }
+
     /// Returns the refusal of the host, if it is one.
     pub(crate) fn refusal(&self) -> Option<&Refused> {
         match &self.inner.kind {
@@ -171,7 +185,7 @@ impl Error {
     pub fn provider_kind(&self) -> Option<ProviderErrorKind> {
         match self.inner.kind {
             Kind::Provider(kind) => Some(kind),
-            Kind::Configuration(_) | Kind::InvalidTool { .. } | Kind::Refused(_) => None,
+            _ => None,
         }
     }
 
@@ -240,10 +254,12 @@ impl Error {
     /// Returns the stable code that clients get for this error.
     #[must_use]
     pub fn run_code(&self) -> RunErrorCode {
-        if let Some(refused) = self.refusal() {
-            return RunErrorCode::Refused(refused.code);
-        }
-        let Some(kind) = self.provider_kind() else { return RunErrorCode::Internal };
+        let kind = match &self.inner.kind {
+            Kind::Provider(kind) => kind,
+            Kind::Refused(refused) => return RunErrorCode::Refused(refused.code),
+            Kind::Stopped(code) => return *code,
+            Kind::Configuration(_) | Kind::InvalidTool { .. } => return RunErrorCode::Internal,
+        };
         match kind {
             ProviderErrorKind::Connect | ProviderErrorKind::Unavailable => RunErrorCode::ProviderUnavailable,
             ProviderErrorKind::Timeout => RunErrorCode::Timeout,
@@ -263,6 +279,7 @@ impl fmt::Display for Error {
         match &inner.kind {
             Kind::Configuration(what) => f.write_str(what)?,
             Kind::Refused(refused) => write!(f, "the host refused the answer [{}]", refused.code)?,
+            Kind::Stopped(code) => f.write_str(code.safe_message())?,
             Kind::InvalidTool { name, reason } => write!(f, "tool `{name}`: {reason}")?,
             Kind::Provider(kind) => f.write_str(match kind {
                 ProviderErrorKind::Connect => "no connection to the model provider",

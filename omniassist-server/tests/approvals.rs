@@ -63,7 +63,7 @@ async fn post_by(
     chat: &str,
     mut messages: Vec<Message>,
 ) -> (Vec<Message>, Vec<RunEvent>) {
-    let run = assistant.try_run(ask(chat, messages.clone()), extensions(user)).unwrap();
+    let run = assistant.try_run(ask(chat, messages.clone()), extensions(user)).await.unwrap();
     let events: Vec<_> = run.collect().await;
     let continued = messages.pop_if(|last| last.role == omniassist_server::core::message::Role::Assistant);
     let mut collector = continued.map_or_else(MessageCollector::new, MessageCollector::continuing);
@@ -305,7 +305,7 @@ async fn the_policy_sees_the_arguments_and_who_asks() {
         let (tool, ran) = refund(policy());
         let model = ScriptedProvider::new().turn(call_refund(cents)).turn(text("ok"));
         let assistant = Assistant::builder(model).tool(tool).build().unwrap();
-        let run = assistant.try_run(RunRequest::prompt("Refund."), extensions(user)).unwrap();
+        let run = assistant.try_run(RunRequest::prompt("Refund."), extensions(user)).await.unwrap();
         let events: Vec<_> = run.collect().await;
         let requests = events.iter().filter(|event| matches!(event, RunEvent::ToolApprovalRequest(_)));
         assert_eq!((requests.count(), ran.load(Ordering::SeqCst)), (asked, runs), "{cents} {user}");
@@ -393,30 +393,32 @@ async fn a_repeated_post_is_refused_and_another_one_takes_the_place_of_the_run()
     let model = ScriptedProvider::new().turn(Turn::pending()).turn(text("Second."));
     let assistant = Assistant::builder(model).build().unwrap();
     let first = || ask("c", vec![Message::user("q1", "First?")]);
-    let run = assistant.try_run(first(), extensions("ada")).unwrap();
-    let error = assistant.try_run(first(), extensions("ada")).unwrap_err();
+    let run = assistant.try_run(first(), extensions("ada")).await.unwrap();
+    let error = assistant.try_run(first(), extensions("ada")).await.unwrap_err();
     assert_eq!(error.code(), ErrorCode::DuplicateRun);
     // Another principal's chat of the same name is another chat.
-    drop(assistant.try_run(first(), extensions("bob")).unwrap());
+    drop(assistant.try_run(first(), extensions("bob")).await.unwrap());
 
     let first = tokio::spawn(run.collect::<Vec<_>>());
     tokio::task::yield_now().await;
     let second =
-        assistant.try_run(ask("c", vec![Message::user("q2", "Second?")]), extensions("ada")).unwrap();
+        assistant.try_run(ask("c", vec![Message::user("q2", "Second?")]), extensions("ada")).await.unwrap();
     assert_eq!(second.text().await.unwrap(), "Second.");
     let events = first.await.unwrap();
     assert!(matches!(events.last(), Some(RunEvent::Abort { .. })), "{events:?}");
     // What has ended can be asked again.
-    drop(assistant.try_run(ask("c", vec![Message::user("q2", "Second?")]), extensions("ada")).unwrap());
+    drop(assistant.try_run(ask("c", vec![Message::user("q2", "Second?")]), extensions("ada")).await.unwrap());
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_run_that_nobody_reads_gives_way_after_the_grace() {
     let model = ScriptedProvider::new().turn(text("Second."));
     let assistant = Assistant::builder(model).build().unwrap();
-    let unread = assistant.try_run(ask("c", vec![Message::user("q1", "1")]), extensions("ada")).unwrap();
+    let unread =
+        assistant.try_run(ask("c", vec![Message::user("q1", "1")]), extensions("ada")).await.unwrap();
     let started = tokio::time::Instant::now();
-    let second = assistant.try_run(ask("c", vec![Message::user("q2", "2")]), extensions("ada")).unwrap();
+    let second =
+        assistant.try_run(ask("c", vec![Message::user("q2", "2")]), extensions("ada")).await.unwrap();
     assert_eq!(second.text().await.unwrap(), "Second.");
     assert_eq!(started.elapsed(), Duration::from_millis(250));
     assert!(unread.collect::<Vec<_>>().await.is_empty());
@@ -426,18 +428,18 @@ async fn a_run_that_nobody_reads_gives_way_after_the_grace() {
 async fn a_host_may_let_a_run_finish_first() {
     let model = ScriptedProvider::new().turn(text("First."));
     let assistant = Assistant::builder(model).when_busy(WhenBusy::Reject).build().unwrap();
-    let run = assistant.try_run(ask("c", vec![Message::user("q1", "1")]), extensions("ada")).unwrap();
+    let run = assistant.try_run(ask("c", vec![Message::user("q1", "1")]), extensions("ada")).await.unwrap();
     let second = || assistant.try_run(ask("c", vec![Message::user("q2", "2")]), extensions("ada"));
-    assert_eq!(second().unwrap_err().code(), ErrorCode::ChatBusy);
+    assert_eq!(second().await.unwrap_err().code(), ErrorCode::ChatBusy);
     assert_eq!(run.text().await.unwrap(), "First.");
-    assert!(second().is_ok());
+    assert!(second().await.is_ok());
 }
 
 #[tokio::test]
 async fn a_chat_is_stopped_by_its_own_principal_only() {
     let model = ScriptedProvider::new().turn(Turn::pending());
     let assistant = Assistant::builder(model).build().unwrap();
-    let run = assistant.try_run(ask("c", vec![Message::user("q1", "1")]), extensions("ada")).unwrap();
+    let run = assistant.try_run(ask("c", vec![Message::user("q1", "1")]), extensions("ada")).await.unwrap();
     let run = tokio::spawn(run.collect::<Vec<_>>());
     tokio::task::yield_now().await;
     assert!(!assistant.stop(&Principal::new("bob"), "c"));

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use futures_util::StreamExt;
+use futures_util::{FutureExt, StreamExt};
 use http::Extensions;
 use omniassist_server::audit::{
     AuditAction, AuditEvent, AuditFuture, AuditLog, AuditSink, JsonLinesFile, TracingSink, WhenSlow,
@@ -14,14 +14,15 @@ use omniassist_server::core::message::Message;
 use omniassist_server::core::{Error, ErrorCode, JsonText, Limits, RunRequest};
 use omniassist_server::observe::{Observe, RunInfo, RunReport};
 use omniassist_server::testing::{ScriptedProvider, Turn, call, text};
-use omniassist_server::throttle::RunAttempt;
+use omniassist_server::throttle::Attempt;
 use omniassist_server::tool::{Approval, ApprovalDecision};
-use omniassist_server::{Assistant, Price, Prices, Principal, Tool, ToolError};
+use omniassist_server::{Assistant, Price, Prices, Principal};
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, sleep};
 
 use crate::approvals::{answer, call_refund, post, refund};
+use crate::counted::counted;
 
 /// A sink that keeps the records which it accepts.
 #[derive(Clone)]
@@ -79,20 +80,6 @@ impl AuditSink for Kept {
     }
 }
 
-/// A tool that counts its calls.
-fn counted() -> (Tool, Arc<AtomicUsize>) {
-    let ran = Arc::new(AtomicUsize::new(0));
-    let count = Arc::clone(&ran);
-    let tool = Tool::new("work", "Works", move || {
-        let count = Arc::clone(&count);
-        async move {
-            count.fetch_add(1, Ordering::SeqCst);
-            Ok::<_, ToolError>("done")
-        }
-    });
-    (tool, ran)
-}
-
 #[tokio::test]
 async fn each_decision_has_a_record() {
     let kept = Kept::default();
@@ -132,7 +119,7 @@ async fn each_decision_has_a_record() {
     post(&assistant, "c", vec![Message::user("q3", "Refund something.")]).await;
     assistant.shutdown().await;
     let request = RunRequest::new(vec![Message::user("q4", "hi")]);
-    assistant.try_run(request, Extensions::new()).unwrap_err();
+    assistant.try_run(request, Extensions::new()).await.unwrap_err();
     tokio::task::yield_now().await;
 
     let expected = [
@@ -291,7 +278,7 @@ async fn a_log_with_10_000_waiting_records_takes_no_further_runs() {
     let log = AuditLog::new(Silent);
     let assistant = Assistant::builder(ScriptedProvider::new().otherwise(|_| text("Hello")))
         .rate_limit(
-            |attempt: &RunAttempt<'_>| {
+            |attempt: &Attempt<'_>| {
                 if attempt.principal().id() == "ada" { Ok(()) } else { Err(Duration::from_secs(1)) }
             },
         )
@@ -301,7 +288,7 @@ async fn a_log_with_10_000_waiting_records_takes_no_further_runs() {
     let begin = |user: &str| {
         let mut extensions = Extensions::new();
         extensions.insert(Principal::new(user));
-        assistant.try_run(RunRequest::prompt("go"), extensions)
+        assistant.try_run(RunRequest::prompt("go"), extensions).now_or_never().unwrap()
     };
     for _ in 0..9_999 {
         assert_eq!(begin("bob").unwrap_err().code(), ErrorCode::RateLimited);
@@ -392,7 +379,7 @@ async fn a_drain_under_load_writes_one_line_for_each_decision() {
                 while !assistant.is_draining() {
                     let mut extensions = Extensions::new();
                     extensions.insert(Principal::new(format!("user-{client}")));
-                    match assistant.try_run(RunRequest::prompt("go"), extensions) {
+                    match assistant.try_run(RunRequest::prompt("go"), extensions).await {
                         // Some clients leave.
                         Ok(run) if client.is_multiple_of(5) => {
                             drop(run.take(client + 1).collect::<Vec<_>>().await);

@@ -1,21 +1,25 @@
 //! Tests of token budgets: before a run, between its steps, and during an answer.
 
+use std::collections::HashMap;
+use std::future::ready;
+use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use futures_util::StreamExt;
+use futures_util::{FutureExt, StreamExt};
 use http::{Extensions, StatusCode};
 use omniassist_server::core::event::RunErrorCode;
 use omniassist_server::core::message::Message;
 use omniassist_server::core::{ErrorCode, LlmEvent, RunEvent, RunRequest, Usage};
 use omniassist_server::http::AssistantService;
 use omniassist_server::testing::{ScriptedProvider, Turn, call, text};
-use omniassist_server::throttle::{InMemoryTokenBudget, Spent, TokenBudget, TokensLeft};
+use omniassist_server::throttle::{Grant, InMemoryTokenBudget, LimitFuture, Reservation, Spent, TokenBudget};
 use omniassist_server::{Assistant, Error, Principal, ProviderErrorKind, Run, Tool, ToolError};
 use serde_json::json;
 use tokio::time::advance;
 
+use crate::counted::counted;
 use crate::dialects::{ROUTES, Shape, note, terminal};
 
 const HOUR: Duration = Duration::from_secs(3600);
@@ -25,6 +29,7 @@ const HOUR: Duration = Duration::from_secs(3600);
 struct Purse {
     left: Arc<Mutex<u64>>,
     spent: Arc<Mutex<Vec<(String, Spent)>>>,
+    reserved: Arc<Mutex<HashMap<String, u64>>>,
     looks: Arc<AtomicUsize>,
 }
 
@@ -45,15 +50,30 @@ impl Purse {
 }
 
 impl TokenBudget for Purse {
-    fn left(&self, _: &Principal) -> TokensLeft {
+    fn reserve<'a>(&'a self, of: &'a Reservation, tokens: RangeInclusive<u64>) -> LimitFuture<'a, Grant> {
         self.looks.fetch_add(1, Ordering::SeqCst);
-        TokensLeft::new(Purse::left(self), HOUR)
+        let mut reserved = self.reserved.lock().unwrap();
+        let others: u64 = reserved.iter().filter(|(id, _)| *id != of.id()).map(|(_, tokens)| tokens).sum();
+        let (left, least) = (Purse::left(self), *tokens.start());
+        let room = left.saturating_sub(others);
+        let grant = if room < least {
+            Grant::Exceeded { retry_after: if left >= least { Duration::from_secs(1) } else { HOUR } }
+        } else {
+            let granted = room.min(*tokens.end());
+            reserved.insert(of.id().to_owned(), granted);
+            Grant::Tokens(granted)
+        };
+        Box::pin(ready(Ok(grant)))
     }
 
-    fn spend(&self, principal: &Principal, spent: &Spent) {
+    fn settle<'a>(&'a self, of: &'a Reservation, spent: &'a Spent) -> LimitFuture<'a, ()> {
+        self.reserved.lock().unwrap().remove(of.id());
         let mut left = self.left.lock().unwrap();
         *left = left.saturating_sub(spent.tokens());
-        self.spent.lock().unwrap().push((principal.id().to_owned(), *spent));
+        if *spent != Spent::nothing() {
+            self.spent.lock().unwrap().push((of.account().id().to_owned(), *spent));
+        }
+        Box::pin(ready(Ok(())))
     }
 }
 
@@ -68,7 +88,8 @@ fn as_user(name: &str) -> Extensions {
 }
 
 fn begin(assistant: &Assistant, words: &str) -> Run {
-    assistant.try_run(RunRequest::new(vec![Message::user("m1", words)]), as_user("ada")).unwrap()
+    let run = assistant.try_run(RunRequest::new(vec![Message::user("m1", words)]), as_user("ada"));
+    run.now_or_never().unwrap().unwrap()
 }
 
 async fn events(assistant: &Assistant) -> Vec<RunEvent> {
@@ -100,8 +121,8 @@ fn used(input: u64, output: u64) -> Usage {
 
 #[tokio::test]
 async fn four_bytes_are_a_token_until_the_provider_counts() {
-    // 300 tokens: the budget is asked some times on the way.
-    for (budget, bytes, cut) in [(1, 4, false), (1, 5, true), (300, 1_200, false), (300, 1_201, true)] {
+    // One token is the question. 300 tokens: the budget is asked some times on the way.
+    for (budget, bytes, cut) in [(2, 4, false), (2, 5, true), (301, 1_200, false), (301, 1_201, true)] {
         let words: String = "0123456789".chars().cycle().take(bytes).collect();
         let pieces = words.as_bytes().iter().map(|byte| char::from(*byte).to_string());
         for turn in [
@@ -132,19 +153,10 @@ async fn four_bytes_are_a_token_until_the_provider_counts() {
 
 #[tokio::test]
 async fn arguments_count_and_no_tool_of_a_cut_turn_runs() {
-    let ran = Arc::new(AtomicUsize::new(0));
-    let counted = || {
-        let ran = Arc::clone(&ran);
-        Tool::new("work", "Works", move || {
-            let ran = Arc::clone(&ran);
-            async move {
-                ran.fetch_add(1, Ordering::SeqCst);
-                Ok::<_, ToolError>("done")
-            }
-        })
-    };
+    let (tool, ran) = counted();
     let arguments = json!({"words": "x".repeat(25)});
     assert_eq!(arguments.to_string().len(), 37);
+    let input = input_of(tool.clone()).await;
     // A whole call, and then too much text; a call that is too much itself.
     for (turn, budget) in [
         (call("work", json!({})).then(text("x".repeat(100))), 20),
@@ -154,8 +166,8 @@ async fn arguments_count_and_no_tool_of_a_cut_turn_runs() {
         let model = ScriptedProvider::new().turn(turn).turn(text("Done."));
         let builder = Assistant::builder(model.clone())
             .allow_anonymous()
-            .tool(counted())
-            .token_budget(Purse::of(budget));
+            .tool(tool.clone())
+            .token_budget(Purse::of(input + budget));
         let events = events(&builder.build().unwrap()).await;
         let whole = budget == 10;
         assert_eq!(
@@ -171,31 +183,41 @@ async fn arguments_count_and_no_tool_of_a_cut_turn_runs() {
     }
 }
 
+/// Returns the tokens that a model call with the question "hi" and this tool is estimated to read.
+async fn input_of(tool: Tool) -> u64 {
+    let (model, purse) = (ScriptedProvider::new().turn(text("Hi")), Purse::of(10_000));
+    let builder = Assistant::builder(model).allow_anonymous().tool(tool).token_budget(purse.clone());
+    events(&builder.build().unwrap()).await;
+    purse.spent()[0].usage.input_tokens.unwrap()
+}
+
 #[tokio::test]
 async fn what_a_step_really_used_counts_and_corrects_the_estimate() {
-    let ran = Arc::new(AtomicUsize::new(0));
-    for (budget, runs) in [(31, true), (30, false), (29, false)] {
-        let count = Arc::clone(&ran);
-        let tool = Tool::new("work", "Works", move || {
-            let count = Arc::clone(&count);
-            async move {
-                count.fetch_add(1, Ordering::SeqCst);
-                Ok::<_, ToolError>("done")
-            }
-        });
+    let (tool, ran) = counted();
+    // The second call reads the call and its output too: `work`, `{}` and `"done"`.
+    let second = input_of(tool.clone()).await + 3;
+    for (budget, runs, asks) in [
+        (30 + second + 1, true, true),
+        (30 + second, true, false),
+        (31, true, false),
+        (30, false, false),
+        (29, false, false),
+    ] {
         let model = ScriptedProvider::new()
             .turn([call("work", json!({})), Turn::usage(20, 10)])
             .turn([text("A"), Turn::usage(0, 1)]);
         let purse = Purse::of(budget);
-        let builder =
-            Assistant::builder(model.clone()).allow_anonymous().tool(tool).token_budget(purse.clone());
+        let builder = Assistant::builder(model.clone())
+            .allow_anonymous()
+            .tool(tool.clone())
+            .token_budget(purse.clone());
         let events = events(&builder.build().unwrap()).await;
         assert_eq!(ran.swap(0, Ordering::SeqCst), usize::from(runs), "{budget}");
-        assert_eq!(failure(&events), if runs { None } else { EXCEEDED }, "{budget}");
+        assert_eq!(failure(&events), if asks { None } else { EXCEEDED }, "{budget}");
         let spent: Vec<_> = purse.spent().iter().map(|spent| (spent.tokens(), spent.estimated)).collect();
         let first = (30, false);
-        assert_eq!(spent, if runs { vec![first, (1, false)] } else { vec![first] });
-        assert_eq!(purse.left(), 0);
+        assert_eq!(spent, if asks { vec![first, (1, false)] } else { vec![first] }, "{budget}");
+        assert!(purse.reserved.lock().unwrap().is_empty(), "{budget}");
     }
     // Less than the estimate: what is over is not taken.
     let purse = Purse::of(100);
@@ -212,7 +234,7 @@ async fn an_answer_that_is_complete_stays_complete() {
     let events = events(&assistant).await;
     assert!(matches!(terminal(&events), RunEvent::Finish { .. }));
     assert_eq!(purse.left(), 0);
-    let refused = assistant.try_run(RunRequest::prompt("hi"), as_user("ada")).unwrap_err();
+    let refused = assistant.try_run(RunRequest::prompt("hi"), as_user("ada")).await.unwrap_err();
     assert_eq!((refused.code(), refused.retry_after()), (ErrorCode::TokenBudgetExceeded, Some(HOUR)));
     assert_eq!(model.payloads().len(), 1);
 }
@@ -246,15 +268,15 @@ async fn a_principal_that_has_nothing_left_is_refused_in_every_dialect() {
         assert_eq!(refused.headers.contains_key("x-should-retry"), is_openai, "nobody waits for an hour");
     }
     assert!(model.payloads().is_empty());
-    let one = assistant(&model, Purse::of(1));
-    assert_eq!(failure(&events(&one).await), None, "one token is enough to begin");
+    let two = assistant(&model, Purse::of(2));
+    assert_eq!(failure(&events(&two).await), None, "a token for the question and one for the answer");
 }
 
 #[tokio::test]
 async fn a_run_that_passes_its_budget_says_so_in_every_dialect() {
     for route in ROUTES {
-        let model = ScriptedProvider::new().turn(text("Too much").then(Turn::pending()));
-        let service = AssistantService::new(assistant(&model, Purse::of(1)));
+        let model = ScriptedProvider::new().turn(text("Too much".repeat(250)).then(Turn::pending()));
+        let service = AssistantService::new(assistant(&model, Purse::of(250)));
         let failure = route.failure(route.ask(&service).await).await;
         let Some((code, message)) = failure else {
             assert_eq!(route.shape, Shape::Text);
@@ -298,7 +320,7 @@ async fn runs_of_one_principal_share_what_is_left_while_they_talk() {
     let model = ScriptedProvider::new().otherwise(move |_| Turn::text_chunks(endless()));
     let purse = Purse::of(BUDGET as u64);
     let assistant = assistant(&model, purse.clone());
-    let mut runs: Vec<_> = (0..4).map(|_| begin(&assistant, "hi")).collect();
+    let mut runs: Vec<_> = (0..4).map(|_| begin(&assistant, "")).collect();
     let mut written = 0;
     let mut ended = 0;
     // In turns, a token at a time.
@@ -320,7 +342,7 @@ async fn runs_of_one_principal_share_what_is_left_while_they_talk() {
 
     // Nothing stays in flight, and another principal has nothing to do with it.
     *purse.left.lock().unwrap() = 1;
-    let run = assistant.try_run(RunRequest::prompt("hi"), as_user("ada")).unwrap();
+    let run = assistant.try_run(RunRequest::prompt("hi"), as_user("ada")).await.unwrap();
     drop(run);
 }
 
@@ -410,15 +432,16 @@ enum Broken {
 struct Panicking(Broken, AtomicUsize);
 
 impl TokenBudget for Panicking {
-    fn left(&self, _: &Principal) -> TokensLeft {
+    fn reserve<'a>(&'a self, _: &'a Reservation, _: RangeInclusive<u64>) -> LimitFuture<'a, Grant> {
         let looks = self.1.fetch_add(1, Ordering::SeqCst);
         assert!(self.0 != Broken::AtFirst, "canary");
         assert!(self.0 != Broken::Later || looks < 2, "canary");
-        TokensLeft::unlimited()
+        Box::pin(ready(Ok(Grant::Tokens(u64::MAX))))
     }
 
-    fn spend(&self, _: &Principal, _: &Spent) {
+    fn settle<'a>(&'a self, _: &'a Reservation, _: &'a Spent) -> LimitFuture<'a, ()> {
         assert!(self.0 != Broken::Spending, "canary");
+        Box::pin(ready(Ok(())))
     }
 }
 
@@ -426,7 +449,8 @@ impl TokenBudget for Panicking {
 async fn a_budget_that_panics_takes_nothing_down() {
     let model = ScriptedProvider::new().otherwise(|_| text("x".repeat(1_000)));
     let broken = |how| assistant(&model, Panicking(how, AtomicUsize::new(0)));
-    let refused = broken(Broken::AtFirst).try_run(RunRequest::prompt("hi"), as_user("ada")).unwrap_err();
+    let refused =
+        broken(Broken::AtFirst).try_run(RunRequest::prompt("hi"), as_user("ada")).await.unwrap_err();
     assert_eq!(refused.code(), ErrorCode::Internal);
     assert_eq!(failure(&events(&broken(Broken::Later)).await), Some(RunErrorCode::Internal));
     assert_eq!(failure(&events(&broken(Broken::Spending)).await), None);
@@ -438,7 +462,7 @@ async fn a_window_in_memory_has_so_many_tokens_for_each_principal() {
     let assistant = assistant(&model, InMemoryTokenBudget::new(80, HOUR));
     let ask = |user: &'static str| {
         let run = assistant.try_run(RunRequest::prompt("hi"), as_user(user));
-        async move { Ok::<_, omniassist_server::core::Error>(run?.text().await.unwrap()) }
+        async move { Ok::<_, omniassist_server::core::Error>(run.await?.text().await.unwrap()) }
     };
     for user in ["ada", "bob"] {
         ask(user).await.unwrap();
@@ -462,56 +486,61 @@ fn windows_that_have_passed_are_forgotten() {
     runtime.block_on(async {
         let budget = InMemoryTokenBudget::new(80, HOUR);
         let spent = Spent::new(used(1, 1), false);
+        let spend = |user: Principal| {
+            let reservation = Reservation::new(user, "r", HOUR);
+            budget.settle(&reservation, &spent).now_or_never().unwrap().unwrap();
+        };
         let mut most = 0;
         for round in 0..10 {
             for n in 0..3_000 {
-                budget.spend(&Principal::new(format!("user-{round}-{n}")), &spent);
+                spend(Principal::new(format!("user-{round}-{n}")));
                 most = most.max(budget.principals());
             }
             advance(HOUR).await;
         }
         assert!(most <= 3 * 3_000, "{most} of 30,000");
         for _ in 0..10_000 {
-            budget.spend(&Principal::anonymous(), &spent);
+            spend(Principal::anonymous());
         }
         assert_eq!(budget.principals(), 1);
-        assert_eq!(budget.left(&Principal::anonymous()), TokensLeft::new(0, HOUR));
-        assert_eq!(budget.left(&Principal::new("user-0-0")), TokensLeft::new(80, HOUR));
+        assert_eq!(budget.left(&Principal::anonymous()), (0, HOUR));
+        assert_eq!(budget.left(&Principal::new("user-0-0")), (80, HOUR));
     });
 }
 
 #[tokio::test]
 async fn eight_runs_with_a_thousand_tokens_left_overdraw_them_by_less_than_one_reservation() {
     const LEFT: usize = 1_000;
-    let model =
-        ScriptedProvider::new().otherwise(move |_| Turn::text_chunks((0..LEFT).map(|_| "word".to_owned())));
-    let purse = Purse::of(LEFT as u64);
-    let mut limits = omniassist_server::core::Limits::default();
-    limits.max_runs_per_principal = 8;
-    let builder = Assistant::builder(model).limits(limits).token_budget(purse.clone());
-    let assistant = builder.build().unwrap();
-    let mut runs: Vec<_> = (0..8).map(|_| begin(&assistant, "")).collect();
-    let mut written = 0;
-    // In turns, a token at a time.
-    while !runs.is_empty() {
-        let mut still = Vec::new();
-        for mut run in runs {
-            match run.next().await {
-                Some(RunEvent::TextDelta { .. }) => written += 1,
-                Some(RunEvent::Error { code, .. }) => {
+    // The questions take nothing, most of the tokens, and more than all of them.
+    for question in [0, 100, 300] {
+        let model = ScriptedProvider::new()
+            .otherwise(move |_| Turn::text_chunks((0..LEFT).map(|_| "word".to_owned())));
+        let purse = Purse::of(LEFT as u64);
+        let mut limits = omniassist_server::core::Limits::default();
+        limits.max_runs_per_principal = 8;
+        let builder = Assistant::builder(model.clone()).limits(limits).token_budget(purse.clone());
+        let assistant = builder.build().unwrap();
+        let words = "word".repeat(question);
+        let mut runs: Vec<_> = (0..8).map(|_| begin(&assistant, &words)).collect();
+        // In turns, a token at a time.
+        while !runs.is_empty() {
+            let mut still = Vec::new();
+            for mut run in runs {
+                if let Some(RunEvent::Error { code, .. }) = run.next().await {
                     assert_eq!(Some(code), EXCEEDED);
                     continue;
                 }
-                _ => {}
+                still.push(run);
             }
-            still.push(run);
+            runs = still;
         }
-        runs = still;
+        let spent = purse.spent();
+        let tokens: u64 = spent.iter().map(Spent::tokens).sum();
+        assert!((LEFT as u64..=LEFT as u64 + 64).contains(&tokens), "{tokens} tokens");
+        assert!(purse.reserved.lock().unwrap().is_empty());
+        assert_eq!(spent.len(), model.payloads().len(), "the others did not ask the model");
+        eprintln!("{tokens} tokens of {LEFT} in {} calls with questions of {question}", spent.len());
     }
-    assert!((LEFT..=LEFT + 64).contains(&written), "{written} tokens");
-    let spent: u64 = purse.spent().iter().map(Spent::tokens).sum();
-    assert_eq!(spent, written as u64);
-    eprintln!("{written} tokens of {LEFT}");
 }
 
 #[tokio::test]
@@ -526,7 +555,7 @@ async fn what_other_runs_have_reserved_is_left_for_them() {
         while !matches!(run.next().await, Some(RunEvent::TextDelta { .. })) {}
         runs.push(run);
     }
-    let refused = assistant.try_run(RunRequest::prompt("hi"), as_user("ada")).unwrap_err();
+    let refused = assistant.try_run(RunRequest::prompt("hi"), as_user("ada")).await.unwrap_err();
     assert_eq!(
         (refused.code(), refused.retry_after()),
         (ErrorCode::TokenBudgetExceeded, Some(Duration::from_secs(1)))
@@ -550,7 +579,7 @@ async fn users_of_a_tenant_share_its_tokens() {
         let mut extensions = as_user(user);
         extensions.insert(Tenant(tenant));
         let run = assistant.try_run(RunRequest::prompt("hi"), extensions);
-        async move { Ok::<_, omniassist_server::core::Error>(run?.text().await.unwrap()) }
+        async move { Ok::<_, omniassist_server::core::Error>(run.await?.text().await.unwrap()) }
     };
     ask("ada", "acme").await.unwrap();
     ask("bob", "acme").await.unwrap();

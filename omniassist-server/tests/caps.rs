@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use futures_util::StreamExt;
+use futures_util::{FutureExt, StreamExt};
 use http::{Extensions, StatusCode};
 use omniassist_server::core::message::Message;
 use omniassist_server::core::{ErrorCode, Limits, RunEvent, RunRequest};
@@ -40,7 +40,8 @@ fn as_user(name: &str) -> Extensions {
 }
 
 fn begin(assistant: &Assistant, user: &str) -> Result<Run, ErrorCode> {
-    assistant.try_run(RunRequest::prompt("go"), as_user(user)).map_err(|error| error.code())
+    let run = assistant.try_run(RunRequest::prompt("go"), as_user(user));
+    run.now_or_never().unwrap().map_err(|error| error.code())
 }
 
 /// A response that has begun to stream.
@@ -107,7 +108,7 @@ async fn one_run_too_many_of_all_is_refused_in_every_dialect() {
     assert_eq!(begin(&full, "ada").unwrap_err(), ErrorCode::Overloaded);
     let none = limited(&stuck(), 0, 10);
     assert_eq!(begin(&none, "ada").unwrap_err(), ErrorCode::TooManyRuns);
-    drop(none.try_run(RunRequest::prompt("go"), Extensions::new()).unwrap());
+    drop(none.try_run(RunRequest::prompt("go"), Extensions::new()).await.unwrap());
 }
 
 #[tokio::test]
@@ -115,25 +116,25 @@ async fn a_post_that_takes_anothers_place_takes_its_slot() {
     let model = stuck();
     for (per_principal, total) in [(1, 10), (4, 1)] {
         let assistant = limited(&model, per_principal, total);
-        let mut run = assistant.try_run(chat("c", "first"), as_user("ada")).unwrap();
+        let mut run = assistant.try_run(chat("c", "first"), as_user("ada")).await.unwrap();
         for n in 0..20 {
             run.next().await.unwrap();
-            let next = assistant.try_run(chat("c", &format!("again {n}")), as_user("ada")).unwrap();
-            let code = assistant.try_run(chat("d", "other"), as_user("ada")).unwrap_err().code();
+            let next = assistant.try_run(chat("c", &format!("again {n}")), as_user("ada")).await.unwrap();
+            let code = assistant.try_run(chat("d", "other"), as_user("ada")).await.unwrap_err().code();
             assert!(matches!(code, ErrorCode::TooManyRuns | ErrorCode::Overloaded), "{code:?}");
             let rest: Vec<_> = run.collect().await;
             assert!(matches!(rest.last(), Some(RunEvent::Abort { .. })));
             // That the run before is gone gives nothing back: its slot is the next one's.
-            assistant.try_run(chat("d", "other"), as_user("ada")).unwrap_err();
+            assistant.try_run(chat("d", "other"), as_user("ada")).await.unwrap_err();
             run = next;
         }
         assert_eq!(
-            assistant.try_run(chat("c", "again 19"), as_user("ada")).unwrap_err().code(),
+            assistant.try_run(chat("c", "again 19"), as_user("ada")).await.unwrap_err().code(),
             ErrorCode::DuplicateRun,
             "a repetition is told so, though the principal has no run left"
         );
         drop(run);
-        drop(assistant.try_run(chat("d", "other"), as_user("ada")).unwrap());
+        drop(assistant.try_run(chat("d", "other"), as_user("ada")).await.unwrap());
     }
 }
 
@@ -163,7 +164,7 @@ async fn a_request_that_is_refused_for_another_reason_takes_no_slot() {
         let mut request = RunRequest::prompt("go");
         let spec = omniassist_server::core::ToolSpec::new("a b", "Bad", json!({"type": "object"}));
         request.tools.push(Arc::new(spec));
-        let refused = assistant.try_run(request, as_user("ada")).unwrap_err();
+        let refused = assistant.try_run(request, as_user("ada")).await.unwrap_err();
         assert_eq!(refused.code(), ErrorCode::InvalidTool);
     }
     drop(begin(&assistant, "ada").unwrap());

@@ -1,7 +1,7 @@
 //! Context, metadata and data that the host adds to runs.
 
+use std::ops::RangeInclusive;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use futures_util::StreamExt;
 use http::Extensions;
@@ -10,7 +10,7 @@ use omniassist_server::core::event::RunErrorCode;
 use omniassist_server::core::{ContextMessage, Limits, RunEvent, RunRequest, Usage};
 use omniassist_server::observe::RunReport;
 use omniassist_server::testing::{ScriptedProvider, Turn, call, text};
-use omniassist_server::throttle::{Spent, TokenBudget, TokensLeft};
+use omniassist_server::throttle::{Grant, LimitFuture, Reservation, Spent, TokenBudget};
 use omniassist_server::tool::ToolContext;
 use omniassist_server::{
     Assistant, Error, LlmSummariser, Price, Prices, Principal, ProviderErrorKind, RunContext, Tool, ToolError,
@@ -63,7 +63,7 @@ async fn a_hook_adds_context_of_the_runs_user() {
     let model = ScriptedProvider::new().turn(text("Hi"));
     let assistant =
         Assistant::builder(model.clone()).context(flag("beta")).context_for(account).build().unwrap();
-    assistant.try_run(ask(1), as_ada()).unwrap().text().await.unwrap();
+    assistant.try_run(ask(1), as_ada()).await.unwrap().text().await.unwrap();
     assert_eq!(bullets(&model), ["flag: name = 'beta'", "account: user = 'ada'", "note: id = 0"]);
 }
 
@@ -131,12 +131,15 @@ fn long() -> RunRequest {
 struct Purse(Arc<Mutex<Vec<Spent>>>);
 
 impl TokenBudget for Purse {
-    fn left(&self, _: &Principal) -> TokensLeft {
-        TokensLeft::new(1_000_000, Duration::from_secs(60))
+    fn reserve<'a>(&'a self, _: &'a Reservation, tokens: RangeInclusive<u64>) -> LimitFuture<'a, Grant> {
+        Box::pin(async move { Ok(Grant::Tokens(*tokens.end())) })
     }
 
-    fn spend(&self, _: &Principal, spent: &Spent) {
-        self.0.lock().unwrap().push(*spent);
+    fn settle<'a>(&'a self, _: &'a Reservation, spent: &'a Spent) -> LimitFuture<'a, ()> {
+        Box::pin(async move {
+            self.0.lock().unwrap().extend((*spent != Spent::nothing()).then_some(*spent));
+            Ok(())
+        })
     }
 }
 
@@ -160,7 +163,7 @@ async fn a_summary_is_counted_in_usage_cost_budget_and_spans() {
         .build()
         .unwrap();
 
-    let outcome = assistant.try_run(long(), as_ada()).unwrap().outcome().await.unwrap();
+    let outcome = assistant.try_run(long(), as_ada()).await.unwrap().outcome().await.unwrap();
     let read = format!("{:?}", model.payloads()[0].transcript);
     assert!(
         read.contains("name = ") && read.contains("Summary:") && read.contains("The user shops."),
@@ -179,7 +182,7 @@ async fn a_summary_is_counted_in_usage_cost_budget_and_spans() {
     assert_eq!(spans[chat.parent.unwrap()].name, "invoke_agent");
     assert_eq!(chat.get("gen_ai.usage.input_tokens"), Some("2000"));
 
-    let again = assistant.try_run(long(), as_ada()).unwrap().outcome().await.unwrap();
+    let again = assistant.try_run(long(), as_ada()).await.unwrap().outcome().await.unwrap();
     assert_eq!(used(again.usage), (Some(100), Some(10)), "the summary is kept");
     assert_eq!(small.payloads().len(), 1);
 }
@@ -194,7 +197,7 @@ async fn a_summary_without_reported_tokens_is_estimated_for_the_budget() {
         .token_budget(purse.clone())
         .build()
         .unwrap();
-    assistant.try_run(long(), as_ada()).unwrap().outcome().await.unwrap();
+    assistant.try_run(long(), as_ada()).await.unwrap().outcome().await.unwrap();
     let spent = purse.0.lock().unwrap()[0];
     assert!(spent.tokens() > 2_000, "{spent:?}");
 }
@@ -221,7 +224,7 @@ async fn the_hosts_metadata_comes_with_the_start_and_leaves_ours_alone() {
     let model = ScriptedProvider::new().turn(text("Hi"));
     let hook = |run: &RunContext| json!({ "user": run.principal().id(), "usage": 0, "omniassist": {} });
     let assistant = Assistant::builder(model).on_message_metadata(hook).report_timing(true).build().unwrap();
-    let mut run = assistant.try_run(ask(0), as_ada()).unwrap();
+    let mut run = assistant.try_run(ask(0), as_ada()).await.unwrap();
     let Some(RunEvent::Start { metadata: Some(metadata), .. }) = run.next().await else {
         panic!("no metadata")
     };
@@ -310,7 +313,7 @@ async fn additional_body_fields_reach_the_host() {
         })
         .build()
         .unwrap();
-    assistant.try_run(request, as_ada()).unwrap().text().await.unwrap();
+    assistant.try_run(request, as_ada()).await.unwrap().text().await.unwrap();
     let fields = vec!["sessionId".to_owned(), "tenant".to_owned()];
     assert_eq!(*seen.lock().unwrap(), [(fields, Some("\"s-7\"".to_owned()))]);
 }

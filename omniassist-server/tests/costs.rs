@@ -328,7 +328,7 @@ async fn a_model_reads_why_its_form_cannot_be_used() {
     let model = ScriptedProvider::new().turn(Turn::call("request_input", form)).turn(text("Sorry"));
     let assistant = Assistant::builder(model).tool(Tool::request_input()).build().unwrap();
     let request = omniassist_server::core::RunRequest::prompt("Ask me.");
-    let events: Vec<_> = assistant.try_run(request, http::Extensions::new()).unwrap().collect().await;
+    let events: Vec<_> = assistant.try_run(request, http::Extensions::new()).await.unwrap().collect().await;
     let error = events.iter().find_map(|event| match event {
         RunEvent::ToolInputError { error_text, .. } => Some(error_text.as_str()),
         _ => None,

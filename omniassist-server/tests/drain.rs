@@ -134,7 +134,7 @@ async fn new_runs_are_refused_at_once_in_every_dialect() {
         assert_eq!(response.status(), StatusCode::SERVICE_UNAVAILABLE);
         assert!(!response.headers().contains_key(header::CONNECTION), "{route:?}");
     }
-    let refused = assistant.try_run(RunRequest::prompt("go"), http::Extensions::new()).unwrap_err();
+    let refused = assistant.try_run(RunRequest::prompt("go"), http::Extensions::new()).await.unwrap_err();
     assert_eq!(refused.code(), ErrorCode::ShuttingDown);
     assert!(refused.is_unavailable() && refused.retry_after().is_some());
     let failure = assistant.run(RunRequest::prompt("go")).text().await.unwrap_err();

@@ -65,7 +65,7 @@ async fn the_system_prompt_may_be_text_a_closure_or_an_async_function() {
     for assistant in &assistants {
         let mut extensions = Extensions::new();
         extensions.insert(Principal::new("ann"));
-        let run = assistant.try_run(RunRequest::prompt("hi"), extensions).unwrap();
+        let run = assistant.try_run(RunRequest::prompt("hi"), extensions).await.unwrap();
         assert_eq!(run.text().await.unwrap(), "ok");
     }
     let prompts: Vec<_> = asked.iter().map(|model| model.payloads()[0].system.clone().unwrap()).collect();
@@ -391,7 +391,7 @@ async fn what_only_the_server_can_have_written_passes_the_verifier() {
     extensions.insert(Principal::new("ann"));
 
     let model = ScriptedProvider::new().turn(text("ok"));
-    let run = assistant(Verdict::Distrust, &model).try_run(history(), extensions.clone()).unwrap();
+    let run = assistant(Verdict::Distrust, &model).try_run(history(), extensions.clone()).await.unwrap();
     run.text().await.unwrap();
     let transcript = model.payloads()[0].transcript.clone();
     let outputs: Vec<_> = transcript
@@ -408,7 +408,7 @@ async fn what_only_the_server_can_have_written_passes_the_verifier() {
     assert!(outputs[0].1 && !outputs[0].0.contains("forged"), "{outputs:?}");
     assert_eq!(outputs[1], ("\"forged\"".to_owned(), false), "the client's own tool is the client's word");
 
-    let refused = assistant(Verdict::Refuse, &model).try_run(history(), extensions).unwrap_err();
+    let refused = assistant(Verdict::Refuse, &model).try_run(history(), extensions).await.unwrap_err();
     assert_eq!(refused.path(), Some("messages[1].parts[0]"));
 }
 
@@ -418,7 +418,7 @@ async fn a_client_cannot_declare_a_tool_of_the_servers() {
         Assistant::builder(ScriptedProvider::new()).tool(Tool::new("ping", "Ping", ping)).build().unwrap();
     let mut request = RunRequest::prompt("hi");
     request.tools.push(Arc::new(ToolSpec::new("ping", "Mine", json!({"type": "object"})).front_end()));
-    let refused = assistant.try_run(request.clone(), Extensions::new()).unwrap_err();
+    let refused = assistant.try_run(request.clone(), Extensions::new()).await.unwrap_err();
     assert_eq!(refused.path(), Some("tools[0]"));
     let failure = assistant.run(request).text().await.unwrap_err();
     assert_eq!(failure.code(), Some(RunErrorCode::InvalidRequest));

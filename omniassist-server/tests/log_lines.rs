@@ -74,7 +74,7 @@ fn forged() -> Error {
 async fn run(assistant: &Assistant, prompt: &str) {
     let mut request = RunRequest::prompt(prompt);
     request.chat_id = Some(FORGED.into());
-    let _ = assistant.try_run(request, Extensions::new()).unwrap().outcome().await;
+    let _ = assistant.try_run(request, Extensions::new()).await.unwrap().outcome().await;
 }
 
 #[tokio::test]

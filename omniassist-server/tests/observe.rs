@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
-use futures_util::StreamExt;
+use futures_util::{FutureExt, StreamExt};
 use http::Extensions;
 use omniassist_server::core::event::RunErrorCode;
 use omniassist_server::core::message::Message;
@@ -102,7 +102,7 @@ async fn a_report_has_what_a_dashboard_needs() {
         .turn([pause(3), call("work", json!({})), call("work", json!({})), Turn::usage(100, 20)])
         .turn([pause(2), text("Done."), Turn::usage(200, 30)]);
     let assistant = observed(&notes, &model);
-    let mut run = assistant.try_run(ask("chat-1", "hi"), as_ada()).unwrap();
+    let mut run = assistant.try_run(ask("chat-1", "hi"), as_ada()).await.unwrap();
     let id = notes.started.lock().unwrap()[0].run_id.clone();
     while !run.next().await.unwrap().is_terminal() {}
     assert_eq!(notes.ends(), ["finish"], "told with the last event, though the run is still held");
@@ -133,7 +133,7 @@ async fn every_end_has_its_word() {
         .turn([text("All of it"), Turn::finish(FinishReason::Length)])
         .turn(Turn::pending());
     let assistant = observed(&notes, &model);
-    let begin = |words: &str| assistant.try_run(ask("c", words), as_ada()).unwrap();
+    let begin = |words: &str| assistant.try_run(ask("c", words), as_ada()).now_or_never().unwrap().unwrap();
     let written = async |run: &mut omniassist_server::Run| {
         while !matches!(run.next().await, Some(omniassist_server::core::RunEvent::TextDelta { .. })) {}
     };
@@ -186,12 +186,12 @@ async fn refusals_are_told_with_their_code() {
     let notes = Notes::default();
     let model = ScriptedProvider::new().otherwise(|_| Turn::pending());
     let assistant = observed(&notes, &model);
-    let run = assistant.try_run(ask("c", "hi"), as_ada()).unwrap();
-    assistant.try_run(ask("c", "hi"), as_ada()).unwrap_err();
-    assistant.try_run(ask("d", "hi"), as_ada()).unwrap_err();
+    let run = assistant.try_run(ask("c", "hi"), as_ada()).await.unwrap();
+    assistant.try_run(ask("c", "hi"), as_ada()).await.unwrap_err();
+    assistant.try_run(ask("d", "hi"), as_ada()).await.unwrap_err();
     drop(run);
     assistant.shutdown().await;
-    assistant.try_run(ask("c", "hi"), Extensions::new()).unwrap_err();
+    assistant.try_run(ask("c", "hi"), Extensions::new()).await.unwrap_err();
     let ada = Principal::new("ada");
     let expected = [
         (ada.clone(), ErrorCode::DuplicateRun),
@@ -239,7 +239,7 @@ async fn an_observer_that_panics_changes_nothing() {
     assert_eq!(notes.ends(), ["finish", "dropped"]);
     assert_eq!(notes.first.lock().unwrap().len(), 1);
     assistant.shutdown().await;
-    let refused = assistant.try_run(ask("c", "hi"), Extensions::new()).unwrap_err();
+    let refused = assistant.try_run(ask("c", "hi"), Extensions::new()).await.unwrap_err();
     assert_eq!(refused.code(), ErrorCode::ShuttingDown);
     sleep(Duration::from_millis(1)).await;
     assert_eq!(assistant.live_runs(), 0);

@@ -170,7 +170,7 @@ async fn the_messages_are_those_that_the_client_has() {
     extensions.insert(Principal::new("ada"));
     let mut request = RunRequest::new(vec![Message::user("m1", "Where is it?")]);
     request.chat_id = Some("chat".into());
-    let events: Vec<_> = assistant.try_run(request, extensions).unwrap().collect().await;
+    let events: Vec<_> = assistant.try_run(request, extensions).await.unwrap().collect().await;
     assistant.shutdown().await;
 
     let mut of_client = MessageCollector::new();

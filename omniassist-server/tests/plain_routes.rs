@@ -175,10 +175,14 @@ async fn a_handler_of_the_hosts_own_gives_text_too() {
         let request = Request::post("/chat?protocol=text").header(header::CONTENT_TYPE, "application/json");
         PostedRun::read_for(request.body(Full::<Bytes>::from(chat())).unwrap(), &assistant).await.unwrap()
     };
-    let response = posted().await.respond(&assistant);
+    let response = posted().await.respond(&assistant).await;
     assert_eq!(response.headers()["content-type"], TEXT);
     assert_eq!(read(response).await, "Hello");
-    assert_eq!(read_cut(posted().await.respond(&assistant)).await, "", "nobody waits for the first word");
+    assert_eq!(
+        read_cut(posted().await.respond(&assistant).await).await,
+        "",
+        "nobody waits for the first word"
+    );
 }
 
 #[tokio::test]

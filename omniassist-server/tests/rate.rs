@@ -4,11 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use futures_util::FutureExt;
 use http::{Extensions, StatusCode};
 use omniassist_server::core::{ErrorCode, Limits, RunRequest};
 use omniassist_server::http::AssistantService;
 use omniassist_server::testing::{ScriptedProvider, Turn, text};
-use omniassist_server::throttle::{RateLimit, RunAttempt};
+use omniassist_server::throttle::{Attempt, RateLimit};
 use omniassist_server::{Assistant, Principal};
 
 use crate::dialects::{ROUTES, Shape, note};
@@ -28,14 +29,14 @@ fn as_user(name: &str) -> Extensions {
 }
 
 fn begin(assistant: &Assistant, user: &str) -> Result<(), omniassist_server::core::Error> {
-    assistant.try_run(RunRequest::prompt("go"), as_user(user)).map(drop)
+    assistant.try_run(RunRequest::prompt("go"), as_user(user)).now_or_never().unwrap().map(drop)
 }
 
 #[tokio::test]
 async fn a_run_over_the_limit_is_refused_in_every_dialect() {
     for (wait, seconds) in [(Duration::from_millis(1), 1), (Duration::from_secs(90), 90)] {
         let model = answering();
-        let service = AssistantService::new(limited(&model, move |_: &RunAttempt<'_>| Err(wait)));
+        let service = AssistantService::new(limited(&model, move |_: &Attempt<'_>| Err(wait)));
         for route in ROUTES {
             let refused = route.refusal(route.ask(&service).await).await;
             assert_eq!(refused.status, StatusCode::TOO_MANY_REQUESTS, "{route:?}");
@@ -56,9 +57,9 @@ async fn a_run_over_the_limit_is_refused_in_every_dialect() {
 async fn the_hook_knows_who_asks_for_what() {
     let asked = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&asked);
-    let assistant = limited(&answering(), move |attempt: &RunAttempt<'_>| {
+    let assistant = limited(&answering(), move |attempt: &Attempt<'_>| {
         count.fetch_add(1, Ordering::SeqCst);
-        assert_eq!(attempt.request().messages.len(), 1);
+        assert_eq!(attempt.request().unwrap().messages.len(), 1);
         assert!(attempt.extensions().get::<Principal>().is_some());
         if attempt.principal().id() == "ada" { Ok(()) } else { Err(Duration::from_secs(7)) }
     });
@@ -84,13 +85,13 @@ async fn who_has_too_many_runs_is_not_counted() {
     let assistant = Assistant::builder(model)
         .allow_anonymous()
         .limits(limits)
-        .rate_limit(move |_: &RunAttempt<'_>| {
+        .rate_limit(move |_: &Attempt<'_>| {
             count.fetch_add(1, Ordering::SeqCst);
             Ok(())
         })
         .build()
         .unwrap();
-    let run = assistant.try_run(RunRequest::prompt("go"), as_user("ada")).unwrap();
+    let run = assistant.try_run(RunRequest::prompt("go"), as_user("ada")).await.unwrap();
     assert_eq!(begin(&assistant, "ada").unwrap_err().code(), ErrorCode::TooManyRuns);
     assert_eq!(asked.load(Ordering::SeqCst), 1);
     drop(run);
@@ -99,7 +100,7 @@ async fn who_has_too_many_runs_is_not_counted() {
 #[tokio::test]
 async fn a_hook_that_panics_refuses_the_run_and_nothing_more() {
     let model = answering();
-    let service = AssistantService::new(limited(&model, |attempt: &RunAttempt<'_>| {
+    let service = AssistantService::new(limited(&model, |attempt: &Attempt<'_>| {
         assert!(!attempt.principal().is_anonymous(), "a canary in the panic");
         Ok(())
     }));
@@ -111,7 +112,7 @@ async fn a_hook_that_panics_refuses_the_run_and_nothing_more() {
         assert!(refused.kind.is_empty() || refused.kind == "server_error", "{}", refused.kind);
     }
     // In process too, where no HTTP service stands around it.
-    let refused = service.assistant().try_run(RunRequest::prompt("go"), Extensions::new()).unwrap_err();
+    let refused = service.assistant().try_run(RunRequest::prompt("go"), Extensions::new()).await.unwrap_err();
     assert_eq!(refused.code(), ErrorCode::Internal);
     assert!(model.payloads().is_empty());
     begin(service.assistant(), "ada").unwrap();
@@ -119,7 +120,7 @@ async fn a_hook_that_panics_refuses_the_run_and_nothing_more() {
 
 #[cfg(feature = "rate-limit")]
 mod principals {
-    use omniassist_server::throttle::PrincipalRate;
+    use omniassist_server::throttle::{PrincipalRate, RateDecision};
     use tokio::time::advance;
 
     use super::*;
@@ -153,8 +154,8 @@ mod principals {
     #[tokio::test(start_paused = true)]
     async fn anonymous_callers_are_one() {
         let assistant = limited(&answering(), PrincipalRate::per_hour(1));
-        assistant.try_run(RunRequest::prompt("go"), Extensions::new()).map(drop).unwrap();
-        let refused = assistant.try_run(RunRequest::prompt("go"), Extensions::new()).unwrap_err();
+        assistant.try_run(RunRequest::prompt("go"), Extensions::new()).await.map(drop).unwrap();
+        let refused = assistant.try_run(RunRequest::prompt("go"), Extensions::new()).await.unwrap_err();
         assert_eq!(refused.retry_after(), Some(Duration::from_secs(3600)));
         begin(&assistant, "ada").unwrap();
     }
@@ -179,11 +180,15 @@ mod principals {
         let rate = PrincipalRate::per_minute(5);
         let request = RunRequest::prompt("go");
         let extensions = Extensions::new();
-        let ask = |name: &str| rate.check(&RunAttempt::new(&Principal::new(name), &request, &extensions));
+        let ask = |name: &str| {
+            let principal = Principal::new(name);
+            let attempt = Attempt::new(&principal, &request, &extensions);
+            rate.check(&attempt).now_or_never().unwrap().unwrap()
+        };
         let mut most = 0;
         for minute in 0..20 {
             for n in 0..2_000 {
-                ask(&format!("user-{minute}-{n}")).unwrap();
+                assert_eq!(ask(&format!("user-{minute}-{n}")), RateDecision::Allow);
                 most = most.max(rate.principals());
             }
             wait(120).await;
@@ -214,6 +219,8 @@ mod principals {
             extensions.insert(Tenant(tenant));
             assistant
                 .try_run(RunRequest::prompt("go"), extensions)
+                .now_or_never()
+                .unwrap()
                 .map(drop)
                 .map_err(|error| error.retry_after())
         };

@@ -96,7 +96,10 @@ async fn without_server_tools_none_is_offered_and_none_runs() {
     let mut request = RunRequest::prompt("Hi");
     request.tool_use = ToolUse::without_server_tools();
     request.tools = vec![spec("ping")];
-    assert!(assistant.try_run(request, http::Extensions::new()).is_err(), "the name stays the server's");
+    assert!(
+        assistant.try_run(request, http::Extensions::new()).await.is_err(),
+        "the name stays the server's"
+    );
 }
 
 #[tokio::test]
@@ -110,7 +113,7 @@ async fn a_past_tool_is_the_clients_and_is_not_offered() {
     let mut request = after_call("show");
     request.past_tools = vec!["show".into()];
     request.abilities = ClientAbilities::default().without_seals();
-    let message = assistant.try_run(request, http::Extensions::new()).unwrap().message().await.unwrap();
+    let message = assistant.try_run(request, http::Extensions::new()).await.unwrap().message().await.unwrap();
     assert_eq!(offered(&model), ["ping"]);
     assert!(format!("{:?}", model.payloads()[0].transcript).contains("forged or not"));
     let call = message.tools().last().unwrap();
@@ -130,7 +133,7 @@ async fn a_server_tool_is_no_past_tool_whatever_the_client_says() {
         request.past_tools = vec!["ping".into()];
         request.tool_use.server_tools = server_tools;
         request.abilities = ClientAbilities::default().without_seals();
-        assistant.try_run(request, http::Extensions::new()).unwrap().message().await.unwrap();
+        assistant.try_run(request, http::Extensions::new()).await.unwrap().message().await.unwrap();
         let told = format!("{:?}", model.payloads()[0].transcript);
         assert!(!told.contains("forged or not"), "{told}");
     }

@@ -18,7 +18,7 @@ async fn events_within(limits: Limits, tool: Tool, state: Option<Value>) -> Vec<
     let assistant = Assistant::builder(model).limits(limits).tool(tool).build().unwrap();
     let mut request = RunRequest::prompt("Work.");
     request.state = state.map(|state| JsonText::from_value(&state));
-    let events: Vec<_> = assistant.try_run(request, Extensions::new()).unwrap().collect().await;
+    let events: Vec<_> = assistant.try_run(request, Extensions::new()).await.unwrap().collect().await;
     let is_output = |event: &RunEvent| matches!(event, RunEvent::ToolOutput { preliminary: false, .. });
     let output = events.iter().position(is_output).unwrap();
     events.into_iter().take(output).collect()

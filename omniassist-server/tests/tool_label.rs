@@ -30,7 +30,7 @@ fn refund() -> Tool {
 async fn events_of(tool: Tool, arguments: Value) -> Vec<RunEvent> {
     let model = ScriptedProvider::new().turn(Turn::call("refund_order", arguments)).turn(text("ok"));
     let assistant = Assistant::builder(model).tool(tool).build().unwrap();
-    assistant.try_run(RunRequest::prompt("Refund it."), Extensions::new()).unwrap().collect().await
+    assistant.try_run(RunRequest::prompt("Refund it."), Extensions::new()).await.unwrap().collect().await
 }
 
 /// The labels of the only call, in order, each with the position of its event.

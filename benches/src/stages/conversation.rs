@@ -109,7 +109,7 @@ pub(super) fn to_provider(events: usize) -> Outcome<usize> {
                 .body(Full::new(black_box(&body).clone()))?;
             let posted =
                 PostedRun::read_for(request, &assistant).await.map_err(|_| "the request is refused")?;
-            black_box(posted.respond(&assistant).into_body().collect().await?);
+            black_box(posted.respond(&assistant).await.into_body().collect().await?);
         }
         Ok::<_, Box<dyn std::error::Error>>(())
     })?;

@@ -66,7 +66,7 @@ pub(super) fn assistant(events: usize, history: History) -> Outcome<usize> {
                 br#"{"id":"chat-1","messages":[{"id":"m1","role":"user","parts":[{"type":"text","text":"Hi"}]}]}"#,
             )))?;
         let posted = PostedRun::read_for(request, &assistant).await.map_err(|_| "the request is refused")?;
-        let mut body = posted.respond(&assistant).into_body();
+        let mut body = posted.respond(&assistant).await.into_body();
         let (mut deltas, mut ended) = (0, false);
         while let Some(frame) = body.frame().await {
             let Ok(data) = frame?.into_data() else { continue };

@@ -9,7 +9,7 @@ use axum::routing::get;
 use omniassist_axum::audit::{AuditLog, JsonLinesFile};
 use omniassist_axum::core::filter::Pii;
 use omniassist_axum::files::FolderStore;
-use omniassist_axum::throttle::{InMemoryTokenBudget, RunAttempt};
+use omniassist_axum::throttle::{Attempt, InMemoryTokenBudget};
 use omniassist_axum::{Assistant, Principal};
 use quickstart::{Settings, Store};
 
@@ -87,7 +87,7 @@ impl BackOffice {
 }
 
 /// Returns the account that a run's tokens count for: the branch of its member.
-fn branch(attempt: &RunAttempt<'_>) -> Principal {
+fn branch(attempt: &Attempt<'_>) -> Principal {
     let member = Member::named(attempt.principal().id());
     member.map_or_else(Principal::anonymous, |member| Principal::new(format!("branch:{}", member.branch)))
 }

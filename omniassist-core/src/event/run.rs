@@ -255,6 +255,8 @@ pub enum RunErrorCode {
     ServerShutdown,
     /// The principal has used up its token budget.
     TokenBudgetExceeded,
+    /// A limit of the host could not be checked.
+    LimitsUnavailable,
     /// The host refused the run. The code is the host's own and is not deserialised.
     #[serde(untagged, skip_deserializing)]
     Refused(#[serde(skip_deserializing)] &'static str),
@@ -279,6 +281,7 @@ impl RunErrorCode {
             Self::Internal => "internal",
             Self::ServerShutdown => "server_shutdown",
             Self::TokenBudgetExceeded => "token_budget_exceeded",
+            Self::LimitsUnavailable => "limits_unavailable",
             Self::Refused(code) => code,
         }
     }
@@ -306,6 +309,9 @@ impl RunErrorCode {
             Self::Refused(_) => "The request was refused.",
             Self::ServerShutdown => {
                 "The server was restarted before the answer was complete. Please send your message again."
+            }
+            Self::LimitsUnavailable => {
+                "The answer was stopped: the limits of this user cannot be checked. Please try again later."
             }
             Self::TokenBudgetExceeded => {
                 "The answer was stopped: the token budget is used up. Please try again later."

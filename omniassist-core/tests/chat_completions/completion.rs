@@ -156,6 +156,7 @@ fn failures() {
         (RunErrorCode::Internal, 500, "internal", false),
         (RunErrorCode::ServerShutdown, 503, "server_shutdown", true),
         (RunErrorCode::TokenBudgetExceeded, 429, "token_budget_exceeded", false),
+        (RunErrorCode::LimitsUnavailable, 503, "limits_unavailable", true),
     ] {
         assert_eq!(failure(error(code)), Some((status, word)));
         assert_eq!(ErrorObject::of(code).is_retryable, retryable, "{code}");

@@ -76,7 +76,7 @@ fn reasons() -> Vec<FinishReason> {
     known.into_iter().chain(other).collect()
 }
 
-fn codes() -> [RunErrorCode; 15] {
+fn codes() -> [RunErrorCode; 16] {
     [
         RunErrorCode::ProviderError,
         RunErrorCode::ProviderAuth,
@@ -92,6 +92,7 @@ fn codes() -> [RunErrorCode; 15] {
         RunErrorCode::Internal,
         RunErrorCode::ServerShutdown,
         RunErrorCode::TokenBudgetExceeded,
+        RunErrorCode::LimitsUnavailable,
         RunErrorCode::Refused("no_credits"),
     ]
 }

@@ -23,7 +23,7 @@ use super::verification;
 use crate::audit::AuditLog;
 use crate::http_options::HttpOptions;
 use crate::seal::Sealer;
-use crate::throttle::{self, RunAttempt};
+use crate::throttle::{self, Attempt};
 use crate::tool::{ToolSnapshot, Tools};
 use crate::{Principal, RunContext, audit, one_line, sync};
 
@@ -137,7 +137,7 @@ impl Assistant {
         let (driver, continued, message_id) =
             self.driver(request, Extensions::new(), tools, prepare, Carried::default());
         let live = self.live.insert(driver, &setup.config.limits);
-        live.1.with(|driver| driver.start_recording(continued.as_ref(), &message_id, None));
+        live.1.with(|driver| driver.start(continued.as_ref(), &message_id, None));
         Run::new(Arc::clone(&self.live), live, continued, message_id)
     }
 
@@ -154,9 +154,12 @@ impl Assistant {
     /// - The same message is being answered ([`is_conflict`](omniassist_core::Error::is_conflict)).
     /// - The principal has reached its limit of runs, its rate limit or its token budget
     ///   ([`is_throttled`](omniassist_core::Error::is_throttled)).
-    /// - The server has reached its limit of runs, or the assistant is [draining](Self::drain)
-    ///   ([`is_unavailable`](omniassist_core::Error::is_unavailable)).
-    pub fn try_run(
+    /// - The server has reached its limit of runs, a rate limit or budget cannot be checked, or the assistant is
+    ///   [draining](Self::drain) ([`is_unavailable`](omniassist_core::Error::is_unavailable)).
+    ///
+    /// The future waits only for [rate limits and budgets](crate::throttle). Dropping it gives back what the run had
+    /// reserved.
+    pub async fn try_run(
         &self,
         request: RunRequest,
         extensions: Extensions,
@@ -164,6 +167,7 @@ impl Assistant {
         let principal = extensions.get::<Principal>().cloned().unwrap_or_default();
         let chat_id = request.chat_id.clone();
         self.begin(request, extensions, &principal)
+            .await
             .inspect_err(|refusal| self.report_refused(&principal, chat_id.as_ref(), refusal))
     }
 
@@ -198,7 +202,7 @@ impl Assistant {
         Wanted { principal: principal.clone(), post, when_busy: self.setup.config.when_busy }
     }
 
-    fn begin(
+    async fn begin(
         &self,
         mut request: RunRequest,
         extensions: Extensions,
@@ -211,12 +215,10 @@ impl Assistant {
             return Err(omniassist_core::Error::overloaded(RETRY_ELSEWHERE));
         }
         let admitted = self.live.admit(wanted, &setup.config.limits)?;
-        let attempt = RunAttempt::new(principal, &request, &extensions);
-        for limit in &setup.config.rate_limits {
-            throttle::asked(&**limit, &attempt)?;
-        }
+        let attempt = Attempt::new(principal, &request, &extensions);
+        throttle::check(&setup.config.rate_limits, &attempt).await?;
         let meter = match &setup.config.budget {
-            Some(budget) => Some(Meter::admit(budget, &attempt)?),
+            Some(budget) => Some(Meter::admit(budget, &attempt, setup.config.longest_run()).await?),
             None => None,
         };
         let tools = self.tools_for(&request, &extensions)?.for_principal(principal.clone());
@@ -238,7 +240,7 @@ impl Assistant {
             driver.meter_with(meter);
         }
         let live = self.live.insert_posted(driver, admitted, &setup.config.limits)?;
-        live.1.with(|driver| driver.start_recording(continued.as_ref(), &message_id, posted));
+        live.1.with(|driver| driver.start(continued.as_ref(), &message_id, posted));
         Ok(Run::new(Arc::clone(&self.live), live, continued, message_id))
     }
 

@@ -1,6 +1,7 @@
 mod guards;
 mod loader;
 mod plan;
+mod throttle;
 
 use std::fmt;
 use std::future::Future;
@@ -13,7 +14,6 @@ use serde_json::Value;
 use super::assistant::Assistant;
 use super::config::Config;
 use super::hook::{BoxError, RunHook};
-use super::meter::Budget;
 use super::prompt::IntoSystemPrompt;
 use super::seals::Seals;
 use super::setup::Setup;
@@ -25,7 +25,6 @@ use crate::endpoint::{ObjectEndpoint, OpenAiEndpoint};
 use crate::observe::{AtEnd, FinishedRun, Observe, RunReport};
 use crate::provider::LlmProvider;
 use crate::seal::{InMemoryReplayGuard, ReplayGuard, SealKeys, SealVerifier};
-use crate::throttle::{RateLimit, TokenBudget};
 use crate::tool::{StateMap, Tool, Tools};
 use crate::{Error, Result, RunContext};
 
@@ -295,22 +294,6 @@ impl AssistantBuilder {
     /// answered always gets 409 `duplicate_run`. Default: [`WhenBusy::Supersede`].
     pub fn when_busy(mut self, when_busy: WhenBusy) -> Self {
         self.config.when_busy = when_busy;
-        self
-    }
-
-    /// Adds a limit on how often clients may begin runs: a `PrincipalRate` of [`throttle`](crate::throttle), or
-    /// another [`RateLimit`]. Each limit is checked, in the order in which they were added, until one refuses the run. It
-    /// does not apply to [`Assistant::run`]. Default: none, but [`Limits::max_runs_per_principal`] applies.
-    pub fn rate_limit(mut self, limit: impl RateLimit) -> Self {
-        self.config.rate_limits.push(Arc::new(limit));
-        self
-    }
-
-    /// Sets the number of tokens that each principal may use: an
-    /// [`InMemoryTokenBudget`](crate::throttle::InMemoryTokenBudget), or another [`TokenBudget`]. It is enforced while
-    /// the model answers, and does not apply to [`Assistant::run`]. Default: none.
-    pub fn token_budget(mut self, budget: impl TokenBudget) -> Self {
-        self.config.budget = Some(Arc::new(Budget::new(Arc::new(budget))));
         self
     }
 

@@ -1,4 +1,5 @@
 use std::sync::Arc;
+use std::time::Duration;
 
 use omniassist_core::context::{ContextCompressor, ContextSummariser};
 use omniassist_core::{ContextMessage, Limits, ModelOptions, Text};
@@ -32,6 +33,12 @@ impl Config {
     /// Returns `true` if somebody needs the report of each run.
     pub(super) fn records_runs(&self) -> bool {
         !self.on_finish.is_empty() || self.audit.is_some()
+    }
+
+    /// Returns a time that no run exceeds.
+    pub(super) fn longest_run(&self) -> Duration {
+        let Limits { run_timeout, write_timeout, tool_cancel_grace, .. } = *self.limits;
+        run_timeout.saturating_add(write_timeout).saturating_add(tool_cancel_grace)
     }
 }
 

@@ -34,7 +34,8 @@ impl Assistant {
     /// read is dropped without that error.
     ///
     /// Returns when no run is in progress, no tool is running and the functions of
-    /// [`on_finish`](super::AssistantBuilder::on_finish) have completed and the [audit log](crate::audit) is written, at the latest
+    /// [`on_finish`](super::AssistantBuilder::on_finish) have completed, the tokens of a
+    /// [budget](crate::throttle::TokenBudget) are settled and the [audit log](crate::audit) is written, at the latest
     /// [`Limits::tool_cancel_grace`](omniassist_core::Limits::tool_cancel_grace) and one second after the deadline. A
     /// tool, a function or a sink that takes longer is not awaited. The HTTP server then needs a moment to write the last
     /// events.
@@ -80,6 +81,11 @@ impl Assistant {
         }
         if timeout_at(until.max(latest) + ABORT, self.setup.config.on_finish.idle()).await.is_err() {
             tracing::error!("a function of `on_finish` takes too long and is not awaited");
+        }
+        if let Some(budget) = &self.setup.config.budget
+            && timeout_at(until.max(latest) + ABORT, budget.idle()).await.is_err()
+        {
+            tracing::error!("the token budget takes too long; tokens of the last runs may not be counted");
         }
         if let Some(log) = &self.setup.config.audit
             && timeout_at(until.max(latest) + ABORT, log.flush()).await.is_err()

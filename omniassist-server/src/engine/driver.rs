@@ -22,7 +22,7 @@ use serde_json::{Map, Value};
 use super::client_queue::ClientQueue;
 use super::end::{End, RETRY_ELSEWHERE};
 use super::history::Made;
-use super::meter::{Meter, Stop};
+use super::meter::Meter;
 use super::plan::{Call, Refusal, Stepping, Steps};
 use super::preparation::{NotPrepared, Preparation, Prepared};
 use super::recording::Recording;
@@ -60,7 +60,7 @@ pub(super) struct Driver {
     running: Vec<RunningTool>,
     trace: RunTrace,
     metadata: RunMetadata,
-    meter: Option<Box<Meter>>,
+    meter: Option<Meter>,
     recording: Option<Box<Recording>>,
     /// The tokens that a summary of the context used.
     summary_usage: Usage,
@@ -95,15 +95,6 @@ impl Driver {
         config: RunConfig,
         preparation: Preparation,
     ) -> Self {
-        let provider = &setup.provider;
-        let trace = RunTrace::begin(
-            &run,
-            provider.name(),
-            setup.requested_model(),
-            setup.config.records_content,
-            &setup.config.observers,
-            setup.config.records_runs(),
-        );
         Self {
             setup,
             run,
@@ -123,7 +114,7 @@ impl Driver {
             model: None,
             queued: VecDeque::new(),
             running: Vec::new(),
-            trace,
+            trace: RunTrace::none(),
             metadata: RunMetadata::begin(),
             meter: None,
             recording: None,
@@ -155,16 +146,25 @@ impl Driver {
 
     /// Counts the tokens of the run, and ends it if they exceed the budget.
     pub(super) fn meter_with(&mut self, meter: Meter) {
-        self.meter = Some(Box::new(meter));
+        self.meter = Some(meter);
     }
 
-    /// Records the events of a run that was admitted, if somebody needs them.
-    pub(super) fn start_recording(
+    /// Begins the trace of a run that was admitted, and records its events if somebody needs them.
+    pub(super) fn start(
         &mut self,
         continued: Option<&Message>,
         message_id: &Text,
         posted: Option<Vec<Message>>,
     ) {
+        let Setup { provider, config, .. } = &*self.setup;
+        self.trace = RunTrace::begin(
+            &self.run,
+            provider.name(),
+            self.setup.requested_model(),
+            config.records_content,
+            &config.observers,
+            config.records_runs(),
+        );
         let begun = Recording::begin(&self.setup, &self.run, continued, message_id, posted);
         if let Some((recording, ticket)) = begun {
             self.recording = Some(recording);
@@ -232,7 +232,7 @@ impl Driver {
     /// Ends the run for a reason outside its state machine.
     pub(super) fn end(&mut self, end: End) {
         if let Stage::Preparing(_) = self.stage {
-            self.begin(Prepared::default());
+            self.begin_ended();
         }
         let input = match end {
             End::Deadline => Input::Fail(RunErrorCode::Timeout),
@@ -253,7 +253,7 @@ impl Driver {
             match ready!(polled) {
                 Ok(prepared) => self.begin(prepared),
                 Err(NotPrepared::Failed(code)) => {
-                    self.begin(Prepared::default());
+                    self.begin_ended();
                     self.step(Input::Fail(code));
                 }
                 Err(NotPrepared::Refused(refusal)) => self.begin_refused(*refusal),
@@ -348,17 +348,19 @@ impl Driver {
             Poll::Ready(Some(Ok(event))) => {
                 self.trace.model_said(&event);
                 self.metadata.observe(&event);
-                let counted = self.meter.as_mut().map_or(Ok(()), |meter| meter.take(&event));
                 if let Stage::Running(machine) = &mut self.stage {
                     machine.step(Input::Model(event), &self.tools, &mut self.events);
-                }
-                if let Err(stop) = counted {
-                    self.stop(stop);
                 }
                 return Poll::Ready(());
             }
             Poll::Ready(Some(Err(error))) => {
                 self.model = None;
+                if let Some(code) = error.stop() {
+                    self.retry_after = error.retry_after();
+                    self.trace.call_ended(Some(code.as_str()), prices);
+                    self.step(Input::Fail(code));
+                    return Poll::Ready(());
+                }
                 tracing::warn!(
                     run_id = self.run.run_id().as_str(),
                     provider = self.call.provider.name(),
@@ -368,9 +370,6 @@ impl Driver {
                     "the model call failed"
                 );
                 self.trace.call_ended(Some(error.run_code().as_str()), prices);
-                if let Some(meter) = &mut self.meter {
-                    let _ = meter.end(true);
-                }
                 if let Some(refused) = error.refusal() {
                     self.refuse(Refusal::new(refused.code, refused.message.clone()));
                     return Poll::Ready(());
@@ -385,10 +384,6 @@ impl Driver {
             Poll::Ready(None) => {
                 self.model = None;
                 self.trace.call_ended(None, prices);
-                if let Err(stop) = self.meter.as_mut().map_or(Ok(()), |meter| meter.end(false)) {
-                    self.stop(stop);
-                    return Poll::Ready(());
-                }
                 Input::ModelEnd
             }
         };
@@ -412,12 +407,6 @@ impl Driver {
             }
             Some(_) | None => {}
         }
-    }
-
-    /// Ends the run because it exceeds its token budget.
-    fn stop(&mut self, stop: Stop) {
-        self.retry_after = stop.retry_after;
-        self.step(Input::Fail(stop.code));
     }
 
     /// Releases everything once the terminal event is written.

@@ -37,5 +37,6 @@ pub(super) async fn begin(
     let encoder = posted.encoder();
     let request = std::mem::take(&mut posted.request);
     event_stream::stream(assistant, request, extensions, ag_ui::HEADERS, encoder)
+        .await
         .map_err(|error| posted.locate(error))
 }

@@ -25,7 +25,7 @@ pub(super) async fn complete<B: Body>(
             let ndjson = wants_ndjson(&parts.headers);
             let framing = if ndjson { ai_sdk::Framing::Ndjson } else { ai_sdk::Framing::Sse };
             let encoder = ai_sdk::Encoder::new(framing);
-            Ok(event_stream::stream(assistant, run, parts.extensions, framing.headers(), encoder)?)
+            Ok(event_stream::stream(assistant, run, parts.extensions, framing.headers(), encoder).await?)
         }
     }
 }

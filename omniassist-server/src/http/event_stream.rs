@@ -13,14 +13,14 @@ use crate::Assistant;
 /// # Errors
 ///
 /// Returns an error if the assistant refuses the request.
-pub(super) fn stream(
+pub(super) async fn stream(
     assistant: &Assistant,
     request: RunRequest,
     extensions: Extensions,
     headers: &[(&'static str, &'static str)],
     encoder: impl DialectEncoder + 'static,
 ) -> Result<Response<AssistantBody>, Error> {
-    let run = assistant.try_run(request, extensions)?;
+    let run = assistant.try_run(request, extensions).await?;
     let keep_alive = assistant.limits().keep_alive;
     Ok(events(AssistantBody::events(run, Box::new(encoder), keep_alive), headers))
 }
@@ -37,7 +37,7 @@ pub(super) async fn stream_opened(
     headers: &[(&'static str, &'static str)],
     encoder: impl DialectEncoder + 'static,
 ) -> Result<Response<AssistantBody>, NoAnswer> {
-    let run = assistant.try_run(request, extensions).map_err(NoAnswer::Refused)?;
+    let run = assistant.try_run(request, extensions).await.map_err(NoAnswer::Refused)?;
     let keep_alive = assistant.limits().keep_alive;
     let body = first_event::open(run, Box::new(encoder), keep_alive).await?;
     Ok(events(body, headers))

@@ -84,6 +84,7 @@
 //! | 429 | `too_many_runs` | The principal has [`max_runs_per_principal`](Limits::max_runs_per_principal) runs under way |
 //! | 429 | `rate_limited`; below `/v1` `rate_limit_exceeded` | The [rate limit](crate::throttle) refuses the run |
 //! | 429 | `token_budget_exceeded` | The principal has no [tokens](crate::throttle) left |
+//! | 503 | `limits_unavailable` | A [rate limit or token budget](crate::throttle) cannot be checked |
 //! | 503 | `overloaded` | [`max_runs`](Limits::max_runs) runs are under way |
 //! | 503 | `shutting_down` | The assistant is [draining](crate::Assistant::drain); over HTTP/1 with `Connection: close` |
 //!

@@ -105,7 +105,7 @@ async fn collect(
     let mut completion = Completion::new(caller_tools(&request))
         .reasoning(endpoint.reasoning)
         .server_tools(endpoint.server_tools);
-    let mut run: Run = assistant.try_run(request.run, parts.extensions).map_err(NoAnswer::Refused)?;
+    let mut run: Run = assistant.try_run(request.run, parts.extensions).await.map_err(NoAnswer::Refused)?;
     let mut failure = None;
     let mut has_run_tools = false;
     while let Some(event) = poll_fn(|cx| run.poll_event(cx)).await {

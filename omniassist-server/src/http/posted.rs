@@ -28,7 +28,7 @@ use crate::quota::Quota;
 ///         Err(refusal) => return refusal,
 ///     };
 ///     posted.request.context.push(ContextMessage::new("plan", "account", "premium".into()));
-///     posted.respond(assistant)
+///     posted.respond(assistant).await
 /// }
 /// ```
 #[derive(Clone)]
@@ -106,20 +106,20 @@ impl PostedRun {
         Ok(Self { request, extensions, framing, version, protocol, http_version, is_admitted: false })
     }
 
-    /// Begins the run and returns the response that streams it. With `?protocol=text`, the response of a run that fails
-    /// breaks off, with status 200.
+    /// Begins the run and returns the response that streams it. It waits for [rate limits and budgets](crate::throttle)
+    /// only. With `?protocol=text`, the response of a run that fails breaks off, with status 200.
     ///
     /// A run that was read by [`Bridge::read`](crate::bridge::Bridge::read) is answered 401 without a [`Principal`](crate::Principal) in its
     /// extensions, unless [anonymous requests are allowed](crate::AssistantBuilder::allow_anonymous).
-    pub fn respond(self, assistant: &Assistant) -> Response<AssistantBody> {
+    pub async fn respond(self, assistant: &Assistant) -> Response<AssistantBody> {
         let http_version = self.http_version;
-        let response = self.begin(assistant);
+        let response = self.begin(assistant).await;
         let mut response = response.unwrap_or_else(|rejection| rejection.into_response(ErrorFormat::Json));
         reply::request_close(assistant.is_draining(), http_version, &mut response);
         response
     }
 
-    fn begin(self, assistant: &Assistant) -> Result<Response<AssistantBody>, Rejection> {
+    async fn begin(self, assistant: &Assistant) -> Result<Response<AssistantBody>, Rejection> {
         if !self.is_admitted {
             assistant.access().require_principal(&self.extensions)?;
         }
@@ -127,10 +127,11 @@ impl PostedRun {
         Ok(match protocol {
             Protocol::Data => {
                 let encoder = Encoder::new(framing).version(version);
-                event_stream::stream(assistant, request, extensions, framing.headers(), encoder)?
+                event_stream::stream(assistant, request, extensions, framing.headers(), encoder).await?
             }
             Protocol::Text => {
-                event_stream::stream(assistant, request, extensions, text::HEADERS, text::Encoder::new())?
+                event_stream::stream(assistant, request, extensions, text::HEADERS, text::Encoder::new())
+                    .await?
             }
         })
     }
@@ -142,7 +143,7 @@ impl PostedRun {
         assistant: &Assistant,
     ) -> Result<Response<AssistantBody>, Rejection> {
         match self.protocol {
-            Protocol::Data => self.begin(assistant),
+            Protocol::Data => self.begin(assistant).await,
             Protocol::Text => {
                 event_stream::stream_text(assistant, self.request, self.extensions, text::Encoder::new())
                     .await

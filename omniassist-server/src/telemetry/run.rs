@@ -38,6 +38,21 @@ enum RunCost {
 }
 
 impl RunTrace {
+    /// Returns the trace of a run that has not begun. It records nothing.
+    pub(crate) fn none() -> Self {
+        Self {
+            run: Span::none(),
+            step: Span::none(),
+            steps: 0,
+            call: None,
+            records_content: false,
+            usage: Usage::default(),
+            cost: RunCost::Nothing,
+            watch: None,
+            ended: true,
+        }
+    }
+
     /// Opens the span of the run, as a child of the current span.
     pub(crate) fn begin(
         run: &RunContext,
@@ -66,17 +81,10 @@ impl RunTrace {
             { names::RUN_OUTCOME } = Empty,
             { names::RUN_COST } = Empty,
         );
-        Self {
-            run: span,
-            step: Span::none(),
-            steps: 0,
-            call: None,
-            records_content,
-            usage: Usage::default(),
-            cost: RunCost::Nothing,
-            watch: Watch::begin(observers, keeps_report, run, provider, model),
-            ended: false,
-        }
+        let watch = Watch::begin(observers, keeps_report, run, provider, model);
+        let mut trace = Self::none();
+        (trace.run, trace.watch, trace.records_content, trace.ended) = (span, watch, records_content, false);
+        trace
     }
 
     /// Calls `poll` within the innermost open span.

@@ -1,15 +1,20 @@
 use std::collections::HashMap;
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
+use omniassist_core::Text;
 use tokio::time::Instant;
 
-use super::{RunAttempt, Spent, TokenBudget, TokensLeft};
+use super::{Attempt, Grant, LimitFuture, Reservation, Spent, TokenBudget};
 use crate::Principal;
 
 /// Expired windows are removed after at least this many calls.
 const SWEEP: usize = 1_024;
+
+/// The delay after which another run may have settled its reservation.
+const RETRY_LENT: Duration = Duration::from_secs(1);
 
 /// A [`TokenBudget`] that gives each principal a number of tokens in a window of time.
 ///
@@ -24,7 +29,7 @@ pub struct InMemoryTokenBudget {
     account: Option<Account>,
 }
 
-type Account = Box<dyn Fn(&RunAttempt<'_>) -> Principal + Send + Sync>;
+type Account = Box<dyn Fn(&Attempt<'_>) -> Principal + Send + Sync>;
 
 #[derive(Default)]
 struct Windows {
@@ -38,6 +43,8 @@ struct Windows {
 struct Window {
     began: Instant,
     spent: u64,
+    /// The tokens of each reservation. They stay when the window is renewed.
+    reserved: HashMap<Text, u64>,
 }
 
 impl InMemoryTokenBudget {
@@ -52,21 +59,21 @@ impl InMemoryTokenBudget {
     /// ```
     /// use std::time::Duration;
     /// use omniassist_server::Principal;
-    /// use omniassist_server::throttle::{InMemoryTokenBudget, RunAttempt};
+    /// use omniassist_server::throttle::{InMemoryTokenBudget, Attempt};
     ///
     /// /// Inserted into the request's extensions by a middleware.
     /// #[derive(Clone)]
     /// struct Tenant(String);
     ///
     /// let budget = InMemoryTokenBudget::new(5_000_000, Duration::from_secs(24 * 60 * 60)).per(
-    ///     |attempt: &RunAttempt<'_>| match attempt.extensions().get::<Tenant>() {
+    ///     |attempt: &Attempt<'_>| match attempt.extensions().get::<Tenant>() {
     ///         Some(Tenant(name)) => Principal::new(format!("tenant:{name}")),
     ///         None => attempt.principal().clone(),
     ///     },
     /// );
     /// # let _ = budget;
     /// ```
-    pub fn per(mut self, account: impl Fn(&RunAttempt<'_>) -> Principal + Send + Sync + 'static) -> Self {
+    pub fn per(mut self, account: impl Fn(&Attempt<'_>) -> Principal + Send + Sync + 'static) -> Self {
         self.account = Some(Box::new(account));
         self
     }
@@ -77,43 +84,83 @@ impl InMemoryTokenBudget {
         self.lock().of.len()
     }
 
+    /// Returns the tokens that a principal has left, without those that are reserved, and the time until its window is
+    /// renewed.
+    #[must_use]
+    pub fn left(&self, principal: &Principal) -> (u64, Duration) {
+        let windows = self.lock();
+        let Some(window) = windows.of.get(principal) else { return (self.tokens, self.window) };
+        let reserved = window.reserved.values().fold(0, |sum: u64, tokens| sum.saturating_add(*tokens));
+        let age = window.began.elapsed();
+        let (spent, renewed_in) =
+            if age < self.window { (window.spent, self.window - age) } else { (0, self.window) };
+        (self.tokens.saturating_sub(spent).saturating_sub(reserved), renewed_in)
+    }
+
+    fn reserve_now(&self, of: &Reservation, tokens: RangeInclusive<u64>) -> Grant {
+        let mut windows = self.lock();
+        let window = windows.open(of.account(), self.window);
+        let others = window.reserved.iter().filter(|(id, _)| *id != of.id());
+        let others = others.fold(0, |sum: u64, (_, tokens)| sum.saturating_add(*tokens));
+        let left = self.tokens.saturating_sub(window.spent);
+        let room = left.saturating_sub(others);
+        let (least, most) = tokens.into_inner();
+        if room < least {
+            let renewed_in = self.window.saturating_sub(window.began.elapsed());
+            let is_lent = left >= least;
+            return Grant::Exceeded {
+                retry_after: if is_lent { renewed_in.min(RETRY_LENT) } else { renewed_in },
+            };
+        }
+        let granted = room.min(most);
+        window.reserved.insert(of.id().into(), granted);
+        Grant::Tokens(granted)
+    }
+
     fn lock(&self) -> MutexGuard<'_, Windows> {
         crate::sync::lock(&self.windows)
     }
 }
 
 impl TokenBudget for InMemoryTokenBudget {
-    fn account(&self, attempt: &RunAttempt<'_>) -> Principal {
+    fn account(&self, attempt: &Attempt<'_>) -> Principal {
         self.account.as_ref().map_or_else(|| attempt.principal().clone(), |account| account(attempt))
     }
 
-    fn left(&self, principal: &Principal) -> TokensLeft {
-        let windows = self.lock();
-        let window = windows.of.get(principal).map(|window| (window.began.elapsed(), window.spent));
-        match window.filter(|(age, _)| *age < self.window) {
-            None => TokensLeft::new(self.tokens, self.window),
-            Some((age, spent)) => TokensLeft::new(self.tokens.saturating_sub(spent), self.window - age),
-        }
+    fn reserve<'a>(&'a self, of: &'a Reservation, tokens: RangeInclusive<u64>) -> LimitFuture<'a, Grant> {
+        let grant = self.reserve_now(of, tokens);
+        Box::pin(std::future::ready(Ok(grant)))
     }
 
-    fn spend(&self, principal: &Principal, spent: &Spent) {
+    fn settle<'a>(&'a self, of: &'a Reservation, spent: &'a Spent) -> LimitFuture<'a, ()> {
         let mut windows = self.lock();
-        windows.sweep(self.window);
-        let fresh = || Window { began: Instant::now(), spent: 0 };
-        let window = windows.of.entry(principal.clone()).or_insert_with(fresh);
-        if window.began.elapsed() >= self.window {
-            *window = fresh();
-        }
+        let window = windows.open(of.account(), self.window);
+        window.reserved.remove(of.id());
         window.spent = window.spent.saturating_add(spent.tokens());
+        Box::pin(std::future::ready(Ok(())))
     }
 }
 
 impl Windows {
+    /// Returns the window of a principal, renewed if it has passed.
+    fn open(&mut self, principal: &Principal, length: Duration) -> &mut Window {
+        self.sweep(length);
+        let window = self.of.entry(principal.clone()).or_insert_with(|| Window {
+            began: Instant::now(),
+            spent: 0,
+            reserved: HashMap::new(),
+        });
+        if window.began.elapsed() >= length {
+            (window.began, window.spent) = (Instant::now(), 0);
+        }
+        window
+    }
+
     /// Removes expired windows, after as many calls as there were windows the last time.
     fn sweep(&mut self, window: Duration) {
         self.calls += 1;
         if self.calls >= self.remembered.max(SWEEP) {
-            self.of.retain(|_, of| of.began.elapsed() < window);
+            self.of.retain(|_, of| of.began.elapsed() < window || !of.reserved.is_empty());
             self.of.shrink_to_fit();
             (self.calls, self.remembered) = (0, self.of.len());
         }

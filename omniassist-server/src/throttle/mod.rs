@@ -7,6 +7,7 @@
 //! [`InMemoryTokenBudget`] or an implementation of [`TokenBudget`]. It is enforced while the model writes.
 //!
 //! Both count for each principal, or for a key of the host such as the tenant (`per`). Several rate limits can be added.
+//! [`Tool::rate_limit`](crate::Tool::rate_limit) bounds the calls of one tool.
 //!
 //! Limits on all requests, or by address, belong in middleware in front of the assistant. These limits know the
 //! principal and the run.
@@ -14,14 +15,14 @@
 //! ```
 //! use std::time::Duration;
 //! use omniassist_server::testing::ScriptedProvider;
-//! use omniassist_server::throttle::{InMemoryTokenBudget, RunAttempt};
+//! use omniassist_server::throttle::{InMemoryTokenBudget, Attempt};
 //! use omniassist_server::Assistant;
 //!
 //! # fn main() -> omniassist_server::Result<()> {
 //! // At night, only the staff of the shop may begin runs.
 //! let shop_is_open = || true;
 //! let assistant = Assistant::builder(ScriptedProvider::new())
-//!     .rate_limit(move |attempt: &RunAttempt<'_>| {
+//!     .rate_limit(move |attempt: &Attempt<'_>| {
 //!         if shop_is_open() || attempt.principal().id().starts_with("staff-") {
 //!             Ok(())
 //!         } else {
@@ -37,53 +38,27 @@
 //!
 //! # Limits in a shared store
 //!
-//! The traits of this module are called synchronously. A limit that several instances share, in Redis or PostgreSQL, is a
-//! function of [`AssistantBuilder::prepare`]. It is awaited before the model is called, and its refusal is the HTTP
-//! response:
+//! The methods of [`RateLimit`] and [`TokenBudget`] are async, so limits that several instances share can stand in Redis or
+//! PostgreSQL. Each trait has an example. A limit that fails or takes longer than 2 s refuses the run with 503
+//! `limits_unavailable`; the methods `timeout` and `when_unavailable` change that for each limit.
 //!
-//! ```
-//! use std::time::Duration;
-//! use http::StatusCode;
-//! use omniassist_server::tool::State;
-//! use omniassist_server::{Principal, Refusal, RunPlan};
-//! # use omniassist_server::Assistant;
-//! # use omniassist_server::testing::ScriptedProvider;
-//! # #[derive(Clone)]
-//! # struct Redis;
-//! # impl Redis {
-//! #     async fn increment(&self, _key: &str) -> std::io::Result<u64> { Ok(1) }
-//! # }
-//!
-//! async fn hourly(_: &mut RunPlan, State(redis): State<Redis>, user: Principal) -> Result<(), Refusal> {
-//!     if redis.increment(&format!("runs:{}", user.id())).await? > 100 {
-//!         let refusal = Refusal::new("rate_limited", "You have used the assistant often. Try again in an hour.");
-//!         return Err(refusal.status(StatusCode::TOO_MANY_REQUESTS).retry_after(Duration::from_secs(3600)));
-//!     }
-//!     Ok(())
-//! }
-//!
-//! # fn main() -> omniassist_server::Result<()> {
-//! let assistant = Assistant::builder(ScriptedProvider::new()).state(Redis).prepare(hourly).build()?;
-//! # let _ = assistant;
-//! # Ok(())
-//! # }
-//! ```
-//!
-//! [`AssistantBuilder::prepare`]: crate::AssistantBuilder::prepare
 //! [`AssistantBuilder::rate_limit`]: crate::AssistantBuilder::rate_limit
 //! [`AssistantBuilder::token_budget`]: crate::AssistantBuilder::token_budget
 
 mod attempt;
 mod budget;
 mod in_memory;
+mod outage;
 #[cfg(feature = "rate-limit")]
 mod principal_rate;
 mod rate;
 
-pub use attempt::RunAttempt;
-pub use budget::{Spent, TokenBudget, TokensLeft};
+pub use attempt::Attempt;
+pub use budget::{Grant, Reservation, Spent, TokenBudget};
 pub use in_memory::InMemoryTokenBudget;
+pub use outage::{LimitFuture, WhenUnavailable};
+pub(crate) use outage::{Outage, ask};
 #[cfg(feature = "rate-limit")]
 pub use principal_rate::PrincipalRate;
-pub use rate::RateLimit;
-pub(crate) use rate::asked;
+pub use rate::{RateDecision, RateLimit};
+pub(crate) use rate::{Throttled, check};

@@ -10,13 +10,13 @@ use governor::state::keyed::HashMapStateStore;
 use governor::{Quota, RateLimiter};
 use tokio::time::Instant;
 
-use super::{RateLimit, RunAttempt};
+use super::{Attempt, LimitFuture, RateDecision, RateLimit};
 use crate::Principal;
 
 /// Idle principals are removed after at least this many attempts.
 const SWEEP: usize = 1_024;
 
-/// A [`RateLimit`] for the runs of each principal (GCRA, by the `governor` crate).
+/// A [`RateLimit`] for the runs of each principal, or for its calls of a tool (GCRA, by the `governor` crate).
 ///
 /// An idle principal may begin as many runs at once as its burst allows (default: all of the rate), and then one each
 /// time a share of the period has passed. `per_minute(20)` allows 20 at once and one more every 3 s. All anonymous
@@ -51,7 +51,7 @@ pub struct PrincipalRate {
     remembered: AtomicUsize,
 }
 
-type Key = Box<dyn Fn(&RunAttempt<'_>) -> Principal + Send + Sync>;
+type Key = Box<dyn Fn(&Attempt<'_>) -> Principal + Send + Sync>;
 
 type Limiter = RateLimiter<Principal, HashMapStateStore<Principal>, SinceStart, NoOpMiddleware<Nanos>>;
 
@@ -94,19 +94,19 @@ impl PrincipalRate {
     ///
     /// ```
     /// use omniassist_server::Principal;
-    /// use omniassist_server::throttle::{PrincipalRate, RunAttempt};
+    /// use omniassist_server::throttle::{PrincipalRate, Attempt};
     ///
     /// /// Inserted into the request's extensions by a middleware.
     /// #[derive(Clone)]
     /// struct Tenant(String);
     ///
-    /// let rate = PrincipalRate::per_minute(600).per(|attempt: &RunAttempt<'_>| {
+    /// let rate = PrincipalRate::per_minute(600).per(|attempt: &Attempt<'_>| {
     ///     let tenant = attempt.extensions().get::<Tenant>();
     ///     Principal::new(tenant.map_or("none", |Tenant(name)| name))
     /// });
     /// # let _ = rate;
     /// ```
-    pub fn per(mut self, key: impl Fn(&RunAttempt<'_>) -> Principal + Send + Sync + 'static) -> Self {
+    pub fn per(mut self, key: impl Fn(&Attempt<'_>) -> Principal + Send + Sync + 'static) -> Self {
         self.key = Some(Box::new(key));
         self
     }
@@ -131,7 +131,14 @@ impl PrincipalRate {
 }
 
 impl RateLimit for PrincipalRate {
-    fn check(&self, attempt: &RunAttempt<'_>) -> Result<(), Duration> {
+    fn check<'a>(&'a self, attempt: &'a Attempt<'a>) -> LimitFuture<'a, RateDecision> {
+        let decision = self.decide(attempt).map_or_else(RateDecision::Wait, |()| RateDecision::Allow);
+        Box::pin(std::future::ready(Ok(decision)))
+    }
+}
+
+impl PrincipalRate {
+    fn decide(&self, attempt: &Attempt<'_>) -> Result<(), Duration> {
         let Some(limiter) = &self.limiter else { return Err(self.period) };
         let checked = match &self.key {
             Some(key) => limiter.check_key(&key(attempt)),

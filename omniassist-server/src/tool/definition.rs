@@ -19,6 +19,7 @@ use super::{
     ToolParameters,
 };
 use crate::RunContext;
+use crate::throttle::RateLimit;
 
 /// A tool that a model can call: a function of the host, or of the client's page.
 ///
@@ -44,6 +45,7 @@ pub struct Tool {
     pub(super) summary: Option<Summary>,
     pub(super) tags: Vec<Text>,
     pub(super) visibility: Option<Visibility>,
+    pub(super) rate_limits: Vec<Arc<dyn RateLimit>>,
     pub(super) is_form: bool,
     pub(super) state: Vec<StateNeed>,
     pub(super) arguments: Vec<&'static str>,
@@ -62,6 +64,7 @@ impl Tool {
             summary: None,
             tags: Vec::new(),
             visibility: None,
+            rate_limits: Vec::new(),
             is_form: false,
             state: Vec::new(),
             arguments: Vec::new(),
@@ -268,6 +271,32 @@ impl Tool {
     /// ```
     pub fn visible_to(mut self, condition: impl Fn(&RunContext) -> bool + Send + Sync + 'static) -> Self {
         self.visibility = Some(Visibility::new(condition));
+        self
+    }
+
+    /// Adds a limit on how often the tool may be called, such as a `PrincipalRate` of [`throttle`](crate::throttle). Each
+    /// limit is checked, in the order in which they were added, until one refuses the call. Default: none.
+    ///
+    /// A call over the limit does not run. The model reads when to try again, and the run continues. A call counts just
+    /// before it runs, so one that a user or a [`before_tool`](crate::AssistantBuilder::before_tool) function refused does
+    /// not count. The tool's timeout includes the check. Tools of the client cannot have a limit.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use omniassist_server::throttle::Attempt;
+    /// use omniassist_server::tool::{Tool, ToolError};
+    ///
+    /// async fn refund_order() -> Result<&'static str, ToolError> {
+    ///     Ok("refunded")
+    /// }
+    ///
+    /// // With the feature `rate-limit`: `.rate_limit(PrincipalRate::per_hour(10))`.
+    /// let tool = Tool::new("refund_order", "Refunds an order", refund_order).rate_limit(|attempt: &Attempt<'_>| {
+    ///     if attempt.principal().is_anonymous() { Err(Duration::from_secs(3600)) } else { Ok(()) }
+    /// });
+    /// ```
+    pub fn rate_limit(mut self, limit: impl RateLimit) -> Self {
+        self.rate_limits.push(Arc::new(limit));
         self
     }
 

@@ -8,6 +8,7 @@ use omniassist_core::run::Gate;
 
 use super::output;
 use crate::one_line;
+use crate::throttle::Throttled;
 
 /// The text for the model and the user when the reason of a failure is only for the log.
 const SAFE_TEXT: &str = "The tool failed.";
@@ -55,6 +56,10 @@ enum Kind {
     Cancelled,
     /// The call waits for an approval.
     NeedsApproval,
+    /// A limit of the tool refused the call.
+    RateLimited,
+    /// A limit of the tool could not be checked.
+    Unchecked,
 }
 
 impl ToolError {
@@ -92,6 +97,22 @@ impl ToolError {
 
     pub(crate) fn cancelled() -> Self {
         Self::of(Kind::Cancelled, "The tool was cancelled.")
+    }
+
+    /// Creates the error of a call that a limit of the tool refused.
+    pub(super) fn throttled(by: Throttled) -> Self {
+        match by {
+            Throttled::Wait(delay) => {
+                let seconds = delay.as_secs().saturating_add(u64::from(delay.subsec_nanos() > 0)).max(1);
+                let text =
+                    format!("This tool was called too often and did not run. Try again in {seconds} s.");
+                Self::of(Kind::RateLimited, text)
+            }
+            Throttled::Unchecked(_) => {
+                let text = "This tool did not run: its rate limit cannot be checked now. Try again later.";
+                Self::of(Kind::Unchecked, text)
+            }
+        }
     }
 
     /// Creates the end of a call that did not run, because the user must approve it.
@@ -136,6 +157,12 @@ impl ToolError {
         self.inner.kind == Kind::Cancelled
     }
 
+    /// Returns `true` if a [rate limit](crate::Tool::rate_limit) of the tool refused the call.
+    #[must_use]
+    pub fn is_rate_limited(&self) -> bool {
+        self.inner.kind == Kind::RateLimited
+    }
+
     /// Returns `true` if the tool panicked.
     #[must_use]
     pub fn is_panic(&self) -> bool {
@@ -149,6 +176,8 @@ impl ToolError {
             Kind::Cancelled => "cancelled",
             Kind::Panicked => "panic",
             Kind::NeedsApproval => "needs_approval",
+            Kind::RateLimited => "rate_limited",
+            Kind::Unchecked => "limits_unavailable",
             _ if self.inner.source.is_some() => "internal",
             _ => "tool_error",
         }
@@ -166,7 +195,10 @@ impl ToolError {
         // As strings, which a subscriber escapes: the provider chooses the id.
         let (tool, call_id) = (tool.as_str(), call_id.as_str());
         match (self.inner.kind, &self.inner.source) {
-            (Kind::Message | Kind::Cancelled | Kind::NeedsApproval, None) => {
+            (
+                Kind::Message | Kind::Cancelled | Kind::NeedsApproval | Kind::RateLimited | Kind::Unchecked,
+                None,
+            ) => {
                 tracing::debug!(tool, call_id, text = self.text(), "tool call failed");
             }
             (Kind::TimedOut, _) => tracing::warn!(tool, call_id, text = self.text(), "tool call failed"),

@@ -14,6 +14,7 @@ use super::schema::{self, ArgumentCheck, SchemaLimits};
 use super::state::StateMap;
 use super::visibility::Visibility;
 use super::{Approval, Tool, ToolContext, ToolError, ToolFuture, form};
+use crate::throttle::{self, Attempt, RateLimit};
 use crate::{Error, Principal, RunContext};
 
 /// A tool in a [`ToolSnapshot`](super::ToolSnapshot). It has passed the checks of registration.
@@ -30,6 +31,7 @@ pub struct RegisteredTool {
     summary: Option<Summary>,
     tags: Vec<Text>,
     visibility: Option<Visibility>,
+    rate_limits: Vec<Arc<dyn RateLimit>>,
 }
 
 pub(super) fn check_name(name: &str) -> Result<(), String> {
@@ -51,6 +53,7 @@ impl RegisteredTool {
             summary,
             tags,
             visibility,
+            rate_limits,
             is_form,
             state: needs,
             arguments,
@@ -68,6 +71,8 @@ impl RegisteredTool {
             ))
         } else if approval.is_some() && call.is_none() {
             Some("the client runs it, so the client asks for approval".to_owned())
+        } else if !rate_limits.is_empty() && call.is_none() {
+            Some("the client runs it, so the server cannot limit how often it is called".to_owned())
         } else if spec.name == form::REQUEST_INPUT && !is_form {
             Some("this is the name of the built-in form; give the tool another name".to_owned())
         } else {
@@ -97,7 +102,7 @@ impl RegisteredTool {
         let mut tool = Self::new(Arc::new(spec), check, schema_limits, limits);
         tool.timeout = timeout.unwrap_or(tool.timeout);
         tool.output.max_bytes = max_output_bytes.unwrap_or(tool.output.max_bytes);
-        Ok(Self { call, is_form, approval, summary, tags, visibility, ..tool })
+        Ok(Self { call, is_form, approval, summary, tags, visibility, rate_limits, ..tool })
     }
 
     /// Checks a front-end tool that a client declares.
@@ -131,6 +136,7 @@ impl RegisteredTool {
             summary: None,
             tags: Vec::new(),
             visibility: None,
+            rate_limits: Vec::new(),
         }
     }
 
@@ -214,14 +220,23 @@ impl RegisteredTool {
         self.is_form
     }
 
-    /// Calls the function. The part before its first await runs at once.
+    /// Calls the function, if the limits of the tool allow it. Without limits, the part of the function before its first
+    /// await runs at once.
     pub(super) fn call(&self, context: ToolContext) -> ToolFuture {
-        match &self.call {
-            Some(call) => call(context),
-            None => {
-                Box::pin(std::future::ready(Err(ToolError::internal("a front-end tool has no function"))))
-            }
+        let Some(call) = &self.call else {
+            return Box::pin(std::future::ready(Err(ToolError::internal(
+                "a front-end tool has no function",
+            ))));
+        };
+        if self.rate_limits.is_empty() {
+            return call(context);
         }
+        let (call, limits) = (Arc::clone(call), self.rate_limits.clone());
+        Box::pin(async move {
+            let attempt = Attempt::of_call(context.run(), context.tool_name(), context.arguments());
+            throttle::check(&limits, &attempt).await.map_err(ToolError::throttled)?;
+            call(context).await
+        })
     }
 }
 

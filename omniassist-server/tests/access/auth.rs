@@ -197,7 +197,7 @@ async fn the_host_is_told_once_what_to_do_and_why_it_failed() {
 async fn a_handler_of_the_hosts_keeps_the_same_rule() {
     async fn chat(assistant: &Assistant, request: Request<Full<Bytes>>) -> Response<AssistantBody> {
         match PostedRun::read_for(request, assistant).await {
-            Ok(posted) => posted.respond(assistant),
+            Ok(posted) => posted.respond(assistant).await,
             Err(refusal) => refusal,
         }
     }
@@ -221,10 +221,10 @@ async fn a_handler_of_the_hosts_keeps_the_same_rule() {
     let closed = builder().1.build().unwrap();
     let bridge = Bridge::new(Bus::default(), BridgeOptions::new());
     let posted = bridge.read(request(None)).await.unwrap();
-    assert_eq!(posted.clone().respond(&closed).status(), StatusCode::UNAUTHORIZED);
+    assert_eq!(posted.clone().respond(&closed).await.status(), StatusCode::UNAUTHORIZED);
     let mut named = posted;
     named.extensions.insert(Principal::new("ada"));
-    assert_eq!(named.respond(&closed).status(), StatusCode::OK);
+    assert_eq!(named.respond(&closed).await.status(), StatusCode::OK);
 }
 
 #[tokio::test]
@@ -233,7 +233,7 @@ async fn what_runs_in_process_needs_no_name() {
     let assistant = builder.build().unwrap();
     let request = omniassist_server::core::RunRequest::prompt("hi");
     assert!(assistant.run(request.clone()).text().await.is_ok());
-    assert!(assistant.try_run(request, http::Extensions::new()).is_ok());
+    assert!(assistant.try_run(request, http::Extensions::new()).await.is_ok());
 }
 
 #[tokio::test]

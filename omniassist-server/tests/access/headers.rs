@@ -61,7 +61,7 @@ async fn a_handler_of_the_hosts_gives_them_too() {
     let assistant = builder().1.allow_anonymous().build().unwrap();
     let read = |request: Request<Full<bytes::Bytes>>| PostedRun::read_for(request, &assistant);
     let posted = read(routes::all().remove(0).request()).await.unwrap();
-    check("answer", &Answer::of(posted.respond(&assistant)).await);
+    check("answer", &Answer::of(posted.respond(&assistant).await).await);
     let mut broken = routes::all().remove(0).request();
     *broken.body_mut() = Full::from("{");
     check("refusal", &Answer::of(read(broken).await.unwrap_err()).await);

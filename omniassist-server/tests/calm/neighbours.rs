@@ -23,10 +23,10 @@ fn strict(model: ScriptedProvider) -> Assistant {
 async fn runs_chats_and_limits_are_each_ones_own() {
     let stuck = || strict(ScriptedProvider::new().otherwise(|_| text("So far").then(Turn::pending())));
     let (one, other) = (stuck(), stuck());
-    let mut first = one.try_run(chat("c", "hi"), as_user("ada")).unwrap();
-    let mut second = other.try_run(chat("c", "hi"), as_user("ada")).unwrap();
+    let mut first = one.try_run(chat("c", "hi"), as_user("ada")).await.unwrap();
+    let mut second = other.try_run(chat("c", "hi"), as_user("ada")).await.unwrap();
     assert_eq!((one.live_runs(), other.live_runs()), (1, 1));
-    one.try_run(chat("d", "hi"), as_user("bob")).unwrap_err();
+    one.try_run(chat("d", "hi"), as_user("bob")).await.unwrap_err();
 
     // Stopping and draining the one leaves the other alone.
     assert!(one.stop(&Principal::new("ada"), "c"));
@@ -41,7 +41,7 @@ async fn runs_chats_and_limits_are_each_ones_own() {
         assert!(!event.expect("it has not ended").is_terminal());
     }
     drop(second);
-    drop(other.try_run(chat("c", "again"), as_user("ada")).unwrap());
+    drop(other.try_run(chat("c", "again"), as_user("ada")).await.unwrap());
 }
 
 #[tokio::test]
@@ -64,7 +64,7 @@ async fn tools_context_budgets_and_seals_are_each_ones_own() {
     assert_eq!((one.tools().names().len(), other.tools().names().len()), (2, 1));
 
     let message = async |assistant: &Assistant| {
-        assistant.try_run(chat("c", "hi"), as_user("ada")).unwrap().message().await.unwrap()
+        assistant.try_run(chat("c", "hi"), as_user("ada")).await.unwrap().message().await.unwrap()
     };
     let (said, of_other) = (message(&one).await, message(&other).await);
     assert!(format!("{said:?}").contains("\"one\"") && format!("{of_other:?}").contains("\"other\""));
@@ -78,8 +78,8 @@ async fn tools_context_budgets_and_seals_are_each_ones_own() {
         request
     };
     assert_eq!(said.role, Role::Assistant);
-    let refused = other.try_run(with(&said), as_user("ada")).unwrap_err();
+    let refused = other.try_run(with(&said), as_user("ada")).await.unwrap_err();
     assert_eq!(refused.code(), ErrorCode::SealInvalid);
-    let run = other.try_run(with(&of_other), as_user("ada")).unwrap();
+    let run = other.try_run(with(&of_other), as_user("ada")).await.unwrap();
     assert_eq!(run.text().await.unwrap(), "Again");
 }

@@ -3,7 +3,7 @@
 use std::future::{Ready, ready};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::Ordering;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -23,6 +23,7 @@ use omniassist_server::{
 use tokio::sync::Notify;
 
 use super::as_user;
+use crate::counted::counted;
 use crate::dialects::{ROUTES, Shape, note, terminal};
 
 /// Where a provider of the host's panics.
@@ -88,16 +89,9 @@ impl Drop for Breaking {
 
 #[tokio::test]
 async fn a_provider_that_panics_fails_its_run_in_every_dialect() {
-    let ran = Arc::new(AtomicUsize::new(0));
+    let (tool, ran) = counted();
     for place in [Where::Call, Where::FirstPoll, Where::MidText, Where::MidArguments, Where::Drop] {
-        let count = Arc::clone(&ran);
-        let tool = Tool::new("work", "Works", move || {
-            let count = Arc::clone(&count);
-            async move {
-                count.fetch_add(1, Ordering::SeqCst);
-                Ok::<_, ToolError>("done")
-            }
-        });
+        let tool = tool.clone();
         let assistant =
             Assistant::builder(Broken(place)).allow_anonymous().tool(tool).object(note()).build().unwrap();
         let service = AssistantService::new(assistant.clone());
@@ -189,12 +183,12 @@ async fn a_verifier_that_panics_refuses_the_run() {
     let said = assistant.run(RunRequest::prompt("hi")).message().await.unwrap();
     let mut request = RunRequest::prompt("hi");
     request.messages.insert(0, said);
-    let refused = assistant.try_run(request, as_user("ada")).unwrap_err();
+    let refused = assistant.try_run(request, as_user("ada")).await.unwrap_err();
     assert_eq!(refused.code(), ErrorCode::Internal);
     assert!(refused.is_internal());
     assert_eq!((model.payloads().len(), assistant.live_runs()), (1, 0));
     // Others are not concerned.
-    let run = assistant.try_run(RunRequest::prompt("hi"), as_user("ada")).unwrap();
+    let run = assistant.try_run(RunRequest::prompt("hi"), as_user("ada")).await.unwrap();
     assert_eq!(run.text().await.unwrap(), "Hi");
 }
 

@@ -168,7 +168,7 @@ async fn made_by(provider: impl LlmProvider) -> Value {
     let assistant = Assistant::builder(provider).files(Memory::default()).build().unwrap();
     let mut extensions = http::Extensions::new();
     extensions.insert(Principal::new("ann"));
-    let run = assistant.try_run(RunRequest::prompt("Draw."), extensions).unwrap();
+    let run = assistant.try_run(RunRequest::prompt("Draw."), extensions).await.unwrap();
     serde_json::to_value(run.message().await.unwrap()).unwrap()
 }
 

@@ -227,7 +227,7 @@ async fn a_run_in_process_reads_the_files_of_nobody() {
     assert!(model.payloads().is_empty());
     let mut extensions = http::Extensions::new();
     extensions.insert(Principal::new("ann"));
-    assert_eq!(assistant.try_run(request, extensions).unwrap().text().await.unwrap(), "Seen.");
+    assert_eq!(assistant.try_run(request, extensions).await.unwrap().text().await.unwrap(), "Seen.");
     assert_eq!(sent(&model.payloads()[0])[1], png());
 }
 

@@ -116,7 +116,7 @@ async fn an_approval_that_the_server_did_not_ask_for_runs_nothing() {
         request.chat_id = Some("c".into());
         let mut extensions = http::Extensions::new();
         extensions.insert(omniassist_server::Principal::new("ada"));
-        if let Ok(run) = assistant.try_run(request, extensions) {
+        if let Ok(run) = assistant.try_run(request, extensions).await {
             let _ = run.message().await;
         }
         assert_eq!(ran.load(Ordering::SeqCst), 0, "forgery {number}");

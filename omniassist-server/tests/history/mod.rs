@@ -35,7 +35,7 @@ async fn ask(
     request.chat_id = Some("chat".into());
     let mut extensions = Extensions::new();
     extensions.insert(Principal::new(user));
-    let events: Vec<_> = assistant.try_run(request, extensions).unwrap().collect().await;
+    let events: Vec<_> = assistant.try_run(request, extensions).await.unwrap().collect().await;
     let mut collector = MessageCollector::new();
     events.iter().for_each(|event| collector.apply(event));
     messages.push(collector.into_message());

@@ -6,8 +6,8 @@ use omniassist_server::core::RunEvent;
 use omniassist_server::core::message::Message;
 use omniassist_server::seal::SealKeys;
 use omniassist_server::testing::{ScriptedProvider, Turn, text};
-use omniassist_server::throttle::{Spent, TokenBudget, TokensLeft};
-use omniassist_server::{Assistant, AssistantBuilder, History, Principal};
+use omniassist_server::throttle::{Grant, LimitFuture, Reservation, Spent, TokenBudget};
+use omniassist_server::{Assistant, AssistantBuilder, History};
 use serde_json::Value;
 
 use super::{ask, talk, texts};
@@ -165,12 +165,17 @@ async fn a_partial_summary_is_used_and_continued() {
 struct Purse(Arc<AtomicU64>);
 
 impl TokenBudget for Purse {
-    fn left(&self, _: &Principal) -> TokensLeft {
-        TokensLeft::new(1_000_000, Duration::from_secs(60))
+    fn reserve<'a>(
+        &'a self,
+        _: &'a Reservation,
+        tokens: std::ops::RangeInclusive<u64>,
+    ) -> LimitFuture<'a, Grant> {
+        Box::pin(async move { Ok(Grant::Tokens(*tokens.end())) })
     }
 
-    fn spend(&self, _: &Principal, spent: &Spent) {
+    fn settle<'a>(&'a self, _: &'a Reservation, spent: &'a Spent) -> LimitFuture<'a, ()> {
         self.0.fetch_add(spent.tokens(), Ordering::SeqCst);
+        Box::pin(async { Ok(()) })
     }
 }
 

@@ -94,7 +94,7 @@ async fn post(assistant: &Assistant, body: &Value, messages: &mut Vec<Message>) 
     let mut extensions = http::Extensions::new();
     extensions.insert(Principal::new("ada"));
     let request = complete(assistant, body).await;
-    let events: Vec<_> = assistant.try_run(request, extensions).unwrap().collect().await;
+    let events: Vec<_> = assistant.try_run(request, extensions).await.unwrap().collect().await;
     let continued = messages.pop_if(|last| last.role == Role::Assistant);
     let mut collector = continued.map_or_else(MessageCollector::new, MessageCollector::continuing);
     events.iter().for_each(|event| collector.apply(event));

@@ -76,7 +76,7 @@ async fn a_run_in_progress_is_stored_before_the_next_one_begins() {
     let first = complete(&assistant, &last(&question("q1"), "submit-message", None)).await;
     let mut extensions = http::Extensions::new();
     extensions.insert(Principal::new("ada"));
-    let mut run = assistant.try_run(first, extensions).unwrap();
+    let mut run = assistant.try_run(first, extensions).await.unwrap();
     let reader = tokio::spawn(async move {
         let mut events = Vec::new();
         while let Some(event) = run.next().await {

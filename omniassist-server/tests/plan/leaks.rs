@@ -163,7 +163,7 @@ proptest! {
         let assistant = assistant(&model, &tools, run, step, choice, &ran);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
-            let mut run = assistant.try_run(RunRequest::prompt("Hi"), extensions(rank)).unwrap();
+            let mut run = assistant.try_run(RunRequest::prompt("Hi"), extensions(rank)).await.unwrap();
             let mut shown = String::new();
             while let Some(event) = run.next().await {
                 shown.push_str(&format!("{event:?}\n"));

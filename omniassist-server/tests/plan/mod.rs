@@ -46,7 +46,7 @@ async fn post(
 ) -> (Vec<Message>, Vec<RunEvent>) {
     let mut request = RunRequest::new(messages.clone());
     request.chat_id = Some("c".into());
-    let events: Vec<_> = assistant.try_run(request, extensions(role)).unwrap().collect().await;
+    let events: Vec<_> = assistant.try_run(request, extensions(role)).await.unwrap().collect().await;
     let continued = messages.pop_if(|last| last.role == Role::Assistant);
     let mut collector = continued.map_or_else(MessageCollector::new, MessageCollector::continuing);
     events.iter().for_each(|event| collector.apply(event));

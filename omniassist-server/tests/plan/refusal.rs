@@ -112,7 +112,7 @@ async fn a_refusal_after_the_head_of_the_response_ends_the_stream() {
     let request = request.body(Full::<bytes::Bytes>::from(routes()[0].1.clone())).unwrap();
     // A handler of the host returns the response before the run begins.
     let posted = PostedRun::read_for(request, &assistant).await.unwrap();
-    let response = posted.respond(&assistant);
+    let response = posted.respond(&assistant).await;
     assert_eq!(response.status(), StatusCode::OK);
     let body = response.into_body().collect().await.unwrap().to_bytes();
     let body = String::from_utf8(body.into()).unwrap();
@@ -125,7 +125,7 @@ async fn a_refusal_after_the_head_of_the_response_ends_the_stream() {
 #[tokio::test(start_paused = true)]
 async fn a_refusal_in_process_is_a_failure_with_its_code() {
     let assistant = assistant(&ScriptedProvider::new());
-    let run = assistant.try_run(RunRequest::prompt("Hi"), extensions(Rank::Viewer)).unwrap();
+    let run = assistant.try_run(RunRequest::prompt("Hi"), extensions(Rank::Viewer)).await.unwrap();
     let failure = run.text().await.unwrap_err();
     assert_eq!(failure.code(), Some(RunErrorCode::Refused("no_credits")));
     assert_eq!(failure.refusal().unwrap().code(), "no_credits");
@@ -188,10 +188,34 @@ async fn a_run_that_is_refused_before_it_begins_is_audited_and_has_no_finish() {
         .build()
         .unwrap();
     for (rank, outcome, finishes) in [(Rank::Viewer, "no_credits", 0), (Rank::Agent, "finish", 1)] {
-        drop(assistant.try_run(RunRequest::new(question()), extensions(rank)).unwrap().text().await);
+        drop(assistant.try_run(RunRequest::new(question()), extensions(rank)).await.unwrap().text().await);
         tokio::time::sleep(Duration::from_secs(1)).await;
         assert_eq!(kept.json().last().unwrap()["outcome"], outcome);
         assert_eq!(finished.load(Ordering::SeqCst), finishes, "{rank:?}");
     }
     assert_eq!(kept.actions(), ["run_started", "run_ended", "run_started", "run_ended"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_preparation_that_fails_ends_a_run_with_an_open_approval_by_its_error() {
+    let (tool, ran) = refund(Approval::always());
+    let model = ScriptedProvider::new().turn(call_refund(5)).turn(text("Done."));
+    let context = |run: omniassist_server::RunContext| async move {
+        match run.extensions().get::<Rank>() {
+            Some(Rank::Viewer) => Err(std::io::Error::other("no database")),
+            _ => Ok(Vec::new()),
+        }
+    };
+    let assistant = Assistant::builder(model).tool(tool).context_for(context).build().unwrap();
+    let (mut messages, _) = post(&assistant, Rank::Agent, question()).await;
+    for approved in [None, Some(true)] {
+        if let Some(approved) = approved {
+            answer(&mut messages, approved);
+        }
+        let (_, events) = post(&assistant, Rank::Viewer, messages.clone()).await;
+        let end = events.last().unwrap();
+        assert!(matches!(end, RunEvent::Error { code: RunErrorCode::Internal, .. }), "{events:?}");
+    }
+    post(&assistant, Rank::Agent, messages).await;
+    assert_eq!(ran.load(Ordering::SeqCst), 1, "the approval was not used up");
 }

@@ -231,6 +231,6 @@ async fn the_report_of_a_run_names_the_model_of_its_plan() {
         .unwrap();
     let mut request = RunRequest::prompt("Hi");
     request.chat_id = Some("c".into());
-    assistant.try_run(request, extensions(Rank::Viewer)).unwrap().text().await.unwrap();
+    assistant.try_run(request, extensions(Rank::Viewer)).await.unwrap().text().await.unwrap();
     assert_eq!(*seen.lock().unwrap(), [Some("small".into())]);
 }

@@ -91,10 +91,11 @@ async fn a_client_may_declare_a_tool_whose_name_it_does_not_see() {
     let mut request = RunRequest::prompt("Hi");
     let schema = json!({"type": "object", "properties": {}});
     request.tools = vec![Arc::new(ToolSpec::new("close", "Closes the tab", schema).front_end())];
-    let refused = assistant.try_run(request.clone(), extensions(Rank::Admin)).unwrap_err();
+    let refused = assistant.try_run(request.clone(), extensions(Rank::Admin)).await.unwrap_err();
     assert!(refused.to_string().contains("`close` is the name of a tool that the server runs"), "{refused}");
 
-    let message = assistant.try_run(request, extensions(Rank::Viewer)).unwrap().message().await.unwrap();
+    let message =
+        assistant.try_run(request, extensions(Rank::Viewer)).await.unwrap().message().await.unwrap();
     assert!(!message.tools().next().unwrap().state.is_answered(), "the client runs it");
     assert_eq!(model.payloads()[0].tools.last().unwrap().description.as_str(), "Closes the tab");
 }
@@ -116,7 +117,7 @@ async fn a_choice_of_a_hidden_tool_is_not_sent() {
     {
         let mut request = RunRequest::prompt("Hi");
         request.tool_use.choice = ToolChoice::Tool("close".into());
-        assistant.try_run(request, extensions(role)).unwrap().text().await.unwrap();
+        assistant.try_run(request, extensions(role)).await.unwrap().text().await.unwrap();
         assert_eq!(model.payloads().last().unwrap().tool_choice, choice);
     }
 }

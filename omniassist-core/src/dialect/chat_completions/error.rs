@@ -27,7 +27,9 @@ impl ErrorObject {
     pub fn of(code: RunErrorCode) -> Self {
         let (status, kind, is_retryable) = match code {
             RunErrorCode::RateLimited => (429, "rate_limit_error", true),
-            RunErrorCode::ProviderUnavailable | RunErrorCode::ServerShutdown => (503, "server_error", true),
+            RunErrorCode::ProviderUnavailable
+            | RunErrorCode::ServerShutdown
+            | RunErrorCode::LimitsUnavailable => (503, "server_error", true),
             RunErrorCode::TokenBudgetExceeded => (429, "rate_limit_error", false),
             RunErrorCode::Timeout => (504, "server_error", true),
             RunErrorCode::StreamInterrupted => (502, "server_error", true),

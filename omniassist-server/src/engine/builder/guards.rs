@@ -22,7 +22,9 @@ impl AssistantBuilder {
     /// first. A filter that ends the run does so with the code `output_refused` and its sentence; one that panics, with
     /// `internal`.
     ///
-    /// Arguments of tools are not filtered; see [`before_tool`](Self::before_tool).
+    /// Only text and reasoning are filtered. The arguments of tools, their outputs, progress and data, sources, files and
+    /// the data of [`RunContext::data`](crate::RunContext::data) are not: see [`before_tool`](Self::before_tool) and
+    /// [`after_tool`](Self::after_tool) for arguments and outputs.
     ///
     /// ```
     /// use omniassist_server::Assistant;

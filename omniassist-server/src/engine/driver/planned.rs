@@ -14,9 +14,6 @@ use crate::tool::ToolSnapshot;
 
 impl Driver {
     pub(super) fn call_model(&mut self, transcript: Arc<[TranscriptItem]>) {
-        if let Some(Err(stop)) = self.meter.as_mut().map(|meter| meter.begin(&transcript)) {
-            return self.stop(stop);
-        }
         let Call { provider, model, system, options, tool_choice } = &self.call;
         let mut payload = LlmPayload::new(transcript);
         payload.system.clone_from(system);
@@ -25,7 +22,10 @@ impl Driver {
         payload.options = Arc::clone(options);
         payload.model.clone_from(model);
         self.trace.call_model(&payload, provider.name(), self.call.requested_model());
-        let answer = self.trace.enter_scope(|| provider.stream(payload));
+        let answer = self.trace.enter_scope(|| match &self.meter {
+            Some(meter) => meter.stream(Arc::clone(provider), payload),
+            None => provider.stream(payload),
+        });
         let is_first = !mem::replace(&mut self.has_asked, true);
         let guarded = self.setup.config.guards.around(answer, &self.run, is_first);
         self.model = Some(self.setup.with_generated_files(guarded, &self.run));
@@ -55,14 +55,19 @@ impl Driver {
         Poll::Ready(())
     }
 
-    /// Begins and ends a run that the host refuses. No tool is known to it, so that it takes up nothing of the
-    /// conversation.
-    pub(super) fn begin_refused(&mut self, refusal: Refusal) {
+    /// Begins a run that is about to end. No tool is known to it, so that it takes up nothing of the conversation: an open
+    /// approval would suspend it.
+    pub(super) fn begin_ended(&mut self) {
         self.tools = ToolSnapshot::default();
         if let Stage::Preparing(beginning) = &mut self.stage {
             beginning.config.max_steps = u32::MAX;
         }
         self.begin(Prepared::default());
+    }
+
+    /// Begins and ends a run that the host refuses.
+    pub(super) fn begin_refused(&mut self, refusal: Refusal) {
+        self.begin_ended();
         self.has_begun = false;
         if let Some(recording) = &mut self.recording {
             recording.refused();

@@ -5,7 +5,7 @@ use std::time::Duration;
 use omniassist_server::Assistant;
 use omniassist_server::core::Limits;
 use omniassist_server::testing::{ScriptedProvider, call};
-use omniassist_server::throttle::RunAttempt;
+use omniassist_server::throttle::Attempt;
 use serde_json::json;
 
 use crate::host::Host;
@@ -131,7 +131,7 @@ pub(crate) async fn one_run_too_many_of_all(on: Transport) {
 }
 
 pub(crate) async fn too_many_runs_in_a_while(on: Transport) {
-    let limit = |_: &RunAttempt<'_>| Err(Duration::from_millis(2_500));
+    let limit = |_: &Attempt<'_>| Err(Duration::from_millis(2_500));
     let assistant = assistant(stuck_after("so far")).object(invoice()).rate_limit(limit).build().unwrap();
     let host = Host::start(on, &assistant).await;
     for asked in model_routes("/assistant") {

@@ -1,0 +1,10 @@
+//! Token budgets: the tokens that a run reserves and spends, against the budget of its principal.
+
+mod budget;
+mod estimate;
+mod lease;
+mod metered;
+mod run_meter;
+
+pub(super) use budget::Budget;
+pub(super) use run_meter::Meter;
