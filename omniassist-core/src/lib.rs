@@ -20,6 +20,7 @@
 //! - [`context`]: application context compressed into a bounded, delimited block.
 //! - [`filter`]: filters of the text that a model writes.
 //! - [`history`]: windows that limit the part of a long conversation sent to a model.
+//! - [`tool_search`]: the search among many tools.
 //! - [`sse`]: the reader of server-sent events.
 //! - [`dialect`]: the wire formats of chat clients.
 //! - [`bridge`]: the events of another agent runtime, turned into those of a run.
@@ -49,6 +50,7 @@ pub mod secret;
 pub mod sse;
 mod text;
 mod tool;
+pub mod tool_search;
 pub mod transcript;
 pub mod typescript;
 pub mod verify;

@@ -18,7 +18,7 @@ use omniassist_server::{Assistant, Principal, Tool, ToolError};
 use serde_json::{Value, json};
 
 #[path = "../../omniassist-core/tests/ag_ui/client.rs"]
-mod client;
+pub(crate) mod client;
 
 use client::Client;
 

@@ -73,6 +73,7 @@ mod tool_choice;
 mod tool_events;
 mod tool_label;
 mod tool_rate;
+mod tool_search;
 mod tool_ui;
 mod tools;
 #[cfg(feature = "openai")]

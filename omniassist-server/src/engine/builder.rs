@@ -2,6 +2,7 @@ mod guards;
 mod loader;
 mod plan;
 mod throttle;
+mod tools;
 
 use std::fmt;
 use std::future::Future;
@@ -420,7 +421,7 @@ impl AssistantBuilder {
         }
         config.http = config.http.checked(&config.limits)?;
         Self::check_plans(&config, &self.state)?;
-        let tools = Tools::new(self.state, (*config.limits).clone());
+        let tools = Tools::searchable(self.state, (*config.limits).clone(), config.defer_above)?;
         for tool in self.tools {
             tools.register(tool)?;
         }

@@ -19,7 +19,7 @@ use crate::cost::Prices;
 use crate::http_options::HttpOptions;
 use crate::observe::{FinishHooks, Observers};
 use crate::throttle::RateLimit;
-use crate::tool::ToolHooks;
+use crate::tool::{DeferAbove, ToolHooks};
 
 /// A function of the host that returns the metadata of a message.
 pub(super) type MetadataHook = Arc<dyn Fn(&RunContext) -> Value + Send + Sync>;
@@ -69,6 +69,7 @@ pub(super) struct Config {
     #[cfg(feature = "files")]
     pub(super) files: crate::files::FileSettings,
     pub(super) guards: Guards,
+    pub(super) defer_above: DeferAbove,
     /// `None` without hooks, so that calls take the short way.
     pub(super) tool_hooks: Option<Arc<ToolHooks>>,
     /// Carried for the HTTP service. The engine does not read it.

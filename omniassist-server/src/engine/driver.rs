@@ -32,7 +32,7 @@ use crate::clock::now_ms;
 use crate::provider::LlmStream;
 use crate::seal::Sealer;
 use crate::telemetry::RunTrace;
-use crate::tool::{RunningTool, ToolSnapshot};
+use crate::tool::{Loaded, RunningTool, ToolSnapshot};
 use crate::{Cost, RunContext, one_line};
 
 /// Drives the state machine of one run. It owns the model stream and the tools: dropping it closes the stream and cancels
@@ -42,6 +42,8 @@ pub(super) struct Driver {
     run: RunContext,
     queue: ClientQueue,
     tools: ToolSnapshot,
+    /// Set at the first model call whose tools are deferred.
+    loaded: Option<Box<Loaded>>,
     call: Call,
     /// Set at the first step of a run whose model calls are prepared.
     steps: Option<Box<Steps>>,
@@ -100,6 +102,7 @@ impl Driver {
             run,
             queue,
             tools,
+            loaded: None,
             call,
             steps: None,
             stepping: None,

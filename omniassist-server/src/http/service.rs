@@ -3,6 +3,7 @@ use std::fmt;
 use std::future::Future;
 use std::net::SocketAddr;
 use std::pin::{Pin, pin};
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use http::{Method, Request, Response, StatusCode, header};
@@ -132,7 +133,9 @@ impl AssistantService {
                 Ok(reply::json(StatusCode::OK, &manifest::manifest(assistant, &tools)))
             }
             Route::Types => {
-                let types = typescript::declarations(&assistant.visible_tools(request.extensions()).specs());
+                let tools = assistant.visible_tools(request.extensions());
+                let specs: Vec<_> = tools.registered().map(|tool| Arc::clone(tool.spec())).collect();
+                let types = typescript::declarations(&specs);
                 Ok(reply::text(StatusCode::OK, reply::PLAIN_TEXT, types))
             }
             Route::ChatCompletions => openai::complete(assistant, request).await,

@@ -46,6 +46,7 @@ pub struct Tool {
     pub(super) tags: Vec<Text>,
     pub(super) visibility: Option<Visibility>,
     pub(super) rate_limits: Vec<Arc<dyn RateLimit>>,
+    pub(super) is_always_loaded: bool,
     pub(super) is_form: bool,
     pub(super) state: Vec<StateNeed>,
     pub(super) arguments: Vec<&'static str>,
@@ -65,6 +66,7 @@ impl Tool {
             tags: Vec::new(),
             visibility: None,
             rate_limits: Vec::new(),
+            is_always_loaded: false,
             is_form: false,
             state: Vec::new(),
             arguments: Vec::new(),
@@ -297,6 +299,14 @@ impl Tool {
     /// ```
     pub fn rate_limit(mut self, limit: impl RateLimit) -> Self {
         self.rate_limits.push(Arc::new(limit));
+        self
+    }
+
+    /// Exempts the tool from [deferral](crate::AssistantBuilder::defer_tools_above): models are always sent it, however
+    /// many tools there are. Use it for the few tools that most conversations need. Front-end tools are exempt anyway.
+    /// Default: deferred where there are many.
+    pub fn always_loaded(mut self) -> Self {
+        self.is_always_loaded = true;
         self
     }
 

@@ -1,8 +1,9 @@
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use omniassist_core::run::{CallLabel, Gate};
+use omniassist_core::tool_search::SearchText;
 use omniassist_core::{
     JsonText, Limits, Text, ToolSide, ToolSpec, check_tool_name, is_inherited_in_javascript,
 };
@@ -32,6 +33,9 @@ pub struct RegisteredTool {
     tags: Vec<Text>,
     visibility: Option<Visibility>,
     rate_limits: Vec<Arc<dyn RateLimit>>,
+    is_always_loaded: bool,
+    /// Made by the first search.
+    search_text: OnceLock<SearchText>,
 }
 
 pub(super) fn check_name(name: &str) -> Result<(), String> {
@@ -54,6 +58,7 @@ impl RegisteredTool {
             tags,
             visibility,
             rate_limits,
+            is_always_loaded,
             is_form,
             state: needs,
             arguments,
@@ -102,7 +107,7 @@ impl RegisteredTool {
         let mut tool = Self::new(Arc::new(spec), check, schema_limits, limits);
         tool.timeout = timeout.unwrap_or(tool.timeout);
         tool.output.max_bytes = max_output_bytes.unwrap_or(tool.output.max_bytes);
-        Ok(Self { call, is_form, approval, summary, tags, visibility, rate_limits, ..tool })
+        Ok(Self { call, is_form, approval, summary, tags, visibility, rate_limits, is_always_loaded, ..tool })
     }
 
     /// Checks a front-end tool that a client declares.
@@ -137,6 +142,8 @@ impl RegisteredTool {
             tags: Vec::new(),
             visibility: None,
             rate_limits: Vec::new(),
+            is_always_loaded: false,
+            search_text: OnceLock::new(),
         }
     }
 
@@ -168,6 +175,21 @@ impl RegisteredTool {
     #[must_use]
     pub fn tags(&self) -> &[Text] {
         &self.tags
+    }
+
+    /// Returns `true` if models are sent the tool without a search, however many there are.
+    pub(super) fn is_eager(&self) -> bool {
+        self.is_always_loaded || self.spec.side == ToolSide::FrontEnd
+    }
+
+    /// Returns the words by which a search finds the tool.
+    pub(super) fn search_text(&self) -> &SearchText {
+        self.search_text.get_or_init(|| {
+            let spec = &self.spec;
+            let text = SearchText::new(&spec.name, &spec.description);
+            let text = spec.title.iter().chain(&self.tags).fold(text, |text, label| text.label(label));
+            spec.examples.iter().fold(text, |text, example| text.text(&example.request))
+        })
     }
 
     /// Returns `true` if only some callers see the tool.

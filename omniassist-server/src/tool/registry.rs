@@ -1,3 +1,5 @@
+mod deferred;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::future::Future;
@@ -10,6 +12,7 @@ use tokio_util::task::TaskTracker;
 use super::Tool;
 use super::registered::{RegisteredTool, check_name};
 use super::run::{self, RunningTool, ToolInvocation};
+use super::search::{Search, TOOL_SEARCH};
 use super::state::StateMap;
 use crate::{Error, Principal, Result, RunContext};
 
@@ -48,9 +51,13 @@ impl Tools {
     /// Creates an empty registry. Its tools find their [`State`](super::State) in `state`.
     #[must_use]
     pub fn new(state: impl Into<Arc<StateMap>>, limits: Limits) -> Self {
+        Self::with_search(state, limits, None)
+    }
+
+    fn with_search(state: impl Into<Arc<StateMap>>, limits: Limits, search: Option<Arc<Search>>) -> Self {
         Self {
             inner: Arc::new(Inner {
-                current: RwLock::new(ToolSnapshot::of(BTreeMap::new(), Arc::new(limits))),
+                current: RwLock::new(ToolSnapshot::of(BTreeMap::new(), Arc::new(limits), search)),
                 state: state.into(),
                 tasks: TaskTracker::new(),
             }),
@@ -75,13 +82,18 @@ impl Tools {
         }
         let mut tools = current.inner.tools.clone();
         tools.insert(name, Arc::new(tool));
-        *current = ToolSnapshot::of(tools, Arc::clone(&current.inner.limits));
+        *current = current.with_registered(tools);
         Ok(())
     }
 
     /// Checks a tool without registering it.
     pub(crate) fn check(&self, tool: Tool) -> Result<RegisteredTool> {
-        RegisteredTool::check(tool, &self.inner.state, &self.snapshot().inner.limits)
+        let current = self.snapshot();
+        if tool.name() == TOOL_SEARCH && current.inner.search.is_some() {
+            let reason = "this is the name of the built-in search; give the tool another name";
+            return Err(Error::invalid_tool(tool.name().to_owned(), reason));
+        }
+        RegisteredTool::check(tool, &self.inner.state, &current.inner.limits)
     }
 
     /// Returns the values of the host.
@@ -98,7 +110,7 @@ impl Tools {
         }
         let mut tools = current.inner.tools.clone();
         tools.remove(name);
-        *current = ToolSnapshot::of(tools, Arc::clone(&current.inner.limits));
+        *current = current.with_registered(tools);
         true
     }
 
@@ -152,7 +164,7 @@ pub struct ToolSnapshot {
     principal: Principal,
 }
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Snapshot {
     tools: BTreeMap<Text, Arc<RegisteredTool>>,
     specs: Arc<[Arc<ToolSpec>]>,
@@ -163,17 +175,29 @@ struct Snapshot {
     /// `true` if some of the tools are visible to some callers only.
     is_conditional: bool,
     limits: Arc<Limits>,
+    /// The search for tools that the model is not sent at once. `None` where all are sent.
+    search: Option<Arc<Search>>,
 }
 
 impl ToolSnapshot {
     /// Creates a snapshot. The tools are sorted by name, so that every instance sends providers the same request.
-    fn of(tools: BTreeMap<Text, Arc<RegisteredTool>>, limits: Arc<Limits>) -> Self {
+    fn of(
+        tools: BTreeMap<Text, Arc<RegisteredTool>>,
+        limits: Arc<Limits>,
+        search: Option<Arc<Search>>,
+    ) -> Self {
         let specs = tools.values().map(|tool| Arc::clone(tool.spec())).collect();
         let is_conditional = tools.values().any(|tool| tool.is_conditional());
-        Self {
-            inner: Arc::new(Snapshot { is_conditional, tools, specs, limits, ..Snapshot::default() }),
-            principal: Principal::anonymous(),
-        }
+        let withheld =
+            search.iter().map(|search| (search.tool.spec().name.clone(), ToolSide::Server)).collect();
+        let hidden = BTreeSet::new();
+        let inner = Snapshot { tools, specs, withheld, hidden, is_conditional, limits, search };
+        Self { inner: Arc::new(inner), principal: Principal::anonymous() }
+    }
+
+    /// Returns a snapshot of these tools, with the limits and the search of this one.
+    fn with_registered(&self, tools: BTreeMap<Text, Arc<RegisteredTool>>) -> Self {
+        Self::of(tools, Arc::clone(&self.inner.limits), self.inner.search.clone())
     }
 
     /// Returns a snapshot of other tools for the same principal.
@@ -183,9 +207,10 @@ impl ToolSnapshot {
         specs: Arc<[Arc<ToolSpec>]>,
         withheld: BTreeMap<Text, ToolSide>,
     ) -> Self {
-        let Snapshot { hidden, is_conditional, limits, .. } = &*self.inner;
-        let (hidden, limits) = (hidden.clone(), Arc::clone(limits));
-        let inner = Snapshot { tools, specs, withheld, hidden, is_conditional: *is_conditional, limits };
+        let Snapshot { hidden, is_conditional, limits, search, .. } = &*self.inner;
+        let (hidden, limits, search) = (hidden.clone(), Arc::clone(limits), search.clone());
+        let is_conditional = *is_conditional;
+        let inner = Snapshot { tools, specs, withheld, hidden, is_conditional, limits, search };
         Self { inner: Arc::new(inner), principal: self.principal.clone() }
     }
 
@@ -209,7 +234,7 @@ impl ToolSnapshot {
         }
         let tools = self.inner.tools.iter().filter(|(_, tool)| keeps(tool));
         let tools = tools.map(|(name, tool)| (name.clone(), Arc::clone(tool))).collect();
-        Self::of(tools, Arc::clone(&self.inner.limits)).for_principal(self.principal.clone())
+        self.with_registered(tools).for_principal(self.principal.clone())
     }
 
     /// Returns the tools that a caller sees. `caller` is called only if some tool has a condition.
@@ -231,13 +256,14 @@ impl ToolSnapshot {
         }
         let specs = self.inner.specs.iter().filter(|spec| tools.contains_key(&spec.name));
         let (specs, limits) = (specs.map(Arc::clone).collect(), Arc::clone(&self.inner.limits));
+        let search = self.inner.search.clone();
         let (mut withheld, mut hidden) = (self.inner.withheld.clone(), self.inner.hidden.clone());
         for (name, tool) in gone {
             hidden.insert(name.clone());
             withheld.insert(name, tool.spec().side);
         }
         let is_conditional = self.inner.is_conditional;
-        let inner = Snapshot { tools, specs, withheld, hidden, is_conditional, limits };
+        let inner = Snapshot { tools, specs, withheld, hidden, is_conditional, limits, search };
         Self { inner: Arc::new(inner), principal: self.principal.clone() }
     }
 
@@ -260,7 +286,7 @@ impl ToolSnapshot {
     /// Returns the tool with exactly this name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Arc<RegisteredTool>> {
-        self.inner.tools.get(name)
+        self.inner.tools.get(name).or_else(|| self.search_tool().filter(|tool| tool.spec().name == name))
     }
 
     /// Returns the descriptions for the model: the registered tools by name, then those that the client declared, in the
@@ -270,8 +296,9 @@ impl ToolSnapshot {
         Arc::clone(&self.inner.specs)
     }
 
+    /// Returns the tools, the search included.
     pub(crate) fn registered(&self) -> impl Iterator<Item = &RegisteredTool> {
-        self.inner.tools.values().map(AsRef::as_ref)
+        self.search_tool().into_iter().chain(self.inner.tools.values()).map(AsRef::as_ref)
     }
 
     /// Returns the number of tools.
@@ -311,13 +338,18 @@ impl ToolSnapshot {
 
     /// Returns the text for a model that calls a tool which does not exist. It lists the names of the tools there are.
     fn no_such_tool(&self) -> Text {
-        let mut text = "There is no tool of this name".to_owned();
-        let names: Vec<&str> = self.inner.specs.iter().map(|spec| spec.name.as_str()).collect();
+        let names = self.listed_names();
         if names.is_empty() {
-            text.push_str(", and there are no other tools.");
-            return text.into();
+            return Text::from_static("There is no tool of this name, and there are no other tools.");
         }
-        text.push_str(". The tools are: ");
+        format!("There is no tool of this name. The tools are: {names}").into()
+    }
+
+    /// Returns the names of the tools in about 1,000 bytes.
+    fn listed_names(&self) -> Text {
+        let search = self.search_tool().map(|tool| tool.spec());
+        let specs = search.into_iter().chain(self.inner.specs.iter());
+        let names: Vec<&str> = specs.map(|spec| spec.name.as_str()).collect();
         let listed = names
             .iter()
             .scan(0, |bytes, name| {
@@ -326,12 +358,12 @@ impl ToolSnapshot {
             })
             .count()
             .max(1);
-        text.push_str(&names.get(..listed).unwrap_or_default().join(", "));
-        match names.len() - listed {
-            0 => text.push('.'),
-            more => text.push_str(&format!(" and {more} more.")),
+        let text = names.get(..listed).unwrap_or_default().join(", ");
+        match names.len().saturating_sub(listed) {
+            _ if names.is_empty() => Text::new(),
+            0 => format!("{text}.").into(),
+            more => format!("{text} and {more} more.").into(),
         }
-        text.into()
     }
 
     /// Returns the same tools and those that a client declares for one run, which the client runs itself. A declared tool

@@ -1,5 +1,6 @@
 //! Conversations that the host stores, for clients that post the last message only.
 
+mod deferred;
 mod refused;
 mod round_trip;
 mod saving;

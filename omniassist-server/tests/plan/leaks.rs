@@ -94,9 +94,10 @@ fn assistant(
     run: Selection,
     step: Selection,
     choice: usize,
+    defers: bool,
     ran: &Arc<AtomicUsize>,
 ) -> Assistant {
-    let mut builder = Assistant::builder(model.clone());
+    let mut builder = Assistant::builder(model.clone()).defer_tools_above(defers.then_some(0));
     let mut added = Vec::new();
     for (index, described) in tools.iter().enumerate() {
         let tool = make(index, described, ran);
@@ -146,6 +147,8 @@ proptest! {
         run in selection(),
         step in selection(),
         choice in 0..8_usize,
+        defers in any::<bool>(),
+        query in proptest::sample::select(&["the tool that describes", "7", "weather"][..]),
     ) {
         let of_caller: Vec<_> =
             (0..tools.len()).filter(|index| !tools[*index].is_added_by_plan && tools[*index].rank > rank).collect();
@@ -156,11 +159,11 @@ proptest! {
             .collect();
         let called = hidden.first().copied();
         let model = ScriptedProvider::new()
-            .turn(call("no_such", json!({})))
+            .turn([call("no_such", json!({})), call("tool_search", json!({ "query": query }))])
             .turn(called.map_or_else(|| text("Hi"), |index| call(name(index), json!({}))))
             .otherwise(|_| text("Hi"));
         let ran = Arc::new(AtomicUsize::new(0));
-        let assistant = assistant(&model, &tools, run, step, choice, &ran);
+        let assistant = assistant(&model, &tools, run, step, choice, defers, &ran);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
             let mut run = assistant.try_run(RunRequest::prompt("Hi"), extensions(rank)).await.unwrap();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use omniassist_core::run::Input;
-use omniassist_core::{LlmPayload, TranscriptItem};
+use omniassist_core::{LlmPayload, ToolChoice, TranscriptItem};
 
 use super::{Driver, Stage};
 use crate::engine::plan::{Admission, Call, Refusal, StepPlan, Steps};
@@ -17,8 +17,18 @@ impl Driver {
         let Call { provider, model, system, options, tool_choice } = &self.call;
         let mut payload = LlmPayload::new(transcript);
         payload.system.clone_from(system);
-        payload.tools = self.tools.specs();
-        payload.tool_choice = tool_choice.clone();
+        if self.loaded.is_none() {
+            self.loaded = self.tools.loaded_by(self.run.messages()).map(Box::new);
+        }
+        if let Some(loaded) = &mut self.loaded {
+            loaded.read(&payload.transcript);
+        }
+        payload.tools = self.tools.offered(self.loaded.as_deref(), tool_choice);
+        payload.tool_choice = match tool_choice {
+            // All tools are deferred, and the host hides the search.
+            ToolChoice::Required if payload.tools.is_empty() => ToolChoice::Auto,
+            choice => choice.clone(),
+        };
         payload.options = Arc::clone(options);
         payload.model.clone_from(model);
         self.trace.call_model(&payload, provider.name(), self.call.requested_model());

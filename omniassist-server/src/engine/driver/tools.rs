@@ -54,14 +54,14 @@ impl Driver {
     pub(super) fn fill_tools(&mut self) {
         while self.running.len() < self.setup.config.limits.max_parallel_tools.max(1) {
             let Some(call) = self.queued.pop_front() else { return };
-            let Some(tool) = self.tools.get(&call.name) else { continue };
+            let Some(tool) = self.tools.to_start(&call.name) else { continue };
             let trace = self.trace.tool(&call);
             let audit = self.recording.as_mut().and_then(|recording| recording.call_due(&call));
             let invocation = ToolInvocation::new(call.id, call.arguments, self.run.clone())
                 .traced(trace)
                 .audited(audit)
                 .hooked(self.setup.config.tool_hooks.as_ref(), !self.has_asked);
-            self.running.push(self.setup.tools.start(tool, invocation));
+            self.running.push(self.setup.tools.start(&tool, invocation));
         }
     }
 }

@@ -1,8 +1,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use omniassist_core::Message;
 use omniassist_core::history::{Window, estimate_text};
+use omniassist_core::{Message, ToolChoice};
 
 use super::carried::Carried;
 use super::made::Viewed;
@@ -101,7 +101,7 @@ impl History {
         posted: Posted,
     ) -> Viewed {
         let texts: u64 = texts.into_iter().flatten().map(estimate_text).sum();
-        let fixed = texts + tool_tokens(&posted.tools);
+        let fixed = texts + tool_tokens(&posted.tools, messages);
         let rate = posted.carried.rate.unwrap_or_default();
         let view = self.window.view(messages, fixed, rate);
         match &self.summaries {
@@ -113,9 +113,10 @@ impl History {
     }
 }
 
-fn tool_tokens(tools: &ToolSnapshot) -> u64 {
+/// Estimates the tokens of the tools that the first model call is offered.
+fn tool_tokens(tools: &ToolSnapshot, messages: &[Message]) -> u64 {
     let tokens = |text: &str| estimate_text(text);
-    let specs = tools.specs();
+    let specs = tools.offered(tools.loaded_by(messages).as_ref(), &ToolChoice::Auto);
     let one = specs
         .iter()
         .map(|spec| tokens(&spec.name) + tokens(&spec.description) + tokens(&spec.input_schema.to_string()));

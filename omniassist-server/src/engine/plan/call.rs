@@ -70,7 +70,8 @@ macro_rules! impl_call_plan {
                 self
             }
 
-            /// Returns the tools that the model is offered, those that the client declares included.
+            /// Returns the tools that the model can call: those that the client declares and those that are
+            /// [deferred](crate::AssistantBuilder::defer_tools_above) included.
             #[must_use]
             pub fn tools(&self) -> &ToolSnapshot {
                 &self.tools
@@ -93,11 +94,17 @@ macro_rules! impl_call_plan {
             }
 
             /// Hides the tools with these names. A name without a tool has no effect. Default: no tool is hidden.
+            ///
+            /// No other method hides `tool_search`. Without it, [deferred](crate::AssistantBuilder::defer_tools_above)
+            /// tools stay so, and those that the conversation has loaded are offered.
             pub fn deny_tools<I>(&mut self, names: I) -> &mut Self
             where
                 I: IntoIterator<Item: AsRef<str>>,
             {
                 let names: Vec<_> = names.into_iter().collect();
+                if names.iter().any(|name| name.as_ref() == TOOL_SEARCH) {
+                    self.tools = self.tools.without_search();
+                }
                 self.retain_tools(|tool| !names.iter().any(|name| tool.spec().name == *name.as_ref()))
             }
 

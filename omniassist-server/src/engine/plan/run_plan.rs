@@ -10,7 +10,7 @@ use super::call::{Call, impl_call_plan};
 use super::{PlanHook, Refusal};
 use crate::engine::history::History;
 use crate::provider::LlmProvider;
-use crate::tool::{RegisteredTool, Tool, ToolSnapshot, Tools};
+use crate::tool::{RegisteredTool, TOOL_SEARCH, Tool, ToolSnapshot, Tools};
 use crate::{Error, RunContext};
 
 /// The plan of one run, which [`prepare`](crate::AssistantBuilder::prepare) can change before the run begins.

@@ -9,7 +9,7 @@ use super::call::{Call, impl_call_plan};
 use super::{PlanHook, Refusal};
 use crate::RunContext;
 use crate::provider::LlmProvider;
-use crate::tool::{RegisteredTool, StateMap, ToolSnapshot};
+use crate::tool::{RegisteredTool, StateMap, TOOL_SEARCH, ToolSnapshot};
 
 /// The plan of one model call, which [`prepare_step`](crate::AssistantBuilder::prepare_step) can change. It begins as that
 /// of the run: a change applies to one call.

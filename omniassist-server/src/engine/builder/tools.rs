@@ -1,0 +1,46 @@
+use super::AssistantBuilder;
+use crate::tool::DeferAbove;
+
+impl AssistantBuilder {
+    /// Sets the number of server tools above which the model is not sent their definitions, and searches for them. `None`
+    /// always sends all. Default: 40.
+    ///
+    /// The definitions of many tools cost many tokens in each model call, and models choose worse among them. Where a run
+    /// has more than this number of server tools, the model gets the built-in tool `tool_search`, the front-end tools and
+    /// those that are [always loaded](crate::Tool::always_loaded). A search gives the 5 tools whose names, titles,
+    /// [tags](crate::Tool::tag), descriptions and examples fit best, and their definitions are part of every later model
+    /// call of the conversation.
+    ///
+    /// - Only the tools that a run may use are counted and found; see [`Tool::visible_to`](crate::Tool::visible_to) and
+    ///   [`prepare`](Self::prepare). Tools that need an approval, that a plan adds or that are registered while serving
+    ///   count like others. Front-end tools, those that clients declare included, are neither counted nor deferred.
+    /// - The call of a tool that was not loaded runs as usual, and loads it.
+    /// - The loaded tools are read from the conversation, so they need no store. A [window](crate::History) on it has no
+    ///   influence. A client of a format that posts no calls of server tools, such as Chat Completions, begins each run
+    ///   without them.
+    /// - As many tools stay loaded as are not deferred, but at least 20. One more unloads those that were used the longest
+    ///   ago, and half stays. The model can find and call the others again.
+    /// - Clients, hooks and the audit log see a search as a call of a server tool with the title “Search tools”.
+    /// - The words of descriptions are compared with those of the model: write both in one language. The tool asks the
+    ///   model for English.
+    ///
+    /// Weak models choose better when they must search first and call then, which
+    /// [`prepare_step`](Self::prepare_step) can require: `tool_choice(ToolChoice::Tool("tool_search".into()))` in the first
+    /// step, and `deny_tools(["tool_search"])` in the second.
+    ///
+    /// The name `tool_search` is taken unless tools are never deferred.
+    ///
+    /// ```
+    /// use omniassist_server::testing::ScriptedProvider;
+    /// use omniassist_server::tool::{Tool, ToolError};
+    /// use omniassist_server::Assistant;
+    ///
+    /// let whoami = Tool::new("whoami", "The name of the user", async || Ok::<_, ToolError>("Ada")).always_loaded();
+    /// let assistant = Assistant::builder(ScriptedProvider::new()).tool(whoami).defer_tools_above(100).build()?;
+    /// # Ok::<(), omniassist_server::Error>(())
+    /// ```
+    pub fn defer_tools_above(mut self, tools: impl Into<Option<usize>>) -> Self {
+        self.config.defer_above = DeferAbove(tools.into());
+        self
+    }
+}

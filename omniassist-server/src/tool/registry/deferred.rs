@@ -1,0 +1,92 @@
+//! The tools that a model is sent only after it searched for them.
+
+use std::sync::Arc;
+
+use omniassist_core::tool_search::rank;
+use omniassist_core::{Limits, Message, Text, ToolChoice, ToolSide, ToolSpec};
+
+use super::{Snapshot, ToolSnapshot, Tools};
+use crate::Result;
+use crate::tool::loaded::Loaded;
+use crate::tool::registered::RegisteredTool;
+use crate::tool::search::{DeferAbove, Found, MAX_FOUND, Search, TOOL_SEARCH};
+use crate::tool::state::StateMap;
+
+impl Tools {
+    /// Creates an empty registry whose runs search for tools where there are many.
+    pub(crate) fn searchable(
+        state: impl Into<Arc<StateMap>>,
+        limits: Limits,
+        above: DeferAbove,
+    ) -> Result<Self> {
+        let search = above.0.map(|above| Search::new(above, &limits)).transpose()?;
+        Ok(Self::with_search(state, limits, search.map(Arc::new)))
+    }
+}
+
+impl ToolSnapshot {
+    /// Returns the search, if there are so many server tools that they are deferred.
+    fn search(&self) -> Option<&Search> {
+        let Snapshot { search, tools, .. } = &*self.inner;
+        let search = search.as_deref().filter(|search| tools.len() > search.above)?;
+        let ours = || tools.values().filter(|tool| tool.spec().side == ToolSide::Server);
+        (ours().count() > search.above && ours().any(|tool| !tool.is_eager())).then_some(search)
+    }
+
+    /// Returns the tool that searches, if tools are deferred and it is not hidden.
+    pub(super) fn search_tool(&self) -> Option<&Arc<RegisteredTool>> {
+        let search = self.search()?;
+        (!self.inner.hidden.contains(TOOL_SEARCH)).then_some(&search.tool)
+    }
+
+    /// Returns the same tools without the search. They stay deferred.
+    pub(crate) fn without_search(&self) -> Self {
+        let mut inner = Snapshot::clone(&self.inner);
+        inner.hidden.insert(Text::from_static(TOOL_SEARCH));
+        Self { inner: Arc::new(inner), principal: self.principal.clone() }
+    }
+
+    /// Returns the tool with exactly this name, ready to be started.
+    pub(crate) fn to_start(&self, name: &str) -> Option<Arc<RegisteredTool>> {
+        let tool = self.get(name)?;
+        match self.search().filter(|search| Arc::ptr_eq(&search.tool, tool)) {
+            None => Some(Arc::clone(tool)),
+            Some(search) => {
+                let tools = self.clone();
+                Some(search.bind(move |query| tools.find(query), &self.inner.limits))
+            }
+        }
+    }
+
+    fn find(&self, query: &str) -> Found {
+        let tools: Vec<_> = self.inner.tools.values().collect();
+        let texts: Vec<_> = tools.iter().map(|tool| tool.search_text()).collect();
+        let best = rank(query, &texts);
+        if best.is_empty() {
+            return Found::nothing(self.listed_names());
+        }
+        Found::of(best.iter().take(MAX_FOUND).filter_map(|index| tools.get(*index)).map(AsRef::as_ref))
+    }
+
+    /// Returns what a conversation has loaded, if tools are deferred.
+    pub(crate) fn loaded_by(&self, messages: &[Message]) -> Option<Loaded> {
+        self.search().map(|search| Loaded::by(messages, search.above))
+    }
+
+    /// Returns the descriptions for one model call. They are all, unless tools are deferred: then the search comes first,
+    /// and what the conversation has loaded comes last, in that order. The beginning therefore stays the same, and a
+    /// provider can cache it.
+    pub(crate) fn offered(&self, loaded: Option<&Loaded>, choice: &ToolChoice) -> Arc<[Arc<ToolSpec>]> {
+        let Some(loaded) = loaded.filter(|_| self.search().is_some()) else { return self.specs() };
+        let (eager, deferred): (Vec<_>, Vec<_>) =
+            self.inner.specs.iter().partition(|spec| self.get(&spec.name).is_none_or(|tool| tool.is_eager()));
+        let mut names: Vec<_> = loaded.names().collect();
+        if let ToolChoice::Tool(name) = choice {
+            names.extend(Some(name).filter(|name| !names.contains(name)));
+        }
+        let find = |name: &Text| deferred.iter().copied().find(|spec| spec.name == *name);
+        let search = self.search_tool().map(|tool| tool.spec());
+        let specs = search.into_iter().chain(eager).chain(names.into_iter().filter_map(find));
+        specs.map(Arc::clone).collect()
+    }
+}
