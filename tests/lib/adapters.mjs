@@ -8,12 +8,12 @@ const AXUM = 'axum';
 /** The adapter that this process tests. */
 export const adapter = process.env.OMNIASSIST_ADAPTER || AXUM;
 
-/** Files of tests/clients that start no server. No adapter has a part in them: they run once, beside axum. */
+/** Files of tests/clients that start no server. They do not depend on the adapter, and run once, with axum. */
 const SERVERLESS = [
   'ag-ui-runs.test.mjs', 'answers.test.mjs', 'canonical.test.mjs', 'completions.test.mjs', 'strict.test.mjs',
 ];
 
-/** Those of a suite's files that have to run over this adapter; says which have not. */
+/** Returns the files of a suite that run over this adapter, and prints the ones that do not. */
 export function filesOfAdapter(names) {
   if (adapter === AXUM) return names;
   const missing = SERVERLESS.filter((name) => !names.includes(name));
@@ -23,8 +23,8 @@ export function filesOfAdapter(names) {
 }
 
 /**
- * The command that serves a host. `variable` names the variable in which its own binary is, as `QUICKSTART_BIN` for
- * examples/quickstart.
+ * Returns the command that serves a host. `variable` is the environment variable with the path of its own binary, such
+ * as `QUICKSTART_BIN` for examples/quickstart.
  * @returns {[string, string[]]}
  */
 export function commandFor(variable) {

@@ -1,4 +1,4 @@
-// The tools of the quickstart for the suites: arguments that fit them, and questions that lead to them.
+// The tools of the quickstart for the suites, with valid arguments and with questions that lead to them.
 
 export const tools = {
   lookUp: { name: 'order_status', args: { order_id: 1001 } },
@@ -10,7 +10,7 @@ export const tools = {
   fillForm: { name: 'fill_form', args: { subject: 'Parcel is damaged' } },
 };
 
-/** Tools that run in the server, and those that the page answers. */
+/** Tools that run in the server, and tools that the page answers. */
 export const serverTools = [
   'order_status', 'search_orders', 'list_customers', 'create_ticket', 'refund_order', 'export_report',
 ];

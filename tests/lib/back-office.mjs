@@ -12,7 +12,7 @@ export const signedIn = (member) => ({ authorization: `Bearer ${member}-token` }
 
 /**
  * Starts the binary named by `BACK_OFFICE_BIN` with a model server as its model. `audit` reads the audit file, and
- * `saved` a conversation that was saved.
+ * `saved` fetches a saved conversation.
  * @returns {Promise<{origin: string, api: string, log: () => string, stop: () => Promise<void>,
  *   audit: () => Promise<object[]>, saved: (member: string, chat: string) => Promise<Response>}>}
  */

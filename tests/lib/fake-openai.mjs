@@ -1,20 +1,20 @@
-// A model server on loopback that speaks OpenAI's Responses and Chat Completions APIs and says what a test scripts.
+// A model server on loopback with OpenAI's Responses and Chat Completions APIs, which answers from a test's script.
 //
 // A turn is `{ reasoning, encrypted, text, sources, image, calls, usage, end, pace, before }`:
-//   sources [{ url, title } | { filename }]: what the text cites (Responses only)
+//   sources [{ url, title } | { filename }]: the sources that the text cites (Responses only)
 //   image   base64 of a PNG that the model made (Responses only)
-//   calls   [{ id, name, args }]: `args` is a value, or a string that is sent as it is
+//   calls   [{ id, name, args }]: `args` is a value, or a string that is sent unchanged
 //   end     'stop' (default) | 'length' | 'error' (an error inside the stream) | 'cut' (the connection breaks) | 'hang'
-//   pace    milliseconds between events (default 0, which still lets each arrive by itself), or 'none'
+//   pace    milliseconds between events (default 0, with which events still arrive separately), or 'none'
 //   before  { status, headers, body }: an HTTP error in place of a stream
-// or a function from the request body to such a turn. `answer` is such a function, for requests that no script is left
-// for.
+// A turn can also be a function that returns such an object for the request body. `answer` is such a function for the
+// requests after the last turn of the script.
 
 import { createServer } from 'node:http';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Stands in every provider error, and must never reach a client. */
+/** A text in every provider error. It must never reach a client. */
 export const CANARY = 'upstream-detail-canary-7f3a';
 
 const USAGE = { input: 11, cached: 3, output: 7, reasoning: 2 };
@@ -63,12 +63,12 @@ export async function startFakeOpenAi({ answer } = {}) {
   return {
     baseUrl: `http://127.0.0.1:${server.address().port}/v1`,
     requests,
-    /** Replaces what is left of the script and forgets the requests seen. */
+    /** Replaces the rest of the script and clears the requests. */
     script(...turns) {
       queue.splice(0, queue.length, ...turns);
       requests.length = 0;
     },
-    /** Turns that no request has asked for. */
+    /** Returns the number of unused turns. */
     left: () => queue.length,
     async stop() {
       server.closeAllConnections();

@@ -2,10 +2,10 @@
 
 import { startServer } from './server.mjs';
 
-/** A key whose secret anybody may read. */
+/** A seal key with a public secret. */
 export const SEAL_KEY = `2026-11:${'5e'.repeat(32)}`;
 
-/** Calls of the ledger's tools, by what becomes of them. */
+/** Calls of the ledger's tools, named by their outcome. */
 export const calls = {
   balance: (account = 'rent') => ({ name: 'balance', args: { account } }),
   small: (cents = 700) => ({ name: 'transfer', args: { from: 'savings', to: 'rent', cents } }),

@@ -9,10 +9,10 @@ import { startServer } from './server.mjs';
 /** The variables that the quickstart must not inherit: the key or the model of a developer would change the tests. */
 const OWN_SETTINGS = /^(OMNIASSIST_|OPENAI_|QUICKSTART_|PORT$|HTTP_PROXY$|HTTPS_PROXY$|ALL_PROXY$)/i;
 
-/** The settings that make the demo model answer. */
+/** The settings for the demo model. */
 export const DEMO = { OMNIASSIST_PROVIDER: 'demo' };
 
-/** The settings that make a server with OpenAI's API answer. `api` is `openai` (Responses) or `openai-chat`. */
+/** The settings for a model server with OpenAI's API. `api` is `openai` (Responses) or `openai-chat`. */
 export const openai = (api, baseUrl, model = 'scripted-model') => ({
   OMNIASSIST_PROVIDER: api,
   OPENAI_BASE_URL: baseUrl,

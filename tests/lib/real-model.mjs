@@ -14,7 +14,7 @@ export const real = {
   long: { question: 'Tell me a long story' },
 };
 
-/** Starts the quickstart on the real model, with further settings; `stop` ends all of it. */
+/** Starts the quickstart with the real model and further settings. `stop` also stops the relay. */
 export async function startWithRealModel(settings = {}) {
   const { OMNIASSIST_E2E_BASE_URL: url, OMNIASSIST_E2E_MODEL: model, OMNIASSIST_E2E_API_KEY: key } = process.env;
   if (!url) throw new Error('OMNIASSIST_E2E_BASE_URL is not set');
@@ -35,8 +35,8 @@ export async function startWithRealModel(settings = {}) {
 }
 
 /**
- * Hands everything on to the model's server, byte for byte, but asks for temperature 0: the quickstart leaves that to
- * the server, and what a test asserts on must be repeatable. A client that leaves is passed on too.
+ * Starts a relay that forwards requests to the model's server with temperature 0, and answers unchanged. The quickstart
+ * sends no temperature, and tests need repeatable answers. The relay also forwards disconnects of the client.
  */
 async function startSteadyRelay(upstream) {
   const send = upstream.protocol === 'https:' ? httpsRequest : httpRequest;

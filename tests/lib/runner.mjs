@@ -1,4 +1,4 @@
-// Runs the test files of a suite one after the other. Tests named `CLIENT · SCENARIO` also end up in a closing table.
+// Runs the test files of a suite in sequence. Tests named `CLIENT · SCENARIO` are also listed in a table at the end.
 
 import { readdirSync } from 'node:fs';
 import { run } from 'node:test';
@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 
 import { filesOfAdapter } from './adapters.mjs';
 
-/** The clients that a table has columns for. */
+/** The tables, with a column for each client. */
 const tables = {
   'AI SDK client': ['v5', 'v6', 'v7'],
   'OpenAI client': ['openai 6', 'openai 7'],
@@ -15,12 +15,12 @@ const tables = {
   'CopilotKit core, by route': ['rest', 'single'],
 };
 
-/** The longest that one file may take. */
+/** The time limit of one file. */
 const FILE_MS = 10 * 60_000;
 
 /**
- * Runs the files that the command line names, or all but the real model's, of the folder that `module` is in.
- * Sets the exit code: 0 only if something ran and nothing failed.
+ * Runs the test files in the folder of `module`: those named on the command line, or all except the real model's.
+ * Sets the exit code to 0 if at least one test ran and none failed.
  */
 export function runSuite(module) {
   const folder = fileURLToPath(new URL('.', module));
@@ -37,7 +37,7 @@ export function runSuite(module) {
   };
 
   let ran = 0;
-  // Ends the file that runs, and this process with it: to wait for what a killed file has still to say can take forever.
+  // Ends the running file and this process. Waiting for the output of a killed file could take forever.
   const running = new AbortController();
   const end = (code) => {
     running.abort();

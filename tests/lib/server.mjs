@@ -13,11 +13,11 @@ if (process.env.NODE_TEST_CONTEXT) {
   setInterval(() => process.ppid !== runner && process.exit(1), 500).unref();
 }
 
-/** Kills a process as soon as no process can write to the guard any more. */
+/** A script that kills a process when the script's standard input closes. */
 const GUARD = "trap '' INT TERM HUP; read _; kill -9 \"$1\" 2>/dev/null";
 
 /**
- * Ends a process together with this one, even if a signal kills this one.
+ * Ends a process when this process ends, even if a signal kills this one.
  * @returns {() => void} ends the watch
  */
 function guard({ pid }) {

@@ -2,12 +2,12 @@
 
 import { startServer } from './server.mjs';
 
-/** The settings that make a scripted model answer. */
+/** The settings for a scripted model. */
 export const openai = (baseUrl) => ({
   OPENAI_BASE_URL: baseUrl,
   OPENAI_API_KEY: 'sk-canary-of-the-suite',
   OMNIASSIST_MODEL: 'scripted-model',
 });
 
-/** Starts the binary named by `SHARED_CART_BIN`, which inherits nothing but the path. */
+/** Starts the binary named by `SHARED_CART_BIN`, which inherits only `PATH`. */
 export const startSharedCart = (settings) => startServer('SHARED_CART_BIN', { PATH: process.env.PATH, ...settings });

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The values of one file, which has one a line. */
+/** Returns the values of a file with one JSON value per line. */
 export function readStreams(name) {
   const folder = process.env.OMNIASSIST_STREAMS;
   if (!folder) throw new Error('OMNIASSIST_STREAMS is not set: run `cargo xtask test clients`');

@@ -7,7 +7,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 const EXAMPLES = new URL('../../examples/', import.meta.url);
 
 /**
- * The example's own Vite, with its own settings, on a free port.
+ * Starts the example's own Vite with its own settings on a free port.
  * @returns {Promise<{origin: string, stop: () => Promise<void>}>}
  */
 export async function startPreview(example, server) {
@@ -15,7 +15,7 @@ export async function startPreview(example, server) {
   if (!existsSync(`${root}dist/index.html`)) {
     throw new Error(`examples/${example} is not built: run \`cargo xtask test browser\`, or npm ci and npm run build there`);
   }
-  // Its settings read the server's address from here.
+  // Vite's settings read the server's address from this variable.
   process.env.QUICKSTART_URL = server.origin;
   const { preview } = await import(pathToFileURL(createRequire(`${root}package.json`).resolve('vite')));
   const served = await preview({ root, logLevel: 'error', preview: { port: 0 } });
@@ -29,7 +29,7 @@ export async function startPreview(example, server) {
   };
 }
 
-/** A server with a page in front of it, as one app: the origin of the page, and `server`. */
+/** Starts a server and a page in front of it. Returns them as one app with the origin of the page, and `server`. */
 export async function startBehind(example, start) {
   const server = await start();
   try {

@@ -1,9 +1,9 @@
-//! One behaviour suite over real sockets, run unchanged over every adapter: axum, and actix-web and hyper, both over HTTP/1
-//! and over HTTP/2. At the end it prints which case passed over which.
+//! One behaviour suite over real sockets for every adapter: axum over HTTP/1, and actix-web and hyper over HTTP/1 and
+//! HTTP/2. At the end it prints a table of the results.
 //!
-//! `cargo test -p omniassist-adapter-suite` runs everything, `… -- leaving http2` what has both words in its name.
-//! [`table`] lists the cases: a case is an `async fn(Transport)`, and one line there. [`corpus`] lists requests whose
-//! answers must be the same bytes over all of them.
+//! `cargo test -p omniassist-adapter-suite` runs all cases. With `-- leaving http2`, it runs the cases with both words
+//! in their names. [`table`] lists the cases, and [`corpus`] lists requests whose answers must be the same bytes over
+//! all transports.
 
 #![allow(
     clippy::unwrap_used,

@@ -1,4 +1,4 @@
-//! Runs every case over every transport, several at a time, and prints what came of it.
+//! Runs every case over every transport, several at a time, and prints the results.
 
 use std::collections::BTreeMap;
 use std::panic;
@@ -14,10 +14,10 @@ use crate::corpus;
 use crate::table::{CASES, CaseFuture};
 use crate::transport::Transport;
 
-/// Cases that run at the same time. They mostly wait.
+/// The number of cases that run at the same time. They mostly wait.
 const AT_ONCE: usize = 8;
 
-/// No case may take longer.
+/// The time limit of a case.
 const LONGEST: Duration = Duration::from_secs(180);
 
 tokio::task_local! {
@@ -48,7 +48,7 @@ pub(crate) fn main(arguments: &[String]) -> ExitCode {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(4).enable_all().build().unwrap();
     let started = Instant::now();
     let results = runtime.block_on(run(&words));
-    // Whatever a case left behind does not matter now.
+    // Tasks that cases have left behind are dropped.
     runtime.shutdown_background();
     report(&results, started.elapsed())
 }
@@ -77,7 +77,7 @@ async fn run(words: &[&str]) -> BTreeMap<String, Outcomes> {
             let task = tokio::spawn(RUNNING.scope(running, timeout(LONGEST, case)));
             let failure = match task.await {
                 Ok(Ok(())) => None,
-                Ok(Err(_)) => Some("it takes too long".to_owned()),
+                Ok(Err(_)) => Some("the case takes too long".to_owned()),
                 Err(failed) => Some(words_of(failed)),
             };
             (name, transport, failure)
@@ -106,7 +106,7 @@ async fn run(words: &[&str]) -> BTreeMap<String, Outcomes> {
 }
 
 fn words_of(failed: tokio::task::JoinError) -> String {
-    let Ok(payload) = failed.try_into_panic() else { return "it was aborted".to_owned() };
+    let Ok(payload) = failed.try_into_panic() else { return "the case was aborted".to_owned() };
     let words = payload.downcast_ref::<String>().cloned();
     words.or_else(|| payload.downcast_ref::<&str>().map(|words| (*words).to_owned())).unwrap_or_default()
 }
@@ -153,7 +153,7 @@ fn report(results: &BTreeMap<String, Outcomes>, took: Duration) -> ExitCode {
         failures.len()
     );
     if results.is_empty() {
-        println!("nothing has such a name");
+        println!("no case has such a name");
     }
     if failures.is_empty() && !results.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

@@ -1,4 +1,4 @@
-//! The assistants of the cases: their models, their tools, and what clients post to them.
+//! The assistants of the cases: their models, their tools, and the requests to them.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -19,27 +19,27 @@ use tokio::sync::{Notify, mpsc};
 use crate::transport::Transport;
 use crate::wire::{self, Ask};
 
-/// An assistant that lets nobody in of whom it does not know who they are.
+/// Returns the builder of an assistant that refuses anonymous requests.
 pub(crate) fn closed(model: impl LlmProvider) -> AssistantBuilder {
     Assistant::builder(model)
 }
 
-/// An assistant for everybody.
+/// Returns the builder of an assistant that accepts anonymous requests.
 pub(crate) fn assistant(model: impl LlmProvider) -> AssistantBuilder {
     closed(model).allow_anonymous()
 }
 
-/// An assistant that needs nothing more.
+/// Returns an assistant with only a model. It accepts anonymous requests.
 pub(crate) fn built(model: impl LlmProvider) -> Assistant {
     assistant(model).build().unwrap()
 }
 
-/// A model that always says this.
+/// Returns a model that always answers with these words.
 pub(crate) fn says(words: &'static str) -> ScriptedProvider {
     ScriptedProvider::new().otherwise(move |_| text(words))
 }
 
-/// A model that says what the user said last.
+/// Returns a model that repeats the user's last text.
 pub(crate) fn echo() -> ScriptedProvider {
     ScriptedProvider::new().otherwise(|payload| match payload.transcript.last() {
         Some(TranscriptItem::User { content }) => match content.last() {
@@ -50,20 +50,20 @@ pub(crate) fn echo() -> ScriptedProvider {
     })
 }
 
-/// A model that says this much and then nothing more.
+/// Returns a model that sends these words and then nothing more.
 pub(crate) fn stuck_after(words: &'static str) -> ScriptedProvider {
     ScriptedProvider::new().otherwise(move |_| text(words).then(Turn::pending()))
 }
 
-/// Comments come so rarely that no case waits for one.
+/// Returns limits under which no keep-alive comment is sent during a case.
 pub(crate) fn silent() -> Limits {
     let mut limits = Limits::default();
     limits.keep_alive = Duration::from_secs(3600);
     limits
 }
 
-/// For a client that leaves: [`silent`], so that no write can find it out, where that is not needed; else comments come
-/// soon.
+/// Returns the limits for cases of disconnects. They are [`silent`], so that no failed write reveals the disconnect.
+/// Transports that need a write to notice it get frequent comments.
 pub(crate) fn left(on: Transport) -> Limits {
     let mut limits = silent();
     if !on.notices_in_silence() {
@@ -72,7 +72,7 @@ pub(crate) fn left(on: Transport) -> Limits {
     limits
 }
 
-/// An OpenAI provider that asks this server.
+/// Returns an OpenAI provider that sends its requests to this server.
 pub(crate) fn openai(server: &FakeProvider) -> OpenAiProvider {
     OpenAiProvider::builder().base_url(server.base_url()).api_key("k").build().unwrap()
 }
@@ -83,7 +83,7 @@ struct Sum {
     other: u32,
 }
 
-/// A tool that adds two numbers.
+/// Returns a tool that adds two numbers.
 pub(crate) fn adder() -> Tool {
     async fn add(Args(sum): Args<Sum>) -> Result<u32, ToolError> {
         sum.one.checked_add(sum.other).ok_or_else(|| ToolError::new("That is too much."))
@@ -102,7 +102,7 @@ pub(crate) fn invoice() -> ObjectEndpoint {
     ObjectEndpoint::new::<Invoice>("invoice", "Read the invoice.")
 }
 
-/// Sees a tool begin, and its token fire.
+/// Observes the start of a tool and the cancellation of its token.
 #[derive(Clone, Default)]
 pub(crate) struct Watch {
     begun: Arc<Notify>,
@@ -110,7 +110,7 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// A tool that waits until it is no longer wanted.
+    /// Returns a tool that waits until it is cancelled.
     pub(crate) fn tool(&self) -> Tool {
         let watch = self.clone();
         let wait = move |token: CancellationToken| {
@@ -130,14 +130,14 @@ impl Watch {
     }
 
     pub(crate) async fn fired(&self) {
-        wire::soon("the tool's token fires", self.fired.notified()).await;
+        wire::soon("the tool's token is cancelled", self.fired.notified()).await;
     }
 }
 
-/// A model that says what it is given, when it is given it.
+/// A model that sends the words of a [`Prompter`] as soon as they are given.
 pub(crate) struct Prompted(Mutex<Option<mpsc::UnboundedReceiver<LlmEvent>>>);
 
-/// Gives the words to a [`Prompted`] model.
+/// The source of the words of a [`Prompted`] model.
 pub(crate) struct Prompter(mpsc::UnboundedSender<LlmEvent>);
 
 pub(crate) fn prompted() -> (Prompter, Prompted) {
@@ -168,7 +168,7 @@ impl LlmProvider for Prompted {
     }
 }
 
-/// A request of the AI SDK.
+/// Returns a request of the AI SDK.
 pub(crate) fn conversation(chat: &str) -> Value {
     json!({ "id": chat, "messages": [{ "id": "m1", "role": "user", "content": "hi" }] })
 }
@@ -178,7 +178,7 @@ pub(crate) fn run(path: &str) -> Ask {
     Ask::json(path, &conversation("c"))
 }
 
-/// A request of an AG-UI client.
+/// Returns a request of an AG-UI client.
 pub(crate) fn ag_ui_input(thread: &str) -> Value {
     json!({
         "threadId": thread, "runId": "run-1",
@@ -187,7 +187,7 @@ pub(crate) fn ag_ui_input(thread: &str) -> Value {
     })
 }
 
-/// A request of an OpenAI client.
+/// Returns a request of an OpenAI client.
 pub(crate) fn chat_request(stream: bool) -> Value {
     json!({
         "model": "omniassist", "stream": stream,
@@ -195,8 +195,7 @@ pub(crate) fn chat_request(stream: bool) -> Value {
     })
 }
 
-/// A request that is answered by the model, on every route that has such answers, below a mount; each of a chat of its
-/// own.
+/// Returns a request for each route below `mount` that calls the model. Each request has its own chat.
 pub(crate) fn model_routes(mount: &str) -> Vec<Ask> {
     vec![
         run(mount),
@@ -210,7 +209,7 @@ pub(crate) fn model_routes(mount: &str) -> Vec<Ask> {
     ]
 }
 
-/// The model calls a tool between two texts.
+/// Returns a model that calls a tool between two texts.
 pub(crate) fn adding() -> ScriptedProvider {
     ScriptedProvider::new()
         .turn(text("Let me see. ").then(call("add", json!({ "one": 1, "other": 2 }))))

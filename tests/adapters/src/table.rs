@@ -1,4 +1,4 @@
-//! The cases. One is added by writing an `async fn(Transport)` in a file of [`cases`](crate::cases), and its name here.
+//! The list of the cases. A case is an `async fn(Transport)` in a file of [`cases`](crate::cases), and its name here.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -11,7 +11,7 @@ use crate::transport::Transport;
 
 pub(crate) type CaseFuture = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// One behaviour, the same over every transport.
+/// One behaviour that every transport must have.
 pub(crate) struct Case {
     pub(crate) name: &'static str,
     pub(crate) run: fn(Transport) -> CaseFuture,
@@ -49,8 +49,8 @@ cases! {
         manifest,
         types,
         head_has_the_headers_of_get_and_no_body,
-        methods_that_are_not_allowed,
-        paths_that_are_not_there,
+        other_methods_are_not_allowed,
+        unknown_paths_are_not_found,
     }
     files::{
         an_upload_is_served_to_its_principal_only_until_deleted,
@@ -69,22 +69,22 @@ cases! {
         declared_tools,
     }
     errors::{
-        json_that_is_none,
-        content_types,
-        wrong_field_is_named,
-        each_dialect_in_its_own_words,
+        malformed_json_is_refused,
+        only_json_content_types_are_accepted,
+        the_error_names_the_wrong_field,
+        each_dialect_has_its_own_error_format,
         provider_fails_before_the_first_byte,
         provider_fails_after_the_first_byte,
-        plain_text_that_breaks_off,
-        tool_fails,
-        same_message_twice,
+        a_failure_cuts_plain_text,
+        a_tool_error_reaches_the_client_and_the_model,
+        a_duplicate_run_is_refused,
     }
     order::{
-        words_arrive_while_the_model_speaks,
-        every_delta_in_its_place,
+        words_arrive_as_the_model_sends_them,
+        deltas_arrive_complete_and_in_order,
         tool_output_arrives_before_the_next_step,
-        characters_cut_between_chunks,
-        large_answer,
+        characters_split_between_chunks_arrive_whole,
+        a_large_answer_is_complete,
     }
     leaving::{
         before_the_first_byte,
@@ -94,46 +94,46 @@ cases! {
         between_steps,
         while_a_retry_is_awaited,
         in_the_middle_of_the_request,
-        by_hanging_up,
+        by_closing_the_connection,
         by_closing_one_half,
     }
     keep_alive::{
         comments_while_the_model_is_silent,
         comments_while_a_tool_runs,
-        comments_leave_the_events_whole,
-        no_comments_where_the_format_has_none,
-        a_silent_response_opens_in_time,
-        no_comment_in_a_quick_answer,
+        comments_do_not_break_events,
+        formats_without_comments_have_none,
+        a_silent_response_begins_in_time,
+        a_quick_answer_has_no_comment,
     }
     connections::{
-        several_requests_on_one,
-        requests_that_do_not_wait_for_answers,
+        several_requests_share_a_connection,
+        requests_do_not_wait_for_earlier_answers,
         a_connection_outlives_refusals,
-        a_connection_outlives_bodies_that_nobody_reads,
-        a_refusal_reaches_who_is_still_sending,
-        a_refusal_does_not_wait_for_ever,
-        a_body_that_is_withheld_closes_the_connection,
+        a_connection_outlives_unread_bodies,
+        a_refusal_reaches_a_client_that_is_still_sending,
+        a_refusal_does_not_wait_for_the_body,
+        an_incomplete_body_closes_the_connection,
         a_body_with_a_content_encoding_is_refused,
-        a_body_that_waits_to_be_wanted,
-        a_body_that_comes_slowly,
-        bodies_in_pieces_of_any_size,
-        many_at_the_same_time,
-        a_silent_run_beside_others,
+        a_body_is_read_after_100_continue,
+        a_slow_body_does_not_delay_others,
+        bodies_arrive_in_pieces_of_any_size,
+        simultaneous_requests_get_their_own_answers,
+        a_silent_run_does_not_delay_others,
     }
     readers::{
-        one_that_stops_holds_up_nobody,
-        one_that_stops_is_given_up,
-        one_that_is_slow_gets_everything,
+        a_stalled_reader_delays_no_other,
+        a_stalled_reader_is_disconnected,
+        a_slow_reader_gets_the_whole_answer,
     }
     host_data::{
         users_and_data_reach_tools,
-        they_do_on_every_route,
-        nobody_is_anonymous,
-        what_the_backend_does_not_have_fails_the_tool,
+        users_and_data_reach_tools_on_every_route,
+        requests_without_a_user_are_anonymous,
+        missing_host_data_fails_the_tool,
         users_reach_the_prompt,
         users_are_not_mixed_up,
-        chats_of_two_users_are_apart,
-        the_backends_own_routes_are_its_own,
+        chats_of_two_users_are_separate,
+        the_backends_own_routes_are_unchanged,
     }
     paths::{
         at_the_root,
@@ -143,31 +143,31 @@ cases! {
         query_strings,
         escapes_in_the_id_of_a_chat,
         escaped_slashes,
-        a_request_with_its_whole_address,
+        a_request_with_its_whole_uri,
         two_assistants_in_one_backend,
-        two_assistants_with_the_same_chats,
+        two_assistants_keep_separate_chats,
     }
     shutdown::{
-        drain_tells_every_live_stream,
-        drain_lets_runs_end_by_themselves,
+        drain_sends_an_error_to_every_live_stream,
+        drain_waits_for_runs_that_end_in_time,
         drain_refuses_new_runs,
-        drain_fires_the_tokens_of_tools,
-        one_run_too_many_of_a_user,
-        one_run_too_many_of_all,
-        too_many_runs_in_a_while,
+        drain_cancels_the_tokens_of_tools,
+        runs_of_one_user_are_limited,
+        runs_of_all_users_are_limited,
+        a_rate_limit_refuses_runs,
     }
     access::{
-        nobody_is_refused,
-        a_hook_says_whose_request_it_is,
-        a_refusal_reaches_who_is_still_sending,
+        anonymous_requests_are_refused,
+        a_hook_authenticates_requests,
+        a_refusal_reaches_a_client_that_is_still_sending,
         pages_of_other_origins_are_refused,
-        its_own_pages_are_welcome,
-        listed_pages_may_ask_and_read,
-        browsers_ask_first,
-        a_name_that_is_pointed_here,
-        hosts_by_a_list,
-        forms_of_other_pages,
-        keys_that_stand_twice,
-        headers_that_every_answer_has,
+        pages_of_the_own_origin_are_accepted,
+        pages_of_listed_origins_are_accepted,
+        preflights_are_answered,
+        foreign_host_names_are_refused,
+        only_listed_hosts_are_accepted,
+        content_types_of_forms_are_refused,
+        duplicate_keys_are_refused,
+        every_answer_has_the_security_headers,
     }
 }

@@ -5,7 +5,7 @@ use std::fmt;
 pub(crate) enum Transport {
     /// `axum::serve`, over HTTP/1.
     Axum,
-    /// Actix's server as the adapter's documentation says to set it, over HTTP/1.
+    /// Actix's server over HTTP/1, with the settings in the adapter's documentation.
     ActixHttp1,
     /// The same server over HTTP/2 without TLS.
     ActixHttp2,
@@ -33,9 +33,9 @@ impl Transport {
         matches!(self, Self::ActixHttp2 | Self::HyperHttp2)
     }
 
-    /// `true` if a disconnect is noticed while nothing is written. Actix looks at a stream of HTTP/2 only
-    /// when it has something to write to it, and `omniassist_actix` says so: there it takes a comment, and where a
-    /// format has none, something that the model says.
+    /// Returns `true` if a disconnect is noticed while nothing is written. Actix notices a reset stream of HTTP/2 only
+    /// by a write, as the documentation of `omniassist_actix` describes: by a keep-alive comment, or by the model's
+    /// next output in formats without comments.
     pub(crate) fn notices_in_silence(self) -> bool {
         self != Self::ActixHttp2
     }

@@ -6,19 +6,19 @@ use std::time::Duration;
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
 
-/// The process under test. Killed when dropped.
+/// The process under test. Dropping it kills the process.
 pub(crate) struct Backend {
     child: Child,
     pub(crate) address: SocketAddr,
 }
 
 impl Backend {
-    /// Starts it with these users, written `ann=token,bo=another`.
+    /// Starts the backend with these users, in the form `ann=token,bo=another`.
     pub(crate) async fn start(binary: &str, provider: &str, users: &str, deadline: Duration) -> Self {
         Self::start_with(binary, provider, users, deadline, None).await
     }
 
-    /// Starts it with a file for its audit log.
+    /// Starts the backend with a file for its audit log.
     pub(crate) async fn start_with(
         binary: &str,
         provider: &str,
@@ -28,7 +28,7 @@ impl Backend {
     ) -> Self {
         let mut child = Command::new("sh")
             .envs(audit.map(|path| ("AUDIT_FILE", path)))
-            // It has two sockets for each stream too, and may raise its limit by itself.
+            // The backend also needs two sockets for each stream. Its soft limit can be raised here.
             .args(["-c", "ulimit -n 4096 2>/dev/null; exec \"$0\"", binary])
             .env("LISTEN", "127.0.0.1:0")
             .env("TOKENS", users)
@@ -44,13 +44,13 @@ impl Backend {
         let mut line = String::new();
         BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).await.unwrap();
         let address = line.trim().strip_prefix("listening on http://");
-        let address = address.unwrap_or_else(|| panic!("it says where it listens: {line:?}"));
+        let address = address.unwrap_or_else(|| panic!("the first line must contain the address: {line:?}"));
         Self { address: address.parse().unwrap(), child }
     }
 
     /// Sends SIGTERM.
     pub(crate) async fn terminate(&self) {
-        let id = self.child.id().expect("it runs").to_string();
+        let id = self.child.id().expect("the backend runs").to_string();
         assert!(Command::new("kill").args(["-TERM", &id]).status().await.unwrap().success());
     }
 

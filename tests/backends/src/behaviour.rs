@@ -1,4 +1,4 @@
-//! The task list that each backend was before, and the assistant beside it.
+//! The task list of each backend, and its assistant.
 
 use std::time::Duration;
 
@@ -8,38 +8,38 @@ use serde_json::{Value, json};
 
 use crate::backend::Backend;
 
-/// Asks a backend for what it did before, and for what its assistant does for whoever is signed in.
+/// Tests the task list of a backend, and its assistant for a signed-in user.
 ///
 /// # Panics
 ///
-/// Where the answer is another.
+/// Panics if an answer is wrong.
 pub fn behaves(binary: &str) {
     crate::in_time(async {
-        the_tasks_are_as_before(&Host::start(binary, Client::builder()).await).await;
-        the_assistant_knows_who_is_signed_in(&Host::start(binary, Client::builder()).await).await;
-        nobody_has_no_assistant(&Host::start(binary, Client::builder()).await).await;
-        the_model_is_told_what_a_tool_refuses(&Host::start(binary, Client::builder()).await).await;
+        the_task_list_is_unchanged(&Host::start(binary, Client::builder()).await).await;
+        the_assistant_acts_for_the_signed_in_user(&Host::start(binary, Client::builder()).await).await;
+        anonymous_requests_are_refused(&Host::start(binary, Client::builder()).await).await;
+        the_model_receives_the_error_of_a_tool(&Host::start(binary, Client::builder()).await).await;
     });
 }
 
-/// The same over HTTP/2 without TLS, for one question.
+/// Tests the assistant over HTTP/2 without TLS.
 ///
 /// # Panics
 ///
-/// Where the answer is another.
+/// Panics if an answer is wrong.
 pub fn speaks_http2(binary: &str) {
     crate::in_time(async {
         let client = Client::builder().http2_prior_knowledge();
-        the_assistant_knows_who_is_signed_in(&Host::start(binary, client).await).await;
+        the_assistant_acts_for_the_signed_in_user(&Host::start(binary, client).await).await;
     });
 }
 
-/// For a backend that compresses what it can: words arrive as they are said all the same, and a client that leaves
-/// stops the run.
+/// Tests a backend that compresses its responses. Words must still arrive as soon as the model sends them, and a client
+/// that disconnects must stop its run.
 ///
 /// # Panics
 ///
-/// Where that is not so.
+/// Panics if the stream is compressed, delayed or not stopped.
 pub fn holds_nothing_back(binary: &str) {
     crate::in_time(async {
         let host = Host::start(binary, Client::builder().no_gzip()).await;
@@ -63,7 +63,7 @@ pub fn holds_nothing_back(binary: &str) {
     });
 }
 
-/// A backend with two users, and a model that is scripted.
+/// A backend with two users and a scripted model.
 struct Host {
     backend: Backend,
     model: FakeProvider,
@@ -94,7 +94,7 @@ fn says(content: &str) -> Value {
     json!({ "messages": [{ "id": "m1", "role": "user", "content": content }] })
 }
 
-async fn the_tasks_are_as_before(host: &Host) {
+async fn the_task_list_is_unchanged(host: &Host) {
     assert_eq!(host.ask("GET", "/health", "", json!(null)).await, (StatusCode::OK, "well".to_owned()));
     let (status, problem) = host.ask("GET", "/tasks", "x", json!(null)).await;
     assert_eq!((status, problem.as_str()), (StatusCode::UNAUTHORIZED, r#"{"error":"Please sign in."}"#));
@@ -107,7 +107,7 @@ async fn the_tasks_are_as_before(host: &Host) {
     assert_eq!(host.ask("POST", "/tasks/1/done", "b-token", json!(null)).await.0, StatusCode::NOT_FOUND);
 }
 
-async fn the_assistant_knows_who_is_signed_in(host: &Host) {
+async fn the_assistant_acts_for_the_signed_in_user(host: &Host) {
     host.model
         .reply(Reply::sse(responses_sse::call("c1", "add_task", json!({ "title": "Call the bank" }))))
         .reply(Reply::sse(responses_sse::text("Noted.")));
@@ -120,7 +120,7 @@ async fn the_assistant_knows_who_is_signed_in(host: &Host) {
     assert_eq!(list("b-token").await.1, "[]");
 }
 
-async fn nobody_has_no_assistant(host: &Host) {
+async fn anonymous_requests_are_refused(host: &Host) {
     for path in ["/assistant", "/assistant/", "/assistant/manifest.json"] {
         let (status, _) = host.ask("POST", path, "x", says("hi")).await;
         assert_eq!(status, StatusCode::UNAUTHORIZED, "{path}");
@@ -128,7 +128,7 @@ async fn nobody_has_no_assistant(host: &Host) {
     assert!(host.model.requests().is_empty());
 }
 
-async fn the_model_is_told_what_a_tool_refuses(host: &Host) {
+async fn the_model_receives_the_error_of_a_tool(host: &Host) {
     host.model
         .reply(Reply::sse(responses_sse::call("c1", "add_task", json!({ "title": "" }))))
         .reply(Reply::sse(responses_sse::text("It needs a title.")));

@@ -6,7 +6,7 @@ use crate::backend::Backend;
 /// The model's text before the stream pauses.
 pub(crate) const SO_FAR: &str = "Hm, ";
 
-/// One answer that is under way.
+/// A client whose answer is under way.
 pub(crate) struct Client {
     stream: TcpStream,
     seen: Vec<u8>,
@@ -26,17 +26,17 @@ impl Client {
         Self { stream, seen: Vec::new() }
     }
 
-    /// Reads until the model has spoken.
+    /// Reads until the model's text arrives.
     pub(crate) async fn has_begun(&mut self) {
         while memchr::memmem::find(&self.seen, SO_FAR.as_bytes()).is_none() {
             let read = self.stream.read_buf(&mut self.seen).await.unwrap();
-            assert!(read > 0, "the answer goes on: {}", String::from_utf8_lossy(&self.seen));
+            assert!(read > 0, "the answer continues: {}", String::from_utf8_lossy(&self.seen));
         }
     }
 
-    /// All that was read, when the server has closed the connection.
+    /// Reads until the server closes the connection. Returns everything that was read.
     pub(crate) async fn end(mut self) -> String {
-        // What breaks off shows in what is missing.
+        // The caller detects a cut answer by its missing end.
         let _ = self.stream.read_to_end(&mut self.seen).await;
         String::from_utf8_lossy(&self.seen).into_owned()
     }

@@ -1,8 +1,7 @@
 //! Tests of the common behaviour of the four example backends over HTTP, and of their shutdown.
 //!
-//! The binary is told by `LISTEN`, `TOKENS`, `SHUTDOWN_SECONDS`, `OPENAI_BASE_URL` and `OPENAI_API_KEY` how
-//! to run, says
-//! `listening on http://…` first, and has the assistant at `/assistant`.
+//! A backend reads the variables `LISTEN`, `TOKENS`, `SHUTDOWN_SECONDS`, `OPENAI_BASE_URL` and `OPENAI_API_KEY`. It
+//! first prints `listening on http://…`, and serves the assistant at `/assistant`.
 
 #![cfg(unix)]
 #![allow(
@@ -23,10 +22,10 @@ use std::time::Duration;
 pub use behaviour::{behaves, holds_nothing_back, speaks_http2};
 pub use shutdown::{tells_every_client, tells_every_client_and_the_audit_file};
 
-/// For everything that is not measured.
+/// The time limit of a test.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 fn in_time(test: impl Future<Output = ()>) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    runtime.block_on(async { tokio::time::timeout(PATIENCE, test).await }).expect("nothing hangs");
+    runtime.block_on(async { tokio::time::timeout(PATIENCE, test).await }).expect("the test ends in time");
 }

@@ -1,4 +1,4 @@
-//! A host served by actix-web, as the documentation of `omniassist-actix` says to.
+//! Serves a host with actix-web, as the documentation of `omniassist-actix` describes.
 
 use actix_web::body::{EitherBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
@@ -16,7 +16,7 @@ use tower::ServiceExt;
 
 use crate::host::{AnyError, Front, Host, Mounted, OWN_BODY, stopped};
 
-/// Longer than any run is given.
+/// The time limit of a shutdown, longer than the drain of any host.
 const SHUTDOWN_SECONDS: u64 = 4;
 
 pub(crate) fn main(host: &str) -> Result<(), AnyError> {

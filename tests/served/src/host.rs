@@ -1,4 +1,4 @@
-//! The example hosts, taken apart: the framework that serves one puts it together again in its own way.
+//! The parts of the example hosts, from which each framework builds a server.
 
 use std::error::Error;
 use std::time::Duration;
@@ -13,7 +13,7 @@ pub(crate) use serving::stopped;
 
 pub(crate) type AnyError = Box<dyn Error + Send + Sync>;
 
-/// Bytes of a request that a host's own routes read.
+/// The most bytes of a request that a host's own routes read.
 pub(crate) const OWN_BODY: usize = 64 * 1024;
 
 /// One of the examples.
@@ -23,7 +23,7 @@ pub(crate) struct Host {
     /// The application without the assistant. It is not under test and stays in axum.
     pub(crate) own: Router,
     pub(crate) front: Front,
-    /// Where to listen on 127.0.0.1.
+    /// The port on 127.0.0.1.
     pub(crate) port: u16,
     /// Time limit for live runs after a signal.
     pub(crate) drain: Duration,
@@ -33,9 +33,9 @@ pub(crate) struct Host {
 #[derive(Debug, Clone)]
 pub(crate) enum Mounted {
     Below(&'static str, Assistant),
-    /// The whole server is the assistant's.
+    /// An assistant at the root of the server.
     Root(Assistant),
-    /// An agent runtime, below several paths with several options.
+    /// An agent runtime with different options below several paths.
     Runtimes(Vec<(&'static str, Bridge)>),
 }
 
@@ -43,7 +43,7 @@ pub(crate) enum Mounted {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Front {
     Nothing,
-    /// The quickstart's guard: only this machine, and headers that keep its page safe.
+    /// The quickstart's guard, which admits only this machine and adds security headers.
     Guard,
     /// The ledger's login.
     Login,
@@ -61,7 +61,7 @@ impl Host {
         }
     }
 
-    /// The assistant, where there is one.
+    /// Returns the assistant, if there is one.
     pub(crate) fn assistant(&self) -> Option<Assistant> {
         match &self.mounted {
             Mounted::Below(_, assistant) | Mounted::Root(assistant) => Some(assistant.clone()),
@@ -76,7 +76,7 @@ impl Front {
         self != Self::Guard || host.is_some_and(quickstart::is_for_this_machine)
     }
 
-    /// Headers of every response.
+    /// Returns the headers of every response.
     pub(crate) fn headers(self) -> &'static [(&'static str, &'static str)] {
         if self == Self::Guard { &quickstart::HEADERS } else { &[] }
     }

@@ -45,7 +45,7 @@ async fn serve(host: Host) -> Result<(), AnyError> {
             accepted = listener.accept() => accepted?,
             () = &mut stopped => break,
         };
-        // Otherwise a token waits until the client has acknowledged the previous one.
+        // Otherwise, a token waits until the client has acknowledged the previous one.
         socket.set_nodelay(true)?;
         let mut socket = TimeoutStream::new(socket);
         socket.set_write_timeout(Some(TIMEOUT));
@@ -56,7 +56,7 @@ async fn serve(host: Host) -> Result<(), AnyError> {
         let connection = server.serve_connection(TokioIo::new(Box::pin(socket)), app);
         let connection = graceful.watch(connection);
         tokio::spawn(async move {
-            // A client that leaves is an error here.
+            // A client that disconnects causes an error.
             let _ = connection.await;
         });
     }
@@ -78,7 +78,7 @@ async fn serve(host: Host) -> Result<(), AnyError> {
     Ok(())
 }
 
-/// Applies the host's guard or login, and answers with what is mounted at the path.
+/// Applies the host's guard or login, and routes the request by its path.
 async fn answer(
     host: Arc<Host>,
     peer: SocketAddr,
@@ -127,7 +127,7 @@ async fn route(
     }
 }
 
-/// Answers for the agent runtime, as a handler of the host would.
+/// Answers for the agent runtime like a handler of the host.
 async fn chat(transport: &Bridge, path: &str, request: Request<Incoming>) -> Response<AnyBody> {
     let segments: Vec<&str> = path.split('/').skip(1).collect();
     match (request.method(), segments.as_slice()) {

@@ -1,7 +1,7 @@
 //! `omniassist-served ADAPTER HOST` serves one of the example hosts through another adapter than axum's, so that the
 //! suites of the official clients (`tests/clients`, `tests/openai-python`) run unmodified over each of them. The
-//! assistant, or the agent runtime, is mounted by the adapter's own public API, at the path that the example has; whose
-//! request it is, a middleware of that framework says. Settings are those of the example.
+//! adapter's public API mounts the assistant, or the agent runtime, at the path of the example. A middleware of the
+//! framework sets the principal of a request. The settings are those of the example.
 //!
 //! ADAPTER is `actix` or `hyper`; HOST is the name of a folder of `examples`: `quickstart`, `back-office`, `ledger`,
 //! `runtime-events` or `shared-cart`.
@@ -28,7 +28,7 @@ fn main() -> Result<(), AnyError> {
     }
 }
 
-/// Tells whoever started this where it listens, as the examples do.
+/// Prints the address for the parent process, like the examples.
 fn announce(address: SocketAddr) -> io::Result<()> {
     writeln!(io::stdout(), "listening on http://{address}")
 }

@@ -12,7 +12,7 @@ use crate::wire::{Answer, Ask};
 
 const APP: &str = "https://app.example.com";
 
-/// An assistant that says `Hello` to whom `set` lets in.
+/// Returns an assistant with the access rules of `set`.
 fn guarded(model: &ScriptedProvider, set: impl FnOnce(AssistantBuilder) -> AssistantBuilder) -> Assistant {
     set(closed(model.clone()).object(invoice())).build().unwrap()
 }
@@ -21,14 +21,14 @@ fn open(model: &ScriptedProvider) -> Assistant {
     guarded(model, AssistantBuilder::allow_anonymous)
 }
 
-/// The code of an error, in any dialect's shape that has one.
+/// Returns the code of an error of any dialect that has codes.
 fn code(answer: &Answer) -> Value {
     let body = answer.json();
     let code = body.pointer("/error/code").or_else(|| body.pointer("/details/code"));
     code.cloned().unwrap_or_else(|| body["error"].clone())
 }
 
-pub(crate) async fn nobody_is_refused(on: Transport) {
+pub(crate) async fn anonymous_requests_are_refused(on: Transport) {
     let model = says("{}");
     let host = Host::start(on, &guarded(&model, |builder| builder)).await;
     for asked in model_routes("/assistant") {
@@ -46,7 +46,7 @@ pub(crate) async fn nobody_is_refused(on: Transport) {
     }
 }
 
-pub(crate) async fn a_hook_says_whose_request_it_is(on: Transport) {
+pub(crate) async fn a_hook_authenticates_requests(on: Transport) {
     async fn session(request: AuthRequest) -> Result<Option<Principal>, AuthError> {
         match request.bearer() {
             Some("secret-of-ada") => Ok(Some(Principal::new("ada"))),
@@ -66,7 +66,7 @@ pub(crate) async fn a_hook_says_whose_request_it_is(on: Transport) {
     assert_eq!(model.payloads().len(), 1);
 }
 
-pub(crate) async fn a_refusal_reaches_who_is_still_sending(on: Transport) {
+pub(crate) async fn a_refusal_reaches_a_client_that_is_still_sending(on: Transport) {
     let model = says("Hello");
     let host = Host::start(on, &guarded(&model, |builder| builder)).await;
     let large = run("/assistant").padded(6 << 20).pieces(50_000);
@@ -100,7 +100,7 @@ pub(crate) async fn pages_of_other_origins_are_refused(on: Transport) {
     assert!(model.payloads().is_empty());
 }
 
-pub(crate) async fn its_own_pages_are_welcome(on: Transport) {
+pub(crate) async fn pages_of_the_own_origin_are_accepted(on: Transport) {
     let host = Host::start(on, &open(&says("Hello"))).await;
     let own = format!("http://{}", host.address);
     for asked in [
@@ -113,7 +113,7 @@ pub(crate) async fn its_own_pages_are_welcome(on: Transport) {
     }
 }
 
-pub(crate) async fn listed_pages_may_ask_and_read(on: Transport) {
+pub(crate) async fn pages_of_listed_origins_are_accepted(on: Transport) {
     let model = says("Hello");
     let listed = guarded(&model, |builder| builder.allow_anonymous().allow_origin(APP));
     let host = Host::start(on, &listed).await;
@@ -124,9 +124,9 @@ pub(crate) async fn listed_pages_may_ask_and_read(on: Transport) {
     assert_eq!(answer.header("vary"), Some("origin"));
 }
 
-pub(crate) async fn browsers_ask_first(on: Transport) {
+pub(crate) async fn preflights_are_answered(on: Transport) {
     let model = says("Hello");
-    // A browser sends no credentials to ask.
+    // A preflight has no credentials.
     let listed = guarded(&model, |builder| builder.allow_origin(APP));
     let host = Host::start(on, &listed).await;
     for path in ["/assistant", "/assistant/completion", "/assistant/v1/chat/completions", "/assistant/c/stop"]
@@ -148,8 +148,8 @@ pub(crate) async fn browsers_ask_first(on: Transport) {
     assert!(model.payloads().is_empty());
 }
 
-/// A page that points its own name at this machine names itself as the host.
-pub(crate) async fn a_name_that_is_pointed_here(on: Transport) {
+/// A page may point its own host name to this machine. Its requests then contain that name as the host.
+pub(crate) async fn foreign_host_names_are_refused(on: Transport) {
     let model = says("Hello");
     let host = Host::start(on, &open(&model)).await;
     for name in ["evil.example", "evil.example:80", "127.0.0.1.evil.example", "192.168.0.1"] {
@@ -165,7 +165,7 @@ pub(crate) async fn a_name_that_is_pointed_here(on: Transport) {
     }
 }
 
-pub(crate) async fn hosts_by_a_list(on: Transport) {
+pub(crate) async fn only_listed_hosts_are_accepted(on: Transport) {
     let listed = guarded(&says("Hello"), |builder| {
         builder.allow_anonymous().allowed_hosts(["shop.example", "*.b.example"])
     });
@@ -176,7 +176,7 @@ pub(crate) async fn hosts_by_a_list(on: Transport) {
         ("a.b.example", 200),
         ("b.example", 421),
         ("other.example", 421),
-        // What comes from this machine may name it.
+        // Requests from this machine may name it.
         ("localhost", 200),
     ] {
         let answer = host.ask(&run("/assistant").host(name)).await.whole().await;
@@ -184,7 +184,7 @@ pub(crate) async fn hosts_by_a_list(on: Transport) {
     }
 }
 
-pub(crate) async fn forms_of_other_pages(on: Transport) {
+pub(crate) async fn content_types_of_forms_are_refused(on: Transport) {
     let model = says("Hello");
     let host = Host::start(on, &open(&model)).await;
     for kind in ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"] {
@@ -196,7 +196,7 @@ pub(crate) async fn forms_of_other_pages(on: Transport) {
     assert!(model.payloads().is_empty());
 }
 
-pub(crate) async fn keys_that_stand_twice(on: Transport) {
+pub(crate) async fn duplicate_keys_are_refused(on: Transport) {
     let host = Host::start(on, &open(&says("Hello"))).await;
     let message = r#"{"id":"m1","role":"user","content":"hi"}"#;
     let body = format!(r#"{{"messages":[{message}],"messages":[{message}]}}"#);
@@ -204,7 +204,7 @@ pub(crate) async fn keys_that_stand_twice(on: Transport) {
     assert_eq!(answer.status(), 400, "{}", answer.text());
 }
 
-pub(crate) async fn headers_that_every_answer_has(on: Transport) {
+pub(crate) async fn every_answer_has_the_security_headers(on: Transport) {
     let host = Host::start(on, &open(&says("{}"))).await;
     let refusals = [
         Ask::get("/assistant/nowhere"),
@@ -221,7 +221,7 @@ pub(crate) async fn headers_that_every_answer_has(on: Transport) {
         let cache = if streams { "no-cache, no-transform" } else { "no-store" };
         assert_eq!(answer.header("cache-control"), Some(cache), "{asked:?}");
     }
-    // The backend's own answers are as they were.
+    // The backend's own answers are unchanged.
     let health = host.ask(&Ask::get("/health")).await.whole().await;
     assert_eq!((health.header("cache-control"), health.header("x-content-type-options")), (None, None));
 }

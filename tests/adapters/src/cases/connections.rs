@@ -1,4 +1,4 @@
-//! Several requests on a connection, several connections at a time, and requests that come slowly.
+//! Several requests on a connection, simultaneous connections, and slow requests.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::stage::{adder, assistant, built, conversation, echo, run, says, stuck
 use crate::transport::Transport;
 use crate::wire::Ask;
 
-pub(crate) async fn several_requests_on_one(on: Transport) {
+pub(crate) async fn several_requests_share_a_connection(on: Transport) {
     let host = Host::start(on, &built(says("Hello"))).await;
     let mut connection = host.connect().await;
     for _ in 0..3 {
@@ -22,9 +22,9 @@ pub(crate) async fn several_requests_on_one(on: Transport) {
     }
 }
 
-/// The next request is sent before the last one is answered: over HTTP/2 they run beside each other, over HTTP/1 the
-/// answers come one after another.
-pub(crate) async fn requests_that_do_not_wait_for_answers(on: Transport) {
+/// Each request is sent before the previous one is answered. Over HTTP/2 they run at the same time. Over HTTP/1 the
+/// answers arrive in sequence.
+pub(crate) async fn requests_do_not_wait_for_earlier_answers(on: Transport) {
     let host = Host::start(on, &built(echo())).await;
     let mut connection = host.connect().await;
     let mut exchanges = Vec::new();
@@ -58,8 +58,8 @@ pub(crate) async fn a_connection_outlives_refusals(on: Transport) {
     assert_eq!(connection.ask(&run("/assistant")).await.whole().await.words(), "Hello");
 }
 
-/// Answers for which nobody has to read the request's body.
-pub(crate) async fn a_connection_outlives_bodies_that_nobody_reads(on: Transport) {
+/// The server answers these requests without reading their bodies.
+pub(crate) async fn a_connection_outlives_unread_bodies(on: Transport) {
     let host = Host::start(on, &built(says("Hello"))).await;
     let mut connection = host.connect().await;
     for (asked, status) in [
@@ -77,8 +77,8 @@ pub(crate) async fn a_connection_outlives_bodies_that_nobody_reads(on: Transport
     assert_eq!(connection.ask(&run("/assistant")).await.whole().await.words(), "Hello");
 }
 
-/// A client that looks for the answer only when it has sent everything finds it.
-pub(crate) async fn a_refusal_reaches_who_is_still_sending(on: Transport) {
+/// A client that reads the answer only after it has sent everything still receives it.
+pub(crate) async fn a_refusal_reaches_a_client_that_is_still_sending(on: Transport) {
     let model = says("Hello");
     let host = Host::start(on, &built(model.clone())).await;
     let large = |asked: Ask| asked.padded(6 << 20).pieces(50_000);
@@ -95,8 +95,8 @@ pub(crate) async fn a_refusal_reaches_who_is_still_sending(on: Transport) {
     assert!(model.payloads().is_empty());
 }
 
-/// Nobody waits long for the rest of a body that nobody wants.
-pub(crate) async fn a_refusal_does_not_wait_for_ever(on: Transport) {
+/// The server does not wait for the rest of a body that it does not need.
+pub(crate) async fn a_refusal_does_not_wait_for_the_body(on: Transport) {
     let host = Host::start(on, &built(says("Hello"))).await;
     let asked = run("/assistant").header("content-type", "text/plain");
     for asked in [asked.clone().unfinished(), asked.pieces(10).unannounced().unfinished()] {
@@ -105,7 +105,7 @@ pub(crate) async fn a_refusal_does_not_wait_for_ever(on: Transport) {
     }
 }
 
-pub(crate) async fn a_body_that_is_withheld_closes_the_connection(on: Transport) {
+pub(crate) async fn an_incomplete_body_closes_the_connection(on: Transport) {
     let mut limits = Limits::default();
     limits.body_timeout = Duration::from_millis(100);
     let host = Host::start(on, &assistant(says("Hello")).limits(limits).build().unwrap()).await;
@@ -126,8 +126,8 @@ pub(crate) async fn a_body_with_a_content_encoding_is_refused(on: Transport) {
     assert_eq!(plain.words(), "Hello");
 }
 
-/// Over HTTP/1 the client does not send the body before it is told to.
-pub(crate) async fn a_body_that_waits_to_be_wanted(on: Transport) {
+/// Over HTTP/1 the client sends the body only after `100 Continue`.
+pub(crate) async fn a_body_is_read_after_100_continue(on: Transport) {
     let host = Host::start(on, &built(says("Hello"))).await;
     let mut connection = host.connect().await;
     for _ in 0..2 {
@@ -136,7 +136,7 @@ pub(crate) async fn a_body_that_waits_to_be_wanted(on: Transport) {
     }
 }
 
-pub(crate) async fn a_body_that_comes_slowly(on: Transport) {
+pub(crate) async fn a_slow_body_does_not_delay_others(on: Transport) {
     let host = Host::start(on, &built(says("Hello"))).await;
     let slow = run("/assistant").pieces(8).paced(Duration::from_millis(20));
     for asked in [slow.clone(), slow.unannounced()] {
@@ -147,7 +147,7 @@ pub(crate) async fn a_body_that_comes_slowly(on: Transport) {
     }
 }
 
-pub(crate) async fn bodies_in_pieces_of_any_size(on: Transport) {
+pub(crate) async fn bodies_arrive_in_pieces_of_any_size(on: Transport) {
     let host = Host::start(on, &built(echo())).await;
     let words = "Grüße, 東京 🧑‍🚀";
     for size in [1, 2, 3, 7, 64] {
@@ -157,8 +157,7 @@ pub(crate) async fn bodies_in_pieces_of_any_size(on: Transport) {
     }
 }
 
-/// Each gets its own answer.
-pub(crate) async fn many_at_the_same_time(on: Transport) {
+pub(crate) async fn simultaneous_requests_get_their_own_answers(on: Transport) {
     let host = Host::start(on, &built(echo())).await;
     let ask = |number: usize| {
         let host = &host;
@@ -171,8 +170,8 @@ pub(crate) async fn many_at_the_same_time(on: Transport) {
     futures_util::future::join_all((0..64).map(ask)).await;
 }
 
-/// A run that says nothing does not keep the others on its connection, or beside it, from theirs.
-pub(crate) async fn a_silent_run_beside_others(on: Transport) {
+/// A silent run delays no other run, on its connection or on another one.
+pub(crate) async fn a_silent_run_does_not_delay_others(on: Transport) {
     let model = stuck_after("so far");
     let silent = assistant(model).build().unwrap();
     let quick = built(ScriptedProvider::new().otherwise(|_| text("Hello")));

@@ -20,7 +20,7 @@ async fn ask(host: &Host, ask: Ask) -> Answer {
     host.ask(&ask).await.whole().await
 }
 
-pub(crate) async fn json_that_is_none(on: Transport) {
+pub(crate) async fn malformed_json_is_refused(on: Transport) {
     let model = says("Hello");
     let host = host(on, &model).await;
     for body in ["", "{", "{\"messages\": [", "nonsense", "\u{feff}{}", "{\"messages\": []} x"] {
@@ -31,7 +31,7 @@ pub(crate) async fn json_that_is_none(on: Transport) {
     assert!(model.payloads().is_empty());
 }
 
-pub(crate) async fn content_types(on: Transport) {
+pub(crate) async fn only_json_content_types_are_accepted(on: Transport) {
     let model = says("Hello");
     let host = host(on, &model).await;
     for wrong in [None, Some("text/plain"), Some("application/x-www-form-urlencoded"), Some("json")] {
@@ -51,7 +51,7 @@ pub(crate) async fn content_types(on: Transport) {
     }
 }
 
-pub(crate) async fn wrong_field_is_named(on: Transport) {
+pub(crate) async fn the_error_names_the_wrong_field(on: Transport) {
     let host = host(on, &says("Hello")).await;
     let body =
         json!({ "messages": [{ "id": "m1", "role": "user", "parts": [{ "type": "text", "text": 7 }] }] });
@@ -64,7 +64,7 @@ pub(crate) async fn wrong_field_is_named(on: Transport) {
     assert_eq!((answer.status(), &answer.json()["error"]["path"]), (400, &json!("?ai-sdk")));
 }
 
-pub(crate) async fn each_dialect_in_its_own_words(on: Transport) {
+pub(crate) async fn each_dialect_has_its_own_error_format(on: Transport) {
     let host = host(on, &says("Hello")).await;
     let openai = ask(&host, Ask::json("/assistant/v1/chat/completions", &json!({ "messages": 1 }))).await;
     assert_eq!((openai.status(), &openai.json()["error"]["type"]), (400, &json!("invalid_request_error")));
@@ -108,8 +108,8 @@ pub(crate) async fn provider_fails_after_the_first_byte(on: Transport) {
     assert_eq!(ag_ui.events().last().unwrap()["type"], "RUN_ERROR");
 }
 
-/// Plain text has no words for a failure: the connection breaks, and what was said is there.
-pub(crate) async fn plain_text_that_breaks_off(on: Transport) {
+/// Plain text has no format for errors. The body is cut after the text so far.
+pub(crate) async fn a_failure_cuts_plain_text(on: Transport) {
     let model = ScriptedProvider::new().otherwise(|_| text("Half").then(Turn::interrupted()));
     let host = host(on, &model).await;
     let stopped = built(stuck_after("Half"));
@@ -126,7 +126,7 @@ pub(crate) async fn plain_text_that_breaks_off(on: Transport) {
     assert_eq!(running.cut().await.text(), "Half");
 }
 
-pub(crate) async fn tool_fails(on: Transport) {
+pub(crate) async fn a_tool_error_reaches_the_client_and_the_model(on: Transport) {
     let too_much = || call("add", json!({ "one": u32::MAX, "other": 1 }));
     let model = ScriptedProvider::new().turn(too_much()).turn(text("It is too much."));
     let host = host(on, &model).await;
@@ -135,7 +135,7 @@ pub(crate) async fn tool_fails(on: Transport) {
     assert_eq!(answer.words(), "It is too much.");
 }
 
-pub(crate) async fn same_message_twice(on: Transport) {
+pub(crate) async fn a_duplicate_run_is_refused(on: Transport) {
     let host = Host::start(on, &built(stuck_after("so far"))).await;
     let mut running = host.ask(&run("/assistant")).await;
     running.until("so far").await;

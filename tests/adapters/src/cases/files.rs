@@ -16,7 +16,7 @@ use crate::wire::{Answer, Ask};
 
 const PDF: &[u8] = b"%PDF-1.7\n";
 
-/// Bytes of a large upload.
+/// The size of a large upload in bytes.
 const LARGE: usize = 3 << 20;
 
 #[derive(Default)]

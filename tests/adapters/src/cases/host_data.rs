@@ -9,7 +9,7 @@ use crate::stage::{assistant, built, echo, run, stuck_after};
 use crate::transport::Transport;
 use crate::wire::Ask;
 
-/// Always calls this tool, and then says that it is done.
+/// Returns a model that calls this tool, and then answers with text.
 fn calling(tool: &'static str) -> ScriptedProvider {
     ScriptedProvider::new().otherwise(move |payload| match payload.transcript.len() {
         1 => call(tool, json!({})),
@@ -45,7 +45,7 @@ pub(crate) async fn users_and_data_reach_tools(on: Transport) {
     assert_eq!(output(&host, run("/assistant").user("ann")).await, "ann ann north books");
 }
 
-pub(crate) async fn they_do_on_every_route(on: Transport) {
+pub(crate) async fn users_and_data_reach_tools_on_every_route(on: Transport) {
     let host = Host::start(on, &asking_whose()).await;
     for path in ["/assistant/ag-ui", "/assistant/copilotkit/agent/default/run"] {
         let asked = Ask::json(path, &crate::stage::ag_ui_input("t")).user("ann");
@@ -56,12 +56,12 @@ pub(crate) async fn they_do_on_every_route(on: Transport) {
     assert_eq!(output(&host, completion).await, "ann ann north books");
 }
 
-pub(crate) async fn nobody_is_anonymous(on: Transport) {
+pub(crate) async fn requests_without_a_user_are_anonymous(on: Transport) {
     let host = Host::start(on, &asking_whose()).await;
     assert_eq!(output(&host, run("/assistant")).await, "anonymous nobody north books");
 }
 
-pub(crate) async fn what_the_backend_does_not_have_fails_the_tool(on: Transport) {
+pub(crate) async fn missing_host_data_fails_the_tool(on: Transport) {
     async fn ask(Extension(_): Extension<Unheard>) -> Result<u32, ToolError> {
         Ok(1)
     }
@@ -89,7 +89,7 @@ pub(crate) async fn users_are_not_mixed_up(on: Transport) {
         }
     };
     futures_util::future::join_all((0..24).map(ask)).await;
-    // One connection may bring requests of several users.
+    // One connection may carry requests of several users.
     let mut connection = host.connect().await;
     for user in ["ann", "bob", "ann"] {
         let answer = connection.ask(&run("/assistant").user(user)).await.whole().await;
@@ -98,8 +98,8 @@ pub(crate) async fn users_are_not_mixed_up(on: Transport) {
     }
 }
 
-/// A chat's name is an address: under the same one, everybody has a chat of their own.
-pub(crate) async fn chats_of_two_users_are_apart(on: Transport) {
+/// Chats of two users with the same id are two chats.
+pub(crate) async fn chats_of_two_users_are_separate(on: Transport) {
     let host = Host::start(on, &built(stuck_after("so far"))).await;
     let mut of_ann = host.ask(&run("/assistant").user("ann")).await;
     let mut of_bob = host.ask(&run("/assistant").user("bob")).await;
@@ -113,7 +113,7 @@ pub(crate) async fn chats_of_two_users_are_apart(on: Transport) {
     assert!(of_ann.whole().await.text().contains("\"abort\""));
 }
 
-pub(crate) async fn the_backends_own_routes_are_its_own(on: Transport) {
+pub(crate) async fn the_backends_own_routes_are_unchanged(on: Transport) {
     let host = Host::start(on, &built(echo())).await;
     let health = host.ask(&Ask::get("/health")).await.whole().await;
     assert_eq!((health.status(), health.text()), (200, crate::host::HEALTH));

@@ -50,8 +50,8 @@ pub(crate) async fn comments_while_a_tool_runs(on: Transport) {
     watch.fired().await;
 }
 
-/// The comments are no part of any event, whatever comes before and after.
-pub(crate) async fn comments_leave_the_events_whole(on: Transport) {
+/// Comments stand between events and never within one.
+pub(crate) async fn comments_do_not_break_events(on: Transport) {
     let pause = || Turn::delay(Duration::from_millis(200));
     let model = ScriptedProvider::new().otherwise(move |_| {
         text("One, ").then(pause()).then(text("two, ")).then(pause()).then(text("three"))
@@ -66,7 +66,7 @@ pub(crate) async fn comments_leave_the_events_whole(on: Transport) {
     }
 }
 
-pub(crate) async fn no_comments_where_the_format_has_none(on: Transport) {
+pub(crate) async fn formats_without_comments_have_none(on: Transport) {
     let model = ScriptedProvider::new()
         .otherwise(|_| text("One, ").then(Turn::delay(Duration::from_millis(300))).then(text("two")));
     let host = Host::start(on, &assistant(model).limits(talkative()).build().unwrap()).await;
@@ -78,8 +78,8 @@ pub(crate) async fn no_comments_where_the_format_has_none(on: Transport) {
     }
 }
 
-/// A response whose status would depend on the first word does not wait for it for ever.
-pub(crate) async fn a_silent_response_opens_in_time(on: Transport) {
+/// The status of these responses depends on the first event. Without one, they begin after the keep-alive interval.
+pub(crate) async fn a_silent_response_begins_in_time(on: Transport) {
     let model = ScriptedProvider::new().otherwise(|_| Turn::pending());
     let host = Host::start(on, &assistant(model).limits(talkative()).build().unwrap()).await;
     for asked in [
@@ -91,7 +91,7 @@ pub(crate) async fn a_silent_response_opens_in_time(on: Transport) {
     }
 }
 
-pub(crate) async fn no_comment_in_a_quick_answer(on: Transport) {
+pub(crate) async fn a_quick_answer_has_no_comment(on: Transport) {
     let mut limits = Limits::default();
     limits.keep_alive = Duration::from_secs(60);
     let host = Host::start(on, &assistant(says("Hello")).limits(limits).build().unwrap()).await;

@@ -1,5 +1,6 @@
-//! A client that leaves stops its run, whatever the run is doing: the connection to the provider closes, and the tools'
-//! tokens fire. No comment is due meanwhile, so nothing is written that could find it out; but where nothing else does.
+//! A client that disconnects stops its run in every phase: the connection to the provider closes, and the tools' tokens
+//! are cancelled. No keep-alive comment is due meanwhile, so that no failed write reveals the disconnect. A transport
+//! that notices a disconnect only by a write is the exception.
 
 use std::time::Duration;
 
@@ -16,14 +17,14 @@ async fn no_run_is_left(assistant: &Assistant) {
     until("the run is gone", || assistant.live_runs() == 0).await;
 }
 
-/// A client that left cannot be found out, as nothing is written to it. The run goes on.
+/// Checks that the run continues: without a write, this transport does not notice the disconnect.
 async fn the_run_goes_on(asked: &Ask, assistant: &Assistant) {
     tokio::time::sleep(Duration::from_millis(500)).await;
     assert_eq!(assistant.live_runs(), 1, "{}", asked.path);
     assistant.shutdown().await;
 }
 
-/// A provider that takes the request, sends its headers, and says nothing.
+/// Returns a provider that reads the request, sends its headers, and then nothing.
 async fn speechless() -> FakeProvider {
     let provider = FakeProvider::start().await.unwrap();
     provider.otherwise(Reply::sse(responses_sse::text("never")).stall_after(0));
@@ -36,13 +37,13 @@ pub(crate) async fn before_the_first_byte(on: Transport) {
     let host = Host::start(on, &assistant).await;
     let mut exchange = host.ask(&run("/assistant")).await;
     exchange.until(r#""type":"start""#).await;
-    soon("the provider is asked", provider.request(1)).await;
+    soon("the provider receives the request", provider.request(1)).await;
     drop(exchange);
     soon("the provider's connection closes", provider.closed()).await;
     no_run_is_left(&assistant).await;
 }
 
-/// There is no response yet whose body could be dropped. Those that stream begin when a comment would be due.
+/// No response body exists yet that could be dropped. Streamed responses begin when a comment is due.
 pub(crate) async fn before_the_response_begins(on: Transport) {
     for (asked, is_written) in [
         (run("/assistant?protocol=text"), true),
@@ -53,7 +54,7 @@ pub(crate) async fn before_the_response_begins(on: Transport) {
         let assistant = assistant(openai(&provider)).limits(left(on)).build().unwrap();
         let host = Host::start(on, &assistant).await;
         let exchange = host.ask(&asked).await;
-        soon("the provider is asked", provider.request(1)).await;
+        soon("the provider receives the request", provider.request(1)).await;
         drop(exchange);
         if !is_written && !on.notices_in_silence() {
             the_run_goes_on(&asked, &assistant).await;
@@ -99,7 +100,7 @@ pub(crate) async fn in_the_middle_of_a_tool(on: Transport) {
     no_run_is_left(&assistant).await;
 }
 
-/// The tool has answered, and the provider has not begun to.
+/// The tool has finished, and the provider has not answered the next request.
 pub(crate) async fn between_steps(on: Transport) {
     let provider = FakeProvider::start().await.unwrap();
     let arguments = json!({ "one": 1, "other": 2 });
@@ -108,7 +109,7 @@ pub(crate) async fn between_steps(on: Transport) {
     let host = Host::start(on, &assistant).await;
     let mut exchange = host.ask(&run("/assistant")).await;
     exchange.until("tool-output-available").await;
-    soon("the provider is asked again", provider.request(2)).await;
+    soon("the provider receives the second request", provider.request(2)).await;
     drop(exchange);
     soon("the provider's connection closes", provider.closed()).await;
     no_run_is_left(&assistant).await;
@@ -122,10 +123,10 @@ pub(crate) async fn while_a_retry_is_awaited(on: Transport) {
     let host = Host::start(on, &assistant).await;
     let mut exchange = host.ask(&run("/assistant")).await;
     exchange.until(r#""type":"start""#).await;
-    soon("the provider is asked", provider.request(1)).await;
+    soon("the provider receives the request", provider.request(1)).await;
     drop(exchange);
     no_run_is_left(&assistant).await;
-    assert_eq!(provider.requests().len(), 1, "it is not asked again");
+    assert_eq!(provider.requests().len(), 1, "the request is not repeated");
 }
 
 pub(crate) async fn in_the_middle_of_the_request(on: Transport) {
@@ -137,13 +138,13 @@ pub(crate) async fn in_the_middle_of_the_request(on: Transport) {
         let exchange = connection.ask(&asked).await;
         connection.hang_up(exchange);
     }
-    // The server lives on, and nobody was asked anything.
+    // The server still answers, and the model has received no request.
     let answer = host.ask(&Ask::get("/assistant/manifest.json")).await.whole().await;
     assert_eq!((answer.status(), model.payloads().len(), assistant.live_runs()), (200, 0, 0));
 }
 
-/// The connection goes, with everything on it.
-pub(crate) async fn by_hanging_up(on: Transport) {
+/// The client closes the connection with everything on it.
+pub(crate) async fn by_closing_the_connection(on: Transport) {
     let model = stuck_after("so far");
     let assistant = assistant(model.clone()).limits(left(on)).build().unwrap();
     let host = Host::start(on, &assistant).await;
@@ -155,7 +156,7 @@ pub(crate) async fn by_hanging_up(on: Transport) {
     no_run_is_left(&assistant).await;
 }
 
-/// A client that shuts down its sending half counts as gone: no browser does so and reads on.
+/// A client that shuts down its sending half counts as disconnected. No browser does this and continues to read.
 pub(crate) async fn by_closing_one_half(on: Transport) {
     let model = stuck_after("so far");
     let assistant = assistant(model.clone()).limits(left(on)).build().unwrap();

@@ -15,14 +15,15 @@ async fn host(on: Transport, limits: Limits) -> (Host, ScriptedProvider) {
     (Host::start(on, &assistant).await, model)
 }
 
-/// Filled up with blanks to so many bytes.
+/// Returns a request body that is padded with blanks to `bytes` bytes.
 fn of_size(bytes: usize) -> String {
     let mut body = conversation("c").to_string();
     body.push_str(&" ".repeat(bytes - body.len()));
     body
 }
 
-/// Asks with as much as is allowed, and with one more, which must be refused for this limit and reach no model.
+/// Sends a request at the limit and one above it. The second must be refused with the limit's name before the model is
+/// called.
 async fn at_and_above(
     on: Transport,
     limits: Limits,

@@ -1,4 +1,4 @@
-//! Events arrive at once, in order, and complete.
+//! Events arrive immediately, in order and complete.
 
 use omniassist_server::testing::{FakeProvider, Reply, ScriptedProvider, Turn, call, responses_sse, text};
 use serde_json::json;
@@ -7,8 +7,8 @@ use crate::host::Host;
 use crate::stage::{adder, adding, assistant, built, openai, prompted, run, silent};
 use crate::transport::Transport;
 
-/// The model says the next word only when the last one has arrived.
-pub(crate) async fn words_arrive_while_the_model_speaks(on: Transport) {
+/// The model sends the next word only after the previous one has arrived.
+pub(crate) async fn words_arrive_as_the_model_sends_them(on: Transport) {
     for path in ["/assistant", "/assistant?protocol=text"] {
         let (prompter, model) = prompted();
         let host = Host::start(on, &assistant(model).limits(silent()).build().unwrap()).await;
@@ -26,7 +26,7 @@ pub(crate) async fn words_arrive_while_the_model_speaks(on: Transport) {
     }
 }
 
-pub(crate) async fn every_delta_in_its_place(on: Transport) {
+pub(crate) async fn deltas_arrive_complete_and_in_order(on: Transport) {
     let words: Vec<String> = (0..2_000).map(|number| format!("{number},")).collect();
     let expected = words.concat();
     let model = ScriptedProvider::new().otherwise(move |_| Turn::text_chunks(words.clone()));
@@ -39,7 +39,7 @@ pub(crate) async fn every_delta_in_its_place(on: Transport) {
         .filter_map(|line| line.strip_prefix("id: "))
         .map(|id| id.parse().unwrap())
         .collect();
-    assert!(ids.iter().copied().eq(0..ids.len()), "events are numbered one by one");
+    assert!(ids.iter().copied().eq(0..ids.len()), "the ids of events are consecutive");
 }
 
 pub(crate) async fn tool_output_arrives_before_the_next_step(on: Transport) {
@@ -63,8 +63,8 @@ pub(crate) async fn tool_output_arrives_before_the_next_step(on: Transport) {
 
 const LETTERS: &str = "Zürich, 東京, Ελλάδα, 🧑‍🚀, e\u{301}, \u{2028}, end";
 
-/// The provider's bytes come one at a time, and so does each byte of a character.
-pub(crate) async fn characters_cut_between_chunks(on: Transport) {
+/// The provider sends one byte at a time, so that characters are split.
+pub(crate) async fn characters_split_between_chunks_arrive_whole(on: Transport) {
     let provider = FakeProvider::start().await.unwrap();
     provider.otherwise(Reply::sse(responses_sse::text(LETTERS)).chunked_by(1));
     let host = Host::start(on, &built(openai(&provider))).await;
@@ -72,7 +72,7 @@ pub(crate) async fn characters_cut_between_chunks(on: Transport) {
     assert_eq!(host.ask(&run("/assistant?protocol=text")).await.whole().await.text(), LETTERS);
 }
 
-pub(crate) async fn large_answer(on: Transport) {
+pub(crate) async fn a_large_answer_is_complete(on: Transport) {
     let word = "0123456789abcdef".repeat(64);
     let expected = word.repeat(1 << 10);
     assert_eq!(expected.len(), 1 << 20);

@@ -1,4 +1,4 @@
-//! Where the assistant can be mounted, and how paths are written.
+//! The paths at which an assistant can be mounted, and the forms of request paths.
 
 use serde_json::json;
 
@@ -7,7 +7,7 @@ use crate::stage::{adder, adding, assistant, built, conversation, run, says, stu
 use crate::transport::Transport;
 use crate::wire::Ask;
 
-/// Everything that depends on the mount, at one of them.
+/// Checks the routes that depend on the path of the mount.
 async fn mounted_at(on: Transport, mount: &str) {
     let assistant = assistant(says("Hello")).tool(adder()).build().unwrap();
     let host = Host::mounted(on, &[(mount, &assistant)]).await;
@@ -89,7 +89,7 @@ pub(crate) async fn escapes_in_the_id_of_a_chat(on: Transport) {
     }
 }
 
-/// A slash that is escaped is part of a segment.
+/// An escaped slash is part of a segment.
 pub(crate) async fn escaped_slashes(on: Transport) {
     let host = Host::start(on, &built(says("Hello"))).await;
     let stop = host.ask(&Ask::json("/assistant/a%2Fb/stop", &json!({}))).await.whole().await;
@@ -101,8 +101,8 @@ pub(crate) async fn escaped_slashes(on: Transport) {
     }
 }
 
-/// As a client of a proxy writes it.
-pub(crate) async fn a_request_with_its_whole_address(on: Transport) {
+/// Clients of a proxy send the absolute form.
+pub(crate) async fn a_request_with_its_whole_uri(on: Transport) {
     let host = Host::start(on, &built(says("Hello"))).await;
     assert_eq!(host.ask(&run("/assistant").absolute()).await.whole().await.words(), "Hello");
     let manifest = Ask::get("/assistant/manifest.json?x=1").absolute();
@@ -128,8 +128,8 @@ pub(crate) async fn two_assistants_in_one_backend(on: Transport) {
     assert_eq!(host.ask(&run("/two")).await.whole().await.words(), "Let me see. It is 3.");
 }
 
-/// Their chats have the same names, and nothing else in common.
-pub(crate) async fn two_assistants_with_the_same_chats(on: Transport) {
+/// Chats with the same id at two assistants are two chats.
+pub(crate) async fn two_assistants_keep_separate_chats(on: Transport) {
     let (one, two) = (built(stuck_after("so far")), built(stuck_after("so far")));
     let host = Host::mounted(on, &[("/one", &one), ("/two", &two)]).await;
     let mut of_one = host.ask(&run("/one")).await;

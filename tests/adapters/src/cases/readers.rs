@@ -10,7 +10,7 @@ use crate::stage::{assistant, built, run, says, silent};
 use crate::transport::Transport;
 use crate::wire::{soon, until};
 
-/// More than the buffers between the server and a client hold.
+/// The number of deltas of an answer, which the buffers between the server and a client cannot hold.
 const DELTAS: usize = 4_096;
 
 fn endless() -> ScriptedProvider {
@@ -18,7 +18,7 @@ fn endless() -> ScriptedProvider {
     ScriptedProvider::new().otherwise(move |_| Turn::text_chunks(vec![delta.clone(); DELTAS]))
 }
 
-pub(crate) async fn one_that_stops_holds_up_nobody(on: Transport) {
+pub(crate) async fn a_stalled_reader_delays_no_other(on: Transport) {
     let large = assistant(endless()).limits(silent()).build().unwrap();
     let quick = built(says("Hello"));
     let host = Host::mounted(on, &[("/large", &large), ("/quick", &quick)]).await;
@@ -28,14 +28,14 @@ pub(crate) async fn one_that_stops_holds_up_nobody(on: Transport) {
     for _ in 0..5 {
         assert_eq!(host.ask(&run("/quick")).await.whole().await.words(), "Hello");
         if on.is_http2() {
-            // Streams of one connection have windows of their own.
+            // Each stream of a connection has its own window.
             assert_eq!(connection.ask(&run("/quick")).await.whole().await.words(), "Hello");
         }
     }
-    assert_eq!(large.live_runs(), 1, "it waits for its reader");
+    assert_eq!(large.live_runs(), 1, "the run waits for its reader");
 }
 
-pub(crate) async fn one_that_stops_is_given_up(on: Transport) {
+pub(crate) async fn a_stalled_reader_is_disconnected(on: Transport) {
     let mut limits = silent();
     limits.write_timeout = Duration::from_millis(300);
     let model = endless();
@@ -44,13 +44,12 @@ pub(crate) async fn one_that_stops_is_given_up(on: Transport) {
     let mut stalled = host.ask(&run("/assistant")).await;
     stalled.until("text-delta").await;
     soon("the model's stream is dropped", model.dropped()).await;
-    // A client that reads on finds a response that breaks off.
+    // A client that continues to read finds a response that is cut.
     stalled.cut().await;
     until("the run is gone", || assistant.live_runs() == 0).await;
 }
 
-/// The model waits for the reader, and the reader gets all of it.
-pub(crate) async fn one_that_is_slow_gets_everything(on: Transport) {
+pub(crate) async fn a_slow_reader_gets_the_whole_answer(on: Transport) {
     let delta = Text::from("0123456789abcdef".repeat(1 << 10));
     let expected = delta.repeat(256);
     let model = ScriptedProvider::new().otherwise(move |_| Turn::text_chunks(vec![delta.clone(); 256]));
@@ -58,7 +57,7 @@ pub(crate) async fn one_that_is_slow_gets_everything(on: Transport) {
     let mut answer = host.ask(&run("/assistant?protocol=text")).await;
     for _ in 0..20 {
         tokio::time::sleep(Duration::from_millis(10)).await;
-        assert!(answer.more().await.unwrap(), "it goes on");
+        assert!(answer.more().await.unwrap(), "the answer continues");
     }
     assert!(answer.whole().await.text() == expected);
 }

@@ -1,4 +1,4 @@
-//! Every route, and what is answered where there is none.
+//! Every route, and the answers to unknown paths and methods.
 
 use serde_json::json;
 
@@ -179,7 +179,7 @@ pub(crate) async fn head_has_the_headers_of_get_and_no_body(on: Transport) {
     for path in ["manifest.json", "types.d.ts", "v1/models", "copilotkit/info", "nowhere", ""] {
         let path = format!("/assistant/{path}");
         let get = ask(&host, Ask::get(&path)).await;
-        // On one connection with another request, which a body would get in the way of.
+        // The next request on the connection would fail if the answer to HEAD had a body.
         let mut connection = host.connect().await;
         let head = connection.ask(&Ask::new("HEAD", &path)).await.whole().await;
         let after = connection.ask(&Ask::get(&path)).await.whole().await;
@@ -190,7 +190,7 @@ pub(crate) async fn head_has_the_headers_of_get_and_no_body(on: Transport) {
     }
 }
 
-pub(crate) async fn methods_that_are_not_allowed(on: Transport) {
+pub(crate) async fn other_methods_are_not_allowed(on: Transport) {
     let host = host(on, "Hello").await;
     for (path, allow, refused) in [
         ("", "POST", ["GET", "PUT", "DELETE"]),
@@ -218,7 +218,7 @@ pub(crate) async fn methods_that_are_not_allowed(on: Transport) {
     }
 }
 
-pub(crate) async fn paths_that_are_not_there(on: Transport) {
+pub(crate) async fn unknown_paths_are_not_found(on: Transport) {
     let host = host(on, "Hello").await;
     for (path, code) in [
         ("/nowhere", "/error/code"),

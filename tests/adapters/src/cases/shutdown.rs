@@ -1,4 +1,4 @@
-//! A backend that shuts down, and one that has too much to do: what clients are told.
+//! The answers of a backend that shuts down or has too many runs.
 
 use std::time::Duration;
 
@@ -17,10 +17,10 @@ fn stuck() -> Assistant {
     assistant(stuck_after("so far")).limits(silent()).object(invoice()).build().unwrap()
 }
 
-/// The last words of a dialect for a run that was ended; `None` if the body breaks off.
+/// The text in the error of a run that a shutdown has ended.
 const SHUT_DOWN: &str = "Please send your message again.";
 
-pub(crate) async fn drain_tells_every_live_stream(on: Transport) {
+pub(crate) async fn drain_sends_an_error_to_every_live_stream(on: Transport) {
     let assistant = stuck();
     let host = Host::start(on, &assistant).await;
     let mut live = Vec::new();
@@ -47,7 +47,7 @@ pub(crate) async fn drain_tells_every_live_stream(on: Transport) {
     until("the runs are gone", || assistant.live_runs() == 0).await;
 }
 
-pub(crate) async fn drain_lets_runs_end_by_themselves(on: Transport) {
+pub(crate) async fn drain_waits_for_runs_that_end_in_time(on: Transport) {
     let (prompter, model) = prompted();
     let assistant = assistant(model).limits(silent()).build().unwrap();
     let host = Host::start(on, &assistant).await;
@@ -58,7 +58,7 @@ pub(crate) async fn drain_lets_runs_end_by_themselves(on: Transport) {
         let assistant = assistant.clone();
         async move { assistant.drain(Duration::from_secs(3600)).await }
     });
-    until("it drains", || assistant.is_draining()).await;
+    until("the drain begins", || assistant.is_draining()).await;
     prompter.say(", and the rest");
     prompter.finish();
     assert_eq!(exchange.whole().await.words(), "so far, and the rest");
@@ -74,16 +74,16 @@ pub(crate) async fn drain_refuses_new_runs(on: Transport) {
         let answer = host.ask(&asked).await.whole().await;
         assert_eq!(answer.status(), 503, "{}", asked.path);
         assert_eq!(answer.header("retry-after"), Some("2"), "{}", asked.path);
-        // HTTP/2 has no such header, and says it by other means.
+        // HTTP/2 has no such header.
         let closes = answer.header("connection").is_some_and(|value| value.eq_ignore_ascii_case("close"));
         assert_eq!(closes, !on.is_http2(), "{}", asked.path);
     }
-    // What is no run goes on.
+    // Other requests are still answered.
     assert_eq!(host.ask(&Ask::get("/assistant/manifest.json")).await.whole().await.status(), 200);
     assert_eq!(host.ask(&Ask::get("/health")).await.whole().await.status(), 200);
 }
 
-pub(crate) async fn drain_fires_the_tokens_of_tools(on: Transport) {
+pub(crate) async fn drain_cancels_the_tokens_of_tools(on: Transport) {
     let watch = Watch::default();
     let model = ScriptedProvider::new().turn(call("wait", json!({})));
     let assistant = assistant(model).tool(watch.tool()).limits(silent()).build().unwrap();
@@ -91,7 +91,7 @@ pub(crate) async fn drain_fires_the_tokens_of_tools(on: Transport) {
     let mut exchange = host.ask(&run("/assistant")).await;
     exchange.until("tool-input-available").await;
     watch.begun().await;
-    soon("the tool lets go", assistant.drain(Duration::ZERO)).await;
+    soon("the drain ends", assistant.drain(Duration::ZERO)).await;
     watch.fired().await;
     assert!(exchange.whole().await.text().contains(SHUT_DOWN));
 }
@@ -103,7 +103,7 @@ fn limited(on: Transport, per_principal: usize, total: usize) -> Assistant {
     assistant(stuck_after("so far")).limits(limits).object(invoice()).build().unwrap()
 }
 
-pub(crate) async fn one_run_too_many_of_a_user(on: Transport) {
+pub(crate) async fn runs_of_one_user_are_limited(on: Transport) {
     let assistant = limited(on, 1, 100);
     let host = Host::start(on, &assistant).await;
     let mut first = host.ask(&run("/assistant").user("ann")).await;
@@ -112,7 +112,7 @@ pub(crate) async fn one_run_too_many_of_a_user(on: Transport) {
         let answer = host.ask(&asked.user("ann")).await.whole().await;
         assert_eq!((answer.status(), answer.header("retry-after")), (429, Some("1")), "{}", answer.text());
     }
-    // Others are not concerned.
+    // Other users are not affected.
     let mut second = host.ask(&run("/assistant").user("bob")).await;
     second.until("so far").await;
     drop(first);
@@ -121,7 +121,7 @@ pub(crate) async fn one_run_too_many_of_a_user(on: Transport) {
     third.until("so far").await;
 }
 
-pub(crate) async fn one_run_too_many_of_all(on: Transport) {
+pub(crate) async fn runs_of_all_users_are_limited(on: Transport) {
     let host = Host::start(on, &limited(on, 100, 1)).await;
     let mut first = host.ask(&run("/assistant").user("ann")).await;
     first.until("so far").await;
@@ -130,7 +130,7 @@ pub(crate) async fn one_run_too_many_of_all(on: Transport) {
     assert!(answer.header("retry-after").is_some());
 }
 
-pub(crate) async fn too_many_runs_in_a_while(on: Transport) {
+pub(crate) async fn a_rate_limit_refuses_runs(on: Transport) {
     let limit = |_: &Attempt<'_>| Err(Duration::from_millis(2_500));
     let assistant = assistant(stuck_after("so far")).object(invoice()).rate_limit(limit).build().unwrap();
     let host = Host::start(on, &assistant).await;

@@ -1,9 +1,9 @@
-//! Requests whose answers are the same bytes over all transports, volatile headers apart.
+//! Requests whose answers must be the same bytes over all transports, except for volatile headers.
 //!
-//! Each is sent to a backend of each transport, with an assistant of its own. Compared are the status, the headers
-//! ([`Answer::steady`] says which are left out; their order does not count, as frameworks keep them in maps),
-//! and every byte
-//! of the body without its framing. What the server makes up anew for each answer is replaced first, see [`names`].
+//! Each request is sent to a backend of each transport with its own assistant. The comparison covers the status, the
+//! headers, and every byte of the body without its framing. [`Answer::steady`] omits the volatile headers and sorts the
+//! others, since frameworks keep them in maps. Values that the server generates for each answer are replaced first, see
+//! [`names`].
 
 mod names;
 mod requests;
@@ -19,11 +19,11 @@ use crate::wire::{Answer, Ask};
 /// The prefix of the names of comparisons.
 pub(crate) const PREFIX: &str = "bytes::";
 
-/// One request, and the assistant that it is for.
+/// A request and the assistant that answers it.
 #[derive(Clone)]
 pub(crate) struct Entry {
     name: &'static str,
-    /// Where the assistant is mounted.
+    /// The path at which the assistant is mounted.
     mount: &'static str,
     ask: Ask,
     assistant: fn() -> Assistant,
@@ -35,7 +35,7 @@ impl Entry {
         format!("{PREFIX}{}", self.name)
     }
 
-    /// Compares the answer over this transport with that over the first.
+    /// Compares the answer over this transport with the answer over the first transport.
     pub(crate) async fn compare(self, transport: Transport) {
         let first = self.answer(Transport::ALL[0]).await;
         let this = self.answer(transport).await;

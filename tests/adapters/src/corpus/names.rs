@@ -1,9 +1,7 @@
 //! Values that the server generates for each answer.
 
-/// Replaces ids with a time in them (32 hexadecimal digits), seals (`v1.` and three words, of a key of this process's
-/// own), and the second at which an answer of OpenAI's API was made. Each is replaced by a word that says
-/// what it was and
-/// which of its kind, so that one that is repeated in an answer must be repeated in the others too.
+/// Replaces ids (32 hexadecimal digits), seals (`v1.` and three words) and the seconds in answers of OpenAI's API. Each
+/// distinct value is replaced by its kind and a number, so that repeated values must be repeated in all answers.
 pub(super) fn replace(answer: &str) -> String {
     let mut seen = Vec::new();
     let mut out = String::with_capacity(answer.len());
@@ -41,6 +39,6 @@ fn name_at(rest: &str, before: &str) -> (Option<&'static str>, usize) {
         return (Some("seal"), word);
     }
     let other = rest.chars().next().map_or(0, char::len_utf8);
-    // The inside of a longer word is no beginning.
+    // A value never begins within a longer word.
     (None, run_of(|byte| byte.is_ascii_alphanumeric()).max(other))
 }

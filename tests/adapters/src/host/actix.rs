@@ -7,7 +7,7 @@ use tokio::sync::oneshot;
 use super::{HEALTH, Mount, NOWHERE, REGION, Region, Serving, USER, User};
 use crate::transport::Transport;
 
-/// Actix has a runtime of its own, on a thread of its own.
+/// Serves with actix, which has its own runtime on its own thread.
 pub(super) async fn serve(transport: Transport, mounts: Vec<Mount>) -> (SocketAddr, Serving) {
     let (started, starting) = oneshot::channel();
     std::thread::spawn(move || {

@@ -73,7 +73,7 @@ where
     let app = service_fn(move |request| app.call(identify(request, peer)));
     async move {
         let socket = TokioIo::new(socket);
-        // A client that leaves is an error here.
+        // A client that disconnects causes an error.
         let _ = if transport.is_http2() {
             let mut server = http2::Builder::new(TokioExecutor::new());
             server.timer(TokioTimer::new()).serve_connection(socket, app).await

@@ -1,4 +1,4 @@
-//! A backend that an assistant is mounted in: with routes, users and data of its own, in each framework's own way.
+//! Backends that mount an assistant beside their own routes, users and data, each in the way of its framework.
 
 mod actix;
 mod axum;
@@ -11,7 +11,7 @@ use omniassist_server::{Assistant, Principal};
 use crate::transport::Transport;
 use crate::wire::{Ask, Connection, Exchange};
 
-/// The header in which clients of the backend say who they are.
+/// The header with the user of a request.
 pub(crate) const USER: &str = "x-user";
 
 /// The result of the backend's authentication, for its tools.
@@ -37,10 +37,10 @@ pub(crate) const HEALTH: &str = "well";
 /// The backend's answer to an unknown path.
 pub(crate) const NOWHERE: &str = "nowhere";
 
-/// An assistant and where it is mounted.
+/// An assistant and the path at which it is mounted.
 pub(crate) type Mount = (String, Assistant);
 
-/// A backend that listens on a port of its own; stopped when dropped.
+/// A backend that listens on its own port. Dropping it stops the backend.
 pub(crate) struct Host {
     pub(crate) transport: Transport,
     pub(crate) address: SocketAddr,
@@ -56,7 +56,7 @@ impl Drop for Serving {
     fn drop(&mut self) {
         match self {
             Self::Tokio(task) => task.abort(),
-            // The order is given here; the future only waits until it is carried out.
+            // The call stops the server. The future only waits for its end.
             Self::Actix(server) => drop(server.stop(false)),
         }
     }
@@ -68,7 +68,7 @@ impl Host {
         Self::mounted(transport, &[("/assistant", assistant)]).await
     }
 
-    /// Mounts one or two assistants. An assistant at `/` takes every path that the backend has not.
+    /// Mounts one or two assistants. An assistant at `/` serves every path that is not the backend's.
     pub(crate) async fn mounted(transport: Transport, mounts: &[(&str, &Assistant)]) -> Self {
         let mounts = mounts.iter().map(|(path, assistant)| ((*path).to_owned(), (*assistant).clone()));
         let mounts: Vec<Mount> = mounts.collect();
@@ -80,12 +80,12 @@ impl Host {
         Self { transport, address, _serving: serving }
     }
 
-    /// A connection of its own.
+    /// Opens a new connection.
     pub(crate) async fn connect(&self) -> Connection {
         Connection::open(self).await
     }
 
-    /// Asks on a connection of its own.
+    /// Sends a request on a new connection.
     pub(crate) async fn ask(&self, ask: &Ask) -> Exchange {
         self.connect().await.ask(ask).await
     }

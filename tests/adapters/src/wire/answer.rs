@@ -3,14 +3,14 @@ use std::fmt::Write as _;
 use bytes::Bytes;
 use serde_json::Value;
 
-/// Headers that frameworks and protocols set as they like.
+/// Headers that differ between frameworks and protocols.
 const VOLATILE: [&str; 5] = ["connection", "date", "keep-alive", "server", "transfer-encoding"];
 
 /// Status and headers.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Head {
     pub(crate) status: u16,
-    /// In the order in which they came, their names in lower case.
+    /// The headers in the order of their arrival, with names in lower case.
     pub(crate) headers: Vec<(String, String)>,
 }
 
@@ -45,13 +45,13 @@ impl Answer {
         serde_json::from_slice(&self.body).unwrap_or_else(|error| panic!("{error}: {:?}", self.body))
     }
 
-    /// The data of the server-sent events, each as JSON; `[DONE]` is left out.
+    /// Returns the data of the server-sent events as JSON, without `[DONE]`.
     pub(crate) fn events(&self) -> Vec<Value> {
         let data = self.text().lines().filter_map(|line| line.strip_prefix("data: "));
         data.filter(|data| *data != "[DONE]").map(|data| serde_json::from_str(data).unwrap()).collect()
     }
 
-    /// The first event of this type, where events have types.
+    /// Returns the first event of this type.
     pub(crate) fn event(&self, kind: &str) -> Value {
         let events = self.events();
         let found = events.iter().find(|event| event["type"] == kind);
@@ -65,7 +65,7 @@ impl Answer {
         deltas.filter_map(|event| event["delta"].as_str()).collect()
     }
 
-    /// Everything but what may differ: status, headers sorted by name without the volatile ones, and the body.
+    /// Returns the status, the headers sorted by name without the volatile ones, and the body.
     pub(crate) fn steady(&self) -> String {
         let mut headers: Vec<_> = self.head.headers.iter().collect();
         headers.retain(|(name, _)| !VOLATILE.contains(&name.as_str()));

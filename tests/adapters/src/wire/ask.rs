@@ -40,7 +40,7 @@ impl Ask {
         Self::new("GET", path)
     }
 
-    /// Posts JSON, or what is said to be.
+    /// Posts a body with the content type of JSON.
     pub(crate) fn post(path: impl Into<String>, body: impl Into<Bytes>) -> Self {
         Self::new("POST", path).header("content-type", "application/json").body(body)
     }
@@ -49,7 +49,7 @@ impl Ask {
         Self::post(path, body.to_string())
     }
 
-    /// Sets a header, in place of one of this name.
+    /// Sets a header. It replaces an earlier one of this name.
     pub(crate) fn header(mut self, name: &str, value: impl Into<String>) -> Self {
         self.headers.retain(|(other, _)| other != name);
         self.headers.push((name.to_owned(), value.into()));
@@ -61,7 +61,7 @@ impl Ask {
         self
     }
 
-    /// Comes from this user of the backend.
+    /// Sends the request as this user of the backend.
     pub(crate) fn user(self, name: &str) -> Self {
         self.header(USER, name)
     }
@@ -74,14 +74,14 @@ impl Ask {
         self
     }
 
-    /// Fills the body up with blanks to so many bytes.
+    /// Pads the body with blanks to `bytes` bytes.
     pub(crate) fn padded(self, bytes: usize) -> Self {
         let mut whole = self.pieces.concat();
         whole.resize(bytes, b' ');
         self.body(whole)
     }
 
-    /// Sends the body in pieces of so many bytes, its length announced still.
+    /// Sends the body in pieces of `bytes` bytes. Its length is still announced.
     pub(crate) fn pieces(mut self, bytes: usize) -> Self {
         let whole = self.pieces.concat();
         self.pieces = whole.chunks(bytes).map(Bytes::copy_from_slice).collect();
@@ -107,19 +107,19 @@ impl Ask {
         self
     }
 
-    /// Names the whole address and not only the path. Over HTTP/2 it always does.
+    /// Sends the whole URI and not only the path. HTTP/2 always does.
     pub(crate) fn absolute(mut self) -> Self {
         self.is_absolute = true;
         self
     }
 
-    /// Names another host than the one that is asked.
+    /// Sends another host name than the server's.
     pub(crate) fn host(mut self, name: &str) -> Self {
         self.host = Some(name.to_owned());
         self
     }
 
-    /// `true` if the answer is sent whole and not streamed.
+    /// Returns `true` if the answer is not streamed.
     pub(crate) fn is_for_whole_answer(&self) -> bool {
         let body = self.pieces.concat();
         String::from_utf8_lossy(&body).contains("\"stream\":false")

@@ -6,7 +6,7 @@ use super::http2::Connected;
 use super::{Ask, Exchange, http1, soon};
 use crate::host::Host;
 
-/// A connection of a client. Dropping it leaves the exchanges that are under way their socket.
+/// A connection of a client. After it is dropped, exchanges that are under way keep the socket open.
 pub(crate) struct Connection {
     wire: Wire,
     /// A second handle to the socket.
@@ -21,7 +21,7 @@ enum Wire {
 
 impl Connection {
     pub(super) async fn open_to(host: &Host) -> (TcpStream, std::net::TcpStream) {
-        let stream = soon("a connection", TcpStream::connect(host.address)).await.unwrap();
+        let stream = soon("a connection opens", TcpStream::connect(host.address)).await.unwrap();
         stream.set_nodelay(true).unwrap();
         let stream = stream.into_std().unwrap();
         let second = stream.try_clone().unwrap();
@@ -38,24 +38,28 @@ impl Connection {
         Self { wire, socket, address: host.address }
     }
 
-    /// Sends a request. Over HTTP/1 it is all sent when this returns, and the answers come in the order of the requests.
+    /// Sends a request. Over HTTP/1 this waits until the whole request is sent, and answers arrive in the order of the
+    /// requests.
     pub(crate) async fn ask(&mut self, ask: &Ask) -> Exchange {
         let authority = ask.host.clone().unwrap_or_else(|| self.address.to_string());
         match &mut self.wire {
             Wire::Http1(shared) => {
-                soon("a request is taken", async { shared.lock().await.send(ask, &authority).await }).await;
+                soon("the server reads the request", async {
+                    shared.lock().await.send(ask, &authority).await
+                })
+                .await;
                 Exchange::http1(http1::Answering::new(shared.clone(), ask))
             }
             Wire::Http2(connected) => Exchange::http2(connected.send(ask, &authority).await),
         }
     }
 
-    /// Shuts down the sending half, and can still read.
+    /// Shuts down the sending half. The receiving half stays open.
     pub(crate) fn half_close(&self) {
         self.socket.shutdown(Shutdown::Write).unwrap();
     }
 
-    /// Closes the socket, whatever is under way on it.
+    /// Closes the socket with everything that is under way on it.
     pub(crate) fn hang_up(self, exchange: Exchange) {
         if let Wire::Http2(connected) = &self.wire {
             connected.driving.abort();

@@ -3,8 +3,8 @@ use tokio::time::timeout;
 use super::answer::{Answer, Head};
 use super::{PATIENCE, http1, http2, soon};
 
-/// A request that was sent, and its answer as it comes. Dropping it is what a client does that leaves: over HTTP/1 the
-/// connection closes, unless it is kept elsewhere; over HTTP/2 the stream is reset.
+/// A sent request and its answer as it arrives. Dropping it disconnects the client: over HTTP/1 the connection closes
+/// unless a `Connection` keeps it, and over HTTP/2 the stream is reset.
 pub(crate) struct Exchange {
     wire: Wire,
     head: Option<Head>,
@@ -44,7 +44,7 @@ impl Exchange {
         self.try_head().await.unwrap_or_else(|cut| panic!("no response: {cut:?}"))
     }
 
-    /// Reads what comes next of the body; `false` at its end.
+    /// Reads the next part of the body. Returns `false` at its end.
     pub(crate) async fn more(&mut self) -> Result<bool, Cut> {
         self.try_head().await?;
         let data = match &mut self.wire {
@@ -52,7 +52,7 @@ impl Exchange {
             Wire::Http2(wire) => timeout(PATIENCE, wire.data()).await.map(|data| data.map_err(Cut::from)),
         };
         match data {
-            Err(_) => panic!("nothing more comes after {}", self.seen_text()),
+            Err(_) => panic!("nothing more arrives after {}", self.seen_text()),
             Ok(Err(cut)) => Err(cut),
             Ok(Ok(None)) => Ok(false),
             Ok(Ok(Some(data))) => {
@@ -66,41 +66,41 @@ impl Exchange {
         String::from_utf8_lossy(&self.seen).into_owned()
     }
 
-    /// Reads until `wanted` was there; gives all that was read.
+    /// Reads until `wanted` arrives. Returns everything that was read.
     pub(crate) async fn until(&mut self, wanted: &str) -> String {
         while !self.seen_text().contains(wanted) {
             match self.more().await {
                 Ok(true) => {}
-                Ok(false) => panic!("it ended without {wanted:?}: {}", self.seen_text()),
-                Err(cut) => panic!("it was cut without {wanted:?}: {cut:?}: {}", self.seen_text()),
+                Ok(false) => panic!("the answer ended without {wanted:?}: {}", self.seen_text()),
+                Err(cut) => panic!("the answer was cut before {wanted:?}: {cut:?}: {}", self.seen_text()),
             }
         }
         self.seen_text()
     }
 
-    /// Reads to the end; an answer that is cut fails.
+    /// Reads a complete answer. Panics if it is cut.
     pub(crate) async fn whole(mut self) -> Answer {
         loop {
             match self.more().await {
                 Ok(true) => {}
                 Ok(false) => return self.answer(),
-                Err(cut) => panic!("it was cut: {cut:?}: {}", self.seen_text()),
+                Err(cut) => panic!("the answer was cut: {cut:?}: {}", self.seen_text()),
             }
         }
     }
 
-    /// Reads an answer that is cut; one that ends fails.
+    /// Reads an answer that is cut. Panics if it is complete.
     pub(crate) async fn cut(mut self) -> Answer {
         loop {
             match self.more().await {
                 Ok(true) => {}
-                Ok(false) => panic!("it ended as if it were whole: {}", self.seen_text()),
+                Ok(false) => panic!("the answer is complete: {}", self.seen_text()),
                 Err(_) => return self.answer(),
             }
         }
     }
 
-    /// Returns the bytes at the end of the connection, complete or not.
+    /// Reads until the answer ends or is cut.
     pub(crate) async fn gone(mut self) {
         while let Ok(true) = self.more().await {}
     }

@@ -10,20 +10,20 @@ use tokio::time::sleep;
 use super::Ask;
 use super::answer::Head;
 
-/// A connection, and what was read of it and is not used yet.
+/// A connection, and the bytes that are read and not yet used.
 pub(super) struct Socket {
     stream: TcpStream,
     read: BytesMut,
 }
 
-/// Answers come in the order of the requests; who waits for one reads it.
+/// A socket that exchanges share. Answers arrive in the order of the requests, and each exchange reads its own.
 pub(super) type Shared = Arc<Mutex<Socket>>;
 
 /// The framing of a body.
 #[derive(Debug, Clone, Copy)]
 enum Framing {
     Length(usize),
-    /// So many bytes of the chunk are still to come; `None` between chunks.
+    /// The number of missing bytes of the chunk; `None` between chunks.
     Chunked(Option<usize>),
     UntilClose,
 }
@@ -40,7 +40,7 @@ pub(super) fn shared(stream: TcpStream) -> Shared {
 }
 
 impl Socket {
-    /// Sends a request. That the server takes no more of it is no failure: it may have answered.
+    /// Sends a request. A failed write is ignored, since the server may have answered already.
     pub(super) async fn send(&mut self, ask: &Ask, authority: &str) {
         let origin = if ask.is_absolute { format!("http://{authority}") } else { String::new() };
         let mut head = format!("{} {origin}{} HTTP/1.1\r\nhost: {authority}\r\n", ask.method, ask.path);
@@ -81,7 +81,7 @@ impl Socket {
         Ok(())
     }
 
-    /// Waits for the server's word that the body is wanted.
+    /// Waits for the server's `100 Continue`.
     async fn read_line_of_continue(&mut self) -> io::Result<()> {
         const CONTINUE: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
         while self.read.len() < CONTINUE.len() {
@@ -141,7 +141,7 @@ impl Answering {
         Ok(head)
     }
 
-    /// The next bytes of the body; `None` at its end, an error where it breaks off.
+    /// Returns the next bytes of the body, `None` at its end, or an error if it is cut.
     pub(super) async fn data(&mut self) -> io::Result<Option<Bytes>> {
         let mut socket = self.socket.lock().await;
         loop {
@@ -173,7 +173,7 @@ impl Answering {
             *left -= here;
             let data = socket.read.split_to(here).freeze();
             if matches!(self.framing, Framing::Chunked(Some(0))) {
-                assert_eq!(socket.line().await?, "", "a chunk ends where it says");
+                assert_eq!(socket.line().await?, "", "a chunk has its announced size");
                 self.framing = Framing::Chunked(None);
             }
             return Ok(Some(data));

@@ -19,8 +19,7 @@ use super::answer::Head;
 
 type Sent = BoxBody<Bytes, Infallible>;
 
-/// The window of one stream. The connection's window is far larger, so that a stream that nobody reads
-/// does not hold up the others.
+/// The window of one stream. The connection's window is far larger, so that an unread stream does not delay the others.
 const STREAM_WINDOW: u32 = 64 << 10;
 const CONNECTION_WINDOW: u32 = 16 << 20;
 
@@ -31,7 +30,7 @@ pub(super) struct Connected {
 
 type Coming = Pin<Box<dyn Future<Output = hyper::Result<Response<Incoming>>> + Send>>;
 
-/// One answer. Dropped before its end, it resets its stream.
+/// One answer. Dropping it before its end resets the stream.
 pub(super) struct Answering {
     response: Option<Coming>,
     body: Option<Incoming>,
@@ -90,7 +89,7 @@ fn body(ask: &Ask) -> Sent {
 
 impl Answering {
     pub(super) async fn head(&mut self) -> hyper::Result<Head> {
-        let (parts, body) = self.response.take().expect("the head is asked for once").await?.into_parts();
+        let (parts, body) = self.response.take().expect("the head is read once").await?.into_parts();
         let headers = parts.headers.iter();
         let headers = headers.map(|(name, value)| (name.to_string(), value.to_str().unwrap().to_owned()));
         let head = Head { status: parts.status.as_u16(), headers: headers.collect() };
@@ -98,9 +97,9 @@ impl Answering {
         Ok(head)
     }
 
-    /// The next bytes of the body; `None` at its end, an error where its stream is reset.
+    /// Returns the next bytes of the body, `None` at its end, or an error if its stream is reset.
     pub(super) async fn data(&mut self) -> hyper::Result<Option<Bytes>> {
-        let body = self.body.as_mut().expect("the head comes first");
+        let body = self.body.as_mut().expect("the head is read first");
         while let Some(frame) = body.frame().await.transpose()? {
             if let Ok(data) = frame.into_data() {
                 return Ok(Some(data));

@@ -1,5 +1,5 @@
-//! A client that sees what is on the wire: HTTP/1 by hand on a TCP socket, HTTP/2 by hyper. What it reads of a body it
-//! gives without the framing, and it knows a body that ended from one that was cut.
+//! A client that observes the wire: HTTP/1 on a TCP socket, and HTTP/2 by hyper. It returns bodies without their
+//! framing, and distinguishes a complete body from one that is cut.
 
 mod answer;
 mod ask;
@@ -16,18 +16,18 @@ pub(crate) use exchange::Exchange;
 use std::future::Future;
 use std::time::Duration;
 
-/// Long for a machine that is busy, short for a run that nobody stops.
+/// The time limit of a wait: long enough for a busy machine, and shorter than a run that is not stopped.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(40);
 
-/// Returns the bytes that arrive within [`PATIENCE`].
+/// Waits for a future. Panics if it takes longer than [`PATIENCE`].
 pub(crate) async fn soon<T>(what: &str, future: impl Future<Output = T>) -> T {
     match tokio::time::timeout(PATIENCE, future).await {
         Ok(value) => value,
-        Err(_) => panic!("it does not come about: {what}"),
+        Err(_) => panic!("not within {PATIENCE:?}: {what}"),
     }
 }
 
-/// Waits until something is so.
+/// Waits until a condition is true.
 pub(crate) async fn until(what: &str, is_so: impl Fn() -> bool) {
     soon(what, async {
         while !is_so() {
