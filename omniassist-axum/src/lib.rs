@@ -114,7 +114,7 @@
 //!     // `auto` without `http1_only` would wait for a client's first bytes without a timeout.
 //!     let mut server = auto::Builder::new(TokioExecutor::new()).http1_only();
 //!     // For a request head to arrive, and for the next request on an idle connection.
-//!     server.http1().timer(TokioTimer::new()).header_read_timeout(Duration::from_secs(30));
+//!     server.http1().timer(TokioTimer::new()).header_read_timeout(Duration::from_secs(30)).max_buf_size(32 * 1024);
 //!     let connections = GracefulShutdown::new();
 //!     let mut stopped = pin!(stopped);
 //!     loop {
@@ -166,6 +166,7 @@
 //! | limit | set by | protects from |
 //! |---|---|---|
 //! | request head, idle connection | `header_read_timeout`, with a `timer` | clients that hold connections open |
+//! | buffer of a connection, and size of a head | `max_buf_size` (default 400 KiB), for example 32 KiB | uploads that hold memory |
 //! | request body | [`Limits::body_timeout`] and others of [`Limits`] | clients that withhold a body |
 //! | unread response | [`Limits::write_timeout`] ends the run; the socket's write timeout closes the connection | clients that stop reading |
 //! | number of connections | the operating system or a proxy | floods |

@@ -135,6 +135,7 @@
 //! | limit | set by | protects from |
 //! |---|---|---|
 //! | request head, idle connection | `header_read_timeout` (default 30 s), in force only with a `timer` | clients that hold connections open |
+//! | buffer of a connection, and size of a head | `max_buf_size` (default 400 KiB), for example 32 KiB | uploads that hold memory |
 //! | request body | [`Limits::body_timeout`] and others of [`Limits`] | clients that withhold a body |
 //! | unread response | [`Limits::write_timeout`] ends the run; the socket's write timeout closes the connection | clients that stop reading |
 //! | number of connections | the operating system or a proxy | floods |
@@ -163,7 +164,7 @@
 //! ) -> std::io::Result<()> {
 //!     let timeout = Duration::from_secs(30);
 //!     let mut server = auto::Builder::new(TokioExecutor::new()).http1_only();
-//!     server.http1().timer(TokioTimer::new()).header_read_timeout(timeout);
+//!     server.http1().timer(TokioTimer::new()).header_read_timeout(timeout).max_buf_size(32 * 1024);
 //!     let app = omniassist_hyper::service(assistant.clone());
 //!     let graceful = GracefulShutdown::new();
 //!     let mut stopped = pin!(stopped);

@@ -21,6 +21,10 @@ use tokio::time::{sleep, timeout};
 /// the same time.
 pub const HEAD_TIMEOUT: Duration = Duration::from_secs(30);
 
+/// The size of hyper's buffer for a connection, which a request head must fit in. hyper's default is 400 KiB for each
+/// connection that sends a file.
+const MAX_READ: usize = 32 * 1024;
+
 /// Serves HTTP/1 and HTTP/2 until `stopped` completes, and returns the open connections. `service_for` makes the service
 /// of a client with this address.
 pub async fn serve<S, B>(
@@ -53,7 +57,7 @@ where
         let watcher = connections.watcher();
         tokio::spawn(async move {
             let mut server = auto::Builder::new(TokioExecutor::new());
-            server.http1().timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT);
+            server.http1().timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT).max_buf_size(MAX_READ);
             server.http2().timer(TokioTimer::new()).keep_alive_interval(HEAD_TIMEOUT);
             let connection = server.serve_connection(TokioIo::new(socket), service).into_owned();
             let mut connection = pin!(watcher.watch(connection));
@@ -148,6 +152,23 @@ mod tests {
             drop(socket.read_to_end(&mut Vec::new()).await);
             let took = start.elapsed();
             assert!(took >= HEAD_TIMEOUT && took <= HEAD_TIMEOUT * 2, "{text:?}: {took:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_request_head_over_the_buffer_is_refused() {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let empty = |_| async { Ok::<_, hyper::Error>(Response::new(String::new())) };
+        tokio::spawn(async move { serve(listener, pending(), |_| service_fn(empty)).await });
+        let (start, end) = ("GET / HTTP/1.1\r\nconnection: close\r\nx: ", "\r\n\r\n");
+        for (length, status) in [(MAX_READ - 1, "200"), (MAX_READ + 1, "431")] {
+            let value = "x".repeat(length - start.len() - end.len());
+            let mut socket = TcpStream::connect(address).await.unwrap();
+            socket.write_all(format!("{start}{value}{end}").as_bytes()).await.unwrap();
+            let mut head = [0; 12];
+            socket.read_exact(&mut head).await.unwrap();
+            assert_eq!(str::from_utf8(&head).unwrap(), format!("HTTP/1.1 {status}"), "{length} bytes");
         }
     }
 }
