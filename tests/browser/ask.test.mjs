@@ -15,7 +15,7 @@ onPage('an approved refund runs, and the model continues', async (view, app) => 
   const refund = demo.refund(1002);
   await view.ask(refund.question);
   assert.equal(await stateOf(view, refund.tool), 'approval-requested');
-  assert.equal(await statusOf(app, 1002), 'delivered', 'nothing has happened yet');
+  assert.equal(await statusOf(app, 1002), 'delivered', 'the refund has not run yet');
   const tool = view.tool(refund.tool);
   const question = await tool.locator('.question').innerText();
   assert.equal(question, 'Give this money back?\n25.00 EUR to Frances Allen for order 1002 (2 × Notebook, dotted)');
@@ -31,7 +31,7 @@ onPage('an approved refund runs, and the model continues', async (view, app) => 
   assert.equal(await view.page.evaluate(() => document.activeElement.id), 'chat-input');
   await view.screenshot('approved');
 
-  // The server accepts the history, because all seals come back.
+  // The server accepts the history, because the page returns all seals.
   await view.ask(demo.lookUp.question);
   assert.equal(await stateOf(view, demo.lookUp.tool), 'output-available');
   const part = view.runs[2].messages[1].parts.find((each) => each.type === `tool-${refund.tool}`);
@@ -43,7 +43,7 @@ onPage('a denied refund does not run, and the model reads the reason', async (vi
   const refund = demo.refund(1004);
   await view.ask(refund.question);
   const tool = view.tool(refund.tool);
-  // By keyboard alone.
+  // With the keyboard only.
   await tool.getByLabel('Reason').focus();
   await view.page.keyboard.type('Not without the receipt.');
   await view.page.keyboard.press('Tab');
@@ -68,7 +68,7 @@ onPage('after a later message, an approval can no longer be given', async (view,
   assert.equal(await stateOf(view, demo.lookUp.tool), 'output-available');
 });
 
-onPage('of two refunds one is approved and one denied, and both go in one post', async (view, app) => {
+onPage('one of two refunds is approved and one denied, in one post', async (view, app) => {
   await view.ask('Refund order 1009 and refund order 1010');
   const [first, second] = await view.tool('refund_order').all();
   await first.getByRole('button', { name: 'Approve' }).click();
@@ -82,7 +82,7 @@ onPage('of two refunds one is approved and one denied, and both go in one post',
   assert.equal(await statusOf(app, 1010), 'delivered');
 });
 
-onPage('the seals of all calls of a message come back', async (view) => {
+onPage('the page returns the seals of all calls of a message', async (view) => {
   await view.ask('Where is order 1011 and refund order 1012');
   await view.tool('refund_order').getByRole('button', { name: 'Approve' }).click();
   await view.settled();
@@ -115,7 +115,7 @@ onPage('a form is filled in, and its answer reaches the model', async (view) => 
   await form.getByLabel('E-mail').fill('ada@example.com');
   await form.getByLabel('Please call me back').check();
   await view.screenshot('complaint-filled');
-  // From any field.
+  // Enter in any field sends the form.
   await form.getByLabel('E-mail').press('Enter');
   await view.settled();
 
@@ -142,7 +142,7 @@ onPage('a form may be declined', async (view) => {
   assert.match(await prose(view.answer()), /declined/);
 });
 
-onPage('after a restart without keys, an approval does not count, and the page does not show it', async (view, app) => {
+onPage('after a restart without keys, an approval is invalid, and the page does not show it', async (view, app) => {
   const refund = demo.refund(1018);
   await view.ask(refund.question);
   const chat = await view.page.evaluate(() => sessionStorage.getItem('chat'));
@@ -155,7 +155,7 @@ onPage('after a restart without keys, an approval does not count, and the page d
     await page.waitForSelector('#chat[data-status=ready] [data-role=assistant] [data-part=text]');
     const box = page.locator(`[data-tool-name=${refund.tool}]`).first();
     assert.doesNotMatch(await box.innerText(), /Approved by you/);
-    assert.equal(await statusOf(restarted, 1018), await statusOf(app, 1018), 'nothing was paid');
+    assert.equal(await statusOf(restarted, 1018), await statusOf(app, 1018), 'no refund was paid');
     await page.close();
   } finally {
     await restarted.stop();

@@ -12,10 +12,10 @@ import { suiteOn } from './page.mjs';
 const onPage = suiteOn(() => startBehind('copilotkit-chat', () => startQuickstart(DEMO)));
 
 const statusOf = async (app, order) => (await (await fetch(`${app.origin}/api/orders/${order}`)).json()).status;
-/** Every answer of the demo ends so. */
+/** Waits for an answer of the demo with this text. */
 const says = (view, text) => copilotkit.says(view, text, 'This is the demo');
 
-onPage('copilotkit: text, and what the page is', async (view) => {
+onPage('copilotkit: text, and the context of the page', async (view) => {
   await view.screenshot('copilotkit-start');
   await say(view, demo.chat.question);
   await says(view, 'no tool for that');
@@ -38,7 +38,7 @@ onPage('copilotkit: a tool of the page', async (view) => {
   await says(view, 'opened: Customers');
   assert.equal(await view.page.getAttribute('#view', 'data-page'), 'customers');
   assert.equal(view.runs.length, 2);
-  assert.match(view.runs[1].context[0].value, /customers/, 'the next request knows the page of then');
+  assert.match(view.runs[1].context[0].value, /customers/, 'the next request has the new page in its context');
   await view.page.getByRole('cell', { name: 'Ada Lovelace' }).waitFor();
   await view.screenshot('copilotkit-page-tool');
 });
@@ -58,7 +58,7 @@ onPage('copilotkit: an approved refund', async (view, app) => {
   assert.match(await asked(view).innerText(), /25\.00 EUR to Frances Allen/, 'the question shows amount and customer');
   assert.equal(await view.page.locator(`[data-tool-name=${tool}]`).count(), 1, 'once');
   assert.equal(await statusOf(app, 1002), 'delivered');
-  // White on what white would not do.
+  // The two buttons must have different backgrounds.
   const ground = (name) => view.page.getByRole('button', { name }).evaluate((button) => getComputedStyle(button).backgroundColor);
   assert.notEqual(await ground('Approve'), await ground('Deny'));
   await view.screenshot('copilotkit-approval');
@@ -70,7 +70,7 @@ onPage('copilotkit: an approved refund', async (view, app) => {
   assert.equal(await asked(view).count(), 0);
   assert.equal(await view.page.locator(`[data-tool-name=${tool}]`).count(), 1);
   await view.screenshot('copilotkit-approved');
-  // The whole history is posted again, and taken: the server's output with the proof that it is.
+  // The server accepts the whole history, in which its own output has a seal.
   await say(view, demo.lookUp.question);
   await says(view, await statusOf(app, demo.lookUp.order));
   const [result, ...others] = view.runs[2].messages.filter((message) => message.role === 'tool');
@@ -79,7 +79,7 @@ onPage('copilotkit: an approved refund', async (view, app) => {
   assert.match(result.encryptedValue, /seal/);
 });
 
-onPage('copilotkit: something said while an approval is open', async (view, app) => {
+onPage('copilotkit: a message while an approval is open', async (view, app) => {
   const { question, tool } = demo.refund(1010);
   await say(view, question);
   await asked(view).waitFor();
@@ -92,7 +92,7 @@ onPage('copilotkit: something said while an approval is open', async (view, app)
   await says(view, 'refunded');
   assert.equal(await statusOf(app, 1010), 'refunded');
   assert.equal(await failure(view).count(), 0);
-  // And the history is taken as it is now.
+  // The server accepts the resulting history.
   await say(view, demo.lookUp.question);
   await says(view, await statusOf(app, demo.lookUp.order));
   assert.equal(view.runs.length, 3);
@@ -157,11 +157,11 @@ onPage('copilotkit: stop', async (view) => {
   await says(view, 'Desk');
 });
 
-onPage('copilotkit: a page that is loaded again', async (view, app) => {
+onPage('copilotkit: a page that is reloaded', async (view, app) => {
   await say(view, demo.refund(1006).question);
   await asked(view).waitFor();
   await view.page.reload();
-  // The server keeps no conversation: what was open is gone, and nobody has approved it.
+  // The server stores no conversation, so the open approval is gone.
   await say(view, demo.lookUp.question);
   await says(view, await statusOf(app, demo.lookUp.order));
   assert.equal(await asked(view).count(), 0);
@@ -170,7 +170,7 @@ onPage('copilotkit: a page that is loaded again', async (view, app) => {
   assert.notEqual(view.runs[1].threadId, view.runs[0].threadId);
 });
 
-onPage('copilotkit: a page that is loaded again with its thread', async (view, app) => {
+onPage('copilotkit: a page that is reloaded with its thread', async (view, app) => {
   const connected = () => view.page.waitForResponse((response) => response.url().endsWith('/connect'));
   for (const turn of [0, 1]) {
     const [response] = await Promise.all([

@@ -1,5 +1,4 @@
-// examples/copilotkit-chat with a scripted model: text as it comes, what the user sees of a failure, and what reaches
-// the model.
+// examples/copilotkit-chat with a scripted model: streamed text, failures on the page, and the requests to the model.
 
 import assert from 'node:assert/strict';
 
@@ -18,23 +17,23 @@ const onPage = suiteOn(async () => {
   return { ...app, stop: () => app.stop().finally(model.stop) };
 });
 
-/** What the model was told that a call gave. */
+/** Returns the output of a call in a request to the model. */
 const outputOf = (request, id) =>
   request.body.input.find((item) => item.type === 'function_call_output' && item.call_id === id)?.output;
 
-onPage('copilotkit: text is shown as it comes, and stop reaches the model', async (view) => {
+onPage('copilotkit: text is shown as it arrives, and stop reaches the model', async (view) => {
   model.script({ text: 'This answer has no end', end: 'hang' }, { text: 'Here I am.' });
   await say(view, 'Tell me everything');
   await answers(view).filter({ hasText: 'no end' }).waitFor();
   assert.equal(model.requests[0].closedAt, null);
   await stop(view);
   await until(() => model.requests[0].closedAt, 'the connection closes', 2_000);
-  assert.equal(await failure(view).count(), 0, 'to stop is no failure');
+  assert.equal(await failure(view).count(), 0, 'a stop is not a failure');
   await say(view, 'Are you there?');
   await says(view, 'Here I am.');
 });
 
-onPage('copilotkit: a page that is loaded again hangs up on the model', async (view) => {
+onPage('copilotkit: a reload closes the connection to the model', async (view) => {
   model.script({ text: 'This answer has no end', end: 'hang' }, { text: 'Here I am.' });
   await say(view, 'Tell me everything');
   await answers(view).filter({ hasText: 'no end' }).waitFor();
@@ -43,7 +42,7 @@ onPage('copilotkit: a page that is loaded again hangs up on the model', async (v
   await say(view, 'Are you there?');
   await says(view, 'Here I am.');
   assert.equal(await answers(view).count(), 1);
-  // The page that goes may still log that its request broke off.
+  // The closing page may log that its request was cut.
   assert.deepEqual(view.problems.splice(0).filter((line) => !line.includes('network error')), []);
 });
 
@@ -65,7 +64,7 @@ onPage('copilotkit: an error is a sentence, and the next try works', async (view
   assert.equal(await failure(view).count(), 0);
 });
 
-onPage('copilotkit: a refused request is told in the words of the server', async (view) => {
+onPage('copilotkit: a refused request shows the message of the server', async (view) => {
   model.script({ text: 'Never asked.' });
   await view.page.route('**/run', (route) => {
     const messages = [{ id: 'm', role: 'user', content: 42 }];
@@ -76,13 +75,13 @@ onPage('copilotkit: a refused request is told in the words of the server', async
   assert.match(await failure(view).innerText(), /^expected a string.*content/);
   await view.screenshot('copilotkit-refused');
   const [browser, client, ...others] = view.problems.splice(0);
-  assert.match(browser, /status of 400/, 'the browser logs that by itself');
-  assert.match(client, /Agent execution failed/, 'and so does the client');
+  assert.match(browser, /status of 400/, 'the browser logs the failed request');
+  assert.match(client, /Agent execution failed/, 'the client logs the failed run');
   assert.deepEqual(others, []);
   assert.equal(model.requests.length, 0);
 });
 
-onPage('copilotkit: of two refunds one is approved and one denied, and both go in one post', async (view) => {
+onPage('copilotkit: one of two refunds is approved and one denied, in one post', async (view) => {
   const refund = (id, order_id) => ({ id, name: tools.refund.name, args: { order_id } });
   model.script({ calls: [refund('call_yes', 1002), refund('call_no', 1004)] }, { text: 'One of two.' }, { text: 'Twelve.' });
   await say(view, 'Refund both');
@@ -91,7 +90,7 @@ onPage('copilotkit: of two refunds one is approved and one denied, and both go i
   await view.screenshot('copilotkit-two-approvals');
   await asked(view).last().getByRole('button', { name: 'Deny' }).click();
   await inState(view, tools.refund.name, 'answered');
-  assert.equal(view.runs.length, 1, 'the first answer alone sends nothing');
+  assert.equal(view.runs.length, 1, 'the first decision is not posted alone');
   await asked(view).getByRole('button', { name: 'Approve' }).click();
   await says(view, 'One of two.');
   assert.equal(view.runs.length, 2);
@@ -101,13 +100,13 @@ onPage('copilotkit: of two refunds one is approved and one denied, and both go i
   await inState(view, tools.refund.name, 'output');
   await inState(view, tools.refund.name, 'denied');
 
-  // The model is told the same of it in the next run: the server takes its own word back, by its seal.
+  // The model receives the same outputs in the next run, since the server accepts its own sealed outputs.
   await say(view, demo.lookUp.question);
   await says(view, 'Twelve.');
   for (const id of ['call_yes', 'call_no']) assert.equal(outputOf(model.requests[2], id), outputOf(model.requests[1], id));
 });
 
-onPage('copilotkit: the chat goes on after an approved call whose run fails or is stopped', async (view) => {
+onPage('copilotkit: the chat continues after an approved call whose run fails or is stopped', async (view) => {
   const refund = (id, order_id) => ({ calls: [{ id, name: tools.refund.name, args: { order_id } }] });
   const ends = [
     { end: { before: { status: 400, body: { error: { message: CANARY } } } }, over: () => failure(view).waitFor() },
@@ -126,7 +125,7 @@ onPage('copilotkit: the chat goes on after an approved call whose run fails or i
   assert.equal(await asked(view).count(), 0);
 });
 
-onPage('copilotkit: after a restart without keys, the call says that approval is needed again, and it is', async (view) => {
+onPage('copilotkit: after a restart without keys, the user is asked for the approval again', async (view) => {
   const refund = (id) => ({ calls: [{ id, ...tools.refund }] });
   model.script(refund('call_before'), refund('call_after'), { text: 'Refunded.' });
   await say(view, 'Refund order 1002');
@@ -138,10 +137,10 @@ onPage('copilotkit: after a restart without keys, the call says that approval is
     const failed = view.page.locator('[data-tool-state=error]');
     await failed.locator('.soft', { hasText: 'so that the user is asked again' }).waitFor();
     await asked(view).getByRole('button', { name: 'Approve' }).waitFor();
-    assert.equal(await asked(view).count(), 1, 'the first call asks no more');
+    assert.equal(await asked(view).count(), 1, 'the first call has no open approval');
     await view.screenshot('copilotkit-asked-again');
     const status = async () => (await (await fetch(`${restarted.origin}/api/orders/1002`)).json()).status;
-    assert.equal(await status(), 'delivered', 'the first approval does not count');
+    assert.equal(await status(), 'delivered', 'the first approval is invalid');
     await asked(view).getByRole('button', { name: 'Approve' }).click();
     await says(view, 'Refunded.');
     assert.equal(await status(), 'refunded');
@@ -150,7 +149,7 @@ onPage('copilotkit: after a restart without keys, the call says that approval is
   }
 });
 
-onPage('copilotkit: without its seal an output is not believed', async (view) => {
+onPage('copilotkit: an output without its seal does not reach the model', async (view) => {
   model.script({ calls: [{ id: 'call_look', ...tools.lookUp }] }, { text: 'There it is.' }, { text: 'I cannot tell.' });
   await say(view, demo.lookUp.question);
   await says(view, 'There it is.');

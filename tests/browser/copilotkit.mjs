@@ -1,4 +1,4 @@
-// Uses and reads CopilotKit's chat in examples/copilotkit-chat.
+// Controls and reads CopilotKit's chat in examples/copilotkit-chat.
 
 export const isOver = (view) => view.page.locator('[data-copilot-running=false]').first().waitFor();
 
@@ -17,22 +17,22 @@ export async function stop(view) {
 
 export const answers = (view) => view.page.getByTestId('copilot-assistant-message');
 
-/** Waits for an answer that holds the text, then for one that ends with `end`, and for the end of the run. */
+/** Waits for an answer with the text, then for one with `end`, and for the end of the run. */
 export async function says(view, text, end = text) {
   await answers(view).filter({ hasText: text }).first().waitFor();
   await answers(view).last().filter({ hasText: end }).waitFor();
   await isOver(view);
 }
 
-/** The last call of a tool on the page. */
+/** Returns the last call of a tool on the page. */
 export const call = (view, tool) => view.page.locator(`[data-tool-name=${tool}]`).last();
 /** Waits for a state of the last call of a tool. */
 export const inState = (view, tool, state) =>
   view.page.locator(`[data-tool-name=${tool}][data-tool-state=${state}]`).last().waitFor();
 export const outputOf = (view, tool) => call(view, tool).locator('.tool-output');
 
-/** The open questions: approvals and forms. */
+/** Returns the open questions: approvals and forms. */
 export const asked = (view) => view.page.locator('[data-tool-state=asked]');
 
-/** The error of a run that failed. */
+/** Returns the error of a failed run. */
 export const failure = (view) => view.page.locator('#chat-error');

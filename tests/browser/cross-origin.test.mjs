@@ -1,5 +1,5 @@
-// Pages of other origins that try to run, stop and read the assistant of their visitor. The server is shared-cart, which
-// has no guard of its own and serves everybody.
+// Pages of other origins that try to run, stop and read an assistant through the browser of a visitor. The server is
+// shared-cart, which has no guard of its own and accepts anonymous requests.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -17,7 +17,7 @@ const asking = { messages: [{ id: 'm1', role: 'user', content: 'Fill the cart' }
 let model;
 let app;
 let browser;
-/** A server that serves an empty page and takes every request, as one without a guard does. */
+/** A server without a guard, which serves an empty page and accepts every request. */
 let elsewhere;
 
 before(async () => {
@@ -53,7 +53,7 @@ async function startOpenServer() {
   };
 }
 
-/** A way to the app on which is written down what came by: a browser hides from its own page what it keeps from it. */
+/** Starts a proxy to the app that records requests and statuses, since a browser hides them from the page. */
 async function startWatchedWay() {
   const { port } = new URL(app.origin);
   const seen = [];
@@ -61,7 +61,7 @@ async function startWatchedWay() {
   const server = createTcpServer((client) => {
     const onward = connect(port, '127.0.0.1');
     for (const socket of [client, onward]) sockets.add(socket.on('error', () => {}));
-    // A browser asks on a connection what it asked last only after it was answered.
+    // A browser sends the next request on a connection only after the answer to the previous one.
     let exchange;
     client.on('data', (bytes) => {
       const method = /^(GET|POST|OPTIONS) /.exec(bytes.toString('latin1'))?.[1];
@@ -86,7 +86,7 @@ async function startWatchedWay() {
   };
 }
 
-/** Runs in the page: all the ways to send something elsewhere. Gives what could be read of each answer. */
+/** Runs in the page. Sends requests to another origin in all ways, and returns the readable part of each answer. */
 async function attack([target, asking]) {
   const json = JSON.stringify(asking);
   const text = { method: 'POST', body: json };
@@ -159,7 +159,7 @@ async function attack([target, asking]) {
   return seen;
 }
 
-/** Opens a page of an origin and lets it attack. Gives what it read. */
+/** Opens a page of an origin and runs the attack in it. Returns the parts of the answers that it could read. */
 async function attackFrom(origin, target) {
   const context = await browser.newContext();
   try {
@@ -181,16 +181,16 @@ const origins = {
 };
 
 for (const [name, origin] of Object.entries(origins)) {
-  test(`a page of ${name} neither has the assistant run nor reads it`, { timeout: 60_000 }, async () => {
+  test(`a page of ${name} can neither run the assistant nor read it`, { timeout: 60_000 }, async () => {
     const way = await startWatchedWay();
     try {
       const seen = await attackFrom(origin(), way.origin);
       for (const [how, read] of Object.entries(seen)) assert.equal(read, null, `${how}: ${read}`);
-      assert.equal(model.requests.length, 0, 'no model was asked');
+      assert.equal(model.requests.length, 0, 'the model received no request');
       const exchanges = way.exchanges();
       const refused = exchanges.filter((exchange) => /^(POST|OPTIONS) 403$/.test(exchange));
-      assert.ok(refused.length >= 12, `what the browser let through: ${exchanges}`);
-      // What only asks is answered, to nobody.
+      assert.ok(refused.length >= 12, `the browser sent: ${exchanges}`);
+      // GET requests are answered, but the page cannot read the answers.
       assert.deepEqual(new Set(exchanges), new Set(['POST 403', 'OPTIONS 403', 'GET 200', 'GET 204']));
       console.log(`${name}: ${Object.keys(seen).length} ways, none read anything; ${refused.length} refused of ${exchanges.length}`);
     } finally {
@@ -199,7 +199,7 @@ for (const [name, origin] of Object.entries(origins)) {
   });
 }
 
-test('the same page has its way with a server that has no guard', { timeout: 60_000 }, async () => {
+test('the same page succeeds with a server without a guard', { timeout: 60_000 }, async () => {
   const open = await startOpenServer();
   try {
     await attackFrom(`http://evil.test:${elsewhere.port}`, `http://127.0.0.1:${open.port}`);
@@ -211,7 +211,7 @@ test('the same page has its way with a server that has no guard', { timeout: 60_
   }
 });
 
-test('a page that points its own name at the server is not served', { timeout: 60_000 }, async () => {
+test('a page that points its own host name to the server is refused', { timeout: 60_000 }, async () => {
   const context = await browser.newContext();
   try {
     const page = await context.newPage();
@@ -219,7 +219,7 @@ test('a page that points its own name at the server is not served', { timeout: 6
     const response = await page.goto(`${rebound}/manifest.json`);
     assert.equal(response.status(), 421);
     assert.doesNotMatch(await response.text(), /tools/);
-    // It is of the same origin now, so its browser lets it read and post.
+    // The page now has the same origin, so the browser lets it read and post.
     const read = await page.evaluate(async (asking) => {
       const init = { method: 'POST', body: JSON.stringify(asking), headers: { 'content-type': 'application/json' } };
       const answers = [await fetch('/', init), await fetch('/types.d.ts'), await fetch('/chat-1/stop', { method: 'POST' })];
@@ -235,7 +235,7 @@ test('a page that points its own name at the server is not served', { timeout: 6
   }
 });
 
-test('whoever is at home is served', { timeout: 60_000 }, async () => {
+test('pages of the own origin are accepted', { timeout: 60_000 }, async () => {
   const context = await browser.newContext();
   try {
     const page = await context.newPage();

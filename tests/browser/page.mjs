@@ -18,7 +18,7 @@ const QUIET = [
   '--disable-sync',
 ];
 
-/** `hosts`: rules that map names to addresses, as in `MAP evil.test 127.0.0.1`. */
+/** Opens a browser. `hosts` maps names to addresses, as in `MAP evil.test 127.0.0.1`. */
 export async function openBrowser(hosts = '') {
   return chromium.launch({
     executablePath: process.env.CHROMIUM_BIN ?? '/usr/bin/chromium',
@@ -29,8 +29,8 @@ export async function openBrowser(hosts = '') {
 }
 
 /**
- * Starts an app and a browser for the tests of one file. Returns a function that adds a test. Each test has its own page,
- * which must log no error.
+ * Starts an app and a browser for the tests of one file. Returns a function that adds a test. Each test has its own
+ * page, which must log no error.
  */
 export function suiteOn(start) {
   let app;
@@ -116,7 +116,7 @@ export async function openPage(browser, app, ms = 15_000) {
   };
 }
 
-/** An answer with every kind of Markdown, an image that would tell another server something, and links. */
+/** An answer with every kind of Markdown, an image whose request would leak data to another server, and links. */
 export const MARKDOWN = `# A title
 
 Some **bold** text and \`code\`.
@@ -152,7 +152,7 @@ export async function fitsPhone(view, element) {
 }
 export const PHONE = { width: 375, height: 667 };
 
-/** The lightness of the background of a page, from 0 to 1. */
+/** Returns the lightness of the background of a page, from 0 to 1. */
 export const lightness = (view) =>
   view.page.evaluate(() => {
     const ground = getComputedStyle(document.documentElement).backgroundColor.match(/\d+/g);
@@ -167,7 +167,7 @@ export async function followsColourScheme(view) {
   assert.ok((await lightness(view)) < 0.2);
 }
 
-/** Sends what a page requests from now on to another server, as after a restart. Answers arrive whole. */
+/** Redirects the later requests of a page to another server, as after a restart. Answers are not streamed. */
 export const sendTo = (view, server) =>
   view.page.route(/\/(assistant|api)\b/, async (route) => {
     const { pathname, search } = new URL(route.request().url());
@@ -176,5 +176,5 @@ export const sendTo = (view, server) =>
     await route.fulfill({ response });
   });
 
-/** The text of the assistant, without reasoning and tools. */
+/** Returns the text of the assistant, without reasoning and tools. */
 export const prose = async (answer) => (await answer.locator('[data-part=text]').allInnerTexts()).join('\n');

@@ -1,5 +1,5 @@
-// The page of the quickstart as a person uses it: on a phone, in the dark, after a reload, and when something fails. A
-// scripted model answers.
+// The page of the quickstart on a phone, in a dark colour scheme, after a reload and after failures. A scripted model
+// answers.
 
 import assert from 'node:assert/strict';
 
@@ -88,7 +88,7 @@ onPage('another try does not run a finished call again', async (view) => {
   assert.match(output.output, /Once/, 'the model receives the result of the call');
 });
 
-onPage('after a stop the input has the focus, and the answer a mark', async (view) => {
+onPage('after a stop the input has the focus, and the answer has a mark', async (view) => {
   model.script({ text: 'This answer has no end', end: 'hang' });
   await view.type('Tell me everything');
   await until(async () => (await prose(view.answers)).includes('no end'), 'the text is shown');
@@ -98,7 +98,7 @@ onPage('after a stop the input has the focus, and the answer a mark', async (vie
   assert.match(await view.answer().innerText(), /Stopped: this answer is incomplete\./);
 });
 
-onPage('a dead server is named, and the page keeps its table', async (view, app) => {
+onPage('the page reports a dead server and keeps its table', async (view, app) => {
   model.script({ text: 'This answer has no end', end: 'hang' });
   await view.page.waitForSelector('#view tbody tr');
   await view.type('Tell me everything');

@@ -12,7 +12,7 @@ const onPage = suiteOn(() => startBehind('react-chat', () => startQuickstart(DEM
 const statusOf = async (app, order) => (await (await fetch(`${app.origin}/api/orders/${order}`)).json()).status;
 const inState = (view, tool, state) =>
   view.page.waitForSelector(`article:last-of-type [data-tool-name=${tool}][data-tool-state=${state}]`);
-/** Waits until the last answer ends with a text that holds `word`. */
+/** Waits until the last text of the last answer contains `word`. */
 const says = async (view, word) => {
   await view.page.waitForFunction(
     (text) => document.querySelector('#chat').dataset.status === 'ready'
@@ -20,7 +20,7 @@ const says = async (view, word) => {
     word,
   );
 };
-/** No call has an error that its place in the page shows. */
+/** Asserts that the page shows no error of a call. */
 const isClean = async (view) => assert.equal(await view.page.locator('.failure').count(), 0);
 /** The end of every answer of the demo. */
 const END = 'This is the demo';
@@ -49,7 +49,7 @@ onPage('react: a tool of the page', async (view) => {
   assert.equal(await view.page.getAttribute('#view', 'data-page'), 'customers');
   assert.equal(await view.answers.count(), 1);
   assert.equal(view.runs.length, 2);
-  assert.equal(view.runs[1].context[0].data.path, '/customers', 'the next request knows the page of then');
+  assert.equal(view.runs[1].context[0].data.path, '/customers', 'the next request has the new page in its context');
   await view.page.getByRole('cell', { name: 'Ada Lovelace' }).waitFor();
   await view.screenshot('react-page-tool');
 });
@@ -75,7 +75,7 @@ onPage('react: an approved refund', async (view, app) => {
   assert.equal(await view.answers.count(), 1);
   await isClean(view);
   await view.screenshot('react-approved');
-  // The whole history is posted again, and taken.
+  // The server accepts the whole history.
   await view.type(demo.lookUp.question);
   await says(view, END);
   assert.equal(await view.answers.count(), 2);

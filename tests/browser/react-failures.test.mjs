@@ -29,7 +29,7 @@ onPage('react: an error is a sentence, and the next try works', async (view) => 
   assert.equal(await error.count(), 0);
 });
 
-onPage('react: a refused request is told in the words of the server', async (view) => {
+onPage('react: a refused request shows the message of the server', async (view) => {
   model.script({ text: 'Never asked.' });
   await view.page.route('**/assistant?*', (route) =>
     route.continue({ postData: JSON.stringify({ messages: [{ id: 'm', role: 'user', content: 42 }] }) }),
@@ -38,7 +38,7 @@ onPage('react: a refused request is told in the words of the server', async (vie
   const error = view.page.locator('#chat-error-text');
   await error.waitFor();
   assert.match(await error.innerText(), /content/);
-  assert.match(view.problems.splice(0).join(), /status of 400/, 'the browser logs that by itself');
+  assert.match(view.problems.splice(0).join(), /status of 400/, 'the browser logs the failed request');
 });
 
 onPage('react: stop reaches the model', async (view) => {
@@ -95,7 +95,7 @@ onPage('react: a reload keeps the chat', async (view) => {
   assert.equal(await view.answers.count(), 0);
 });
 
-onPage('react: after a restart without keys, the call says that approval is needed again, and it is', async (view) => {
+onPage('react: after a restart without keys, the user is asked for the approval again', async (view) => {
   const refund = (id) => ({ calls: [{ id, ...tools.refund }] });
   model.script(refund('call_before'), refund('call_after'), { text: 'Refunded.' });
   await view.type('Refund order 1002');
@@ -108,10 +108,10 @@ onPage('react: after a restart without keys, the call says that approval is need
     await failed.getByText('so that the user is asked again').waitFor();
     const asked = view.page.locator('[data-tool-state=approval-requested]');
     await asked.waitFor();
-    assert.equal(await view.page.getByRole('button', { name: 'Approve' }).count(), 1, 'the first call asks no more');
+    assert.equal(await view.page.getByRole('button', { name: 'Approve' }).count(), 1, 'the first call has no open approval');
     await view.screenshot('react-asked-again');
     const status = async () => (await (await fetch(`${restarted.origin}/api/orders/1002`)).json()).status;
-    assert.equal(await status(), 'delivered', 'the first approval does not count');
+    assert.equal(await status(), 'delivered', 'the first approval is invalid');
     await asked.getByRole('button', { name: 'Approve' }).click();
     await view.page.getByText('Refunded.').waitFor();
     assert.equal(await status(), 'refunded');
@@ -120,7 +120,7 @@ onPage('react: after a restart without keys, the call says that approval is need
   }
 });
 
-onPage('react: behind Vite a dead server is noticed', async (view, app) => {
+onPage('react: the page behind Vite reports a dead server', async (view, app) => {
   model.script({ text: 'This answer has no end', end: 'hang' });
   await view.page.waitForSelector('#view tbody tr');
   await view.type('Tell me everything');

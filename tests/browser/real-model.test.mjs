@@ -22,7 +22,7 @@ after(async () => {
   await app?.stop();
 });
 
-test('the page says which model answers', options, async () => {
+test('the page shows the name of the model', options, async () => {
   const view = await openPage(browser, app, ANSWER_MS);
   const name = await view.page.innerText('#model-name');
   assert.ok(name.length > 0 && !/demo/i.test(name), name);
@@ -42,14 +42,14 @@ test('a typed question leads to a server tool, and its result is in the answer',
   await view.close();
 });
 
-test('a tool of the page runs in the page, and its result goes back to the model', options, async () => {
+test('a tool of the page runs in the page, and its result is posted to the model', options, async () => {
   const { question, tool, page } = real.navigate;
   const view = await openPage(browser, app, ANSWER_MS);
   await view.ask(question);
   assert.equal(await view.page.getAttribute('#view', 'data-page'), page);
   assert.equal(await view.tool(tool).first().getAttribute('data-tool-state'), 'output-available');
   assert.ok(view.runs.length >= 2, 'the result is posted back');
-  assert.ok((await prose(view.answer())).length > 0, 'and the model goes on');
+  assert.ok((await prose(view.answer())).length > 0, 'the model continues');
   await view.screenshot('real-page-tool');
   await view.close();
 });
@@ -62,7 +62,7 @@ test('stop works, and the next question too', options, async () => {
   await view.settled();
   const text = await prose(view.answer());
   await new Promise((resolve) => setTimeout(resolve, 1_500));
-  assert.equal(await prose(view.answer()), text, 'nothing comes after the stop');
+  assert.equal(await prose(view.answer()), text, 'no text arrives after the stop');
   await view.screenshot('real-stop');
   await view.ask(real.lookUp.question);
   assert.ok((await view.answers.count()) >= 2);

@@ -1,4 +1,4 @@
-// The page with a scripted model behind a real HTTP API: stop and failure, to the moment.
+// The page with a scripted model behind a real HTTP API: stops and failures at exact points.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';

@@ -1,5 +1,5 @@
-// 2,000 random answers, most in two runs: what the official clients make of the bytes is what the core's tests make
-// of them, and read back as the answer that it was.
+// 2,000 random answers, most in two runs. The official clients must build the same messages from the bytes as the
+// core's tests do.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -32,7 +32,7 @@ for (const [name, lib] of Object.entries(generations)) {
           assert.deepEqual(wrongWith(name, event), [], `answer ${index}`);
           counts[event.type] = (counts[event.type] ?? 0) + 1;
         }
-        // A failed run is a rejection to one of the two generations.
+        // One of the two generations rejects the promise of a failed run.
         await agent.runAgent({ runId: 'run-1' }).catch((error) => assert.equal(end, 'RUN_ERROR', `${index}: ${error.message}`));
         assert.equal(end, events.at(-1).type, `answer ${index}`);
         assert.deepEqual(agent.messages.filter(({ role }) => role !== 'activity'), run.messages, `answer ${index}`);

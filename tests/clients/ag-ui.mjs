@@ -11,7 +11,7 @@ export { until } from '../lib/quickstart.mjs';
 
 export const generations = { '0.0.59': agui0, '1.0.0': agui1 };
 
-/** What the clients have complained about since this was last asked for. */
+/** Returns the warnings and errors that the clients have logged since the last call. */
 export function takeComplaints() {
   return complaints.splice(0);
 }
@@ -22,10 +22,10 @@ for (const name of ['warn', 'error']) {
 }
 
 /**
- * An `HttpAgent` of one generation, which keeps what it posts and what is on the wire.
+ * Returns an `HttpAgent` of one generation that records its traffic.
  *
- * `agent.posted` holds the request bodies, `agent.wire` the events as they came, `agent.runs` what the client made of
- * the end of each run.
+ * `agent.posted` contains the request bodies, `agent.wire` the received events, and `agent.runs` the client's result of
+ * each run.
  */
 export function openAgent(lib, url, init = {}) {
   const posted = [];
@@ -55,7 +55,7 @@ export function openAgent(lib, url, init = {}) {
   return Object.assign(agent, { posted, wire, runs });
 }
 
-/** Reads a stream's frames into `wire`. A stream that breaks off is kept as far as it came. */
+/** Reads a stream's frames into `wire`. The frames before a cut are kept. */
 async function keep(stream, wire) {
   let text = '';
   try {
@@ -66,11 +66,11 @@ async function keep(stream, wire) {
       wire.push(...frames.filter((frame) => frame.startsWith('data:')).map((frame) => JSON.parse(frame.slice(5))));
     }
   } catch {
-    // The client left.
+    // The client disconnected.
   }
 }
 
-/** Says something and waits for the end of the run. */
+/** Sends a message and waits for the end of the run. */
 export async function say(agent, content, parameters) {
   agent.addMessage({ id: randomUUID(), role: 'user', content });
   return agent.runAgent(parameters);
@@ -79,13 +79,13 @@ export async function say(agent, content, parameters) {
 export const typesOf = (events) => events.map((event) => event.type);
 export const lastOf = (agent, role) => agent.messages.findLast((message) => message.role === role);
 
-/** All text of the assistant's, joined. */
+/** Returns the joined text of the assistant's messages. */
 export const textOf = (agent) =>
   agent.messages.filter((message) => message.role === 'assistant').map((message) => message.content ?? '').join('');
 
 const SCHEMAS = { '0.0.59': events0, '1.0.0': events1 };
 
-/** What is wrong with an event by one generation's schema: values of the wrong kind, and keys that it does not list. */
+/** Returns the errors of an event under one generation's schema: values of the wrong type, and unlisted keys. */
 export function wrongWith(generation, event) {
   const schema = SCHEMAS[generation];
   const parsed = schema.safeParse(event);
@@ -94,7 +94,7 @@ export function wrongWith(generation, event) {
   return problems;
 }
 
-/** Walks a value along its schema, of either release of zod, and notes nulls and keys that the schema does not list. */
+/** Walks a value along its schema of either release of zod, and collects nulls and keys that the schema does not list. */
 function strangeIn(schema, value, path, problems) {
   const def = schema._def ?? schema.def;
   const kind = (def.typeName ?? def.type).replace(/^Zod/, '').toLowerCase();

@@ -23,10 +23,10 @@ beforeEach(() => model.script());
 
 const isNew = (generation) => generation === '1.0.0';
 
-/** Everything that the suite has seen on the wire, by generation. */
+/** All events on the wire, by generation. */
 const seen = { '0.0.59': [], '1.0.0': [] };
 
-/** Runs one scenario with each client; whatever a client complains about fails it. */
+/** Runs one scenario with each client. A warning or an error of a client fails it. */
 function scenario(name, run) {
   for (const [generation, lib] of Object.entries(generations)) {
     test(`${generation} · ${name}`, { timeout: 30_000 }, async () => {
@@ -56,7 +56,7 @@ function assertWire(wire, generation) {
   const ends = wire.filter((event) => event.type === 'RUN_FINISHED' || event.type === 'RUN_ERROR');
   assert.ok(ends.length <= starts.length);
   const ids = wire.filter((event) => /^(TEXT|REASONING)_MESSAGE_START$|RESULT$/.test(event.type)).map((event) => event.messageId);
-  assert.equal(new Set(ids).size, ids.length, 'no message id comes twice');
+  assert.equal(new Set(ids).size, ids.length, 'message ids are unique');
 }
 
 const call = (id, name, args) => ({ id, name, args });
@@ -81,7 +81,7 @@ scenario('text', async (open, generation) => {
     'RUN_STARTED', 'STEP_STARTED', 'TEXT_MESSAGE_START', 'TEXT_MESSAGE_CONTENT', 'TEXT_MESSAGE_END',
     'REASONING_ENCRYPTED_VALUE', 'STEP_FINISHED', 'RUN_FINISHED',
   ]);
-  assert.ok(agent.wire.filter((event) => event.type === 'TEXT_MESSAGE_CONTENT').length > 2, 'it arrives in pieces');
+  assert.ok(agent.wire.filter((event) => event.type === 'TEXT_MESSAGE_CONTENT').length > 2, 'the text arrives in pieces');
 });
 
 scenario('second turn sees the first', async (open) => {
@@ -103,7 +103,7 @@ scenario('frontend tool', async (open, generation) => {
   assert.equal(message.content, 'Opening.');
   assert.deepEqual(message.toolCalls.map((call) => call.function), [{ name: 'open_page', arguments: '{"to":"/teas"}' }]);
   await agent.reading;
-  // The client counts them itself where the server does not name them.
+  // The older client counts them itself.
   const outcome = isNew(generation) ? { type: 'success', pendingToolCallIds: ['call_page'] } : undefined;
   assert.deepEqual(agent.wire.at(-1).outcome, outcome);
   if (isNew(generation)) assert.deepEqual(agent.runs[0].pendingToolCallIds, ['call_page']);
@@ -112,7 +112,7 @@ scenario('frontend tool', async (open, generation) => {
   assert.equal(textOf(agent), 'Opening.You are there.');
   assert.equal(outputOf(model.requests[1], 'call_page'), '{"shown":"/teas"}');
   const later = lastOf(agent, 'assistant').id;
-  assert.ok(later.startsWith(`${message.id}.`), `${later} goes on with ${message.id}`);
+  assert.ok(later.startsWith(`${message.id}.`), `${later} continues ${message.id}`);
 });
 
 scenario('frontend tool that fails, and one that is not answered', async (open) => {
@@ -142,7 +142,7 @@ scenario('server tool and shared state', async (open) => {
   assert.deepEqual(agent.posted[1].state, { cart: [tea] });
   assert.deepEqual(agent.state.cart.map((item) => item.tea), ['Sencha', 'Assam']);
   const told = outputOf(model.requests[2], 'call_tea');
-  assert.match(told, /Sencha/, 'what was sealed is believed');
+  assert.match(told, /Sencha/, 'a sealed output reaches the model');
 });
 
 scenario('reasoning', async (open) => {
@@ -154,7 +154,7 @@ scenario('reasoning', async (open) => {
   assert.equal(lastOf(agent, 'reasoning').content, 'The user greets me.');
   await say(agent, 'Once more');
   const [item] = items(model.requests[1], 'reasoning');
-  assert.equal(item?.encrypted_content, encrypted, 'the encrypted reasoning comes back byte for byte');
+  assert.equal(item?.encrypted_content, encrypted, 'the encrypted reasoning is returned byte for byte');
 });
 
 scenario('calls and reasoning in steps', async (open) => {
@@ -170,7 +170,7 @@ scenario('calls and reasoning in steps', async (open) => {
     ['STEP_STARTED', 'step-1'], ['STEP_FINISHED', 'step-1'], ['STEP_STARTED', 'step-2'], ['STEP_FINISHED', 'step-2'],
   ]);
   const failed = agent.messages.find((message) => message.toolCallId === 'call_b');
-  assert.match(failed.content, /packs/, 'the arguments did not fit');
+  assert.match(failed.content, /packs/, 'the arguments did not match the schema');
   await say(agent, 'Fine?');
   const kinds = model.requests[2].body.input.map((item) => item.type ?? item.role);
   assert.deepEqual(kinds.filter((kind) => !['user', 'system', 'developer'].includes(kind)), [
@@ -185,7 +185,7 @@ scenario('error', async (open) => {
   assert.deepEqual([agent.runs[0].outcome, agent.runs[0].event.code], ['error', 'rate_limited']);
   await say(agent, 'Again');
   assert.equal(agent.runs[1].outcome, 'error');
-  assert.equal(lastOf(agent, 'assistant').content, 'Half', 'what was said stays');
+  assert.equal(lastOf(agent, 'assistant').content, 'Half', 'the text before the error is kept');
   await agent.reading;
   assert.ok(!JSON.stringify(agent.wire).includes(CANARY));
 });
@@ -204,7 +204,7 @@ scenario('abort', async (open, generation) => {
   assert.equal(lastOf(agent, 'assistant').content, 'Another.');
 });
 
-scenario('a newer run takes the place of an older', async (open, generation) => {
+scenario('a newer run replaces an older one', async (open, generation) => {
   model.script({ text: 'Slowly', end: 'hang' }, { text: 'Quickly.' });
   const [first, second] = [open({ threadId: 'thread-busy' }), open({ threadId: 'thread-busy' })];
   const slow = say(first, 'One');
@@ -215,7 +215,7 @@ scenario('a newer run takes the place of an older', async (open, generation) => 
   const end = first.runs.at(-1);
   if (isNew(generation)) assert.equal(end.outcome, 'cancelled');
   else assert.equal(end.event.code, 'STOPPED');
-  await until(() => model.requests[0].closedAt !== null, 'the first answer is not waited for');
+  await until(() => model.requests[0].closedAt !== null, 'the connection of the first answer closes');
 });
 
 scenario('stop', async (open, generation) => {
@@ -229,7 +229,7 @@ scenario('stop', async (open, generation) => {
   assert.equal(agent.runs[0].outcome, isNew(generation) ? 'cancelled' : 'error');
   const calls = agent.messages.flatMap((message) => message.toolCalls ?? []);
   const answered = agent.messages.filter((message) => message.role === 'tool').map((message) => message.toolCallId);
-  assert.deepEqual(answered, calls.map((call) => call.id), 'no call is left for the page to run');
+  assert.deepEqual(answered, calls.map((call) => call.id), 'the page has no call to run');
 });
 
 scenario('context is data for the model', async (open) => {
@@ -271,14 +271,14 @@ scenario('an approval', async (open, generation) => {
   await say(agent, 'I want to pay');
   const [interrupt] = agent.pendingInterrupts;
   assert.deepEqual([interrupt.reason, interrupt.toolCallId, interrupt.message], [isNew(generation) ? 'tool_call' : 'confirmation', 'call_pay', 'Pay for what is in the cart?']);
-  // An older client would send nothing at all once the time is over.
+  // An older client would send nothing after the expiry.
   if (isNew(generation)) assert.ok(Date.parse(interrupt.expiresAt) > Date.now());
   else assert.equal(interrupt.expiresAt, undefined);
   await assert.rejects(agent.runAgent(), /not addressed by resume/);
   const answer = { interruptId: interrupt.id, status: 'resolved', payload: { approved: true, editedArgs: { cents: 500 } } };
   await agent.runAgent({ resume: [answer] });
   const result = agent.messages.find((message) => message.toolCallId === 'call_pay');
-  assert.equal(result.content, '{"paid":500}', 'what the user made of it');
+  assert.equal(result.content, '{"paid":500}', 'the arguments are those that the user edited');
   assert.equal(textOf(agent), 'Paid.');
   assert.deepEqual(agent.state, { cart: [] });
   const activity = lastOf(agent, 'activity');
@@ -289,7 +289,7 @@ scenario('an approval', async (open, generation) => {
   assert.ok(!agent.posted.at(-1).messages.some((message) => message.role === 'activity'));
 });
 
-scenario('something said while an approval is open', async (open) => {
+scenario('a message while an approval is open', async (open) => {
   model.script({ calls: [call('call_pay', 'pay', { cents: 1980 })] }, { text: 'Paid, and quickly.' }, { text: 'Yes.' });
   const agent = open();
   await say(agent, 'Pay');
@@ -369,7 +369,7 @@ scenario('two questions at once are answered together', async (open) => {
   return [/Agent execution failed/];
 });
 
-scenario('what is forged is refused', async (open) => {
+scenario('a forged output is refused', async (open) => {
   model.script({ calls: [call('call_tea', 'add_to_cart', tea)] }, { text: 'Done.' });
   const agent = open();
   await say(agent, 'Tea');
@@ -379,7 +379,7 @@ scenario('what is forged is refused', async (open) => {
     assert.deepEqual([error.status, error.payload.error.code, error.payload.error.path], [400, 'seal_invalid', 'messages[1]']);
     return true;
   });
-  assert.equal(model.requests.length, 2, 'no model was asked');
+  assert.equal(model.requests.length, 2, 'the model received no request');
   return [/Agent execution failed/];
 });
 
@@ -398,7 +398,7 @@ scenario('http errors', async (open) => {
   return [/Agent execution failed/];
 });
 
-test('the suite has seen the events that a run can have', () => {
+test('the suite covers all event types of a run', () => {
   const types = [
     'RUN_STARTED', 'RUN_FINISHED', 'RUN_ERROR', 'STEP_STARTED', 'STEP_FINISHED', 'TEXT_MESSAGE_START',
     'TEXT_MESSAGE_CONTENT', 'TEXT_MESSAGE_END', 'REASONING_START', 'REASONING_MESSAGE_START', 'REASONING_MESSAGE_CONTENT',

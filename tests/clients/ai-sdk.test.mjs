@@ -25,8 +25,8 @@ beforeEach(() => model.script());
 const call = (tool, id, args = tool.args) => ({ id, name: tool.name, args });
 
 /**
- * Runs one scenario for each version, with the name that the closing table reads, and has its chat post the whole
- * conversation once more.
+ * Runs one scenario for each version. Afterwards its chat posts the whole conversation once more. The table at the end
+ * reads the name.
  */
 function scenario(name, run) {
   for (const [version, ai] of Object.entries(versions)) {
@@ -71,7 +71,7 @@ scenario('reasoning', async (ai) => {
   assert.equal(last(chat).parts[1].state, 'done');
   await chat.sendMessage({ text: 'Once more' });
   const [item] = items(model.requests[1], 'reasoning');
-  assert.equal(item?.encrypted_content, encrypted, 'the encrypted reasoning comes back byte for byte');
+  assert.equal(item?.encrypted_content, encrypted, 'the encrypted reasoning is returned byte for byte');
   return chat;
 });
 
@@ -88,7 +88,7 @@ scenario('server tool', async (ai) => {
   assert.deepEqual(part.input, lookUp.args);
   assert.deepEqual(shape(last(chat)), ['step-start', 'text', part.type, 'step-start', 'text']);
   const told = outputOf(model.requests[1], 'call_a');
-  assert.deepEqual(JSON.parse(told), part.output, 'the model hears what the page shows');
+  assert.deepEqual(JSON.parse(told), part.output, 'the model receives the output that the page shows');
   assertLegal(model.requests[1]);
   return chat;
 });
@@ -101,9 +101,9 @@ scenario('client tool round trip', async (ai) => {
     pageTools: { [navigate.name]: (input) => (visited.push(input), { shown: 'orders' }) },
   });
   await chat.sendMessage({ text: 'Show me the orders' });
-  await until(() => chat.status === 'ready' && textOf(last(chat)) !== '', 'the run goes on after the page answered');
+  await until(() => chat.status === 'ready' && textOf(last(chat)) !== '', 'the run continues after the answer of the page');
   assert.deepEqual(visited, [navigate.args]);
-  assert.equal(chat.messages.length, 2, 'the answer goes on in the same message');
+  assert.equal(chat.messages.length, 2, 'the answer continues in the same message');
   assert.deepEqual(shape(last(chat)), ['step-start', `tool-${navigate.name}`, 'step-start', 'text']);
   assert.equal(chat.posted.length, 2);
   assert.equal(chat.posted[1].messageId, last(chat).id);
@@ -123,7 +123,7 @@ scenario('client tool fails in the page', async (ai) => {
     },
   });
   await chat.sendMessage({ text: 'Fill the form' });
-  await until(() => chat.status === 'ready' && textOf(last(chat)) !== '', 'the run goes on after the page failed');
+  await until(() => chat.status === 'ready' && textOf(last(chat)) !== '', 'the run continues after the error of the page');
   assert.equal(toolParts(last(chat))[0].state, 'output-error');
   assert.match(outputOf(model.requests[1], 'call_form'), /no such field/);
   return chat;
@@ -137,13 +137,13 @@ scenario('server and client tools in one step', async (ai) => {
   );
   const chat = openChat(ai, app.api, { pageTools: { [navigate.name]: () => 'moved' } });
   await chat.sendMessage({ text: 'Do all of it' });
-  await until(() => chat.status === 'ready' && textOf(last(chat)) !== '', 'the run goes on with all results');
+  await until(() => chat.status === 'ready' && textOf(last(chat)) !== '', 'the run continues with all results');
   assert.equal(chat.messages.length, 2);
   assert.deepEqual(
     toolParts(last(chat)).map((part) => [part.toolCallId, part.state]),
     [['call_1', 'output-available'], ['call_2', 'output-available'], ['call_3', 'output-available']],
   );
-  assert.equal(model.requests.length, 2, 'the model is asked once all results are there');
+  assert.equal(model.requests.length, 2, 'the model receives one request with all results');
   assertLegal(model.requests[1]);
   assert.match(outputOf(model.requests[1], 'call_2'), /moved/);
   return chat;
@@ -157,13 +157,13 @@ scenario('tool error', async (ai) => {
   const [part] = toolParts(last(chat));
   assert.equal(part.state, 'output-error');
   assert.match(part.errorText, /order 7/);
-  assert.ok(model.requests.at(-1).raw.includes(part.errorText), 'the model hears the same reason');
-  assert.equal(textOf(last(chat)), 'There is none.', 'the run goes on');
+  assert.ok(model.requests.at(-1).raw.includes(part.errorText), 'the model receives the same reason');
+  assert.equal(textOf(last(chat)), 'There is none.', 'the run continues');
   assert.equal(chat.status, 'ready');
   return chat;
 });
 
-scenario('arguments that do not fit', async (ai) => {
+scenario('arguments that do not match the schema', async (ai) => {
   const { lookUp } = tools;
   model.script(
     { calls: [call(lookUp, 'call_x', { nonsense: true })] },
@@ -174,14 +174,14 @@ scenario('arguments that do not fit', async (ai) => {
   await chat.sendMessage({ text: 'Look' });
   const [bad, good] = toolParts(last(chat));
   assert.equal(bad.state, 'output-error');
-  assert.ok(bad.errorText.length > 10, 'the reason is told');
+  assert.ok(bad.errorText.length > 10, 'the client receives the reason');
   assert.equal(good.state, 'output-available');
-  assert.ok(outputOf(model.requests[1], 'call_x').length > 10, 'the model hears why');
+  assert.ok(outputOf(model.requests[1], 'call_x').length > 10, 'the model receives the reason');
   assert.equal(textOf(last(chat)), 'Found.');
   return chat;
 });
 
-scenario('arguments that are no JSON', async (ai) => {
+scenario('arguments that are not JSON', async (ai) => {
   model.script({ calls: [call(tools.lookUp, 'call_x', '{"order_id": 1001')] }, { text: 'Sorry.' });
   const chat = openChat(ai, app.api);
   await chat.sendMessage({ text: 'Look' });
@@ -199,7 +199,7 @@ scenario('unknown tool', async (ai) => {
   assert.equal(parts.length, 1);
   assert.equal(parts[0].state, 'output-error');
   assert.equal(textOf(last(chat)), 'There is no such tool.');
-  assert.equal(chat.posted.length, 1, 'nothing is left for the client to answer');
+  assert.equal(chat.posted.length, 1, 'the client has no call to answer');
   return chat;
 });
 
@@ -210,10 +210,10 @@ scenario('preliminary outputs', async (ai) => {
   await chat.sendMessage({ text: 'Export a report' });
   const states = chat.seen.flatMap((message) => toolParts(message)).filter((part) => part.state === 'output-available');
   const early = states.filter((part) => part.preliminary === true);
-  assert.ok(new Set(early.map((part) => JSON.stringify(part.output))).size >= 2, 'progress is seen more than once');
+  assert.ok(new Set(early.map((part) => JSON.stringify(part.output))).size >= 2, 'the page receives several preliminary outputs');
   const final = toolParts(last(chat))[0];
   assert.notEqual(final.preliminary, true);
-  assert.deepEqual(JSON.parse(outputOf(model.requests[1], 'call_s')), final.output, 'the model gets the last output only');
+  assert.deepEqual(JSON.parse(outputOf(model.requests[1], 'call_s')), final.output, 'the model receives only the last output');
   return chat;
 });
 
@@ -221,7 +221,7 @@ scenario('stop, and the next message works', async (ai) => {
   model.script({ text: 'This answer never ends', end: 'hang' }, { text: 'Fine.' });
   const chat = openChat(ai, app.api);
   const sending = chat.sendMessage({ text: 'Tell me a long story' });
-  await until(() => chat.messages.length === 2 && textOf(last(chat)).includes('never ends'), 'the text is there');
+  await until(() => chat.messages.length === 2 && textOf(last(chat)).includes('never ends'), 'the text arrives');
   const stopped = performance.now();
   await chat.stop();
   await sending;
@@ -232,7 +232,7 @@ scenario('stop, and the next message works', async (ai) => {
   assert.ok(took <= 250, `the model's connection closed ${took.toFixed(0)} ms after the stop`);
   await chat.sendMessage({ text: 'Never mind' });
   assert.equal(textOf(last(chat)), 'Fine.');
-  assert.ok(JSON.stringify(model.requests[1].body.input).includes('This answer never ends'), 'what was said is kept');
+  assert.ok(JSON.stringify(model.requests[1].body.input).includes('This answer never ends'), 'the text before the stop is kept');
   return chat;
 });
 
@@ -289,9 +289,9 @@ scenario('error within the answer', async (ai) => {
   const chat = openChat(ai, app.api);
   await chat.sendMessage({ text: 'Hi' });
   assert.equal(chat.status, 'error');
-  assert.equal(textOf(last(chat)), 'So far so good', 'what was said stays');
+  assert.equal(textOf(last(chat)), 'So far so good', 'the text before the error is kept');
   assert.ok(!chat.error.message.includes(CANARY));
-  assert.match(last(chat).metadata?.error?.code ?? '', /^[a-z_]+$/, 'a code says what kind of error it is');
+  assert.match(last(chat).metadata?.error?.code ?? '', /^[a-z_]+$/, 'the error has a code');
   await chat.sendMessage({ text: 'And now?' });
   assert.equal(textOf(last(chat)), 'Back again.');
   return chat;
@@ -301,7 +301,7 @@ scenario('the connection to the model breaks', async (ai) => {
   model.script({ text: 'I was about to say', end: 'cut' });
   const chat = openChat(ai, app.api);
   await chat.sendMessage({ text: 'Hi' });
-  assert.equal(chat.status, 'error', 'a broken answer is told, not taken for a whole one');
+  assert.equal(chat.status, 'error', 'the client reports a cut answer as an error');
   assert.equal(textOf(last(chat)), 'I was about to say');
   return chat;
 });
@@ -312,7 +312,7 @@ scenario('a call that was cut off never runs', async (ai) => {
   const chat = openChat(ai, app.api);
   await chat.sendMessage({ text: 'Open a ticket' });
   const [part] = toolParts(last(chat));
-  assert.notEqual(part?.state, 'output-available', 'it parses, yet the model did not finish it');
+  assert.notEqual(part?.state, 'output-available', 'a call that the model did not finish must not run');
   return chat;
 });
 
@@ -328,11 +328,11 @@ scenario('new message while a client tool is unanswered', async (ai) => {
   return chat;
 });
 
-scenario('server tools are not handed to the page', async (ai) => {
+scenario('the page does not receive calls of server tools', async (ai) => {
   model.script({ calls: [call(tools.lookUp, 'call_s')] }, { text: 'Done.' });
   const chat = openChat(ai, app.api, { pageTools: Object.fromEntries(pageTools.map((name) => [name, () => 'x'])) });
   await chat.sendMessage({ text: 'Where is it?' });
-  assert.equal(chat.posted.length, 1, 'a server tool is not handed to the page, and nothing is sent again');
+  assert.equal(chat.posted.length, 1, 'the page answers no call and posts nothing');
   return chat;
 });
 

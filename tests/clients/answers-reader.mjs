@@ -1,18 +1,18 @@
-// Reads the random answers with one version of the official package, in a thread of its own: the test runner watches
-// every promise of its own thread, and that takes longer than the reading.
+// Reads the random answers with one version of the official package. This runs in a separate thread, since the test
+// runner tracks every promise of its own thread, which takes longer than the reading.
 
 import assert from 'node:assert/strict';
 import { parentPort, workerData } from 'node:worker_threads';
 
 import { readStreams } from '../lib/streams.mjs';
 
-/** The word of the protocol for each reason. */
+/** The protocol's name of each finish reason. */
 const FINISH = {
   Stop: 'stop', ToolCalls: 'tool-calls', Length: 'length', ContentFilter: 'content-filter', Refusal: 'content-filter',
   Error: 'error', Other: 'other',
 };
 
-/** Has the official package read a body: the message that it makes of it, and how it ends. */
+/** Reads a body with the official package. Returns the message and the end of the stream. */
 async function read(ai, body, message) {
   const transport = new ai.DefaultChatTransport({ fetch: async () => new Response(body) });
   const sent = { chatId: 'c', messages: [], trigger: 'submit-message', messageId: undefined, abortSignal: undefined };
@@ -33,7 +33,7 @@ async function read(ai, body, message) {
   return { message: last, end };
 }
 
-/** The user's answers to what the message asks, as `addToolApprovalResponse` puts them into it. */
+/** Returns the message with the user's answers to its approvals, in the form of `addToolApprovalResponse`. */
 function respond(message, given) {
   const parts = message.parts.map((part) => {
     const answer = part.state === 'approval-requested' && given.find(({ id }) => id === part.approval.id);
@@ -44,10 +44,10 @@ function respond(message, given) {
   return { ...message, parts };
 }
 
-/** A message without what only one of the two tells, and without what versions tell in their own ways. */
+/** Returns a message without the fields that only one side has, or that differ between versions. */
 function plain(message) {
   const { id, metadata, parts } = JSON.parse(JSON.stringify(message));
-  // A client tells of the start of a step only when something follows it.
+  // A client adds the start of a step only if a part follows it.
   const isEmptyStep = (part, at) => part.type === 'step-start' && (parts[at + 1]?.type ?? 'step-start') === 'step-start';
   return { id, metadata, parts: parts.filter((part, at) => !isEmptyStep(part, at)).map(plainPart) };
 }
@@ -58,16 +58,17 @@ function plainPart({ ...part }) {
     delete part.id;
   }
   if (part.type.startsWith('tool-')) {
-    // Version 5 and 6 keep the arguments of a call that cannot be run apart.
+    // Versions 5 and 6 store the arguments of a call that cannot run in a separate field.
     if ('rawInput' in part) part.input = part.input ?? part.rawInput;
     delete part.rawInput;
-    // Half of the arguments, guessed to an end.
+    // The client completes partial arguments by a guess.
     if (part.state === 'input-streaming') delete part.input;
     if (part.state === 'output-denied' && part.approval.isAutomatic) {
       Object.assign(part, { state: 'output-error', errorText: part.approval.reason });
     }
     if (part.state === 'output-error') {
-      // Of a call that cannot be run, version 6 and 7 keep the provider's state as if it were the result's, 5 not at all.
+      // For a call that cannot run, versions 6 and 7 store the provider's state as that of the result. Version 5 drops
+      // it.
       delete part.callProviderMetadata;
       delete part.resultProviderMetadata;
     }
@@ -79,12 +80,12 @@ function plainPart({ ...part }) {
 
 const endOf = ({ finish, ...end }) => (finish ? { finish: FINISH[finish] } : end);
 
-/** Reads all answers as they are written for its version; counts what was seen, or says what differs first. */
+/** Reads all answers that are written for this version. Returns the counts of parts, or throws at the first difference. */
 async function readAll(version) {
   const ai = await import(`ai${version}`);
   const counts = { runs: 0 };
   for (const [index, answer] of readStreams('ai-sdk-answers.jsonl').entries()) {
-    // A client that knows no approvals is never asked for one.
+    // A client without approvals never receives a request for one.
     if (version === 5 && answer.given.length > 0) continue;
     let message;
     for (const run of [answer.first, answer.second]) {

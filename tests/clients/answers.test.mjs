@@ -1,5 +1,5 @@
-// Over 2,000 random answers, each in two runs: what the official clients put together from the bytes is what this
-// project's own collector puts together from the events.
+// Over 2,000 random answers, each in two runs. The official clients must build the same messages from the bytes as this
+// project's collector builds from the events.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -13,7 +13,7 @@ before(() => {
   for (const version of VERSIONS) {
     const reader = new Worker(new URL('./answers-reader.mjs', import.meta.url), { workerData: version });
     const counts = once(reader, 'message').then(([counts]) => counts);
-    // Looked at by the test that waits for it.
+    // The test that awaits the promise handles its rejection.
     counts.catch(() => {});
     readers.set(version, counts);
   }

@@ -1,4 +1,4 @@
-// The vectors that the canonical form of JSON is tested against are what this JavaScript engine makes of them.
+// The recorded vectors of the canonical form of JSON must equal the output of this JavaScript engine.
 
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';

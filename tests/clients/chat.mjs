@@ -1,4 +1,4 @@
-// The AI SDK's own chat, in each version, with a state that only remembers.
+// The AI SDK's own chat in each version, with a state that records every change.
 
 import * as ai5 from 'ai5';
 import * as ai6 from 'ai6';
@@ -9,11 +9,11 @@ export { until } from '../lib/quickstart.mjs';
 export const versions = { v5: ai5, v6: ai6, v7: ai7 };
 
 /**
- * A chat of one version against one assistant.
+ * Opens a chat of one version with one assistant.
  *
- * `messages` are there from the beginning, `headers` go with each request. `pageTools` maps the names of front-end tools
- * to functions from the input to an output (a throw is the tool's error). Without it nobody answers the calls of
- * front-end tools. `prepareSendMessagesRequest` makes the body of each post, as in the transport.
+ * `messages` are the initial messages, and `headers` are sent with each request. `pageTools` maps the names of
+ * front-end tools to functions from the input to an output (an exception is the tool's error). Without it, calls of
+ * front-end tools are not answered. `prepareSendMessagesRequest` makes the body of each post, as in the transport.
  */
 export function openChat(ai, api, { pageTools, headers, messages = [], prepareSendMessagesRequest, ...init } = {}) {
   const posted = [];
@@ -79,9 +79,9 @@ export const last = (chat) => chat.messages.at(-1);
 export const textOf = (message) =>
   message.parts.filter((part) => part.type === 'text').map((part) => part.text).join('');
 
-/** The tool parts of a message, dynamic ones too. */
+/** Returns the tool parts of a message, including dynamic ones. */
 export const toolParts = (message) =>
   message.parts.filter((part) => part.type === 'dynamic-tool' || part.type.startsWith('tool-'));
 
-/** The types of a message's parts, in order. */
+/** Returns the types of a message's parts in order. */
 export const shape = (message) => message.parts.map((part) => part.type);

@@ -1,5 +1,5 @@
-// Reads random answers with OpenAI's own client, in a thread of its own: the test runner watches every promise of its
-// own thread, and that takes longer than the reading.
+// Reads random answers with OpenAI's own client. This runs in a separate thread, since the test runner tracks every
+// promise of its own thread, which takes longer than the reading.
 
 import assert from 'node:assert/strict';
 import { parentPort, workerData } from 'node:worker_threads';
@@ -8,7 +8,7 @@ import { readStreams } from '../lib/streams.mjs';
 
 const asked = { model: 'omniassist', messages: [{ role: 'user', content: 'Hi' }] };
 
-/** A client to whom this body is the answer. */
+/** Returns a client that receives this body as the answer. */
 function clientOf({ OpenAI }, body, type) {
   const fetch = async () => new Response(body, { headers: { 'content-type': type } });
   return new OpenAI({ baseURL: 'http://localhost/v1', apiKey: 'none', maxRetries: 0, fetch });
@@ -25,13 +25,13 @@ const isWhole = (text) => {
 
 const callsOf = (message) =>
   (message.tool_calls ?? [])
-    // Of a call that is not one to run, what was streamed does not parse.
+    // The streamed arguments of a call that must not run are not valid JSON.
     .filter((call) => isWhole(call.function.arguments))
     .map((call) => [call.id, call.function.name, JSON.parse(call.function.arguments)]);
 
 const usageOf = (usage) => (usage ? [usage.prompt_tokens, usage.completion_tokens] : undefined);
 
-/** What the client makes of the stream. */
+/** Reads a streamed answer with the client. */
 async function readStream(sdk, body) {
   const client = clientOf(sdk, body, 'text/event-stream');
   const stream = client.chat.completions.stream({ ...asked, stream_options: { include_usage: true } });
@@ -46,7 +46,7 @@ async function readStream(sdk, body) {
   }
 }
 
-/** What the client makes of the whole answer. */
+/** Reads a complete answer with the client. */
 async function readWhole(sdk, body) {
   const completion = await clientOf(sdk, body, 'application/json').chat.completions.create(asked);
   const [{ message, finish_reason: finish }] = completion.choices;
@@ -55,7 +55,7 @@ async function readWhole(sdk, body) {
   return { text, reasoning, calls: callsOf(message), finish, usage: usageOf(completion.usage) };
 }
 
-/** The texts of the steps, with a blank line between them. */
+/** Returns the texts of the steps with a blank line between them. */
 function flow(parts) {
   let [flow, said, isNew] = ['', '', false];
   for (const part of parts) {
@@ -71,7 +71,7 @@ function flow(parts) {
 
 const FINISH = { Length: 'length', ContentFilter: 'content_filter', Refusal: 'content_filter' };
 
-/** What an answer must be read as. */
+/** Returns the expected result of reading an answer. */
 function expected({ message, end }) {
   const of = (type) => message.parts.filter((part) => part.type === type);
   const handedOver = message.parts.filter((part) => part.type.startsWith('tool-caller-') && part.state === 'input-available');
@@ -100,7 +100,7 @@ async function readAll(name) {
     }
     const wanted = expected(answer);
     assert.deepEqual(streamed, wanted, `answer ${index}`);
-    // A refusal has a field of its own in the whole answer, and the answer ends like any other.
+    // In a complete answer, a refusal has its own field, and the finish reason is `stop`.
     const refused = answer.end.finish === 'Refusal';
     const finish = refused ? 'stop' : wanted.finish;
     assert.deepEqual(await readWhole(sdk, answer.whole), { ...wanted, finish }, `answer ${index}, whole`);

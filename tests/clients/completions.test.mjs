@@ -1,5 +1,5 @@
-// 2,000 random answers in OpenAI's Chat Completions API: what OpenAI's own clients make of the stream, and of the whole
-// answer, is what this project's collector makes of the events.
+// 2,000 random answers in OpenAI's Chat Completions API. OpenAI's own clients must build the same answers from the
+// stream, and from the complete answer, as this project's collector builds from the events.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -13,7 +13,7 @@ before(() => {
   for (const [client, name] of Object.entries(CLIENTS)) {
     const reader = new Worker(new URL('./completions-reader.mjs', import.meta.url), { workerData: name });
     const counts = once(reader, 'message').then(([counts]) => counts);
-    // Looked at by the test that waits for it.
+    // The test that awaits the promise handles its rejection.
     counts.catch(() => {});
     readers.set(client, counts);
   }

@@ -1,11 +1,11 @@
-// CopilotKit's own core, which its React components stand on, against the routes under /copilotkit, with no Node.js
-// runtime between.
+// CopilotKit's own core, on which its React components are based, against the routes under /copilotkit, without a
+// Node.js runtime in between.
 
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, beforeEach, test } from 'node:test';
 
-// The core connects only where it finds a browser.
+// The core connects only in a browser.
 globalThis.window ??= globalThis;
 
 const { CopilotKitCore, ɵInterruptState: InterruptState } = await import('@copilotkit/core');
@@ -19,7 +19,7 @@ import { get, post } from './wire.mjs';
 let model;
 let app;
 let base;
-/** The requests that the core makes, and what is on the wire of each stream. */
+/** The requests of the core, and the events of each stream. */
 let requests;
 let wire;
 
@@ -59,7 +59,7 @@ async function keep(stream) {
   }
 }
 
-/** A scenario over the routes of their own and over the single one. What the core complains about fails it. */
+/** Runs a scenario over separate routes and over the single route. A warning or an error of the core fails it. */
 function scenario(name, run, transports = ['rest', 'single']) {
   for (const transport of transports) {
     test(`${transport} · ${name}`, { timeout: 30_000 }, async () => {
@@ -79,7 +79,7 @@ function scenario(name, run, transports = ['rest', 'single']) {
   }
 }
 
-/** Says something to an agent, as the chat components do. */
+/** Sends a message to an agent like the chat components. */
 async function say(core, content, agent = core.getAgent('default')) {
   agent.addMessage({ id: randomUUID(), role: 'user', content });
   return core.runAgent({ agent });
@@ -105,7 +105,7 @@ scenario('info', async (open) => {
   assert.equal(core.runtimeVersion, '1.74.0');
 });
 
-scenario('the way to the runtime is found by itself', async (open) => {
+scenario('the core detects the transport', async (open) => {
   model.script({ text: 'Hello.' });
   const core = await open({ runtimeTransport: 'auto' });
   await say(core, 'Hi');
@@ -138,7 +138,7 @@ scenario('frontend tool', async (open) => {
   assert.deepEqual(visited, [{ to: '/teas' }]);
   assert.equal(textOf(core.getAgent('default')), 'Opening.You are there.');
   assert.equal(outputOf(model.requests[1], 'call_page'), '{"shown":"/teas"}');
-  assert.equal(model.requests.length, 2, 'the core asks again by itself, once');
+  assert.equal(model.requests.length, 2, 'the core sends one more request by itself');
 });
 
 scenario('server tool beside a handler for all tools', async (open) => {
@@ -146,7 +146,7 @@ scenario('server tool beside a handler for all tools', async (open) => {
   const handled = [];
   const core = await open({ tools: [{ name: '*', parameters: parameters({}), handler: async (args) => (handled.push(args), 'handled') }] });
   await say(core, 'Tea');
-  assert.deepEqual(handled, [], 'what the server ran is not run again');
+  assert.deepEqual(handled, [], 'the page does not run a server tool again');
   assert.deepEqual(core.getAgent('default').state, { cart: [{ tea: 'Sencha', packs: 2 }] });
 });
 
@@ -185,15 +185,15 @@ scenario('a stop in the middle of a call', async (open) => {
   const agent = core.getAgent('default');
   const run = say(core, 'Open');
   await until(() => agent.messages.some((message) => message.toolCalls?.length === 2), 'both calls begin');
-  // Another page of the same user stops it, so this one cannot know that it was stopped.
+  // Another page of the same user stops the run, so this page has no record of the stop.
   const answer = await post(`${base}/agent/default/stop/${agent.threadId}`, '{}');
   assert.equal((await answer.json()).stopped, true);
   await run;
-  assert.deepEqual(visited, [], 'half a call is no call');
+  assert.deepEqual(visited, [], 'an incomplete call does not run');
   return [/The user stopped the run/];
 });
 
-scenario('a page that is left', async (open) => {
+scenario('the page closes', async (open) => {
   model.script({ text: 'A long story', end: 'hang' });
   const core = await open();
   const agent = core.getAgent('default');
@@ -221,7 +221,7 @@ scenario('an approval', async (open) => {
   const core = await open();
   const agent = core.getAgent('default');
   await say(core, 'Pay');
-  // What the hook for interrupts does.
+  // The same steps as in the hook for interrupts.
   const state = new InterruptState();
   state.setStandard(agent.pendingInterrupts);
   const decision = state.resolve({ approved: true });
@@ -242,16 +242,16 @@ scenario('suggestions', async (open, transport) => {
   await until(() => {
     const { suggestions, isLoading } = core.getSuggestions('default');
     return suggestions.length > 0 && !isLoading;
-  }, 'suggestions come');
+  }, 'suggestions arrive');
   assert.deepEqual(core.getSuggestions('default').suggestions.map(({ title, message }) => ({ title, message })), suggestions);
   if (transport === 'rest') assert.ok(requests.some(({ url }) => url === `${base}/agent/default/suggest`));
   const { body } = model.requests[1];
   assert.deepEqual(body.tool_choice, { type: 'function', name: 'copilotkitSuggest' });
-  assert.deepEqual(body.tools.map((tool) => tool.name), ['copilotkitSuggest'], 'no tool of the server');
+  assert.deepEqual(body.tools.map((tool) => tool.name), ['copilotkitSuggest'], 'server tools are not offered');
   assert.ok(JSON.stringify(body.input).includes('Hello.'));
 });
 
-scenario('an HttpAgent of its own', async (open) => {
+scenario('a separate HttpAgent', async (open) => {
   model.script({ text: 'Hello.' });
   const direct = new HttpAgent({ url: `${app.origin}/ag-ui` });
   const core = new CopilotKitCore({ agents__unsafe_dev_only: { direct } });
@@ -259,7 +259,7 @@ scenario('an HttpAgent of its own', async (open) => {
   assert.equal(textOf(direct), 'Hello.');
 }, ['rest']);
 
-scenario('an agent that is not there', async (open) => {
+scenario('an unknown agent', async (open) => {
   const core = await open();
   const { agent } = core.registerProxiedAgent({ agentId: 'local', runtimeAgentId: 'nobody' });
   await say(core, 'Hi', agent ?? core.getAgent('local'));
@@ -268,7 +268,7 @@ scenario('an agent that is not there', async (open) => {
   return [/Agent not found|404/];
 });
 
-test('the routes that are not there say so', async () => {
+test('unknown routes are not found', async () => {
   for (const path of ['memories', 'inspector-metadata', 'threads/x/messages', 'nothing']) {
     const response = await get(`${base}/${path}`);
     assert.deepEqual([response.status, (await response.json()).error], [404, 'Not found'], path);

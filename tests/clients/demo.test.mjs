@@ -1,5 +1,5 @@
-// The first command of the README: the demo model, through the AI SDK's chat. Its wording is its own: what is
-// asserted is that the result of a tool is in the answer.
+// The first command of the README: the demo model with the AI SDK's chat. The tests check that an answer contains the
+// result of a tool, but not its wording.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -14,8 +14,8 @@ before(async () => {
 });
 after(() => app?.stop());
 
-test('the log names the model, and says that it is a demo', async () => {
-  // The address comes on another pipe than the log.
+test('the log names the demo model', async () => {
+  // The address and the log arrive on different pipes.
   await until(() => /demo/i.test(app.log()), 'the log names the demo');
 });
 
@@ -40,7 +40,7 @@ for (const [version, ai] of Object.entries(versions)) {
     assert.equal(chat.messages.length, 2);
   });
 
-  test(`${version} · demo: words without a tool`, async () => {
+  test(`${version} · demo: an answer without a tool`, async () => {
     const chat = openChat(ai, app.api);
     await chat.sendMessage({ text: demo.chat.question });
     assert.equal(chat.status, 'ready');

@@ -1,8 +1,9 @@
-// Conversations over HTTP, forged and honest: what the official clients made is changed in every way that a browser
-// could, and posted. Nothing that the server did not write may run, or reach the model as the server's own; and nothing
-// that it wrote may be lost to a user who edits, repeats, shortens or branches.
+// Forged and honest conversations over HTTP. Conversations of the official clients are changed in the ways that a
+// browser could change them, and posted. Calls and results that the server did not write must not run or reach the
+// model as the server's. A user who edits, regenerates, truncates or branches a conversation must lose nothing that the
+// server wrote.
 //
-// A forgery counts only if it fools the same server when it trusts what is posted.
+// A forgery counts only if it deceives the same server when that server trusts posted history.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -14,11 +15,11 @@ import { LEGAL } from './forgery/legal.mjs';
 const results = new Map();
 let worker;
 
-/** A promise per name, settled by the worker. */
+/** Adds a promise for a name, which the worker settles. */
 const expectResult = (name) => {
   let settle;
   const counts = new Promise((resolve, reject) => (settle = { resolve, reject }));
-  // Looked at by the test that waits for it.
+  // The test that awaits the promise handles its rejection.
   counts.catch(() => {});
   results.set(name, { counts, ...settle });
 };
@@ -38,17 +39,17 @@ for (const name of Object.keys(LEGAL)) {
   test(`honest: ${name}`, async () => {
     const counts = await results.get(name).counts;
     legal += Object.values(counts).reduce((sum, count) => sum + count);
-    console.log(`${name.padEnd(18)} ${JSON.stringify(counts)}: taken, and nothing lost`);
+    console.log(`${name.padEnd(18)} ${JSON.stringify(counts)}: accepted without loss`);
   });
 }
 
-test('honest: 500 and more', () => assert.ok(legal >= 500, `${legal}`));
+test('honest: at least 500 conversations', () => assert.ok(legal >= 500, `${legal}`));
 
 for (const name of Object.keys(CLASSES)) {
   test(`forged: ${name}`, async () => {
     const { refused, neutralised, accepted, harmless, example } = await results.get(name).counts;
     assert.equal(accepted, 0, JSON.stringify(example, null, 1));
     assert.ok(refused + neutralised >= 200);
-    console.log(`${name.padEnd(18)} ${refused} refused, ${neutralised} neutralised, 0 accepted (${harmless} fool nobody)`);
+    console.log(`${name.padEnd(18)} ${refused} refused, ${neutralised} neutralised, 0 accepted (${harmless} without effect on a trusting server)`);
   });
 }

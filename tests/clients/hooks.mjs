@@ -1,4 +1,4 @@
-// The hooks of @ai-sdk/react, each version with its own, in a component that shows nothing.
+// The hooks of each version of @ai-sdk/react, in a component without output.
 
 import * as react5 from 'react5';
 import * as react6 from 'react6';
@@ -10,10 +10,10 @@ import { until } from '../lib/quickstart.mjs';
 
 export const hooks = { v5: react5, v6: react6, v7: react7 };
 
-/** Renders once for every state, as a browser does: React's `act` would show the last one only. */
+/** Renders every state like a browser. React's `act` would render only the last one. */
 globalThis.IS_REACT_ACT_ENVIRONMENT = false;
 
-/** Renders a hook. `now()` is what it gave last, `seen` everything it gave. */
+/** Renders a hook. `now()` returns its last value, and `seen` contains all values. */
 export async function renderHook(use) {
   const seen = [];
   const root = quietly(() => create(createElement(() => (seen.push(use()), null))));
@@ -21,7 +21,7 @@ export async function renderHook(use) {
   return { seen, now: () => seen.at(-1), unmount: () => root.unmount() };
 }
 
-/** The renderer says each time that pages are better tested in a browser, where these suites test them too. */
+/** Runs a function without the renderer's warning, which recommends tests in a browser. */
 function quietly(what) {
   const { error } = console;
   console.error = () => {};

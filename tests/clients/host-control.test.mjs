@@ -1,4 +1,4 @@
-// What the back office with roles decides, as the official clients see it and as the model is asked.
+// The decisions of the back office with roles, as the official clients and the model receive them.
 
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
@@ -15,12 +15,12 @@ import { get, post, user } from './wire.mjs';
 
 const READS = ['list_customers', 'order_status'];
 const WRITES = [...READS, 'refund_order'];
-/** The members, what their manifests name, and what their models are offered. */
+/** The members with the tools in their manifests (`sees`) and the tools offered to their models (`offered`). */
 const members = {
   vera: { role: 'viewer', sees: READS, model: 'small-model' },
   alan: { role: 'agent', sees: WRITES },
   ada: { role: 'admin', sees: [...WRITES, 'suspend_member'] },
-  // The plan of the trial branch takes the refund from an agent.
+  // The plan of the trial branch removes the refund from an agent's tools.
   tom: { role: 'trial agent', sees: WRITES, offered: READS },
 };
 const ALL_TOOLS = members.ada.sees;
@@ -45,10 +45,10 @@ const open = (version, member, init) =>
     headers: signedIn(member), id: `chat-${randomUUID()}`, ...init,
   });
 
-/** A failure as a client shows it: HTTP's status, the code where the client has it, and the sentence. */
+/** Returns a failure as a client shows it: the HTTP status, the code and the sentence. */
 const failed = (status, code, sentence) => ({ status, code, sentence });
 
-/** For each client: asks once as a member, and gives the text, or the failure. */
+/** A function for each client that sends one message as a member, and returns the text or the failure. */
 const clients = {};
 for (const version of Object.keys(versions)) {
   clients[version] = async (member, text) => {
@@ -94,7 +94,7 @@ function scenario(name, run) {
   }
 }
 
-/** The audit records of a chat, once as many runs have ended. */
+/** Returns the audit records of a chat after `runs` runs have ended. */
 async function recorded(chat, runs) {
   const records = () => app.audit().then((all) => all.filter((record) => record.chatId === chat.id));
   const isEnd = ({ action }) => action === 'run_ended';
@@ -114,7 +114,7 @@ scenario('roles decide on tools, model and prompt', async (ask) => {
     assert.deepEqual([offered(request), request.body.model], [planned, name], member);
     assert.ok(request.body.instructions.includes(`You help ${member}.`), request.body.instructions);
     for (const hidden of ALL_TOOLS.filter((tool) => !planned.includes(tool))) {
-      assert.ok(!request.raw.includes(hidden), `${member} is told of ${hidden}`);
+      assert.ok(!request.raw.includes(hidden), `the request of ${member} contains ${hidden}`);
     }
   }
 });
@@ -131,7 +131,7 @@ test('the manifest and the types name what the caller sees', async () => {
     for (const tool of ALL_TOOLS) {
       for (const text of [manifest, types]) assert.equal(text.includes(tool), sees.includes(tool), `${member}: ${tool}`);
     }
-    assert.equal(types.includes('Name of the member'), member === 'ada', 'nor the arguments');
+    assert.equal(types.includes('Name of the member'), member === 'ada', 'the arguments of a hidden tool are hidden too');
   }
   for (const path of ['manifest.json', 'types.d.ts']) assert.equal((await get(`${app.api}/${path}`)).status, 401);
 });
@@ -142,12 +142,12 @@ test('a call of an invisible tool is answered like one of an unknown tool, byte 
     '/ag-ui': { threadId: 'chat-hidden', runId: 'run', messages: [{ id: 'u', role: 'user', content: 'Suspend tom' }] },
     '/v1/chat/completions': completion('Suspend tom', { stream: true }),
   };
-  /** What differs in any two answers: ids, times and seals. */
+  /** Removes the values that differ between any two answers: ids, times and seals. */
   const same = (text, name) =>
     text.replaceAll(name, 'NAME').replace(/\bv1\.[\w.-]+|\b(msg|chatcmpl|run)[_-][\w-]+|"(created|timestamp)":\d+/g, '');
   for (const [path, body] of Object.entries(bodies)) {
     const answers = [];
-    // The names have the same length, so that the model server cuts them alike.
+    // The names have the same length, so that the model server splits them at the same places.
     for (const name of ['suspend_member', 'suspend_nobody']) {
       model.script({ calls: [{ id: 'call_h', name, args: { name: 'tom' } }] }, { text: 'I cannot.' });
       const response = await post(app.api + path, body, signedIn('alan'));
@@ -177,7 +177,7 @@ test('openai 7 · personal data of a streamed answer is replaced', async () => {
 
 scenario('a question that a guard refuses', async (ask, client) => {
   model.script({ text: 'It is hunter2.' });
-  // An answer that is not streamed has a status of its own.
+  // An answer that is not streamed has its own status.
   const status = client.startsWith('openai') ? 403 : 200;
   assert.deepEqual(await ask('alan', 'What is the password?'),
     failed(status, 'off_limits', 'The assistant does not talk about passwords.'));
@@ -192,7 +192,7 @@ for (const version of Object.keys(versions)) {
       const chat = open(version, member);
       await chat.sendMessage({ text: 'Who lives in Berlin?' });
       const { output } = part(chat, list.id);
-      assert.deepEqual(JSON.parse(outputOf(model.requests[1], list.id)), output, 'the model reads what the page shows');
+      assert.deepEqual(JSON.parse(outputOf(model.requests[1], list.id)), output, 'the model receives the output that the page shows');
       emails[member] = output.map((customer) => customer.email);
     }
     assert.deepEqual(emails, { vera: ['hidden', 'hidden'], alan: ['barbara.liskov@example.com', 'frances.allen@example.com'] });
@@ -215,7 +215,7 @@ for (const version of Object.keys(versions)) {
       const chat = open(version, 'alan', { sendAutomaticallyWhen: whenAnswered(versions[version]) });
       await chat.sendMessage({ text: 'Refund 100.01 euros' });
       if (version === 'v5') {
-        // It has no approvals.
+        // Version 5 has no approvals.
         assert.match(part(chat, large.id).errorText, /needs the user's approval/);
         assert.deepEqual(actions(await recorded(chat, 1)), ['run_started', 'call_refused', 'run_ended']);
         continue;
@@ -249,17 +249,17 @@ for (const version of Object.keys(versions)) {
       tools: toolParts(message).map(({ toolCallId, state, input, output }) => ({ toolCallId, state, input, output })),
     }));
     assert.deepEqual(plain(saved), plain(chat.messages));
-    assert.equal((await app.saved('ada', chat.id)).status, 404, 'for its owner only');
+    assert.equal((await app.saved('ada', chat.id)).status, 404, 'only the owner can read it');
 
-    // A page that is opened again begins with what was saved.
+    // A reopened page begins with the saved conversation.
     const again = open(version, 'vera', { id: chat.id, messages: saved });
     model.script({ text: 'As I said.' });
     await again.sendMessage({ text: 'And now?' });
     assert.equal(textOf(last(again)), 'As I said.');
-    assert.equal(items(model.requests[0], 'function_call_output').length, 1, 'the seals count');
+    assert.equal(items(model.requests[0], 'function_call_output').length, 1, 'the seals are valid');
   });
 
-  test(`${version} · an attachment reaches the model, and nobody else`, async () => {
+  test(`${version} · an attachment reaches the model, and no other member`, async () => {
     const form = new FormData();
     form.append('file', new Blob(['The lamp flickers.'], { type: 'text/plain' }), 'note.txt');
     const uploaded = await fetch(`${app.api}/files`, { method: 'POST', body: form, headers: signedIn('vera') });
@@ -282,11 +282,11 @@ test('every client shows why a suspended member is refused', async () => {
     model.script({ text: 'Never asked for.' });
     assert.deepEqual(await ask('vera', 'Hello?'),
       failed(403, 'suspended', 'Your access is suspended. Please ask an administrator.'), client);
-    assert.equal(model.requests.length, 0, 'no model was asked');
+    assert.equal(model.requests.length, 0, 'the model received no request');
   }
 });
 
-test('every client shows that a branch has used its tokens', async () => {
+test('every client shows that a branch has exceeded its token budget', async () => {
   model.script({ text: 'Long.', usage: { input: 2_000_000 } });
   assert.deepEqual(await clients.v7('alan', 'Tell me all'), { text: 'Long.' });
   for (const [client, ask] of Object.entries(clients)) {
@@ -294,5 +294,5 @@ test('every client shows that a branch has used its tokens', async () => {
     assert.deepEqual([status, code], [429, 'token_budget_exceeded'], client);
   }
   model.script({ text: 'Hello.' });
-  assert.deepEqual(await clients.v7('tom', 'Hello?'), { text: 'Hello.' }, 'the other branch has its own');
+  assert.deepEqual(await clients.v7('tom', 'Hello?'), { text: 'Hello.' }, 'the other branch has its own budget');
 });

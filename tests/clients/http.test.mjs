@@ -1,4 +1,4 @@
-// The HTTP contract: status codes, headers and bodies, with no client library between.
+// The HTTP contract: status codes, headers and bodies, without a client library.
 
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
@@ -60,9 +60,9 @@ test('the event stream has the headers of the protocol and those that keep it un
   assert.equal(response.headers.get('x-accel-buffering'), 'no');
   assert.equal(response.headers.get('x-vercel-ai-ui-message-stream'), 'v1');
   assert.equal(response.headers.get('access-control-allow-origin'), null);
-  assert.ok(done, '[DONE] closes the stream');
+  assert.ok(done, 'the stream ends with [DONE]');
   assert.ok(ids.every(Boolean), 'every event has an id');
-  assert.equal(new Set(ids).size, ids.length, 'and no id comes twice');
+  assert.equal(new Set(ids).size, ids.length, 'event ids are unique');
   assert.ok(text.endsWith('\n\n'));
 });
 
@@ -80,7 +80,7 @@ for (const version of Object.keys(versions)) {
   });
 }
 
-test('chunks keep to the keys that all versions list', async () => {
+test('chunks have only keys that all versions list', async () => {
   model.script(...everything());
   const { chunks } = await runOnce(app.api, [user('Everything')]);
   assert.deepEqual(strangeKeys(chunks), []);
@@ -143,7 +143,7 @@ test('the mount point answers with and without a trailing slash', async () => {
   assert.equal(response.status, 200);
 });
 
-test('404 for a path that is none', async () => {
+test('404 for an unknown path', async () => {
   await refusal(await get(`${app.api}/no/such/thing`), 404);
 });
 
@@ -153,7 +153,7 @@ test('405 names the methods', async () => {
   await refusal(response, 405);
 });
 
-test('415 for a body that is not JSON by its type', async () => {
+test('415 for a content type other than JSON', async () => {
   await refusal(await post(app.api, JSON.stringify({ messages: [user('Hi')] }), { 'content-type': 'text/plain' }), 415);
 });
 
@@ -178,7 +178,7 @@ test('JSON 64 deep is read, 65 deep is refused', async () => {
   await refusal(await post(app.api, at(65)), 400);
 });
 
-test('400 for what is no JSON', async () => {
+test('400 for malformed JSON', async () => {
   await refusal(await post(app.api, '{"messages": ['), 400);
 });
 
@@ -198,7 +198,7 @@ test('a message of an unknown role is left out', async () => {
   assert.ok(!model.requests[0].raw.includes('canary-of-a-role'));
 });
 
-test('400 for a last message with nothing to read, before the model is asked', async () => {
+test('400 for an empty last message, before the model is called', async () => {
   for (const parts of [[], [{ type: 'text', text: '' }], [{ type: 'hologram' }]]) {
     const error = await refusal(await post(app.api, { id: 'c', messages: [{ id: 'u', role: 'user', parts }] }), 400);
     assert.equal(error.path, 'messages[0]');
@@ -245,7 +245,7 @@ test('the manifest lists tools, schemas and dialects', async () => {
   assert.ok(JSON.stringify(manifest.dialects).length > 4);
 });
 
-test('nothing of the provider reaches a client', async () => {
+test('no detail of the provider reaches a client', async () => {
   model.script({ text: 'Hi.' }, { before: { status: 401, body: { error: { message: 'bad key sk-canary-of-the-suite' } } } });
   const answers = [await runOnce(app.api, [user('Hi')]), await runOnce(app.api, [user('Hi')])];
   const text = answers.map((answer) => answer.text).join('') + (await (await get(`${app.api}/manifest.json`)).text());
@@ -254,15 +254,15 @@ test('nothing of the provider reaches a client', async () => {
   assert.ok(!app.log().includes('sk-canary'), 'no key in the log');
 });
 
-test('a canary in the system prompt stays in the server', async () => {
+test('the system prompt does not reach a client', async () => {
   model.script({ text: 'Hi.' });
   const { text } = await runOnce(app.api, [user('Hi')]);
   const { instructions } = model.requests[0].body;
-  assert.ok(instructions?.length > 20, 'the model gets instructions');
+  assert.ok(instructions?.length > 20, 'the model receives instructions');
   assert.ok(!text.includes(instructions.slice(0, 20)));
 });
 
-test('readEvents reads what the protocol allows', () => {
+test('readEvents reads comments, ids and [DONE]', () => {
   const { chunks, ids, done } = readEvents(': hi\n\nid: 1\ndata: {"type":"start"}\n\ndata: [DONE]\n\n');
   assert.deepEqual(chunks, [{ type: 'start' }]);
   assert.deepEqual(ids, ['1']);

@@ -1,17 +1,17 @@
-// What the model is given when a client posts its conversation back.
+// The request to the model after a client has posted its conversation back.
 
 import assert from 'node:assert/strict';
 
 import { textOf, toolParts } from './chat.mjs';
 
-/** The items of one type in a request to the Responses API. */
+/** Returns the items of one type in a request to the Responses API. */
 export const items = (request, type) => request.body.input.filter((item) => item.type === type);
 
-/** What the model is told a call gave. */
+/** Returns the output of a call in a request to the model. */
 export const outputOf = (request, id) =>
   items(request, 'function_call_output').find((item) => item.call_id === id)?.output;
 
-/** A request never holds a call without its result, nor a result without its call. */
+/** Asserts that a request contains no call without its result, and no result without its call. */
 export function assertLegal(request) {
   const ids = (type) => items(request, type).map((item) => item.call_id).sort();
   assert.deepEqual(ids('function_call_output'), ids('function_call'));
@@ -20,11 +20,11 @@ export function assertLegal(request) {
 const UNBELIEVED = /can no longer be verified|after its deadline/;
 
 /**
- * Has the client post the whole conversation once more, with a question, and asserts that it is taken and that the model
- * is given all that the conversation holds: texts, reasoning state, calls, outputs and failures.
+ * Posts the whole conversation once more with a question. Asserts that the server accepts it, and that the model
+ * receives all of its content: texts, reasoning state, calls, outputs and failures.
  */
 export async function assertKept(chat, model) {
-  assert.equal(model.left(), 0, 'the model was asked for every turn of the script');
+  assert.equal(model.left(), 0, 'the model has used every turn of the script');
   const errors = chat.errors.length;
   const messages = structuredClone(chat.messages);
   model.script({ text: 'Kept.' });
@@ -37,21 +37,21 @@ export async function assertKept(chat, model) {
   assertHolds(request, messages);
 }
 
-/** Asserts that a request to the model holds all that these messages do. */
+/** Asserts that a request to the model contains all content of these messages. */
 export function assertHolds(request, messages) {
   const opaque = items(request, 'reasoning').map((item) => item.encrypted_content);
   for (const message of messages.filter((message) => message.role === 'assistant')) {
     for (const part of message.parts) {
       if (part.type === 'text') assert.ok(JSON.stringify(request.body.input).includes(JSON.stringify(part.text)), part.text);
       const sealed = part.type === 'reasoning' && part.providerMetadata?.openai?.reasoningEncryptedContent;
-      if (sealed) assert.ok(opaque.includes(sealed), 'the reasoning state goes back to the model');
+      if (sealed) assert.ok(opaque.includes(sealed), 'the reasoning state is returned to the model');
     }
     for (const part of toolParts(message)) assertToolKept(part, outputOf(request, part.toolCallId));
   }
 }
 
 function assertToolKept(part, output) {
-  // What the provider ran itself is its own matter: it is neither called nor answered here.
+  // Calls that the provider ran itself are not sent back to it.
   if (part.state === 'input-streaming' || part.providerExecuted) return;
   assert.notEqual(output, undefined, `${part.toolCallId} (${part.state}) has a result`);
   assert.doesNotMatch(output, UNBELIEVED);

@@ -1,4 +1,4 @@
-// Pages that post the last message only, with `prepareSendMessagesRequest`. The server has the conversation.
+// Pages that post only the last message, with `prepareSendMessagesRequest`. The server loads the conversation.
 
 import assert from 'node:assert/strict';
 
@@ -8,16 +8,16 @@ import { answered, ASKING, ledgerSuite, respond, states, whenAnswered } from './
 
 const { scenario, ran } = ledgerSuite();
 
-/** The body of the AI SDK's documentation: no earlier messages, and none at all to answer again. */
+/** The body in the AI SDK's documentation, without earlier messages, and without any message to regenerate an answer. */
 const lastOnly = ({ id, messages, trigger, messageId }) => ({
   body: trigger === 'regenerate-message' ? { id, trigger, messageId } : { id, message: messages.at(-1), trigger, messageId },
 });
-/** The shorter form, whose trigger is posted with the message. */
+/** The shorter form, which always posts the message. */
 const withMessage = ({ id, messages, trigger, messageId }) => ({ body: { id, message: messages.at(-1), trigger, messageId } });
 
 /**
- * Leads a conversation twice: with a page that posts everything, and with one that posts the last message. Asserts that
- * the model is sent the same requests, and returns the second chat.
+ * Runs a conversation twice: with a page that posts all messages, and with one that posts the last message. Asserts
+ * that the model receives the same requests, and returns the second chat.
  */
 async function twice({ model, open }, turns, prepareSendMessagesRequest, lead, init = {}) {
   const sent = [];
@@ -27,8 +27,8 @@ async function twice({ model, open }, turns, prepareSendMessagesRequest, lead, i
     chat = open({ ...init, prepareSendMessagesRequest: prepare });
     await lead(chat);
     assert.equal(chat.errors.length, 0, chat.error?.message);
-    assert.equal(model.left(), 0, 'every turn of the script was asked for');
-    // The balance is another one after each transfer.
+    assert.equal(model.left(), 0, 'the model has used every turn of the script');
+    // The balance differs after each transfer.
     sent.push(model.requests.map((request) => JSON.parse(request.raw.replace(/\\"cents\\":99\d+/g, '')).input));
   }
   assert.ok(chat.posted.every((body) => !('messages' in body)), 'no post has the conversation');

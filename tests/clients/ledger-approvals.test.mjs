@@ -1,4 +1,4 @@
-// Approvals through the AI SDK's own chat: who is asked, what runs, and what the model hears of it.
+// Approvals with the AI SDK's own chat: the request, the calls that run, and the outputs that the model receives.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -20,14 +20,14 @@ scenario('approval: approve', async ({ ai, model, open }) => {
   assert.equal(chat.finishes[0].finishReason, 'tool-calls');
   assert.ok(part(chat, asked.id).approval.signature, 'the request is sealed');
   const { message } = last(chat).metadata.omniassist.approvals[asked.id];
-  assert.equal(message, 'Make this transfer?', 'the page can ask what the host wrote');
+  assert.equal(message, 'Make this transfer?', 'the page receives the question of the host');
   assert.deepEqual(await ran(chat), []);
   await respond(chat, asked.id, true);
   await answered(chat, 'Done.');
   const [entry, ...more] = await ran(chat);
   assert.deepEqual([entry.tool, entry.call, entry.arguments, entry.by], ['transfer', asked.id, asked.args, 'ada']);
   assert.deepEqual(more, []);
-  assert.equal(chat.messages.length, 2, 'the answer goes on in the same message');
+  assert.equal(chat.messages.length, 2, 'the answer continues in the same message');
   assert.equal(chat.posted[1].messageId, last(chat).id);
   assert.deepEqual(shape(last(chat)), ['step-start', 'text', 'tool-transfer', 'step-start', 'text']);
   const { state, input, output, approval } = part(chat, asked.id);
@@ -36,12 +36,12 @@ scenario('approval: approve', async ({ ai, model, open }) => {
   return chat;
 }, ASKING);
 
-scenario('approval: one that nothing proves any more fails, and the page shows it', async ({ ai, model, open }) => {
+scenario('approval: one without a valid seal fails, and the page shows it', async ({ ai, model, open }) => {
   const asked = call(calls.asked());
   model.script({ calls: [asked] }, { text: 'It was not run.' });
   const chat = open({ sendAutomaticallyWhen: whenAnswered(ai) });
   await chat.sendMessage({ text: 'Pay the rent' });
-  // A page that keeps no metadata.
+  // The page drops the metadata.
   const lost = part(chat, asked.id);
   delete lost.callProviderMetadata;
   delete lost.approval.signature;
@@ -99,7 +99,7 @@ scenario('approval: half of a batch is sent, then the rest', async ({ model, ope
   await respond(chat, one.id, true);
   await chat.sendMessage();
   assert.equal(chat.status, 'ready', chat.error?.message);
-  assert.deepEqual(await ran(chat), [], 'nothing runs while one is open');
+  assert.deepEqual(await ran(chat), [], 'no call runs while an approval is open');
   assert.equal(model.requests.length, 1);
   assert.deepEqual(states(chat), ['approval-responded', 'approval-requested']);
   await respond(chat, two.id, true);
@@ -137,7 +137,7 @@ scenario('approval: refused by the policy', async ({ model, open, version }) => 
   return chat;
 });
 
-scenario('approval: version 5 cannot ask, and the model is told', async ({ model, open }) => {
+scenario('approval: version 5 has no approvals, and the model receives an error', async ({ model, open }) => {
   const asked = call(calls.close());
   model.script({ calls: [asked] }, { text: 'Please do it at the desk.' });
   const chat = open();
@@ -149,7 +149,7 @@ scenario('approval: version 5 cannot ask, and the model is told', async ({ model
   return chat;
 }, ['v5']);
 
-scenario('approval: the question goes with the request', async ({ model, open }) => {
+scenario('approval: the request contains the question', async ({ model, open }) => {
   const asked = call(calls.asked());
   model.script({ calls: [asked] });
   const chat = open();
@@ -193,7 +193,7 @@ scenario('approval: beside a server tool, a front-end tool and a form', async ({
     sendAutomaticallyWhen: whenAnswered(ai),
   });
   await chat.sendMessage({ text: 'All of it' });
-  assert.deepEqual((await ran(chat)).map((entry) => entry.tool), ['balance'], 'what needs nobody runs at once');
+  assert.deepEqual((await ran(chat)).map((entry) => entry.tool), ['balance'], 'a call without an approval runs immediately');
   await respond(chat, asked.id, true);
   const output = { iban: 'DE02', cents: 5 };
   await chat.addToolOutput({ tool: 'request_input', toolCallId: form.id, output });
@@ -207,7 +207,7 @@ scenario('approval: beside a server tool, a front-end tool and a form', async ({
   return chat;
 }, ASKING);
 
-test('v7 · approval: a page that does not tell its version', async () => {
+test('v7 · approval: a page that does not send its version', async () => {
   const { app, model } = suite;
   const [asked, refused] = [call(calls.asked()), call(calls.refused())];
   model.script({ calls: [asked, refused] }, { text: 'Done.' });

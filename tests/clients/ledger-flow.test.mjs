@@ -1,4 +1,4 @@
-// The course of a chat: stopping, resuming, repeating, branching, going on.
+// The flow of a chat: stop, resume, regenerate, branch and continue.
 
 import assert from 'node:assert/strict';
 
@@ -32,12 +32,12 @@ scenario('flow: the stop route ends the answer', async ({ app, model, open }) =>
     fetch(`${app.api}/${encodeURIComponent(chat.id)}/stop`, { method: 'POST', headers: { 'x-user': user } });
   const sending = chat.sendMessage({ text: 'Tell me' });
   await said(chat, 'a time');
-  assert.deepEqual(await (await stop('eve')).json(), { stopped: false }, 'not by anybody else');
+  assert.deepEqual(await (await stop('eve')).json(), { stopped: false }, 'another user cannot stop it');
   assert.deepEqual(await (await stop('ada')).json(), { stopped: true });
   await sending;
   await until(() => model.requests[0].closedAt, 'the connection to the model closes');
   assert.deepEqual([chat.status, chat.errors.length], ['ready', 0]);
-  assert.deepEqual(await (await stop('ada')).json(), { stopped: false }, 'nothing is left to stop');
+  assert.deepEqual(await (await stop('ada')).json(), { stopped: false }, 'no run is left to stop');
   return chat;
 });
 
@@ -67,7 +67,7 @@ scenario('flow: regenerate, after a tool', async ({ model, open }) => {
   return chat;
 });
 
-scenario('flow: regenerate an answer further up', async ({ model, open }) => {
+scenario('flow: regenerate an earlier answer', async ({ model, open }) => {
   model.script({ text: 'One.' }, { text: 'Two.' }, { text: 'Another one.' });
   const chat = open();
   await chat.sendMessage({ text: 'First?' });
@@ -89,19 +89,19 @@ scenario('flow: edit a question, after a tool', async ({ model, open }) => {
   return chat;
 });
 
-scenario('flow: an error within the answer, and on', async ({ model, open }) => {
+scenario('flow: an error within the answer, and the next message', async ({ model, open }) => {
   model.script({ calls: [call(calls.balance())] }, { text: 'It is', end: 'error' }, { text: 'Sorry: 5.' });
   const chat = open();
   await chat.sendMessage({ text: 'How much?' });
   assert.equal(chat.status, 'error');
-  assert.deepEqual(states(chat), ['output-available'], 'what came before stays');
+  assert.deepEqual(states(chat), ['output-available'], 'the parts before the error are kept');
   assert.equal(textOf(last(chat)), 'It is');
   await chat.sendMessage({ text: 'Yes?' });
   assert.deepEqual([chat.status, textOf(last(chat))], ['ready', 'Sorry: 5.']);
   return chat;
 });
 
-scenario('flow: an error before the answer, and once more', async ({ model, open }) => {
+scenario('flow: an error before the answer, and another try', async ({ model, open }) => {
   model.script({ before: { status: 400 } }, { text: 'Hello.' });
   const chat = open();
   await chat.sendMessage({ text: 'Hi' });
@@ -122,7 +122,7 @@ scenario('flow: sent twice', async ({ api, model, open }) => {
   assert.match(twin.error.message, /duplicate_run/);
   const again = await post(api, chat.posted[0], { 'x-user': 'ada' });
   assert.equal(again.status, 409);
-  assert.deepEqual([chat.status, model.requests.length], ['streaming', 1], 'the first is not touched');
+  assert.deepEqual([chat.status, model.requests.length], ['streaming', 1], 'the first run continues');
   const stranger = open({ id: chat.id, headers: { 'x-user': 'eve' } });
   await stranger.sendMessage({ ...chat.messages[0] });
   assert.equal(stranger.status, 'ready', 'the same id is another chat for another user');
@@ -131,7 +131,7 @@ scenario('flow: sent twice', async ({ api, model, open }) => {
   return chat;
 });
 
-scenario('flow: another message takes the place of the answer', async ({ model, open }) => {
+scenario('flow: another message replaces the answer', async ({ model, open }) => {
   model.script({ text: 'Well, you see', end: 'hang' }, { text: 'Briefly: no.' });
   const first = open();
   const sending = first.sendMessage({ text: 'May I?' });
@@ -139,13 +139,13 @@ scenario('flow: another message takes the place of the answer', async ({ model, 
   const other = open({ id: first.id });
   await other.sendMessage({ text: 'Briefly, please' });
   await sending;
-  assert.deepEqual([first.status, first.errors.length], ['ready', 0], 'the first ends quietly');
+  assert.deepEqual([first.status, first.errors.length], ['ready', 0], 'the first run ends without an error');
   await until(() => model.requests[0].closedAt, 'its connection to the model closes');
   assert.equal(textOf(last(other)), 'Briefly: no.');
   return first;
 });
 
-scenario('flow: go on with an answer that was cut', async ({ model, open }) => {
+scenario('flow: continue an answer that was cut', async ({ model, open }) => {
   model.script({ text: 'This goes on and', end: 'length' }, { text: ' on.' });
   const chat = open();
   await chat.sendMessage({ text: 'Tell me all' });
@@ -159,7 +159,7 @@ scenario('flow: go on with an answer that was cut', async ({ model, open }) => {
   return chat;
 });
 
-scenario('flow: a tool is stopped, and the chat goes on', async ({ model, open }) => {
+scenario('flow: a tool is stopped, and the chat continues', async ({ model, open }) => {
   model.script({ calls: [call(calls.statement())] }, { text: 'Fine.' });
   const chat = open();
   const sending = chat.sendMessage({ text: 'My statement' });
@@ -184,7 +184,7 @@ scenario('flow: an approval is answered after another question', async ({ model,
   assert.deepEqual([chat.status, chat.posted.at(-1).messageId], ['ready', id]);
   assert.deepEqual((await ran(chat)).map((entry) => entry.call), [asked.id]);
   assert.deepEqual(chat.messages.map(textOf), ['Pay the rent', 'Paid.', 'When is it due?', 'It is due on Friday.']);
-  assert.equal(chat.messages[1].id, id, 'the answer goes on where it was asked');
+  assert.equal(chat.messages[1].id, id, 'the answer continues in its own message');
   return chat;
 }, ASKING);
 
@@ -195,7 +195,7 @@ scenario('flow: an approval is answered, and another question is sent with it', 
   await chat.addToolApprovalResponse({ id: toolParts(last(chat))[0].approval.id, approved: true });
   await chat.sendMessage({ text: 'And when is it due?' });
   assert.equal(chat.status, 'ready', chat.error?.message);
-  assert.deepEqual(await ran(chat), [], 'a question is no order');
+  assert.deepEqual(await ran(chat), [], 'a new question does not run the approved call');
   return chat;
 }, ASKING);
 

@@ -1,4 +1,4 @@
-// Forms (`request_input`) and the page's own tools through the AI SDK's chat.
+// Forms (`request_input`) and front-end tools with the AI SDK's chat.
 
 import assert from 'node:assert/strict';
 
@@ -17,7 +17,7 @@ scenario('form: answered', async ({ ai, model, open }) => {
   const chat = open({ sendAutomaticallyWhen: whenAnswered(ai) });
   await chat.sendMessage({ text: 'Pay somebody' });
   assert.deepEqual([states(chat), chat.posted.length], [['input-available'], 1]);
-  assert.deepEqual(part(chat, form.id).input, form.args, 'the page has the question and the schema');
+  assert.deepEqual(part(chat, form.id).input, form.args, 'the page receives the question and the schema');
   await fill(chat, form.id, { output: { iban: 'DE02', cents: 1 } });
   await answered(chat, 'Thank you.');
   assert.deepEqual(JSON.parse(outputOf(model.requests[1], form.id)), { iban: 'DE02', cents: 1 });
@@ -26,16 +26,16 @@ scenario('form: answered', async ({ ai, model, open }) => {
   return chat;
 });
 
-scenario('form: an answer that does not fit', async ({ ai, model, open }) => {
+scenario('form: an answer that does not match the schema', async ({ ai, model, open }) => {
   const form = call(calls.form());
   model.script({ calls: [form] }, { text: 'That is no sum.' });
   const chat = open({ sendAutomaticallyWhen: whenAnswered(ai) });
   await chat.sendMessage({ text: 'Pay somebody' });
   await fill(chat, form.id, { output: { iban: 'DE02', cents: 0 } });
   await answered(chat, 'That is no sum.');
-  assert.deepEqual(states(chat), ['output-error'], 'the page is told');
+  assert.deepEqual(states(chat), ['output-error'], 'the page receives the error');
   assert.match(part(chat, form.id).errorText, /\/cents/);
-  assert.ok(outputOf(model.requests[1], form.id).includes(part(chat, form.id).errorText), 'and so is the model');
+  assert.ok(outputOf(model.requests[1], form.id).includes(part(chat, form.id).errorText), 'the model receives the same error');
   return chat;
 });
 
@@ -85,7 +85,7 @@ scenario('front-end tool: two in one step, one after the other', async ({ ai, mo
   await answered(chat, 'Both.');
   assertLegal(model.requests[1]);
   const order = items(model.requests[1], 'function_call').map((item) => item.call_id);
-  assert.deepEqual(order, [one.id, two.id], 'in the order in which the model made them');
+  assert.deepEqual(order, [one.id, two.id], 'calls keep the order of the model');
   return chat;
 });
 
@@ -99,6 +99,6 @@ scenario('front-end tool: three steps in a row', async ({ model, open }) => {
   const expected = [...step('show_account'), ...step('balance'), ...step('show_account'), 'step-start', 'text'];
   assert.deepEqual(shape(last(chat)), expected);
   assert.equal(chat.posted.length, 3);
-  await until(() => chat.status === 'ready', 'nothing more is sent');
+  await until(() => chat.status === 'ready', 'the chat is ready');
   return chat;
 });

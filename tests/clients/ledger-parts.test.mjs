@@ -1,4 +1,4 @@
-// What an answer can hold beside text: data, progress, sources, files, reasoning, metadata.
+// The parts of an answer beside text: data, progress, sources, files, reasoning and metadata.
 
 import assert from 'node:assert/strict';
 
@@ -42,15 +42,15 @@ scenario('parts: reasoning with state, before a tool and after it', async ({ mod
   const reasoning = last(chat).parts.filter((part) => part.type === 'reasoning');
   assert.deepEqual(reasoning.map((part) => [part.text, part.state]), [['They want a figure.', 'done'], ['There it is.', 'done']]);
   const [sent] = items(model.requests[1], 'reasoning');
-  assert.equal(sent.encrypted_content, state('one'), 'within the run');
+  assert.equal(sent.encrypted_content, state('one'), 'the state is returned within the run');
   model.script({ text: 'Yes.' });
   await chat.sendMessage({ text: 'Sure?' });
   const kept = items(model.requests[0], 'reasoning').map((item) => item.encrypted_content);
-  assert.deepEqual(kept, [state('one'), state('two')], 'and from the page');
+  assert.deepEqual(kept, [state('one'), state('two')], 'the states are returned from the page');
   return chat;
 });
 
-scenario('parts: data that stays, data that is replaced, data that passes', async ({ model, open }) => {
+scenario('parts: data that is kept, replaced or transient', async ({ model, open }) => {
   const passing = [];
   const statement = call(calls.statement());
   model.script({ calls: [statement] }, { text: 'Here it is.' });
@@ -62,7 +62,7 @@ scenario('parts: data that stays, data that is replaced, data that passes', asyn
     { type: 'data-receipt', id: undefined, data: { account: 'rent', pages: 4 } },
   ], 'one part per id, with the last data');
   const grown = chat.seen.flatMap((message) => message.parts).filter((part) => part.type === 'data-statement');
-  assert.ok(new Set(grown.map((part) => part.data.pages)).size > 1, 'it grew before the eyes');
+  assert.ok(new Set(grown.map((part) => part.data.pages)).size > 1, 'the page receives each new value');
   const pages = passing.filter((part) => part.type === 'data-page').map((part) => part.data.page);
   assert.deepEqual(pages, [1, 2, 3, 4]);
   return chat;
@@ -77,7 +77,7 @@ scenario('parts: progress of a tool', async ({ model, open }) => {
   assert.deepEqual([...new Set(early.map((part) => part.output.page))], [1, 2, 3, 4]);
   const [final] = toolParts(last(chat));
   assert.deepEqual([final.state, final.preliminary ?? false, final.output.account], ['output-available', false, 'savings']);
-  assert.deepEqual(JSON.parse(outputOf(model.requests[1], statement.id)), final.output, 'the model hears of the end only');
+  assert.deepEqual(JSON.parse(outputOf(model.requests[1], statement.id)), final.output, 'the model receives only the last output');
   return chat;
 });
 
@@ -111,11 +111,11 @@ scenario('parts: a file that the user sends', async ({ model, open }) => {
   const url = 'data:image/png;base64,iVBORw0KGgo=';
   await chat.sendMessage({ text: 'What is this?', files: [{ type: 'file', mediaType: 'image/png', url, filename: 'a.png' }] });
   assert.equal(textOf(last(chat)), 'I see.');
-  assert.ok(model.requests[0].raw.includes(url), 'the model gets it');
+  assert.ok(model.requests[0].raw.includes(url), 'the model receives the file');
   return chat;
 });
 
-scenario('parts: metadata, under a schema that allows what is the server\'s', async ({ ai, model, open }) => {
+scenario('parts: metadata, with a schema that allows the server\'s fields', async ({ ai, model, open }) => {
   const schema = {
     type: 'object',
     properties: { usage: { type: 'object' }, omniassist: { type: 'object' } },
@@ -133,7 +133,7 @@ scenario('parts: metadata, under a schema that allows what is the server\'s', as
   await chat.sendMessage({ text: 'How much?' });
   assert.equal(chat.status, 'ready', chat.error?.message);
   assert.deepEqual([last(chat).metadata.usage.inputTokens, last(chat).metadata.usage.outputTokens], [1011, 12]);
-  assert.ok(seen.some((metadata) => metadata.omniassist?.seals), 'the schema saw the seals');
+  assert.ok(seen.some((metadata) => metadata.omniassist?.seals), 'the schema validates the seals');
   return chat;
 });
 
@@ -147,7 +147,7 @@ scenario('parts: the model stops at its limit', async ({ model, open, version })
   return chat;
 });
 
-scenario('parts: an answer without a word', async ({ model, open }) => {
+scenario('parts: an empty answer', async ({ model, open }) => {
   model.script({});
   const chat = open();
   await chat.sendMessage({ text: 'Hm?' });
@@ -155,7 +155,7 @@ scenario('parts: an answer without a word', async ({ model, open }) => {
   return chat;
 });
 
-scenario('parts: a model that numbers its calls anew', async ({ model, open }) => {
+scenario('parts: a model that reuses call ids', async ({ model, open }) => {
   const numbered = (what) => ({ id: 'call_0', ...what });
   model.script({ calls: [numbered(calls.balance('rent'))] }, { calls: [numbered(calls.balance('travel'))] }, { text: 'Both.' });
   const chat = open();
@@ -167,7 +167,7 @@ scenario('parts: a model that numbers its calls anew', async ({ model, open }) =
   return chat;
 });
 
-scenario('parts: calls that cannot be run', async ({ model, open }) => {
+scenario('parts: calls that cannot run', async ({ model, open }) => {
   model.script(
     { calls: [call({ name: 'balance', args: { account: 7 } }), call({ name: 'balance', args: '{"account": ' })] },
     { calls: [call({ name: 'print_money', args: {} }), call(calls.balance())] },

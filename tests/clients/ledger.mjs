@@ -1,4 +1,4 @@
-// One ledger and one scripted model for a file of scenarios, each run with every version of the AI SDK.
+// A ledger and a scripted model for a file of scenarios. Each scenario runs with every version of the AI SDK.
 
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
@@ -8,20 +8,20 @@ import { startLedger } from '../lib/ledger.mjs';
 import { last, openChat, textOf, toolParts, until, versions } from './chat.mjs';
 import { assertKept } from './kept.mjs';
 
-/** How a page says which version it is; nothing for version 6, which is what the server takes a client for. */
+/** The query with which a page sends its version. Version 6 is the default of the server. */
 const QUERY = { v5: '?ai-sdk=5', v6: '', v7: '?ai-sdk=7' };
 
 export const ALL = Object.keys(versions);
-/** The versions that know approvals. */
+/** The versions that have approvals. */
 export const ASKING = ['v6', 'v7'];
 
 let calls = 0;
-/** A call under an id of its own. */
+/** Returns a call with a unique id. */
 export const call = (what) => ({ id: `call_${(calls += 1)}`, ...what });
 
 /**
- * Starts and stops the servers around a file's tests. `scenario(name, run, only)` runs one test per version; the chat
- * that it gives back posts the whole conversation once more.
+ * Starts and stops the servers around a file's tests. `scenario(name, run, only)` runs one test per version. The chat
+ * that `run` returns posts the whole conversation once more.
  */
 export function ledgerSuite(settings) {
   const suite = {};
@@ -46,12 +46,12 @@ export function ledgerSuite(settings) {
       });
     }
   };
-  /** What ran in a chat. */
+  /** Returns the calls that ran in a chat. */
   suite.ran = async (chat) => (await suite.app.journal()).filter((entry) => entry.chat === chat.id);
   return suite;
 }
 
-/** Sends by itself what a page that has approvals and tools of its own sends by itself. */
+/** Returns the condition for automatic posts of a page with approvals and front-end tools. */
 export const whenAnswered = (ai) => ({ messages }) =>
   ai.lastAssistantMessageIsCompleteWithToolCalls({ messages })
   || (ai.lastAssistantMessageIsCompleteWithApprovalResponses?.({ messages }) ?? false);
@@ -60,13 +60,13 @@ export const part = (chat, id) => toolParts(last(chat)).find((part) => part.tool
 
 export const states = (chat) => toolParts(last(chat)).map((part) => part.state);
 
-/** Answers the approval of a call, and says so where it is not asked for. */
+/** Answers the approval of a call. Fails if the call has no open approval. */
 export function respond(chat, id, approved, reason) {
   const asked = part(chat, id);
   assert.equal(asked?.state, 'approval-requested', JSON.stringify(last(chat).parts));
   return chat.addToolApprovalResponse({ id: asked.approval.id, approved, reason });
 }
 
-/** Waits for the answer that follows. */
+/** Waits for an answer that ends with this text. */
 export const answered = (chat, text) =>
   until(() => chat.status === 'ready' && textOf(last(chat)).endsWith(text), `"${text}"`);

@@ -1,4 +1,4 @@
-// A suite that is cut short leaves no server behind, however its process ends.
+// No server outlives the process of a suite, even if a signal kills that process.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -9,7 +9,7 @@ import { until } from '../lib/quickstart.mjs';
 
 const LIBRARY = new URL('../lib/server.mjs', import.meta.url).href;
 
-/** Starts a server, says where it is, and then never comes to rest. */
+/** A program that starts a server, prints its address, and then loops forever. */
 const BUSY = `
   import { writeSync } from 'node:fs';
   import { startServer } from '${LIBRARY}';
@@ -21,7 +21,7 @@ const BUSY = `
 const isThere = (origin) => fetch(origin).then(() => true, () => false);
 
 for (const signal of ['SIGTERM', 'SIGKILL']) {
-  test(`a server goes with a process that ${signal} ends`, { timeout: 60_000 }, async () => {
+  test(`a server ends with a process that ${signal} kills`, { timeout: 60_000 }, async () => {
     const busy = spawn(process.execPath, ['--input-type=module', '-e', BUSY], { stdio: ['ignore', 'pipe', 'inherit'] });
     try {
       const [origin] = await once(busy.stdout.setEncoding('utf8'), 'data');

@@ -1,4 +1,4 @@
-// OpenAI's own client for Node.js, in each version, against one quickstart.
+// OpenAI's own client for Node.js in each version, for one quickstart.
 
 import * as openai6 from 'openai6';
 import * as zod6 from 'openai6/helpers/zod';
@@ -7,10 +7,10 @@ import * as zod7 from 'openai7/helpers/zod';
 
 export const packages = { 'openai 6': { ...openai6, ...zod6 }, 'openai 7': { ...openai7, ...zod7 } };
 
-/** The name under which the assistant is a model. */
+/** The model name of the assistant. */
 export const MODEL = 'omniassist';
 
-/** A client that repeats nothing by itself, unless told to. `posts` counts its requests. */
+/** Opens a client without automatic retries, unless `options` enables them. `posts` records its requests. */
 export function openClient({ OpenAI }, api, options = {}) {
   const posts = [];
   const client = new OpenAI({
@@ -29,7 +29,7 @@ export function openClient({ OpenAI }, api, options = {}) {
 
 export const ask = (content, more = {}) => ({ model: MODEL, messages: [{ role: 'user', content }], ...more });
 
-/** A tool of the caller's. */
+/** A tool of the caller. */
 export const weather = {
   type: 'function',
   function: {
@@ -39,7 +39,7 @@ export const weather = {
   },
 };
 
-/** The text that a stream's chunks hold. */
+/** Returns the text of a stream's chunks. */
 export const contentOf = (chunks) => chunks.map((chunk) => chunk.choices[0]?.delta?.content ?? '').join('');
 
 export async function collect(stream) {

@@ -30,7 +30,7 @@ after(async () => {
 });
 beforeEach(() => model.script());
 
-/** Runs one scenario with each version, under the name that the closing table reads. */
+/** Runs one scenario with each version. The table at the end reads the name. */
 function scenario(name, run) {
   for (const [version, sdk] of Object.entries(packages)) {
     test(`${version} · ${name}`, { timeout: 30_000 }, () => run(sdk, openClient(sdk, app.api), version));
@@ -38,7 +38,7 @@ function scenario(name, run) {
 }
 
 const call = (id, name, args) => ({ id, name, args });
-/** The items of the model's input with one type. */
+/** Returns the items of one type in the model's input. */
 const items = (request, type) => request.body.input.filter((item) => item.type === type);
 
 scenario('one answer', async (_, client) => {
@@ -65,7 +65,7 @@ scenario('a stream', async (_, client) => {
   model.script({ text: 'Hello from “the” model — ✓ 🦀\u2028\u0085\r\nEnd' });
   const chunks = await collect(await client.chat.completions.create(ask('Hi', { stream: true })));
   assert.equal(contentOf(chunks), 'Hello from “the” model — ✓ 🦀\u2028\u0085\r\nEnd');
-  assert.ok(chunks.length > 4, 'in pieces');
+  assert.ok(chunks.length > 4, 'the text arrives in pieces');
   assert.equal(new Set(chunks.map((chunk) => `${chunk.id} ${chunk.created} ${chunk.model}`)).size, 1);
   assert.ok(chunks.every((chunk) => chunk.object === 'chat.completion.chunk'));
   assert.equal(chunks[0].choices[0].delta.role, 'assistant');
@@ -82,8 +82,8 @@ scenario('a stream with usage', async (_, client) => {
   assert.ok(chunks.slice(0, -1).every((chunk) => chunk.usage === null));
 });
 
-// OpenAI's own client takes a stream without it for whole; others wait for it.
-test('[DONE] ends a stream, but for one that failed', async () => {
+// OpenAI's own client accepts a stream without it as complete. Other clients wait for it.
+test('[DONE] ends every stream but one that failed', async () => {
   for (const [turn, ends] of [[{ text: 'Hi.' }, true], [{ text: 'So far', end: 'error' }, false]]) {
     model.script(turn);
     const response = await post(`${app.api}/v1/chat/completions`, ask('Hi', { stream: true }));
@@ -119,10 +119,10 @@ scenario('a conversation', async (_, client) => {
   for (const said of ['First question', 'First answer.', 'Second question', 'Talk like a pirate.']) {
     assert.ok(JSON.stringify(body.input).includes(said), said);
   }
-  assert.ok(!body.instructions.includes('pirate'), 'the caller gives no instructions');
+  assert.ok(!body.instructions.includes('pirate'), 'the caller cannot add instructions');
 });
 
-scenario('a tool of the caller, there and back', async (_, client) => {
+scenario('a tool of the caller and its result', async (_, client) => {
   model.script({ text: 'Let me see.', calls: [call('call_w', 'weather', { city: 'Oslo' })] }, { text: 'It rains.' });
   const messages = [{ role: 'user', content: 'Weather in Oslo?' }];
   const asked = await client.chat.completions.create({ model: MODEL, messages, tools: [weather] });
@@ -139,7 +139,7 @@ scenario('a tool of the caller, there and back', async (_, client) => {
   assert.equal(items(model.requests[1], 'function_call').length, 1);
 });
 
-scenario('results count after the tool is gone', async (_, client) => {
+scenario('results of undeclared tools of the caller reach the model', async (_, client) => {
   model.script({ text: 'It rained.' });
   const messages = [
     { role: 'user', content: 'Weather in Oslo?' },
@@ -150,7 +150,7 @@ scenario('results count after the tool is gone', async (_, client) => {
   assert.equal(items(model.requests[0], 'function_call_output')[0].output, 'rain in Oslo');
 });
 
-scenario('results of server tools do not count', async (_, client) => {
+scenario('results of server tools do not reach the model', async (_, client) => {
   model.script({ text: 'I do not know.' });
   const messages = [
     { role: 'user', content: 'Where is it?' },
@@ -222,7 +222,7 @@ scenario('runTools', async (_, client) => {
   }
 });
 
-scenario('arguments that do not fit are corrected before the caller sees them', async (_, client) => {
+scenario('arguments that do not match the schema are corrected before the caller receives them', async (_, client) => {
   model.script(
     { calls: [call('call_bad', 'weather', { town: 'Oslo' })] },
     { calls: [call('call_good', 'weather', { city: 'Oslo' })] },
@@ -231,7 +231,7 @@ scenario('arguments that do not fit are corrected before the caller sees them', 
   assert.deepEqual(choices[0].message.tool_calls.map((one) => one.id), ['call_good']);
 });
 
-scenario('a call that the model did not finish never parses', async (_, client) => {
+scenario('a call that the model did not finish is not valid JSON', async (_, client) => {
   model.script({ calls: [call('call_cut', 'weather', { city: 'Oslo' })], end: 'length' });
   const chunks = await collect(await client.chat.completions.create(ask('Weather?', { stream: true, tools: [weather] })));
   const text = chunks.flatMap((chunk) => chunk.choices[0].delta.tool_calls ?? []).map((piece) => piece.function.arguments).join('');
@@ -240,7 +240,7 @@ scenario('a call that the model did not finish never parses', async (_, client) 
   assert.equal(chunks.at(-1).choices[0].finish_reason, 'length');
 });
 
-scenario('server tools run and are not seen', async (_, client) => {
+scenario('server tools run and are hidden', async (_, client) => {
   const script = () => model.script(
     { reasoning: 'Hm.', text: 'Let me look.', calls: [call('call_a', tools.lookUp.name, tools.lookUp.args)] },
     { text: 'It is on its way.' },
@@ -254,10 +254,10 @@ scenario('server tools run and are not seen', async (_, client) => {
   assert.equal(contentOf(chunks), 'Let me look.\n\nIt is on its way.');
   const all = JSON.stringify([whole, chunks]);
   assert.ok(!/call_a|order_status|Lovelace|Hm\.|tool_calls/.test(all), all);
-  assert.equal(items(model.requests[1], 'function_call_output').length, 1, 'it ran');
+  assert.equal(items(model.requests[1], 'function_call_output').length, 1, 'the tool ran');
 });
 
-scenario('server tools and reasoning are seen where the host says so', async (sdk) => {
+scenario('server tools and reasoning are visible if the host enables it', async (sdk) => {
   const client = openClient(sdk, open.api);
   const script = () => model.script(
     { reasoning: 'Hm.', text: 'Let me look.', calls: [call('call_a', tools.lookUp.name, tools.lookUp.args)] },
@@ -341,7 +341,7 @@ scenario('an answer that was cut does not parse', async (sdk, client) => {
   await assert.rejects(client.chat.completions.parse(ask('x', { response_format })), sdk.LengthFinishReasonError);
 });
 
-scenario('images and files reach the model, and sound as a note', async (_, client) => {
+scenario('images and files reach the model, and audio as a note', async (_, client) => {
   const url = 'data:image/png;base64,iVBORw0KGgo=';
   const pdf = 'data:application/pdf;base64,JVBERi0=';
   model.script({ text: 'A dot.' });
@@ -356,11 +356,11 @@ scenario('images and files reach the model, and sound as a note', async (_, clie
   assert.deepEqual(content.map((part) => part.type), ['input_text', 'input_image', 'input_image', 'input_file', 'input_text']);
   assert.deepEqual([content[1].image_url, content[2].image_url], [url, 'https://pictures.example/dot.png']);
   assert.deepEqual([content[3].file_data, content[3].filename], [pdf, 'a.pdf']);
-  // The Responses API takes no sound.
+  // The Responses API does not accept audio.
   assert.match(content[4].text, /audio\/wav/);
 });
 
-scenario('what a client sets beside the conversation does not reach the model', async (_, client) => {
+scenario('settings of a client do not reach the model', async (_, client) => {
   model.script({ text: 'Hi.' });
   await client.chat.completions.create(ask('Hi', {
     temperature: 0.1, top_p: 0.2, max_completion_tokens: 99, reasoning_effort: 'high', seed: 7, stop: ['x'],
@@ -395,7 +395,7 @@ scenario('400 names the parameter', async (sdk, client) => {
       });
     }
   }
-  assert.equal(model.requests.length, 0, 'no model is asked');
+  assert.equal(model.requests.length, 0, 'the model receives no request');
 });
 
 scenario('404 for another model', async (sdk, client) => {
@@ -440,7 +440,7 @@ scenario('failures of the model have the classes that callers catch', async (sdk
   }
 });
 
-scenario('the client repeats what may help and nothing else', async (sdk) => {
+scenario('the client repeats only requests that may succeed', async (sdk) => {
   const failing = (status) => ({ before: { status, headers: { 'retry-after': '0' } } });
   const down = () => Array.from({ length: 3 }, () => failing(503));
   const repeating = openClient(sdk, app.api, { maxRetries: 1 });
@@ -452,7 +452,7 @@ scenario('the client repeats what may help and nothing else', async (sdk) => {
   const refused = openClient(sdk, app.api, { maxRetries: 2 });
   model.script(failing(401), { text: 'No.' });
   await assert.rejects(refused.chat.completions.create(ask('Hi')));
-  assert.equal(refused.posts.length, 1, 'credentials do not get better');
+  assert.equal(refused.posts.length, 1, 'a request with wrong credentials is not repeated');
 
   const ran = openClient(sdk, app.api, { maxRetries: 2 });
   model.script({ calls: [call('call_t', tools.ticket.name, tools.ticket.args)] }, ...down(), { text: 'No.' });
@@ -480,7 +480,7 @@ scenario('an error within the stream is thrown', async (sdk, client) => {
   }
 });
 
-scenario('leaving closes the connection to the model within 250 ms', async (_, client) => {
+scenario('a disconnect closes the connection to the model within 250 ms', async (_, client) => {
   const closed = async (left) => {
     await until(() => model.requests[0].closedAt, 'the connection closes', 2_000);
     const took = model.requests[0].closedAt - left;
@@ -499,7 +499,7 @@ scenario('leaving closes the connection to the model within 250 ms', async (_, c
     model.script({ end: 'hang' });
     const leaving = new AbortController();
     const asking = client.chat.completions.create(ask('Hi', more), { signal: leaving.signal });
-    await until(() => model.requests.length === 1, 'the model is asked');
+    await until(() => model.requests.length === 1, 'the model receives the request');
     await sleep(100);
     const left = performance.now();
     leaving.abort();
@@ -508,7 +508,7 @@ scenario('leaving closes the connection to the model within 250 ms', async (_, c
   }
 });
 
-scenario('20 at once do not mix', async (_, client) => {
+scenario('20 simultaneous requests get their own answers', async (_, client) => {
   const say = (body) => ({ text: `echo ${JSON.stringify(body).match(/number-\d+-/)[0]}` });
   model.script(...Array.from({ length: 20 }, () => say));
   const answers = await Promise.all(

@@ -37,7 +37,7 @@ const SENTENCE = 'The model is busy right now. Please try again later.';
 const ticket = z.object({ subject: z.string(), details: z.string(), priority: z.string() });
 
 /** Waits for the last render. */
-const idle = (hook) => until(() => !hook.now().isLoading, 'it is no longer loading');
+const idle = (hook) => until(() => !hook.now().isLoading, 'the hook is idle');
 
 const completion = (react, streamProtocol, path, more) =>
   renderHook(() => react.useCompletion({ api: `${app.api}${path}`, streamProtocol, ...more }));
@@ -50,7 +50,7 @@ scenario('useCompletion', async (react) => {
     await hook.now().complete('Tell a story', { body: { more: 'of the page' } });
     await idle(hook);
     const { completion: text, error, isLoading } = hook.now();
-    // The data protocol's client adds the texts of two steps up as they are.
+    // The client of the data protocol joins the texts of two steps without a separator.
     const between = protocol === 'text' ? '\n\n' : '';
     assert.deepEqual([text, error, isLoading], [`Once upon a time — ✓ 🦀${between}The end.`, undefined, false]);
     assert.deepEqual(finished, [['Tell a story', text]]);
@@ -60,7 +60,7 @@ scenario('useCompletion', async (react) => {
   }
 });
 
-scenario('useCompletion, a failure before the first word', async (react) => {
+scenario('useCompletion, a failure before the answer', async (react) => {
   for (const [protocol, path] of PROTOCOLS) {
     model.script(BUSY, BUSY, BUSY);
     const hook = await completion(react, protocol, path);
@@ -78,9 +78,9 @@ scenario('useCompletion, a failure within the answer', async (react) => {
     const hook = await completion(react, protocol, path);
     await hook.now().complete('Hi');
     await until(() => hook.now().error, 'it failed');
-    assert.ok(hook.now().error instanceof Error, `${protocol}: half an answer is not taken for a whole one`);
+    assert.ok(hook.now().error instanceof Error, `${protocol}: a cut answer is an error`);
     assert.ok(!hook.now().error.message.includes(CANARY));
-    assert.equal(hook.now().completion, 'Half an answer', 'what was said stays');
+    assert.equal(hook.now().completion, 'Half an answer', 'the text before the error is kept');
     hook.unmount();
   }
 });
@@ -90,7 +90,7 @@ scenario('useCompletion, stopped', async (react) => {
     model.script({ text: 'This never ends', end: 'hang' });
     const hook = await completion(react, protocol, path);
     const asking = hook.now().complete('Hi');
-    await until(() => hook.now().completion.includes('ends'), 'the text is there');
+    await until(() => hook.now().completion.includes('ends'), 'the text arrives');
     const left = performance.now();
     hook.now().stop();
     await asking;
@@ -129,7 +129,7 @@ scenario('useObject', async (react) => {
   }
 });
 
-scenario('useObject, an answer of another shape', async (react) => {
+scenario('useObject, an answer that does not match the schema', async (react) => {
   model.script({ text: '{"subject": 7}' });
   const finished = [];
   const hook = await object(react, '/object/ticket', { onFinish: (end) => finished.push(end) });
@@ -156,7 +156,7 @@ scenario('useObject, failures', async (react) => {
     if (says instanceof RegExp) assert.match(errors[0].message, says);
     else assert.equal(errors[0].message, says);
     assert.ok(!errors[0].message.includes(CANARY));
-    assert.equal(finished.length, 0, 'half an object is not taken for a whole one');
+    assert.equal(finished.length, 0, 'a cut object is not complete');
     assert.ok(hook.now().error instanceof Error);
     hook.unmount();
   }
@@ -170,7 +170,7 @@ scenario('text stream transport', async (_, ai) => {
   assert.deepEqual(shape(last(chat)), ['step-start', 'text']);
   assert.equal(textOf(last(chat)), 'Let me look.\n\nIt is shipped.');
   const offered = model.requests[0].body.tools.map((tool) => tool.name);
-  assert.ok(offered.includes(tools.lookUp.name) && !offered.includes(tools.navigate.name), 'text cannot hand a call over');
+  assert.ok(offered.includes(tools.lookUp.name) && !offered.includes(tools.navigate.name), 'front-end tools are not offered over text');
   await chat.sendMessage({ text: 'Once more' });
   assert.equal(textOf(last(chat)), 'Again.');
   assert.match(JSON.stringify(model.requests[2].body.input), /It is shipped/);
@@ -186,11 +186,11 @@ scenario('text stream transport, failures', async (_, ai) => {
   model.script({ text: 'Half an answer', end: 'cut' });
   const within = openChat(ai, app.api, { transport });
   await within.sendMessage({ text: 'Hi' });
-  assert.equal(within.status, 'error', 'half an answer is not taken for a whole one');
+  assert.equal(within.status, 'error', 'a cut answer is an error');
   assert.equal(textOf(last(within)), 'Half an answer');
 });
 
-test('text has the content type of the protocol, to the letter', async () => {
+test('text has exactly the content type of the protocol', async () => {
   model.script({ text: 'Hi.' }, { text: 'Hi.' }, { text: '{}' });
   for (const [path, body] of [
     ['?protocol=text', { id: 'c', messages: [user('Hi')] }],
@@ -204,7 +204,7 @@ test('text has the content type of the protocol, to the letter', async () => {
   }
 });
 
-test('the routes have their methods', async () => {
+test('the routes accept only POST', async () => {
   for (const path of ['/completion', '/object', '/object/ticket']) {
     const response = await get(`${app.api}${path}`);
     assert.equal(response.status, 405);

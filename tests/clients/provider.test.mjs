@@ -1,4 +1,4 @@
-// Both OpenAI providers over a real socket: what they send, and what they do when the other side fails.
+// Both OpenAI providers over a real socket: their requests, and their reactions to failures.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -22,7 +22,7 @@ for (const [setting, api] of [['openai', 'responses'], ['openai-chat', 'chat']])
       return runOnce(app.api, [user('Hi')]);
     };
 
-    await t.test('asks the right route, with key, model, stream and tools', async () => {
+    await t.test('the request has the right route, key, model, stream and tools', async () => {
       const { chunks } = await ask({ text: 'Hello.' });
       const [request] = model.requests;
       assert.equal(request.api, api);
@@ -34,7 +34,7 @@ for (const [setting, api] of [['openai', 'responses'], ['openai-chat', 'chat']])
       assert.equal(textOf(chunks), 'Hello.');
     });
 
-    await t.test('is stateless', async () => {
+    await t.test('the requests are stateless', async () => {
       await ask({ text: 'Hello.' });
       const { body } = model.requests[0];
       assert.ok(!body.previous_response_id);
@@ -49,7 +49,7 @@ for (const [setting, api] of [['openai', 'responses'], ['openai-chat', 'chat']])
       assert.equal(ofType(chunks, 'reasoning-delta').map((chunk) => chunk.delta).join(''), 'Thinking of it.');
     });
 
-    await t.test('a tool call and its result go back', async () => {
+    await t.test('a tool call and its result are returned', async () => {
       const { chunks } = await ask(
         { calls: [{ id: 'call_1', ...tools.lookUp }, { id: 'call_2', ...tools.search }] },
         { text: 'Found.' },
@@ -67,11 +67,11 @@ for (const [setting, api] of [['openai', 'responses'], ['openai-chat', 'chat']])
       const took = performance.now() - began;
       assert.equal(textOf(chunks), 'Hello.');
       assert.equal(model.requests.length, 2);
-      assert.ok(took >= 950, `it waits as asked: ${took.toFixed(0)} ms`);
+      assert.ok(took >= 950, `the repeat waits for retry-after: ${took.toFixed(0)} ms`);
       assert.equal(model.requests[0].raw, model.requests[1].raw, 'the same request is repeated');
     });
 
-    await t.test('503 again and again ends in one safe error', async () => {
+    await t.test('repeated 503 ends in one error without details', async () => {
       const down = () => ({ before: { status: 503, body: { error: { message: CANARY } } } });
       const { chunks, text } = await ask(down(), down(), down(), down());
       assert.equal(model.requests.length, 3, 'two repeats by default');
@@ -100,23 +100,23 @@ for (const [setting, api] of [['openai', 'responses'], ['openai-chat', 'chat']])
       }
     });
 
-    await t.test('finished siblings of a call cut off by length run', async () => {
+    await t.test('complete calls before a call cut off by length run', async () => {
       const calls = [{ id: 'call_whole', ...tools.lookUp }, { id: 'call_cut', ...tools.ticket }];
       const { chunks } = await ask({ calls, end: 'length' }, { text: 'Next.' });
       assert.deepEqual(ofType(chunks, 'tool-output-available').map((chunk) => chunk.toolCallId), ['call_whole']);
     });
 
-    await t.test('length is told', async () => {
+    await t.test('the finish reason length reaches the client', async () => {
       const { chunks } = await ask({ text: 'Long', end: 'length' });
       assert.equal(chunks.at(-1).finishReason, 'length');
     });
 
-    await t.test('usage is told', async () => {
+    await t.test('usage reaches the client', async () => {
       const { text } = await ask({ text: 'Hi.', usage: { input: 4321, output: 99 } });
       assert.ok(text.includes('4321') && text.includes('99'));
     });
 
-    await t.test('a client that leaves closes the connection to the model within 250 ms', async () => {
+    await t.test('a disconnect closes the connection to the model within 250 ms', async () => {
       const delays = [];
       for (const turn of [{ end: 'hang' }, { text: 'Some words', end: 'hang' }]) {
         model.script(turn);
@@ -127,7 +127,7 @@ for (const [setting, api] of [['openai', 'responses'], ['openai-chat', 'chat']])
           body: JSON.stringify({ id: 'c', messages: [user('Hi')] }),
           signal: leaving.signal,
         }).then((response) => response.text());
-        await until(() => model.requests.length === 1, 'the model is asked');
+        await until(() => model.requests.length === 1, 'the model receives the request');
         await new Promise((resolve) => setTimeout(resolve, 150));
         const left = performance.now();
         leaving.abort();
@@ -139,7 +139,7 @@ for (const [setting, api] of [['openai', 'responses'], ['openai-chat', 'chat']])
       assert.ok(Math.max(...delays) <= 250, `${delays}`);
     });
 
-    await t.test('50 runs at once do not mix', async () => {
+    await t.test('50 simultaneous runs get their own answers', async () => {
       const say = (body) => ({ text: `echo ${JSON.stringify(body).match(/number-\d+-/)[0]}` });
       model.script(...Array.from({ length: 50 }, () => say));
       const answers = await Promise.all(
@@ -150,7 +150,7 @@ for (const [setting, api] of [['openai', 'responses'], ['openai-chat', 'chat']])
   });
 }
 
-test('a model server that is not there', async (t) => {
+test('an unreachable model server', async (t) => {
   const gone = await startFakeOpenAi();
   const { baseUrl } = gone;
   await gone.stop();
@@ -160,5 +160,5 @@ test('a model server that is not there', async (t) => {
   assert.equal(response.status, 200);
   const text = await response.text();
   assert.match(text, /"type":"error"/);
-  assert.ok(!text.includes(new URL(baseUrl).port), 'the address stays in the server');
+  assert.ok(!text.includes(new URL(baseUrl).port), 'the address does not reach the client');
 });

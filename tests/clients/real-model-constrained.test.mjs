@@ -1,4 +1,4 @@
-// A real model whose tool calls are asked for by JSON schema. Asserts which tool is chosen, never wording.
+// A real model whose tool calls are constrained by a JSON schema. The tests check the chosen tool, but not the wording.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -25,7 +25,7 @@ test('constrained: a server tool is chosen and run', options, async () => {
   assert.ok(!textOf(last(chat)).includes('"tool"'), textOf(last(chat)));
 });
 
-test('constrained: a client tool is chosen, and the run goes on', options, async () => {
+test('constrained: a client tool is chosen, and the run continues', options, async () => {
   const ran = [];
   const chat = openChat(ai, app.api, {
     pageTools: { [real.navigate.tool]: (input) => (ran.push(input), { opened: 'Customers' }) },

@@ -1,4 +1,5 @@
-// A real model behind a real HTTP API, from the AI SDK's own chat, newest version. Asserts structure, never wording.
+// A real model behind a real HTTP API, with the newest version of the AI SDK's chat. The tests check structure, but not
+// the wording.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -33,7 +34,7 @@ test('usage of all steps', options, async () => {
   assert.ok(usage?.inputTokens > 0 && usage.outputTokens > 0, JSON.stringify(usage));
 });
 
-test('client tool: the run goes on after its result, in one message', options, async () => {
+test('client tool: the run continues after its result, in one message', options, async () => {
   const ran = [];
   const chat = openChat(ai, app.api, {
     pageTools: { [real.navigate.tool]: (input) => (ran.push(input), { opened: 'Customers' }) },

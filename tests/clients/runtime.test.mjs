@@ -1,4 +1,4 @@
-// An agent runtime of the host's own (examples/runtime-events), as the AI SDK's clients see it.
+// The host's own agent runtime (examples/runtime-events) with the AI SDK's clients.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -18,14 +18,14 @@ after(() => app?.stop());
 const at = (mount) => `${app.origin}/${mount}`;
 const playing = async () => (await get(at('runs'))).json();
 
-/** Runs one scenario for each version, with the name that the closing table reads. */
+/** Runs one scenario for each version. The table at the end reads the name. */
 function scenario(name, run) {
   for (const [version, ai] of Object.entries(versions)) {
     test(`${version} · runtime: ${name}`, { timeout: 30_000 }, () => run(ai, version));
   }
 }
 
-/** Has the runtime play a log: one that it has under this name, or the events themselves. */
+/** Plays a log of the runtime: one of its own by name, or the given events. */
 async function play(ai, log, mount = 'chat') {
   const chat = openChat(ai, at(mount));
   await chat.sendMessage({ text: typeof log === 'string' ? log : log.map((event) => JSON.stringify(event)).join('\n') });
@@ -45,9 +45,9 @@ scenario('text', async (ai) => {
   assert.deepEqual(shape(last(chat)), ['step-start', 'text']);
   assert.equal(textOf(last(chat)), 'Your order is on its way — ✓ 🦀');
   assert.equal(last(chat).parts[1].state, 'done');
-  assert.match(last(chat).id, /^msg_[0-9a-f]{32}$/, 'the id that the server gave');
+  assert.match(last(chat).id, /^msg_[0-9a-f]{32}$/, 'the id is the server\'s');
   assert.deepEqual(last(chat).metadata, { usage: { inputTokens: 12, outputTokens: 8 } });
-  assert.ok(chat.seen.some((message) => textOf(message) === 'Your order '), 'it arrives in pieces');
+  assert.ok(chat.seen.some((message) => textOf(message) === 'Your order '), 'the text arrives in pieces');
 });
 
 scenario('thinking', async (ai) => {
@@ -59,7 +59,7 @@ scenario('thinking', async (ai) => {
   assert.deepEqual([text.text, text.state], ['It is on its way.', 'done']);
   const plain = await play(ai, 'thinking', 'plain');
   assertReady(plain);
-  assert.deepEqual(shape(last(plain)), ['text'], 'neither reasoning nor steps, where the host does not want them');
+  assert.deepEqual(shape(last(plain)), ['text'], 'a host can disable reasoning and steps');
 });
 
 scenario('tool', async (ai) => {
@@ -80,7 +80,7 @@ scenario('tool', async (ai) => {
 
 scenario('automatic sending', async (ai) => {
   const stock = ai.lastAssistantMessageIsCompleteWithToolCalls;
-  // As the documentation of the adapter has it.
+  // The condition in the documentation of the adapter.
   const pageTools = new Set(['tool-navigate']);
   const own = (state) => {
     const { parts } = state.messages.at(-1);
@@ -92,12 +92,12 @@ scenario('automatic sending', async (ai) => {
     const sendAutomaticallyWhen = (state) => (asked += 1) < 4 && condition(state);
     const chat = openChat(ai, at(mount), { sendAutomaticallyWhen });
     await chat.sendMessage({ text: 'tool' });
-    await until(() => chat.status === 'ready' && (asked === 4 || chat.posted.length === 1), 'it is over');
+    await until(() => chat.status === 'ready' && (asked === 4 || chat.posted.length === 1), 'the posts have ended');
     assert.equal(toolParts(last(chat)).length, 2 * chat.posted.length);
     return chat.posted.length;
   };
   for (const mount of ['chat', 'plain']) {
-    assert.equal(await postsWith(stock, mount), 4, 'outputs of the runtime are taken for those of the page, without an end');
+    assert.equal(await postsWith(stock, mount), 4, 'the standard condition takes outputs of the runtime for the page\'s, and never ends');
     assert.equal(await postsWith(own, mount), 1);
   }
 });
@@ -114,7 +114,7 @@ scenario('error', async (ai) => {
   const chat = await play(ai, 'error');
   assert.equal(chat.status, 'error');
   assert.deepEqual(chat.errors.map((error) => error.message), ['The quota is used up.']);
-  assert.equal(textOf(last(chat)), 'Your order ', 'what came before stays');
+  assert.equal(textOf(last(chat)), 'Your order ', 'the text before the error is kept');
   assert.equal(last(chat).parts[1].state, 'done');
   assert.deepEqual(last(chat).metadata, { error: { type: 'quota', code: 'internal' } });
   assert.equal(chat.finishes[0].isError ?? true, true);
@@ -134,7 +134,7 @@ scenario('paused', async (ai, version) => {
   assert.equal(textOf(last(chat)), 'Shall I go on?');
   if (version !== 'v5') assert.equal(chat.finishes[0].finishReason, 'other');
   await chat.sendMessage({ text: 'text' });
-  assert.equal(chat.messages.length, 4, 'the chat goes on');
+  assert.equal(chat.messages.length, 4, 'the chat continues');
   assert.notEqual(chat.messages[1].id, chat.messages[3].id);
 });
 
@@ -167,7 +167,7 @@ scenario('the first agent ends the message by default', async (ai) => {
   assert.equal(textOf(last(chat)), 'A draft.');
 });
 
-scenario('events that are spoilt', async (ai) => {
+scenario('malformed events', async (ai) => {
   const chat = await play(ai, 'spoilt');
   assertReady(chat);
   assert.equal(textOf(last(chat)), 'Still whole.');
@@ -198,7 +198,7 @@ scenario('stop', async (ai) => {
   assert.equal(await playing(), 1);
   await chat.stop();
   await sent;
-  await until(async () => (await playing()) === 0, 'the runtime is unsubscribed from', 1_000);
+  await until(async () => (await playing()) === 0, 'the run of the runtime ends', 1_000);
   assert.equal(chat.status, 'ready');
 });
 
@@ -210,17 +210,17 @@ scenario('resume', async (ai) => {
   await chat.resumeStream();
   assert.deepEqual(asked, [`GET ${at('chat/chat-1/stream')}`]);
   assertReady(chat);
-  assert.deepEqual(chat.messages, [], 'there is nothing to go back to');
+  assert.deepEqual(chat.messages, [], 'there is no stream to resume');
 });
 
-scenario('the literal step-start is no chunk of the official client', async (ai) => {
+scenario('the official client refuses the literal chunk step-start', async (ai) => {
   const chat = await play(ai, 'text', 'literal');
   assert.equal(chat.status, 'error');
   assert.equal(chat.errors.length, 1);
   assert.ok(!/quota|internal/i.test(chat.errors[0].message));
 });
 
-/** Draws the same numbers on each run. */
+/** Returns a generator that repeats its sequence in every run. */
 function dice(seed) {
   let state = seed;
   return (sides) => {
@@ -229,7 +229,7 @@ function dice(seed) {
   };
 }
 
-/** A log of one agent, and the parts that it stands for. */
+/** Returns a random log of one agent, and the expected parts. */
 function randomLog(seed) {
   const roll = dice(seed);
   const events = [];
@@ -281,7 +281,7 @@ scenario('200 random logs', async (ai) => {
   }
 });
 
-test('every chunk is one that all versions take, strict ones too', async () => {
+test('all versions accept every chunk, also with strict schemas', async () => {
   const types = new Set();
   for (const mount of ['chat', 'flow', 'plain']) {
     for (const log of LOGS) {
@@ -302,14 +302,14 @@ test('every chunk is one that all versions take, strict ones too', async () => {
   ]);
 });
 
-test('the literal name is there for those who want it', async () => {
+test('the literal name step-start can be enabled', async () => {
   const { chunks } = await runOnce(at('literal'), [user('text')]);
   assert.ok(chunks.some((chunk) => chunk.type === 'step-start'));
   assert.ok(!chunks.some((chunk) => chunk.type === 'start-step'));
 });
 
 for (const [version, ai] of Object.entries(versions)) {
-  test(`${version}: a reader that goes on behind an error sees what follows`, async () => {
+  test(`${version}: a reader that continues after an error receives the rest`, async () => {
     const log = [agent('error', { message: 'Once more.' }), agent('text:delta', { content: 'Here.' }), agent('complete', {})];
     const { chunks } = await runOnce(at('chat'), [user(log.map((event) => JSON.stringify(event)).join('\n'))]);
     const stream = new ReadableStream({

@@ -1,4 +1,4 @@
-// A module hook: whoever imports Zod gets one whose object schemas are all strict.
+// A module hook that replaces Zod by a version whose object schemas are all strict.
 
 const ENTRIES = ['zod/v4', 'zod/v4/mini'];
 const MARK = '?strict';
@@ -9,7 +9,7 @@ export async function resolve(specifier, context, next) {
   return ENTRIES.includes(specifier) && !own ? { ...found, url: found.url + MARK } : found;
 }
 
-/** The marked module is Zod's with two names replaced; named exports of a module shadow those that it passes on. */
+/** Returns Zod's module with two names replaced. A module's own exports take precedence over re-exports. */
 export async function load(url, context, next) {
   if (!url.endsWith(MARK)) return next(url, context);
   const real = JSON.stringify(url.slice(0, -MARK.length));

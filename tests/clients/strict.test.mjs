@@ -1,5 +1,5 @@
-// Every chunk that there is, against the official packages' own schemas with all objects made strict: releases before
-// 5.0.217, 6.0.231 and 7.0.32 refuse a chunk with a key that they do not list, and all refuse null for an absent field.
+// Every type of chunk against the official packages' own schemas, with all objects made strict. Releases before
+// 5.0.217, 6.0.231 and 7.0.32 refuse a chunk with an unlisted key, and all releases refuse null for an absent field.
 
 import assert from 'node:assert/strict';
 import { register } from 'node:module';
@@ -7,13 +7,13 @@ import { before, test } from 'node:test';
 
 import { readStreams } from '../lib/streams.mjs';
 
-/** Which packages read what is written for a version. */
+/** The packages that must read the chunks for a version. */
 const READERS = { 5: ['ai5', 'ai6', 'ai7'], 6: ['ai5', 'ai6', 'ai7'], 7: ['ai7'] };
-/** What version 5 never gets to see: without `?ai-sdk=5` a page of that version must not offer tools that ask. */
+/** The chunks that version 5 never receives. Without `?ai-sdk=5`, a page of that version must not use approvals. */
 const NOT_FOR_5 = ['tool-approval-request', 'tool-output-denied'];
-/** The fields that may be null, because they may be anything. */
+/** The fields that may be null, because they may have any value. */
 const ANYTHING = ['input', 'output', 'data'];
-/** The fields that the schemas take for absent, though validation of the message later does not. */
+/** The fields that the schemas accept as absent, although the later validation of the message requires them. */
 const REQUIRED = {
   'tool-input-available': 'input',
   'tool-input-error': 'input',
@@ -45,7 +45,7 @@ test('the schemas are strict', async () => {
 
 for (const [version, readers] of Object.entries(READERS)) {
   for (const name of readers) {
-    test(`what is written for version ${version} is read by ${name}`, async () => {
+    test(`${name} reads the chunks for version ${version}`, async () => {
       const refused = [];
       let checked = 0;
       for (const { chunk, event } of lines.filter((line) => String(line.version) === version)) {
@@ -59,7 +59,7 @@ for (const [version, readers] of Object.entries(READERS)) {
   }
 }
 
-test('no field is null, and none that is required is absent', () => {
+test('no field is null, and no required field is absent', () => {
   for (const { chunk } of lines) {
     const nulls = Object.keys(chunk).filter((key) => chunk[key] === null && !ANYTHING.includes(key));
     assert.deepEqual(nulls, [], JSON.stringify(chunk));
@@ -68,7 +68,7 @@ test('no field is null, and none that is required is absent', () => {
   }
 });
 
-test('every chunk type of the common subset is there', () => {
+test('every chunk type of the common subset is covered', () => {
   const types = new Set(lines.filter((line) => line.version === 6).map((line) => line.chunk.type));
   assert.deepEqual([...types].sort(), [
     'abort', 'data-statement', 'error', 'file', 'finish', 'finish-step', 'message-metadata', 'reasoning-delta', 'reasoning-end',

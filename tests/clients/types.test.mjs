@@ -1,4 +1,4 @@
-// The generated TypeScript: it compiles under `strict`, and a program that uses it wrongly does not.
+// The generated TypeScript. It must compile under `strict`, and a program with a type error must not.
 
 import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -19,8 +19,8 @@ before(async () => {
 });
 after(() => app?.stop());
 
-/** Compiles a program beside the declarations; returns what the compiler says. The folder is in this one, so that
- * the program can import the official package. */
+/** Compiles a program with the declarations, and returns the errors of the compiler. The folder is below this one, so
+ * that the program can import the official package. */
 async function compile(program) {
   const folder = await mkdtemp(join(fileURLToPath(new URL('.', import.meta.url)), 'types-'));
   try {
@@ -35,7 +35,7 @@ async function compile(program) {
       types: [],
       lib: ['lib.es2022.d.ts', 'lib.dom.d.ts'],
     });
-    // Only the program and the declarations: the official package's own types are not under test.
+    // Only errors in the program and the declarations count, since the official package's types are not under test.
     return [join(folder, 'program.ts'), join(folder, 'types.d.ts')].flatMap((file) => {
       const source = compiled.getSourceFile(file);
       return [...compiled.getSyntacticDiagnostics(source), ...compiled.getSemanticDiagnostics(source)].map((diagnostic) =>

@@ -1,10 +1,10 @@
-// The HTTP side without a client: what is on the wire, byte for byte.
+// HTTP requests without a client library, and the bytes of their answers.
 
 import { versions } from './chat.mjs';
 
 export const user = (text, id = 'u1') => ({ id, role: 'user', parts: [{ type: 'text', text }] });
 
-/** No answer may take longer. */
+/** The time limit of an answer. */
 const signal = () => AbortSignal.timeout(20_000);
 
 export const get = (url, init) => fetch(url, { signal: signal(), ...init });
@@ -24,7 +24,7 @@ export async function runOnce(api, messages, extra = {}) {
   return { response, text, ...readEvents(text) };
 }
 
-/** Splits an event stream into its blocks: `data` as chunks, the ids, and whether `[DONE]` closed it. */
+/** Splits an event stream into chunks and ids. `done` is `true` if `[DONE]` ended it. */
 export function readEvents(text) {
   const chunks = [];
   const ids = [];
@@ -44,7 +44,7 @@ export function readEvents(text) {
   return { chunks, ids, done };
 }
 
-/** The chunks that the chunk schema of one version of the official package refuses. */
+/** Returns the chunks that the schema of one version of the official package refuses. */
 export async function refusedBy(version, chunks) {
   const schema = versions[version].uiMessageChunkSchema;
   const { validate } = typeof schema === 'function' ? schema() : schema;
@@ -56,8 +56,8 @@ export async function refusedBy(version, chunks) {
 }
 
 /**
- * The keys of each chunk type that every version lists. Releases before 5.0.217, 6.0.231 and 7.0.32 refuse a chunk
- * with any other.
+ * The keys of each chunk type that all versions list. Releases before 5.0.217, 6.0.231 and 7.0.32 refuse a chunk with
+ * any other key.
  */
 const KEYS = {
   start: 'messageId messageMetadata',
@@ -81,7 +81,7 @@ const KEYS = {
   error: 'errorText',
 };
 
-/** The chunk types and keys that are outside the common subset. */
+/** Returns the chunk types and keys that are outside the common subset. */
 export function strangeKeys(chunks) {
   return chunks.flatMap((chunk) => {
     const known = KEYS[chunk.type];

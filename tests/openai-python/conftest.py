@@ -7,7 +7,7 @@ from fake_model import FakeModel
 from openai import OpenAI
 from quickstart import Quickstart
 
-#: No answer may take longer.
+#: The time limit of an answer.
 TIMEOUT = 20
 
 
@@ -27,7 +27,7 @@ def served(fake: FakeModel) -> Iterator[Quickstart]:
 
 @pytest.fixture(scope="session")
 def showing(fake: FakeModel) -> Iterator[Quickstart]:
-    """One that tells of its reasoning and its tools."""
+    """A quickstart that shows reasoning and server tools."""
     quickstart = Quickstart(fake.base_url, OMNIASSIST_SHOW_WORK="1")
     yield quickstart
     quickstart.stop()
@@ -41,6 +41,6 @@ def model(fake: FakeModel) -> FakeModel:
 
 @pytest.fixture
 def client(served: Quickstart) -> Iterator[OpenAI]:
-    """A client that repeats nothing by itself."""
+    """A client without automatic retries."""
     with OpenAI(base_url=served.base_url, api_key="not-looked-at", max_retries=0, timeout=TIMEOUT) as client:
         yield client

@@ -1,4 +1,4 @@
-"""A model server on loopback that speaks OpenAI's Chat Completions API and says what a test scripts."""
+"""A model server on loopback with OpenAI's Chat Completions API, which answers from a test's script."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-#: Stands in every provider error, and must never reach a client.
+#: A text in every provider error. It must never reach a client.
 CANARY = "upstream-detail-canary-7f3a"
 
 
 @dataclass
 class Turn:
-    """What the model does in one call."""
+    """The model's answer to one request."""
 
     text: str = ""
     reasoning: str = ""
@@ -23,7 +23,7 @@ class Turn:
     calls: list[tuple[str, str, Any]] = field(default_factory=list)
     #: "stop", "length", "error" (inside the stream), "cut" (the connection breaks) or "hang"
     end: str = "stop"
-    #: An HTTP error in place of a stream.
+    #: An HTTP error instead of a stream.
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
     usage: tuple[int, int] = (11, 7)
@@ -31,7 +31,7 @@ class Turn:
 
 @dataclass
 class Seen:
-    """A request that came."""
+    """A received request."""
 
     body: dict[str, Any]
     closed: threading.Event = field(default_factory=threading.Event)
@@ -96,7 +96,7 @@ class FakeModel:
         return f"http://127.0.0.1:{self.server.server_address[1]}/v1"
 
     def script(self, *turns: Turn) -> None:
-        """Replaces what is left of the script and forgets the requests seen."""
+        """Replaces the rest of the script and clears the requests."""
         self.turns = list(turns)
         self.seen = []
 
@@ -118,7 +118,7 @@ class FakeModel:
         request.send_header("content-type", "text/event-stream")
         request.send_header("connection", "close")
         if turn.end == "cut":
-            # More is announced than comes.
+            # The announced length is larger than the body.
             request.send_header("content-length", "1000000")
         request.end_headers()
         for event in events(turn, seen.body):

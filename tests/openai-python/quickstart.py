@@ -1,6 +1,6 @@
-"""Starts the quickstart that `QUICKSTART_BIN` names, with a database of its own, and stops it again.
+"""Starts the quickstart named by `QUICKSTART_BIN` with its own database, and stops it.
 
-Where `OMNIASSIST_ADAPTER` names another adapter than axum, it is served by that (tests/served).
+If `OMNIASSIST_ADAPTER` names another adapter than axum, that adapter serves it (tests/served).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 
 START_SECONDS = 20
 
-#: What the quickstart must not inherit: a developer's own key or model would change what is tested.
+#: The variables that the quickstart must not inherit: a developer's key or model would change the tests.
 OWN_SETTINGS = re.compile(r"(OMNIASSIST_|OPENAI_|QUICKSTART_|PORT$|(HTTP|HTTPS|ALL)_PROXY$)", re.IGNORECASE)
 
 

@@ -93,7 +93,7 @@ def test_a_conversation(model: FakeModel, client: OpenAI) -> None:
     assert "pirate" not in json.dumps(instructions)
 
 
-def test_tools_there_and_back(model: FakeModel, client: OpenAI) -> None:
+def test_tools_and_their_results(model: FakeModel, client: OpenAI) -> None:
     calls = [("call_1", "weather", {"city": "Oslo"}), ("call_2", "weather", {"city": "Rome {in} Italy"})]
     model.script(Turn(text="Let me see.", calls=calls), Turn(text="Rain and sun."))
     messages: Any = user("Weather?")
@@ -123,7 +123,7 @@ def test_calls_are_streamed(model: FakeModel, client: OpenAI) -> None:
     assert [call.id for call in final.choices[0].message.tool_calls or []] == ["call_1", "call_2"]
 
 
-def test_a_call_that_the_model_did_not_finish_never_parses(model: FakeModel, client: OpenAI) -> None:
+def test_a_call_that_the_model_did_not_finish_is_not_valid_json(model: FakeModel, client: OpenAI) -> None:
     model.script(Turn(calls=[("call_cut", "weather", {"city": "Oslo"})], end="length"))
     stream = client.chat.completions.create(model=MODEL, messages=user("x"), tools=[WEATHER], stream=True)
     chunks = list(stream)
@@ -142,7 +142,7 @@ def test_a_call_that_the_model_did_not_finish_never_parses(model: FakeModel, cli
 LOOK_UP = ("call_a", "order_status", {"order_id": 1001})
 
 
-def test_server_tools_run_and_are_not_seen(model: FakeModel, client: OpenAI) -> None:
+def test_server_tools_run_and_are_hidden(model: FakeModel, client: OpenAI) -> None:
     turns = [Turn(reasoning="Hm.", text="Let me look.", calls=[LOOK_UP]), Turn(text="It is on its way.")]
     model.script(*turns)
     whole = client.chat.completions.create(model=MODEL, messages=user("Where is it?"))
@@ -152,10 +152,10 @@ def test_server_tools_run_and_are_not_seen(model: FakeModel, client: OpenAI) -> 
     assert text_of(chunks) == "Let me look.\n\nIt is on its way."
     seen = whole.model_dump_json() + "".join(chunk.model_dump_json() for chunk in chunks)
     assert not any(word in seen for word in ["call_a", "order_status", "Lovelace", "Hm."])
-    assert "Lovelace" in told(model), "it ran"
+    assert "Lovelace" in told(model), "the tool ran"
 
 
-def test_server_tools_and_reasoning_are_seen_where_the_host_says_so(model: FakeModel, showing: Quickstart) -> None:
+def test_server_tools_and_reasoning_are_visible_if_the_host_enables_it(model: FakeModel, showing: Quickstart) -> None:
     turns = [Turn(reasoning="Hm.", text="Let me look.", calls=[LOOK_UP]), Turn(text="It is on its way.")]
     with OpenAI(base_url=showing.base_url, api_key="x", max_retries=0, timeout=TIMEOUT) as client:
         model.script(*turns)
@@ -214,9 +214,7 @@ def test_images_reach_the_model(model: FakeModel, client: OpenAI) -> None:
     assert model.seen[-1].body["messages"][-1]["content"][1] == image
 
 
-def test_what_a_client_sets_beside_the_conversation_does_not_reach_the_model(
-    model: FakeModel, client: OpenAI
-) -> None:
+def test_settings_of_a_client_do_not_reach_the_model(model: FakeModel, client: OpenAI) -> None:
     model.script(Turn(text="Hi."))
     client.chat.completions.create(
         model=MODEL,
@@ -295,7 +293,7 @@ def test_failures_of_the_model(
     assert CANARY not in str(caught.value)
 
 
-def test_the_client_repeats_what_may_help_and_nothing_else(model: FakeModel, served: Quickstart) -> None:
+def test_the_client_repeats_only_requests_that_may_succeed(model: FakeModel, served: Quickstart) -> None:
     down = [Turn(status=503, headers={"retry-after": "0"}) for _ in range(3)]
     with OpenAI(base_url=served.base_url, api_key="x", max_retries=1, timeout=TIMEOUT) as client:
         model.script(*down, Turn(text="Back."))
@@ -323,7 +321,7 @@ def test_an_error_within_the_stream_is_raised(model: FakeModel, client: OpenAI, 
     assert CANARY not in str(caught.value)
 
 
-def test_leaving_closes_the_connection_to_the_model(model: FakeModel, client: OpenAI) -> None:
+def test_a_disconnect_closes_the_connection_to_the_model(model: FakeModel, client: OpenAI) -> None:
     model.script(Turn(text="This answer never ends", end="hang"))
     stream = client.chat.completions.create(model=MODEL, messages=user("Hi"), stream=True)
     text = ""
@@ -345,7 +343,7 @@ def test_the_async_client(model: FakeModel, served: Quickstart) -> None:
             model.script(Turn(text="Hello there."))
             stream = await client.chat.completions.create(model=MODEL, messages=user("Hi"), stream=True)
             assert text_of([chunk async for chunk in stream]) == "Hello there."
-            # One that is given up before the model says anything.
+            # A request that is cancelled before the model answers.
             model.script(Turn(end="hang"))
             asking = asyncio.create_task(client.chat.completions.create(model=MODEL, messages=user("Hi")))
             while not model.seen:

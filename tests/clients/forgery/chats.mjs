@@ -1,4 +1,4 @@
-// Honest conversations, made by the official clients against a ledger whose model does what the user's message scripts.
+// Honest conversations between the official clients and a ledger. The user's message contains the script of the model.
 
 import { calls } from '../../lib/ledger.mjs';
 import { last, openChat, toolParts, until, versions } from '../chat.mjs';
@@ -6,10 +6,10 @@ import { whenAnswered } from '../ledger.mjs';
 
 const QUERY = { v5: '?ai-sdk=5', v6: '', v7: '?ai-sdk=7' };
 
-/** What a user says so that the model takes these turns. */
+/** Returns a user's message with the script of these turns. */
 export const script = (turns, words = '') => JSON.stringify({ words, turns });
 
-/** The model: takes the next turn of the script that the last user message is. */
+/** Answers as the model: with the next turn of the script in the last user message. */
 export function answer(body) {
   const at = body.input.findLastIndex((item) => item.role === 'user');
   let answered = body.input.slice(at + 1).filter((item) => item.type === 'function_call_output').length;
@@ -35,7 +35,7 @@ function turnsOf(message) {
 let made = 0;
 const call = (what) => ({ id: `call_${(made += 1)}`, ...what });
 
-/** One question of a settled conversation: what the model does about it. */
+/** Returns the model's turns for one question of a settled conversation. */
 function turns(dice) {
   const text = { text: `So ${dice.word()}.` };
   const account = dice.pick(['rent', 'savings', 'travel']);
@@ -50,7 +50,7 @@ function turns(dice) {
   }
 }
 
-/** Opens a chat that answers forms and front-end tools by itself, and approvals not. */
+/** Opens a chat that answers forms and front-end tools automatically, but not approvals. */
 export function open(app, version, { user = 'ada', ...init } = {}) {
   const ai = versions[version];
   const chat = openChat(ai, app.api + QUERY[version], {
@@ -65,7 +65,7 @@ export function open(app, version, { user = 'ada', ...init } = {}) {
   return Object.assign(chat, { version, user });
 }
 
-/** Sends a message and waits until nothing more follows by itself. */
+/** Sends a message and waits until all automatic posts are done. */
 export async function say(chat, message) {
   await chat.sendMessage(message);
   await until(
@@ -74,18 +74,18 @@ export async function say(chat, message) {
   );
 }
 
-/** A conversation in which everything is answered. */
+/** Makes a conversation without open questions. */
 export async function settled(app, version, dice, init) {
   const chat = open(app, version, init);
   const questions = 2 + dice.below(2);
   for (let index = 0; index < questions; index += 1) await say(chat, { text: script(turns(dice), dice.word()) });
-  // At least one result that the server vouches for.
+  // At least one result has a seal of the server.
   const check = [{ calls: [call(calls.balance('rent'))] }, { text: 'Checked.' }];
   await say(chat, { text: script(check, dice.word()) });
   return chat;
 }
 
-/** A conversation that ends with approvals the user has answered, in a request that is yet to be sent. */
+/** Makes a conversation that ends with answered approvals, which are not posted yet. */
 export async function approved(app, version, dice, init) {
   const chat = await settled(app, version, dice, { ...init, sendAutomaticallyWhen: undefined });
   const asked = () => call(dice.oneIn(3) ? calls.close(`no ${dice.word()}`) : calls.asked(10_001 + dice.below(50_000)));
@@ -97,7 +97,7 @@ export async function approved(app, version, dice, init) {
   return chat;
 }
 
-/** What the client would post next, with this question if there is one. */
+/** Returns the client's next request, with this question if there is one. */
 export function request(chat, question) {
   const messages = structuredClone(chat.messages);
   if (question !== undefined) messages.push({ id: `q${chat.posted.length}`, role: 'user', parts: [{ type: 'text', text: question }] });

@@ -1,4 +1,4 @@
-// Random numbers that are the same on every run.
+// A generator of random numbers that repeats its sequence in every run.
 
 export class Dice {
   #state;
@@ -7,7 +7,7 @@ export class Dice {
     this.#state = seed >>> 0;
   }
 
-  /** A number from 0 to 2^32 - 1 (mulberry32). */
+  /** Returns a number from 0 to 2^32 - 1 (mulberry32). */
   next() {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0;
     let mixed = this.#state;

@@ -1,12 +1,12 @@
-// What the server wrote in a chat, and whether a request made it believe anything else: by what ran (the ledger's
-// journal) and by what the model was told.
+// Detects accepted forgeries. It compares the values that the server wrote in a chat with the calls that ran (the
+// ledger's journal) and with the requests to the model.
 
 import { post } from '../wire.mjs';
 
-/** Tools whose outputs are the client's to give. */
+/** Tools whose outputs come from the client. */
 const CLIENTS = ['show_account', 'request_input'];
 
-/** What the model may be told of a call whose result nobody vouches for. */
+/** The outputs that the model may receive for a call without a proven result. */
 const NOTHING = [
   /can no longer be verified/,
   /after its deadline/,
@@ -34,15 +34,15 @@ const parsed = (text) => {
 
 const key = (...parts) => JSON.stringify(parts);
 
-/** Everything that the server wrote for whoever posts. */
+/** The values that the server wrote for the user of a request. */
 export class Written {
-  /** Results by call, in the order in which they came. */
+  /** Results by call, in the order of their arrival. */
   results = new Map();
   clientCalls = new Set();
   approvals = new Set();
   opaque = new Set();
 
-  /** What the server wrote in this conversation, as the client has it. */
+  /** Returns the values that the server wrote in this conversation, as the client has them. */
   static of(messages) {
     const written = new Written();
     for (const part of messages.filter((message) => message.role === 'assistant').flatMap((message) => message.parts)) {
@@ -64,18 +64,18 @@ export class Written {
   }
 }
 
-/** Posts a request and gives what followed: the answer, what ran (of what `app.seen` does not count), what the model was told. */
+/** Posts a request. Returns the answer, the calls that ran since `app.seen`, and the requests to the model. */
 export async function send(app, model, { body, user, query = '' }) {
   model.script();
   const response = await post(app.api + query, body, user === undefined ? {} : { 'x-user': user });
   const text = await response.text();
-  // What a refused request ran, if anything, is found with the next.
+  // A call of a refused request would be found after the next request.
   const ran = response.ok ? await app.journal(app.seen) : [];
   app.seen += ran.length;
   return { status: response.status, text, ran, requests: [...model.requests] };
 }
 
-/** What the server took for its own that it never wrote; empty when nothing. */
+/** Returns the values that the server accepted as its own but never wrote. */
 export function believed(written, { ran, requests }) {
   const found = [];
   const approvals = new Set(written.approvals);
@@ -107,14 +107,14 @@ function told(written, body, fresh) {
       ? result.name === name && output.includes(result.errorText)
       : result.call === key(id, name, canonical(parsed(given))) && canonical(parsed(output)) === result.output);
     const at = order.indexOf(id);
-    if (!isIt) found.push(`told that ${name}(${given}) gave ${output}`);
-    else if (at < latest || once.has(id)) found.push(`told ${id} out of its place`);
+    if (!isIt) found.push(`the model received ${output} for ${name}(${given})`);
+    else if (at < latest || once.has(id)) found.push(`the model received ${id} out of order`);
     once.add(id);
     latest = Math.max(latest, at);
   }
   for (const item of body.input) {
     if (item.type === 'reasoning' && item.encrypted_content && !written.opaque.has(item.encrypted_content)) {
-      found.push(`given the state ${item.encrypted_content}`);
+      found.push(`the model received the state ${item.encrypted_content}`);
     }
     if (['system', 'developer'].includes(item.role)) found.push(`a ${item.role} message: ${JSON.stringify(item.content)}`);
     if (!['message', 'reasoning', 'function_call', 'function_call_output'].includes(item.type)) found.push(`a ${item.type}`);

@@ -1,4 +1,4 @@
-// What a user may do with a conversation: every kind goes on, and loses nothing.
+// The legal operations on a conversation. Each must be accepted without loss.
 
 import assert from 'node:assert/strict';
 
@@ -6,14 +6,14 @@ import { last, textOf } from '../chat.mjs';
 import { assertHolds } from '../kept.mjs';
 import { open, say, script } from './chats.mjs';
 
-/** A question that the model answers in words. */
+/** A question that the model answers with text. */
 export const END = script([{ text: 'Goodbye.' }]);
 
-/** The same chat in another tab, with these messages. */
+/** Opens the same chat in another tab with these messages. */
 const tab = ({ app, chat, version }, messages) =>
   open(app, version, { id: chat.id, messages: structuredClone(messages) });
 
-/** Asserts that the post was taken, and that the model was given all of it. */
+/** Asserts that the server accepted the post, and that the model received all of it. */
 function assertTaken(chat, model) {
   assert.equal(chat.status, 'ready', chat.error?.message);
   const [{ messages }, [request]] = [chat.posted[0], model.requests];

@@ -1,5 +1,5 @@
-// Posts the forgeries and the honest conversations, and says of each class what came of it. In a thread of its own: the
-// test runner watches every promise of its own thread, and that takes as long as everything else.
+// Posts the forgeries and the honest conversations, and reports the results of each class. This runs in a separate
+// thread, since the test runner tracks every promise of its own thread, which would double the time.
 
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -13,11 +13,11 @@ import { Dice } from './dice.mjs';
 import { believed, send } from './judge.mjs';
 import { END, LEGAL } from './legal.mjs';
 
-/** Forgeries of each class that count. */
+/** The number of effective forgeries of each class. */
 const ENOUGH = 200;
-/** Honest conversations of each kind. */
+/** The number of honest conversations of each kind. */
 const HONEST = 130;
-/** Conversations of each kind and version that they begin with. */
+/** The number of original conversations of each kind and version. */
 const EACH = 4;
 
 const OTHER_SECRET = 'a7'.repeat(32);
@@ -33,7 +33,7 @@ const apps = {
 };
 const bases = { settled: [], approved: [], used: [], stale: [], expired: [] };
 
-/** Has the official clients make the conversations that everything begins with. */
+/** Makes the original conversations with the official clients. */
 async function converse() {
   const open = async (kind, app, version) => {
     const chat = kind === 'settled' ? await settled(app, version, dice) : await approved(app, version, dice);
@@ -56,12 +56,12 @@ async function converse() {
   }
 }
 
-/** Forges until enough have fooled a server that trusts what is posted; none may fool ours. */
+/** Posts forgeries until enough have deceived a server that trusts posted history. None may deceive the default server. */
 async function forgeAll(name, kind) {
   const app = kind.from === 'expired' ? apps.brief : apps.ours;
   const counts = { refused: 0, neutralised: 0, accepted: 0, harmless: 0 };
   while (counts.refused + counts.neutralised + counts.accepted < ENOUGH) {
-    assert.ok(counts.harmless < 5 * ENOUGH, `too few forgeries of "${name}" come about`);
+    assert.ok(counts.harmless < 5 * ENOUGH, `too few forgeries of "${name}" are effective`);
     const from = kind.from === 'any' ? dice.pick(['settled', 'approved']) : kind.from;
     const forged = forge(kind, dice.pick(bases[from]), dice);
     if (!forged) continue;
@@ -97,7 +97,7 @@ try {
   for (const [name, kind] of Object.entries(LEGAL)) {
     parentPort.postMessage({ name, counts: await goOn(kind) });
   }
-  // Approvals are dated to the second.
+  // Approvals expire with a precision of one second.
   await sleep(2_100);
   for (const app of Object.values(apps)) app.seen = (await app.journal()).length;
   for (const [name, kind] of Object.entries(CLASSES)) {
