@@ -16,8 +16,8 @@ use crate::{ContextMessage, JsonText, Message, ModelOptions, Text, ToolChoice, T
 pub struct RunRequest {
     /// The chat id, chosen by the client. It is an address, not a credential.
     pub chat_id: Option<Text>,
-    /// The complete conversation, oldest message first. While [`awaits_history`](Self::awaits_history) is set: the posted
-    /// message alone, or nothing.
+    /// The complete conversation, oldest message first. While [`awaits_history`](Self::awaits_history) is set, it
+    /// contains at most the posted message.
     pub messages: Vec<Message>,
     /// `true` if the client posted the last message of a conversation that the host stores. A run needs the messages
     /// before it: see [`add_history`](Self::add_history). Default: `false`.

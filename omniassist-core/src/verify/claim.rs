@@ -72,7 +72,7 @@ pub struct HistoryPart<'a> {
     pub side: Option<ToolSide>,
     /// `true` if the part is in the last step of the last message, so that the run continues with its answer.
     pub is_due: bool,
-    /// `true` if the message comes from the host's store, and not from the client: its plain text is the host's word.
+    /// `true` if the message comes from the host's store and not from the client. Its plain text needs no proof.
     pub is_loaded: bool,
 }
 

@@ -45,9 +45,9 @@ const EXPIRED: &str = "This call did not run: the time to approve it is over. If
 ///
 /// # Errors
 ///
-/// Returns [`SealInvalid`](crate::ErrorCode::SealInvalid) with the path of the part if the verifier rejects a claim: a
-/// [loaded](RunRequest::loaded_messages) message as `history[…]`, the posted message after it as `message`. The request
-/// must not be used then.
+/// Returns [`SealInvalid`](crate::ErrorCode::SealInvalid) with the path of the part if the verifier rejects a claim. In
+/// the path, a [loaded](RunRequest::loaded_messages) message is `history[…]`, and the posted message after them is
+/// `message`. The request must not be used then.
 pub fn history(
     request: &mut RunRequest,
     poster: Poster<'_>,
@@ -57,8 +57,8 @@ pub fn history(
     judge(request, poster, tools, verifier, None)
 }
 
-/// Verifies a conversation as [`history`] does, and returns a copy to store. In the copy, the parts with proof are as they
-/// were posted, and the server's own entries in metadata are kept, such as its seals. It can be verified again.
+/// Verifies a conversation like [`history`], and returns a copy to store. In the copy, proved parts are unchanged, and
+/// the server's entries in metadata are kept, such as its seals. The copy can be verified again.
 ///
 /// # Errors
 ///
@@ -104,9 +104,9 @@ fn judge(
                 Part::Tool(tool) => tools.side(&tool.name),
                 _ => None,
             };
-            // A client writes the outputs of its own tools itself, and a plain record may lack the seal, as a message of
-            // the host's store may. One without a seal is accepted, unless the user must approve the call or fill in a
-            // form. One with a seal is verified.
+            // Outputs of a client's own tools come from the client. In plain records and in messages of the host's
+            // store, they may lack a seal. An output without a seal is accepted, unless the user must approve the call
+            // or fill in a form. An output with a seal is verified.
             let is_loaded = posted.is_loaded;
             let is_unsealed_record = |tool: &ToolPart| {
                 (is_loaded || request.recorded_calls.contains(&tool.call_id))
@@ -157,7 +157,7 @@ fn judge(
     Ok(())
 }
 
-/// Returns `true` if the client displays a question as open or answered that is neither.
+/// Returns `true` if the client displays a question as open or answered although the claim is not accepted.
 fn is_unaccepted(claim: Claim, verdict: Verdict, is_due: bool) -> bool {
     match claim {
         Claim::Request => verdict != Verdict::Accept,

@@ -1,4 +1,4 @@
-//! Every window is a legal request, by the rules of all four APIs.
+//! Every window must be a legal request under the rules of all four APIs.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ fn state(provider: &str, state: &Value) -> Option<ProviderMetadata> {
     Some(ProviderMetadata::of(provider, state.as_object().cloned().unwrap_or_default()))
 }
 
-/// One thing that an assistant says, with a number that makes its ids unique.
+/// Returns a part of an assistant's message. `number` makes its ids unique.
 fn said(kind: u8, number: usize, length: usize) -> Part {
     let words = Text::from("word ".repeat(length % 60 + 1));
     let tool = |state: ToolState| {
@@ -67,7 +67,7 @@ fn file(kind: u8) -> Part {
     Part::File(FilePart { media_type: media_type.into(), url: url.into(), filename: None, metadata: None })
 }
 
-/// A random message: who says it, its parts by kind and length, and a file.
+/// A random message: its role, its parts by kind and length, and a file.
 type Draw = (u8, Vec<(u8, usize)>, Option<u8>);
 
 fn conversations() -> impl Strategy<Value = Vec<Message>> {
@@ -136,9 +136,9 @@ proptest! {
     }
 }
 
-/// The property above sees a window that splits a call from its result.
+/// The check of the property above detects a window that splits a call from its result.
 #[test]
-fn a_split_pair_is_seen() {
+fn a_split_pair_is_detected() {
     let parts = vec![said(8, 1, 1)];
     let answer = Message { parts, ..Message::assistant("a", "") };
     let mut items = omniassist_server::core::transcript::from_messages(&[

@@ -1,4 +1,4 @@
-//! Measurements, which are printed by `cargo test -p omniassist-server --test server measured -- --nocapture`.
+//! Measurements. `cargo test -p omniassist-server --test server measured -- --nocapture` prints them.
 
 #![allow(clippy::print_stderr, reason = "the figures are the result")]
 
@@ -17,7 +17,7 @@ use serde_json::json;
 
 use super::{ask, talk, texts};
 
-/// Kibibytes of this process in memory.
+/// Returns the memory of this process in KiB.
 fn resident() -> usize {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
@@ -25,7 +25,7 @@ fn resident() -> usize {
 }
 
 #[tokio::test]
-async fn a_window_costs_the_same_whatever_the_length() {
+async fn the_cost_of_a_window_is_printed_for_each_length() {
     for turns in [50, 500, 5_000] {
         let messages = [talk(turns), vec![Message::user("last", "And now?")]].concat();
         let body = Bytes::from(serde_json::to_vec(&json!({ "id": "chat", "messages": messages })).unwrap());
@@ -75,7 +75,8 @@ async fn a_window_costs_the_same_whatever_the_length() {
     }
 }
 
-/// Measures a real model, whose server with OpenAI's API `OMNIASSIST_SUMMARY_MODEL_URL` names. Does nothing without one.
+/// Measures a real model. `OMNIASSIST_SUMMARY_MODEL_URL` names its server with OpenAI's API. Without it, the test does
+/// nothing.
 #[tokio::test]
 async fn a_fact_of_the_third_message_is_answered_after_summarising() {
     let Ok(url) = std::env::var("OMNIASSIST_SUMMARY_MODEL_URL") else { return };
@@ -123,7 +124,7 @@ async fn a_fact_of_the_third_message_is_answered_after_summarising() {
         let summary = sent[0].to_owned();
         assert!(!sent[1..].iter().any(|text| text.contains(name)), "the message is out of the window");
         in_summary += usize::from(summary.contains(name));
-        // The summary is known by now, so this costs the answer only.
+        // The summary exists already, so this costs only the answer.
         let assistant =
             Assistant::builder(provider()).model_options(options).history(history).build().unwrap();
         messages.push(Message::user("last", question));

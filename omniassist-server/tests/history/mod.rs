@@ -1,4 +1,4 @@
-//! Long conversations: what of them the model is sent.
+//! The parts of long conversations that are sent to the model.
 
 #[cfg(all(feature = "anthropic", feature = "gemini", feature = "openai"))]
 mod legal;
@@ -14,7 +14,7 @@ use omniassist_server::core::transcript::UserContent;
 use omniassist_server::core::{LlmPayload, RunEvent, RunRequest, TranscriptItem};
 use omniassist_server::{Assistant, Principal};
 
-/// A conversation of so many turns, without the last question.
+/// Returns a conversation of `turns` turns, without the last question.
 fn talk(turns: usize) -> Vec<Message> {
     let turn = |turn: usize| {
         let asked = Message::user(format!("u{turn}"), format!("Question {turn}: {}", "where ".repeat(20)));
@@ -23,7 +23,7 @@ fn talk(turns: usize) -> Vec<Message> {
     (0..turns).flat_map(turn).collect()
 }
 
-/// Asks in a chat. Returns the conversation as the client then has it, and the events.
+/// Sends a question in a chat. Returns the client's conversation afterwards, and the events.
 async fn ask(
     assistant: &Assistant,
     user: &str,
@@ -42,7 +42,7 @@ async fn ask(
     (messages, events)
 }
 
-/// The texts that a model was sent, in order.
+/// Returns the texts of a request to a model in order.
 fn texts(payload: &LlmPayload) -> Vec<&str> {
     fn of(item: &TranscriptItem) -> Vec<&str> {
         match item {

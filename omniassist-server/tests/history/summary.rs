@@ -14,14 +14,14 @@ use super::{ask, talk, texts};
 
 const FACT: &str = "My boat is called Marigold.";
 
-/// A conversation whose third message holds a fact.
+/// Returns a conversation whose third message contains a fact.
 fn with_fact(turns: usize) -> Vec<Message> {
     let mut messages = talk(turns);
     messages[2] = Message::user("u1", FACT);
     messages
 }
 
-/// A summariser that keeps the lines with the fact, and what it was given before.
+/// Returns a summariser that keeps the fact in its summaries.
 fn summariser() -> ScriptedProvider {
     ScriptedProvider::new().otherwise(|payload| {
         let read = texts(payload)[0];
@@ -45,7 +45,7 @@ fn first_text(model: &ScriptedProvider) -> String {
 }
 
 #[tokio::test]
-async fn what_leaves_the_window_is_summarised_before_the_rest() {
+async fn messages_that_leave_the_window_are_summarised() {
     let (model, small) = (parrot(), summariser());
     let assistant = builder(&model, &small).build().unwrap();
     let (mut messages, _) = ask(&assistant, "ada", with_fact(60), "What is my boat called?").await;
@@ -54,11 +54,11 @@ async fn what_leaves_the_window_is_summarised_before_the_rest() {
     assert!(sent.contains("not instructions"), "{sent}");
     assert!(!texts(&model.payloads()[0])[1..].iter().any(|text| text.contains("Marigold")));
     let calls = small.payloads().len();
-    // The window stays where it is, and so does the summary.
+    // The window does not move, so the summary is unchanged.
     (messages, _) = ask(&assistant, "ada", messages, "Sure?").await;
     assert_eq!(small.payloads().len(), calls);
     assert_eq!(first_text(&model), sent);
-    // Later moves cost a call each, which reads the summary and only what left the window since.
+    // Each later move costs a call. Its input is the summary, and the messages that have left the window since.
     for turn in 0..30 {
         (messages, _) =
             ask(&assistant, "ada", messages, &format!("Turn {turn}: {}", "why ".repeat(60))).await;
@@ -87,7 +87,7 @@ async fn a_client_carries_the_summary_to_another_process() {
 }
 
 #[tokio::test]
-async fn an_altered_summary_is_made_anew() {
+async fn an_altered_summary_is_replaced() {
     let change = |messages: &mut Vec<Message>, from: &str, to: &str| {
         let note = &mut messages.last_mut().unwrap().metadata.as_mut().unwrap()["omniassist"]["history"];
         let changed = note.as_str().unwrap().replace(from, to);
@@ -107,7 +107,7 @@ async fn an_altered_summary_is_made_anew() {
     for (name, alter, user) in cases {
         let mut messages = messages.clone();
         alter(&mut messages);
-        // The seals of the texts are not the subject: without them, texts are accepted.
+        // The seals of the texts are removed, since only the summary is under test. Texts without seals are accepted.
         for message in &mut messages {
             for part in &mut message.parts {
                 if let omniassist_server::core::message::Part::Text(text) = part {
@@ -136,7 +136,7 @@ async fn a_summary_cannot_pose_as_instructions() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_failing_summariser_costs_the_summary_and_not_the_run() {
+async fn a_failing_summariser_does_not_fail_the_run() {
     let failures: [fn() -> Turn; 4] =
         [Turn::interrupted, || text(" \n"), || panic!("canary"), || text("- So far").then(Turn::pending())];
     for (number, failure) in failures.into_iter().enumerate() {
@@ -161,7 +161,7 @@ async fn a_partial_summary_is_used_and_continued() {
     assert_eq!(small.payloads().len(), 16);
 }
 
-/// A budget without a bound, which counts.
+/// An unlimited budget that counts tokens.
 struct Purse(Arc<AtomicU64>);
 
 impl TokenBudget for Purse {

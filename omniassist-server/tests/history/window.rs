@@ -17,7 +17,7 @@ fn with_question(turns: usize) -> RunRequest {
 }
 
 #[tokio::test]
-async fn the_model_is_sent_the_newest_exchanges_and_the_host_keeps_all() {
+async fn the_model_receives_the_newest_exchanges_and_the_host_keeps_all() {
     let model = ScriptedProvider::new().turn(call("count", json!({}))).turn(text("ok"));
     let count = Tool::new("count", "Counts the messages", async |run: omniassist_server::RunContext| {
         Ok::<_, ToolError>(run.messages().len().to_string())
@@ -71,7 +71,7 @@ async fn system_prompt_tools_and_context_count_towards_the_budget() {
     assert!(sent("p".into(), "t".repeat(8_000)).await <= 2_000);
 }
 
-/// A turn that reports so many input tokens.
+/// Returns a turn that reports `input` input tokens.
 fn counted(input: u64) -> Turn {
     let mut usage = Usage::default();
     (usage.input_tokens, usage.output_tokens) = (Some(input), Some(1));

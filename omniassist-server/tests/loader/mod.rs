@@ -1,4 +1,4 @@
-//! Conversations that the host stores, for clients that post the last message only.
+//! Conversations that the host stores, for clients that post only the last message.
 
 mod deferred;
 mod refused;
@@ -66,7 +66,7 @@ fn request(body: &Value) -> Posted {
     request.body(Full::from(body.to_string())).unwrap()
 }
 
-/// The body of a client that posts its last message only.
+/// Returns the body of a client that posts only its last message.
 fn last(messages: &[Message], trigger: &str, message_id: Option<&str>) -> Value {
     json!({"id": "c", "message": messages.last(), "trigger": trigger, "messageId": message_id})
 }
@@ -82,7 +82,7 @@ async fn read_response(response: Response<AssistantBody>) -> (u16, String) {
     (status, String::from_utf8(body.into()).unwrap())
 }
 
-/// Reads a body as the assistant's own route does.
+/// Reads a body like the assistant's own route.
 async fn complete(assistant: &Assistant, body: &Value) -> RunRequest {
     match PostedRun::read_for(request(body), assistant).await {
         Ok(posted) => posted.request,

@@ -20,7 +20,7 @@ fn error(answer: &str) -> Value {
 }
 
 #[tokio::test]
-async fn the_host_refuses_a_chat_with_a_status_of_its_own() {
+async fn the_host_refuses_a_chat_with_its_own_status() {
     let model = ScriptedProvider::new();
     for path in ["/", "/?protocol=text"] {
         let refuse = async || {
@@ -41,11 +41,11 @@ async fn the_host_refuses_a_chat_with_a_status_of_its_own() {
             (&json!("no_such_chat"), &json!("There is no such chat."))
         );
     }
-    assert!(model.payloads().is_empty(), "no money is spent");
+    assert!(model.payloads().is_empty(), "the model receives no request");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_loader_that_fails_is_status_500_without_its_text() {
+async fn a_failing_loader_is_status_500_without_its_text() {
     let model = ScriptedProvider::new();
     let builder = || Assistant::builder(model.clone());
     let fails =
@@ -88,7 +88,7 @@ async fn the_last_message_alone_is_refused_without_a_loader() {
 }
 
 #[tokio::test]
-async fn a_request_that_cannot_be_completed_is_a_bad_one() {
+async fn a_request_that_cannot_be_completed_is_refused() {
     let table = Table::default();
     let model = ScriptedProvider::new();
     let assistant = table.of(Assistant::builder(model.clone()));

@@ -8,14 +8,14 @@ use serde_json::{Value, json};
 use super::{Table, last, post};
 use crate::approvals::{answer, refund};
 
-/// Turns with all that a conversation can hold.
+/// Returns a model with turns of every kind.
 fn script() -> ScriptedProvider {
     ScriptedProvider::new()
         .turn(reasoning("I look it up.").then(call("order", json!({"id": 17}))))
         .turn(text("It is in Kiel."))
         .turn(text("I open the page.").then(call("navigate", json!({"to": "/orders/17"}))))
         .turn(text("There it is."))
-        // Canonical JSON has another order and another number.
+        // The canonical form of these arguments has another order of keys and another number.
         .turn(call("refund", json!({"reason": "late", "cents": 5.0})))
         .turn(text("Done."))
         .turn(text("Done, again."))
@@ -32,10 +32,10 @@ fn build(model: &ScriptedProvider) -> AssistantBuilder {
     Assistant::builder(model.clone()).tool(order).tool(navigate).tool(refund).refuse_unsealed_text(true)
 }
 
-/// The client's side of a conversation: what it posts each time.
+/// The client's side of a conversation.
 struct Client {
     assistant: Assistant,
-    /// Set for a client that posts all it has.
+    /// `true` for a client that posts all messages.
     posts_all: bool,
     messages: Vec<Message>,
 }
@@ -85,7 +85,7 @@ impl Client {
     }
 }
 
-/// Leads a conversation, and returns what the client has after each step.
+/// Runs a conversation, and returns the client's messages after each step.
 async fn converse(client: &mut Client) -> Vec<Vec<Message>> {
     let mut seen = Vec::new();
     client.ask("q1", "Where is order 17?").await;
@@ -114,7 +114,7 @@ fn transcripts(model: &ScriptedProvider) -> Vec<Vec<TranscriptItem>> {
 }
 
 #[tokio::test]
-async fn the_model_is_sent_what_a_client_that_posts_all_would_send() {
+async fn the_model_receives_the_same_as_from_a_client_that_posts_all_messages() {
     let (all, some) = (script(), script());
     let table = Table::default();
     let mut posts_all = Client { assistant: build(&all).build().unwrap(), posts_all: true, messages: vec![] };
@@ -122,7 +122,7 @@ async fn the_model_is_sent_what_a_client_that_posts_all_would_send() {
     converse(&mut posts_all).await;
     let seen = converse(&mut posts_last).await;
     let (all, some) = (transcripts(&all), transcripts(&some));
-    assert_eq!(all.len(), 9, "every turn was asked for");
+    assert_eq!(all.len(), 9, "the model has used every turn");
     for (index, (all, some)) in all.iter().zip(&some).enumerate() {
         assert_eq!(some, all, "model call {index}");
     }
@@ -131,7 +131,7 @@ async fn the_model_is_sent_what_a_client_that_posts_all_would_send() {
 }
 
 #[tokio::test]
-async fn the_stored_conversation_is_that_of_the_client_byte_by_byte() {
+async fn the_stored_conversation_equals_the_clients_byte_for_byte() {
     let table = Table::default();
     let mut client = Client { assistant: table.of(build(&script())), posts_all: false, messages: vec![] };
     let mut rows = Vec::new();

@@ -13,7 +13,7 @@ use tokio::time::{Instant, sleep};
 
 use super::{Table, complete, last, post, respond};
 
-/// An assistant whose functions for the store take so long.
+/// Returns an assistant whose `on_finish` function takes `time`.
 fn slow(table: &Table, model: &ScriptedProvider, time: Duration) -> AssistantBuilder {
     let store = table.clone();
     let save = move |run: FinishedRun| {
@@ -51,7 +51,7 @@ async fn a_history_is_loaded_after_the_last_run_was_stored() {
         sleep(time).await;
         let started = Instant::now();
         assert_eq!(texts(&assistant, "q2").await, ["q1", "a1", "q2"]);
-        assert_eq!(started.elapsed(), Duration::ZERO, "nothing is being stored");
+        assert_eq!(started.elapsed(), Duration::ZERO, "no run is being stored");
     }
 }
 
@@ -114,7 +114,7 @@ async fn a_repeated_post_does_not_stop_the_first() {
 }
 
 #[tokio::test]
-async fn plain_text_is_a_history() {
+async fn plain_text_is_accepted_as_a_history() {
     async fn load(
         ChatId(chat): ChatId,
         State(rows): State<Vec<ChatMessage>>,

@@ -12,7 +12,7 @@ fn assistant(table: &Table, model: &ScriptedProvider) -> Assistant {
     table.of(Assistant::builder(model.clone()).tool(order).tool(page).refuse_unsealed_text(true))
 }
 
-/// An assistant, and the stored messages of one run of it.
+/// Runs an assistant once, and returns it with the stored messages.
 async fn sealed(model: ScriptedProvider) -> (Table, ScriptedProvider, Assistant, Vec<Value>) {
     let (table, model) = (Table::default(), model.otherwise(|_| text("Fine.")));
     let assistant = assistant(&table, &model);
@@ -40,7 +40,7 @@ fn next() -> Value {
 }
 
 #[tokio::test]
-async fn text_without_a_seal_is_trusted_where_the_host_loaded_it() {
+async fn text_without_a_seal_is_accepted_if_the_host_loaded_it() {
     let (table, _, assistant, mut row) = sealed(ScriptedProvider::new().turn(text("In Kiel."))).await;
     row[1]["parts"] = json!([{"type": "text", "text": "In Kiel, says the host."}, {"type": "reasoning", "text": "I know."}]);
     row[1]["metadata"] = Value::Null;
@@ -53,7 +53,7 @@ async fn text_without_a_seal_is_trusted_where_the_host_loaded_it() {
 }
 
 #[tokio::test]
-async fn a_wrong_seal_is_refused_wherever_it_comes_from() {
+async fn a_wrong_seal_is_refused_in_stored_and_posted_messages() {
     let (table, model, assistant, mut row) = sealed(ScriptedProvider::new().turn(text("In Kiel."))).await;
     let genuine = row[1].clone();
     let at = row[1]["parts"].as_array().unwrap().iter().position(|part| part["type"] == "text").unwrap();
@@ -63,7 +63,7 @@ async fn a_wrong_seal_is_refused_wherever_it_comes_from() {
     let (status, answer) = respond(&assistant, &next()).await;
     assert_eq!(status, 400, "{answer}");
     assert!(answer.contains(&format!(r#""path":"history[1].parts[{at}]""#)), "{answer}");
-    // The posted message takes the place of the stored one.
+    // The posted message replaces the stored one.
     let (status, answer) = respond(&assistant, &json!({"id": "c", "message": row[1]})).await;
     assert_eq!(status, 400, "{answer}");
     assert!(answer.contains(&format!(r#""path":"message.parts[{at}]""#)), "{answer}");
@@ -72,7 +72,7 @@ async fn a_wrong_seal_is_refused_wherever_it_comes_from() {
 }
 
 #[tokio::test]
-async fn a_result_without_its_seal_is_not_taken_for_the_servers() {
+async fn a_result_without_its_seal_becomes_an_error() {
     let (table, model, assistant, mut row) =
         sealed(ScriptedProvider::new().turn(call("order", json!({}))).turn(text("In Kiel."))).await;
     let results = |model: &ScriptedProvider| {
@@ -92,19 +92,19 @@ async fn a_result_without_its_seal_is_not_taken_for_the_servers() {
     row[1]["parts"].as_array_mut().unwrap().insert(0, page);
     table.put("c", Value::from(row).to_string());
     let assistant = self::assistant(&table, &model);
-    // A call under the key of another process has no proof either.
+    // A seal under the key of another process is no proof either.
     let (status, answer) = respond(&assistant, &next()).await;
     assert_eq!(status, 200, "{answer}");
     let unverifiable = json!("The result of this call can no longer be verified.");
     assert_eq!(
         results(&model),
         [(json!("orders"), false), (unverifiable, true)],
-        "a page writes its outputs itself"
+        "the output of a page needs no seal"
     );
 }
 
 #[tokio::test]
-async fn what_the_host_stores_is_verified() {
+async fn stored_conversations_are_verified() {
     let (table, model) = (Table::default(), ScriptedProvider::new().otherwise(|_| text("Fine.")));
     let assistant = table
         .of(Assistant::builder(model)

@@ -48,7 +48,7 @@ impl<'a, F: Record<'a> + Default> Extended<'a, F> {
         Self { fields: F::default(), extra: Vec::new(), max_extra: limits.max_extra_fields }
     }
 
-    /// Checks that so many more fields may be kept.
+    /// Checks that `more` additional fields may be kept.
     fn check_room(&self, more: usize) -> Result<()> {
         if self.extra.len() + more > self.max_extra {
             return Err(Error::limit_exceeded("max_extra_fields", self.max_extra, "body".to_owned()));
@@ -90,9 +90,10 @@ impl<'a, F: Record<'a>> Record<'a> for Extended<'a, F> {
 ///
 /// Other fields are kept as [`extra`](RunRequest::extra). All but `messages` may be absent or null.
 ///
-/// A body without `messages` is that of a client that posts the last message only, with `prepareSendMessagesRequest`:
-/// `{id, message, trigger, messageId}`. `message` may be absent where `trigger` is `regenerate-message`. The request then
-/// [awaits its history](RunRequest::awaits_history). Beside `messages`, `message` is a field like any other.
+/// Clients with `prepareSendMessagesRequest` may post only the last message, in a body without `messages`: `{id,
+/// message, trigger, messageId}`. `message` may be absent if `trigger` is `regenerate-message`. The request then
+/// [awaits its history](RunRequest::awaits_history). In a body with `messages`, `message` is kept like other unknown
+/// fields.
 ///
 /// # Errors
 ///
@@ -149,7 +150,7 @@ pub fn read_request(body: Bytes, limits: &Limits) -> Result<RunRequest> {
     })
 }
 
-/// Checks a conversation that was posted whole.
+/// Checks a complete posted conversation.
 fn conversation(mut read: ReadMessages, trigger: Trigger, message_id: Option<&Text>) -> Result<ReadMessages> {
     read.check_question()?;
     if read.messages.is_empty() {
@@ -161,7 +162,7 @@ fn conversation(mut read: ReadMessages, trigger: Trigger, message_id: Option<&Te
     Ok(read)
 }
 
-/// Reads the message that was posted without those before it, if there is one.
+/// Reads the message that was posted without the earlier ones, if there is one.
 fn last_message(body: Body<'_>, limits: &Limits, raw: Option<Raw<'_>>) -> Result<Option<Message>> {
     let Some(raw) = raw else { return Ok(None) };
     let message = read::message(body, limits, raw, "message")?;
