@@ -1,4 +1,4 @@
-//! Requests of AG-UI clients: every accepted one makes a legal transcript, with one id for each message and call.
+//! Requests of AG-UI clients. Every accepted request makes a legal transcript with unique ids of messages and calls.
 #![no_main]
 
 use std::collections::HashSet;

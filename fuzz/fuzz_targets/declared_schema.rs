@@ -1,5 +1,5 @@
-//! A schema that a client declares, and arguments for it: two lines of JSON. Accepting and checking cost little, and an
-//! accepted schema has TypeScript declarations.
+//! A schema that a client declares, and arguments for it: two lines of JSON. Reading the schema and checking the
+//! arguments takes little time, and an accepted schema has TypeScript declarations.
 #![no_main]
 
 use std::sync::Arc;

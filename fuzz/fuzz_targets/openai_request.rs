@@ -1,5 +1,5 @@
-//! Requests of OpenAI clients: every accepted one makes a legal transcript, and a conversation that a run can go on
-//! with.
+//! Requests of OpenAI clients. Every accepted request makes a legal transcript, and a conversation that a run can
+//! continue.
 #![no_main]
 
 use std::collections::HashSet;

@@ -1,4 +1,4 @@
-//! Arguments that are still arriving: a value that only grows, and in the end the value that a strict parser reads.
+//! Arguments that are still arriving. The value only grows, and the last value is that of a strict parser.
 #![no_main]
 
 use std::collections::HashSet;
@@ -22,7 +22,7 @@ libfuzzer_sys::fuzz_target!(|text: &str| {
     }
 });
 
-/// Returns `true` if two keys may be the same. The last value counts then, so a value may shrink.
+/// Returns `true` if two keys may be the same. The last value then replaces the first one, so a value may shrink.
 fn may_repeat_a_key(text: &str) -> bool {
     let mut keys = HashSet::new();
     let mut rest = text;
@@ -57,7 +57,7 @@ fn grown(before: &Value, after: &Value) -> bool {
     }
 }
 
-/// Equal, but for how the last digit of a float is rounded.
+/// Returns `true` if the values are equal, apart from rounding of the last digit of a float.
 fn same(found: &Value, strict: &Value) -> bool {
     match (found, strict) {
         (Value::Array(found), Value::Array(strict)) => {

@@ -1,4 +1,5 @@
-//! Requests of AI SDK clients: every accepted one makes a legal transcript and survives being written and read again.
+//! Requests of AI SDK clients. Every accepted request makes a legal transcript, and is equal after it is written and
+//! read.
 #![no_main]
 
 use bytes::Bytes;
@@ -13,11 +14,11 @@ libfuzzer_sys::fuzz_target!(|body: &[u8]| {
     assert!(transcript::is_legal(&transcript::from_messages(&request.messages)), "an illegal transcript");
 
     let written = write(&request.messages);
-    let again = read_request(written.clone().into(), &limits).expect("what was written is read");
-    assert_eq!(written, write(&again.messages), "a message changed on its way");
+    let again = read_request(written.clone().into(), &limits).expect("a written request is read");
+    assert_eq!(written, write(&again.messages), "a message changed");
 });
 
-/// As text, not as a tree: a tree has no room for every number that JSON can spell.
+/// Writes messages as text and not as a tree, since a tree cannot contain every number of JSON.
 fn write(messages: &[Message]) -> String {
     let messages = serde_json::to_string(messages).expect("messages have a JSON form");
     format!("{{\"messages\":{messages}}}")

@@ -1,4 +1,4 @@
-//! Server-sent events: chunks make no difference, and an event is within its limit.
+//! Server-sent events. The events do not depend on the chunks, and an event is within its limit.
 #![no_main]
 
 use omniassist_fuzz::{MAX_EVENT_BYTES, chunks, split, sse_events};

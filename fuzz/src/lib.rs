@@ -1,7 +1,7 @@
-//! Parts that the fuzz targets share: cutting an input into chunks, and the invariants of a decoder.
+//! Shared parts of the fuzz targets: the division of an input into chunks, and the invariants of a decoder.
 //!
-//! An input's last byte says how many cuts there are (its lowest three bits), the bytes before it are the lengths of
-//! the chunks, used in turn, and the rest is the stream. A seed is therefore a plain stream with a few bytes behind it.
+//! The lowest three bits of an input's last byte are the number of lengths. The bytes before it are the lengths of the
+//! chunks, used in rotation. The rest is the stream. A seed is therefore a plain stream followed by a few bytes.
 
 use std::time::Duration;
 
@@ -11,10 +11,10 @@ use omniassist_core::{EventBuf, Limits, LlmEvent};
 use omniassist_server::ProviderErrorKind;
 use omniassist_server::provider::WireDecoder;
 
-/// Bytes of one event that the targets allow: small, so that the fuzzer finds the limit.
+/// The limit of bytes in one event. It is small, so that the fuzzer finds it.
 pub const MAX_EVENT_BYTES: usize = 2048;
 
-/// Limits that inputs of a few kilobytes can reach.
+/// Returns limits that inputs of a few kilobytes can reach.
 #[must_use]
 pub fn limits() -> Limits {
     let mut limits = Limits::default();
@@ -23,7 +23,7 @@ pub fn limits() -> Limits {
     limits
 }
 
-/// The stream of an input, and the lengths to cut it by.
+/// Splits an input into its stream and the lengths of the chunks.
 #[must_use]
 pub fn split(input: &[u8]) -> (Bytes, Vec<usize>) {
     let Some((count, rest)) = input.split_last() else { return (Bytes::new(), vec![1]) };
@@ -35,7 +35,7 @@ pub fn split(input: &[u8]) -> (Bytes, Vec<usize>) {
     (Bytes::copy_from_slice(stream), lengths)
 }
 
-/// The stream in chunks.
+/// Divides a stream into chunks.
 pub fn chunks<'a>(stream: &'a Bytes, lengths: &'a [usize]) -> impl Iterator<Item = Bytes> + 'a {
     let mut at = 0;
     lengths.iter().cycle().map_while(move |length| {
@@ -51,11 +51,11 @@ pub fn chunks<'a>(stream: &'a Bytes, lengths: &'a [usize]) -> impl Iterator<Item
 pub struct Decoded {
     /// The events.
     pub events: Vec<LlmEvent>,
-    /// The kind of its failure.
+    /// The kind of the failure, if there is one.
     pub failure: Option<ProviderErrorKind>,
 }
 
-/// Feeds a decoder to the end.
+/// Feeds all chunks to a decoder.
 pub fn decode(mut decoder: impl WireDecoder, chunks: impl Iterator<Item = Bytes>) -> Decoded {
     let mut buffer = EventBuf::new();
     let mut end = Ok(());
@@ -78,8 +78,8 @@ pub fn decode(mut decoder: impl WireDecoder, chunks: impl Iterator<Item = Bytes>
     Decoded { events, failure }
 }
 
-/// The invariants of a provider's decoder: it does not panic, chunks make no difference, its output is bounded by its
-/// input, and what it says is well formed.
+/// Checks the invariants of a provider's decoder: it does not panic, its events do not depend on the chunks, its output
+/// is bounded by its input, and its events are well formed.
 pub fn check<D: WireDecoder>(input: &[u8], decoder: impl Fn() -> D) {
     let (stream, lengths) = split(input);
     let whole = decode(decoder(), std::iter::once(stream.clone()).filter(|chunk| !chunk.is_empty()));
@@ -90,7 +90,7 @@ pub fn check<D: WireDecoder>(input: &[u8], decoder: impl Fn() -> D) {
 
     check_shape(&whole);
     let written: usize = whole.events.iter().map(|event| format!("{event:?}").len()).sum();
-    // Every event comes from some bytes of the input; the room is for the names in the debug form.
+    // Every event comes from some bytes of the input. The factor allows for the names in the debug form.
     assert!(written <= 64 * 1024 + 400 * stream.len(), "{written} bytes of {}", stream.len());
 }
 
@@ -122,7 +122,7 @@ fn check_shape(decoded: &Decoded) {
     assert!(decoded.failure.is_some() || finishes == 1, "a healthy stream has a finish");
 }
 
-/// All events of a stream, and whether it was refused.
+/// Returns all events of a stream, and `true` if the stream was refused.
 #[must_use]
 pub fn sse_events(chunks: impl Iterator<Item = Bytes>) -> (Vec<SseEvent>, bool) {
     let mut decoder = SseDecoder::new(MAX_EVENT_BYTES);
@@ -146,13 +146,13 @@ pub fn sse_events(chunks: impl Iterator<Item = Bytes>) -> (Vec<SseEvent>, bool) 
     }
 }
 
-/// The longest input that the bound of [`bounded`] holds for.
+/// The size of the largest input that [`bounded`] checks.
 const SMALL: usize = 64 << 10;
 
-/// CPU time that reading a small input may take. A build without sanitizers needs a fifth of it.
+/// The limit of CPU time for a small input. A build without sanitizers needs a fifth of it.
 const BUDGET: Duration = Duration::from_millis(250);
 
-/// Reads an input of this many bytes, within a budget of CPU time for a small one.
+/// Reads an input of `bytes` bytes. A small one must be read within a budget of CPU time.
 ///
 /// # Panics
 ///
@@ -167,7 +167,7 @@ pub fn bounded<T>(bytes: usize, read: impl FnOnce() -> T) -> T {
     value
 }
 
-/// The CPU time of this thread, where the system tells it.
+/// Returns the CPU time of this thread, if the system reports it.
 fn cpu_time() -> Option<Duration> {
     let stat = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     stat.split(' ').next()?.parse().ok().map(Duration::from_nanos)

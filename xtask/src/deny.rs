@@ -8,7 +8,7 @@ use crate::process::run as execute;
 use crate::report::{Outcome, Report};
 use crate::workspace::cargo;
 
-/// The release that is installed.
+/// The required release.
 const VERSION: &str = "0.20.2";
 
 pub(crate) fn run(report: &mut Report) {
@@ -31,7 +31,8 @@ pub(crate) fn run(report: &mut Report) {
     }
 }
 
-/// Returns `true` if `cargo deny fetch db` has been run. It is not run from here, since it reaches beyond the registries.
+/// Returns `true` if `cargo deny fetch db` has been run. This program does not run it, since it needs access to hosts
+/// other than the registries.
 fn has_advisories() -> bool {
     let home = env::var_os("CARGO_HOME").map(PathBuf::from);
     let home = home.or_else(|| Some(PathBuf::from(env::var_os("HOME")?).join(".cargo")));
@@ -41,7 +42,7 @@ fn has_advisories() -> bool {
     })
 }
 
-/// Installs cargo-deny unless the release is there.
+/// Installs cargo-deny unless the required release is installed.
 fn install() -> Outcome {
     let found = cargo(&["deny", "--version"]).output();
     if found.is_ok_and(|output| String::from_utf8_lossy(&output.stdout).contains(VERSION)) {

@@ -14,7 +14,7 @@ pub(crate) fn run(report: &mut Report) {
         clippy(&["--workspace", "--all-targets"])?;
         clippy(&["-p", "omniassist-core", "--all-targets", "--all-features"])?;
         clippy(&["-p", "omniassist-server", "--all-targets", "--all-features"])?;
-        // Without TLS; each provider alone; each kind of TLS but the default one, which the workspace has.
+        // Without TLS, each provider alone, and each kind of TLS. The workspace covers the default one.
         for features in
             ["", "openai", "anthropic", "gemini", "openai,tls-ring", "openai,native-tls", "testing"]
         {

@@ -22,19 +22,19 @@ use suites::Part;
 
 const USAGE: &str = "\
 cargo xtask test [rust|clients|browser|real-model]...
-            every test, or those named. Runs npm itself; as root on Debian it installs missing system packages.
-            real-model runs only when OMNIASSIST_E2E_BASE_URL names a server with OpenAI's API (it ends in /v1);
+            all tests, or the named parts. Runs npm; as root on Debian it installs missing system packages.
+            real-model runs only if OMNIASSIST_E2E_BASE_URL names a server with OpenAI's API (it ends in /v1);
             OMNIASSIST_E2E_MODEL and OMNIASSIST_E2E_API_KEY are its model and its key. Part of it sets
-            OMNIASSIST_CONSTRAINED_TOOLS=1: there the quickstart asks for tool calls by a JSON schema
+            OMNIASSIST_CONSTRAINED_TOOLS=1, with which the quickstart requests tool calls by a JSON schema
 cargo xtask lint     formatting, clippy and rustdoc, with warnings as errors
 cargo xtask tree     the number of dependencies against its budget
-cargo xtask msrv     the stated Rust version against what the dependencies ask for
+cargo xtask msrv     the stated Rust version against the versions that the dependencies require
 cargo xtask style    file lengths, unfinished code, lock files, and the English of doc comments and documents
 cargo xtask modules  module cycles in the crates: no two modules name each other
 cargo xtask deny     licences, sources, duplicates and advisories of the dependencies; installs cargo-deny
 cargo xtask instructions [--accept]
-            what each stage of a token's way costs, in instructions and allocations under callgrind, against
-            benches/baseline.txt: more than 5 % above it fails. With --accept the baseline is written anew.
+            the cost of each stage of benches, in instructions and allocations under callgrind, against
+            benches/baseline.txt. More than 5 % above it fails. --accept rewrites the baseline.
             As root on Debian it installs valgrind
 cargo xtask ci       all of these";
 

@@ -1,8 +1,8 @@
 //! `cargo xtask modules`: no two modules of a crate name each other, at any depth.
 //!
-//! The sources are read as text. A path (`crate::a::b::Name`, `super::Name`, `child::Name`) is followed through
-//! re-exports to the file that defines the name, so that a `pub use` in a `mod.rs` hides no dependency. Tests are left
-//! out. Two graphs are checked: files, and the modules below each crate's root.
+//! The sources are parsed without macro expansion. A path (`crate::a::b::Name`, `super::Name`, `child::Name`) is
+//! followed through re-exports to the file that defines the name, so that a `pub use` in a `mod.rs` hides no
+//! dependency. Tests are ignored. Two graphs are checked: the files, and the modules below each crate's root.
 
 mod graph;
 mod names;

@@ -1,4 +1,4 @@
-//! The stated Rust version: none of the crates that a user links asks for a newer one.
+//! The check of the stated Rust version: no crate that a user links requires a newer one.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +17,7 @@ fn check() -> Outcome {
         metadata.get("packages").and_then(Value::as_array).ok_or("cargo metadata lists no packages")?;
     let text = |package: &Value, field: &str| package.get(field).and_then(Value::as_str).map(str::to_owned);
 
-    // Published packages of this workspace: they have no source, and `publish` does not forbid it.
+    // Published packages of this workspace have no source, and no `publish` setting.
     let ours: Vec<&Value> = packages
         .iter()
         .filter(|package| package.get("source").is_none_or(Value::is_null))
@@ -51,12 +51,12 @@ fn check() -> Outcome {
         .ok_or("no dependency states a rust-version")?;
     println!("    stated {stated}; the highest of {} crates is {} ({})", linked.len(), highest.1, highest.2);
     if highest.0 > number(&stated) {
-        return Err(format!("{} asks for {}, and {stated} is stated", highest.2, highest.1));
+        return Err(format!("{} requires {}, and {stated} is stated", highest.2, highest.1));
     }
     Ok(())
 }
 
-/// A version as something that sorts; parts that are missing or no numbers are 0.
+/// Returns a version in a form that sorts. Parts that are missing or not numbers are 0.
 fn number(version: &str) -> [u64; 3] {
     let mut parts = version.split('.').map(|part| part.parse().unwrap_or(0));
     [(); 3].map(|()| parts.next().unwrap_or(0))

@@ -10,7 +10,7 @@ use crate::report::Outcome;
 /// The oldest Node.js that the official clients run on.
 const NODE: u32 = 18;
 
-/// A program, or something as good as one, and the Debian package that has it.
+/// A prerequisite of a suite, which a Debian package contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Need {
     Node,
@@ -46,7 +46,11 @@ impl Need {
     }
 }
 
-/// Sees to it that everything needed is there: installs it as root on Debian, and otherwise says what to install.
+/// Checks the prerequisites. Installs missing ones as root on Debian.
+///
+/// # Errors
+///
+/// Fails with the missing packages if they cannot be installed here.
 pub(crate) fn provide(needs: &[Need]) -> Outcome {
     let missing = |needs: &[Need]| -> Vec<&'static str> {
         needs.iter().filter(|need| !need.is_met()).map(|need| need.package()).collect()
@@ -67,12 +71,12 @@ pub(crate) fn provide(needs: &[Need]) -> Outcome {
     if let (true, Some(major)) = (needs.contains(&Need::Node), node_major())
         && major < NODE
     {
-        return Err(format!("Node.js {NODE} or newer is needed; `node --version` says {major}"));
+        return Err(format!("Node.js {NODE} or newer is needed; `node --version` prints {major}"));
     }
     Ok(())
 }
 
-/// The browser: `CHROMIUM_BIN`, or the first of the usual names.
+/// Returns the path of the browser: `CHROMIUM_BIN`, or the first of the usual names.
 pub(crate) fn chromium() -> Option<PathBuf> {
     env::var_os("CHROMIUM_BIN")
         .map(PathBuf::from)

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use crate::report::Outcome;
 
-/// Runs a command with this program's own terminal; a non-zero exit is an error.
+/// Runs a command in the terminal of this program. A non-zero exit status is an error.
 pub(crate) fn run(command: &mut Command) -> Outcome {
     println!("    $ {}", shown(command));
     match command.stdin(Stdio::null()).status() {
@@ -17,7 +17,7 @@ pub(crate) fn run(command: &mut Command) -> Outcome {
     }
 }
 
-/// Runs a command that writes to a file what it prints; a non-zero exit is an error.
+/// Runs a command and writes its output to a file. A non-zero exit status is an error.
 pub(crate) fn run_into(log: &Path, command: &mut Command) -> Outcome {
     let files = fs::create_dir_all(log.parent().unwrap_or(log))
         .and_then(|()| File::create(log))
@@ -26,11 +26,11 @@ pub(crate) fn run_into(log: &Path, command: &mut Command) -> Outcome {
     run(command.stdout(for_output).stderr(for_errors))
 }
 
-/// Runs a command and gives what it prints. Its errors go to the terminal.
+/// Runs a command and returns its standard output. Its errors go to the terminal.
 pub(crate) fn output(command: &mut Command) -> Outcome<String> {
     match command.stdin(Stdio::null()).stderr(Stdio::inherit()).output() {
         Ok(output) if output.status.success() => {
-            String::from_utf8(output.stdout).map_err(|_| format!("`{}` prints no UTF-8", shown(command)))
+            String::from_utf8(output.stdout).map_err(|_| format!("`{}` does not print UTF-8", shown(command)))
         }
         Ok(output) => Err(format!("`{}` ended with {}", shown(command), output.status)),
         Err(error) => Err(format!("`{}` cannot be run: {error}", shown(command))),

@@ -1,4 +1,4 @@
-//! The steps of one command, each named as it begins, and the closing line.
+//! The report of one command: its steps and a summary.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 /// The result of a step; the error is one line.
 pub(crate) type Outcome<T = ()> = Result<T, String>;
 
-/// The steps so far. A failed step does not stop those that do not need it.
+/// The steps so far. A failed step does not stop independent steps.
 #[derive(Debug, Default)]
 pub(crate) struct Report {
     passed: u32,
@@ -18,7 +18,7 @@ pub(crate) struct Report {
 }
 
 impl Report {
-    /// Runs one step; gives its value if it went well.
+    /// Runs one step. Returns its value if it succeeds.
     pub(crate) fn step<T>(&mut self, name: &str, run: impl FnOnce() -> Outcome<T>) -> Option<T> {
         println!("\n==> {name}");
         let began = Instant::now();
@@ -26,9 +26,8 @@ impl Report {
         self.note(name, outcome, began.elapsed())
     }
 
-    /// Runs steps at the same time. Each writes what it has to say to the file that it is given; that is
-    /// printed, in the
-    /// order given, once the step is over.
+    /// Runs steps at the same time. Each writes its output to its file. The files are printed in the given order after
+    /// the steps have ended.
     pub(crate) fn beside<F>(&mut self, steps: Vec<(String, PathBuf, F)>)
     where
         F: FnOnce(&Path) -> Outcome + Send,
@@ -47,7 +46,7 @@ impl Report {
             for (name, step) in running {
                 println!("\n==> {name}");
                 let Ok((outcome, took, log)) = step.join() else {
-                    self.note::<()>(&name, Err("it panicked".to_owned()), Duration::ZERO);
+                    self.note::<()>(&name, Err("the step panicked".to_owned()), Duration::ZERO);
                     continue;
                 };
                 match fs::read(&log) {
@@ -75,13 +74,13 @@ impl Report {
         }
     }
 
-    /// Notes a step that is not run, which is no failure.
+    /// Records a step that is skipped, which is not a failure.
     pub(crate) fn skip(&mut self, name: &str, why: &str) {
         println!("\n==> {name}: {why}");
         self.skipped.push(format!("{name}: {why}"));
     }
 
-    /// Prints what happened and gives the exit code: 0 only if something ran and nothing failed.
+    /// Prints the summary. Returns the exit code 0 if at least one step passed and none failed.
     pub(crate) fn close(&self) -> ExitCode {
         println!();
         for line in &self.skipped {

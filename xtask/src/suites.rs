@@ -1,4 +1,4 @@
-//! `cargo xtask test`: every test there is.
+//! `cargo xtask test`: all tests.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -9,16 +9,16 @@ use crate::process::{run as execute, run_into};
 use crate::report::{Outcome, Report};
 use crate::workspace::{build_binary, cargo, root, target_folder};
 
-/// A part of the tests that can be run by itself.
+/// A part of the tests that can run alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Part {
     /// Unit, integration and documentation tests.
     Rust,
-    /// The official clients, by Node.js and Python.
+    /// The official clients for Node.js and Python.
     Clients,
-    /// The quickstart's page and those among the examples, in Chromium.
+    /// The pages of the quickstart and the other examples, in Chromium.
     Browser,
-    /// A real model behind the quickstart: through a client, and through the page.
+    /// The quickstart with a real model: with a client, and with the page.
     RealModel,
 }
 
@@ -44,25 +44,25 @@ impl Part {
     }
 }
 
-/// The servers of the examples for the official clients' suites, by their names in [`ADAPTER`]: axum first, which the
-/// examples themselves do.
+/// The adapters that serve the examples for the suites of the official clients, by their names in [`ADAPTER`]. The
+/// examples themselves use the first one, axum.
 const ADAPTERS: [&str; 3] = [AXUM, "actix", "hyper"];
 
 const AXUM: &str = "axum";
 
-/// Names the adapter for the suites.
+/// The variable that names the adapter for the suites.
 const ADAPTER: &str = "OMNIASSIST_ADAPTER";
 
-/// The pages among the examples that Vite builds.
+/// The pages of the examples that Vite builds.
 const PAGES: [&str; 2] = ["react-chat", "copilotkit-chat"];
 
-/// Names the server of the real model.
+/// The variable that names the server of the real model.
 const REAL_MODEL: &str = "OMNIASSIST_E2E_BASE_URL";
 
-/// Names the folder of recorded provider streams. With `CI=true` the tests fail without it.
+/// The variable that names the folder of recorded provider streams. With `CI=true` the tests fail without it.
 const RECORDINGS: &str = "OMNIASSIST_FIXTURES";
 
-/// Runs the named parts; all of them when none is named.
+/// Runs the named parts, or all parts if none is named.
 pub(crate) fn run(named: &[Part], report: &mut Report) {
     let mut parts = if named.is_empty() { Part::ALL.to_vec() } else { named.to_vec() };
     if parts.contains(&Part::RealModel) && env::var_os(REAL_MODEL).is_none_or(|url| url.is_empty()) {
@@ -91,7 +91,7 @@ pub(crate) fn run(named: &[Part], report: &mut Report) {
             let plain = ["-p", "omniassist-server", "--no-default-features", "--features", "openai", "--lib"];
             execute(cargo(&["test", "--locked"]).args(plain).arg("transport::tls"))
         });
-        report.step("Rust tests, what is off by default", || {
+        report.step("Rust tests, features that are off by default", || {
             execute(&mut cargo(&[
                 "test",
                 "--locked",
@@ -143,7 +143,7 @@ struct Suites {
     runtime_events: PathBuf,
     ledger: PathBuf,
     shared_cart: PathBuf,
-    /// Serves each of them over the other adapters.
+    /// The binary that serves the examples over the other adapters.
     served: Option<PathBuf>,
     /// The streams for the client suite.
     streams: Option<PathBuf>,
@@ -153,7 +153,7 @@ fn npm_ci(folder: &Path) -> Outcome {
     execute(Command::new("npm").args(["ci", "--no-fund", "--no-audit"]).current_dir(folder))
 }
 
-/// Has the core's tests write what the official clients are to read; gives the folder.
+/// Runs the core's tests that write the streams for the official clients. Returns the folder of the streams.
 fn streams() -> Outcome<PathBuf> {
     let folder = target_folder()?.join("streams");
     let mut test = cargo(&["test", "--locked", "-p", "omniassist-core", "--test", "core", "official::"]);
@@ -194,8 +194,8 @@ impl Suites {
         }
     }
 
-    /// The official clients of Node.js, over axum first. The other adapters' runs mostly wait, so those two go side by
-    /// side, which two cores bear.
+    /// Runs the official clients for Node.js, over axum first. The runs over the other adapters mostly wait, so the two
+    /// run at the same time, for which two cores are enough.
     fn clients(&self, report: &mut Report) {
         let name = |adapter: &str| format!("client suite, {adapter}");
         report.step(&name(AXUM), || execute(&mut self.node("clients", AXUM, &[])));
@@ -211,14 +211,14 @@ impl Suites {
         npm_ci(&self.folder.join(suite))
     }
 
-    /// Makes the static files of a page among the examples.
+    /// Builds the static files of a page of the examples.
     fn build_page(&self, page: &str) -> Outcome {
         let folder = self.examples.join(page);
         npm_ci(&folder)?;
         execute(Command::new("npm").args(["run", "build"]).current_dir(&folder))
     }
 
-    /// A suite over an adapter, or only the named files of it.
+    /// Returns the command for a suite over an adapter, or only for the named files of it.
     fn node(&self, suite: &str, adapter: &str, files: &[&str]) -> Command {
         let mut command = Command::new("node");
         command.arg("run.mjs").args(files).current_dir(self.folder.join(suite));
@@ -232,7 +232,7 @@ impl Suites {
         command
     }
 
-    /// Tells a suite what to start.
+    /// Sets the variables that name the servers for a suite.
     fn serve(&self, adapter: &str, command: &mut Command) {
         command.env(ADAPTER, adapter);
         command.env("QUICKSTART_BIN", &self.quickstart).env("RUNTIME_EVENTS_BIN", &self.runtime_events);
@@ -243,8 +243,8 @@ impl Suites {
         }
     }
 
-    /// Runs a suite of Python's over an adapter, with the packages that it pins in an environment below the
-    /// target folder.
+    /// Runs a Python suite over an adapter. Its pinned packages are installed in an environment below the target
+    /// folder.
     fn python(&self, suite: &str, adapter: &str) -> Outcome {
         let environment = target_folder()?.join(format!("python/{suite}"));
         let folder = self.folder.join(suite);

@@ -1,13 +1,13 @@
-//! The dependency budget. The crates here end up in other people's builds.
+//! The limits of dependencies, which applications have to build too.
 
 use crate::report::{Outcome, Report};
 use crate::workspace::dependencies;
 
 struct Budget {
     package: &'static str,
-    /// Lines of the tree, the package itself included.
+    /// The limit of lines in the tree, including the package itself.
     most: usize,
-    /// Crates that must not be linked with default features.
+    /// Crates that default features must not link.
     never: &'static [&'static str],
 }
 

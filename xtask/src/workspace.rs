@@ -1,4 +1,4 @@
-//! Where things are, and what cargo knows of them.
+//! The folders of the workspace, and the output of cargo about it.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -9,15 +9,16 @@ use serde_json::Value;
 use crate::process;
 use crate::report::Outcome;
 
-/// The folder of the workspace.
+/// Returns the folder of the workspace.
 pub(crate) fn root() -> PathBuf {
-    // cargo says at run time where this package is; checkouts that share a target folder share the compiled one.
+    // The variable at run time is the folder of this checkout. The compiled value may come from another checkout that
+    // shares the target folder.
     let here =
         env::var_os("CARGO_MANIFEST_DIR").map_or_else(|| env!("CARGO_MANIFEST_DIR").into(), PathBuf::from);
     here.parent().map_or_else(|| here.clone(), Path::to_path_buf)
 }
 
-/// The cargo that runs this program, in the workspace.
+/// Returns a command of the cargo that runs this program, in the folder of the workspace.
 pub(crate) fn cargo(arguments: &[&str]) -> Command {
     let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.args(arguments).current_dir(root());
@@ -30,14 +31,15 @@ pub(crate) fn metadata() -> Outcome<Value> {
     serde_json::from_str(&text).map_err(|error| format!("cargo metadata: {error}"))
 }
 
-/// Where cargo builds.
+/// Returns the target folder of cargo.
 pub(crate) fn target_folder() -> Outcome<PathBuf> {
     let metadata = metadata()?;
     let folder = metadata.get("target_directory").and_then(Value::as_str);
     folder.map(PathBuf::from).ok_or_else(|| "cargo metadata names no target folder".to_owned())
 }
 
-/// The lines of the dependency tree of one package: itself and what it links on this target, each once.
+/// Returns the lines of the dependency tree of one package without duplicates: itself and the crates that it links on
+/// this target.
 pub(crate) fn dependencies(package: &str) -> Outcome<Vec<String>> {
     let tree = ["tree", "--locked", "-p", package, "-e", "normal", "--prefix", "none", "--no-dedupe"];
     let text = process::output(&mut cargo(&tree))?;
@@ -47,12 +49,12 @@ pub(crate) fn dependencies(package: &str) -> Outcome<Vec<String>> {
     Ok(lines)
 }
 
-/// Builds the binary of a package and gives its path.
+/// Builds the binary of a package and returns its path.
 pub(crate) fn build_binary(package: &str) -> Outcome<PathBuf> {
     build(package, &[])
 }
 
-/// The same, as it is shipped.
+/// Builds the release binary of a package and returns its path.
 pub(crate) fn build_release(package: &str) -> Outcome<PathBuf> {
     build(package, &["--release", "--locked"])
 }

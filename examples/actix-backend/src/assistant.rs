@@ -1,4 +1,4 @@
-//! The assistant: what it may do for the user who is signed in.
+//! The assistant and its tools for the signed-in user.
 
 use actix_web::web::Data;
 use omniassist_actix::{Args, Assistant, Extension, Json, LlmProvider, RunContext, Tool, ToolError};

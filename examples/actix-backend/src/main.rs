@@ -1,5 +1,5 @@
-//! A small actix-web backend to which an assistant was added. The lines that were added end with `+ assistant`;
-//! its tools are in [`assistant`].
+//! A small actix-web backend to which an assistant was added. The added lines end with `+ assistant`. The tools are in
+//! [`assistant`].
 //!
 //! Run `OPENAI_API_KEY=… TOKENS=ann=secret cargo run -p actix-backend`, and then:
 //!

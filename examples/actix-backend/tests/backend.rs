@@ -1,4 +1,4 @@
-//! The backend as a process of its own.
+//! Tests of the backend as a separate process.
 
 const BINARY: &str = env!("CARGO_BIN_EXE_actix-backend");
 

@@ -1,8 +1,8 @@
-//! A small axum backend to which an assistant was added. The lines that were added end with `+ assistant`; its tools are
-//! in [`assistant`].
+//! A small axum backend to which an assistant was added. The added lines end with `+ assistant`. The tools are in
+//! [`assistant`].
 //!
-//! Run `OPENAI_API_KEY=… TOKENS=ann=secret cargo run -p axum-backend`, and then the following. With `AUDIT_FILE=audit.jsonl`,
-//! the backend writes a record of each decision of the assistant to that file.
+//! Run `OPENAI_API_KEY=… TOKENS=ann=secret cargo run -p axum-backend`, and then the following. With
+//! `AUDIT_FILE=audit.jsonl`, the backend writes a record of each decision of the assistant to that file.
 //!
 //! ```sh
 //! curl -N http://127.0.0.1:3000/assistant -H 'authorization: Bearer secret' -H 'content-type: application/json' \

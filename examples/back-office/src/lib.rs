@@ -1,6 +1,6 @@
-//! The shop of the quickstart, for a team with roles. The application keeps control of its assistant: who uses which tool,
-//! which model answers, which calls need an approval, what leaves the server, and what is recorded. README.md has the
-//! commands to try it.
+//! The shop of the quickstart, for a team with roles. The application controls its assistant: the tools of each user,
+//! the model of a run, the calls that need an approval, the output of the server, and the audit records. README.md has
+//! the commands to try it.
 //!
 //! | file | content |
 //! |---|---|

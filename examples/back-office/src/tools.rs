@@ -1,4 +1,4 @@
-//! The tools. `visible_to` decides which callers a tool exists for.
+//! The tools. `visible_to` selects the callers for whom a tool exists.
 
 use omniassist_axum::{Args, Json, RunContext, State, Tool, ToolError};
 use quickstart::{Customer, Money, Order, Refund, Store, explain};

@@ -122,7 +122,7 @@ impl Refused {
         let (status, error) = match self {
             Self::Task(error) => (error.status(), error.to_string()),
             Self::NotFound => (404, "There is nothing here.".to_owned()),
-            Self::Unreadable => (400, "This is no task.".to_owned()),
+            Self::Unreadable => (400, "This is not a task.".to_owned()),
         };
         let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         json(status, &Problem { error })

@@ -1,4 +1,4 @@
-//! The assistant: what it may do for the user who is signed in.
+//! The assistant and its tools for the signed-in user.
 
 use omniassist_hyper::{Args, Assistant, Extension, Json, LlmProvider, RunContext, State, Tool, ToolError};
 use schemars::JsonSchema;

@@ -1,5 +1,5 @@
-//! A small backend that routes by hand, on hyper alone, to which an assistant was added. The lines that were added end with `+ assistant`; its tools are
-//! in [`assistant`].
+//! A small backend with its own routing on hyper, to which an assistant was added. The added lines end with `+
+//! assistant`. The tools are in [`assistant`].
 //!
 //! Run `OPENAI_API_KEY=… TOKENS=ann=secret cargo run -p hyper-backend`, and then:
 //!

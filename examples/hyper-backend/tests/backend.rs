@@ -1,4 +1,4 @@
-//! The backend as a process of its own.
+//! Tests of the backend as a separate process.
 
 const BINARY: &str = env!("CARGO_BIN_EXE_hyper-backend");
 
@@ -8,7 +8,7 @@ fn the_backend_still_works_and_serves_an_assistant() {
 }
 
 #[test]
-fn it_speaks_http2() {
+fn the_backend_serves_http2() {
     omniassist_backend_suite::speaks_http2(BINARY);
 }
 

@@ -1,4 +1,4 @@
-//! The stored chats, for pages that post the last message only.
+//! The stored chats, for pages that post only the last message.
 
 use std::collections::HashMap;
 use std::io;

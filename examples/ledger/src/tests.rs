@@ -18,7 +18,7 @@ async fn send(app: &Router, request: Request<Body>) -> String {
     String::from_utf8(bytes.to_vec()).unwrap()
 }
 
-/// Has the model make a transfer, and gives what the client is told and the journal.
+/// Runs a transfer of the model. Returns the client's response and the journal.
 async fn transfer(cents: i64, user: Option<&str>) -> (String, Value) {
     let order = json!({ "from": "savings", "to": "rent", "cents": cents });
     let model = ScriptedProvider::new().turn(Turn::call("transfer", order)).turn(text("That is all."));
@@ -36,7 +36,7 @@ async fn transfer(cents: i64, user: Option<&str>) -> (String, Value) {
 }
 
 #[tokio::test]
-async fn a_small_transfer_runs_and_stands_in_the_journal() {
+async fn a_small_transfer_runs_and_is_in_the_journal() {
     let (told, journal) = transfer(10_000, Some("ada")).await;
     assert!(told.contains(r#""output":{"account":"savings","cents":99990000}"#), "{told}");
     assert_eq!(journal[0]["by"], "ada");
@@ -44,14 +44,14 @@ async fn a_small_transfer_runs_and_stands_in_the_journal() {
 }
 
 #[tokio::test]
-async fn a_larger_one_waits() {
+async fn a_larger_transfer_waits_for_an_approval() {
     let (told, journal) = transfer(10_001, Some("ada")).await;
     assert!(told.contains(r#""type":"tool-approval-request""#), "{told}");
     assert_eq!(journal, json!([]));
 }
 
 #[tokio::test]
-async fn the_largest_and_those_of_strangers_are_refused() {
+async fn very_large_and_large_anonymous_transfers_are_refused() {
     for (cents, user) in [(1_000_001, Some("ada")), (10_001, None)] {
         let (told, journal) = transfer(cents, user).await;
         assert!(told.contains(r#""type":"tool-output-error""#), "{told}");
@@ -60,7 +60,7 @@ async fn the_largest_and_those_of_strangers_are_refused() {
 }
 
 #[test]
-fn no_money_is_made_or_lost() {
+fn transfers_keep_the_total() {
     let book = Book::default();
     assert!(book.transfer("savings", "nowhere", 5).is_err());
     assert!(book.transfer("savings", "rent", i64::MAX / 4).is_err());

@@ -4,7 +4,7 @@
     clippy::unwrap_used,
     clippy::panic,
     clippy::indexing_slicing,
-    reason = "that is how a test fails; clippy's own exception covers test functions only, not what they call"
+    reason = "tests fail by panicking; clippy's own exception covers only test functions, not the functions they call"
 )]
 
 use offline_tests::{Orders, assistant};
@@ -26,7 +26,7 @@ fn outcome(message: &Message) -> Result<Value, String> {
 }
 
 #[tokio::test]
-async fn the_tool_answers_what_the_model_asks() {
+async fn the_model_calls_the_tool() {
     let model =
         ScriptedProvider::new().turn(call("order_status", json!({"number": 8}))).turn(text("Not yet."));
     let assistant = assistant(model.clone(), Orders::sample()).unwrap();
@@ -41,7 +41,7 @@ async fn the_tool_answers_what_the_model_asks() {
 }
 
 #[tokio::test]
-async fn an_order_that_is_not_there_is_no_failure_of_the_run() {
+async fn an_unknown_order_does_not_fail_the_run() {
     let model = ScriptedProvider::new()
         .turn(call("order_status", json!({"number": 99})))
         .turn(text("I cannot find that order."));

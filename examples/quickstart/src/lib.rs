@@ -1,7 +1,7 @@
 //! A small back office with an assistant in it. It keeps orders, customers and tickets in an SQLite file. A page shows
 //! them, and a chat on the page calls functions of the back office as tools.
 //!
-//! The source has two rooms. `back_office/` is the application without an assistant. `assistant/` is the code that was
+//! The source has two parts. `back_office/` is the application without an assistant. `assistant/` is the code that was
 //! added for the assistant: begin with `assistant/tools.rs`, which turns functions into tools, and `assistant/mod.rs`,
 //! which builds the assistant. `app.rs` mounts the one in the other, and `serve.rs` serves both.
 //!

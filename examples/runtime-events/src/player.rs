@@ -87,7 +87,7 @@ impl AgentRuntime for Player {
     }
 
     fn dispatch(&self, run: &BridgeRun, command: AgentCommand) -> Result<(), BoxError> {
-        let listener = self.lock().listeners.remove(&run.message_id).ok_or("nobody listens")?;
+        let listener = self.lock().listeners.remove(&run.message_id).ok_or("the run has no receiver")?;
         let AgentCommand::Send { message } = command else { return Err("an unknown command".into()) };
         let log = log(&message).ok_or("there is no log of this name")?;
         tokio::spawn(self.clone().play(log, listener));

@@ -26,7 +26,7 @@ async fn a_log_is_answered_as_a_ui_message_stream() {
 }
 
 #[tokio::test]
-async fn a_flow_is_one_message_where_it_is_asked_for() {
+async fn a_flow_is_one_message_if_the_option_is_set() {
     let body = ask("/flow", "flow").await;
     assert_eq!(body.matches(r#""type":"data-node-output""#).count(), 2, "{body}");
     assert!(!ask("/chat", "flow").await.contains("data-"));

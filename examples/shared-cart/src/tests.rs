@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::assistant;
 
-/// The events of a run in which the model makes one call.
+/// Returns the events of a run in which the model makes one call.
 async fn events(tool: &str, arguments: Value, state: Value) -> Vec<RunEvent> {
     let model = ScriptedProvider::new().turn(Turn::call(tool, arguments)).turn(text("Done."));
     let mut request = RunRequest::prompt("Please.");
@@ -14,7 +14,7 @@ async fn events(tool: &str, arguments: Value, state: Value) -> Vec<RunEvent> {
 }
 
 #[tokio::test]
-async fn tea_goes_into_the_cart_that_the_page_has() {
+async fn tea_is_added_to_the_cart_of_the_page() {
     let state = json!({"cart": [{"tea": "Assam", "packs": 1}]});
     let events = events("add_to_cart", json!({"tea": "Sencha", "packs": 2}), state).await;
     let changes: Vec<_> = events

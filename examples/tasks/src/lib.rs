@@ -1,5 +1,5 @@
 //! The domain of the four backends `axum-backend`, `actix-backend`, `hyper-backend` and `tower-backend`: each user with
-//! a token has a list of tasks. It knows neither a web framework nor an assistant.
+//! a token has a list of tasks. It depends on no web framework and no assistant.
 
 mod error;
 mod list;

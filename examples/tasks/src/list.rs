@@ -77,7 +77,7 @@ mod tests {
     use crate::Users;
 
     #[test]
-    fn everybody_has_a_list() {
+    fn each_user_has_a_list() {
         let users = Users::parse("ann=a,bo=b");
         let (ann, bo) =
             (users.signed_in(Some("Bearer a")).unwrap(), users.signed_in(Some("Bearer b")).unwrap());

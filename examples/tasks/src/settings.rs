@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_environment_says_how_it_is_run() {
+    fn settings_come_from_the_environment() {
         let settings = Settings::read(|_| None).unwrap();
         assert_eq!((settings.listen.port(), settings.shutdown), (3000, Duration::from_secs(25)));
         let only = |name: &'static str, value: &str| {

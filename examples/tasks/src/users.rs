@@ -8,7 +8,7 @@ use crate::TaskError;
 pub struct User(String);
 
 impl User {
-    /// The unique name of the user.
+    /// Returns the unique name of the user.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.0
@@ -19,18 +19,18 @@ impl User {
 pub struct Users(HashMap<String, User>);
 
 impl Users {
-    /// Reads `ann=token,bo=another`.
+    /// Reads users in the form `ann=token,bo=another`.
     #[must_use]
     pub fn parse(pairs: &str) -> Self {
         let pairs = pairs.split(',').filter_map(|pair| pair.split_once('='));
         Self(pairs.map(|(name, token)| (token.trim().to_owned(), User(name.trim().to_owned()))).collect())
     }
 
-    /// The user whose token an `Authorization` header bears.
+    /// Returns the user with the token in an `Authorization` header.
     ///
     /// # Errors
     ///
-    /// [`TaskError::SignedOut`] where there is no header, or none that is known.
+    /// Returns [`TaskError::SignedOut`] if there is no header or no user with the token.
     pub fn signed_in(&self, authorization: Option<&str>) -> Result<User, TaskError> {
         let token = authorization.and_then(|value| value.strip_prefix("Bearer "));
         token.and_then(|token| self.0.get(token)).cloned().ok_or(TaskError::SignedOut)

@@ -1,4 +1,4 @@
-//! The backend's stack of layers, and who is signed in.
+//! The backend's stack of layers, and its login.
 
 use std::convert::Infallible;
 use std::future::ready;
@@ -35,7 +35,7 @@ pub(crate) fn service(tasks: Tasks, users: Users, assistant: Assistant) -> App {
     BoxCloneSyncService::new(app)
 }
 
-/// Everything but `/health` is for users.
+/// Finds the user of a request. Only `/health` needs none.
 fn sign_in(users: &Users, mut request: Request<Incoming>) -> Result<Request<Incoming>, Refused> {
     if request.uri().path() == "/health" {
         return Ok(request);

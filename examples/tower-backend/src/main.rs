@@ -1,5 +1,5 @@
-//! A small backend of a [tower](https://docs.rs/tower) service and layers of `tower-http` to which an assistant was added. The lines that were added end with `+ assistant`; its tools are
-//! in [`assistant`].
+//! A small backend with a [tower](https://docs.rs/tower) service and layers of `tower-http`, to which an assistant was
+//! added. The added lines end with `+ assistant`. The tools are in [`assistant`].
 //!
 //! Run `OPENAI_API_KEY=… TOKENS=ann=secret cargo run -p tower-backend`, and then:
 //!

@@ -1,4 +1,4 @@
-//! The backend's own routes, and what their errors look like.
+//! The backend's own routes and errors.
 
 use std::convert::Infallible;
 
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use tasks::{TaskError, Tasks, User};
 use tower::BoxError;
 
-/// Bytes of a request that these routes read.
+/// The largest request body of these routes, in bytes.
 const LONGEST_BODY: usize = 64 * 1024;
 
 pub(crate) type Body = BoxBody<Bytes, BoxError>;
@@ -21,7 +21,7 @@ struct NewTask {
     title: String,
 }
 
-/// Answers a request, whatever becomes of it.
+/// Answers a request. Errors become responses.
 pub(crate) async fn answer(tasks: Tasks, request: Request<Incoming>) -> Result<Response<Body>, Infallible> {
     Ok(route(&tasks, request).await.unwrap_or_else(Refused::into_response))
 }
@@ -45,7 +45,7 @@ async fn route(tasks: &Tasks, request: Request<Incoming>) -> Result<Response<Bod
     }
 }
 
-/// The user who is signed in.
+/// Returns the signed-in user.
 fn user(request: &Request<Incoming>) -> Result<&User, Refused> {
     request.extensions().get().ok_or(Refused::Task(TaskError::SignedOut))
 }
@@ -93,7 +93,7 @@ impl Refused {
         let (status, error) = match self {
             Self::Task(error) => (error.status(), error.to_string()),
             Self::NotFound => (404, "There is nothing here.".to_owned()),
-            Self::Unreadable => (400, "This is no task.".to_owned()),
+            Self::Unreadable => (400, "This is not a task.".to_owned()),
         };
         let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         json(status, &Problem { error })

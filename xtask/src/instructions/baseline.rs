@@ -4,7 +4,7 @@ use std::fmt;
 use crate::report::Outcome;
 
 const HEAD: &str =
-    "# Instructions and allocations for each event of a stage; benches/README.md says how to read them.
+    "# Instructions and allocations for each event of a stage; benches/README.md explains them.
 # `cargo xtask instructions --accept` writes this file.";
 
 /// The cost of one more event.
@@ -14,10 +14,10 @@ pub(crate) struct Cost {
     pub(crate) allocations: f64,
 }
 
-/// The cost of every stage, and what it was measured with.
+/// The cost of every stage, and the tools of the measurement.
 ///
-/// As a file: a line that begins with `with`, and a line for each stage, sorted by name, so that a change shows as the
-/// stages that it concerns.
+/// The file has a line that begins with `with`, and a line for each stage, sorted by name, so that a diff shows only
+/// the changed stages.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Baseline {
     pub(crate) with: String,
@@ -39,7 +39,7 @@ impl Baseline {
         let with = lines
             .next()
             .and_then(|line| line.strip_prefix("with "))
-            .ok_or("it does not begin with `with`")?;
+            .ok_or("the first line does not begin with `with`")?;
         let stages = lines.map(stage).collect::<Outcome<BTreeMap<_, _>>>()?;
         Ok(Self { with: with.to_owned(), stages })
     }
@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_read() {
+    fn a_written_baseline_is_read() {
         let counts = "pipe 4900.5 0.000\nencode 751.0 1.250\n";
         let baseline = Baseline::of("rustc 1.95".to_owned(), counts).unwrap();
         let text = baseline.to_string();
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_baseline_is_refused() {
+    fn malformed_baselines_are_refused() {
         assert!(Baseline::of(String::new(), "").is_err());
         for text in [
             "",

@@ -1,22 +1,22 @@
-//! The rules by which a change of cost fails.
+//! The rules for changes of cost.
 
 use super::baseline::{Baseline, Cost};
 
-/// The share by which instructions may lie above the baseline, and below it before a new baseline is suggested.
+/// The tolerated share of additional instructions. At as many fewer, a new baseline is suggested.
 const TOLERANCE: f64 = 0.05;
 
-/// The same where another compiler, library or processor was used. What they change is not this repository's doing, and
-/// was seen to be less than this.
+/// The tolerance for another compiler, library or processor. Their effects do not come from this repository, and are
+/// smaller in practice.
 const TOLERANCE_ELSEWHERE: f64 = 0.25;
 
-/// Allocations for each event that a buffer's doubling may add. A larger number comes from the sources: they
-/// are the same with every compiler.
+/// The additional allocations for each event that the doubling of a buffer may cause. A larger number comes from the
+/// sources, since allocations do not depend on the compiler.
 const SPARE_ALLOCATIONS: f64 = 0.02;
 
-/// A share of the allocations, for stages that have many: the order of a hash table's keys differs from run to run.
+/// The tolerated share for stages with many allocations, since the order of a hash table's keys differs between runs.
 const SPARE_SHARE: f64 = 0.01;
 
-/// A new figure takes the place of an old one only where it differs by more, so that a new baseline shows what changed.
+/// The smallest difference with which a new figure replaces an old one, so that a new baseline shows only real changes.
 const UNCHANGED: f64 = 0.01;
 
 /// The results of a comparison.
@@ -60,7 +60,7 @@ fn compare(name: &str, before: Cost, now: Cost, tolerance: f64, same: bool, judg
     if now.instructions > before.instructions * (1.0 + tolerance) {
         judged.failures.push(said);
     } else if same && more < -tolerance {
-        judged.notes.push(format!("{said}: less; update the baseline with {}", super::ACCEPT));
+        judged.notes.push(format!("{said}: lower; update the baseline with {}", super::ACCEPT));
     }
     let spare = SPARE_ALLOCATIONS + SPARE_SHARE * before.allocations;
     if now.allocations > before.allocations + spare {
@@ -70,7 +70,7 @@ fn compare(name: &str, before: Cost, now: Cost, tolerance: f64, same: bool, judg
     }
 }
 
-/// The new baseline: of what has hardly changed, the old figures.
+/// Returns the new baseline, with the old figures of stages that have hardly changed.
 pub(crate) fn accepted(old: &Baseline, mut new: Baseline) -> Baseline {
     if old.with == new.with {
         for (name, now) in &mut new.stages {
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn an_allocation_fails_however_cheap_it_is() {
+    fn an_additional_allocation_fails() {
         assert!(failures(&[("pipe", 9000.0, 0.0)], &[("pipe", 9000.0, 0.01)]).is_empty());
         let failed = failures(&[("pipe", 9000.0, 0.0)], &[("pipe", 9100.0, 1.0)]);
         assert_eq!(failed, ["pipe: 1.000 allocations, 0.000 before"]);
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn less_is_worth_a_note() {
+    fn lower_costs_are_noted() {
         let (before, now) =
             (baseline("here", &[("pipe", 1000.0, 0.0)]), baseline("here", &[("pipe", 900.0, 0.0)]));
         let judged = judge(&before, &now);
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn another_compiler_has_more_room_but_not_for_allocations() {
+    fn another_compiler_may_add_instructions_but_no_allocations() {
         let before = baseline("here", &[("pipe", 1000.0, 0.0)]);
         let judged = judge(&before, &baseline("there", &[("pipe", 1200.0, 0.0)]));
         assert!(judged.failures.is_empty() && judged.notes.len() == 1, "{judged:?}");
@@ -134,12 +134,12 @@ mod tests {
     }
 
     #[test]
-    fn stages_come_and_go_only_with_the_baseline() {
+    fn new_and_missing_stages_fail() {
         assert_eq!(failures(&[("a", 1.0, 0.0)], &[("b", 1.0, 0.0)]).len(), 2);
     }
 
     #[test]
-    fn a_new_baseline_keeps_what_has_not_changed() {
+    fn a_new_baseline_keeps_unchanged_figures() {
         let old = baseline("here", &[("a", 1000.0, 0.0), ("b", 1000.0, 0.0)]);
         let new = baseline("here", &[("a", 1005.0, 0.0), ("b", 1100.0, 0.0), ("c", 1.0, 0.0)]);
         let expected = baseline("here", &[("a", 1000.0, 0.0), ("b", 1100.0, 0.0), ("c", 1.0, 0.0)]);

@@ -5,15 +5,15 @@ use std::process::Command;
 use crate::process;
 use crate::report::Outcome;
 
-/// The compiler and its target, the C library and valgrind, in one line: each makes other instructions, or other choices
-/// among those that it has. Patch releases do not count.
+/// Returns the compiler and its target, the C library and valgrind in one line, without patch releases. Instruction
+/// counts depend on each of them.
 ///
-/// Nothing of the processor stands in it but its widest vectors: valgrind shows a program a processor of its own making.
+/// The line contains only the widest vectors of the processor, since valgrind emulates the rest of it.
 pub(crate) fn describe() -> Outcome<String> {
     let rustc = process::output(Command::new("rustc").arg("-vV"))?;
     let field = |name: &str| {
         let line = rustc.lines().find_map(|line| line.strip_prefix(name));
-        line.ok_or_else(|| format!("`rustc -vV` does not say its {name}"))
+        line.ok_or_else(|| format!("`rustc -vV` does not contain {name}"))
     };
     let valgrind = process::output(Command::new("valgrind").arg("--version"))?;
     let vectors = if has_avx2() { "avx2" } else { "no avx2" };
@@ -36,7 +36,7 @@ fn has_avx2() -> bool {
     false
 }
 
-/// The C library's name and version, where it has `getconf` say so.
+/// Returns the name and version of the C library, if `getconf` prints them.
 fn c_library() -> String {
     let output = Command::new("getconf").arg("GNU_LIBC_VERSION").output();
     let said = output.ok().filter(|output| output.status.success());

@@ -18,7 +18,7 @@ use baseline::Baseline;
 
 const ACCEPT: &str = "cargo xtask instructions --accept";
 
-/// Fails when a stage costs more than the baseline allows.
+/// Fails if a stage costs more than the baseline allows.
 pub(crate) fn check(report: &mut Report) {
     let Some(measured) = measure(report) else { return };
     report.step("instructions against the baseline", || {
@@ -34,15 +34,15 @@ pub(crate) fn check(report: &mut Report) {
         }
         match judged.failures.as_slice() {
             [] => Ok(()),
-            [one] => Err(format!("{one}; where it is worth it: {ACCEPT}")),
+            [one] => Err(format!("{one}; to accept the cost: {ACCEPT}")),
             [first, rest @ ..] => {
-                Err(format!("{first}, and {} more; where it is worth it: {ACCEPT}", rest.len()))
+                Err(format!("{first}, and {} more; to accept the cost: {ACCEPT}", rest.len()))
             }
         }
     });
 }
 
-/// Writes what is measured as the new baseline.
+/// Writes the measured costs as the new baseline.
 pub(crate) fn accept(report: &mut Report) {
     let Some(measured) = measure(report) else { return };
     report.step("new baseline", || {
@@ -59,7 +59,7 @@ fn path() -> PathBuf {
     root().join("benches/baseline.txt")
 }
 
-/// Counts every stage, on this machine and with this compiler.
+/// Counts the instructions and allocations of every stage.
 fn measure(report: &mut Report) -> Option<Baseline> {
     report.step("prerequisites", || prerequisites::provide(&[Need::Valgrind]))?;
     let benches = report.step("benches, as shipped", || build_release("omniassist-benches"))?;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use syn::visit::{self, Visit};
 use syn::{Item, UseTree};
 
-/// Most re-exports through which a name is followed.
+/// The limit of re-exports through which a name is followed.
 const MOST_HOPS: usize = 16;
 
 /// The path of a module below the root of its crate; empty for the root.
@@ -14,13 +14,13 @@ pub(super) type ModulePath = Vec<String>;
 /// A module's source, without its tests.
 #[derive(Default)]
 pub(super) struct Module {
-    /// Names that `use` brings in, with their paths.
+    /// Names that `use` imports, with their paths.
     imports: BTreeMap<String, Vec<String>>,
-    /// Paths whose names all come in.
+    /// Paths of glob imports.
     globs: Vec<Vec<String>>,
-    /// Items that stand in the module itself.
+    /// Items that the module itself defines.
     items: BTreeSet<String>,
-    /// Every path that the module's code or imports name, other than plain re-exports.
+    /// All paths in the module's code and imports, except plain re-exports.
     paths: BTreeSet<Vec<String>>,
 }
 
@@ -105,7 +105,7 @@ impl<'ast> Visit<'ast> for Module {
 
     fn visit_path(&mut self, path: &'ast syn::Path) {
         let segments: Vec<String> = path.segments.iter().map(|segment| segment.ident.to_string()).collect();
-        // A single name is local, or stands in an import already.
+        // A single name is local or imported.
         if segments.len() > 1 {
             self.paths.insert(segments);
         }
@@ -114,7 +114,7 @@ impl<'ast> Visit<'ast> for Module {
 }
 
 impl Crate {
-    /// Returns each pair of a module and another one that it names.
+    /// Returns each pair of a module and another module that it names.
     pub(super) fn dependencies(&self) -> BTreeSet<(ModulePath, ModulePath)> {
         let targets = |(from, module): (&ModulePath, &Module)| {
             let paths = module.paths.iter().filter_map(|path| self.resolve(from, path, 0));
@@ -123,7 +123,8 @@ impl Crate {
         self.modules.iter().flat_map(targets).filter(|(from, to)| from != to).collect()
     }
 
-    /// Returns the module that defines what `path` names in the module `from`; `None` for other crates' names.
+    /// Returns the module that defines the item at `path`, as seen from the module `from`, or `None` for items of other
+    /// crates.
     fn resolve(&self, from: &[String], path: &[String], hops: usize) -> Option<ModulePath> {
         let (first, rest) = path.split_first()?;
         let start = match first.as_str() {
@@ -139,7 +140,7 @@ impl Crate {
         }
     }
 
-    /// Returns the module that defines what `name::rest` names, seen from `at`.
+    /// Returns the module that defines the item at `name::rest`, as seen from `at`.
     fn lookup(&self, at: &[String], name: &str, rest: &[String], hops: usize) -> Option<ModulePath> {
         if hops > MOST_HOPS {
             return None;
@@ -189,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn tests_are_left_out() {
+    fn tests_are_ignored() {
         let files = [
             ("", "mod a; mod b;"),
             ("a", "pub struct A; #[cfg(test)] mod tests { use crate::b::B; }"),

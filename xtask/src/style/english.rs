@@ -1,18 +1,18 @@
-//! The English of documentation: how a line of a doc comment may begin, and how long a sentence may be.
+//! The English of documentation: the first words of lines in doc comments, and the length of sentences.
 
 use std::path::Path;
 
-/// Words that no line of a doc comment begins with. Such a line has no subject and no verb in front.
+/// Words with which a line of a doc comment must not begin. Such a line does not begin with a subject or a verb.
 const BARRED: [&str; 8] = ["Whether", "Who", "Whose", "What", "Of", "When", "Why", "How"];
 
-/// Most words of a sentence.
+/// The limit of words in a sentence.
 const MOST_WORDS: usize = 40;
 
 /// Checks the doc comments of a Rust file.
 pub(super) fn source_findings(_path: &Path, text: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut comment: Vec<(usize, &str)> = Vec::new();
-    // A line that is no doc comment ends the comment before it; the last one is added for the file's end.
+    // A line without a doc comment ends the comment before it. An empty line is added at the end of the file.
     for (at, line) in text.lines().chain([""]).enumerate() {
         let line = line.trim_start();
         match line.strip_prefix("///").or_else(|| line.strip_prefix("//!")) {
@@ -30,7 +30,7 @@ pub(super) fn source_findings(_path: &Path, text: &str) -> Vec<String> {
 
 /// Checks the sentences of a Markdown file.
 pub(super) fn document_findings(_path: &Path, text: &str) -> Vec<String> {
-    // An indented line is code, or goes on with a list item.
+    // An indented line is code, or continues a list item.
     let is_code = |line: &str| line.starts_with("    ");
     let plain = |line| if is_code(line) { "" } else { line.trim() };
     let lines: Vec<_> = text.lines().enumerate().map(|(at, line)| (at + 1, plain(line))).collect();
@@ -50,7 +50,7 @@ fn barred(comment: &[(usize, &str)]) -> Vec<String> {
     found
 }
 
-/// Finds sentences over the limit. A list item, a table row and a heading each stand alone.
+/// Finds sentences over the limit. List items, table rows and headings are separate sentences.
 fn long_sentences(lines: &[(usize, &str)]) -> Vec<String> {
     let mut found = Vec::new();
     let (mut words, mut first) = (0, 0);
@@ -68,7 +68,7 @@ fn long_sentences(lines: &[(usize, &str)]) -> Vec<String> {
         if in_code || is_fence || line.starts_with('|') {
             continue;
         }
-        // Code between backticks counts as one word each, whatever it holds.
+        // Each piece of code between backticks counts as one word.
         let plain = without_code(line);
         for word in plain.split_whitespace().filter(|word| word.contains(char::is_alphanumeric)) {
             if words == 0 {

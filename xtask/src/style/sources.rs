@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-/// Most lines of a source file before its tests.
+/// The limit of lines in a source file before its tests.
 const MOST_LINES: usize = 500;
 
 /// Macros that mark unfinished code or leftover debug output.
@@ -24,7 +24,7 @@ pub(super) fn source_findings(path: &Path, text: &str) -> Vec<String> {
     found
 }
 
-/// Finds download addresses. npm writes them by default, and they name the registry of one machine.
+/// Finds download addresses, which npm writes by default. They contain the registry of one machine.
 pub(super) fn lock_findings(path: &Path, text: &str) -> Vec<String> {
     let is_lock = path.ends_with("package-lock.json");
     if is_lock && text.contains("\"resolved\"") {

@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_set_looks_for_a_server() {
+    fn an_empty_environment_looks_for_a_server() {
         let config = read(&[("OPENAI_API_KEY", " ")]).unwrap();
         assert_eq!((config.port, config.database.to_str()), (3000, Some("quickstart.sqlite3")));
         assert_eq!(config.source, ModelSource::Discover { model: None, constrained_tools: false });
@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn the_other_providers_have_variables_of_their_own() {
+    fn the_other_providers_have_their_own_variables() {
         let anthropic = api(&[("OMNIASSIST_PROVIDER", "anthropic"), ("ANTHROPIC_API_KEY", "k")]);
         assert_eq!((anthropic.protocol, anthropic.base_url), (Protocol::Anthropic, None));
         let url = "http://127.0.0.1:9";
@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn constrained_tools_are_asked_for() {
+    fn constrained_tools_are_enabled_by_a_variable() {
         let local = ("OPENAI_BASE_URL", "http://127.0.0.1:1/v1");
         assert!(!api(&[local]).constrained_tools);
         assert!(api(&[local, ("OMNIASSIST_CONSTRAINED_TOOLS", "1")]).constrained_tools);
@@ -357,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_value_is_named() {
+    fn the_error_names_the_variable() {
         for (variable, value) in [
             ("PORT", "65536"),
             ("PORT", "http"),

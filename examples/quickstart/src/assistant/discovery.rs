@@ -1,4 +1,4 @@
-//! Looks for a model server on this machine: sends `GET /v1/models` to the usual ports, to all at once.
+//! Looks for a model server on this machine. It sends `GET /v1/models` to all usual ports at the same time.
 
 use std::time::Duration;
 
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_no_list_of_models_is_not_taken() {
+    async fn other_answers_than_a_list_of_models_are_ignored() {
         let none_loaded = models(r#"{"object":"list","data":null}"#).await;
         let empty = models(r#"{"data":[]}"#).await;
         let page = models("<!doctype html>").await;
@@ -138,7 +138,7 @@ mod tests {
         let start = Instant::now();
         assert_eq!(discover(&ports).await, []);
         let took = start.elapsed();
-        // One after another would take 6 seconds.
+        // In sequence, the requests would take 6 seconds.
         assert!(took >= PATIENCE && took < PATIENCE * 15, "{took:?}");
     }
 }

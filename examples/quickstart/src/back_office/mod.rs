@@ -1,4 +1,4 @@
-//! The application as it was before it got an assistant: data in SQLite, a JSON API and a page.
+//! The application without its assistant: data in SQLite, a JSON API and a page.
 //!
 //! Only the page has a part of the assistant: `chat.js`, `panel.js`, `tool.js`, `form.js` and `markdown.js`.
 

@@ -16,7 +16,7 @@ fn tool(name: &str, description: &str, schema: Value, examples: &[(&str, Value)]
     Arc::new(spec)
 }
 
-/// Tools of another application than this one: the rules must not know which tools there are.
+/// Tools of another application, since the rules must not depend on the tools of this one.
 fn house() -> LlmPayload {
     let mut payload = LlmPayload::default();
     let lamp = json!({
@@ -96,7 +96,7 @@ fn questions_become_calls() {
 }
 
 #[test]
-fn several_wishes_are_several_calls() {
+fn several_requests_become_several_calls() {
     let events = ask("Dim the lamp in Hall to 7 and tell me the weather in Oslo");
     let names: Vec<_> = calls(&events).into_iter().map(|(name, _)| name).collect();
     assert_eq!(names, ["set_lamp", "get_weather"]);
@@ -106,7 +106,7 @@ fn several_wishes_are_several_calls() {
 }
 
 #[test]
-fn what_no_sentence_holds_comes_from_the_nearest_example() {
+fn objects_come_from_the_nearest_example() {
     let mut payload = house();
     let schema = json!({
         "type": "object",
@@ -125,7 +125,7 @@ fn what_no_sentence_holds_comes_from_the_nearest_example() {
 }
 
 #[test]
-fn what_fits_no_tool_gets_the_list() {
+fn a_question_without_a_tool_is_answered_with_the_list_of_tools() {
     let events = ask("Hello there");
     assert!(calls(&events).is_empty());
     assert!(text(&events).contains("Dim a lamp") && text(&events).contains("Oslo"), "{}", text(&events));

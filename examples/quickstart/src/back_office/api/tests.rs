@@ -13,7 +13,7 @@ async fn serve() -> String {
 }
 
 #[tokio::test]
-async fn the_page_has_what_its_scripts_and_tests_look_for() {
+async fn the_page_has_the_elements_of_its_scripts_and_tests() {
     let url = serve().await;
     let response = reqwest::get(&url).await.unwrap();
     assert_eq!(response.headers()[header::CONTENT_SECURITY_POLICY], CONTENT_SECURITY_POLICY);
@@ -37,7 +37,7 @@ async fn the_page_has_what_its_scripts_and_tests_look_for() {
     }
     assert!(page.contains("data-status=\"ready\"") && !page.contains("{{"));
     assert!(page.contains("<strong id=\"model-name\">&lt;b&gt;&quot;m&quot; &amp; co&lt;/b&gt;</strong>"));
-    // The policy forbids what is not a file of this server.
+    // The policy forbids everything except files of this server.
     assert!(!page.contains("<style") && !page.contains("style=") && !page.contains("://"));
     for (path, kind, text) in FILES {
         assert!(page.contains(path) || FILES.iter().any(|(_, _, other)| other.contains(path)), "{path}");
@@ -54,7 +54,7 @@ async fn the_page_has_what_its_scripts_and_tests_look_for() {
 }
 
 #[tokio::test]
-async fn the_api_gives_data_and_errors_as_json() {
+async fn the_api_returns_data_and_errors_as_json() {
     let url = serve().await;
     let get = async |path: &str| {
         let response = reqwest::get(format!("{url}{path}")).await.unwrap();

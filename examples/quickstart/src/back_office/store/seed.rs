@@ -2,7 +2,7 @@ use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 
 use super::{OrderStatus, StoreError};
 
-/// Kept in the file's `user_version`; 0 is a file without tables.
+/// The version of the tables in the file's `user_version`. 0 is a file without tables.
 const VERSION: i64 = 1;
 
 const TABLES: &str = "
@@ -31,7 +31,7 @@ const CUSTOMERS: [(&str, &str); 12] = [
     ("Radia Perlman", "Vienna"),
 ];
 
-/// Name and price of one, in cents.
+/// The name and the price of each item, in cents.
 const ITEMS: [(&str, i64); 8] = [
     ("Desk lamp", 3_990),
     ("Standing desk", 64_900),
@@ -57,10 +57,10 @@ const STATUSES: [OrderStatus; 8] = [
 const ORDERS: i64 = 40;
 const FIRST_ORDER: i64 = 1001;
 
-/// Makes and fills the tables of a new file. The data is always the same, so that the examples in the README and
-/// the tests can name it.
+/// Creates and fills the tables of a new file. The data is always the same, so that the README and the tests can refer
+/// to it.
 pub(super) fn prepare(connection: &mut Connection) -> Result<(), StoreError> {
-    // The write lock comes first: of two servers that start on one new file, the second finds it filled.
+    // The write lock is taken first. If two servers start with one new file, the second finds it filled.
     let change = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     match change.pragma_query_value(None, "user_version", |row| row.get(0))? {
         VERSION => return Ok(()),
