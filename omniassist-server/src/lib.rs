@@ -18,6 +18,8 @@ pub mod files;
 pub mod guide;
 pub mod http;
 mod http_options;
+#[cfg(any(feature = "files", feature = "__transport"))]
+mod lenient_base64;
 mod mount_path;
 pub mod observe;
 mod one_line;

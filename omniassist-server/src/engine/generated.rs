@@ -5,18 +5,12 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use base64::Engine;
-use base64::alphabet::STANDARD;
-use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use futures_core::Stream;
 use omniassist_core::{LlmEvent, Text};
 
+use crate::lenient_base64::LENIENT_BASE64;
 use crate::provider::LlmStream;
 use crate::{Result, RunContext, one_line};
-
-const BASE64: GeneralPurpose = GeneralPurpose::new(
-    &STANDARD,
-    GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
-);
 
 /// The stream of an answer whose files go into the store. What follows a file waits until it is stored. Dropping the stream
 /// discards a file that is not complete.
@@ -55,7 +49,7 @@ impl Stream for GeneratedFiles {
 
 /// Stores a file. One that cannot be stored keeps its `data:` URL, so that the user gets it in any case.
 async fn store(run: RunContext, media_type: Text, url: Text) -> LlmEvent {
-    let content = url.split_once(";base64,").and_then(|(_, data)| BASE64.decode(data).ok());
+    let content = url.split_once(";base64,").and_then(|(_, data)| LENIENT_BASE64.decode(data).ok());
     let Some(content) = content else { return LlmEvent::File { media_type, url } };
     match run.store_file(&name(&media_type), &media_type, content).await {
         Ok(file) => LlmEvent::File { media_type: file.info.media_type.into(), url: file.url.into() },

@@ -1,14 +1,8 @@
 //! Files in `data:` URLs, for APIs that accept only some types.
 
 use base64::Engine;
-use base64::alphabet::STANDARD;
-use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 
-/// Browsers and servers write data URLs with and without padding.
-pub(super) const BASE64: GeneralPurpose = GeneralPurpose::new(
-    &STANDARD,
-    GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
-);
+use crate::lenient_base64::LENIENT_BASE64;
 
 /// Returns the media type and the content of a base64 data URL.
 pub(super) fn split(url: &str) -> Option<(&str, &str)> {
@@ -24,7 +18,7 @@ pub(super) fn is_text(media_type: &str) -> bool {
 
 /// Decodes text in either alphabet: that of RFC 4648 section 4, and that for URLs.
 pub(super) fn decode_text(data: &str) -> Option<String> {
-    let bytes = BASE64.decode(data.replace('-', "+").replace('_', "/")).ok()?;
+    let bytes = LENIENT_BASE64.decode(data.replace('-', "+").replace('_', "/")).ok()?;
     String::from_utf8(bytes).ok()
 }
 

@@ -8,7 +8,8 @@ use bytes::{Bytes, BytesMut};
 use omniassist_core::{EventBuf, LlmEvent, Text};
 use serde_json::{Value, json};
 
-use super::{WireDecoder, data_url};
+use super::WireDecoder;
+use crate::lenient_base64::LENIENT_BASE64;
 use crate::{Error, ProviderErrorKind, Result};
 
 /// The images that every API with images takes.
@@ -91,7 +92,7 @@ impl FilesApi {
         let tail = format!("\r\n--{boundary}--\r\n");
         let mut body = Vec::with_capacity(head.len() + base64.len() / 4 * 3 + 3 + tail.len());
         body.extend_from_slice(head.as_bytes());
-        data_url::BASE64.decode_vec(base64, &mut body).ok()?;
+        LENIENT_BASE64.decode_vec(base64, &mut body).ok()?;
         body.extend_from_slice(tail.as_bytes());
         Some(body.into())
     }
