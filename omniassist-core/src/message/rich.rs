@@ -140,7 +140,7 @@ pub struct ReasoningPart {
 pub struct FilePart {
     /// Its media type.
     pub media_type: Text,
-    /// An `https:` or `data:` URL, or that of a [stored file](super::stored_file_id). It is never fetched.
+    /// An `https:` or `data:` URL, or that of a [stored file](super::stored_file_id). This crate never fetches it.
     pub url: Text,
     /// Its name.
     pub filename: Option<Text>,

@@ -448,6 +448,8 @@ impl AssistantBuilder {
             provider: self.provider,
             #[cfg(feature = "files")]
             files: config.files.library(),
+            #[cfg(all(feature = "files", feature = "__transport"))]
+            fetcher: config.files.fetcher()?,
             config,
             tools,
             context,

@@ -12,8 +12,9 @@ impl Setup {
     pub(super) async fn with_stored_files(
         &self,
         _run: &RunContext,
+        fetched: Option<Vec<Message>>,
     ) -> Result<Option<Vec<Message>>, RunErrorCode> {
-        Ok(None)
+        Ok(fetched)
     }
 
     #[expect(clippy::unused_self, reason = "the feature `files` uses it")]
@@ -63,13 +64,17 @@ mod enabled {
     }
 
     impl Setup {
-        /// Returns the conversation of a run with the content of the stored files that it names.
+        /// Returns the conversation of a run with the content of the stored files that it names. `fetched` is the
+        /// conversation with the files at other URLs, if it names any.
         pub(in crate::engine) async fn with_stored_files(
             &self,
             run: &RunContext,
+            fetched: Option<Vec<Message>>,
         ) -> Result<Option<Vec<Message>>, RunErrorCode> {
-            let Some(library) = &self.files else { return Ok(None) };
-            library.load(run.principal(), run.messages()).await.map_err(|error| {
+            let Some(library) = &self.files else { return Ok(fetched) };
+            let messages = fetched.as_deref().unwrap_or(run.messages());
+            let loaded = library.load(run.principal(), messages).await;
+            loaded.map(|loaded| loaded.or(fetched)).map_err(|error| {
                 let text = one_line::chain(&error);
                 tracing::warn!(run_id = run.run_id().as_str(), error = %text, "the run has no files");
                 if error.is_internal() { RunErrorCode::Internal } else { RunErrorCode::InvalidRequest }

@@ -7,6 +7,7 @@ mod config;
 mod drain;
 mod driver;
 mod end;
+mod fetched;
 mod files;
 #[cfg(feature = "files")]
 mod generated;

@@ -81,6 +81,7 @@ pub(super) fn prepare(
             metadata = run_metadata::of_host(mem::take(&mut plan.metadata).into());
             system = plan.call.system.take();
         }
+        let fetched = setup.with_fetched_files(&run).await?;
         if let (None, Some(prompt)) = (&system, &config.prompt) {
             system = Some(prompt.call("the system prompt", &run).await?);
         }
@@ -97,7 +98,7 @@ pub(super) fn prepare(
             let error = one_line::chain(error);
             tracing::warn!(run_id = run.run_id().as_str(), %error, "the context summary failed");
         }
-        let messages = setup.with_stored_files(&run).await?;
+        let messages = setup.with_stored_files(&run, fetched).await?;
         if let Some(plan) = &plan {
             history = plan.history.as_ref();
         }

@@ -17,6 +17,8 @@ pub(super) struct Setup {
     pub(super) seals: Option<Seals>,
     #[cfg(feature = "files")]
     pub(super) files: Option<Arc<crate::files::Library>>,
+    #[cfg(all(feature = "files", feature = "__transport"))]
+    pub(super) fetcher: Option<crate::files::Fetcher>,
 }
 
 impl Setup {

@@ -170,7 +170,7 @@ fn files(message: &Message) -> impl Iterator<Item = (usize, &FilePart)> {
 }
 
 /// Returns what the model reads in place of a file.
-fn left_out(name: Option<&str>) -> String {
+pub(super) fn left_out(name: Option<&str>) -> String {
     let name = name.map(|name| format!(" {name:?}")).unwrap_or_default();
     format!("[The attached file{name} is no longer available.]")
 }

@@ -73,7 +73,15 @@
 //!
 //! A request is answered 400 if a file of its last message is missing, expired or another principal's; the error names the
 //! part. In an older message the model reads a note in place of such a file, so that the conversation can go on.
-//! `data:` URLs work as before, and other URLs are passed on to the provider. The server never fetches a URL.
+//! `data:` URLs work as before, and other URLs are passed on to the provider.
+//!
+//! # Files at URLs
+//!
+//! The server fetches no URL, unless
+#![cfg_attr(feature = "__transport", doc = "[`fetch_files`](crate::AssistantBuilder::fetch_files)")]
+#![cfg_attr(not(feature = "__transport"), doc = "`fetch_files`")]
+//! allows it. Then the model receives the content of `https://` URLs of the users' messages, also from a provider that takes
+//! no URLs. Only public servers are contacted, and the content has the same types as uploads.
 //!
 //! # Files that a model makes
 //!
@@ -90,6 +98,8 @@
 mod attachments;
 mod content_type;
 mod error;
+#[cfg(feature = "__transport")]
+mod fetch;
 mod folder;
 mod id;
 mod library;
@@ -103,6 +113,10 @@ mod upload;
 pub(crate) use content_type::{essence, served};
 pub(crate) use error::Kind;
 pub use error::{BoxError, FileError};
+#[cfg(feature = "__transport")]
+pub use fetch::FetchPolicy;
+#[cfg(feature = "__transport")]
+pub(crate) use fetch::Fetcher;
 pub use folder::FolderStore;
 pub use id::{FileId, FileKey};
 pub(crate) use library::Library;

@@ -18,7 +18,7 @@ type Recipe = Box<dyn Fn() -> reqwest::ClientBuilder + Send + Sync>;
 ///
 /// A client takes about 3 ms to make and 110 KB of memory, nearly all for the system's root certificates. It is
 /// dropped with its runtime.
-pub(super) struct Clients {
+pub(crate) struct Clients {
     recipe: Recipe,
     /// The client of the first runtime. It is made early, so that settings that cannot work are refused early. It also
     /// serves a runtime for which no other client can be made, as in a process that may not read files any more.
@@ -38,14 +38,14 @@ struct Row {
 }
 
 impl Clients {
-    pub(super) fn new(recipe: impl Fn() -> reqwest::ClientBuilder + Send + Sync + 'static) -> Result<Self> {
+    pub(crate) fn new(recipe: impl Fn() -> reqwest::ClientBuilder + Send + Sync + 'static) -> Result<Self> {
         let recipe: Recipe = Box::new(recipe);
         let first = make(&recipe)?;
         Ok(Self { recipe, first, first_is_taken: AtomicBool::new(false), table: Arc::default() })
     }
 
     /// Returns the client of this runtime. Only the first call for a runtime may block.
-    pub(super) fn of(&self, runtime: &Handle) -> reqwest::Client {
+    pub(crate) fn of(&self, runtime: &Handle) -> reqwest::Client {
         let known = find(&sync::read(&self.table), runtime.id());
         known.unwrap_or_else(|| self.admit(runtime))
     }

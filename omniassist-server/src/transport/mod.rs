@@ -21,6 +21,10 @@ mod sender;
 mod shared;
 mod tls;
 
+#[cfg(feature = "files")]
+pub(crate) use clients::Clients;
 pub(crate) use loopback::is_loopback;
 pub(crate) use request::ProviderRequest;
 pub(crate) use sender::Transport;
+#[cfg(feature = "files")]
+pub(crate) use tls::Roots;

@@ -5,12 +5,12 @@ use crate::{Error, Result};
 /// Root certificates that are trusted in addition to those of the system.
 #[cfg(feature = "__tls")]
 #[derive(Clone)]
-pub(super) struct Roots(Vec<reqwest::Certificate>);
+pub(crate) struct Roots(Vec<reqwest::Certificate>);
 
 #[cfg(feature = "__tls")]
 impl Roots {
     /// Reads PEM texts. Each must hold at least one certificate.
-    pub(super) fn read(pems: &[Vec<u8>], _https: bool) -> Result<Self> {
+    pub(crate) fn read(pems: &[Vec<u8>], _https: bool) -> Result<Self> {
         let invalid = || Error::configuration("`root_certificate`: the text has no certificate in PEM form");
         let mut roots = Vec::new();
         for pem in pems {
@@ -23,7 +23,7 @@ impl Roots {
         Ok(Self(roots))
     }
 
-    pub(super) fn add_to(&self, client: reqwest::ClientBuilder) -> reqwest::ClientBuilder {
+    pub(crate) fn add_to(&self, client: reqwest::ClientBuilder) -> reqwest::ClientBuilder {
         // Without aws-lc, reqwest has no default and panics if the process has no default either.
         #[cfg(all(feature = "tls-ring", not(feature = "tls-aws-lc")))]
         if rustls::crypto::CryptoProvider::get_default().is_none() {
@@ -37,12 +37,12 @@ impl Roots {
 /// Stands for the root certificates of a build without TLS.
 #[cfg(not(feature = "__tls"))]
 #[derive(Clone)]
-pub(super) struct Roots;
+pub(crate) struct Roots;
 
 #[cfg(not(feature = "__tls"))]
 impl Roots {
     /// Returns an error for settings that need TLS.
-    pub(super) fn read(pems: &[Vec<u8>], https: bool) -> Result<Self> {
+    pub(crate) fn read(pems: &[Vec<u8>], https: bool) -> Result<Self> {
         const ENABLE: &str =
             "this build has no TLS: enable the feature `tls-aws-lc`, `tls-ring` or `native-tls`";
         if https {
@@ -55,7 +55,7 @@ impl Roots {
     }
 
     #[expect(clippy::unused_self, reason = "the same method as with TLS")]
-    pub(super) fn add_to(&self, client: reqwest::ClientBuilder) -> reqwest::ClientBuilder {
+    pub(crate) fn add_to(&self, client: reqwest::ClientBuilder) -> reqwest::ClientBuilder {
         client
     }
 }

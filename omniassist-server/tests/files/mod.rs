@@ -1,6 +1,7 @@
 //! Tests of stored files: uploads, downloads, and conversations that name them.
 
 mod downloads;
+mod fetch;
 mod folder;
 mod generated;
 mod limits;

@@ -101,7 +101,7 @@ impl Driver {
     pub(in crate::engine) fn admission(&self) -> Admission {
         match (&self.stage, &self.refusal) {
             (_, Some(refusal)) if !self.has_begun => Admission::Refused(Box::clone(refusal)),
-            (Stage::Preparing(_), _) if !self.setup.config.run_hooks.is_empty() => Admission::Undecided,
+            (Stage::Preparing(_), _) if self.setup.may_refuse() => Admission::Undecided,
             _ => Admission::Granted,
         }
     }

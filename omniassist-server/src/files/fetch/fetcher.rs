@@ -1,0 +1,132 @@
+//! The download of one file.
+
+use std::sync::Arc;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use http::header::{CONTENT_TYPE, LOCATION};
+use omniassist_core::Text;
+use reqwest::{Response, Url};
+use tokio::runtime::Handle;
+use tokio::time::timeout;
+
+use super::guard::{Guard, check};
+use super::{FetchError, FetchPolicy};
+use crate::Result;
+use crate::files::{FileLimits, content_type};
+use crate::transport::{Clients, Roots};
+
+/// Redirects of one file that are followed.
+const MAX_REDIRECTS: usize = 3;
+
+/// Bytes from which the media type is found.
+const HEAD_BYTES: usize = 4 * 1024;
+
+/// Downloads files under a policy.
+pub(crate) struct Fetcher {
+    pub(super) policy: Arc<FetchPolicy>,
+    pub(super) limits: FileLimits,
+    clients: Clients,
+}
+
+/// A file that was downloaded.
+#[derive(Clone)]
+pub(super) struct Fetched {
+    pub(super) media_type: String,
+    /// The content as a `data:` URL.
+    pub(super) url: Text,
+    pub(super) size: usize,
+}
+
+impl Fetcher {
+    /// # Errors
+    ///
+    /// Returns an error if the certificates of the system cannot be loaded.
+    pub(crate) fn new(policy: FetchPolicy, limits: FileLimits) -> Result<Self> {
+        let policy = Arc::new(policy);
+        let of_client = Arc::clone(&policy);
+        let roots = Roots::read(&[], false)?;
+        let clients = Clients::new(move || {
+            let client = reqwest::Client::builder()
+                .user_agent(concat!("omniassist/", env!("CARGO_PKG_VERSION")))
+                .https_only(!of_client.allows_http)
+                // Each hop is checked before it is requested.
+                .redirect(reqwest::redirect::Policy::none())
+                .referer(false)
+                // A proxy would look up the host itself.
+                .no_proxy()
+                // The limit counts the bytes that were sent.
+                .no_gzip()
+                .pool_max_idle_per_host(0)
+                .dns_resolver(Guard(Arc::clone(&of_client)));
+            roots.add_to(client)
+        })?;
+        Ok(Self { policy, limits, clients })
+    }
+
+    pub(super) async fn download(&self, url: &str) -> Result<Fetched, FetchError> {
+        match timeout(self.policy.timeout, self.follow(url)).await {
+            Ok(fetched) => fetched,
+            Err(late) => Err(FetchError::unreachable(late)),
+        }
+    }
+
+    async fn follow(&self, url: &str) -> Result<Fetched, FetchError> {
+        let mut url = Url::parse(url).map_err(|_| FetchError::Url("the URL is not valid"))?;
+        check(&self.policy, &url)?;
+        let client = self.clients.of(&Handle::current());
+        for _ in 0..=MAX_REDIRECTS {
+            let answer = client.get(url.clone()).send().await.map_err(unreachable)?;
+            if answer.status().is_success() {
+                return self.read(answer).await;
+            }
+            if !answer.status().is_redirection() {
+                return Err(FetchError::unreachable(format!("status {}", answer.status().as_u16())));
+            }
+            let location = answer.headers().get(LOCATION).and_then(|location| location.to_str().ok());
+            let next = location.and_then(|location| url.join(location).ok());
+            url = next.ok_or_else(|| FetchError::unreachable("a redirect without a URL"))?;
+            // The reason would tell where an internal server redirects to.
+            check(&self.policy, &url).map_err(FetchError::unreachable)?;
+        }
+        Err(FetchError::unreachable("too many redirects"))
+    }
+
+    async fn read(&self, mut answer: Response) -> Result<Fetched, FetchError> {
+        let most = self.policy.max_bytes;
+        let too_large = || FetchError::TooLarge(most);
+        if answer.content_length().is_some_and(|length| length > most as u64) {
+            return Err(too_large());
+        }
+        let mut content = Vec::new();
+        let mut media_type = None;
+        while let Some(chunk) = answer.chunk().await.map_err(unreachable)? {
+            if content.len() + chunk.len() > most {
+                return Err(too_large());
+            }
+            content.extend_from_slice(&chunk);
+            if media_type.is_none() && content.len() >= HEAD_BYTES {
+                media_type = Some(self.media_type(&answer, &content)?);
+            }
+        }
+        let media_type = match media_type {
+            Some(media_type) => media_type,
+            None => self.media_type(&answer, &content)?,
+        };
+        let mut url = format!("data:{media_type};base64,");
+        STANDARD.encode_string(&content, &mut url);
+        Ok(Fetched { media_type, url: url.into(), size: content.len() })
+    }
+
+    fn media_type(&self, answer: &Response, content: &[u8]) -> Result<String, FetchError> {
+        let head = content.get(..HEAD_BYTES).unwrap_or(content);
+        let stated = answer.headers().get(CONTENT_TYPE).and_then(|stated| stated.to_str().ok());
+        let stated = stated.and_then(content_type::essence);
+        let media_type = content_type::of(head, stated.as_deref(), Some(answer.url().path()));
+        if self.limits.takes(&media_type) { Ok(media_type) } else { Err(FetchError::Type(media_type)) }
+    }
+}
+
+fn unreachable(error: reqwest::Error) -> FetchError {
+    FetchError::unreachable(error.without_url())
+}

@@ -1,0 +1,54 @@
+//! The checks before each connection.
+
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+
+use reqwest::Url;
+use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+
+use super::{FetchError, FetchPolicy};
+use crate::panics;
+
+/// Checks a URL, also one that a redirect names. Of a host with a name the addresses are checked by [`Guard`].
+pub(super) fn check(policy: &FetchPolicy, url: &Url) -> Result<(), FetchError> {
+    match url.scheme() {
+        "https" => {}
+        "http" if policy.allows_http => {}
+        _ => return Err(FetchError::Url("the URL must begin with https://")),
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err(FetchError::Url("the URL must not hold a user name or password"));
+    }
+    if url.port().is_some_and(|port| !policy.allows_port(port)) {
+        return Err(FetchError::Url("the port of the URL is not allowed"));
+    }
+    let host = url.host_str().filter(|host| policy.allows_host(host));
+    let host = host.ok_or(FetchError::Url("the host of the URL is not allowed"))?;
+    // The client connects to an address without a resolver. The URL's parser has normalised it.
+    let literal = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
+    if literal.is_ok_and(|address| !policy.allows_address(address)) {
+        return Err(FetchError::unreachable("the address is not allowed"));
+    }
+    Ok(())
+}
+
+/// The resolver of the HTTP client. The client connects to the addresses that were checked, and looks up no host again, so
+/// an answer that changes between check and connection has no effect.
+pub(super) struct Guard(pub(super) Arc<FetchPolicy>);
+
+impl Resolve for Guard {
+    fn resolve(&self, name: Name) -> Resolving {
+        let (policy, host) = (Arc::clone(&self.0), name.as_str().to_owned());
+        Box::pin(async move {
+            let found = panics::catch_async("the resolver of a fetch policy", policy.look_up(host)).await;
+            let mut found = found.ok_or("the resolver panicked")??;
+            found.retain(|address| policy.allows_address(*address));
+            if found.is_empty() {
+                return Err("no address of the host is allowed".into());
+            }
+            // The client replaces port 0 by that of the URL.
+            let addresses: Addrs = Box::new(found.into_iter().map(|address| SocketAddr::new(address, 0)));
+            Ok(addresses)
+        })
+    }
+}
