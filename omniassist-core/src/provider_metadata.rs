@@ -17,7 +17,6 @@ pub fn own_entries(metadata: &Map<String, Value>) -> Option<&Map<String, Value>>
 ///
 /// Clients store it and post it back unchanged. The entry [`OWN_KEY`] belongs to this project and is never sent to a
 /// provider. [`Deref`] gives read access to the map.
-/// a provider. The map can be read through [`Deref`].
 ///
 /// ```
 /// use omniassist_core::message::ProviderMetadata;
@@ -36,6 +35,16 @@ impl ProviderMetadata {
     /// The key in this project's entry for a call's arguments as the model wrote them, if a client may change the
     /// spelling of their numbers.
     pub const ARGUMENTS: &str = "arguments";
+
+    /// The key in a provider's state for a [compaction](Self::is_compaction).
+    pub const COMPACTION: &str = "compaction";
+
+    /// Returns `true` if the state contains a compaction: a provider's short form of the conversation before the part,
+    /// as an object with the key [`COMPACTION`](Self::COMPACTION). Only the provider that wrote it can read it.
+    #[must_use]
+    pub fn is_compaction(&self) -> bool {
+        self.0.values().any(|state| state.get(Self::COMPACTION).is_some_and(Value::is_object))
+    }
 
     /// Returns the metadata with the state of one provider.
     #[must_use]

@@ -10,6 +10,8 @@ const CLOSE: &str = "</earlier_conversation>";
 /// The part of one conversation that a [`Window`](super::Window) selected.
 #[derive(Debug, Clone)]
 pub struct View {
+    /// The position of the message with the provider's compaction of everything before it.
+    pub(super) compacted: Option<usize>,
     /// The positions of the pinned messages.
     pub(super) pinned: Vec<usize>,
     /// The number of pinned messages before the window.
@@ -25,6 +27,13 @@ pub struct View {
 }
 
 impl View {
+    /// Returns the position of the message with the provider's compaction, which is the first one that counts. `None` if
+    /// there is none.
+    #[must_use]
+    pub fn compacted(&self) -> Option<usize> {
+        self.compacted
+    }
+
     /// Returns the number of messages before the window. Only the pinned ones of them are sent to the model.
     #[must_use]
     pub fn left_out(&self) -> usize {
@@ -61,10 +70,14 @@ impl View {
 
     /// Returns the transcript for the model, and the state for moving the window during the run.
     pub(crate) fn open(&self, messages: &[Message]) -> (Vec<TranscriptItem>, Sent) {
-        let mut items: Vec<_> = self.summary.clone().map(TranscriptItem::user).into_iter().collect();
+        let summary = self.summary.clone().map(TranscriptItem::user);
+        // The items before a compaction do not reach the model.
+        let (before, after) = if self.compacted.is_some() { (None, summary) } else { (summary, None) };
+        let mut items: Vec<_> = before.into_iter().collect();
         for at in self.pinned.get(..self.early).unwrap_or_default() {
             items.extend(from_messages(messages.get(*at..=*at).unwrap_or_default()));
         }
+        items.extend(after);
         let head = items.len();
         let mut exchanges = Vec::with_capacity(self.exchanges.len());
         for (number, (from, at)) in self.exchanges.iter().enumerate() {

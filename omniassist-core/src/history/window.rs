@@ -49,14 +49,35 @@ impl Window {
     /// This reads the length of each part and copies nothing.
     #[must_use]
     pub fn view(&self, messages: &[Message], fixed: u64, rate: TokenRate) -> View {
+        self.select(messages, None, fixed, rate)
+    }
+
+    /// Selects like [`view`](Self::view) in a conversation of which the message at `compacted` contains the provider's
+    /// compaction of all messages before it. Those are left out. The message itself is kept in any case.
+    #[must_use]
+    pub fn view_compacted(
+        &self,
+        messages: &[Message],
+        compacted: usize,
+        fixed: u64,
+        rate: TokenRate,
+    ) -> View {
+        self.select(messages, Some(compacted), fixed, rate)
+    }
+
+    fn select(&self, messages: &[Message], compacted: Option<usize>, fixed: u64, rate: TokenRate) -> View {
         let room = rate.estimate_of(self.budget);
         let stride = stride(self.budget, fixed);
-        let pinned = self.pinned(messages, room / 2);
+        let mut pinned = self.pinned(messages, compacted.map_or(0, |at| at + 1), room / 2);
+        if let Some(at) = compacted {
+            pinned.insert(0, at);
+        }
+        let from = compacted.unwrap_or(0);
         let is_pinned = |at: usize| pinned.binary_search(&at).is_ok();
-        let mut posted = vec![Posted { from: 0, at: 0, saved: 0 }];
+        let mut posted = vec![Posted { from, at: 0, saved: 0 }];
         let mut total = 0;
-        for (at, message) in messages.iter().enumerate() {
-            if tokens::is_question(message) && at > 0 {
+        for (at, message) in messages.iter().enumerate().skip(from) {
+            if tokens::is_question(message) && at > from {
                 posted.push(Posted { from: at, at: total, saved: 0 });
             }
             let tokens = tokens::message(message);
@@ -77,6 +98,7 @@ impl Window {
         let first = exchanges.first().map_or(0, |exchange| exchange.from);
         let early = pinned.partition_point(|at| *at < first);
         View {
+            compacted,
             pinned,
             early,
             cuts,
@@ -89,12 +111,13 @@ impl Window {
         }
     }
 
-    /// Returns the positions of the pinned messages that fit.
-    fn pinned(&self, messages: &[Message], room: u64) -> Vec<usize> {
+    /// Returns the positions of the pinned messages that fit, of those from `from` on.
+    fn pinned(&self, messages: &[Message], from: usize, room: u64) -> Vec<usize> {
         let Some(pin) = &self.pin else { return Vec::new() };
         let mut left = room;
         let mut pinned = Vec::new();
-        for (at, message) in messages.iter().enumerate().rev().filter(|(_, message)| pin(message)) {
+        for (at, message) in messages.iter().enumerate().skip(from).rev().filter(|(_, message)| pin(message))
+        {
             let Some(rest) = left.checked_sub(tokens::message(message)) else { break };
             left = rest;
             pinned.push(at);

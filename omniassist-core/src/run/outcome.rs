@@ -126,7 +126,11 @@ impl RunMachine {
         let calls = std::mem::take(&mut self.state.calls);
         let usage = turn.usage.unwrap_or_default();
         self.state.usage.add(&usage);
-        if let Some(window) = &mut self.state.window {
+        let is_compaction = |item: &TranscriptItem| matches!(item, TranscriptItem::Reasoning { metadata: Some(state), .. } if state.is_compaction());
+        // The estimate counts what the provider compacted, and the provider counts its reading of it.
+        if let Some(window) = &mut self.state.window
+            && !self.state.transcript.iter().any(is_compaction)
+        {
             window.measure(usage.input_tokens);
         }
         let reason = match turn.finish.map(|finish: Finish| finish.reason) {

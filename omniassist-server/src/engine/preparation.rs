@@ -104,12 +104,14 @@ pub(super) fn prepare(
         }
         let view = match (history, posted) {
             (Some(history), Some(mut posted)) => {
+                let mut provider = &setup.provider;
                 if let Some(plan) = &plan {
                     posted.tools = plan.tools.clone();
+                    provider = &plan.call.provider;
                 }
                 let conversation = messages.as_deref().unwrap_or(run.messages());
                 let texts = [system.as_deref(), compressed.block().map(ContextBlock::as_str)];
-                Some(Box::new(history.view(conversation, texts, *posted).await))
+                Some(Box::new(history.view(conversation, texts, *posted, provider).await))
             }
             _ => None,
         };

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use futures_util::{StreamExt, stream};
+use omniassist_core::message::ProviderMetadata;
 use omniassist_core::{Limits, LlmPayload, Text};
 use secrecy::SecretString;
 
@@ -44,6 +45,11 @@ pub trait Api: fmt::Debug + Clone + Default + Send + Sync + 'static {
     ///
     /// Returns an error if the API has no form for the payload.
     fn encode(&self, model: &Text, payload: &LlmPayload) -> Result<Bytes>;
+
+    /// Returns `true` if the state of a part contains a compaction that requests of this API contain. Default: `false`.
+    fn has_compacted(&self, _state: &ProviderMetadata) -> bool {
+        false
+    }
 
     /// Returns the decoder of one answer to this payload, whose transcript has been removed.
     fn decoder(&self, payload: &LlmPayload, limits: &Limits) -> Box<dyn WireDecoder>;
@@ -146,6 +152,10 @@ impl<A: Api> LlmProvider for ApiProvider<A> {
             }
             None => self.ask(payload),
         }
+    }
+
+    fn has_compacted(&self, metadata: &ProviderMetadata) -> bool {
+        self.api.has_compacted(metadata)
     }
 }
 

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use futures_core::Stream;
+use omniassist_core::message::ProviderMetadata;
 use omniassist_core::{LlmEvent, LlmPayload};
 
 use super::{LlmProvider, LlmStream};
@@ -156,6 +157,10 @@ impl LlmProvider for Layered {
 
     fn stream(&self, payload: LlmPayload) -> LlmStream {
         self.layer.stream(payload, Arc::clone(&self.provider))
+    }
+
+    fn has_compacted(&self, metadata: &ProviderMetadata) -> bool {
+        self.provider.has_compacted(metadata)
     }
 }
 

@@ -115,6 +115,8 @@ mod api;
 #[cfg(feature = "__transport")]
 mod body;
 #[cfg(any(feature = "anthropic", feature = "openai"))]
+mod compaction;
+#[cfg(any(feature = "anthropic", feature = "openai"))]
 mod data_url;
 #[cfg(feature = "__transport")]
 mod error_report;
@@ -151,6 +153,7 @@ use futures_core::Stream;
 #[cfg(feature = "gemini")]
 pub use gemini::GeminiProvider;
 pub use layer::{Layer, Layered, layered};
+use omniassist_core::message::ProviderMetadata;
 use omniassist_core::transcript::ToolResult;
 use omniassist_core::{LlmEvent, LlmPayload};
 #[cfg(feature = "openai")]
@@ -180,6 +183,12 @@ pub trait LlmProvider: Send + Sync + 'static {
     /// exactly one [`LlmEvent::Finish`]. No work starts before the stream is polled.
     fn stream(&self, payload: LlmPayload) -> LlmStream;
 
+    /// Returns `true` if a part with this metadata contains a compaction that the provider accepts: its own short form
+    /// of the conversation before the part. A [`History`](crate::History) then begins with that part. Default: `false`.
+    fn has_compacted(&self, _metadata: &ProviderMetadata) -> bool {
+        false
+    }
+
     /// Calls the model with the results of the last turn's tool calls. The payload must contain the calls; the results
     /// are appended.
     ///
@@ -201,6 +210,10 @@ impl<P: LlmProvider + ?Sized> LlmProvider for Arc<P> {
 
     fn stream(&self, payload: LlmPayload) -> LlmStream {
         (**self).stream(payload)
+    }
+
+    fn has_compacted(&self, metadata: &ProviderMetadata) -> bool {
+        (**self).has_compacted(metadata)
     }
 
     fn tool_submit(&self, payload: LlmPayload, results: Vec<ToolResult>) -> LlmStream {

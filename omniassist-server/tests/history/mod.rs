@@ -1,5 +1,7 @@
 //! The parts of long conversations that are sent to the model.
 
+#[cfg(all(feature = "anthropic", feature = "openai"))]
+mod compaction;
 #[cfg(all(feature = "anthropic", feature = "gemini", feature = "openai"))]
 mod legal;
 #[cfg(feature = "openai")]

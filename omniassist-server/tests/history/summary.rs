@@ -7,7 +7,7 @@ use omniassist_server::core::message::Message;
 use omniassist_server::seal::SealKeys;
 use omniassist_server::testing::{ScriptedProvider, Turn, text};
 use omniassist_server::throttle::{Grant, LimitFuture, Reservation, Spent, TokenBudget};
-use omniassist_server::{Assistant, AssistantBuilder, History};
+use omniassist_server::{Assistant, AssistantBuilder, Error, History, ProviderErrorKind};
 use serde_json::Value;
 
 use super::{ask, talk, texts};
@@ -147,6 +147,40 @@ async fn a_failing_summariser_does_not_fail_the_run() {
         assert!(first_text(&model).starts_with("Question"), "failure {number}");
         let waited = if number == 3 { Duration::from_secs(30) } else { Duration::ZERO };
         assert_eq!(began.elapsed().as_secs(), waited.as_secs());
+    }
+}
+
+/// Removes what a client carries from one run to the next.
+fn without_notes(mut messages: Vec<Message>) -> Vec<Message> {
+    messages.iter_mut().for_each(|message| message.metadata = None);
+    messages
+}
+
+#[tokio::test]
+async fn a_summary_is_found_in_memory_by_the_text_that_it_covers() {
+    let (model, small) = (parrot(), summariser());
+    let assistant = builder(&model, &small).build().unwrap();
+    let (messages, _) = ask(&assistant, "ada", with_fact(60), "Hm?").await;
+    let (sent, calls) = (first_text(&model), small.payloads().len());
+    ask(&assistant, "ada", without_notes(messages), "Well?").await;
+    assert_eq!((first_text(&model), small.payloads().len()), (sent, calls));
+}
+
+#[tokio::test]
+async fn the_last_summary_is_used_when_a_later_one_fails() {
+    let refuse = || Turn::error(Error::provider(ProviderErrorKind::Connect));
+    for failures in [refuse, Turn::interrupted] {
+        let model = parrot();
+        let small = ScriptedProvider::new()
+            .turn(text("- The boat is called Marigold."))
+            .otherwise(move |_| failures());
+        let (_, events) = ask(&builder(&model, &small).build().unwrap(), "ada", with_fact(600), "Hm?").await;
+        assert!(matches!(events.last(), Some(RunEvent::Finish { .. })), "{events:?}");
+        assert_eq!(small.payloads().len(), 2, "a failure ends the work of a run");
+        assert!(first_text(&model).contains("called Marigold"));
+        let small = ScriptedProvider::new().otherwise(move |_| failures());
+        ask(&builder(&model, &small).build().unwrap(), "ada", with_fact(60), "Hm?").await;
+        assert!(first_text(&model).starts_with("Question"));
     }
 }
 

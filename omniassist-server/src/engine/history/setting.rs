@@ -2,6 +2,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use omniassist_core::history::{Window, estimate_text};
+use omniassist_core::message::Part;
 use omniassist_core::{Message, ToolChoice};
 
 use super::carried::Carried;
@@ -21,6 +22,11 @@ use crate::tool::ToolSnapshot;
 /// answer. Tokens are estimated from bytes, and corrected by what the provider reported last; see
 /// [`core::history`](omniassist_core::history). The window moves in strides, so that the provider's prompt cache holds for
 /// several turns.
+///
+/// OpenAI and Anthropic can compact a long conversation themselves, at a number of tokens that
+/// `OpenAiProvider::builder().compaction(…)` or `AnthropicProvider::builder().compaction(…)` sets. The window then begins
+/// with the newest compaction, which is always sent. Choose a larger number for the window: it applies to the messages
+/// after the compaction, and to the whole conversation of a client that lost it.
 ///
 /// A clone shares its summaries. Build a `History` once, also one for [`RunPlan::history`](crate::RunPlan::history).
 ///
@@ -99,18 +105,31 @@ impl History {
         messages: &[Message],
         texts: [Option<&str>; 2],
         posted: Posted,
+        provider: &dyn LlmProvider,
     ) -> Viewed {
         let texts: u64 = texts.into_iter().flatten().map(estimate_text).sum();
         let fixed = texts + tool_tokens(&posted.tools, messages);
         let rate = posted.carried.rate.unwrap_or_default();
-        let view = self.window.view(messages, fixed, rate);
+        let compacted = messages.iter().rposition(|message| is_compacted(message, provider));
+        let view = match compacted {
+            Some(at) => self.window.view_compacted(messages, at, fixed, rate),
+            None => self.window.view(messages, fixed, rate),
+        };
         match &self.summaries {
-            Some(summaries) if view.left_out() > 0 => {
+            Some(summaries) if !view.cuts().is_empty() => {
                 summaries.add_to(view, messages, posted.carried.summary.as_ref()).await
             }
             _ => Viewed { view, made: None, used: Vec::new() },
         }
     }
+}
+
+/// Returns `true` if a message contains a compaction that the provider accepts.
+fn is_compacted(message: &Message, provider: &dyn LlmProvider) -> bool {
+    message.parts.iter().any(|part| match part {
+        Part::Reasoning(part) => part.metadata.as_ref().is_some_and(|state| provider.has_compacted(state)),
+        _ => false,
+    })
 }
 
 /// Estimates the tokens of the tools that the first model call is offered.

@@ -39,10 +39,11 @@ impl Summaries {
 
     /// Adds the summary of what is left out to a view, as far as it is known or can be made.
     pub(super) async fn add_to(&self, view: View, messages: &[Message], known: Option<&Made>) -> Viewed {
-        let digests = digests(messages, view.cuts());
+        let from = view.compacted().unwrap_or(0);
+        let digests = digests(messages, from, view.cuts());
         let mut progress = self.newest(&digests, known);
         let done_before = progress.done;
-        let work = self.go_on(messages, view.cuts(), &digests, &mut progress);
+        let work = self.go_on(messages, from, view.cuts(), &digests, &mut progress);
         let work = panics::catch_async("the summariser of a conversation", work);
         if tokio::time::timeout(MAX_TIME, work).await.is_err() {
             tracing::warn!("the summary of a conversation took too long");
@@ -69,13 +70,14 @@ impl Summaries {
     async fn go_on(
         &self,
         messages: &[Message],
+        first: usize,
         cuts: &[usize],
         digests: &[[u8; 32]],
         progress: &mut Progress,
     ) {
         for _ in 0..MAX_CALLS {
             let next = (progress.done + STRIDES).min(cuts.len());
-            let from = progress.done.checked_sub(1).and_then(|at| cuts.get(at)).copied().unwrap_or(0);
+            let from = progress.done.checked_sub(1).and_then(|at| cuts.get(at)).copied().unwrap_or(first);
             let (Some(to), Some(covers)) = (cuts.get(next - 1), digests.get(next - 1)) else { return };
             if next == progress.done {
                 return;
@@ -127,9 +129,9 @@ struct Progress {
     used: Vec<Used>,
 }
 
-/// Returns the digest of what a summariser reads of the messages before each cut.
-fn digests(messages: &[Message], cuts: &[usize]) -> Vec<[u8; 32]> {
-    let (mut hash, mut lines, mut from) = (Sha256::new(), String::new(), 0);
+/// Returns the digest of what a summariser reads of the messages from `from` on before each cut.
+fn digests(messages: &[Message], mut from: usize, cuts: &[usize]) -> Vec<[u8; 32]> {
+    let (mut hash, mut lines) = (Sha256::new(), String::new());
     let digest = |cut: &usize| {
         for message in messages.get(from..*cut).unwrap_or_default() {
             lines.clear();

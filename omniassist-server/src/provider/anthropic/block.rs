@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 
 use super::metadata;
 use crate::provider::answer::Answer;
+use crate::provider::compaction;
 
 type Out = EventBuf<LlmEvent>;
 
@@ -38,6 +39,8 @@ pub(super) enum Kind {
     },
     /// The call or the result of a provider-run tool.
     Provider(ProviderBlock),
+    /// The compaction of the conversation so far.
+    Compaction(Map<String, Value>),
     /// A block of an unknown type.
     Other,
 }
@@ -84,6 +87,12 @@ impl Block {
                 return Some(StoppedCall { number, arguments });
             }
             Kind::Provider(block) => out.push(block.into_event()),
+            // A failed compaction has no content and no effect.
+            Kind::Compaction(block) => {
+                if block.get("content").and_then(Value::as_str).is_some_and(|content| !content.is_empty()) {
+                    out.push(compaction::event(metadata::STATE, block, answer));
+                }
+            }
             Kind::Text { block: None } | Kind::Other => {}
         }
         None

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use omniassist_core::{JsonText, Text};
 use serde::{Serialize, Serializer};
+use serde_json::{Map, Value};
 
 /// A content block, and its cache mark: the provider caches everything up to a marked block.
 #[derive(Debug)]
@@ -23,6 +24,7 @@ impl Serialize for Marked<'_> {
         }
         match &self.content {
             Content::Provider(item) => item.serialize(serializer),
+            Content::Compaction(block) => block.serialize(serializer),
             content => Own { content, cache_control: self.cache_control }.serialize(serializer),
         }
     }
@@ -67,6 +69,9 @@ pub(super) enum Content<'a> {
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         is_error: bool,
     },
+    /// The API's compaction of everything before it, unchanged.
+    #[serde(skip)]
+    Compaction(&'a Map<String, Value>),
     /// A block of a provider-run tool, unchanged.
     #[serde(skip)]
     Provider(&'a JsonText),
@@ -88,6 +93,6 @@ impl Content<'_> {
 
     /// Returns `true` if the block may carry a cache mark.
     pub(super) fn takes_mark(&self) -> bool {
-        !self.is_thinking() && !matches!(self, Self::Provider(_))
+        !self.is_thinking() && !matches!(self, Self::Provider(_) | Self::Compaction(_))
     }
 }

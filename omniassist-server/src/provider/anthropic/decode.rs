@@ -7,6 +7,7 @@ use omniassist_core::{EventBuf, FinishReason, JsonText, Limits, LlmEvent, Text};
 use serde_json::value::RawValue;
 
 use super::block::{Block, Kind, ProviderBlock, StoppedCall};
+use super::compacted;
 use super::usage::Counts;
 use super::wire::{Citation, ContentBlock, Delta, Event, Message};
 use crate::provider::answer::{Answer, BlockKind};
@@ -34,6 +35,8 @@ pub struct Reader {
     /// `true` if the last call has ended.
     last_ended: bool,
     counts: Counts,
+    /// The counts of compactions, which the API does not include in the others.
+    compacted: Option<Counts>,
     stop_reason: Option<Text>,
     cut: bool,
 }
@@ -102,6 +105,10 @@ impl Reader {
                 Kind::Redacted { block: self.answer.new_block(), data: block.data.as_str().to_owned() }
             }
             "tool_use" => self.open_call(block, data, out)?,
+            "compaction" => {
+                self.compacted.get_or_insert_default();
+                Kind::Compaction(serde_json::from_str(raw.get()).map_err(broken_json)?)
+            }
             kind if is_provider_block(kind) => Kind::Provider(ProviderBlock {
                 id: block.id.to_text().or_else(|| block.tool_use_id.to_text()).unwrap_or_default(),
                 kind: kind.into(),
@@ -181,6 +188,11 @@ impl Reader {
                 }
             }
             "input_json_delta" => self.input(at, delta.partial_json.into_view(data), out)?,
+            "compaction_delta" => {
+                if let Some(Block { kind: Kind::Compaction(block), .. }) = self.open.get_mut(at) {
+                    compacted::add(block, data)?;
+                }
+            }
             "citations_delta" => {
                 if let Some(citation) = delta.citation {
                     self.source(citation, out);
@@ -291,7 +303,8 @@ impl Reader {
     fn take_usage(&mut self, usage: Option<Counts>, out: &mut Out) {
         let Some(usage) = usage else { return };
         self.counts.update(usage);
-        if let Some(usage) = self.counts.normalised() {
+        let counts = self.counts.plus(self.compacted);
+        if let Some(usage) = counts.normalised() {
             out.push(LlmEvent::Usage(usage));
         }
     }
@@ -349,6 +362,9 @@ impl EventReader for Reader {
             "message_start" => self.begin(event.message, out)?,
             "message_delta" => {
                 self.take_stop_reason(event.delta.and_then(|delta| delta.stop_reason.to_text()));
+                if let Some(compacted) = &mut self.compacted {
+                    *compacted = compacted::counts(data)?;
+                }
                 self.take_usage(event.usage, out);
             }
             "message_stop" => self.conclude(out)?,

@@ -27,6 +27,8 @@ pub struct MessagesApi {
     pub(super) prompt_caching: bool,
     /// `None`: the model's name decides.
     pub(super) adaptive_thinking: Option<bool>,
+    /// The input tokens at which the API compacts the conversation.
+    pub(super) compaction: Option<u64>,
 }
 
 impl Default for MessagesApi {
@@ -36,12 +38,13 @@ impl Default for MessagesApi {
             max_tokens: DEFAULT_ANTHROPIC_MAX_TOKENS,
             prompt_caching: true,
             adaptive_thinking: None,
+            compaction: None,
         }
     }
 }
 
 pub(super) fn encode(api: &MessagesApi, model: &Text, payload: &LlmPayload) -> Result<Bytes> {
-    let messages = messages::messages(&payload.transcript);
+    let messages = messages::messages(&payload.transcript, api.compaction.is_some());
     let plan = Plan::new(payload, api.max_tokens, api.adaptive_thinking, model, &messages);
     let messages = messages.finish(plan.takes_prefill, api.prompt_caching);
     let cache = api.prompt_caching.then_some(CacheControl::Ephemeral);
@@ -49,6 +52,13 @@ pub(super) fn encode(api: &MessagesApi, model: &Text, payload: &LlmPayload) -> R
     body.field("model", model);
     body.field("max_tokens", &plan.max_tokens);
     body.field("stream", &true);
+    let compact = |tokens| {
+        json!({"edits": [{
+            "type": "compact_20260112",
+            "trigger": {"type": "input_tokens", "value": tokens},
+        }]})
+    };
+    body.optional("context_management", api.compaction.map(compact));
     body.optional("thinking", plan.thinking);
     let schema = payload.options.response_schema.as_ref();
     let format = schema.map(|(_, schema)| json!({"type": "json_schema", "schema": schema::answer(schema)}));

@@ -12,6 +12,7 @@ use serde::Serialize;
 use super::content::{CacheControl, Content, Marked};
 use super::server_tools::ServerToolUses;
 use super::{file, metadata};
+use crate::provider::compaction;
 
 /// The text of a user message that the API requires and the conversation lacks.
 const OPENING: &str = "(The conversation begins.)";
@@ -39,10 +40,14 @@ pub(super) struct Messages<'a> {
     last_user: Option<usize>,
     ids: Ids<'a>,
     server_tools: ServerToolUses,
+    /// `true` if the API accepts compactions in this request.
+    compacts: bool,
 }
 
-pub(super) fn messages(transcript: &[TranscriptItem]) -> Messages<'_> {
-    let mut messages = Messages { server_tools: ServerToolUses::of(transcript), ..Messages::default() };
+pub(super) fn messages(transcript: &[TranscriptItem], compacts: bool) -> Messages<'_> {
+    let transcript = if compacts { compaction::since(metadata::STATE, transcript) } else { transcript };
+    let server_tools = ServerToolUses::of(transcript);
+    let mut messages = Messages { server_tools, compacts, ..Messages::default() };
     for item in transcript {
         messages.push(item);
     }
@@ -117,6 +122,10 @@ impl<'a> Messages<'a> {
             self.add(Role::Assistant, Content::Thinking { thinking: text, signature });
         } else if let Some(data) = metadata::STATE.text(state, metadata::REDACTED_DATA) {
             self.add(Role::Assistant, Content::RedactedThinking { data });
+        } else if self.compacts
+            && let Some(block) = compaction::of(metadata::STATE, state)
+        {
+            self.add(Role::Assistant, Content::Compaction(block));
         }
     }
 

@@ -15,6 +15,7 @@
 //! ```
 
 mod block;
+mod compacted;
 mod content;
 mod decode;
 mod encode;
@@ -29,12 +30,13 @@ mod wire;
 
 use bytes::Bytes;
 pub use encode::DEFAULT_ANTHROPIC_MAX_TOKENS;
+use omniassist_core::message::ProviderMetadata;
 use omniassist_core::{Limits, LlmPayload, Text};
 
 use super::api::{Api, ApiProvider, ApiProviderBuilder};
 use super::files_api::{FilesApi, Form, IMAGES_AND_PDF};
 use super::settings::{Endpoint, KeyHeader, Location, Settings};
-use super::{ApiDecoder, WireDecoder};
+use super::{ApiDecoder, WireDecoder, compaction};
 use crate::Result;
 
 /// The default model of [`AnthropicProvider`].
@@ -45,6 +47,12 @@ const VERSION: &str = "2023-06-01";
 
 /// The beta feature of requests to and with the files API.
 const FILES_BETA: &str = "files-api-2025-04-14";
+
+/// The beta feature of conversations that the API compacts.
+const COMPACTION_BETA: &str = "compact-2026-01-12";
+
+/// The least number of tokens at which the API compacts.
+const LEAST_COMPACTED: u64 = 50_000;
 
 static ANTHROPIC: Location = Location {
     name: "anthropic",
@@ -105,6 +113,29 @@ impl AnthropicProviderBuilder {
         self
     }
 
+    /// Lets the API compact a conversation at this number of input tokens, at least 50,000. Default: never.
+    ///
+    /// The model then writes a summary, which takes the place of everything before it in this answer and in later
+    /// requests. The client carries the summary in the metadata of the answer, under a [seal](crate::seal). If it does
+    /// not send it back, the whole conversation is sent and compacted again. Without this setting, summaries of earlier
+    /// answers are not sent. Their tokens count in the usage and cost of a run.
+    ///
+    /// The API has a [list of models](https://platform.claude.com/docs/en/build-with-claude/compaction) that can do
+    /// this, since Claude 4.6, and refuses requests to others. A [`History`](crate::History) with a larger number of
+    /// tokens protects from conversations of which the client lost the summary.
+    ///
+    /// ```
+    /// use omniassist_server::{AnthropicProvider, Assistant, History};
+    ///
+    /// let claude = AnthropicProvider::builder().api_key("sk-ant-…").compaction(100_000).build()?;
+    /// let assistant = Assistant::builder(claude).history(History::fit(180_000)).build()?;
+    /// # Ok::<(), omniassist_server::Error>(())
+    /// ```
+    pub fn compaction(mut self, tokens: u64) -> Self {
+        self.api.compaction = Some(tokens);
+        self
+    }
+
     /// Sets the kind of thinking: `true` if the model decides how much it thinks, as Claude does since 4.6, `false` for
     /// a budget of tokens. Default: the model's name decides.
     pub fn adaptive_thinking(mut self, adaptive: bool) -> Self {
@@ -128,8 +159,12 @@ impl Api for encode::MessagesApi {
         let host = settings.base_url.trim().trim_end_matches('/');
         settings.base_url = host.strip_suffix("/v1").unwrap_or(host).to_owned();
         settings.own_headers.push(("anthropic-version", VERSION.to_owned()));
+        compaction::check(self.compaction, LEAST_COMPACTED)?;
         if settings.upload_files_over.is_some() {
             self.betas.push(FILES_BETA.to_owned());
+        }
+        if self.compaction.is_some() && !self.betas.iter().any(|beta| beta == COMPACTION_BETA) {
+            self.betas.push(COMPACTION_BETA.to_owned());
         }
         if !self.betas.is_empty() {
             settings.own_headers.push(("anthropic-beta", self.betas.join(",")));
@@ -139,6 +174,10 @@ impl Api for encode::MessagesApi {
 
     fn encode(&self, model: &Text, payload: &LlmPayload) -> Result<Bytes> {
         encode::encode(self, model, payload)
+    }
+
+    fn has_compacted(&self, state: &ProviderMetadata) -> bool {
+        self.compaction.is_some() && compaction::of(metadata::STATE, Some(state)).is_some()
     }
 
     fn decoder(&self, _: &LlmPayload, limits: &Limits) -> Box<dyn WireDecoder> {

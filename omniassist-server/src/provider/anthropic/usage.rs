@@ -29,6 +29,21 @@ impl Counts {
         replace(&mut self.output_tokens, later.output_tokens);
     }
 
+    /// Returns the sums with other counts.
+    pub(super) fn plus(self, other: Option<Self>) -> Self {
+        let Some(other) = other else { return self };
+        let sum = |one: Num, other: Num| Num(one.0.into_iter().chain(other.0).reduce(u64::saturating_add));
+        Self {
+            input_tokens: sum(self.input_tokens, other.input_tokens),
+            cache_creation_input_tokens: sum(
+                self.cache_creation_input_tokens,
+                other.cache_creation_input_tokens,
+            ),
+            cache_read_input_tokens: sum(self.cache_read_input_tokens, other.cache_read_input_tokens),
+            output_tokens: sum(self.output_tokens, other.output_tokens),
+        }
+    }
+
     /// Returns the counts in the common vocabulary; `None` if none was reported. The API reports cache reads and cache
     /// writes separately from `input_tokens`.
     pub(super) fn normalised(&self) -> Option<Usage> {

@@ -94,6 +94,7 @@ fn assistant<'a>(
             "redacted_thinking" => {
                 faults.check(is_filled(&block["data"]), place, "redacted thinking without data");
             }
+            "compaction" => faults.check(is_filled(&block["content"]), place, "a compaction without content"),
             "tool_use" => {
                 uses = true;
                 faults.check(is_new(ids, &block["id"]), place, "an id twice, or none");

@@ -41,7 +41,7 @@ pub(crate) fn faults(body: &Value) -> Vec<String> {
             let fits = id.as_str().is_some_and(|id| id.starts_with(prefix));
             faults.check(fits, &place, "an id that begins with a word of another type");
             // A model that does not reason runs tools, too.
-            let free = kind == "reasoning" || is_own_tool && !waiting;
+            let free = matches!(kind, "reasoning" | "compaction") || is_own_tool && !waiting;
             faults.check(free || reasoned, &place, "an id without the reasoning it came with");
         }
         let is_output = kind == "function_call_output";
@@ -82,6 +82,9 @@ pub(crate) fn faults(body: &Value) -> Vec<String> {
                 }
                 faults.check(item["output"].is_string(), &place, "an output that is no text");
                 reasoned = false;
+            }
+            "compaction" => {
+                faults.check(is_filled(&item["encrypted_content"]), &place, "a compaction without content");
             }
             _ if is_own_tool => faults.check(is_filled(id), &place, "a tool of the API's without its id"),
             _ => faults.check(false, &place, "an unknown type"),

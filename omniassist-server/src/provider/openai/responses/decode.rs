@@ -184,6 +184,9 @@ impl Reader {
             }
             ItemKind::Reasoning(blocks) => end::reasoning(blocks, &item, answer, out),
             ItemKind::Call(call) => end::call(call, &item, data, max_arguments, out)?,
+            ItemKind::Other if item.kind.as_str() == "compaction" => {
+                end::compaction(&item, raw, answer, out)?;
+            }
             ItemKind::Other => end::provider_item(&item, raw, out),
         }
         if cited == 0 {

@@ -9,13 +9,13 @@ use omniassist_core::message::ProviderMetadata;
 use omniassist_core::transcript::{ToolCall, ToolResult, UserContent};
 use omniassist_core::{JsonText, LlmPayload, Text, ToolChoice, TranscriptItem};
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::super::metadata;
 use crate::Result;
 use crate::provider::body::{self, Body};
-use crate::provider::data_url;
 use crate::provider::files_api::uploaded_id;
+use crate::provider::{compaction, data_url};
 
 /// The settings that are specific to the Responses API.
 #[derive(Debug, Clone, Default)]
@@ -25,6 +25,8 @@ pub struct ResponsesApi {
     pub(super) reasoning_summary: Option<Text>,
     /// `None`: the host of the base URL decides.
     pub(super) replay_item_ids: Option<bool>,
+    /// The tokens at which the API compacts the conversation.
+    pub(super) compaction: Option<u64>,
 }
 
 pub(super) fn encode(api: &ResponsesApi, model: &Text, payload: &LlmPayload) -> Result<Bytes> {
@@ -37,6 +39,8 @@ pub(super) fn encode(api: &ResponsesApi, model: &Text, payload: &LlmPayload) -> 
     if api.encrypted_reasoning.unwrap_or_else(|| may_reason(model)) {
         body.field("include", &["reasoning.encrypted_content"]);
     }
+    let compact = |tokens| json!([{"type": "compaction", "compact_threshold": tokens}]);
+    body.optional("context_management", api.compaction.map(compact));
     let effort = options.reasoning_effort.as_ref().map(|effort| ("effort", effort.as_str()));
     let summary = api.reasoning_summary.as_deref().map(|summary| ("summary", summary));
     let reasoning: BTreeMap<_, _> = effort.into_iter().chain(summary).collect();
@@ -63,7 +67,7 @@ pub(super) fn encode(api: &ResponsesApi, model: &Text, payload: &LlmPayload) -> 
         body.optional("parallel_tool_calls", options.parallel_tool_calls);
     }
     body.optional("instructions", payload.system.as_ref());
-    body.field("input", &input(&payload.transcript, api.replay_item_ids.unwrap_or(true)));
+    body.field("input", &input(api, &payload.transcript));
     body.finish()
 }
 
@@ -137,6 +141,9 @@ enum InputItem<'a> {
         call_id: &'a Text,
         output: Text,
     },
+    /// The API's compaction of everything before it.
+    #[serde(untagged)]
+    Compaction(Cow<'a, Map<String, Value>>),
     /// An item that the API ran itself, unchanged.
     #[serde(untagged)]
     Provider(&'a JsonText),
@@ -174,12 +181,17 @@ enum Content<'a> {
     },
 }
 
-fn input(transcript: &[TranscriptItem], replay_ids: bool) -> Vec<InputItem<'_>> {
+fn input<'a>(api: &ResponsesApi, mut transcript: &'a [TranscriptItem]) -> Vec<InputItem<'a>> {
+    let compacts = api.compaction.is_some();
+    if compacts {
+        transcript = compaction::since(metadata::STATE, transcript);
+    }
     let mut input = Input {
         items: Vec::with_capacity(transcript.len()),
         last_item: None,
         ids: false,
-        replay_ids,
+        replay_ids: api.replay_item_ids.unwrap_or(true),
+        compacts,
         custom: HashSet::new(),
     };
     for item in transcript {
@@ -202,6 +214,8 @@ struct Input<'a> {
     /// `true` if a reasoning item of this turn is part of the input.
     ids: bool,
     replay_ids: bool,
+    /// `true` if the API accepts compactions in this request.
+    compacts: bool,
     custom: HashSet<&'a Text>,
 }
 
@@ -267,6 +281,12 @@ impl<'a> Input<'a> {
     /// Reasoning is sent back only in the provider's encrypted form; the API accepts neither displayed reasoning text
     /// nor the reasoning of another provider. The blocks of one item become one item again.
     fn reasoning(&mut self, text: &'a Text, state: Option<&'a ProviderMetadata>) {
+        if let Some(item) = compaction::of(metadata::STATE, state) {
+            if self.compacts {
+                self.compaction(item);
+            }
+            return;
+        }
         let item_id = metadata::STATE.text(state, metadata::ITEM_ID);
         let sealed = metadata::STATE.text(state, metadata::ENCRYPTED_CONTENT).unwrap_or_default();
         let raw = metadata::STATE.field(state, metadata::RAW_REASONING).is_some();
@@ -286,6 +306,15 @@ impl<'a> Input<'a> {
         self.last_item = item_id;
         let summary = part.into_iter().collect();
         self.items.push(InputItem::Reasoning { id, summary, encrypted_content: sealed });
+    }
+
+    fn compaction(&mut self, item: &'a Map<String, Value>) {
+        self.last_item = None;
+        let mut item = Cow::Borrowed(item);
+        if !self.replay_ids {
+            item.to_mut().remove("id");
+        }
+        self.items.push(InputItem::Compaction(item));
     }
 
     fn call(&mut self, call: &'a ToolCall) {

@@ -12,7 +12,9 @@ use super::super::metadata;
 use super::item::{Blocks, CallState, PartKey};
 use super::wire::Item;
 use crate::provider::answer::Answer;
+use crate::provider::compaction;
 use crate::provider::lenient_fields::string_or_json;
+use crate::provider::wire::broken_json;
 use crate::{Error, ProviderErrorKind, Result};
 
 type Out = EventBuf<LlmEvent>;
@@ -86,6 +88,15 @@ pub(super) fn call(
     call.ended = true;
     let metadata = item_metadata(item.id.as_str(), None);
     out.push(LlmEvent::ToolCallEnd { call: call.number, arguments, metadata });
+    Ok(())
+}
+
+/// The item in place of the conversation before it.
+pub(super) fn compaction(item: &Item<'_>, raw: &RawValue, answer: &mut Answer, out: &mut Out) -> Result<()> {
+    if item.encrypted_content.non_empty().is_some() {
+        let item = serde_json::from_str(raw.get()).map_err(broken_json)?;
+        out.push(compaction::event(metadata::STATE, item, answer));
+    }
     Ok(())
 }
 

@@ -10,17 +10,21 @@ mod wire;
 
 use bytes::Bytes;
 pub(super) use encode::ResponsesApi;
+use omniassist_core::message::ProviderMetadata;
 use omniassist_core::{Limits, LlmPayload, Text};
 
-use super::{files_api, openai};
+use super::{files_api, metadata, openai};
 use crate::Result;
 use crate::provider::api::{Api, ApiProvider, ApiProviderBuilder};
 use crate::provider::files_api::{FilesApi, IMAGES_AND_PDF};
 use crate::provider::settings::{Endpoint, Location, Settings};
-use crate::provider::{ApiDecoder, WireDecoder};
+use crate::provider::{ApiDecoder, WireDecoder, compaction};
 
 /// The default model of [`OpenAiProvider`].
 pub const DEFAULT_RESPONSES_MODEL: &str = "gpt-5-mini";
+
+/// The least number of tokens at which the API compacts.
+const LEAST_COMPACTED: u64 = 1_000;
 
 /// OpenAI's models over the [Responses API](https://platform.openai.com/docs/api-reference/responses).
 ///
@@ -56,6 +60,26 @@ impl OpenAiProviderBuilder {
         self
     }
 
+    /// Lets the API compact a conversation at this number of tokens, at least 1,000. Default: never.
+    ///
+    /// The API then sends a compaction, an encrypted item that takes the place of everything before it in this answer
+    /// and in later requests. The client carries it in the metadata of the answer, under a [seal](crate::seal). If it
+    /// does not send it back, the whole conversation is sent and compacted again. Without this setting, compactions of
+    /// earlier answers are not sent. A [`History`](crate::History) with a larger number of tokens protects from
+    /// conversations of which the client lost the compaction.
+    ///
+    /// ```
+    /// use omniassist_server::{Assistant, History, OpenAiProvider};
+    ///
+    /// let openai = OpenAiProvider::builder().api_key("sk-…").compaction(100_000).build()?;
+    /// let assistant = Assistant::builder(openai).history(History::fit(200_000)).build()?;
+    /// # Ok::<(), omniassist_server::Error>(())
+    /// ```
+    pub fn compaction(mut self, tokens: u64) -> Self {
+        self.api.compaction = Some(tokens);
+        self
+    }
+
     /// Sends items back with their original ids. Default: `true`, except for hosts of Azure, which refuse ids of items
     /// that were not stored. Without ids the encrypted reasoning is still sent back.
     pub fn replay_item_ids(mut self, replay: bool) -> Self {
@@ -70,6 +94,7 @@ impl Api for ResponsesApi {
     const FILES: &'static FilesApi = &files_api(IMAGES_AND_PDF);
 
     fn bind(&mut self, settings: &mut Settings) -> Result<Endpoint> {
+        compaction::check(self.compaction, LEAST_COMPACTED)?;
         let azure = settings.host().is_some_and(|host| host.ends_with(".azure.com"));
         if azure {
             settings.name = "azure";
@@ -80,6 +105,10 @@ impl Api for ResponsesApi {
 
     fn encode(&self, model: &Text, payload: &LlmPayload) -> Result<Bytes> {
         encode::encode(self, model, payload)
+    }
+
+    fn has_compacted(&self, state: &ProviderMetadata) -> bool {
+        self.compaction.is_some() && compaction::of(metadata::STATE, Some(state)).is_some()
     }
 
     fn decoder(&self, _: &LlmPayload, limits: &Limits) -> Box<dyn WireDecoder> {
