@@ -2,12 +2,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use omniassist_server::core::RunEvent;
+use futures_util::stream;
 use omniassist_server::core::message::Message;
+use omniassist_server::core::{LlmPayload, RunEvent};
+use omniassist_server::provider::from_fn;
 use omniassist_server::seal::SealKeys;
 use omniassist_server::testing::{ScriptedProvider, Turn, text};
 use omniassist_server::throttle::{Grant, LimitFuture, Reservation, Spent, TokenBudget};
-use omniassist_server::{Assistant, AssistantBuilder, Error, History, ProviderErrorKind};
+use omniassist_server::{
+    Assistant, AssistantBuilder, Error, History, LlmProvider, LlmStream, ProviderErrorKind,
+};
 use serde_json::Value;
 
 use super::{ask, talk, texts};
@@ -168,19 +172,33 @@ async fn a_summary_is_found_in_memory_by_the_text_that_it_covers() {
 
 #[tokio::test]
 async fn the_last_summary_is_used_when_a_later_one_fails() {
-    let refuse = || Turn::error(Error::provider(ProviderErrorKind::Connect));
-    for failures in [refuse, Turn::interrupted] {
-        let model = parrot();
-        let small = ScriptedProvider::new()
-            .turn(text("- The boat is called Marigold."))
-            .otherwise(move |_| failures());
-        let (_, events) = ask(&builder(&model, &small).build().unwrap(), "ada", with_fact(600), "Hm?").await;
-        assert!(matches!(events.last(), Some(RunEvent::Finish { .. })), "{events:?}");
-        assert_eq!(small.payloads().len(), 2, "a failure ends the work of a run");
-        assert!(first_text(&model).contains("called Marigold"));
-        let small = ScriptedProvider::new().otherwise(move |_| failures());
-        ask(&builder(&model, &small).build().unwrap(), "ada", with_fact(60), "Hm?").await;
-        assert!(first_text(&model).starts_with("Question"));
+    // A server that cannot be reached has no turn that could be interrupted.
+    let refused =
+        || -> LlmStream { Box::pin(stream::iter([Err(Error::provider(ProviderErrorKind::Connect))])) };
+    let interrupted = || ScriptedProvider::new().turn(Turn::interrupted()).stream(LlmPayload::default());
+    for failure in [refused, interrupted] {
+        for (turns, first) in [(600, Some("- The boat is called Marigold.")), (60, None)] {
+            let working = ScriptedProvider::new().turn(text(first.unwrap_or_default()));
+            let calls = Arc::new(AtomicU64::new(0));
+            let counted = Arc::clone(&calls);
+            let small = from_fn("small", move |payload| {
+                let is_first = counted.fetch_add(1, Ordering::SeqCst) == 0;
+                if is_first && first.is_some() { working.stream(payload) } else { failure() }
+            });
+            let model = parrot();
+            let keys = SealKeys::new("k", [7; 32]).unwrap();
+            let history = History::fit(2_000).summarise(small);
+            let assistant =
+                Assistant::builder(model.clone()).seal_keys(keys).history(history).build().unwrap();
+            let (_, events) = ask(&assistant, "ada", with_fact(turns), "Hm?").await;
+            assert!(matches!(events.last(), Some(RunEvent::Finish { .. })), "{events:?}");
+            assert_eq!(
+                calls.load(Ordering::SeqCst),
+                1 + u64::from(first.is_some()),
+                "a failure ends the work"
+            );
+            assert!(first_text(&model).contains(first.unwrap_or("Question")), "{}", first_text(&model));
+        }
     }
 }
 
