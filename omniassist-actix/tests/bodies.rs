@@ -1,4 +1,4 @@
-//! Bodies where actix differs from the other adapters; `tests/adapters` has what all have in common.
+//! Tests of bodies for which actix differs from the other adapters. `tests/adapters` has the common tests.
 
 use actix_web::middleware::Compress;
 use actix_web::{App, web};
@@ -10,7 +10,7 @@ use tokio::time::timeout;
 use crate::client::{PATIENCE, Raw, ask, asking};
 use crate::serving::{serve, serve_app};
 
-/// Actix's own limits are for its own extractors.
+/// Actix's own limits apply only to its own extractors.
 #[actix_web::test]
 async fn limits_of_actix_do_not_apply() {
     let model = ScriptedProvider::new().otherwise(|_| text("Hello"));
@@ -24,7 +24,7 @@ async fn limits_of_actix_do_not_apply() {
     assert!(answer.contains("Hello"), "{answer}");
 }
 
-/// Actix compresses event streams too, unless they say what encoding they have.
+/// Actix compresses event streams too, unless they have a `content-encoding`.
 #[actix_web::test]
 async fn words_arrive_through_the_hosts_compression() {
     let model = ScriptedProvider::new().turn(text("so far").then(Turn::pending()));
@@ -35,12 +35,14 @@ async fn words_arrive_through_the_hosts_compression() {
     let request = Client::builder().no_gzip().build().unwrap().get(format!("{url}/manifest.json"));
     let manifest = request.header("accept-encoding", "gzip").send().await.unwrap();
     assert_eq!(manifest.headers()["content-encoding"], "gzip", "the host compresses");
-    // A client that asks for gzip, and unpacks it.
+    // This client accepts gzip and decompresses it.
     let mut response = ask(&url).await;
     assert_eq!(response.headers()["content-encoding"], "identity");
     let mut seen = String::new();
     while !seen.contains("so far") {
-        let read = timeout(PATIENCE, response.chunk()).await.unwrap_or_else(|_| panic!("held back: {seen}"));
+        let read = timeout(PATIENCE, response.chunk())
+            .await
+            .unwrap_or_else(|_| panic!("nothing more arrives: {seen}"));
         seen.push_str(std::str::from_utf8(&read.unwrap().unwrap()).unwrap());
     }
 }

@@ -1,4 +1,4 @@
-//! Tests of serving from a handler of the application: here an agent runtime.
+//! Tests of an agent runtime that a handler of the application serves.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use tokio::time::timeout;
 use crate::client::{PATIENCE, Raw, asking, chunks, json as read, post};
 use crate::serving::{Served, serve_app};
 
-/// Says who asks; to whoever says `wait`, it then says nothing more.
+/// A runtime that answers with the user and the message. After the message `wait`, its answer does not end.
 #[derive(Clone, Default)]
 struct Parrot {
     left: Arc<Notify>,
@@ -78,13 +78,13 @@ async fn resume(
     BridgedResponse(transport.respond_reconnect(&chat_id, request.0.extensions()))
 }
 
-/// Serves it to ada, or to nobody in particular.
+/// Serves the runtime to ada, or to anonymous users.
 fn serving(parrot: &Parrot, signed_in: bool) -> Served {
     let transport = Bridge::new(parrot.clone(), BridgeOptions::new());
     let app = move || {
         App::new()
             .app_data(web::Data::new(transport.clone()))
-            // Actix's own limits are for its own extractors.
+            // Actix's own limits apply only to its own extractors.
             .app_data(web::PayloadConfig::new(1))
             .route("/chat", web::post().to(chat))
             .route("/chat/{chat_id}/stream", web::get().to(resume))
@@ -104,7 +104,7 @@ fn said(chunks: &[serde_json::Value]) -> &str {
 }
 
 #[actix_web::test]
-async fn a_runtime_is_asked_and_knows_for_whom() {
+async fn a_runtime_receives_the_message_and_the_user() {
     let server = serving(&Parrot::default(), true);
     let url = format!("{}/chat", server.base);
     let response = post(&url, asking("hi")).await;
@@ -115,7 +115,7 @@ async fn a_runtime_is_asked_and_knows_for_whom() {
 }
 
 #[actix_web::test]
-async fn a_client_comes_back_to_a_chat() {
+async fn a_client_reconnects_to_a_chat() {
     let asked = async |signed_in: bool| {
         let server = serving(&Parrot::default(), signed_in);
         reqwest::get(format!("{}/chat/c-1/stream", server.base)).await.unwrap()
@@ -125,7 +125,7 @@ async fn a_client_comes_back_to_a_chat() {
 }
 
 #[actix_web::test]
-async fn what_is_no_conversation_is_refused() {
+async fn malformed_conversations_are_refused() {
     let server = serving(&Parrot::default(), true);
     let url = format!("{}/chat", server.base);
     let response = post(&url, "{".into()).await;
@@ -145,11 +145,11 @@ async fn http_1_0_gets_a_body_that_ends_with_its_connection() {
 }
 
 #[actix_web::test]
-async fn a_client_that_leaves_ends_the_subscription() {
+async fn a_disconnect_ends_the_subscription() {
     let parrot = Parrot::default();
     let server = serving(&parrot, true);
     let mut client = Raw::post(server.address, "/chat", &asking("wait")).await;
     client.until("ada says wait").await;
     drop(client);
-    timeout(PATIENCE, parrot.left.notified()).await.expect("nobody listens any more");
+    timeout(PATIENCE, parrot.left.notified()).await.expect("the subscription ends");
 }

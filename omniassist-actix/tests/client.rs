@@ -1,4 +1,4 @@
-//! Asking, and reading what is streamed.
+//! Clients that send requests and read streams.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-/// Long for a machine that is busy, short for a run that nobody stops.
+/// The time limit of a wait: long enough for a busy machine, and shorter than a run that is not stopped.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
 pub(crate) fn asking(text: &str) -> String {
@@ -24,7 +24,7 @@ pub(crate) async fn ask(url: &str) -> Response {
     post(url, asking("hi")).await
 }
 
-/// The chunks of a whole answer.
+/// Returns the chunks of a complete answer.
 pub(crate) async fn chunks(response: Response) -> Vec<Value> {
     let body = response.text().await.unwrap();
     let data = body.lines().filter_map(|line| line.strip_prefix("data: "));
@@ -45,7 +45,7 @@ pub(crate) async fn json(response: Response) -> Value {
     serde_json::from_str(&response.text().await.unwrap()).unwrap()
 }
 
-/// A client that sees the bytes.
+/// A client on a plain socket.
 pub(crate) struct Raw(TcpStream);
 
 impl Raw {
@@ -56,7 +56,7 @@ impl Raw {
         client
     }
 
-    /// Posts as clients did that knew no chunks, with one more header.
+    /// Posts with HTTP/1.0 and an additional header.
     pub(crate) async fn post_1_0(address: SocketAddr, path: &str, header: &str, body: &str) -> Self {
         let mut socket = TcpStream::connect(address).await.unwrap();
         let head = format!("content-type: application/json\r\n{header}content-length: {}", body.len());
@@ -71,24 +71,24 @@ impl Raw {
         self.0.write_all(format!("POST {path} HTTP/1.1\r\n{head}\r\n\r\n{body}").as_bytes()).await.unwrap();
     }
 
-    /// Reads until `wanted` was there; gives everything read.
+    /// Reads until `wanted` arrives. Returns everything that was read.
     pub(crate) async fn until(&mut self, wanted: &str) -> String {
         let mut seen = String::new();
         let mut buffer = [0; 4096];
         while !seen.contains(wanted) {
             let read = timeout(PATIENCE, self.0.read(&mut buffer)).await;
-            let read = read.unwrap_or_else(|_| panic!("nothing more comes: {seen}")).unwrap();
-            assert_ne!(read, 0, "it ended without {wanted:?}: {seen}");
+            let read = read.unwrap_or_else(|_| panic!("nothing more arrives: {seen}")).unwrap();
+            assert_ne!(read, 0, "the answer ended without {wanted:?}: {seen}");
             seen.push_str(&String::from_utf8_lossy(&buffer[..read]));
         }
         seen
     }
 
-    /// Reads to the connection's end.
+    /// Reads to the end of the connection.
     pub(crate) async fn end(mut self) -> String {
         let mut seen = Vec::new();
-        // A reset is an end too.
-        let _ = timeout(PATIENCE, self.0.read_to_end(&mut seen)).await.expect("it ends");
+        // A reset also counts as the end.
+        let _ = timeout(PATIENCE, self.0.read_to_end(&mut seen)).await.expect("the connection ends");
         String::from_utf8(seen).unwrap()
     }
 }

@@ -18,7 +18,7 @@ struct Shop(&'static str);
 #[derive(Clone)]
 struct User(&'static str);
 
-/// Not `Clone`: actix shares it.
+/// Data without `Clone`, which actix shares.
 struct Stock(&'static str);
 
 trait Clock: Send + Sync {
@@ -78,7 +78,7 @@ fn serve(tool: &'static str, carries: bool) -> Served {
             .wrap_fn(|request, next| {
                 request.extensions_mut().insert(User("ann"));
                 request.extensions_mut().insert(Principal::new("user-7"));
-                // What cannot leave the thread is no hindrance.
+                // An extension that is not `Send` must not prevent the others.
                 request.extensions_mut().insert(Rc::new(Cell::new(0)));
                 next.call(request)
             })
@@ -94,14 +94,14 @@ async fn extensions_and_application_data_reach_tools() {
 }
 
 #[actix_web::test]
-async fn what_is_not_named_fails_the_tool() {
+async fn data_that_is_not_listed_fails_the_tool() {
     let server = serve("user", false);
     let chunks = chunks(ask(&format!("{}/assistant", server.base)).await).await;
     assert_eq!(tool_error(&chunks), "The tool failed.", "{chunks:?}");
 }
 
 #[actix_web::test]
-async fn what_a_request_does_not_have_fails_the_tool() {
+async fn data_that_a_request_lacks_fails_the_tool() {
     let assistant = assistant("user");
     let app = move || App::new().service(scope("", assistant.clone()).extension::<User>());
     let server = serve_app(app, false);

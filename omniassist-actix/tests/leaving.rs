@@ -1,5 +1,5 @@
-//! A client that goes away stops its run, also with actix's default for half-closed connections. `tests/adapters` has
-//! the cases that all adapters have in common.
+//! A client that disconnects stops its run, also with actix's default for half-closed connections. `tests/adapters` has
+//! the cases that all adapters share.
 
 use std::time::Duration;
 
@@ -11,9 +11,9 @@ use tokio::time::timeout;
 use crate::client::{PATIENCE, Raw, asking};
 use crate::serving::serve_app;
 
-/// Half-closed connections are allowed by default: only the second keep-alive comment finds that nobody is there.
+/// Half-closed connections are allowed by default, so only the second keep-alive comment reveals the disconnect.
 #[actix_web::test]
-async fn is_noticed_by_keep_alives_where_half_closed_connections_are_allowed() {
+async fn a_disconnect_is_noticed_by_keep_alives_if_half_closed_connections_are_allowed() {
     let model = ScriptedProvider::new().turn(text("so far").then(Turn::pending()));
     let mut limits = Limits::default();
     limits.keep_alive = Duration::from_millis(100);

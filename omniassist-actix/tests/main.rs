@@ -1,4 +1,4 @@
-//! The adapter over real sockets, driven as a client would.
+//! Tests of the adapter over real sockets, with real clients.
 
 #![allow(
     clippy::unwrap_used,

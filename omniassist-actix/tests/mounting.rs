@@ -1,4 +1,4 @@
-//! Where the assistant can be mounted.
+//! Tests of the paths at which the assistant can be mounted.
 
 use actix_web::{HttpResponse, web};
 use omniassist_actix::testing::{ScriptedProvider, Turn, text};
@@ -67,7 +67,7 @@ async fn at_the_root_behind_the_hosts_own_routes() {
 }
 
 #[actix_web::test]
-async fn within_a_scope_of_the_hosts_own() {
+async fn within_a_scope_of_the_host() {
     fn routes(app: &mut web::ServiceConfig) {
         app.service(scope("", assistant("Hello")));
     }
@@ -82,7 +82,7 @@ async fn within_a_scope_of_the_hosts_own() {
 }
 
 #[actix_web::test]
-async fn escapes_in_a_path_are_the_assistants_to_resolve() {
+async fn the_assistant_resolves_escapes_in_a_path() {
     let model = ScriptedProvider::new().turn(text("so far").then(Turn::pending()));
     let assistant = Assistant::builder(model).allow_anonymous().build().unwrap();
     let server = serve(move |app| {
@@ -114,7 +114,7 @@ async fn two_assistants_in_one_application() {
 }
 
 #[actix_web::test]
-async fn in_a_handler_of_the_hosts_own() {
+async fn in_a_handler_of_the_host() {
     async fn whose(Extension(plan): Extension<&'static str>) -> Result<&'static str, ToolError> {
         Ok(plan)
     }

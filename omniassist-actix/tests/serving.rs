@@ -1,10 +1,10 @@
-//! Serving an application with one worker, as actix does.
+//! A server of actix with one worker.
 
 use actix_web::body::MessageBody;
 use actix_web::dev::{ServerHandle, ServiceFactory, ServiceRequest, ServiceResponse};
 use actix_web::{App, Error, HttpServer, web};
 
-/// A server, stopped when dropped.
+/// A server. Dropping it stops the server.
 pub(crate) struct Served {
     pub(crate) base: String,
     pub(crate) address: std::net::SocketAddr,

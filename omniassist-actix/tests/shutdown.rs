@@ -1,4 +1,4 @@
-//! Graceful shutdown as the crate's documentation shows it, with streams that would not end by themselves.
+//! Tests of the documented graceful shutdown, with streams that do not end by themselves.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -19,7 +19,7 @@ struct Served {
     serving: JoinHandle<std::io::Result<()>>,
 }
 
-/// The documented pattern, with another deadline.
+/// Serves with the documented pattern and another deadline.
 fn serve(assistant: Assistant, deadline: Duration) -> Served {
     let (stopped, stop) = (CancellationToken::new(), CancellationToken::new());
     let mounted = assistant.clone();
@@ -50,11 +50,11 @@ fn serve(assistant: Assistant, deadline: Duration) -> Served {
 }
 
 async fn ended(serving: JoinHandle<std::io::Result<()>>) {
-    timeout(Duration::from_secs(60), serving).await.expect("it ends").unwrap().unwrap();
+    timeout(Duration::from_secs(60), serving).await.expect("the server ends").unwrap().unwrap();
 }
 
 #[actix_web::test]
-async fn streams_that_do_not_end_are_told_and_the_server_ends() {
+async fn endless_streams_get_an_error_and_the_server_ends() {
     let model = ScriptedProvider::new().otherwise(|_| text("So far").then(Turn::pending()));
     let assistant = Assistant::builder(model.clone()).allow_anonymous().build().unwrap();
     let Served { address, stop, serving } = serve(assistant, Duration::from_millis(200));
@@ -73,11 +73,11 @@ async fn streams_that_do_not_end_are_told_and_the_server_ends() {
     }
     ended(serving).await;
     assert_eq!(model.drops(), 20);
-    assert!(TcpStream::connect(address).await.is_err(), "nobody listens any more");
+    assert!(TcpStream::connect(address).await.is_err(), "the port is closed");
 }
 
 #[actix_web::test]
-async fn an_answer_that_ends_in_time_is_whole_and_nothing_waits_longer() {
+async fn an_answer_that_ends_in_time_is_complete_and_the_server_then_ends() {
     let slow =
         text("So far").then(Turn::delay(Duration::from_millis(150))).then(Turn::text(", and the rest"));
     let assistant = Assistant::builder(ScriptedProvider::new().turn(slow)).allow_anonymous().build().unwrap();
@@ -89,9 +89,9 @@ async fn an_answer_that_ends_in_time_is_whole_and_nothing_waits_longer() {
     ended(serving).await;
 }
 
-/// Whatever else of the application goes on: its connections end with their answers.
+/// The rest of the application still runs. Connections of the assistant end with their answers.
 #[actix_web::test]
-async fn a_draining_assistant_asks_its_clients_to_connect_elsewhere() {
+async fn a_draining_assistant_closes_its_connections() {
     let model = ScriptedProvider::new().turn(text("So far").then(Turn::pending()));
     let assistant = Assistant::builder(model).allow_anonymous().build().unwrap();
     let Served { address, stop, serving } = serve(assistant.clone(), Duration::ZERO);

@@ -1,4 +1,4 @@
-//! Under a host's compression middleware, what is streamed still arrives as it is written.
+//! Tests of streams behind a host's compression middleware. Each part must arrive as soon as it is written.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ struct Note {
     text: String,
 }
 
-/// A host that compresses everything, event streams too.
+/// The condition of a host that compresses everything, including event streams.
 #[derive(Clone)]
 struct Everything;
 
@@ -29,7 +29,7 @@ impl Predicate for Everything {
     }
 }
 
-/// A model that says something and then thinks for ever.
+/// Returns an application whose model sends a text and then nothing more.
 fn app() -> Router {
     let model =
         ScriptedProvider::new().otherwise(|_| Turn::text("{\"text\": \"first words").then(Turn::pending()));
@@ -40,7 +40,7 @@ fn app() -> Router {
     Router::new().nest_service("/assistant", omniassist_axum::router(assistant.unwrap()))
 }
 
-/// Every kind of stream: where it is, what is posted, what it accepts.
+/// Returns every kind of stream: its path, the request body and the accepted type.
 fn streams() -> Vec<(&'static str, Value, &'static str)> {
     let message = || json!({"id": "m1", "role": "user", "content": "hi"});
     let chat = json!({"messages": [message()]});
@@ -61,14 +61,14 @@ fn streams() -> Vec<(&'static str, Value, &'static str)> {
 }
 
 #[tokio::test]
-async fn what_is_streamed_arrives_as_it_is_written() {
+async fn streams_arrive_as_they_are_written() {
     let layers = [
         serve(app().layer(CompressionLayer::new())).await,
         serve(app().layer(CompressionLayer::new().compress_when(Everything))).await,
     ];
     let client = reqwest::Client::builder().no_gzip().build().unwrap();
     for base in layers {
-        // The layer is at work.
+        // The layer is active.
         let manifest = format!("{base}/assistant/manifest.json");
         let manifest = client.get(manifest).header(ACCEPT_ENCODING, "gzip").send().await.unwrap();
         assert_eq!(manifest.headers()[CONTENT_ENCODING], "gzip");

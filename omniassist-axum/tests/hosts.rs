@@ -1,4 +1,4 @@
-//! Which host a request is for, on a socket whose other end axum tells.
+//! Tests of host names, with and without the peer's address from axum.
 
 use std::net::SocketAddr;
 
@@ -8,7 +8,7 @@ use omniassist_axum::testing::{ScriptedProvider, text};
 use reqwest::header::HOST;
 use serde_json::json;
 
-/// Serves below a path; gives the URL there.
+/// Serves below a path. Returns the URL of the assistant.
 async fn serve(assistant: Assistant, tells_peer: bool) -> String {
     let app = Router::new().nest_service("/assistant", omniassist_axum::router(assistant));
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -39,7 +39,7 @@ async fn status(url: &str, host: Option<&str>) -> u16 {
 }
 
 #[tokio::test]
-async fn a_page_that_points_its_name_here_is_refused() {
+async fn a_page_with_a_rebound_name_is_refused() {
     let url = serve(assistant(&[]), true).await;
     assert_eq!(status(&url, None).await, 200);
     assert_eq!(status(&url, Some("localhost:3000")).await, 200);
@@ -50,9 +50,13 @@ async fn a_page_that_points_its_name_here_is_refused() {
 }
 
 #[tokio::test]
-async fn where_axum_does_not_tell_the_list_still_holds() {
+async fn without_the_peers_address_only_the_list_is_checked() {
     let url = serve(assistant(&[]), false).await;
-    assert_eq!(status(&url, Some("rebound.example")).await, 200, "documented: tell axum to keep the address");
+    assert_eq!(
+        status(&url, Some("rebound.example")).await,
+        200,
+        "without the address, rebinding is not detected, as documented"
+    );
     let listed = serve(assistant(&["app.example.com"]), false).await;
     assert_eq!(status(&listed, Some("app.example.com")).await, 200);
     assert_eq!(status(&listed, None).await, 421);

@@ -1,4 +1,4 @@
-//! Where the assistant can be mounted, and what of the host's reaches its tools.
+//! Tests of the paths at which the assistant can be mounted, and of host data in its tools.
 
 use axum::Router;
 use axum::extract::Request;
@@ -93,7 +93,7 @@ async fn a_missing_extension_fails_the_tool() {
 }
 
 #[tokio::test]
-async fn what_a_handler_inserts_reaches_tools() {
+async fn extensions_of_a_handler_reach_tools() {
     async fn chat(mut posted: AssistantRequest) -> Response {
         posted.extensions_mut().insert(User("bob"));
         posted.respond().await
@@ -104,7 +104,7 @@ async fn what_a_handler_inserts_reaches_tools() {
 }
 
 #[tokio::test]
-async fn in_a_handler_of_the_hosts_own() {
+async fn in_a_handler_of_the_host() {
     async fn chat(mut posted: AssistantRequest) -> Response {
         let note = ContextMessage::new("plan", "account", json!("premium"));
         posted.request_mut().context.push(note);

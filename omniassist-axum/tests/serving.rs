@@ -1,10 +1,10 @@
-//! Serving an application, and reading what it streams.
+//! A server and a client for the tests.
 
 use axum::Router;
 use reqwest::Response;
 use serde_json::{Value, json};
 
-/// Serves on a free port; gives the base URL.
+/// Serves on a free port. Returns the base URL.
 pub(crate) async fn serve(app: Router) -> String {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -18,7 +18,7 @@ pub(crate) async fn ask(url: &str, text: &str) -> Response {
     request.body(body.to_string()).send().await.unwrap()
 }
 
-/// The chunks of a whole answer.
+/// Returns the chunks of a complete answer.
 pub(crate) async fn chunks(response: Response) -> Vec<Value> {
     let body = response.text().await.unwrap();
     let data = body.lines().filter_map(|line| line.strip_prefix("data: "));

@@ -1,4 +1,4 @@
-//! Graceful shutdown as the crate's documentation shows it, with streams that would not end by themselves.
+//! Tests of the documented graceful shutdown, with streams that do not end by themselves.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use tokio::task::JoinHandle;
 
 use crate::serving::{ask, texts};
 
-/// The documented pattern, with another deadline.
+/// Serves with the documented pattern and another deadline.
 async fn serve(
     listener: TcpListener,
     app: Router,
@@ -61,7 +61,7 @@ async fn ended(serving: JoinHandle<std::io::Result<()>>) {
 }
 
 #[tokio::test]
-async fn streams_that_do_not_end_are_told_and_the_server_ends() {
+async fn endless_streams_get_an_error_and_the_server_ends() {
     let model = ScriptedProvider::new().otherwise(|_| Turn::text("So far").then(Turn::pending()));
     let assistant = Assistant::builder(model.clone()).allow_anonymous().build().unwrap();
     let Served { url, stop, serving } = start(assistant.clone(), Duration::from_millis(200)).await;
@@ -85,11 +85,11 @@ async fn streams_that_do_not_end_are_told_and_the_server_ends() {
     }
     ended(serving).await;
     assert_eq!(model.drops(), 20);
-    assert!(TcpStream::connect(url.trim_start_matches("http://")).await.is_err(), "nobody listens any more");
+    assert!(TcpStream::connect(url.trim_start_matches("http://")).await.is_err(), "the port is closed");
 }
 
 #[tokio::test]
-async fn an_answer_that_ends_in_time_is_whole_and_nothing_waits_longer() {
+async fn an_answer_that_ends_in_time_is_complete_and_the_server_then_ends() {
     let slow =
         Turn::text("So far").then(Turn::delay(Duration::from_millis(150))).then(Turn::text(", and the rest"));
     let assistant = Assistant::builder(ScriptedProvider::new().turn(slow)).allow_anonymous().build().unwrap();
@@ -103,8 +103,8 @@ async fn an_answer_that_ends_in_time_is_whole_and_nothing_waits_longer() {
 }
 
 #[tokio::test]
-async fn a_client_that_never_reads_does_not_hold_the_server() {
-    // More than the buffers of both sockets hold.
+async fn a_client_that_never_reads_does_not_delay_the_shutdown() {
+    // The answer is larger than the buffers of both sockets.
     let piece = "x".repeat(64 * 1024);
     let model = ScriptedProvider::new()
         .otherwise(move |_| Turn::text_chunks(vec![piece.clone(); 512]).then(Turn::pending()));
@@ -122,6 +122,6 @@ async fn a_client_that_never_reads_does_not_hold_the_server() {
     assert_eq!(&first, b"HTTP/1.1 200");
     stop.cancel();
     ended(serving).await;
-    assert_eq!(assistant.live_runs(), 1, "the run itself is let go when its connection is");
-    assert_eq!(model.drops(), 1, "and its provider's connection is closed already");
+    assert_eq!(assistant.live_runs(), 1, "the run is dropped with its connection");
+    assert_eq!(model.drops(), 1, "the provider's connection is closed already");
 }

@@ -15,7 +15,7 @@ fn builder() -> AssistantBuilder {
     Assistant::builder(ScriptedProvider::new().otherwise(|_| text("Hello."))).allow_anonymous()
 }
 
-/// Posts over a version of HTTP, for a host.
+/// Posts over a version of HTTP with this host name, and returns the status.
 async fn status(url: &str, http2: bool, host: Option<&str>) -> u16 {
     let client = Client::builder();
     let client = if http2 { client.http2_prior_knowledge() } else { client.http1_only() };
@@ -28,7 +28,7 @@ async fn status(url: &str, http2: bool, host: Option<&str>) -> u16 {
 }
 
 #[tokio::test]
-async fn a_page_that_points_its_name_here_is_refused() {
+async fn a_page_with_a_rebound_name_is_refused() {
     let peer: SocketAddr = "127.0.0.1:5000".parse().unwrap();
     let assistant = builder().build().unwrap();
     let nested = serve(nest("/assistant", assistant.clone(), service_fn(own)).peer(peer)).await;

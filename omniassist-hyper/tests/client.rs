@@ -1,4 +1,4 @@
-//! Asking, and reading what is streamed.
+//! Clients that send requests and read streams.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -9,14 +9,14 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-/// Long for a machine that is busy, short for a run that nobody stops.
+/// The time limit of a wait: long enough for a busy machine, and shorter than a run that is not stopped.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
 pub(crate) fn asking(text: &str) -> String {
     json!({ "id": "c", "messages": [{ "id": "m1", "role": "user", "content": text }] }).to_string()
 }
 
-/// A client of HTTP/1 and one of HTTP/2.
+/// Returns a client for HTTP/1 and one for HTTP/2.
 pub(crate) fn versions() -> [Client; 2] {
     [Client::new(), Client::builder().http2_prior_knowledge().build().unwrap()]
 }
@@ -29,17 +29,17 @@ pub(crate) async fn ask(client: &Client, url: &str) -> Response {
     post(client, url, asking("hi")).await
 }
 
-/// Reads until `wanted` was there.
+/// Reads until `wanted` arrives.
 pub(crate) async fn until(response: &mut Response, wanted: &str) {
     let mut seen = String::new();
     while !seen.contains(wanted) {
         let read = timeout(PATIENCE, response.chunk()).await;
         let read = read.unwrap_or_else(|_| panic!("nothing more comes: {seen}")).unwrap();
-        seen.push_str(std::str::from_utf8(&read.expect("it goes on")).unwrap());
+        seen.push_str(std::str::from_utf8(&read.expect("the answer continues")).unwrap());
     }
 }
 
-/// The chunks of a whole answer.
+/// Returns the chunks of a complete answer.
 pub(crate) async fn chunks(response: Response) -> Vec<Value> {
     let body = response.text().await.unwrap();
     let data = body.lines().filter_map(|line| line.strip_prefix("data: "));
@@ -60,7 +60,7 @@ pub(crate) async fn json(response: Response) -> Value {
     serde_json::from_str(&response.text().await.unwrap()).unwrap()
 }
 
-/// A client that sees the bytes.
+/// A client on a plain socket.
 pub(crate) struct Raw(TcpStream);
 
 impl Raw {
@@ -78,14 +78,14 @@ impl Raw {
         self.0.write_all(format!("POST {path} HTTP/1.1\r\n{head}\r\n\r\n{body}").as_bytes()).await.unwrap();
     }
 
-    /// Reads until `wanted` was there; gives everything read.
+    /// Reads until `wanted` arrives. Returns everything that was read.
     pub(crate) async fn until(&mut self, wanted: &str) -> String {
         let mut seen = String::new();
         let mut buffer = [0; 4096];
         while !seen.contains(wanted) {
             let read = timeout(PATIENCE, self.0.read(&mut buffer)).await;
             let read = read.unwrap_or_else(|_| panic!("nothing more comes: {seen}")).unwrap();
-            assert_ne!(read, 0, "it ended without {wanted:?}: {seen}");
+            assert_ne!(read, 0, "the answer ended without {wanted:?}: {seen}");
             seen.push_str(&String::from_utf8_lossy(&buffer[..read]));
         }
         seen

@@ -1,4 +1,4 @@
-//! The adapter over real sockets, HTTP/1 and HTTP/2, driven as a client would.
+//! Tests of the adapter over real sockets, with real clients of HTTP/1 and HTTP/2.
 
 #![allow(
     clippy::unwrap_used,

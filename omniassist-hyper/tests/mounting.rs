@@ -1,4 +1,4 @@
-//! Where the assistant can be mounted, and what of the host's reaches its tools.
+//! Tests of the paths at which the assistant can be mounted, and of host data in its tools.
 
 use std::convert::Infallible;
 
@@ -98,7 +98,7 @@ async fn at_the_root() {
 }
 
 #[tokio::test]
-async fn in_a_service_of_the_hosts_own() {
+async fn in_a_service_of_the_host() {
     type Body = BoxBody<Bytes, CutAnswer>;
 
     async fn route(
@@ -160,7 +160,7 @@ async fn within_a_stack_of_tower_layers() {
 }
 
 #[tokio::test]
-async fn extensions_that_hypers_own_services_put_in_reach_tools() {
+async fn extensions_of_hyper_services_reach_tools() {
     for client in versions() {
         let app = nest("/assistant", assistant(), service_fn(own));
         let server = serve(service_fn(move |request| {
@@ -181,7 +181,7 @@ async fn a_missing_extension_fails_the_tool() {
 }
 
 #[tokio::test]
-async fn escapes_in_a_path_are_the_assistants_to_resolve() {
+async fn the_assistant_resolves_escapes_in_a_path() {
     let model = ScriptedProvider::new().turn(text("so far").then(Turn::pending()));
     let server = serve(nest(
         "/assistant",

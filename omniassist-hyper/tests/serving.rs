@@ -1,4 +1,4 @@
-//! Serving an application as hyper's users do.
+//! A server of hyper for the tests.
 
 use std::convert::Infallible;
 use std::error::Error;
@@ -12,7 +12,7 @@ use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
 use tokio::net::TcpListener;
 
-/// Where an application is served, over HTTP/1 and HTTP/2.
+/// The address of an application, which is served over HTTP/1 and HTTP/2.
 #[derive(Clone)]
 pub(crate) struct Served {
     pub(crate) base: String,
@@ -42,7 +42,7 @@ where
     Served { base: format!("http://{address}"), address }
 }
 
-/// The host's own service: says which path it was asked for.
+/// The host's own service, which answers with the path of the request.
 pub(crate) async fn own(request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Infallible> {
     Ok(Response::new(Full::from(format!("own {}", request.uri().path()))))
 }

@@ -1,4 +1,4 @@
-//! Graceful shutdown as the crate's documentation shows it, with streams that would not end by themselves.
+//! Tests of the documented graceful shutdown, with streams that do not end by themselves.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use tokio::time::{sleep, timeout};
 
 use crate::client::{asking, chunks, post, until, versions};
 
-/// The documented pattern, with another deadline.
+/// Serves with the documented pattern and another deadline.
 async fn serve(
     listener: TcpListener,
     assistant: Assistant,
@@ -60,11 +60,11 @@ async fn start(
 }
 
 async fn ended(serving: JoinHandle<std::io::Result<()>>) {
-    timeout(Duration::from_secs(60), serving).await.expect("it ends").unwrap().unwrap();
+    timeout(Duration::from_secs(60), serving).await.expect("the server ends").unwrap().unwrap();
 }
 
 #[tokio::test]
-async fn streams_that_do_not_end_are_told_and_the_server_ends() {
+async fn endless_streams_get_an_error_and_the_server_ends() {
     for client in versions() {
         let model = ScriptedProvider::new().otherwise(|_| text("So far").then(Turn::pending()));
         let assistant = Assistant::builder(model.clone()).allow_anonymous().build().unwrap();
@@ -83,12 +83,12 @@ async fn streams_that_do_not_end_are_told_and_the_server_ends() {
         }
         ended(serving).await;
         assert_eq!(model.drops(), 20);
-        assert!(TcpStream::connect(address).await.is_err(), "nobody listens any more");
+        assert!(TcpStream::connect(address).await.is_err(), "the port is closed");
     }
 }
 
 #[tokio::test]
-async fn an_answer_that_ends_in_time_is_whole_and_nothing_waits_longer() {
+async fn an_answer_that_ends_in_time_is_complete_and_the_server_then_ends() {
     for client in versions() {
         let slow = text("So far").then(Turn::delay(Duration::from_millis(150))).then(text(", and the rest"));
         let assistant =

@@ -22,7 +22,7 @@ use super::{Answer, answer, builder, routes, serve};
 use crate::bridge::bus::Bus;
 use crate::spans::Recorder;
 
-/// Knows a name by its token. `eve` may not, and for `lost` nobody can tell.
+/// An authentication hook that finds users by their tokens. `eve` is forbidden, and `lost` causes a failure.
 async fn tokens(request: AuthRequest) -> Result<Option<Principal>, AuthError> {
     match request.bearer() {
         None => Ok(None),
@@ -36,7 +36,7 @@ async fn tokens(request: AuthRequest) -> Result<Option<Principal>, AuthError> {
 }
 
 #[tokio::test]
-async fn a_request_of_nobody_is_refused_on_every_route() {
+async fn an_anonymous_request_is_refused_on_every_route() {
     let (model, builder) = builder();
     let service = serve(builder);
     for route in routes::all() {
@@ -51,7 +51,7 @@ async fn a_request_of_nobody_is_refused_on_every_route() {
 }
 
 #[tokio::test]
-async fn each_of_the_three_ways_lets_it_in() {
+async fn each_of_the_three_ways_admits_a_request() {
     let by_name = serve(builder().1);
     let by_hook = serve(builder().1.authenticate(tokens));
     let by_choice = serve(builder().1.allow_anonymous());
@@ -69,7 +69,7 @@ async fn each_of_the_three_ways_lets_it_in() {
 }
 
 #[tokio::test]
-async fn what_the_hook_says_is_told_in_the_words_of_the_route() {
+async fn errors_of_the_hook_have_the_format_of_the_route() {
     let service = serve(builder().1.authenticate(tokens));
     let cases = [
         (None, 401, "unauthenticated"),
@@ -93,7 +93,7 @@ async fn what_the_hook_says_is_told_in_the_words_of_the_route() {
 }
 
 #[tokio::test]
-async fn the_hook_decides_whose_request_it_is() {
+async fn the_hook_sets_the_principal() {
     async fn who(user: Principal) -> Result<String, ToolError> {
         Ok(user.to_string())
     }
@@ -124,10 +124,10 @@ async fn the_hook_decides_whose_request_it_is() {
         let answer = ask(token, principal).await;
         assert!(answer.body.contains(&format!("\"output\":\"{wanted}\"")), "{wanted}: {}", answer.body);
     }
-    assert_eq!(ask(Some("Bearer 7"), Some("bob")).await.status, 401, "a wrong token is not overlooked");
+    assert_eq!(ask(Some("Bearer 7"), Some("bob")).await.status, 401, "a wrong token is refused");
 }
 
-/// Counts how often it is asked.
+/// A hook that counts its calls.
 struct Counting(Arc<AtomicUsize>);
 
 impl Authenticate for Counting {
@@ -141,7 +141,7 @@ impl Authenticate for Counting {
 }
 
 #[tokio::test]
-async fn the_hook_is_asked_once_and_before_anything_is_read() {
+async fn the_hook_is_called_once_before_the_body_is_read() {
     let asked = Arc::new(AtomicUsize::new(0));
     let (_, builder) = builder();
     let service = serve(builder.authenticate(Counting(Arc::clone(&asked))));
@@ -149,7 +149,7 @@ async fn the_hook_is_asked_once_and_before_anything_is_read() {
         let (parts, _) = route.request().into_parts();
         let (asked_by_then, expected) = (Arc::clone(&asked), index + 1);
         let body = StreamBody::new(stream::once(async move {
-            // What nobody wants is thrown away before the answer goes out.
+            // The unread body is discarded before the answer is sent.
             assert_eq!(asked_by_then.load(Ordering::SeqCst), expected, "the body was read first");
             Ok::<_, std::io::Error>(Frame::data(Bytes::new()))
         }));
@@ -160,7 +160,7 @@ async fn the_hook_is_asked_once_and_before_anything_is_read() {
 }
 
 #[tokio::test]
-async fn a_challenge_is_the_hosts_to_word() {
+async fn the_host_sets_the_challenge() {
     let hook = |_: AuthRequest| async {
         let challenge = HeaderValue::from_static("Bearer realm=\"shop\"");
         Err(AuthError::unauthenticated().with_challenge(challenge))
@@ -171,7 +171,7 @@ async fn a_challenge_is_the_hosts_to_word() {
 }
 
 #[tokio::test]
-async fn the_host_is_told_once_what_to_do_and_why_it_failed() {
+async fn the_log_has_one_hint_and_the_cause_of_a_failure() {
     let (recorder, _guard) = Recorder::install();
     let request = || routes::all().remove(0).request();
     let service = serve(builder().1);
@@ -185,7 +185,11 @@ async fn the_host_is_told_once_what_to_do_and_why_it_failed() {
 
     let service = serve(builder().1.authenticate(tokens));
     answer(&service, request()).await;
-    assert_eq!(recorder.events_saying("refused a request without a principal").len(), 1, "the hook said no");
+    assert_eq!(
+        recorder.events_saying("refused a request without a principal").len(),
+        1,
+        "a refusal by the hook adds no hint"
+    );
     let mut lost = request();
     lost.headers_mut().insert(header::AUTHORIZATION, HeaderValue::from_static("Bearer lost"));
     answer(&service, lost).await;
@@ -194,7 +198,7 @@ async fn the_host_is_told_once_what_to_do_and_why_it_failed() {
 }
 
 #[tokio::test]
-async fn a_handler_of_the_hosts_keeps_the_same_rule() {
+async fn a_handler_of_the_host_has_the_same_rule() {
     async fn chat(assistant: &Assistant, request: Request<Full<Bytes>>) -> Response<AssistantBody> {
         match PostedRun::read_for(request, assistant).await {
             Ok(posted) => posted.respond(assistant).await,
@@ -217,7 +221,7 @@ async fn a_handler_of_the_hosts_keeps_the_same_rule() {
     let open = builder().1.allow_anonymous().build().unwrap();
     assert_eq!(Answer::of(chat(&open, request(None)).await).await.status, 200);
 
-    // A bridge authenticates nobody, so the assistant still does.
+    // A bridge does not authenticate, so the assistant does.
     let closed = builder().1.build().unwrap();
     let bridge = Bridge::new(Bus::default(), BridgeOptions::new());
     let posted = bridge.read(request(None)).await.unwrap();
@@ -228,7 +232,7 @@ async fn a_handler_of_the_hosts_keeps_the_same_rule() {
 }
 
 #[tokio::test]
-async fn what_runs_in_process_needs_no_name() {
+async fn runs_in_process_need_no_principal() {
     let (_, builder) = builder();
     let assistant = builder.build().unwrap();
     let request = omniassist_server::core::RunRequest::prompt("hi");
@@ -250,7 +254,7 @@ async fn a_hook_that_panics_is_a_failure_of_the_server() {
 }
 
 #[tokio::test]
-async fn a_client_that_leaves_drops_the_hook() {
+async fn a_disconnect_drops_the_hook() {
     struct Sets(Arc<AtomicUsize>);
     impl Drop for Sets {
         fn drop(&mut self) {

@@ -1,10 +1,10 @@
-//! Requests with about every field that a dialect has, and ways to change them everywhere.
+//! Requests with nearly all fields of a dialect, and functions that change them at every place.
 
 use serde_json::{Map, Value, json};
 
 use super::routes::{self, Reads, Route};
 
-/// Requests to all routes that read a body, as full as they get. Each is accepted.
+/// Returns requests with nearly all fields to all routes that read a body. Each is accepted.
 pub(super) fn full() -> Vec<Route> {
     let route = |path: &'static str, body: Value, reads: Reads| Route {
         method: http::Method::POST,
@@ -42,7 +42,7 @@ pub(super) fn full() -> Vec<Route> {
     ]
 }
 
-/// Those that are read in ways of their own: CopilotKit's routes share a reader with AG-UI's.
+/// Returns the requests with separate readers. CopilotKit's routes share the reader of AG-UI.
 pub(super) fn distinct() -> Vec<Route> {
     full().into_iter().filter(|route| route.runs() || route.path.contains("stop")).collect()
 }
@@ -144,7 +144,7 @@ pub(super) enum Step {
     Index(usize),
 }
 
-/// Every place in a value, the whole first.
+/// Returns every place in a value, beginning with the value itself.
 pub(super) fn places(value: &Value) -> Vec<Vec<Step>> {
     let mut found = vec![Vec::new()];
     let inner: Vec<(Step, &Value)> = match value {
@@ -168,7 +168,7 @@ pub(super) fn at<'a>(value: &'a mut Value, place: &[Step]) -> &'a mut Value {
     })
 }
 
-/// A place as an error names it.
+/// Returns a place in the form of an error's path.
 pub(super) fn written(place: &[Step]) -> String {
     let mut path = String::new();
     for step in place {
@@ -181,7 +181,7 @@ pub(super) fn written(place: &[Step]) -> String {
     path
 }
 
-/// The value as JSON, with one more entry in the object at this place.
+/// Returns the value as JSON with an additional entry in the object at this place.
 pub(super) fn with_entry(value: &Value, place: &[Step], key: &str, entry: &Value) -> String {
     const MARK: &str = "\u{1}mark";
     let mut value = value.clone();

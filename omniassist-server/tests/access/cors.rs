@@ -1,4 +1,4 @@
-//! Tests of the answers to pages of other origins.
+//! Tests of answers to pages of other origins.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use super::{Answer, answer, builder, routes, serve};
 
 const APP: &str = "https://app.example.com";
 
-/// A request with these headers.
+/// Returns a request with these headers.
 fn with(mut request: Request<Full<Bytes>>, headers: &[(&'static str, &str)]) -> Request<Full<Bytes>> {
     for (name, value) in headers {
         request.headers_mut().append(*name, HeaderValue::from_str(value).unwrap());
@@ -36,14 +36,14 @@ fn cors_headers(answer: &Answer) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_listed_page_may_ask_for_what_the_clients_send() {
+async fn a_listed_page_may_send_the_headers_of_the_clients() {
     let refusing = |_: AuthRequest| async { Err::<Option<Principal>, _>(AuthError::unauthenticated()) };
     let cors = Cors::new().allow_origin(APP).allow_header("X-Tenant").max_age(Duration::from_secs(60));
     let service = serve(builder().1.authenticate(refusing).cors(cors));
     for path in routes::all().iter().map(|route| route.path) {
         let asked = "content-type, Authorization,x-stainless-lang, x-tenant, x-evil, content-type, a b";
         let answer = answer(&service, preflight(path, APP, asked)).await;
-        assert_eq!((answer.status, answer.body.as_str()), (204, ""), "a browser sends no credentials to ask");
+        assert_eq!((answer.status, answer.body.as_str()), (204, ""), "a preflight has no credentials");
         assert_eq!(answer.header("access-control-allow-origin"), Some(APP));
         assert_eq!(answer.header("access-control-allow-methods"), Some("GET, HEAD, POST, DELETE"));
         assert_eq!(
@@ -62,7 +62,7 @@ async fn a_listed_page_may_ask_for_what_the_clients_send() {
 }
 
 #[tokio::test]
-async fn nobody_else_is_permitted_anything() {
+async fn other_pages_get_no_permission() {
     for builder in [builder().1, builder().1.allow_origin(APP)] {
         let service = serve(builder.allow_anonymous());
         for origin in
@@ -102,7 +102,7 @@ async fn a_listed_page_reads_answers_and_refusals_alike() {
 }
 
 #[tokio::test]
-async fn cookies_come_only_where_the_host_says_so() {
+async fn cookies_are_allowed_only_by_the_host() {
     let cors = Cors::new().allow_origin(APP).allow_credentials(true).expose_header("X-Trace");
     let service = serve(builder().1.allow_anonymous().cors(cors));
     let asked = answer(&service, preflight("/", APP, "content-type")).await;
@@ -115,7 +115,7 @@ async fn cookies_come_only_where_the_host_says_so() {
 }
 
 #[tokio::test]
-async fn whoever_is_no_page_is_permitted_nothing_and_caches_know() {
+async fn requests_without_an_origin_get_no_permission_and_vary() {
     let service = serve(builder().1.allow_anonymous().allow_origin(APP));
     let answer = answer(&service, routes::all().remove(0).request()).await;
     assert_eq!(answer.headers.get_all(header::VARY).iter().count(), 1);
@@ -123,7 +123,7 @@ async fn whoever_is_no_page_is_permitted_nothing_and_caches_know() {
 }
 
 #[tokio::test]
-async fn an_old_browser_is_judged_by_origin_and_host() {
+async fn requests_of_old_browsers_are_checked_by_origin_and_host() {
     let service = serve(builder().1.allow_anonymous());
     for (origin, host, status) in [
         ("https://a.com", "a.com", 200),
@@ -162,7 +162,7 @@ async fn a_listed_origin_is_written_as_browsers_do() {
 }
 
 #[test]
-fn what_is_no_origin_is_named() {
+fn the_error_names_an_invalid_origin() {
     for origin in [
         "*",
         "",

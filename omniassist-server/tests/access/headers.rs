@@ -1,4 +1,4 @@
-//! The headers that every response has.
+//! Tests of the headers that every response has.
 
 use http::{Method, Request, header};
 use http_body_util::Full;
@@ -57,7 +57,7 @@ async fn answers_and_refusals_have_them() {
 }
 
 #[tokio::test]
-async fn a_handler_of_the_hosts_gives_them_too() {
+async fn responses_of_a_handler_of_the_host_have_them_too() {
     let assistant = builder().1.allow_anonymous().build().unwrap();
     let read = |request: Request<Full<bytes::Bytes>>| PostedRun::read_for(request, &assistant);
     let posted = read(routes::all().remove(0).request()).await.unwrap();

@@ -1,4 +1,4 @@
-//! Which host a request is for, and DNS rebinding.
+//! Tests of host names and of DNS rebinding.
 
 use std::net::SocketAddr;
 
@@ -61,7 +61,7 @@ async fn only_the_listed_hosts_are_served() {
         let answer = answer(&service, request(Some(host), None)).await;
         assert_eq!(answer.status, 421, "{host}");
         assert!(answer.body.contains("\"code\":\"host_not_allowed\""), "{}", answer.body);
-        assert!(!answer.body.contains(host), "what it said is not repeated");
+        assert!(!answer.body.contains(host), "the answer does not repeat the host");
     }
     let app = "app.example.com";
     for host in [
@@ -95,7 +95,7 @@ async fn only_the_listed_hosts_are_served() {
 }
 
 #[tokio::test]
-async fn over_loopback_a_name_that_was_pointed_here_is_refused() {
+async fn over_loopback_a_rebound_name_is_refused() {
     let any = serve(builder().1.allow_anonymous());
     let listed = serve(builder().1.allow_anonymous().allowed_hosts(["app.example.com"]));
     for peer in ["127.0.0.1:5000", "127.8.8.8:5000", "[::1]:5000", "[::ffff:127.0.0.1]:5000"] {
@@ -141,7 +141,7 @@ async fn over_loopback_a_name_that_was_pointed_here_is_refused() {
 }
 
 #[tokio::test]
-async fn a_request_for_two_hosts_is_for_none() {
+async fn a_request_with_two_hosts_is_refused() {
     let service = serve(builder().1.allow_anonymous());
     let addressed = |uri: &str, host: Option<&str>| {
         let mut request = request(host, None);
@@ -158,7 +158,7 @@ async fn a_request_for_two_hosts_is_for_none() {
     assert_eq!(answer(&service, twice).await.status, 400);
 }
 
-/// Serves one connection after the other; gives the address.
+/// Serves connections in sequence. Returns the address.
 async fn listen(service: AssistantService) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -178,7 +178,7 @@ async fn listen(service: AssistantService) -> SocketAddr {
     address
 }
 
-/// The status of the answer to these lines.
+/// Sends these lines, and returns the status of the answer.
 async fn status(address: SocketAddr, head: &str) -> String {
     let mut client = TcpStream::connect(address).await.unwrap();
     let request =
@@ -191,7 +191,7 @@ async fn status(address: SocketAddr, head: &str) -> String {
 }
 
 #[tokio::test]
-async fn on_a_socket_it_is_the_same() {
+async fn the_rules_apply_on_a_socket() {
     let address = listen(serve(builder().1.allow_anonymous().allowed_hosts(["app.example.com"]))).await;
     let stop = |lines: &str| format!("POST /chat-1/stop HTTP/1.1\r\n{lines}");
     for (head, wanted) in [
@@ -216,7 +216,7 @@ async fn on_a_socket_it_is_the_same() {
 }
 
 #[tokio::test]
-async fn a_handler_of_the_hosts_is_guarded_too() {
+async fn the_rules_apply_in_a_handler_of_the_host() {
     let assistant = builder().1.allow_anonymous().allowed_hosts(["app.example.com"]).build().unwrap();
     let read = async |host: &str, site: &'static str| {
         let mut request = request(Some(host), None);
@@ -231,7 +231,7 @@ async fn a_handler_of_the_hosts_is_guarded_too() {
 }
 
 #[tokio::test]
-async fn the_host_is_told_once_what_to_list() {
+async fn the_log_has_one_hint_about_the_list() {
     let (recorder, _guard) = Recorder::install();
     let service = serve(builder().1.allow_anonymous());
     for _ in 0..3 {
@@ -248,7 +248,7 @@ async fn the_host_is_told_once_what_to_list() {
 }
 
 #[test]
-fn what_is_no_host_is_named() {
+fn the_error_names_an_invalid_host() {
     for host in
         ["", "*", "*.", "https://app.example.com", "app.example.com/x", "a b", "app.*.com", "münchen.example"]
     {
@@ -258,7 +258,7 @@ fn what_is_no_host_is_named() {
 }
 
 #[tokio::test]
-async fn the_host_is_told_once_that_rebinding_goes_unnoticed() {
+async fn the_log_has_one_warning_about_rebinding() {
     const WARNING: &str = "the address of the peer is unknown";
     let (recorder, _guard) = Recorder::install();
     let told = serve(builder().1.allow_anonymous());

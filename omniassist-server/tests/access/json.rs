@@ -16,7 +16,7 @@ fn post(route: &Route, body: String) -> Request<Full<Bytes>> {
         .unwrap()
 }
 
-/// The code and the place of a refusal.
+/// Returns the code and the path of a refusal.
 fn refusal(route: &Route, answer: &Answer) -> (String, String) {
     let body: Value = serde_json::from_str(&answer.body).unwrap();
     let (code, path) = match route.reads {
@@ -27,7 +27,7 @@ fn refusal(route: &Route, answer: &Answer) -> (String, String) {
     (code.as_str().unwrap().to_owned(), path.as_str().unwrap().to_owned())
 }
 
-/// A key, with its first letter spelled by its number.
+/// Returns a key whose first letter is a numeric escape.
 fn escaped(key: &str) -> String {
     let mut letters = key.chars();
     let first = letters.next().unwrap();
@@ -35,7 +35,7 @@ fn escaped(key: &str) -> String {
 }
 
 #[tokio::test]
-async fn a_key_that_stands_twice_is_refused_at_every_level_of_every_body() {
+async fn duplicate_keys_are_refused_at_every_level_of_every_body() {
     let (model, builder) = builder();
     let service = serve(builder.allow_anonymous());
     let (mut tried, mut objects) = (0, 0);
@@ -63,7 +63,7 @@ async fn a_key_that_stands_twice_is_refused_at_every_level_of_every_body() {
 }
 
 #[tokio::test]
-async fn no_tool_is_declared_under_a_name_that_objects_inherit() {
+async fn tools_with_names_that_objects_inherit_are_refused() {
     let (model, builder) = builder();
     let service = serve(builder.allow_anonymous());
     for route in bodies::full() {
@@ -84,7 +84,7 @@ async fn no_tool_is_declared_under_a_name_that_objects_inherit() {
         *at(&mut body, &place) = "Constructor".into();
         assert_eq!(answer(&service, post(&route, body.to_string())).await.status, 200, "{}", route.name());
     }
-    assert!(model.payloads().len() >= 4, "the routes that run a model");
+    assert!(model.payloads().len() >= 4, "the routes that run a model were called");
 }
 
 #[tokio::test]
@@ -113,7 +113,8 @@ async fn ids_that_could_be_paths_headers_or_fields_are_refused() {
         "\u{202e}a",
         &long,
     ];
-    // Ids of chats and runs stand in paths. Ids of messages and context entries are any text without control characters.
+    // Ids of chats and runs are used in paths. Ids of messages and context entries may be any text without control
+    // characters.
     let chosen: [(&str, &[&str], &[&str]); 3] = [
         ("/", &["id"], &["messageId", "messages[0].id", "messages[1].id", "context[0].id"]),
         ("/ag-ui", &["threadId", "runId", "parentRunId"], &["messages[0].id", "messages[1].id"]),

@@ -1,4 +1,5 @@
-//! Origin, `Sec-Fetch-Site`, content type, host and route: every combination, against a second telling of the rules.
+//! Tests of every combination of origin, `Sec-Fetch-Site`, content type, host and route against a second implementation
+//! of the rules.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +12,7 @@ use super::{Answer, answer, builder, serve};
 const HOST: &str = "shop.example:8080";
 const LISTED: &str = "https://app.example";
 
-/// `Origin`, by what it is to the server.
+/// Values of `Origin` by their relation to the server.
 const ORIGINS: [(&str, &[&str]); 11] = [
     ("-", &[]),
     ("own", &["http://shop.example:8080"]),
@@ -90,7 +91,7 @@ impl Case<'_> {
         let (status, code) = self.expected();
         let what = format!("{} {:?}", self.route.name(), self.headers());
         assert_eq!(answer.status, status, "{what}: {}", answer.body);
-        // CopilotKit's own refusals have a title in the place of a code.
+        // CopilotKit's refusals have a title instead of a code.
         if !code.is_empty()
             && (status == 421 || status == 403 || self.route.reads != routes::Reads::CopilotKit)
         {
@@ -108,7 +109,7 @@ impl Case<'_> {
 }
 
 #[tokio::test]
-async fn every_combination_has_the_status_that_the_rules_say() {
+async fn every_combination_has_the_expected_status() {
     let (model, builder) = builder();
     let service = serve(builder.allow_anonymous().allow_origin(LISTED).allowed_hosts([HOST]));
     let routes = routes::all();
@@ -127,7 +128,7 @@ async fn every_combination_has_the_status_that_the_rules_say() {
                         let (asked, answer) = (model.payloads().len(), answer(&service, request).await);
                         case.check(&answer);
                         if answer.status >= 400 {
-                            assert_eq!(model.payloads().len(), asked, "a refused request asked the model");
+                            assert_eq!(model.payloads().len(), asked, "a refused request called the model");
                         }
                         cases += 1;
                         let shown = [("POST", "/"), ("POST", "/chat-1/stop"), ("GET", "/manifest.json")];
@@ -160,7 +161,7 @@ async fn every_combination_has_the_status_that_the_rules_say() {
 }
 
 #[tokio::test]
-async fn by_default_no_page_elsewhere_is_welcome_and_any_host_will_do() {
+async fn by_default_other_pages_are_refused_and_any_host_is_accepted() {
     let service = serve(builder().1.allow_anonymous());
     for route in routes::all() {
         for (origin, host, is_welcome) in [
@@ -181,7 +182,7 @@ async fn by_default_no_page_elsewhere_is_welcome_and_any_host_will_do() {
             let status = if refused { 403 } else { route.status };
             assert_eq!(answer.status, status, "{} {origin} {host:?}", route.name());
             assert_eq!(answer.header("access-control-allow-origin"), None);
-            assert_eq!(answer.header("vary"), None, "nothing depends on the origin's name");
+            assert_eq!(answer.header("vary"), None, "the answer does not depend on the origin");
         }
         assert_eq!(
             answer(&service, route.request()).await.status,
@@ -193,7 +194,7 @@ async fn by_default_no_page_elsewhere_is_welcome_and_any_host_will_do() {
 }
 
 #[tokio::test]
-async fn null_is_welcome_only_where_it_is_listed() {
+async fn null_is_accepted_only_if_it_is_listed() {
     let service = serve(builder().1.allow_anonymous().cors(Cors::new().allow_origin("null")));
     let ask = |origin: &'static str| {
         let mut request = routes::all().remove(0).request();

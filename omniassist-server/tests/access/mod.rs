@@ -29,7 +29,7 @@ struct Invoice {
     total: u64,
 }
 
-/// A model that always answers, and an assistant with it that has something on every route.
+/// Returns a model that always answers, and the builder of an assistant that serves every route with it.
 fn builder() -> (ScriptedProvider, AssistantBuilder) {
     let model = ScriptedProvider::new().otherwise(|_| text("{\"total\":1}"));
     let builder = Assistant::builder(model.clone());
@@ -40,7 +40,7 @@ fn serve(builder: AssistantBuilder) -> AssistantService {
     AssistantService::new(builder.build().unwrap())
 }
 
-/// An answer, read to its end.
+/// A complete answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Answer {
     status: u16,

@@ -1,6 +1,5 @@
-//! Tests of a client's influence on the requests to a provider: it changes their bodies only, and nothing of
-//! where they go, as whom, and for
-//! which model.
+//! Tests of a client's influence on the requests to a provider. It changes only their bodies, and never their address,
+//! their credentials or their model.
 
 use std::sync::Arc;
 
@@ -22,7 +21,7 @@ use super::{Invoice, answer};
 const MODEL: &str = "model-of-the-host";
 const KEY: &str = "key-of-the-host";
 
-/// A provider, and how the fake server answers it. A refusal ends a run as well as an answer does.
+/// Returns the providers, each with an answer of the fake server. A refusal ends a run like an answer.
 fn providers(server: &FakeProvider) -> Vec<(Arc<dyn LlmProvider>, Reply)> {
     let (url, host) = (server.base_url(), format!("http://{}", server.address()));
     let refused = Reply::json(400, &json!({"error": {"message": "no", "code": "no"}}));
@@ -43,7 +42,7 @@ fn service(model: Arc<dyn LlmProvider>) -> AssistantService {
     AssistantService::new(Assistant::builder(model).allow_anonymous().object(invoice).build().unwrap())
 }
 
-/// All of a request but its body, and the body's model.
+/// Returns a request without its body, and the model in the body.
 fn outside(request: &FakeRequest) -> Value {
     let headers: Vec<(&str, &str)> = request
         .headers
@@ -54,7 +53,7 @@ fn outside(request: &FakeRequest) -> Value {
     json!([request.method, request.path, headers, request.json()["model"]])
 }
 
-/// Sends these requests; what comes of them at the provider must look alike from outside. Gives how many came.
+/// Sends these requests. The provider's requests must be equal except for their bodies. Returns their number.
 async fn alike(number: usize, requests: impl IntoIterator<Item = Request<Full<Bytes>>>) -> usize {
     let server = FakeProvider::start().await.unwrap();
     let (model, reply) = providers(&server).swap_remove(number);
@@ -84,7 +83,7 @@ async fn hostile_strings_change_nothing_outside_the_body() {
         for route in bodies::full().into_iter().filter(Route::runs) {
             let body = route.body.clone().unwrap();
             for place in places(&body).into_iter().skip(1) {
-                // Each place brings the next few; one provider gets more of them.
+                // Each place uses the next few strings. One provider gets more of them.
                 for _ in 0..if number == 0 { 10 } else { 3 } {
                     turn += 1;
                     let mut body = body.clone();
@@ -104,7 +103,7 @@ async fn hostile_strings_change_nothing_outside_the_body() {
 }
 
 #[tokio::test]
-async fn nothing_of_a_clients_headers_is_passed_on() {
+async fn headers_of_a_client_are_not_forwarded() {
     let canary = Canary::listen().await;
     let url = format!("http://127.0.0.1:{}", canary.port);
     for number in 0..4 {
@@ -147,7 +146,7 @@ async fn nothing_of_a_clients_headers_is_passed_on() {
 }
 
 #[tokio::test]
-async fn no_field_chooses_the_model() {
+async fn fields_do_not_choose_the_model() {
     let mut requests = Vec::new();
     for field in
         ["model", "provider", "baseURL", "base_url", "apiKey", "headers", "options", "system", "instructions"]

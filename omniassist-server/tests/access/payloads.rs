@@ -1,4 +1,4 @@
-//! Strings of a hostile client, and a server that notices if one of them takes effect.
+//! Strings of a hostile client, and a server that detects their effects.
 
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::{Arc, Mutex};
@@ -7,10 +7,10 @@ use std::time::Duration;
 use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpStream};
 
-/// Listens on loopback, in both families, and remembers who comes.
+/// A listener on both loopback addresses that counts connections.
 pub(super) struct Canary {
     pub(super) port: u16,
-    /// Where the answer is a redirection to the canary.
+    /// The port of a server that redirects to the canary.
     pub(super) redirector: u16,
     listening: Vec<SocketAddr>,
     came: Arc<Mutex<Vec<SocketAddr>>>,
@@ -36,7 +36,8 @@ impl Canary {
         canary
     }
 
-    /// Checks that nobody came. Connections are taken in their order, so that all are counted once one's own is.
+    /// Checks that there was no connection. Connections are accepted in order, so all earlier ones are counted when the
+    /// connection of this check is.
     pub(super) async fn heard_nobody(&self) {
         let mut own = Vec::new();
         for address in &self.listening {
@@ -48,7 +49,7 @@ impl Canary {
                 tokio::task::yield_now().await;
             }
         };
-        tokio::time::timeout(Duration::from_secs(30), counted).await.expect("the canary counts");
+        tokio::time::timeout(Duration::from_secs(30), counted).await.expect("the connection is counted");
         assert_eq!(came().len(), own.len(), "{} strangers came", came().len() - own.len());
     }
 }
@@ -60,7 +61,7 @@ async fn answer_all(listener: TcpListener, came: Arc<Mutex<Vec<SocketAddr>>>, an
     }
 }
 
-/// Ways to name the canary, or something else of this machine, that some reader of URLs takes for it.
+/// Returns forms of the canary's address, or of other addresses of this machine, that some URL parser accepts.
 pub(super) fn urls(canary: &Canary) -> Vec<String> {
     let port = canary.port;
     let mut urls: Vec<String> = [
@@ -110,7 +111,7 @@ pub(super) fn urls(canary: &Canary) -> Vec<String> {
     urls
 }
 
-/// Ways to end a header or an event and to begin another one.
+/// Strings that could end a header or an event and begin another one.
 pub(super) const BREAKS: [&str; 16] = [
     "\r\nx-forged: 1",
     "\nx-forged: 1",

@@ -1,4 +1,4 @@
-//! Two principals: what one has under way is nothing to the other, on every route.
+//! Tests of two principals. On every route, the runs of one must be invisible to the other.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use super::routes::{self, Route};
 use super::{Answer, Invoice, answer};
 use crate::ag_ui::{input, user};
 
-/// A service whose model never ends what ada asks, and answers everybody else at once.
+/// Returns a service whose model never ends its answers to ada, and answers other users immediately.
 fn service() -> AssistantService {
     let model = ScriptedProvider::new().otherwise(|payload| {
         let is_held = format!("{payload:?}").contains("hold it");
@@ -35,7 +35,7 @@ fn post(path: &str, body: &Value) -> Request<Full<Bytes>> {
     crate::ag_ui::post(path, body, "unused")
 }
 
-/// Ada's runs under way, one in each chat that the routes name.
+/// Starts a run of ada's in each chat that the routes name.
 async fn hold(service: &AssistantService) -> Vec<http::Response<AssistantBody>> {
     let posted = json!({"id": "chat-1", "messages": [user("hold it")]});
     let ag_ui = input(&[user("hold it")]);
@@ -46,7 +46,7 @@ async fn hold(service: &AssistantService) -> Vec<http::Response<AssistantBody>> 
     held
 }
 
-/// Routes whose answers tell of a chat's runs and hold nothing that is new each time.
+/// Returns `true` for routes whose answers depend on a chat's runs and are otherwise constant.
 fn tells(route: &Route) -> bool {
     let asked = route.body.as_ref().and_then(|body| body["method"].as_str()).unwrap_or_default();
     ["stop", "stream", "connect"].iter().any(|word| route.path.contains(word) || asked.contains(word))
@@ -54,7 +54,7 @@ fn tells(route: &Route) -> bool {
 }
 
 #[tokio::test]
-async fn what_is_anothers_looks_like_nothing() {
+async fn a_chat_of_another_principal_looks_unknown() {
     let (with_run, without) = (service(), service());
     let held = hold(&with_run).await;
     assert_eq!(with_run.assistant().live_runs(), 2);
@@ -77,7 +77,7 @@ async fn what_is_anothers_looks_like_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn ones_own_is_stopped() {
+async fn an_own_run_is_stopped() {
     let stops: Vec<Route> = routes::all()
         .into_iter()
         .filter(|route| {
@@ -102,7 +102,7 @@ async fn ones_own_is_stopped() {
 }
 
 #[tokio::test]
-async fn a_post_to_anothers_chat_is_a_chat_of_ones_own() {
+async fn a_post_to_a_chat_of_another_principal_starts_an_own_chat() {
     let service = service();
     let held = hold(&service).await;
     for (path, body) in

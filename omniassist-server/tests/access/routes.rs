@@ -16,7 +16,7 @@ pub(super) enum Reads {
     CopilotKit,
 }
 
-/// A request that is acceptable.
+/// An acceptable request.
 #[derive(Debug, Clone)]
 pub(super) struct Route {
     pub(super) method: Method,
@@ -33,7 +33,7 @@ impl Route {
         format!("{} {}{method}", self.method, self.path)
     }
 
-    /// `true` if it runs the model and has a reader of its own.
+    /// Returns `true` if the request calls the model and has its own reader.
     pub(super) fn runs(&self) -> bool {
         let asked = self.body.as_ref().and_then(|body| body["method"].as_str());
         let is_copilotkit = self.reads == Reads::CopilotKit;
@@ -44,7 +44,7 @@ impl Route {
         self.body.as_ref().map(|body| Bytes::from(body.to_string())).unwrap_or_default()
     }
 
-    /// The request, in process.
+    /// Returns the request for a call in process.
     pub(super) fn request(&self) -> Request<Full<Bytes>> {
         let mut request = Request::builder().method(self.method.clone()).uri(self.path);
         if self.body.is_some() {
@@ -53,7 +53,7 @@ impl Route {
         request.body(Full::new(self.body())).unwrap()
     }
 
-    /// The code of an error in the form that this route's clients read.
+    /// Returns the code of an error in the format of this route.
     pub(super) fn code(&self, answer: &Answer) -> String {
         let body: Value = serde_json::from_str(&answer.body)
             .unwrap_or_else(|_| panic!("{}: no JSON: {answer:?}", self.name()));
@@ -76,7 +76,7 @@ impl Route {
     }
 }
 
-/// All of them. An `/object` without a name is one where there is a single object.
+/// Returns all routes. `/object` without a name needs a single object.
 pub(super) fn all() -> Vec<Route> {
     let post = |path: &'static str, body: Option<Value>, reads: Reads| Route {
         method: Method::POST,

@@ -1,4 +1,4 @@
-//! Request bodies that arrive slowly, never end, or take too much memory together.
+//! Tests of request bodies that arrive slowly, never end, or together use too much memory.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -18,7 +18,7 @@ use tokio::time::{Instant, Sleep, sleep};
 use super::{Answer, builder, routes, serve};
 use crate::bridge::bus::Bus;
 
-/// A body that sends a piece at once and then one after each pause, until nothing is left.
+/// A body that sends one piece immediately, and the others with a pause before each.
 struct Slow {
     left: usize,
     piece: usize,
@@ -28,7 +28,7 @@ struct Slow {
 }
 
 impl Slow {
-    /// A body that sends `size` bytes and then neither more nor its end.
+    /// Returns a body that sends `size` bytes and does not end.
     fn withheld(size: usize) -> Self {
         Self { left: size, piece: 64 * 1024, pause: Duration::ZERO, wait: None, ends: false }
     }
@@ -80,7 +80,7 @@ fn code(answer: &Answer) -> String {
     body["error"]["code"].as_str().unwrap().to_owned()
 }
 
-/// Answers of 100 clients that send 8 MiB less 16 bytes each and then nothing more.
+/// Returns the answers to 100 clients that send 8 MiB less 16 bytes each, and do not end their bodies.
 async fn hundred_withheld<F>(
     principal: Option<&str>,
     post: impl Fn(Request<Slow>) -> F,
@@ -159,7 +159,7 @@ async fn withheld_bodies_of_all_clients_are_closed_and_bounded() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn memory_of_bodies_is_given_back() {
+async fn memory_of_bodies_is_released() {
     let mut limits = Limits::default();
     limits.max_body_bytes_in_flight = 100;
     let service = serve(builder().1.allow_anonymous().limits(limits));
@@ -169,7 +169,7 @@ async fn memory_of_bodies_is_given_back() {
     }
 }
 
-/// A body of spaces is no JSON: the answer 400 says that it was received whole.
+/// A body of spaces is not JSON. The status 400 shows that it was received completely.
 #[tokio::test(start_paused = true)]
 async fn slow_bodies_must_keep_the_pace() {
     let mut limits = Limits::default();
@@ -177,7 +177,7 @@ async fn slow_bodies_must_keep_the_pace() {
     let service = serve(builder().1.allow_anonymous().limits(limits));
     let second = Duration::from_secs(1);
     for (size, piece, pause, status) in [
-        // Within the first period, any pace will do.
+        // Within the first period, any pace is accepted.
         (10, 1, Duration::from_millis(900), 400),
         // After it, 1,000 bytes are due in each period of 10 s.
         (3_000, 100, second, 400),

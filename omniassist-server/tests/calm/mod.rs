@@ -1,5 +1,5 @@
-//! An assistant inside somebody else's process: what it does when the host's code panics, when clients do not read, when
-//! a runtime goes away, and beside another one.
+//! Tests of an assistant as a part of the host's process: panics in the host's code, clients that do not read, runtimes
+//! that end, and several assistants.
 
 mod neighbours;
 mod panics;

@@ -1,4 +1,4 @@
-//! Two assistants in one process have nothing in common.
+//! Tests of two assistants in one process, which share nothing.
 
 use std::task::Poll;
 use std::time::Duration;
@@ -20,7 +20,7 @@ fn strict(model: ScriptedProvider) -> Assistant {
 }
 
 #[tokio::test]
-async fn runs_chats_and_limits_are_each_ones_own() {
+async fn runs_chats_and_limits_are_separate() {
     let stuck = || strict(ScriptedProvider::new().otherwise(|_| text("So far").then(Turn::pending())));
     let (one, other) = (stuck(), stuck());
     let mut first = one.try_run(chat("c", "hi"), as_user("ada")).await.unwrap();
@@ -28,7 +28,7 @@ async fn runs_chats_and_limits_are_each_ones_own() {
     assert_eq!((one.live_runs(), other.live_runs()), (1, 1));
     one.try_run(chat("d", "hi"), as_user("bob")).await.unwrap_err();
 
-    // Stopping and draining the one leaves the other alone.
+    // A stop and a drain of one do not affect the other.
     assert!(one.stop(&Principal::new("ada"), "c"));
     while let Some(event) = first.next().await {
         assert!(!event.is_terminal() || matches!(event, RunEvent::Abort { .. }));
@@ -36,16 +36,16 @@ async fn runs_chats_and_limits_are_each_ones_own() {
     one.drain(Duration::ZERO).await;
     assert!(one.is_draining() && !other.is_draining());
     while !matches!(second.next().await, Some(RunEvent::TextDelta { .. })) {}
-    // The other's goes on: it has no more to say yet, and no end.
+    // The other's run continues without new events.
     while let Poll::Ready(event) = futures_util::poll!(second.next()) {
-        assert!(!event.expect("it has not ended").is_terminal());
+        assert!(!event.expect("the run has not ended").is_terminal());
     }
     drop(second);
     drop(other.try_run(chat("c", "again"), as_user("ada")).await.unwrap());
 }
 
 #[tokio::test]
-async fn tools_context_budgets_and_seals_are_each_ones_own() {
+async fn tools_context_budgets_and_seals_are_separate() {
     let build = |name: &'static str| {
         let model =
             ScriptedProvider::new().turn(call("name", json!({}))).turn(text("Hi")).turn(text("Again"));
@@ -70,7 +70,7 @@ async fn tools_context_budgets_and_seals_are_each_ones_own() {
     assert!(format!("{said:?}").contains("\"one\"") && format!("{of_other:?}").contains("\"other\""));
     assert!(!format!("{:?}", model.payloads()).contains("only for one"));
 
-    // What one of them sealed, the other does not believe.
+    // One assistant does not accept the seals of the other.
     let with = |said: &Message| {
         let mut request =
             RunRequest::new(vec![Message::user("m1", "hi"), said.clone(), Message::user("m2", "and then?")]);

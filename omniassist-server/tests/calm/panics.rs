@@ -1,4 +1,4 @@
-//! Panics in the host's code: a status or a last event tells of them, and the connection stays in order.
+//! Tests of panics in the host's code. A status or a last event reports them, and the connection remains usable.
 
 use std::future::{Ready, ready};
 use std::pin::Pin;
@@ -26,7 +26,7 @@ use super::as_user;
 use crate::counted::counted;
 use crate::dialects::{ROUTES, Shape, note, terminal};
 
-/// Where a provider of the host's panics.
+/// The places at which the host's provider panics.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Where {
     Call,
@@ -122,7 +122,7 @@ async fn a_provider_that_panics_fails_its_run_in_every_dialect() {
 }
 
 #[tokio::test]
-async fn the_system_prompt_that_panics_fails_its_run_in_every_dialect() {
+async fn a_system_prompt_that_panics_fails_its_run_in_every_dialect() {
     let model = ScriptedProvider::new().otherwise(|_| text("Hi"));
     let builder = Assistant::builder(model.clone()).allow_anonymous().object(note());
     let prompt = |_: &omniassist_server::RunContext| -> String { panic!("canary") };
@@ -154,7 +154,7 @@ impl http_body::Body for BrokenBody {
 }
 
 #[tokio::test]
-async fn what_panics_while_a_request_is_answered_is_a_500_in_the_routes_own_words() {
+async fn a_panic_while_a_request_is_answered_is_a_500_in_the_format_of_the_route() {
     let service =
         AssistantService::new(Assistant::builder(ScriptedProvider::new()).allow_anonymous().build().unwrap());
     for route in ROUTES.into_iter().filter(|route| !route.path.starts_with("/object")) {
@@ -187,13 +187,13 @@ async fn a_verifier_that_panics_refuses_the_run() {
     assert_eq!(refused.code(), ErrorCode::Internal);
     assert!(refused.is_internal());
     assert_eq!((model.payloads().len(), assistant.live_runs()), (1, 0));
-    // Others are not concerned.
+    // Other runs are not affected.
     let run = assistant.try_run(RunRequest::prompt("hi"), as_user("ada")).await.unwrap();
     assert_eq!(run.text().await.unwrap(), "Hi");
 }
 
 #[tokio::test]
-async fn a_tool_that_panics_is_a_tool_error_and_the_answer_goes_on() {
+async fn a_tool_that_panics_is_a_tool_error_and_the_answer_continues() {
     let model = ScriptedProvider::new().otherwise(|payload| {
         let asked = payload.transcript.len() > 1;
         if asked {
@@ -207,7 +207,7 @@ async fn a_tool_that_panics_is_a_tool_error_and_the_answer_goes_on() {
     let assistant = Assistant::builder(model).allow_anonymous().tool(broken).object(note()).build().unwrap();
     let service = AssistantService::new(assistant);
     for route in ROUTES {
-        // The object is made without tools.
+        // Objects are made without tools.
         let response = service.handle(route.request(Principal::new("ada"))).await;
         assert_eq!(response.status(), StatusCode::OK, "{route:?}");
         let body = crate::dialects::read(response.into_body()).await;
@@ -217,7 +217,7 @@ async fn a_tool_that_panics_is_a_tool_error_and_the_answer_goes_on() {
 }
 
 #[tokio::test]
-async fn an_authentication_hook_that_panics_lets_nobody_in() {
+async fn an_authentication_hook_that_panics_refuses_the_request() {
     let model = ScriptedProvider::new().otherwise(|_| text("Hi"));
     type Hook = fn(AuthRequest) -> Ready<std::result::Result<Option<Principal>, AuthError>>;
     let hooks: [Hook; 2] = [|_| panic!("canary"), |_| ready(Ok(None))];
@@ -245,7 +245,7 @@ fn without_principal<B>(mut request: Request<B>) -> Request<B> {
     request
 }
 
-/// Panics when the future that holds it goes away.
+/// Panics when it is dropped.
 struct Bomb;
 
 impl Drop for Bomb {
@@ -255,7 +255,7 @@ impl Drop for Bomb {
 }
 
 #[tokio::test]
-async fn a_tool_that_panics_when_it_is_dropped_harms_nobody() {
+async fn a_tool_that_panics_when_it_is_dropped_affects_no_other_run() {
     let begun = Arc::new(Notify::new());
     let (ended, begins) = (Arc::clone(&begun), Arc::clone(&begun));
     let ends = Tool::new("ends", "Ends", move || {
@@ -286,7 +286,7 @@ async fn a_tool_that_panics_when_it_is_dropped_harms_nobody() {
     assert_eq!(errors, 1, "{events:?}");
     assert!(matches!(terminal(&events), RunEvent::Finish { .. }));
 
-    // The client leaves, and the tool has to be aborted.
+    // The client disconnects, and the tool has to be aborted.
     begun.notified().await;
     let run = tokio::spawn(assistant.run(RunRequest::prompt("hi")).collect::<Vec<_>>());
     begun.notified().await;

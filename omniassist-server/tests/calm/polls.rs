@@ -15,7 +15,7 @@ use omniassist_server::{Assistant, LlmProvider, LlmStream, Result};
 
 use crate::dialects::ROUTES;
 
-/// A model that speaks when it is told to, and counts how often it is asked.
+/// A model that sends given words, and counts the polls of its stream.
 #[derive(Debug, Clone, Default)]
 struct Told(Arc<Model>);
 
@@ -90,19 +90,19 @@ async fn poll_for_nothing(body: &mut Pin<Box<AssistantBody>>, times: usize) -> V
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_model_is_asked_only_when_there_is_a_reason() {
+async fn a_model_is_polled_only_after_a_wake_up() {
     let model = Told::default();
     let assistant = Assistant::builder(model.clone()).allow_anonymous().build().unwrap();
     let response = ROUTES[0].ask(&AssistantService::new(assistant.clone())).await;
     let mut body = Box::pin(response.into_body());
-    // The head of the message, which waits one turn for more.
+    // The head of the message waits one turn for more events.
     poll_for_nothing(&mut body, 8).await;
     tokio::time::sleep(Duration::from_secs(1)).await;
     let asked = model.asked();
     assert_eq!(poll_for_nothing(&mut body, 100).await, Vec::<String>::new());
-    assert_eq!(model.asked(), asked, "nobody was woken");
+    assert_eq!(model.asked(), asked, "there was no wake-up");
 
-    // From another task, as it comes from a socket.
+    // The words come from another task, as from a socket.
     let speaker = model.clone();
     tokio::spawn(async move { speaker.say("first") }).await.unwrap();
     let frames = poll_for_nothing(&mut body, 100).await.concat();
@@ -113,14 +113,14 @@ async fn a_model_is_asked_only_when_there_is_a_reason() {
         "once for the word, and once more for what may be behind it, not {asked} times"
     );
 
-    // Left alone, it keeps the connection alive, and still hears.
+    // A silent run keeps the connection alive, and still receives events.
     tokio::time::sleep(Duration::from_secs(16)).await;
     let frames = poll_for_nothing(&mut body, 100).await.concat();
     assert_eq!(frames, ": keep-alive\n\n");
     model.say("second");
     assert!(poll_for_nothing(&mut body, 100).await.concat().contains("second"));
 
-    // Somebody else may stop it.
+    // Another task may stop the run.
     assert_eq!(assistant.live_runs(), 1);
     let drained = tokio::spawn(async move { assistant.drain(Duration::ZERO).await });
     for _ in 0..10 {
@@ -136,7 +136,7 @@ async fn the_head_and_the_first_words_do_not_wait_for_more() {
     let model = Told::default();
     let assistant = Assistant::builder(model.clone()).allow_anonymous().build().unwrap();
     let mut body = Box::pin(ROUTES[0].ask(&AssistantService::new(assistant)).await.into_body());
-    // No time passes in between, so all of it is as close as a burst is.
+    // No time passes in between, so the events arrive as one burst.
     let head = poll_for_nothing(&mut body, 1).await.concat();
     assert!(head.contains("\"start\""), "{head}");
     poll_for_nothing(&mut body, 3).await;
@@ -162,5 +162,5 @@ async fn a_body_that_moves_to_another_task_wakes_that_one() {
     });
     tokio::time::sleep(Duration::from_secs(1)).await;
     model.say("moved");
-    tokio::time::timeout(Duration::from_secs(5), other).await.expect("it is woken").unwrap();
+    tokio::time::timeout(Duration::from_secs(5), other).await.expect("the task is woken").unwrap();
 }

@@ -1,4 +1,4 @@
-//! Readers that stall, readers that are slow, and others beside them, over real sockets.
+//! Tests of stalled and slow readers beside other readers, over real sockets.
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -37,7 +37,7 @@ async fn serve(assistant: Assistant) -> SocketAddr {
     address
 }
 
-/// Posts a question, and closes the connection after the answer.
+/// Posts a question on a connection that closes after the answer.
 async fn ask(address: SocketAddr, words: &str) -> TcpStream {
     let mut client = TcpStream::connect(address).await.unwrap();
     let body = json!({"messages": [{"id": "m1", "role": "user", "content": words}]}).to_string();
@@ -50,14 +50,14 @@ async fn ask(address: SocketAddr, words: &str) -> TcpStream {
 }
 
 #[tokio::test]
-async fn readers_that_stall_or_are_slow_change_nothing_for_the_others() {
+async fn stalled_and_slow_readers_do_not_affect_the_others() {
     let flood = "x".repeat(64 * 1024);
     let model = ScriptedProvider::new().otherwise(move |payload| {
         let asked = format!("{:?}", payload.transcript);
         if asked.contains("flood") {
             return Turn::text_chunks(vec![flood.clone(); 2_000]).then(Turn::pending());
         }
-        // Spread over more time than a stalled reader is given.
+        // The words take longer than the time limit of a stalled reader.
         let words = (0..40).map(|n| text(format!("word-{n} ")).then(Turn::delay(Duration::from_millis(50))));
         words.collect()
     });
@@ -80,7 +80,7 @@ async fn readers_that_stall_or_are_slow_change_nothing_for_the_others() {
         readers.push(tokio::spawn(async move {
             let mut seen = Vec::new();
             if n < SLOW {
-                // Some bytes at a time, with pauses.
+                // This reader reads some bytes at a time, with pauses.
                 let mut few = [0; 128];
                 loop {
                     let read = client.read(&mut few).await.unwrap();
@@ -97,13 +97,14 @@ async fn readers_that_stall_or_are_slow_change_nothing_for_the_others() {
         }));
     }
     for reader in readers {
-        let body = tokio::time::timeout(Duration::from_secs(60), reader).await.expect("it ends").unwrap();
+        let body =
+            tokio::time::timeout(Duration::from_secs(60), reader).await.expect("the answer ends").unwrap();
         for n in 0..40 {
             assert_eq!(body.matches(&format!("word-{n} ")).count(), 1, "{body}");
         }
         assert!(body.contains("\"type\":\"finish\"") && body.contains("data: [DONE]"));
     }
-    // The stalled ones were cut meanwhile, though their connections stand.
+    // The stalled runs were cut meanwhile, although their connections are open.
     let cut = async {
         while model.drops() < STALLED {
             tokio::time::sleep(Duration::from_millis(20)).await;
@@ -117,5 +118,5 @@ async fn readers_that_stall_or_are_slow_change_nothing_for_the_others() {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     };
-    tokio::time::timeout(Duration::from_secs(30), gone).await.expect("nothing is left of them");
+    tokio::time::timeout(Duration::from_secs(30), gone).await.expect("no run is left");
 }

@@ -1,4 +1,4 @@
-//! Current-thread runtimes, and runtimes that go away.
+//! Tests of current-thread runtimes, and of runtimes that end.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -28,7 +28,7 @@ async fn works(State(begun): State<Tokens>, token: CancellationToken) -> Result<
     Ok(1)
 }
 
-/// Answers by the words of the question: endless text, an endless tool, or an answer.
+/// Returns an assistant that answers by the words of the question: endless text, an endless tool, or an answer.
 fn assistant(begun: &Tokens) -> Assistant {
     let model = ScriptedProvider::new().otherwise(|payload| {
         let asked = format!("{:?}", payload.transcript);
@@ -43,7 +43,7 @@ fn assistant(begun: &Tokens) -> Assistant {
     Assistant::builder(model).allow_anonymous().state(begun.clone()).tool(tool).build().unwrap()
 }
 
-/// A run that has come as far as its question lets it.
+/// Starts a run and waits until its text or tool has begun.
 async fn under_way(assistant: &Assistant, begun: &Tokens, question: &str) -> Run {
     let before = begun.0.load(Ordering::SeqCst);
     let mut run = assistant.run(RunRequest::prompt(question));
@@ -56,7 +56,7 @@ async fn under_way(assistant: &Assistant, begun: &Tokens, question: &str) -> Run
     }
 }
 
-/// Does something in a thread of its own, and fails where that does not end.
+/// Runs a function in its own thread, and fails if it does not end.
 fn in_time(what: impl FnOnce() + Send + 'static) {
     let (done, ended) = std::sync::mpsc::channel();
     let thread = std::thread::spawn(move || {
@@ -64,13 +64,13 @@ fn in_time(what: impl FnOnce() + Send + 'static) {
         let _ = done.send(());
     });
     match ended.recv_timeout(Duration::from_secs(60)) {
-        Err(std::sync::mpsc::RecvTimeoutError::Timeout) => panic!("it hangs"),
+        Err(std::sync::mpsc::RecvTimeoutError::Timeout) => panic!("the thread does not end"),
         _ => thread.join().expect("no panic"),
     }
 }
 
 #[test]
-fn a_runtime_that_goes_away_takes_its_runs_along() {
+fn a_runtime_that_ends_drops_its_runs() {
     for make in [current_thread, multi_thread] {
         in_time(move || {
             let begun = Tokens::default();
@@ -86,9 +86,9 @@ fn a_runtime_that_goes_away_takes_its_runs_along() {
             });
             assert_eq!(assistant.live_runs(), 3);
             drop(runtime);
-            assert_eq!(assistant.live_runs(), 0, "its tasks are gone, and the runs with them");
+            assert_eq!(assistant.live_runs(), 0, "the runs end with the tasks of the runtime");
 
-            // The assistant lives on in another one.
+            // The assistant still works in another runtime.
             let other = make();
             let answer = other.block_on(assistant.run(RunRequest::prompt("hello")).text());
             assert_eq!(answer.unwrap(), "Hello");
@@ -113,7 +113,7 @@ fn a_run_that_outlives_its_runtime_can_be_dropped_and_read() {
                 drop(dropped);
                 let other = make();
                 other.block_on(async {
-                    // Whether it goes on or fails, it does not panic and can be stopped.
+                    // The run may continue or fail, but it must not panic, and can be stopped.
                     read.handle().abort("enough");
                     let mut events = Vec::new();
                     while let Some(event) = read.next().await {
@@ -130,7 +130,7 @@ fn a_run_that_outlives_its_runtime_can_be_dropped_and_read() {
 }
 
 #[test]
-fn a_tool_whose_runtime_went_away_fails() {
+fn a_tool_whose_runtime_has_ended_fails() {
     in_time(|| {
         let begun = Tokens::default();
         let assistant = assistant(&begun);
@@ -142,7 +142,7 @@ fn a_tool_whose_runtime_went_away_fails() {
                 match run.next().await {
                     Some(RunEvent::ToolError { error_text, .. }) => break error_text,
                     Some(_) => {}
-                    None => panic!("it ended"),
+                    None => panic!("the run ended"),
                 }
             };
             assert!(outcome.contains("cancelled"), "{outcome}");
@@ -175,9 +175,9 @@ fn one_thread_serves_many_runs_with_their_tools() {
 }
 
 #[test]
-fn outside_a_runtime_a_run_is_refused_nothing_and_breaks_nothing() {
+fn a_run_outside_a_runtime_can_be_created_and_dropped() {
     let assistant = assistant(&Tokens::default());
-    // It begins, and can be dropped, without a runtime.
+    // A run can begin and be dropped without a runtime.
     drop(assistant.run(RunRequest::prompt("talk")));
     assert_eq!(assistant.live_runs(), 0);
     assert_eq!(
@@ -186,10 +186,10 @@ fn outside_a_runtime_a_run_is_refused_nothing_and_breaks_nothing() {
     );
 }
 
-/// Real connections to a provider: those of a runtime that went away are of no use to the next one.
+/// Uses real connections to a provider. The next runtime cannot use connections of an ended one.
 #[cfg(feature = "openai")]
 #[test]
-fn the_next_runtime_opens_connections_of_its_own() {
+fn the_next_runtime_opens_its_own_connections() {
     use omniassist_server::OpenAiChatProvider;
     use omniassist_server::testing::{FakeProvider, Reply, chat_sse};
 
@@ -205,10 +205,10 @@ fn the_next_runtime_opens_connections_of_its_own() {
                 let text = runtime.block_on(assistant.run(RunRequest::prompt("hi")).text());
                 assert_eq!(text.unwrap(), "Hello");
             }
-            // One is under way when the runtime goes.
+            // One run is under way when the runtime ends.
             let mut run = assistant.run(RunRequest::prompt("hi"));
             runtime.block_on(async {
-                while !matches!(run.next().await.expect("it says something"), RunEvent::TextDelta { .. }) {}
+                while !matches!(run.next().await.expect("the run sends text"), RunEvent::TextDelta { .. }) {}
             });
             drop(runtime);
             drop(run);

@@ -1,4 +1,4 @@
-//! A model that says nothing for a long time: proxies in between must not take the connection for dead.
+//! Tests of a model that is silent for a long time. Proxies must not close the connection as idle.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use crate::dialects::{ROUTES, Shape, note, read};
 
 #[tokio::test(start_paused = true)]
-async fn every_stream_is_open_after_the_keep_alive_time_and_says_something_where_it_can() {
+async fn every_stream_is_open_after_the_keep_alive_time_with_comments_if_the_format_has_them() {
     for route in ROUTES {
         let model = ScriptedProvider::new()
             .turn(Turn::delay(Duration::from_secs(40)).then(text("{\"text\":\"late\"}")));
@@ -23,7 +23,7 @@ async fn every_stream_is_open_after_the_keep_alive_time_and_says_something_where
         assert_eq!(response.status(), StatusCode::OK);
         let opened = started.elapsed().as_secs();
         if route.shape == Shape::OpenAiWhole {
-            assert_eq!(opened, 40, "a whole answer has nothing to send before");
+            assert_eq!(opened, 40, "an answer that is not streamed sends nothing before its end");
             continue;
         }
         assert!(opened <= 15, "{route:?}: {opened} s until the response begins");

@@ -1,4 +1,4 @@
-//! One question to an assistant whose model is a provider over a real socket.
+//! One run of an assistant whose model is a provider over a real socket.
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -41,7 +41,7 @@ async fn time(Args(Time { zone }): Args<Time>, State(ran): State<Ran>) -> Result
     Ok("noon")
 }
 
-/// Limits that end a test soon.
+/// Returns limits with which a test ends quickly.
 pub(crate) fn limits() -> Limits {
     let mut limits = Limits::default();
     limits.retry_base_delay = Duration::from_millis(1);
@@ -62,15 +62,15 @@ pub(super) fn provider(api: Api, base_url: &str, limits: Limits) -> Arc<dyn LlmP
     }
 }
 
-/// All that one run told, and what was seen of it elsewhere.
+/// The events of one run, and its effects on the server and the tools.
 #[derive(Debug)]
 pub(super) struct Told {
     pub(super) events: Vec<RunEvent>,
-    /// The tools that ran.
+    /// The calls of tools that ran.
     pub(super) ran: Vec<String>,
     pub(super) requests: Vec<FakeRequest>,
     pub(super) took: Duration,
-    /// The message as a client would have it, and would send it back.
+    /// The message as a client stores it and posts it back.
     pub(super) message: Message,
 }
 
@@ -110,7 +110,7 @@ impl Told {
         errors.collect()
     }
 
-    /// The tool results in the request with this number, from 0.
+    /// Returns the tool results in the request with this number, from 0.
     pub(super) fn results(&self, request: usize) -> Vec<String> {
         let sent = self.requests[request].json();
         let items = sent.get("messages").or_else(|| sent.get("input")).unwrap().as_array().unwrap();
@@ -127,8 +127,8 @@ impl Told {
     }
 }
 
-/// Asks, with tools `weather` (needs a city) and `time`, a provider that answers with these replies. Checks what holds
-/// of every run: one start, one terminal event, and a message from which the conversation can go on.
+/// Runs a question with the tools `weather` (needs a city) and `time` on a provider that answers with these replies.
+/// Checks the invariants of every run: one start, one terminal event, and a message that can be posted back.
 pub(super) async fn ask_with(api: Api, replies: impl IntoIterator<Item = Reply>, limits: Limits) -> Told {
     let server = FakeProvider::start().await.unwrap();
     for reply in replies {
@@ -162,7 +162,7 @@ pub(super) async fn ask_with(api: Api, replies: impl IntoIterator<Item = Reply>,
     let next = [Message::user("u1", "Hello"), message.clone(), Message::user("u2", "And now?")];
     let transcript = omniassist_server::core::transcript::repair(from_messages(&next));
     assert!(is_legal(&transcript), "{transcript:?}");
-    assert_eq!(server.replies_left(), 0, "every reply was asked for");
+    assert_eq!(server.replies_left(), 0, "the run has used every reply");
     let ran = ran.0.lock().unwrap().clone();
     Told { events, ran, requests: server.requests(), took, message }
 }
@@ -171,7 +171,7 @@ pub(super) async fn ask(api: Api, replies: impl IntoIterator<Item = Reply>) -> T
     ask_with(api, replies, limits()).await
 }
 
-/// The same for a provider that is asked once, whatever happens.
+/// Runs a question on a provider that must receive exactly one request.
 pub(super) async fn ask_once(api: Api, reply: Reply) -> Told {
     let mut limits = limits();
     limits.max_retries = 0;

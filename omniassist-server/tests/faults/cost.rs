@@ -2,7 +2,7 @@
 //! processor time.
 //!
 //! Each test runs itself again as a child process, so that the peak (`VmHWM`) is that of one case alone. The fake
-//! provider lives in the child, too; its share is a few copies of what it sends.
+//! provider also runs in the child. Its share is a few copies of its replies.
 
 use std::io::Write;
 use std::process::Command;
@@ -26,12 +26,12 @@ struct Cost {
     /// Growth of the process's peak memory, in bytes.
     peak: u64,
     took: Duration,
-    /// Time on the processor.
+    /// Processor time.
     worked: Duration,
 }
 
-/// Runs the test `name` once more, alone in a child process, and gives what that child found. In the child it does the
-/// work and gives `None`.
+/// Runs the test `name` once more in a child process, and returns the costs that the child measured. In the child, it
+/// does the work and returns `None`.
 fn in_a_process_of_its_own(name: &str, work: impl FnOnce() -> Vec<Cost>) -> Option<Vec<Cost>> {
     if std::env::var_os(CHILD).is_some() {
         for Cost { peak, took, worked } in work() {
@@ -56,25 +56,25 @@ fn in_a_process_of_its_own(name: &str, work: impl FnOnce() -> Vec<Cost>) -> Opti
     Some(costs.collect())
 }
 
-/// A line of `/proc/self/status`, in bytes.
+/// Returns the value of a field in `/proc/self/status` in bytes.
 fn memory(field: &str) -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find(|line| line.starts_with(field)).unwrap();
     line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() * 1024
 }
 
-/// Time that this thread was on the processor.
+/// Returns the processor time of this thread.
 fn worked() -> Duration {
     let stat = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
     Duration::from_nanos(stat.split_whitespace().next().unwrap().parse().unwrap())
 }
 
-/// One question on this thread alone, and what it cost.
+/// Runs one question on this thread alone, and returns its cost.
 fn measure(limits: &Limits, reply: Reply) -> (Told, Cost) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let mut limits = limits.clone();
     limits.max_retries = 0;
-    // Sets the peak back to what is in use now (proc(5)).
+    // Resets the peak to the current use (proc(5)).
     std::fs::write("/proc/self/clear_refs", "5").unwrap();
     let before = memory("VmRSS");
     let (start, work) = (Instant::now(), worked());
@@ -113,17 +113,16 @@ fn fault_13_a_line_that_never_ends_costs_no_more_than_the_cap() {
 }
 
 #[test]
-fn fault_13_a_256_mib_line_that_is_only_passed_over_costs_nothing() {
-    let costs =
-        in_a_process_of_its_own("fault_13_a_256_mib_line_that_is_only_passed_over_costs_nothing", || {
-            let mut limits = limits();
-            limits.max_response_bytes = 256 << 20;
-            limits.idle_timeout = Duration::from_secs(60);
-            // A comment is never shown to anyone, so its length has no limit but that of the body.
-            let (told, cost) = measure(&limits, Reply::sse(":".repeat(1 << 20)).endless());
-            assert_eq!(told.end(), "limit_exceeded");
-            vec![cost]
-        });
+fn fault_13_an_ignored_line_of_256_mib_costs_nothing() {
+    let costs = in_a_process_of_its_own("fault_13_an_ignored_line_of_256_mib_costs_nothing", || {
+        let mut limits = limits();
+        limits.max_response_bytes = 256 << 20;
+        limits.idle_timeout = Duration::from_secs(60);
+        // A comment is discarded, so only the limit of the body applies to it.
+        let (told, cost) = measure(&limits, Reply::sse(":".repeat(1 << 20)).endless());
+        assert_eq!(told.end(), "limit_exceeded");
+        vec![cost]
+    });
     let Some(costs) = costs else { return };
     print("a comment of 256 MiB", costs[0]);
     assert!(costs[0].peak < 48 * MIB, "{costs:?}");
@@ -171,7 +170,7 @@ fn fault_16_a_gzip_bomb_costs_no_more_than_the_cap() {
     assert!(costs.iter().all(|cost| cost.peak < 64 * MIB), "{costs:?}");
 }
 
-/// A call whose arguments come one character at a time. It is cut, so that nothing runs.
+/// Returns a call whose arguments arrive one character at a time. It is cut, so that no tool runs.
 fn characters(number: usize) -> Vec<u8> {
     let head =
         tool(json!({"index": 0, "id": "c", "function": {"name": "weather", "arguments": "{\"city\":\""}}));
@@ -187,7 +186,7 @@ fn fault_14_a_hundred_thousand_one_character_deltas_cost_twice_fifty_thousand() 
     let name = "fault_14_a_hundred_thousand_one_character_deltas_cost_twice_fifty_thousand";
     let costs = in_a_process_of_its_own(name, || {
         let mut costs = Vec::new();
-        // The first one pays for what is set up once.
+        // The first run includes the cost of the setup.
         for number in [1_000, 50_000, 100_000, 50_000, 100_000] {
             let body = characters(number);
             let (told, cost) = measure(&limits(), Reply::sse(body));
@@ -200,7 +199,7 @@ fn fault_14_a_hundred_thousand_one_character_deltas_cost_twice_fifty_thousand() 
     let Some(costs) = costs else { return };
     print("50,000 deltas of one character", costs[1]);
     print("100,000 deltas of one character", costs[2]);
-    // Events are counted in the test's own list, which is most of the memory.
+    // Most of the memory is the test's own list of events.
     assert!(costs[2].peak < 128 * MIB, "{costs:?}");
     let half = costs[1].worked.min(costs[3].worked);
     let whole = costs[2].worked.min(costs[4].worked);

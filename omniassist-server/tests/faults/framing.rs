@@ -1,4 +1,4 @@
-//! Faults 1-22: bytes, frames, and errors under a good status.
+//! Tests of faults 1-22: bytes, frames, and errors under a good status.
 
 use omniassist_server::core::RunEvent;
 use omniassist_server::testing::{Reply, chat_sse, responses_sse};
@@ -21,7 +21,7 @@ fn says(api: Api, text: &str) -> Vec<u8> {
     }
 }
 
-/// A call of `weather` with this city.
+/// Returns a call of `weather` with this city.
 fn calls(api: Api, city: &str) -> Vec<u8> {
     let arguments = json!({ "city": city });
     match api {
@@ -30,7 +30,7 @@ fn calls(api: Api, city: &str) -> Vec<u8> {
     }
 }
 
-/// The stream says the same as its original, whole, byte by byte and in random pieces.
+/// Checks that the stream gives the same events as its original: as a whole, byte by byte and in random pieces.
 fn same(api: Api, bytes: &[u8], text: &str) {
     let seeds = (0..8).map(|seed| chunks(bytes, seed));
     for pieces in seeds.chain([vec![bytes], bytes.chunks(1).collect()]) {
@@ -42,7 +42,7 @@ fn same(api: Api, bytes: &[u8], text: &str) {
     }
 }
 
-/// The stream with something between its lines.
+/// Returns the stream with an insertion between its lines.
 fn between(bytes: &[u8], inserted: &str) -> Vec<u8> {
     let text = String::from_utf8(bytes.to_vec()).unwrap();
     text.split_inclusive("\n\n").flat_map(|event| [inserted, event]).collect::<String>().into_bytes()
@@ -96,7 +96,7 @@ fn fault_03_crlf_lone_cr_and_a_mixture_end_lines() {
         for stream in [with_crlf(&bytes), lone_cr, mixed] {
             same(api, &stream, "Hello");
         }
-        // Of several lines of data, none ends the event.
+        // Several lines of data belong to one event.
         let lines = replace(&bytes, "data: {", "data: {\ndata: ");
         for stream in [with_crlf(&lines), replace(&lines, "\n", "\r")] {
             same(api, &stream, "Hello");
@@ -115,7 +115,7 @@ async fn fault_04_a_byte_order_mark_is_skipped_once() {
 }
 
 #[test]
-fn fault_05_fields_are_read_as_the_standard_says() {
+fn fault_05_fields_are_read_as_in_the_standard() {
     for api in APIS {
         let bytes = says(api, "Hello");
         same(api, &replace(&bytes, "data: ", "data:"), "Hello");
@@ -133,11 +133,11 @@ fn fault_06_data_lines_of_one_event_are_joined() {
 }
 
 #[tokio::test]
-async fn fault_07_comments_are_no_content_but_keep_the_stream_alive() {
+async fn fault_07_comments_are_not_content_but_keep_the_stream_alive() {
     for api in APIS {
         let bytes = between(&says(api, "Hello"), ": OPENROUTER PROCESSING\n\n");
         same(api, &bytes, "Hello");
-        // Longer in all than the idle deadline, with a comment every now and then.
+        // The stream is longer than the idle deadline, with regular comments.
         let mut limits = limits();
         limits.idle_timeout = std::time::Duration::from_millis(400);
         let answer = says(api, "Hello");
@@ -145,14 +145,14 @@ async fn fault_07_comments_are_no_content_but_keep_the_stream_alive() {
         let slow = Reply::sse([comments.as_bytes(), &answer].concat()).chunked_by(answer.len());
         let told = ask_with(api, [slow.pace(std::time::Duration::from_millis(100))], limits).await;
         assert_eq!(told.text(), "Hello");
-        // Nothing was seen of it, so it may be repeated.
+        // The stream had no event, so the request may be repeated.
         let told = ask(api, [Reply::sse(": wait\n\n").close(), Reply::sse(says(api, "Hello"))]).await;
         assert_eq!((told.text().as_str(), told.requests.len()), ("Hello", 2));
     }
 }
 
 #[tokio::test]
-async fn fault_08_malformed_keep_alives_are_passed_over() {
+async fn fault_08_malformed_keep_alives_are_ignored() {
     for api in APIS {
         for junk in
             ["data: : keepalive\n\n", "data:\n\n", "data: \n\n", "event: keepalive\n\n", "data: ping\n\n"]
@@ -165,7 +165,7 @@ async fn fault_08_malformed_keep_alives_are_passed_over() {
 }
 
 #[tokio::test]
-async fn fault_09_events_that_nobody_documented_are_passed_over() {
+async fn fault_09_undocumented_events_are_ignored() {
     for unknown in [
         "event: keepalive\ndata: {\"type\":\"keepalive\",\"sequence_number\":3}\n\n",
         "event: ping\ndata: {\"type\":\"ping\"}\n\n",
@@ -213,7 +213,7 @@ fn fault_11_the_protocols_finish_counts_and_done_is_a_hint() {
     ] {
         same(Api::Chat, &stream, "Hello");
     }
-    // `[DONE]` alone is no end.
+    // `[DONE]` alone does not end the answer.
     let cut = chat_done(&said[..1]);
     assert!(whole(Api::Chat, &cut).end.is_err());
 }
@@ -226,7 +226,7 @@ async fn fault_12_a_last_event_without_its_blank_line_counts_if_it_ends_the_answ
         let terminal = ends.trim_end_matches("data: [DONE]\n\n").trim_end();
         let told = ask(api, [Reply::sse(terminal.to_owned())]).await;
         assert_eq!((told.text().as_str(), told.end().as_str()), ("Hello", "Stop"));
-        // Half of it is no event, and neither is one that ends nothing.
+        // An incomplete event does not count, and neither does one that is not terminal.
         let told = ask_once(api, Reply::sse(terminal.as_bytes()[..terminal.len() - 4].to_vec())).await;
         assert_eq!(told.end(), "stream_interrupted");
         let last_text = ends.rfind("lo").unwrap();
@@ -236,7 +236,7 @@ async fn fault_12_a_last_event_without_its_blank_line_counts_if_it_ends_the_answ
 }
 
 #[tokio::test]
-async fn fault_15_bytes_that_are_no_utf8_are_an_error_with_their_offset() {
+async fn fault_15_invalid_utf8_is_an_error_with_its_offset() {
     for api in APIS {
         let bytes = says(api, "Hello");
         for junk in [&b"\xff"[..], b"\xc3(", b"\xed\xa0\x80", b"\xf0\x9f\xa6"] {
@@ -244,7 +244,7 @@ async fn fault_15_bytes_that_are_no_utf8_are_an_error_with_their_offset() {
             let broken = [&bytes[..at], junk, &bytes[at..]].concat();
             for pieces in [vec![&broken[..]], broken.chunks(1).collect()] {
                 let error = decode(api, pieces).end.unwrap_err();
-                let source = std::error::Error::source(&error).expect("where it is").to_string();
+                let source = std::error::Error::source(&error).expect("the error has the offset").to_string();
                 assert!(source.chars().any(|character| character.is_ascii_digit()), "{source}");
             }
             let told = ask_once(api, Reply::sse(broken).chunked_by(9)).await;
@@ -255,7 +255,7 @@ async fn fault_15_bytes_that_are_no_utf8_are_an_error_with_their_offset() {
 }
 
 #[tokio::test]
-async fn fault_16_a_body_that_a_gateway_compressed_is_read_as_it_comes() {
+async fn fault_16_a_body_that_a_gateway_compressed_is_read_as_it_arrives() {
     use std::io::Write;
     for api in APIS {
         let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
@@ -271,7 +271,7 @@ async fn fault_16_a_body_that_a_gateway_compressed_is_read_as_it_comes() {
     }
 }
 
-/// Asserts that the client received nothing that the provider wrote.
+/// Asserts that the client received no text of the provider.
 fn assert_silent_about(told: &Told, secret: &str) {
     assert!(!format!("{:?}", told.events).contains(secret), "{:?}", told.events);
 }
@@ -307,7 +307,7 @@ async fn fault_18_json_under_a_good_status_is_the_error_it_carries() {
     }
 }
 
-/// An error as an event of the stream, in the shapes that servers use.
+/// Returns an error as an event of the stream in the formats of real servers.
 fn in_band(api: Api, error: &Value) -> Vec<String> {
     let mut flat = error.clone();
     flat["type"] = json!("error");
@@ -335,7 +335,11 @@ async fn fault_19_an_error_as_the_first_event_is_the_status_it_carries() {
             }
         }
         for event in in_band(api, &json!({"code": "insufficient_quota", "message": "secret"})) {
-            assert_eq!(ask(api, [Reply::sse(event)]).await.end(), "rate_limited", "not repeated");
+            assert_eq!(
+                ask(api, [Reply::sse(event)]).await.end(),
+                "rate_limited",
+                "the request is not repeated"
+            );
         }
     }
 }
@@ -352,14 +356,14 @@ async fn fault_20_an_error_after_content_keeps_the_text_and_runs_nothing() {
                     ("Let me look.", "provider_unavailable")
                 );
                 assert!(told.ran.is_empty());
-                assert_eq!(told.requests.len(), 1, "no silent repeat");
+                assert_eq!(told.requests.len(), 1, "the request is not repeated");
                 assert_silent_about(&told, "secret");
             }
         }
     }
 }
 
-/// Text, and a call all of whose arguments have come; the answer has no end.
+/// Returns text, and a call with complete arguments, in an answer without an end.
 fn unfinished(api: Api) -> (Vec<u8>, Vec<u8>) {
     let arguments = "{\"city\":\"Bern\"}";
     match api {
@@ -394,7 +398,7 @@ async fn fault_21_one_error_in_two_events_is_one_error() {
 }
 
 #[tokio::test]
-async fn fault_22_an_error_chunk_before_done_is_no_empty_answer() {
+async fn fault_22_an_error_chunk_before_done_is_not_an_empty_answer() {
     let error = json!({"error": {"message": "secret", "type": "server_error"}});
     let told = ask_once(Api::Chat, Reply::sse(chat_done(&[error]))).await;
     assert_eq!(told.end(), "provider_unavailable");
@@ -404,7 +408,7 @@ async fn fault_22_an_error_chunk_before_done_is_no_empty_answer() {
     assert_eq!(ask_once(Api::Chat, Reply::sse(chat_done(&[in_choice]))).await.end(), "provider_unavailable");
 }
 
-/// The helpers of this file build what they say.
+/// The streams of this file must be valid without their fault.
 #[tokio::test]
 async fn the_streams_of_these_tests_are_healthy_without_their_fault() {
     for api in APIS {

@@ -1,4 +1,4 @@
-//! Faults 23-46: what a stream says, and what must not be concluded from it.
+//! Tests of faults 23-46: the meaning of a stream, and invalid conclusions from it.
 
 use omniassist_server::core::RunEvent;
 use omniassist_server::core::message::Part;
@@ -15,7 +15,7 @@ use crate::recordings::fold;
 
 const APIS: [Api; 2] = [Api::Responses, Api::Chat];
 
-/// The answer after the tools have run.
+/// Returns the answer after the tools have run.
 fn thanks(api: Api) -> Reply {
     Reply::sse(match api {
         Api::Responses => responses_sse::text("Done."),
@@ -36,7 +36,7 @@ fn chat_call(index: u32, id: &str, name: &str, arguments: &str) -> Value {
     )
 }
 
-/// The tools that run when Chat says this, and then is content.
+/// Returns the tools that run after these chunks of Chat Completions. A text answer follows.
 async fn chat_runs(chunks: &[Value]) -> Vec<String> {
     let told = ask(Api::Chat, [Reply::sse(chat_done(chunks)), thanks(Api::Chat)]).await;
     assert_eq!((told.text().as_str(), told.end().as_str()), ("Done.", "Stop"));
@@ -44,7 +44,7 @@ async fn chat_runs(chunks: &[Value]) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn fault_23_an_end_within_the_text_is_told_and_the_text_kept() {
+async fn fault_23_an_end_within_the_text_is_an_error_and_the_text_is_kept() {
     for api in APIS {
         let body: Vec<u8> = match api {
             Api::Responses => responses_sse::text("Hello, world"),
@@ -57,7 +57,7 @@ async fn fault_23_an_end_within_the_text_is_told_and_the_text_kept() {
             let told = ask(api, [reply]).await;
             assert_eq!(told.end(), "stream_interrupted");
             assert!("Hello, world".starts_with(&told.text()) && !told.text().is_empty());
-            assert_eq!(told.message.text(), told.text(), "the client keeps it");
+            assert_eq!(told.message.text(), told.text(), "the client keeps the text");
         }
     }
 }
@@ -91,10 +91,11 @@ async fn fault_24_an_end_within_a_call_runs_nothing_wherever_it_is() {
 }
 
 #[tokio::test]
-async fn fault_25_the_token_limit_vetoes_the_last_call_whatever_arrived_of_it() {
+async fn fault_25_at_the_token_limit_the_last_call_never_runs() {
     let weather = |arguments| chat_call(1, "b", "weather", arguments);
     let sibling = chat_call(0, "a", "time", "{}");
-    // Cut JSON; nothing, which would read as an empty object; a prefix that parses; also under a healthy finish word.
+    // The cases are cut JSON, an empty text, which would read as an empty object, and a prefix that parses. They also
+    // apply to a regular finish reason.
     for cut in ["{\"city\":\"Be", "", "{\"city\":\"Bern\"}"] {
         let openrouter = json!({"choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls",
                                              "native_finish_reason": "length"}]});
@@ -104,7 +105,7 @@ async fn fault_25_the_token_limit_vetoes_the_last_call_whatever_arrived_of_it() 
             assert_eq!(told.call_errors().len(), 1);
             let both = chat_done(&[sibling.clone(), weather(cut), end]);
             let told = ask(Api::Chat, [Reply::sse(both), thanks(Api::Chat)]).await;
-            assert_eq!(told.ran, ["time here"], "the finished sibling runs");
+            assert_eq!(told.ran, ["time here"], "the complete call runs");
         }
         let call = |status| function_call("f", "c", "weather", cut, status);
         let body = responses(&[
@@ -128,8 +129,11 @@ async fn fault_26_broken_arguments_of_a_finished_call_go_back_to_the_model() {
             assert!(told.ran.is_empty());
             assert_eq!((told.text().as_str(), told.call_errors().len()), ("Done.", 1), "{broken}");
             let results = told.results(1);
-            assert!(results.len() == 1 && results[0].len() > 10, "the model reads why: {results:?}");
-            // Two turns to mend it, and no more.
+            assert!(
+                results.len() == 1 && results[0].len() > 10,
+                "the model receives the reason: {results:?}"
+            );
+            // The model has two turns to correct the call.
             let told = ask(api, [call(), call(), call()]).await;
             assert_eq!((told.end().as_str(), told.ran.len()), ("invalid_tool_calls", 0), "{broken}");
         }
@@ -158,12 +162,12 @@ async fn fault_28_arguments_as_an_object_are_accepted() {
 }
 
 #[tokio::test]
-async fn fault_29_interleaved_deltas_of_parallel_calls_are_kept_apart() {
+async fn fault_29_interleaved_deltas_of_parallel_calls_are_separated() {
     let told = ask(Api::Chat, [Reply::sse(chat_interleaved()).chunked_by(11), thanks(Api::Chat)]).await;
     let mut ran = told.ran.clone();
     ran.sort();
     assert_eq!(ran, ["time CET", "weather Zürich"]);
-    assert_eq!(told.results(1), ["sunny in Zürich", "noon"], "in the order of the calls");
+    assert_eq!(told.results(1), ["sunny in Zürich", "noon"], "results have the order of the calls");
     let call = |id: &str, call_id: &str, name: &str, args: &str, status| {
         function_call(id, call_id, name, args, status)
     };
@@ -184,7 +188,7 @@ async fn fault_29_interleaved_deltas_of_parallel_calls_are_kept_apart() {
 }
 
 #[tokio::test]
-async fn fault_30_calls_with_one_index_or_none_are_told_apart() {
+async fn fault_30_calls_with_one_index_or_none_are_distinguished() {
     let end = || finish("tool_calls");
     let all_zero =
         [chat_call(0, "a", "weather", "{\"city\":\"Bern\"}"), chat_call(0, "b", "time", "{}"), end()];
@@ -249,13 +253,13 @@ async fn fault_33_a_lost_end_of_a_call_counts_only_if_all_else_is_healthy() {
     let told = ask(Api::Responses, [with(whole, completed()), thanks(Api::Responses)]).await;
     assert_eq!(told.ran, ["weather Bern"]);
     let told = ask(Api::Responses, [with(whole, incomplete("max_output_tokens"))]).await;
-    assert!(told.ran.is_empty(), "no healthy terminal");
+    assert!(told.ran.is_empty(), "the terminal event is missing");
     let told = ask(Api::Responses, [with("{\"city\":\"Be", completed())]).await;
-    assert!(told.ran.is_empty(), "no complete JSON");
+    assert!(told.ran.is_empty(), "the JSON is incomplete");
 }
 
 #[test]
-fn fault_35_what_belongs_to_nothing_is_passed_over() {
+fn fault_35_deltas_of_unknown_items_are_ignored() {
     let stray = [
         created(),
         arguments(7, "nobody", "{}"),
@@ -271,13 +275,13 @@ fn fault_35_what_belongs_to_nothing_is_passed_over() {
 }
 
 #[tokio::test]
-async fn fault_38_finish_word_and_calls_need_not_agree() {
+async fn fault_38_finish_reason_and_calls_need_not_agree() {
     let call = chat_call(0, "a", "weather", "{\"city\":\"Bern\"}");
     assert_eq!(chat_runs(&[call, finish("stop")]).await, ["weather Bern"]);
     let told =
         ask(Api::Chat, [Reply::sse(chat_done(&[delta(json!({"content": "Hm."})), finish("tool_calls")]))])
             .await;
-    assert_eq!((told.end().as_str(), told.requests.len()), ("Stop", 1), "no loop");
+    assert_eq!((told.end().as_str(), told.requests.len()), ("Stop", 1), "the run does not loop");
 }
 
 #[tokio::test]
@@ -300,7 +304,7 @@ async fn fault_39_empty_and_role_only_deltas_give_no_events() {
 }
 
 #[tokio::test]
-async fn fault_40_one_finish_and_the_last_usage_and_none_is_not_0() {
+async fn fault_40_one_finish_counts_and_the_last_usage_and_missing_usage_is_not_0() {
     let usage = |total: u64| json!({"choices": [], "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": total}});
     let hello = || delta(json!({"content": "Hello"}));
     let mut last = finish("stop");
@@ -320,14 +324,14 @@ async fn fault_40_one_finish_and_the_last_usage_and_none_is_not_0() {
 }
 
 #[tokio::test]
-async fn fault_41_empty_turns_have_outcomes_of_their_own() {
+async fn fault_41_empty_turns_have_their_own_outcomes() {
     let ended = |delta_: Value, word: &str| Reply::sse(chat_done(&[delta(delta_), finish(word)]));
     let told = ask(Api::Chat, [ended(json!({"reasoning_content": "Hm"}), "length")]).await;
     assert_eq!((told.end().as_str(), told.text().as_str()), ("Length", ""));
     let told = ask(Api::Chat, [ended(json!({}), "content_filter")]).await;
     assert_eq!(told.end(), "ContentFilter");
     let told = ask(Api::Chat, [ended(json!({"refusal": "I'd rather not."}), "stop")]).await;
-    assert_eq!(told.text(), "I'd rather not.", "shown as text; a refusal is no error");
+    assert_eq!(told.text(), "I'd rather not.", "a refusal is shown as text and is not an error");
     assert!(matches!(told.events.last(), Some(RunEvent::Finish { .. })));
     let told = ask(Api::Responses, [Reply::sse(responses(&[created(), incomplete("content_filter")]))]).await;
     assert_eq!(told.end(), "ContentFilter");
@@ -345,7 +349,7 @@ async fn fault_42_only_the_first_candidate_counts() {
 }
 
 #[tokio::test]
-async fn fault_43_sealed_reasoning_comes_back_byte_for_byte() {
+async fn fault_43_sealed_reasoning_is_returned_byte_for_byte() {
     let sealed = "gAAAA+/é\\\"sealed\u{2028}==";
     let reasoning = json!({"type": "reasoning", "id": "rs_1", "encrypted_content": sealed, "summary": []});
     let call = |status| function_call("f", "c", "weather", "{\"city\":\"Bern\"}", status);
@@ -368,11 +372,11 @@ async fn fault_43_sealed_reasoning_comes_back_byte_for_byte() {
         .parts
         .iter()
         .any(|part| matches!(part, Part::Reasoning(part) if part.metadata.is_some()));
-    assert!(kept, "the client can send it back: {:?}", told.message.parts);
+    assert!(kept, "the client can post it back: {:?}", told.message.parts);
 }
 
 #[tokio::test]
-async fn fault_44_what_the_provider_runs_is_shown_and_not_run_here() {
+async fn fault_44_calls_that_the_provider_runs_are_shown_and_not_run_here() {
     let item = |status: &str| {
         json!({"type": "web_search_call", "id": "ws_1", "status": status,
                                      "action": {"type": "search", "query": "Bern"}})
@@ -390,7 +394,7 @@ async fn fault_44_what_the_provider_runs_is_shown_and_not_run_here() {
 }
 
 #[tokio::test]
-async fn fault_45_a_tool_that_is_not_there_is_an_answer_to_the_model() {
+async fn fault_45_an_unknown_tool_is_an_error_for_the_model() {
     for name in ["forecast", "__proto__", "constructor", "Weather", "weather ", "toString"] {
         let call = chat_call(0, "a", name, "{\"city\":\"Bern\"}");
         let body = chat_done(&[call, finish("tool_calls")]);

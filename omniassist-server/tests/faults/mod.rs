@@ -2,7 +2,7 @@
 //! its name (`fault_NN_…`). The tests run the real providers over a real socket, most with a whole assistant. [`ask`]
 //! asserts that every run has exactly one terminal event and leaves a conversation that can continue.
 //!
-//! | # | fault | tests in this folder | and beside the code |
+//! | # | fault | tests in this folder | other tests |
 //! |---|---|---|---|
 //! | 1 | split at every byte | `framing` | core `sse::chunking`, `openai::fixtures` |
 //! | 2 | CR and LF in two reads | `framing` | core `sse::chunking` |
@@ -38,22 +38,22 @@
 //! | 32 | rotating item ids | `meaning` | `openai::decode_responses` |
 //! | 33 | lost end of a call | `meaning` | `openai::decode_responses` |
 //! | 34 | Anthropic: spliced `message_start` | | `anthropic::decode` |
-//! | 35 | deltas of nothing | `meaning` | |
+//! | 35 | deltas of unknown items | `meaning` | |
 //! | 36 | Gemini: content after a finish | | `gemini::decode` |
 //! | 37 | Gemini: streamed `partialArgs` | | `gemini::decode` |
-//! | 38 | finish word and calls disagree | `meaning` | `openai::decode_chat` |
+//! | 38 | finish reason and calls disagree | `meaning` | `openai::decode_chat` |
 //! | 39 | empty deltas | `meaning` | `openai::decode_chat` |
 //! | 40 | finish repeated, usage anywhere | `meaning` | `openai::decode_chat` |
 //! | 41 | empty turns | `meaning` | `openai::decode_chat` |
 //! | 42 | several candidates | `meaning` | `openai::decode_chat` |
 //! | 43 | sealed reasoning | `meaning` | `openai::encode` |
 //! | 44 | tools that the provider runs | `meaning` | `openai::decode_responses` |
-//! | 45 | tools that are not there | `meaning` | core `machine` |
+//! | 45 | unknown tools | `meaning` | core `machine` |
 //! | 46 | endless loop | `meaning` | core `machine` |
 //! | 47 | 429 with every `Retry-After` | `transport` | `transport::retry_after`, `transport::repeats` |
 //! | 48 | 5xx and 529 before any byte | `transport` | `transport::repeats` |
 //! | 49 | 400, 401, 403, 404 | `transport`, `recorded_errors` | `transport::repeats` |
-//! | 50 | failure after something was said | `transport` | `transport::repeats`, `fallback` |
+//! | 50 | failure after the first output | `transport` | `transport::repeats`, `fallback` |
 //! | 51 | slow first byte | `transport` | `transport::deadlines` |
 //! | 52 | stall | `transport` | `transport::deadlines` |
 //! | 53 | dribble | `transport` | `engine` |
@@ -62,7 +62,7 @@
 //! | 56 | no name, no route, proxy 407 | `transport` | `transport::network`, `transport::deadlines` |
 //! | 56 | unknown authority, expired certificate, wrong host name | `tls` | |
 //! | 56 | TLS handshake cut, reset, stalled; no TLS at all | `tls` | |
-//! | 56 | plain HTTP to a port that wants TLS | `tls` | |
+//! | 56 | plain HTTP to a port with TLS | `tls` | |
 //! | 57 | redirects | `transport` | |
 //! | 58 | endless head, 1xx, trailers | `transport` | `transport::framing` |
 //! | 59 | sends on after a close | `transport` | `transport::drops` |

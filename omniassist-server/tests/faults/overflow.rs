@@ -1,4 +1,4 @@
-//! A conversation that is too long for the model: asked once more, shorter.
+//! Tests of a conversation that is too long for the model. The request is repeated once with less content.
 
 use omniassist_server::core::event::RunErrorCode;
 use omniassist_server::core::{Limits, Message, RunRequest};
@@ -54,7 +54,7 @@ fn sent(server: &FakeProvider, request: usize) -> String {
 }
 
 #[tokio::test]
-async fn an_overflow_is_asked_once_more_without_what_is_oldest() {
+async fn an_overflow_is_repeated_once_without_the_oldest_messages() {
     for api in [Api::Chat, Api::Responses] {
         let (assistant, server) = assistant(api, [overflow(), says(api, "Here.")]).await;
         assert_eq!(assistant.run(long()).text().await.unwrap(), "Here.");
@@ -76,7 +76,7 @@ async fn a_second_overflow_ends_the_run() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_shortened_is_not_asked_again() {
+async fn a_conversation_that_cannot_be_shortened_is_not_repeated() {
     let (assistant, server) = assistant(Api::Chat, [overflow()]).await;
     let failure = assistant.run(RunRequest::prompt("x".repeat(9_000))).text().await.unwrap_err();
     assert_eq!(failure.code(), Some(RunErrorCode::ContextOverflow));
@@ -84,7 +84,7 @@ async fn what_cannot_be_shortened_is_not_asked_again() {
 }
 
 #[tokio::test]
-async fn an_overflow_after_text_is_no_second_answer() {
+async fn an_overflow_after_text_is_not_repeated() {
     let error = json!({"error": {"message": "secret", "code": "context_length_exceeded"}});
     let body =
         format!("data: {}\n\ndata: {error}\n\n", crate::openai::streams::delta(json!({"content": "Well"})));
@@ -113,7 +113,7 @@ async fn an_output_that_is_too_large_for_the_next_step_loses_its_middle() {
 }
 
 #[tokio::test]
-async fn the_refused_call_is_none_of_the_steps() {
+async fn the_refused_request_does_not_count_as_a_step() {
     let mut limits = Limits::default();
     limits.max_steps = 1;
     let server = FakeProvider::start().await.unwrap();

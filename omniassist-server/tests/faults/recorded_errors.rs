@@ -1,4 +1,4 @@
-//! The recorded error replies of providers: the class of each, and what a browser hears of it.
+//! Tests of the recorded error replies of providers: the class of each, and the text that a browser receives.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -33,7 +33,7 @@ fn recorded() -> Option<Vec<Recorded>> {
     Some(lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect())
 }
 
-/// The class that a person who reads the reply would give it.
+/// Returns the expected class of a reply.
 fn class(recorded: &Recorded) -> RunErrorCode {
     let body = recorded.body.to_ascii_lowercase();
     let says = |words: &[&str]| words.iter().any(|word| body.contains(word));
@@ -55,7 +55,7 @@ fn post() -> Request<Full<Bytes>> {
     Request::post("/").header(header::CONTENT_TYPE, "application/json").body(Full::new(body.into())).unwrap()
 }
 
-/// Every string in the body that is long enough to be told from chance.
+/// Returns the strings in the body that are too long to match by chance.
 fn strings(body: &str) -> Vec<String> {
     fn collect(value: &Value, into: &mut Vec<String>) {
         match value {

@@ -1,5 +1,5 @@
-//! Fault 56, where the connection is made and TLS is not: against a real TLS server on loopback. Each attempt is one
-//! handshake, counted by the server.
+//! Tests of fault 56 for connections whose TLS handshake fails, against a real TLS server on loopback. Each attempt is
+//! one handshake, which the server counts.
 
 use std::error::Error as StdError;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ pub(crate) fn authority(name: &str) -> Authority {
     CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap()
 }
 
-/// A server's side of TLS, with a certificate for this name that was valid from 2020 until this year.
+/// Returns a server's side of TLS, with a certificate for this name that was valid from 2020 until this year.
 pub(crate) fn acceptor(authority: &Authority, name: &str, until: i32) -> TlsAcceptor {
     let key = KeyPair::generate().unwrap();
     let mut params = CertificateParams::new([name.to_owned()]).unwrap();
@@ -51,15 +51,15 @@ pub(crate) fn acceptor(authority: &Authority, name: &str, until: i32) -> TlsAcce
 /// The behaviour of a server on a connection.
 #[derive(Clone)]
 enum Front {
-    /// Undoes TLS before a provider.
+    /// Decrypts TLS in front of a provider.
     Tls(TlsAcceptor, std::net::SocketAddr),
-    /// Reads the client's first words and hangs up.
+    /// Reads the client's first bytes and closes the connection.
     Cut,
-    /// Reads them and breaks the connection.
+    /// Reads them and resets the connection.
     Reset,
-    /// Reads them and says nothing.
+    /// Reads them and does not answer.
     Stall,
-    /// Answers whatever it reads in plain HTTP.
+    /// Answers in plain HTTP.
     Plain,
 }
 
@@ -86,7 +86,7 @@ impl Front {
     }
 }
 
-/// A server on loopback, and how many connections were made to it.
+/// A server on loopback that counts its connections.
 struct Server {
     port: u16,
     connections: Arc<AtomicUsize>,
@@ -134,7 +134,7 @@ fn provider(base_url: &str, root: Option<&Authority>) -> OpenAiChatProvider {
     }
 }
 
-/// An error with all that caused it, as a log prints it.
+/// Returns an error with its sources, as in a log.
 fn chain(error: &Error) -> String {
     let mut chain = format!("{error} {error:?}");
     let mut source = error.source();
@@ -145,8 +145,8 @@ fn chain(error: &Error) -> String {
     chain
 }
 
-/// Asks such a server through the provider and through an assistant. Gives the error's kind, all that a log would say
-/// of it, and the code that a client is told.
+/// Sends requests to such a server with the provider and with an assistant. Returns the error's kind, its text in a
+/// log, and the code that a client receives.
 async fn ask(front: Front, scheme: &str, root: Option<&Authority>) -> (ProviderErrorKind, String, String) {
     let server = Server::start(front).await;
     let provider = provider(&server.base_url(scheme), root);
@@ -173,7 +173,7 @@ async fn ask(front: Front, scheme: &str, root: Option<&Authority>) -> (ProviderE
 }
 
 #[tokio::test]
-async fn fault_56_a_certificate_that_cannot_be_trusted_is_no_connection() {
+async fn fault_56_an_untrusted_certificate_fails_the_connection() {
     let (own, other) = (authority("own"), authority("other"));
     let model = FakeProvider::start().await.unwrap();
     let tls = |name, until| Front::Tls(acceptor(&own, name, until), model.address());
@@ -187,11 +187,11 @@ async fn fault_56_a_certificate_that_cannot_be_trusted_is_no_connection() {
         assert_eq!((kind, code.as_str()), (ProviderErrorKind::Connect, "provider_unavailable"), "{log}");
         assert!(log.contains(why), "{log}");
     }
-    assert!(model.events().is_empty(), "no byte of a request went out: {:?}", model.events());
+    assert!(model.events().is_empty(), "no byte of a request was sent: {:?}", model.events());
 }
 
 #[tokio::test]
-async fn fault_56_a_handshake_that_does_not_come_to_its_end_is_no_connection() {
+async fn fault_56_an_incomplete_handshake_fails_the_connection() {
     for (front, expected) in [
         (Front::Cut, (ProviderErrorKind::Connect, "provider_unavailable")),
         (Front::Reset, (ProviderErrorKind::Connect, "provider_unavailable")),
@@ -204,7 +204,7 @@ async fn fault_56_a_handshake_that_does_not_come_to_its_end_is_no_connection() {
 }
 
 #[tokio::test]
-async fn fault_56_plain_http_on_a_port_that_wants_tls_is_no_answer() {
+async fn fault_56_plain_http_on_a_port_with_tls_is_an_error() {
     let model = FakeProvider::start().await.unwrap();
     let tls = Front::Tls(acceptor(&authority("own"), "localhost", 2999), model.address());
     let (kind, log, code) = ask(tls, "http", None).await;
@@ -213,11 +213,11 @@ async fn fault_56_plain_http_on_a_port_that_wants_tls_is_no_answer() {
 }
 
 #[tokio::test]
-async fn a_server_that_a_root_certificate_vouches_for_answers() {
+async fn a_server_with_a_certificate_of_an_added_root_is_trusted() {
     let (own, other) = (authority("own"), authority("other"));
     let model = FakeProvider::start().await.unwrap();
     let server = Server::start(Front::Tls(acceptor(&own, "localhost", 2999), model.address())).await;
-    // One file may hold several, and the setter may be called more than once.
+    // One file may contain several certificates, and the setter may be called more than once.
     let bundle = format!("{}\n# ours\n{}", other.pem(), own.pem());
     let builder = || OpenAiChatProvider::builder().base_url(server.base_url("https")).limits(limits());
     for builder in [
@@ -231,7 +231,7 @@ async fn a_server_that_a_root_certificate_vouches_for_answers() {
 }
 
 #[test]
-fn what_is_no_certificate_is_a_setting_that_is_wrong() {
+fn an_invalid_certificate_is_a_configuration_error() {
     let broken = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
     for pem in [
         "",

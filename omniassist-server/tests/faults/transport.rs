@@ -1,5 +1,5 @@
-//! Faults 47-59 as a client of the whole engine sees them. What can only be seen at the socket is tested beside the
-//! transport itself; see the [table](super).
+//! Tests of faults 47-59 with the whole engine. Effects on the socket are tested with the transport itself; see the
+//! [table](super).
 
 use std::time::Duration;
 
@@ -25,7 +25,7 @@ fn good(api: Api) -> Reply {
     Reply::sse(body(api))
 }
 
-/// Where the body has said something and not yet all.
+/// Returns an offset in the middle of the body's text.
 fn middle(api: Api) -> usize {
     let body = body(api).into_bytes();
     let at = body.windows(3).position(|part| part == b"wor").unwrap();
@@ -33,7 +33,7 @@ fn middle(api: Api) -> usize {
 }
 
 #[tokio::test]
-async fn fault_47_what_a_rate_limit_asks_to_wait_is_waited_or_told() {
+async fn fault_47_retry_after_is_waited_for_or_passed_on() {
     let limited = |name: &str, value: &str| Reply::status(429).header(name, value);
     for (name, value, least) in [
         ("retry-after", "1", 1_000),
@@ -55,7 +55,7 @@ async fn fault_47_what_a_rate_limit_asks_to_wait_is_waited_or_told() {
         assert_eq!(told.end(), code);
         assert!(told.took < MS(2_000));
     }
-    // A run that is dropped while it waits asks no more.
+    // A run that is dropped while it waits sends no further request.
     let server = FakeProvider::start().await.unwrap();
     server.reply(limited("retry-after-ms", "300")).reply(good(Api::Chat));
     let assistant = Assistant::builder(provider(Api::Chat, &server.base_url(), limits())).build().unwrap();
@@ -67,7 +67,7 @@ async fn fault_47_what_a_rate_limit_asks_to_wait_is_waited_or_told() {
 }
 
 #[tokio::test]
-async fn fault_48_what_is_down_for_now_is_asked_twice_more() {
+async fn fault_48_a_temporary_failure_is_repeated_twice() {
     for api in APIS {
         for status in [500, 502, 503, 504, 529] {
             let down = || Reply::status(status);
@@ -80,7 +80,7 @@ async fn fault_48_what_is_down_for_now_is_asked_twice_more() {
 }
 
 #[tokio::test]
-async fn fault_49_what_will_not_pass_is_asked_once_and_told_in_general_words() {
+async fn fault_49_a_permanent_failure_is_not_repeated_and_shown_without_details() {
     for api in APIS {
         for (status, code) in [
             (400, "provider_error"),
@@ -99,7 +99,7 @@ async fn fault_49_what_will_not_pass_is_asked_once_and_told_in_general_words() {
 }
 
 #[tokio::test]
-async fn fault_50_nothing_is_begun_anew_once_something_was_said() {
+async fn fault_50_a_failure_after_the_first_output_is_not_repeated() {
     for api in APIS {
         for broken in
             [good(api).cut_after(middle(api)), good(api).reset_after(middle(api)).chunked_by(100).pace(MS(5))]
@@ -112,7 +112,7 @@ async fn fault_50_nothing_is_begun_anew_once_something_was_said() {
 }
 
 #[tokio::test]
-async fn fault_51_the_first_byte_has_a_deadline_of_its_own() {
+async fn fault_51_the_first_byte_has_its_own_deadline() {
     let mut limits = limits();
     limits.max_retries = 0;
     limits.first_byte_timeout = Some(MS(250));
@@ -122,7 +122,7 @@ async fn fault_51_the_first_byte_has_a_deadline_of_its_own() {
             assert_eq!(told.end(), "timeout");
             assert!(told.took >= MS(250) && told.took < MS(2_000), "{:?}", told.took);
         }
-        // Later silence has another.
+        // Later silence has another deadline.
         let mut patient = limits.clone();
         patient.idle_timeout = MS(50);
         let told = ask_with(api, [good(api).delay(MS(120))], patient).await;
@@ -131,7 +131,7 @@ async fn fault_51_the_first_byte_has_a_deadline_of_its_own() {
 }
 
 #[tokio::test]
-async fn fault_52_a_stream_that_stalls_is_given_up() {
+async fn fault_52_a_stalled_stream_is_an_error() {
     let mut limits = limits();
     limits.idle_timeout = MS(200);
     for api in APIS {
@@ -153,7 +153,7 @@ async fn fault_53_a_dribble_ends_with_the_run() {
 }
 
 #[tokio::test]
-async fn fault_54_a_reset_is_repeated_before_the_first_byte_and_told_after() {
+async fn fault_54_a_reset_is_repeated_before_the_first_byte_and_an_error_after_it() {
     for api in APIS {
         let told = ask(api, [Reply::reset(), good(api)]).await;
         assert_eq!((told.text().as_str(), told.requests.len()), ("Hello, world", 2));
@@ -177,7 +177,7 @@ async fn fault_55_a_dead_pooled_connection_is_replaced() {
 }
 
 #[tokio::test]
-async fn fault_56_a_provider_that_cannot_be_reached_is_told_soon() {
+async fn fault_56_an_unreachable_provider_is_an_error_without_delay() {
     let mut limits = limits();
     limits.connect_timeout = MS(500);
     let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
@@ -192,9 +192,9 @@ async fn fault_56_a_provider_that_cannot_be_reached_is_told_soon() {
     }
 }
 
-/// The environment names the proxy, so the asking is done by a process of its own: this test once more.
+/// The environment names the proxy, so this test runs itself again as a separate process.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn fault_56_a_server_on_this_machine_is_asked_past_the_systems_proxy() {
+async fn fault_56_requests_to_this_machine_bypass_the_systems_proxy() {
     const CHILD: &str = "OMNIASSIST_TEST_PAST_PROXY";
     if let Some(base_url) = std::env::var_os(CHILD) {
         for base_url in [base_url.to_str().unwrap(), "http://provider.example/v1"] {
@@ -210,10 +210,7 @@ async fn fault_56_a_server_on_this_machine_is_asked_past_the_systems_proxy() {
     }
     let mut child = std::process::Command::new(std::env::current_exe().unwrap());
     child
-        .args([
-            "--exact",
-            "faults::transport::fault_56_a_server_on_this_machine_is_asked_past_the_systems_proxy",
-        ])
+        .args(["--exact", "faults::transport::fault_56_requests_to_this_machine_bypass_the_systems_proxy"])
         .env(CHILD, model.base_url())
         .env("http_proxy", format!("http://{}", proxy.address()))
         .env_remove("no_proxy")
@@ -225,7 +222,7 @@ async fn fault_56_a_server_on_this_machine_is_asked_past_the_systems_proxy() {
 }
 
 #[tokio::test]
-async fn fault_57_a_redirect_is_refused_and_its_target_never_asked() {
+async fn fault_57_a_redirect_is_refused_and_its_target_receives_no_request() {
     let canary = FakeProvider::start().await.unwrap();
     for api in APIS {
         for status in [301, 302, 303, 307, 308] {
@@ -246,7 +243,7 @@ async fn fault_58_an_endless_head_is_bounded() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn fault_59_a_provider_that_sends_on_after_a_close_is_not_read() {
+async fn fault_59_a_provider_that_sends_after_a_close_is_not_read() {
     let server = FakeProvider::start().await.unwrap();
     let chunk = format!("data: {}\n\n", crate::openai::streams::delta(json!({"content": "more "})));
     server.reply(Reply::sse(chunk.repeat(1_000)).endless());

@@ -1,4 +1,4 @@
-//! An honest server and an honest client, and a record of all that the server wrote.
+//! An honest server and an honest client, and a record of the values that the server wrote.
 
 use std::collections::{HashMap, HashSet};
 
@@ -45,7 +45,7 @@ impl ToolCatalog for Shop {
     }
 }
 
-/// Everything that the server wrote, in the words of the tests.
+/// The values that the server wrote.
 #[derive(Default)]
 pub(super) struct Ledger {
     /// Message, text, state.
@@ -53,7 +53,7 @@ pub(super) struct Ledger {
     pub(super) reasoning: HashSet<[String; 3]>,
     /// Message, call, tool, arguments, state.
     pub(super) calls: HashSet<[String; 5]>,
-    /// Message, call, tool, arguments; and until when an answer counts.
+    /// Message, call, tool, arguments, and the expiry of an answer.
     pub(super) client_calls: HashMap<[String; 4], Option<u64>>,
     /// Message, call, tool, state.
     pub(super) failed_calls: HashSet<[String; 4]>,
@@ -61,7 +61,7 @@ pub(super) struct Ledger {
     pub(super) outputs: HashSet<[String; 5]>,
     /// Message, call, tool, text.
     pub(super) errors: HashSet<[String; 4]>,
-    /// Message, approval, call, tool, arguments; and until when an answer counts.
+    /// Message, approval, call, tool, arguments, and the expiry of an answer.
     pub(super) approvals: HashMap<[String; 5], u64>,
 }
 
@@ -73,7 +73,7 @@ pub(super) struct Chat {
     pub(super) now_ms: u64,
     pub(super) messages: Vec<Message>,
     pub(super) ledger: Ledger,
-    /// Calls whose arguments did not fit.
+    /// Calls whose arguments did not match the schema.
     pub(super) input_errors: HashSet<Text>,
     pub(super) seals: Vec<usize>,
     next: usize,
@@ -108,14 +108,14 @@ impl Chat {
         }
     }
 
-    /// A chat with a few turns, that ends with something the user says.
+    /// Makes a chat with a few turns that ends with a user message.
     pub(super) fn settled(keys: &SealKeys, dice: &mut Dice) -> Self {
         let mut chat = Self::new(keys, Some("chat-1"), Principal::new("ann"));
         chat.turns(dice);
         chat
     }
 
-    /// A few turns, and something the user says.
+    /// Adds a few turns and a user message.
     pub(super) fn turns(&mut self, dice: &mut Dice) {
         for _ in 0..=dice.below(3) {
             self.say(dice);
@@ -125,7 +125,7 @@ impl Chat {
         self.say(dice);
     }
 
-    /// A chat that ends with calls that the user approved, and answers of the user's.
+    /// Makes a chat that ends with approved calls and other answers of the user.
     pub(super) fn answered(keys: &SealKeys, dice: &mut Dice) -> Self {
         let mut chat = Self::settled(keys, dice);
         let kind = if dice.one_in(3) { Kind::Form } else { Kind::Approval };
@@ -134,7 +134,7 @@ impl Chat {
         chat
     }
 
-    /// A chat that ends with an approved call.
+    /// Makes a chat that ends with an approved call.
     pub(super) fn approved(keys: &SealKeys, dice: &mut Dice) -> Self {
         let mut chat = Self::settled(keys, dice);
         chat.answer(dice, Some(Kind::Approval));
@@ -142,7 +142,7 @@ impl Chat {
         chat
     }
 
-    /// A chat that ends with a form that was filled in.
+    /// Makes a chat that ends with a completed form.
     pub(super) fn form(keys: &SealKeys, dice: &mut Dice) -> Self {
         let mut chat = Self::settled(keys, dice);
         chat.answer(dice, Some(Kind::Form));
@@ -150,14 +150,14 @@ impl Chat {
         chat
     }
 
-    /// A chat that ends with an approval that the user has not given.
+    /// Makes a chat that ends with an open approval.
     pub(super) fn asked(keys: &SealKeys, dice: &mut Dice) -> Self {
         let mut chat = Self::settled(keys, dice);
         chat.answer(dice, Some(Kind::Approval));
         chat
     }
 
-    /// A turn that ends with an approval to give.
+    /// Adds a turn that ends with an open approval.
     pub(super) fn ask(&mut self, dice: &mut Dice) {
         self.say(dice);
         self.answer(dice, Some(Kind::Approval));
@@ -173,7 +173,8 @@ impl Chat {
         format!("{prefix}-{}", self.next)
     }
 
-    /// A turn of the assistant's; with a call that the client must answer, where one is named.
+    /// Adds a turn of the assistant. It ends with a call of the kind `last`, if there is one, which the client must
+    /// answer.
     fn answer(&mut self, dice: &mut Dice, last: Option<Kind>) {
         self.now_ms += dice.next() % 120_000;
         let message: Text = self.fresh("msg").into();
@@ -213,7 +214,7 @@ impl Chat {
         self.messages.push(message);
     }
 
-    /// The client answers what it is asked; `yes`: it approves everything.
+    /// Answers open questions as the client. `yes` approves all calls.
     pub(super) fn respond(&mut self, dice: &mut Dice, yes: bool) {
         self.now_ms += dice.next() % 120_000;
         let Some(message) = self.messages.last_mut() else { return };
@@ -237,7 +238,7 @@ impl Chat {
         }
     }
 
-    /// The client answers, and the server goes on with the message.
+    /// Answers as the client, and continues the message as the server.
     fn settle(&mut self, dice: &mut Dice) {
         self.respond(dice, false);
         let Some(message) = self.messages.pop() else { return };

@@ -1,4 +1,4 @@
-//! Random numbers that are the same on every run.
+//! A generator of random numbers that repeats its sequence in every run.
 
 /// SplitMix64.
 pub(super) struct Dice(u64);

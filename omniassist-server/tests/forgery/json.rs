@@ -1,4 +1,4 @@
-//! Random JSON, and the spellings that clients give it.
+//! Random JSON, and its spellings by clients.
 
 use std::fmt::Write as _;
 
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::dice::Dice;
 
-/// Stands before a key that is to stand in its object once more than it may.
+/// The prefix of a key that is written twice in its object.
 pub(super) const TWICE: &str = "@twice@";
 
 const WORDS: [&str; 12] = [
@@ -50,7 +50,7 @@ pub(super) fn word(dice: &mut Dice) -> String {
     format!("{}{}", dice.pick(&WORDS), dice.below(100))
 }
 
-/// A random object, as a model or a tool may write it.
+/// Returns a random object, as a model or a tool may write it.
 pub(super) fn object(dice: &mut Dice) -> JsonText {
     let mut text = String::new();
     write_object(dice, 0, &mut text);
@@ -104,13 +104,13 @@ fn write_value(dice: &mut Dice, depth: usize, out: &mut String) {
 /// The way in which a client writes the received JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Client {
-    /// It read JSON into JavaScript's values and writes those.
+    /// It parses JSON into JavaScript's values and writes those.
     JavaScript,
-    /// It kept the text.
+    /// It keeps the text.
     Verbatim,
 }
 
-/// Writes a body as a client may: keys in any order, any escapes, any white space.
+/// Writes a body as a client may, with any order of keys, any escapes and any white space.
 pub(super) fn spell(dice: &mut Dice, client: Client, value: &Value) -> String {
     let mut out = String::new();
     spell_value(dice, client, value, &mut out);
@@ -159,8 +159,8 @@ fn spell_string(dice: &mut Dice, text: &str, out: &mut String) {
     out.push('"');
 }
 
-/// One spelling for every value that is the same to a client with doubles only; other code than the canonical form.
-/// `sent`: without the keys that are never sent.
+/// Returns one spelling for all values that are equal to a client with doubles only. It does not use the code of the
+/// canonical form. `sent` removes the keys that are never sent.
 pub(super) fn plain(json: &JsonText, sent: bool) -> String {
     plain_value(&serde_json::from_str(json.as_str()).unwrap(), sent)
 }
@@ -188,7 +188,7 @@ fn is_never_sent(key: &str, value: &Value) -> bool {
     key == "__proto__" || (key == "constructor" && value.get("prototype").is_some())
 }
 
-/// The provider's state in metadata.
+/// Returns the provider's state in metadata.
 pub(super) fn plain_state(metadata: Option<&ProviderMetadata>) -> String {
     let mut state = metadata.cloned().unwrap_or_default();
     state.forget_own();

@@ -1,4 +1,4 @@
-//! A seal proves a claim of its own kind only, even where all other fields of two kinds are the same bytes.
+//! Tests that a seal proves only claims of its own kind, even if all other fields of two kinds are the same bytes.
 
 use omniassist_server::Principal;
 use omniassist_server::core::event::{ApprovalRequest, BlockId};
@@ -14,7 +14,7 @@ use serde_json::json;
 use super::keys;
 
 const NOW: u64 = 1_700_000_000_000;
-/// Every text, argument and output is an empty object, as the provider's state is.
+/// The value of every text, argument, output and provider state: an empty object.
 const EMPTY: &str = "{}";
 const ID: Text = Text::from_static("same");
 const KINDS: [&str; 8] =
@@ -99,7 +99,7 @@ fn seals() -> Vec<String> {
             sealer.seal(&mut event, &Tools(side), || NOW);
         }
         let follow_up = sealer.seal(&mut event, &Tools(side), || NOW);
-        // The seal of the failed call itself, not of its error.
+        // This is the seal of the failed call and not of its error.
         let follow_up = follow_up.filter(|_| !matches!(event, RunEvent::ToolInputError { .. }));
         seal_of(&event, follow_up)
     };
@@ -165,7 +165,7 @@ fn a_seal_of_one_kind_proves_no_claim_of_another() {
     assert_eq!(proving(Claim::Call, false, failed), ["call", "client's call", "failed call"]);
     assert_eq!(proving(Claim::Output, true, given), ["output"]);
     assert_eq!(proving(Claim::Failure, true, failed), ["error"]);
-    // The client's answer is proved by the call that was left to it.
+    // The seal of the call that was left to the client proves the client's answer.
     assert_eq!(proving(Claim::Output, false, given), ["client's call"]);
     assert_eq!(proving(Claim::Failure, false, failed), ["client's call"]);
     assert_eq!(proving(Claim::Request, false, asked), ["approval"]);

@@ -1,4 +1,4 @@
-//! Every post of an honest client is accepted whole.
+//! Tests that every post of an honest client is accepted without loss.
 
 use omniassist_server::core::message::{Approval, Message, Part, ToolState};
 use omniassist_server::core::{Text, TrustHistory};
@@ -10,7 +10,7 @@ use super::json::{plain, plain_state};
 use super::post::{Post, unproved};
 use super::{OTHER_SECRET, keys};
 
-/// A conversation in words that are the same however it was spelled.
+/// Returns a conversation in a form that does not depend on its spelling.
 fn plainly(messages: &[Message]) -> Vec<String> {
     let describe = |part: &Part| match part {
         Part::Text(text) => format!("text {:?} {}", text.text, plain_state(text.metadata.as_ref())),
@@ -40,7 +40,7 @@ fn plainly(messages: &[Message]) -> Vec<String> {
     messages.iter().map(describe).collect()
 }
 
-/// The user's action before posting, with its name for the count.
+/// Changes the chat as its user may before a post. Returns the name of the change.
 fn change(dice: &mut Dice, chat: &mut Chat) -> &'static str {
     let user =
         |chat: &Chat, at: usize| chat.messages[at].role == omniassist_server::core::message::Role::User;
@@ -78,7 +78,7 @@ fn change(dice: &mut Dice, chat: &mut Chat) -> &'static str {
 }
 
 #[test]
-fn honest_conversations_are_taken_whole() {
+fn honest_conversations_are_accepted_without_loss() {
     let mut dice = Dice::new(1);
     let mut counts = std::collections::BTreeMap::<_, usize>::new();
     let (mut outputs, mut states, mut approvals) = (0, 0, 0);
@@ -101,7 +101,7 @@ fn honest_conversations_are_taken_whole() {
         }
         let request = post.read(&mut dice).unwrap_or_else(|error| panic!("round {round}: {error}"));
         let mut expected = post.verified(request.clone(), &TrustHistory).unwrap().messages;
-        // An approval in an older message was overtaken by what the user said next.
+        // An approval in an older message is superseded by the next user message.
         let last = expected.len() - 1;
         for message in &mut expected[..last] {
             message.parts.iter_mut().for_each(ask_again);
@@ -132,7 +132,7 @@ fn honest_conversations_are_taken_whole() {
     );
 }
 
-/// A chat of an anonymous caller, without an id.
+/// Makes a chat of an anonymous caller without a chat id.
 fn honest_without_names(keys: &SealKeys, dice: &mut Dice) -> Chat {
     let mut chat = Chat::new(keys, None, omniassist_server::Principal::anonymous());
     chat.turns(dice);
@@ -150,7 +150,7 @@ fn ask_again(part: &mut Part) {
 }
 
 #[test]
-fn what_was_sealed_under_a_key_that_is_gone_bricks_no_chat() {
+fn a_chat_with_seals_of_a_removed_key_continues() {
     let mut dice = Dice::new(2);
     let gone = SealKeys::random().unwrap();
     for _ in 0..200 {
@@ -161,13 +161,13 @@ fn what_was_sealed_under_a_key_that_is_gone_bricks_no_chat() {
         let texts = |messages: &[Message]| messages.iter().map(Message::text).collect::<Vec<_>>();
         let before = texts(&request.messages);
         let taken = post.verified(request, &post.verifier()).unwrap();
-        assert_eq!(texts(&taken.messages), before, "what was said stays");
+        assert_eq!(texts(&taken.messages), before, "texts are kept");
         assert!(unproved(&taken.messages, &super::chat::Ledger::default(), post.now_ms, false).is_empty());
     }
 }
 
 #[test]
-fn a_client_that_loses_all_metadata_can_go_on() {
+fn a_client_that_loses_all_metadata_can_continue() {
     let mut dice = Dice::new(3);
     for _ in 0..200 {
         let chat = Chat::answered(&keys(), &mut dice);
@@ -191,7 +191,7 @@ fn a_client_that_loses_all_metadata_can_go_on() {
 }
 
 #[test]
-fn a_text_that_is_not_sealed_is_text_or_refused() {
+fn a_text_without_a_seal_is_accepted_or_refused() {
     let mut request = omniassist_server::core::RunRequest::new(vec![
         Message::assistant("m1", "I said so."),
         Message::user("m2", "Did you?"),
@@ -205,5 +205,5 @@ fn a_text_that_is_not_sealed_is_text_or_refused() {
     let error = post.verified(request.clone(), &post.verifier()).unwrap_err();
     assert_eq!((error.code().as_str(), error.path()), ("seal_invalid", Some("messages[0].parts[0]")));
     request.messages[0].parts = vec![Part::text("")];
-    assert!(post.verified(request, &post.verifier()).is_ok(), "no words, no proof");
+    assert!(post.verified(request, &post.verifier()).is_ok(), "an empty text needs no proof");
 }

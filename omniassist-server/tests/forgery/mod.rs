@@ -1,9 +1,9 @@
-//! Forged conversations against the seals: nothing that the server did not write is believed, and nothing that it did
-//! write is lost.
+//! Tests of forged conversations against the seals. Values that the server did not write must not be accepted, and
+//! values that it wrote must not be lost.
 //!
-//! An honest server and an honest client make a random conversation ([`chat`]). The forgeries ([`forge`]) change what is
-//! posted, and every one of them would fool a server without seals ([`post::judge`] posts it to one first). The counts
-//! are printed with `--nocapture`.
+//! An honest server and an honest client make a random conversation ([`chat`]). The forgeries ([`forge`]) change the
+//! post. Each of them would deceive a server without seals, to which [`post::judge`] posts it first. The counts are
+//! printed with `--nocapture`.
 
 #![allow(clippy::print_stdout, reason = "the counts are for whoever runs these with --nocapture")]
 

@@ -54,12 +54,12 @@ impl Post {
         self.messages.last_mut().unwrap()["parts"].as_array_mut().unwrap()
     }
 
-    /// The seals of outputs in the message with this index.
+    /// Returns the seals of outputs in the message with this index.
     pub(super) fn output_seals(&mut self, message: usize) -> &mut Value {
         &mut self.messages[message]["metadata"]["omniassist"]["seals"]
     }
 
-    /// All seals of the conversation.
+    /// Returns all seals of the conversation.
     pub(super) fn seals(&self) -> Vec<String> {
         fn walk(value: &Value, found: &mut Vec<String>) {
             match value {
@@ -100,7 +100,8 @@ impl Post {
     }
 }
 
-/// A part as the client keeps it: the server does not send everything, and clients keep some of it elsewhere.
+/// Changes a part to the form that a client stores. The server does not send all fields, and clients store some of them
+/// elsewhere.
 fn as_kept(part: &mut Value, client: Client, version: usize, input_errors: &HashSet<Text>) {
     for key in ["providerMetadata", "callProviderMetadata"] {
         if let Some(state) = part.get_mut(key).and_then(Value::as_object_mut) {
@@ -136,15 +137,15 @@ fn drop_refused(value: &mut Value) {
 /// The result of a forged request.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
-    /// It would not have fooled a server without seals either.
+    /// The request would not have deceived a server without seals.
     Harmless,
     /// The whole request was refused.
     Refused,
-    /// The conversation goes on without what was forged.
+    /// The conversation continues without the forged values.
     Neutralised,
 }
 
-/// Posts a forged request to a server that knows `ledger` to be all that was written for this poster.
+/// Posts a forged request. `ledger` contains all values that the server wrote for this user.
 pub(super) fn judge(dice: &mut Dice, post: &Post, ledger: &Ledger) -> Outcome {
     let Ok(request) = post.read(dice) else { return Outcome::Refused };
     let believed = post.verified(request.clone(), &TrustHistory).unwrap();
@@ -214,7 +215,7 @@ pub(super) fn unproved(messages: &[Message], ledger: &Ledger, now_ms: u64, stric
                             let until = ledger.approvals.get(&entry);
                             claim(is_due && until.is_some_and(|until| now_ms < *until), "approval");
                         }
-                        // The run would ask for it again, with a new seal.
+                        // The run would request it again with a new seal.
                         ToolState::ApprovalRequested { approval, .. } if is_due => {
                             let approval = approval.id.to_string();
                             let entry = [id.clone(), approval, call.clone(), name.clone(), arguments.clone()];
@@ -233,7 +234,7 @@ pub(super) fn unproved(messages: &[Message], ledger: &Ledger, now_ms: u64, stric
                 }
                 _ => {}
             }
-            // What is of no known kind is kept as it came, and goes to no model.
+            // Parts of unknown kinds are kept unchanged, and are not sent to a model.
             if !matches!(part, Part::Unknown(_)) && format!("{part:?}").contains("\"omniassist\"") {
                 found.push(format!("a seal: {part:?}"));
             }

@@ -1,4 +1,4 @@
-//! An approval runs its call once.
+//! Tests that an approval runs its call only once.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ fn claims(request: &RunRequest) -> Vec<SealClaim> {
     due.iter().map(|due| SealClaim::of(due, request.chat_id.as_deref(), &ann).unwrap()).collect()
 }
 
-/// An approval of the call `id`, which expires 17 seconds after 1970.
+/// Returns an approval of the call `id` that expires 17 seconds after 1970.
 fn due(id: &str) -> DueApproval {
     DueApproval {
         call_id: id.into(),
@@ -35,7 +35,7 @@ fn claim(user: &str, id: &str) -> SealClaim {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_approval_that_is_posted_again_is_known() {
+async fn an_approval_that_is_posted_again_is_recognised() {
     let mut dice = Dice::new(20);
     let guard = InMemoryReplayGuard::new();
     let (mut first, mut again) = (0, 0);
@@ -46,7 +46,7 @@ async fn an_approval_that_is_posted_again_is_known() {
         chat.respond(&mut dice, true);
         let mut post = Post::of(&chat, &mut dice);
         for attempt in 0..2 {
-            // Once as it is, once with whatever the client may change without touching what is sealed.
+            // The second attempt changes the fields that no seal covers.
             if attempt == 1 {
                 post.now_ms += dice.next() % 60_000;
                 for part in post.last_parts_mut() {
@@ -78,7 +78,7 @@ async fn an_approval_that_is_posted_again_is_known() {
     assert_eq!(guard.len(), first);
     tokio::time::advance(Duration::from_millis(LIFETIME_MS + 62_000)).await;
     assert_eq!(guard.claim(&claim("ann", "c"), Duration::from_secs(1)).await, First);
-    assert_eq!(guard.len(), 1, "what is over is forgotten");
+    assert_eq!(guard.len(), 1, "expired approvals are removed");
 }
 
 #[tokio::test(start_paused = true)]
@@ -93,8 +93,12 @@ async fn a_full_record_refuses_its_principal_and_no_other() {
     assert_eq!(guard.claim(&claim("bob", "c"), seconds(10)).await, First, "another principal has room");
     // The second expires before the first.
     tokio::time::advance(seconds(11)).await;
-    assert_eq!(guard.claim(&claim("ann", "c"), seconds(10)).await, First, "room again");
-    assert_eq!(guard.claim(&claim("ann", "a"), seconds(10)).await, Used, "the first is not forgotten");
+    assert_eq!(
+        guard.claim(&claim("ann", "c"), seconds(10)).await,
+        First,
+        "an expired approval frees its place"
+    );
+    assert_eq!(guard.claim(&claim("ann", "a"), seconds(10)).await, Used, "the first approval is kept");
     tokio::time::advance(seconds(90)).await;
     assert_eq!(guard.claim(&claim("ann", "a"), seconds(10)).await, First);
 }
@@ -110,7 +114,11 @@ fn a_claim_names_its_call() {
     let ann = Principal::new("ann");
     let mut other_signature = due("a");
     other_signature.signature = Some("v1.k.17.BAAAAAAAAAAAAAAAAAAAAA".into());
-    assert_eq!(of(&other_signature, Some("chat"), &ann), one.key(), "the signature is no part of the name");
+    assert_eq!(
+        of(&other_signature, Some("chat"), &ann),
+        one.key(),
+        "the key does not depend on the signature"
+    );
     let change = |change: &dyn Fn(&mut DueApproval)| {
         let mut due = due("a");
         change(&mut due);

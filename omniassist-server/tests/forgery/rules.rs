@@ -1,4 +1,4 @@
-//! Tests of each kind of claim, one by one.
+//! Tests of each kind of claim.
 
 use omniassist_server::Principal;
 use omniassist_server::core::event::{ApprovalRequest, BlockId};
@@ -17,7 +17,7 @@ const NOW: u64 = 1_700_000_000_000;
 const UNVERIFIABLE: &str = "The result of this call can no longer be verified.";
 const LAPSED: &str = "The answer came after its deadline.";
 
-/// The answer that these events make, sealed at `NOW`.
+/// Returns the message that these events make, sealed at `NOW`.
 fn sealed(events: Vec<RunEvent>) -> Message {
     let mut sealer = Sealer::new(&keys(), Some("chat".into()), &Principal::new("ann"), "msg".into());
     let mut collector = MessageCollector::new();
@@ -101,7 +101,7 @@ fn strip(metadata: &mut Option<ProviderMetadata>) {
 }
 
 #[test]
-fn a_result_is_taken_under_its_seal_and_only_there() {
+fn a_result_is_accepted_only_with_its_seal() {
     let message = sealed(vec![
         RunEvent::StepStart,
         call("c1", "lookup", r#"{"b": 1.0, "a": 2}"#),
@@ -113,10 +113,10 @@ fn a_result_is_taken_under_its_seal_and_only_there() {
     assert!(tool(&mut message.clone(), "c1").metadata.as_ref().unwrap().contains_key("omniassist"));
 
     let taken = verified(&message, NOW, "c1");
-    assert_eq!(gave(&taken), r#"{"z": 1e2, "y": "\u00fc"}"#, "as it was written");
+    assert_eq!(gave(&taken), r#"{"z": 1e2, "y": "\u00fc"}"#, "the output is unchanged");
     assert_eq!(json!(taken.metadata), json!({ "google": { "thoughtSignature": "s" } }));
     assert!(post(vec![message.clone()], NOW).unwrap()[0].metadata.is_none());
-    assert_eq!(verified(&message, u64::MAX, "c1"), taken, "it never expires");
+    assert_eq!(verified(&message, u64::MAX, "c1"), taken, "a result never expires");
 
     let mut unsealed = message.clone();
     unsealed.metadata = None;
@@ -140,7 +140,7 @@ fn a_result_is_taken_under_its_seal_and_only_there() {
 }
 
 #[test]
-fn progress_and_calls_that_wait_need_no_proof() {
+fn progress_and_waiting_calls_need_no_proof() {
     let message = sealed(vec![RunEvent::StepStart, call("c1", "lookup", "{}"), output("c1", "1", true)]);
     assert!(message.metadata.is_none(), "progress has no seal");
     let taken = verified(&message, NOW, "c1");
@@ -152,11 +152,11 @@ fn progress_and_calls_that_wait_need_no_proof() {
 }
 
 #[test]
-fn a_clients_answer_is_taken_where_the_server_made_the_call() {
+fn a_clients_answer_is_accepted_if_the_server_made_the_call() {
     let mut message = sealed(vec![RunEvent::StepStart, call("c1", "open_page", r#"{"page":1}"#)]);
     answer(&mut message, "c1", r#""opened""#);
     assert_eq!(gave(&verified(&message, NOW, "c1")), r#""opened""#);
-    assert_eq!(gave(&verified(&message, u64::MAX, "c1")), r#""opened""#, "there is no hurry");
+    assert_eq!(gave(&verified(&message, u64::MAX, "c1")), r#""opened""#, "the answer never expires");
 
     let mut broken = message.clone();
     let input = Some(JsonText::parse(r#"{"page":1.0}"#).unwrap());
@@ -166,12 +166,12 @@ fn a_clients_answer_is_taken_where_the_server_made_the_call() {
     strip(&mut tool(&mut message, "c1").metadata);
     let taken = verified(&message, NOW, "c1");
     assert_eq!(failed(&taken), UNVERIFIABLE);
-    assert_eq!(taken.metadata, None, "nor is the call's state");
+    assert_eq!(taken.metadata, None, "the call's state is removed");
 }
 
 #[test]
-fn a_clients_answer_to_a_call_of_the_servers_is_not_taken() {
-    // The call's seal says that the server answers it, whoever runs a tool of that name later.
+fn a_clients_answer_to_a_server_tool_is_not_accepted() {
+    // The seal of the call covers that the server answers it, even if a client runs a tool of that name later.
     let mut message = sealed(vec![RunEvent::StepStart, call("c1", "lookup", "{}")]);
     answer(&mut message, "c1", r#""forged""#);
     assert_eq!(failed(&verified(&message, NOW, "c1")), UNVERIFIABLE);
@@ -194,7 +194,7 @@ fn a_clients_answer_to_a_call_of_the_servers_is_not_taken() {
 }
 
 #[test]
-fn a_failure_is_taken_whatever_became_of_its_arguments() {
+fn a_failure_is_accepted_with_any_arguments() {
     let mut message = sealed(vec![
         RunEvent::StepStart,
         RunEvent::ToolInputError {
@@ -216,7 +216,7 @@ fn a_failure_is_taken_whatever_became_of_its_arguments() {
         part.state = ToolState::OutputError { input: None, error_text: error_text.clone() };
         assert_eq!(failed(&verified(&message, NOW, id)), error_text.as_str(), "{id}");
     }
-    assert!(verified(&message, NOW, "c1").metadata.is_some(), "its arguments never counted");
+    assert!(verified(&message, NOW, "c1").metadata.is_some(), "the seal does not cover the arguments");
     assert!(verified(&message, NOW, "c2").metadata.is_none(), "state of a call with other arguments");
 
     let part = tool(&mut message, "c2");
@@ -230,7 +230,11 @@ fn an_approval_counts_with_its_proof_in_time_where_it_is_due() {
     approve(&mut message, "c1");
     let taken = verified(&message, NOW, "c1");
     let ToolState::ApprovalResponded { input, approval } = &taken.state else { panic!("{taken:?}") };
-    assert_eq!(input.as_str(), r#"{"b": 1.0, "a": 9007199254740993}"#, "what the model wrote is what runs");
+    assert_eq!(
+        input.as_str(),
+        r#"{"b": 1.0, "a": 9007199254740993}"#,
+        "the call runs with the model's arguments"
+    );
     assert!(approval.signature.as_ref().unwrap().starts_with("v1.2026-11.1700000900."));
 
     let is_asked_again = |part: &ToolPart| {
@@ -252,16 +256,16 @@ fn an_approval_counts_with_its_proof_in_time_where_it_is_due() {
     }
 
     let older = post(vec![message.clone(), Message::user("u2", "and?")], NOW).unwrap();
-    assert!(is_asked_again(older[0].tools().next().unwrap()), "overtaken by what the user said");
+    assert!(is_asked_again(older[0].tools().next().unwrap()), "superseded by a user message");
     let mut earlier = message.clone();
     earlier.parts.push(Part::StepStart);
-    assert!(is_asked_again(&verified(&earlier, NOW, "c1")), "overtaken by a step");
+    assert!(is_asked_again(&verified(&earlier, NOW, "c1")), "superseded by a step");
 
     let mut made_up = unsigned.clone();
     tool(&mut made_up, "c1").metadata = None;
     assert!(
         failed(&verified(&made_up, NOW, "c1")).contains("make the call again"),
-        "nobody is asked about it"
+        "the approval is not requested again"
     );
     let mut waiting = sealed(asked("c1", "{}"));
     assert!(matches!(verified(&waiting, NOW, "c1").state, ToolState::ApprovalRequested { .. }));
@@ -269,7 +273,10 @@ fn an_approval_counts_with_its_proof_in_time_where_it_is_due() {
     assert!(failed(&late).contains("the time to approve it is over"), "{late:?}");
     let ToolState::ApprovalRequested { approval, .. } = &mut tool(&mut waiting, "c1").state else { panic!() };
     approval.signature = None;
-    assert!(failed(&verified(&waiting, NOW, "c1")).contains("make the call again"), "nor about this");
+    assert!(
+        failed(&verified(&waiting, NOW, "c1")).contains("make the call again"),
+        "a waiting call is not requested again"
+    );
 
     let mut denied = unsigned.clone();
     let ToolState::ApprovalResponded { approval, .. } = &mut tool(&mut denied, "c1").state else { panic!() };
@@ -294,7 +301,7 @@ fn a_form_is_answered_in_time_and_stays_answered() {
     assert_eq!(failed(&late), LAPSED);
     assert!(late.metadata.is_some(), "the call itself is genuine");
 
-    // The same message goes on, and waits for something else for an hour.
+    // The same message continues, and waits for another answer for an hour.
     message.parts.push(Part::StepStart);
     let mut next = sealed(vec![call("c2", "open_page", "{}")]);
     answer(&mut next, "c2", "null");
@@ -303,9 +310,9 @@ fn a_form_is_answered_in_time_and_stays_answered() {
     assert_eq!(gave(&verified(&message, NOW + 4 * LIFETIME_MS, "c2")), "null");
 }
 
-/// Only of what a client takes for open, or for answered, and what is neither for good.
+/// Only questions that the client shows as open or answered, and that are permanently neither, are listed.
 #[test]
-fn a_question_that_came_to_nothing_is_named_for_the_client() {
+fn a_question_that_is_not_accepted_is_listed_for_the_client() {
     let unaccepted = |messages: &[Message], now_ms: u64| {
         let mut request = RunRequest::new(messages.to_vec());
         request.chat_id = Some(Text::from_static("chat"));
@@ -324,7 +331,7 @@ fn a_question_that_came_to_nothing_is_named_for_the_client() {
     for (message, now_ms) in [(&made_up, NOW), (&approved, NOW), (&filled, NOW + LIFETIME_MS)] {
         assert_eq!(unaccepted(std::slice::from_ref(message), now_ms), ["c1"], "{message:?}");
         let older = [message.clone(), Message::user("u2", "and?")];
-        assert!(unaccepted(&older, now_ms).is_empty(), "nobody waits for it");
+        assert!(unaccepted(&older, now_ms).is_empty(), "the client does not wait for it");
     }
     assert!(unaccepted(std::slice::from_ref(&filled), NOW).is_empty());
     // A result that another server may still prove stays with the client.
@@ -342,7 +349,7 @@ fn a_server_may_give_other_times_and_hosts_other_lifetimes() {
     let mut event = asked("c1", "{}").remove(2);
     sealer().seal(&mut event, &Shop, || 1_000);
     let RunEvent::ToolApprovalRequest(request) = &mut event else { panic!() };
-    assert_eq!(request.expires_at_ms, Some(3_000), "whole seconds, and never less");
+    assert_eq!(request.expires_at_ms, Some(3_000), "the expiry is rounded up to whole seconds");
     request.expires_at_ms = Some(10_001);
     sealer().seal(&mut event, &Shop, || 1_000);
     let RunEvent::ToolApprovalRequest(request) = event else { panic!() };
@@ -351,14 +358,14 @@ fn a_server_may_give_other_times_and_hosts_other_lifetimes() {
 }
 
 #[test]
-fn what_nobody_can_prove_alike_is_not_sealed() {
+fn values_without_a_unique_form_are_not_sealed() {
     let deep = format!("{}{}", "[".repeat(200), "]".repeat(200));
     let message = sealed(vec![RunEvent::StepStart, call("c1", "lookup", "{}"), output("c1", &deep, false)]);
     assert!(message.metadata.is_none());
     assert_eq!(failed(&verified(&message, NOW, "c1")), UNVERIFIABLE);
     let message = sealed(vec![RunEvent::StepStart, call("c1", "lookup", &deep), output("c1", "1", false)]);
     assert_eq!(failed(&verified(&message, NOW, "c1")), UNVERIFIABLE);
-    // An output of a call that nobody made.
+    // An output without its call.
     let message = sealed(vec![RunEvent::StepStart, output("c1", "1", false)]);
     assert!(message.metadata.is_none());
 }
@@ -386,14 +393,14 @@ fn interleaved_blocks_are_sealed_each_with_its_own_text() {
     let [Part::Text(text), Part::Reasoning(reasoning)] = parts.as_slice() else { panic!("{parts:?}") };
     assert_eq!((text.metadata.clone(), reasoning.metadata.clone()), (state(), state()));
 
-    // The seal of the one is none of the other.
+    // The seal of one block does not prove the other.
     let [Part::Text(text), Part::Reasoning(reasoning)] = message.parts.as_mut_slice() else { panic!() };
     reasoning.text = text.text.clone();
     reasoning.metadata.clone_from(&text.metadata);
     assert_eq!(verified(&message).unwrap_err().path(), Some("messages[0].parts[1]"));
 
     message.role = Role::User;
-    assert!(verified(&message).is_ok(), "users say what they like");
+    assert!(verified(&message).is_ok(), "text of users needs no proof");
 }
 
 /// Posts these records after a question, and returns the call with this id.
@@ -427,7 +434,7 @@ fn a_record_of_a_front_end_tool_needs_no_seal() {
 }
 
 #[test]
-fn a_record_without_a_seal_is_never_a_servers_result_nor_an_answer_to_a_question() {
+fn a_record_without_a_seal_is_neither_a_servers_result_nor_an_answer_to_a_question() {
     let form = json!({"message": "?", "schema": {"type": "object"}});
     for (name, arguments) in
         [("lookup", json!({})), ("refund", json!({})), ("nobodys", json!({})), ("request_input", form)]
@@ -435,7 +442,7 @@ fn a_record_without_a_seal_is_never_a_servers_result_nor_an_answer_to_a_question
         let distrusted = recorded(&record(name, &arguments), NOW, "c1").unwrap();
         assert_eq!(failed(&distrusted), UNVERIFIABLE, "{name}");
     }
-    // A part stays a part: a record of its output does not take the place of its seal.
+    // A record of an output does not replace the seal of its part.
     let mixed = json!([
         {"id": "m", "role": "assistant", "parts": [
             {"type": "tool-open_page", "toolCallId": "c1", "state": "input-available", "input": {}},
@@ -447,7 +454,7 @@ fn a_record_without_a_seal_is_never_a_servers_result_nor_an_answer_to_a_question
 }
 
 #[test]
-fn a_record_with_a_seal_is_judged_by_it() {
+fn a_record_with_a_seal_is_verified() {
     let message = sealed(vec![RunEvent::StepStart, call("c1", "open_page", r#"{"to":"/"}"#)]);
     let metadata = message.tools().next().unwrap().metadata.clone();
     let with = |name: &str, arguments: Value, message_id: Option<&str>| {
@@ -470,7 +477,7 @@ fn a_record_with_a_seal_is_judged_by_it() {
     let mut lost = with("open_page", json!({"to": "/"}), Some("msg"));
     lost[0]["providerMetadata"] = json!({"omniassist": {"seal": "v1.lost.0.AAAAAAAAAAAAAAAAAAAAAA"}});
     assert_eq!(failed(&recorded(&lost, NOW, "c1").unwrap()), UNVERIFIABLE);
-    // Without its message's id the seal proves nothing, and the state that it would prove is gone.
+    // Without the id of its message, the seal proves nothing, and the state is removed.
     let nameless = recorded(&with("open_page", json!({"to": "/"}), None), NOW, "c1").unwrap();
     assert_eq!((gave(&nameless), nameless.metadata.as_ref()), (r#""moved""#, None));
     let servers = recorded(&with("lookup", json!({"to": "/"}), None), NOW, "c1").unwrap();
@@ -483,7 +490,7 @@ fn a_seal_has_one_spelling() {
     let seal = message.metadata.as_ref().unwrap()["omniassist"]["seals"]["c1"].as_str().unwrap().to_owned();
     let (head, mac) = seal.rsplit_once('.').unwrap();
     let expiry = |text: &str| format!("v1.2026-11.{text}.{mac}");
-    // The last of the 22 characters has four bits to spare.
+    // The last of the 22 characters has four unused bits.
     let last = mac.chars().last().unwrap();
     let twin = char::from_u32(u32::from(last) + 1).unwrap();
     for other in [

@@ -43,7 +43,7 @@ fn a_seal_is_small() {
         ("text", RunEvent::TextEnd { id, metadata: None }, 90),
         ("reasoning with state", RunEvent::ReasoningEnd { id, metadata: state }, 70),
         ("call", call, 90),
-        // An event of its own.
+        // A separate event.
         ("output", output, 190),
         ("failure", error, 190),
         ("approval", RunEvent::ToolApprovalRequest(asked), 70),
