@@ -11,6 +11,27 @@ pub(super) enum Action {
     Stop(Text),
 }
 
+/// Adds the setters of a filter's field `action`.
+macro_rules! impl_action {
+    ($filter:ident) => {
+        impl $filter {
+            /// Sets the replacement. Default: [`REDACTED`]. An empty one removes the match. Undecided text at a
+            /// bound is always replaced by [`REDACTED`].
+            pub fn replacement(mut self, replacement: impl Into<Text>) -> Self {
+                self.action = Action::Replace(replacement.into());
+                self
+            }
+
+            /// Ends the run at a match, with a message for the client. Default: the match is replaced.
+            pub fn stop_run(mut self, message: impl Into<Text>) -> Self {
+                self.action = Action::Stop(message.into());
+                self
+            }
+        }
+    };
+}
+pub(super) use impl_action;
+
 /// The detectors of one block.
 pub(super) struct Scan {
     detectors: Vec<Box<dyn Detector>>,

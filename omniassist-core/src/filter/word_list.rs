@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use super::detector::{At, Candidate, Detector, Match};
 use super::output_filter::{OutputFilter, TextFilter, TextKind};
-use super::scan::{Action, Scan};
+use super::scan::{Action, Scan, impl_action};
 use crate::Text;
 use crate::secret::REDACTED;
 
@@ -52,20 +52,9 @@ impl WordList {
         Arc::make_mut(&mut self.words).anywhere = anywhere;
         self
     }
-
-    /// Sets the replacement. Default: [`REDACTED`]. An empty one removes the word. Undecided text at a bound is always
-    /// replaced by [`REDACTED`].
-    pub fn replacement(mut self, replacement: impl Into<Text>) -> Self {
-        self.action = Action::Replace(replacement.into());
-        self
-    }
-
-    /// Ends the run at a match, with a message for the client. Default: the match is replaced.
-    pub fn stop_run(mut self, message: impl Into<Text>) -> Self {
-        self.action = Action::Stop(message.into());
-        self
-    }
 }
+
+impl_action!(WordList);
 
 impl OutputFilter for WordList {
     fn begin(&self, _kind: TextKind) -> Option<Box<dyn TextFilter>> {

@@ -12,7 +12,7 @@ use mail::Mails;
 
 use super::detector::Detector;
 use super::output_filter::{OutputFilter, TextFilter, TextKind};
-use super::scan::{Action, Scan};
+use super::scan::{Action, Scan, impl_action};
 use crate::Text;
 use crate::secret::REDACTED;
 
@@ -80,19 +80,6 @@ impl Pii {
         self.keys = keys;
         self
     }
-
-    /// Sets the replacement. Default: [`REDACTED`]. An empty one removes the match. Undecided text at a bound is always
-    /// replaced by [`REDACTED`].
-    pub fn replacement(mut self, replacement: impl Into<Text>) -> Self {
-        self.action = Action::Replace(replacement.into());
-        self
-    }
-
-    /// Ends the run at a match, with a message for the client. Default: the match is replaced.
-    pub fn stop_run(mut self, message: impl Into<Text>) -> Self {
-        self.action = Action::Stop(message.into());
-        self
-    }
 }
 
 impl Default for Pii {
@@ -100,6 +87,8 @@ impl Default for Pii {
         Self::new()
     }
 }
+
+impl_action!(Pii);
 
 impl OutputFilter for Pii {
     fn begin(&self, _kind: TextKind) -> Option<Box<dyn TextFilter>> {
