@@ -123,6 +123,27 @@ fn keys_are_recognised_by_their_form() {
 }
 
 #[test]
+fn names_that_begin_like_a_key_stay() {
+    for name in [
+        "hf_hub_download",
+        "sk_buff_alloc_header",
+        "gsk_texture_node_new",
+        "fw_device_register",
+        "pk-constraint-on-orders",
+        "sk-learn.preprocessing",
+        "hf_internationalis",
+        "sk_load_balancer_2",
+    ] {
+        assert_eq!(Secrets::default().redact(&format!("call {name}(…)")), format!("call {name}(…)"));
+    }
+    for key in
+        ["hf_hub_download_42", "hf_internationalisa", "sk-AbCdefghijk", "r8_abcde1fgh2jk", "ghp_*****abc"]
+    {
+        assert_eq!(Secrets::default().redact(&format!("call {key}(…)")), "call [redacted](…)", "{key}");
+    }
+}
+
+#[test]
 fn the_longest_value_is_removed_whole() {
     let secrets = Secrets::new(["canary".to_owned(), "canary-longer".to_owned(), String::new()]);
     assert_eq!(secrets.redact("x canary y canary-longer z"), "x [redacted] y [redacted] z");
@@ -133,7 +154,7 @@ fn the_longest_value_is_removed_whole() {
 #[test]
 fn hostile_texts_take_linear_time() {
     let started = std::time::Instant::now();
-    for text in ["-", "sk-", "eyJ-", "eyJ.", "%20", "\\n"] {
+    for text in ["-", "sk-", "hf_a-", "eyJ-", "eyJ.", "%20", "\\n"] {
         let long = text.repeat((256 << 10) / text.len());
         assert!(Secrets::default().redact(&long).len() <= long.len());
     }

@@ -21,7 +21,7 @@ mod values;
 pub use name::is_secret_name;
 pub(crate) use name::{Names, is_secret_autocomplete, is_secret_kind, squash};
 pub use values::Secrets;
-pub(crate) use values::{KEY_PREFIXES, MIN_KEY, is_key_char, redacted};
+pub(crate) use values::{KEY_PREFIXES, KeyForm, MIN_KEY, is_key_char, redacted};
 
 /// The replacement of a secret.
 pub const REDACTED: &str = "[redacted]";

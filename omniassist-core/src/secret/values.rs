@@ -78,9 +78,11 @@ fn keys(bytes: &[u8]) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut at = 0;
     while let Some(rest) = bytes.get(at..).filter(|rest| !rest.is_empty()) {
-        let length = if begins_word(bytes, at) { key_length(rest) } else { None };
-        found.extend(length.map(|length| at..at + length));
-        at += length.unwrap_or(1);
+        let word = if begins_word(bytes, at) { key_word(rest) } else { None };
+        // The rest of a word that is no key is none either.
+        let (length, is_key) = word.unwrap_or((1, false));
+        found.extend(is_key.then_some(at..at + length));
+        at += length;
     }
     found
 }
@@ -95,18 +97,53 @@ fn begins_word(bytes: &[u8], at: usize) -> bool {
     !before.is_some_and(u8::is_ascii_alphanumeric) || is_before(2, b'\\') || is_before(3, b'%')
 }
 
-/// Returns the length of the key at the start.
-fn key_length(bytes: &[u8]) -> Option<usize> {
+/// Returns the length of the word at the start if it begins like a key, and `true` if it is one.
+fn key_word(bytes: &[u8]) -> Option<(usize, bool)> {
     let is_token = || {
         let dot = || memchr::memchr(b'.', bytes.get(..MAX_HEADER).unwrap_or(bytes));
         let payload = || bytes.get(dot()? + 1..);
         bytes.starts_with(b"eyJ") && payload().is_some_and(|payload| payload.starts_with(b"eyJ"))
     };
-    if !KEY_PREFIXES.iter().any(|prefix| bytes.starts_with(prefix.as_bytes())) && !is_token() {
+    let prefix = KEY_PREFIXES.iter().find(|prefix| bytes.starts_with(prefix.as_bytes()));
+    let is_token = prefix.is_none() && is_token();
+    if prefix.is_none() && !is_token {
         return None;
     }
-    let is_part = |byte: &&u8| is_key_char(char::from(**byte));
-    Some(bytes.iter().take_while(is_part).count()).filter(|length| *length >= MIN_KEY)
+    let word = || bytes.iter().map(|byte| char::from(*byte)).take_while(|char| is_key_char(*char));
+    let (length, mut form) = (word().count(), KeyForm::default());
+    word().skip(prefix.map_or(0, |prefix| prefix.len())).for_each(|char| form.take(char));
+    Some((length, length >= MIN_KEY && (is_token || form.is_key())))
+}
+
+/// The form of the text behind a prefix. It tells keys from names such as `hf_hub_download`: a key has at least two digits,
+/// capital letters or asterisks, or a long part of small letters.
+#[derive(Debug, Default, Clone, Copy)]
+pub(crate) struct KeyForm {
+    /// Digits, capital letters and asterisks, as far as they matter.
+    signs: u8,
+    /// Small letters in a row.
+    letters: u8,
+}
+
+impl KeyForm {
+    const SIGNS: u8 = 2;
+
+    /// Longer than the parts of names.
+    const LETTERS: u8 = 16;
+
+    pub(crate) fn take(&mut self, char: char) {
+        let is_letter = char.is_ascii_lowercase();
+        self.letters = if is_letter { self.letters.saturating_add(1) } else { 0 };
+        let is_sign = char.is_ascii_digit() || char.is_ascii_uppercase() || char == '*';
+        self.signs = self.signs.saturating_add(u8::from(is_sign));
+        if self.letters >= Self::LETTERS {
+            self.signs = Self::SIGNS;
+        }
+    }
+
+    pub(crate) fn is_key(self) -> bool {
+        self.signs >= Self::SIGNS
+    }
 }
 
 /// Returns `true` for characters of keys and tokens. Some servers show a key with asterisks.

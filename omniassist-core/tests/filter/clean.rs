@@ -11,7 +11,7 @@ const CLEAN: &[&str] = &[
     "It is at AT12 or in DE89; no IBAN. Task-force, risk-free, desk-top, ask-me-anything and pk-fire.",
     "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; 4111 1111 1111 1112 fails the check digit.",
     "我们在 2026 年卖出了 4000 件。Спасибо, Ada! Grüße an Jürgen… naïve café 🙂 e.g. this... and so on.",
-    "GB34BUKB20201555555555 has wrong check digits; so has DE00 3704 0044 0532 0130 00. eyJust so. sk-learn rocks.",
+    "GB34BUKB20201555555555 has wrong check digits; so has DE00 3704 0044 0532 0130 00. eyJust so. sk-learn rocks, hf_hub_download too.",
 ];
 
 #[test]

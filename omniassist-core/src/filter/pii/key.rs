@@ -1,5 +1,5 @@
 use crate::filter::detector::{At, Candidate, Detector, Match};
-use crate::secret::{KEY_PREFIXES, MIN_KEY, is_key_char};
+use crate::secret::{KEY_PREFIXES, KeyForm, MIN_KEY, is_key_char};
 
 /// The beginning of a signed token: `{"` in Base64.
 const TOKEN: &str = "eyJ";
@@ -22,7 +22,7 @@ enum State {
     /// `word` may become a prefix.
     Prefix,
     /// A prefix of this length is complete.
-    Key { prefix: usize },
+    Key { prefix: usize, form: KeyForm },
     /// The first part of a signed token.
     Header,
     /// The part after the header, with the number of matching bytes.
@@ -40,7 +40,7 @@ impl Detector for Keys {
         let harmless = match self.state {
             State::None => return None,
             State::Prefix => None,
-            State::Key { prefix } => Some(self.start + prefix),
+            State::Key { prefix, .. } => Some(self.start + prefix),
             State::Header | State::Payload { .. } => Some(self.start + TOKEN.len()),
         };
         Some(Candidate { start: self.start, harmless })
@@ -61,10 +61,12 @@ impl Keys {
                 self.word.push(char);
                 self.look();
             }
-            State::Key { .. } if is_part => {
-                if next.end() - self.start >= MIN_KEY {
+            State::Key { prefix, mut form } if is_part => {
+                form.take(char);
+                if next.end() - self.start >= MIN_KEY && form.is_key() {
                     return Some(self.matched(next));
                 }
+                self.state = State::Key { prefix, form };
             }
             State::Header if char == '.' => self.state = State::Payload { fits: 0 },
             State::Header if is_part => {}
@@ -91,7 +93,7 @@ impl Keys {
             let word = self.word.as_str();
             let prefix = KEY_PREFIXES.iter().find(|prefix| word.starts_with(**prefix));
             self.state = if let Some(prefix) = prefix {
-                State::Key { prefix: prefix.len() }
+                State::Key { prefix: prefix.len(), form: KeyForm::default() }
             } else if word == TOKEN {
                 State::Header
             } else if KEY_PREFIXES.iter().chain([&TOKEN]).any(|prefix| prefix.starts_with(word)) {

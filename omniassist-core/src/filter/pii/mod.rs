@@ -22,8 +22,9 @@ use crate::secret::REDACTED;
 ///   separate groups of digits.
 /// - IBANs have the length of their country and valid check digits, with or without spaces.
 /// - E-mail addresses have a domain with a dot. Letters of Latin, Greek and Cyrillic script are part of an address.
-/// - API keys have a known prefix and 12 characters; signed tokens (JWT) begin with two parts in Base64. The prefixes
-///   are those of [`Secrets`](crate::secret::Secrets).
+/// - API keys have a known prefix and 12 characters. At least two of them are digits or capital letters, or 16 small
+///   letters follow each other; so `hf_hub_download` is no key. Signed tokens (JWT) begin with two parts in Base64. The
+///   prefixes are those of [`Secrets`](crate::secret::Secrets).
 ///
 /// The filter finds data in its usual form. It does not protect against a model that spells data in words or in another
 /// encoding. A word that looks like an address or a key is replaced too, such as `git@example.com`.
