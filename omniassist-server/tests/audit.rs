@@ -11,12 +11,12 @@ use omniassist_server::audit::{
     AuditAction, AuditEvent, AuditFuture, AuditLog, AuditSink, JsonLinesFile, TracingSink, WhenSlow,
 };
 use omniassist_server::core::message::Message;
-use omniassist_server::core::{Error, ErrorCode, JsonText, Limits, RunRequest};
+use omniassist_server::core::{Error, ErrorCode, JsonText, Limits, LlmEvent, RunRequest};
 use omniassist_server::observe::{Observe, RunInfo, RunReport};
 use omniassist_server::testing::{ScriptedProvider, Turn, call, text};
 use omniassist_server::throttle::Attempt;
 use omniassist_server::tool::{Approval, ApprovalDecision};
-use omniassist_server::{Assistant, Price, Prices, Principal};
+use omniassist_server::{Assistant, Price, Prices, Principal, Tool};
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, sleep};
@@ -78,6 +78,26 @@ impl AuditSink for Kept {
             Ok(())
         })
     }
+}
+
+#[tokio::test]
+async fn a_call_that_runs_elsewhere_has_a_record() {
+    let kept = Kept::default();
+    let log = AuditLog::new(kept.clone());
+    let (id, kind, item) = ("s1".into(), "web_search".into(), JsonText::EMPTY_OBJECT);
+    let search = LlmEvent::ProviderTool { id, kind, name: None, item, replay_to: None };
+    let model = ScriptedProvider::new().turn(Turn::event(search).then(call("navigate", json!({}))));
+    let navigate = Tool::front_end_with_schema("navigate", "Opens a page", json!({"type": "object"}));
+    let assistant = Assistant::builder(model).tool(navigate).audit(log.clone()).build().unwrap();
+    assistant.run(RunRequest::prompt("go")).outcome().await.unwrap();
+    log.flush().await;
+    assert_eq!(kept.actions(), ["run_started", "call_delegated", "call_delegated", "run_ended"]);
+    let records = kept.json();
+    let delegated: Vec<_> = records[1..3].iter().map(|record| (&record["tool"], &record["to"])).collect();
+    assert_eq!(
+        delegated,
+        [(&json!("web_search"), &json!("provider")), (&json!("navigate"), &json!("client"))]
+    );
 }
 
 #[tokio::test]

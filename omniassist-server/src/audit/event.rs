@@ -84,6 +84,14 @@ pub enum AuditAction {
         #[serde(flatten)]
         call: AuditedCall,
     },
+    /// A call runs elsewhere. Its outcome has no record.
+    CallDelegated {
+        /// The call. Providers do not report arguments, so those of their tools count as empty.
+        #[serde(flatten)]
+        call: AuditedCall,
+        /// The side that runs the call.
+        to: Delegate,
+    },
     /// A server tool starts.
     CallStarted {
         /// The call, with the arguments that the tool gets.
@@ -109,6 +117,17 @@ pub enum AuditAction {
         /// The number of records.
         count: u64,
     },
+}
+
+/// The side that runs a call in place of the server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Delegate {
+    /// The client runs a front-end tool.
+    Client,
+    /// The provider has run a tool of its own.
+    Provider,
 }
 
 /// A tool call in the audit log.
@@ -151,6 +170,7 @@ impl AuditAction {
             Self::ApprovalRequested { .. } => "approval_requested",
             Self::CallDenied { .. } => "call_denied",
             Self::CallAnswered { .. } => "call_answered",
+            Self::CallDelegated { .. } => "call_delegated",
             Self::CallStarted { .. } => "call_started",
             Self::CallEnded { .. } => "call_ended",
             Self::RecordsDropped { .. } => "records_dropped",

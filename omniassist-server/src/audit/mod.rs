@@ -1,9 +1,9 @@
 //! An audit log: one record for each decision about a run or a tool call.
 //!
-//! [`AssistantBuilder::audit`] sends an [`AuditEvent`] to an [`AuditSink`] when a run is refused, begins or ends, and
-//! when a tool call is refused, waits for approval, is denied, is answered by a hook, starts or ends. Records are delivered in order, each at
-//! least once: a sink that fails is called again with the same records. Two sinks are bundled, [`JsonLinesFile`] and
-//! [`TracingSink`].
+//! [`AssistantBuilder::audit`] sends an [`AuditEvent`] to an [`AuditSink`] when a run is refused, begins or ends. A tool
+//! call has records when it is refused, waits for approval, is denied, is answered by a hook, is delegated to the client
+//! or the provider, starts or ends. Records are delivered in order, each at least once: a sink that fails is called again
+//! with the same records. Two sinks are bundled, [`JsonLinesFile`] and [`TracingSink`].
 //!
 //! | [`WhenSlow`] | A sink that is slow, or fails |
 //! |---|---|
@@ -50,7 +50,7 @@ mod sink;
 mod tracing_sink;
 
 pub(crate) use call::CallAudit;
-pub use event::{AuditAction, AuditEvent, AuditedCall};
+pub use event::{AuditAction, AuditEvent, AuditedCall, Delegate};
 pub use file::JsonLinesFile;
 pub use log::{AuditLog, WhenSlow};
 pub(crate) use queue::Ticket;

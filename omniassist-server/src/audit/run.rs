@@ -4,7 +4,7 @@ use omniassist_core::message::ToolState;
 use omniassist_core::transcript::ToolCall;
 use omniassist_core::{JsonText, RunEvent, Text};
 
-use super::{AuditAction, AuditLog, AuditedCall, CallAudit, Ticket};
+use super::{AuditAction, AuditLog, AuditedCall, CallAudit, Delegate, Ticket};
 use crate::observe::RunReport;
 use crate::{Principal, RunContext};
 
@@ -26,10 +26,17 @@ impl RunAudit {
         (audit, ticket)
     }
 
-    /// Records the decision that an event reports.
-    pub(crate) fn take(&mut self, event: &RunEvent) {
+    /// Records the decision that an event reports. `is_of_client` returns `true` for the names of front-end tools.
+    pub(crate) fn take(&mut self, event: &RunEvent, is_of_client: impl FnOnce(&str) -> bool) {
         match event {
-            RunEvent::ToolInputAvailable { call_id, name, input, provider_executed: false, .. } => {
+            RunEvent::ToolInputAvailable { call_id, name, input, provider_executed, .. } => {
+                let to = match *provider_executed {
+                    true => Some(Delegate::Provider),
+                    false => is_of_client(name).then_some(Delegate::Client),
+                };
+                if let Some(to) = to {
+                    self.push(AuditAction::CallDelegated { call: self.log.call(call_id, name, input), to });
+                }
                 self.calls.insert(call_id.clone(), (name.clone(), input.clone()));
             }
             RunEvent::ToolInputError { call_id, name, input, error_text, .. } => {

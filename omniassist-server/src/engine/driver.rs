@@ -213,7 +213,7 @@ impl Driver {
     fn record_next(&mut self) -> Option<RunEvent> {
         let event = self.next_event()?;
         if let Some(recording) = &mut self.recording {
-            recording.take(&event);
+            recording.take(&event, &self.tools);
         }
         if event.is_terminal() {
             self.end_recording();
@@ -225,7 +225,7 @@ impl Driver {
     fn end_recording(&mut self) {
         let Some(mut recording) = self.recording.take() else { return };
         while let Some(event) = self.next_event() {
-            recording.take(&event);
+            recording.take(&event, &self.tools);
         }
         if let Some(report) = self.trace.take_report(self.setup.config.prices.as_ref()) {
             recording.end(report);

@@ -2,13 +2,14 @@ use std::sync::Arc;
 
 use omniassist_core::message::{Message, MessageCollector, Role};
 use omniassist_core::transcript::ToolCall;
-use omniassist_core::{RunEvent, Text};
+use omniassist_core::{RunEvent, Text, ToolSide};
 use tokio::runtime::Handle;
 
 use super::setup::Setup;
 use crate::RunContext;
 use crate::audit::{CallAudit, RunAudit, Ticket};
 use crate::observe::{FinishedRun, RunReport};
+use crate::tool::ToolSnapshot;
 
 /// Collects the message of one run for the functions of `on_finish`, and writes its audit records.
 pub(super) struct Recording {
@@ -54,13 +55,13 @@ impl Recording {
         self.message = None;
     }
 
-    /// Takes an event as the client gets it.
-    pub(super) fn take(&mut self, event: &RunEvent) {
+    /// Takes an event as the client gets it. `tools` are those of the run.
+    pub(super) fn take(&mut self, event: &RunEvent, tools: &ToolSnapshot) {
         if let Some(message) = &mut self.message {
             message.apply(event);
         }
         if let Some(audit) = &mut self.audit {
-            audit.take(event);
+            audit.take(event, |name| tools.side(name) == Some(ToolSide::FrontEnd));
         }
     }
 
