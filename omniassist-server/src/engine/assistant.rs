@@ -1,5 +1,4 @@
 use std::fmt;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 use http::Extensions;
@@ -11,19 +10,15 @@ use uuid::Uuid;
 
 use super::client_queue::ClientQueue;
 use super::driver::Driver;
-use super::end::RETRY_ELSEWHERE;
 use super::history::{Carried, Posted};
-use super::live::{ChatKey, LiveRuns, Post, Wanted};
-use super::meter::Meter;
+use super::live::{ChatKey, LiveRuns};
 use super::plan::{Call, Planning};
 use super::preparation::{Preparation, prepare};
 use super::run::Run;
 use super::setup::Setup;
 use super::verification;
-use crate::audit::AuditLog;
 use crate::http_options::HttpOptions;
 use crate::seal::Sealer;
-use crate::throttle::{self, Attempt};
 use crate::tool::{ToolSnapshot, Tools};
 use crate::{Principal, RunContext, audit, one_line, sync};
 
@@ -171,7 +166,7 @@ impl Assistant {
             .inspect_err(|refusal| self.report_refused(&principal, chat_id.as_ref(), refusal))
     }
 
-    fn report_refused(
+    pub(super) fn report_refused(
         &self,
         principal: &Principal,
         chat_id: Option<&Text>,
@@ -184,43 +179,15 @@ impl Assistant {
         }
     }
 
-    /// Ends the run in progress of the chat that a request is for, before the request is complete.
-    pub(super) async fn make_way(
-        &self,
-        request: &RunRequest,
-        principal: &Principal,
-    ) -> Result<(), omniassist_core::Error> {
-        let cleared = self.live.make_way(&self.wanted(request, principal), self.limits()).await;
-        cleared.inspect_err(|refusal| self.report_refused(principal, request.chat_id.as_ref(), refusal))
-    }
-
-    fn wanted(&self, request: &RunRequest, principal: &Principal) -> Wanted {
-        let post = request.chat_id.clone().map(|chat_id| Post {
-            chat: ChatKey { principal: principal.clone(), chat_id },
-            digest: post_digest(request),
-        });
-        Wanted { principal: principal.clone(), post, when_busy: self.setup.config.when_busy }
-    }
-
     async fn begin(
         &self,
         mut request: RunRequest,
-        extensions: Extensions,
+        mut extensions: Extensions,
         principal: &Principal,
     ) -> Result<Run, omniassist_core::Error> {
         let setup = &self.setup;
         check_complete(&request)?;
-        let wanted = self.wanted(&request, principal);
-        if setup.config.audit.as_ref().is_some_and(AuditLog::is_full) {
-            return Err(omniassist_core::Error::overloaded(RETRY_ELSEWHERE));
-        }
-        let admitted = self.live.admit(wanted, &setup.config.limits)?;
-        let attempt = Attempt::new(principal, &request, &extensions);
-        throttle::check(&setup.config.rate_limits, &attempt).await?;
-        let meter = match &setup.config.budget {
-            Some(budget) => Some(Meter::admit(budget, &attempt, setup.config.longest_run()).await?),
-            None => None,
-        };
+        let admission = self.admit(&request, &mut extensions, principal).await?;
         let tools = self.tools_for(&request, &extensions)?.for_principal(principal.clone());
         let carried = match &setup.seals {
             Some(seals) if setup.config.may_have_window() => Carried::read(&request, principal, &seals.keys),
@@ -236,10 +203,10 @@ impl Assistant {
         if let Some(sealer) = sealer {
             driver.seal_with(sealer, continued.as_ref(), &message_id);
         }
-        if let Some(meter) = meter {
+        if let Some(meter) = admission.meter {
             driver.meter_with(meter);
         }
-        let live = self.live.insert_posted(driver, admitted, &setup.config.limits)?;
+        let live = self.live.insert_posted(driver, admission.run, &setup.config.limits)?;
         live.1.with(|driver| driver.start(continued.as_ref(), &message_id, posted));
         Ok(Run::new(Arc::clone(&self.live), live, continued, message_id))
     }
@@ -328,18 +295,6 @@ fn check_complete(request: &RunRequest) -> Result<(), omniassist_core::Error> {
     }
     let expected = "the whole conversation, since the assistant has no history loader";
     Err(omniassist_core::Error::invalid_field("messages", expected, "nothing"))
-}
-
-/// Returns a digest that distinguishes the posts of one chat: the trigger, and the last message. Loaded messages do not
-/// count.
-fn post_digest(request: &RunRequest) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    let posted = request.messages.get(request.loaded_messages..).unwrap_or_default();
-    (request.trigger, &request.message_id, posted.len()).hash(&mut hasher);
-    if let Some(message) = posted.last() {
-        serde_json::to_string(message).unwrap_or_default().hash(&mut hasher);
-    }
-    hasher.finish()
 }
 
 type Prepare =

@@ -74,6 +74,16 @@ pub(super) struct Admitted {
     slot: Option<Share>,
 }
 
+impl Admitted {
+    pub(super) fn is_of(&self, principal: &Principal) -> bool {
+        self.wanted.principal == *principal
+    }
+
+    pub(super) fn now_for(self, wanted: Wanted) -> Self {
+        Self { wanted, ..self }
+    }
+}
+
 pub(super) struct LiveRun {
     post: Option<Post>,
     /// The slot that a client's run occupies.
@@ -245,14 +255,15 @@ impl LiveRuns {
         Ok(Admitted { wanted, slot })
     }
 
-    /// Ends the run in progress that a post supersedes, before the post is admitted.
+    /// Ends the run in progress that an admitted one supersedes, and takes over its slot.
     ///
     /// # Errors
     ///
-    /// Fails if the assistant is draining, the chat's run answers the same message, or posts to a busy chat are refused.
-    pub(super) async fn make_way(&self, wanted: &Wanted, limits: &Limits) -> Result<(), Error> {
-        let before = lock(&self.table).before(wanted)?;
+    /// As [`admit`](Self::admit), if the situation has changed since.
+    pub(super) async fn make_way(&self, admitted: &mut Admitted, limits: &Limits) -> Result<(), Error> {
+        let before = lock(&self.table).before(&admitted.wanted)?;
         if let Some(before) = before {
+            admitted.slot = before.give_slot().or(admitted.slot.take());
             before.end(End::Abort(Text::from_static(SUPERSEDED)));
             before.wind_up(Instant::now() + limits.supersede_grace).await;
         }

@@ -1,5 +1,6 @@
 //! The assistant and its runs.
 
+mod admission;
 mod assistant;
 mod builder;
 mod client_queue;

@@ -47,9 +47,14 @@ pub struct PostedRun {
 
 impl PostedRun {
     /// Checks the sender of a request as the assistant's own routes do (see [`access`](crate::access)), and reads its
-    /// body in any of the forms that `POST /` takes. Where the body has the last message only, the
-    /// [history loader](crate::AssistantBuilder::history_loader) adds those before it. CORS is left to the application, whose route it is: preflight
-    /// requests do not come here, and the response has no CORS headers.
+    /// body in any of the forms that `POST /` takes.
+    ///
+    /// Where the body has the last message only, the [history loader](crate::AssistantBuilder::history_loader) adds those
+    /// before it. [Limits](crate::throttle) are checked first, and the place among the runs of the principal is held until
+    /// the run ends or the result is dropped.
+    ///
+    /// CORS is left to the application, whose route it is: preflight requests do not come here, and the response has no
+    /// CORS headers.
     ///
     /// # Errors
     ///
@@ -79,7 +84,7 @@ impl PostedRun {
         assistant: &Assistant,
     ) -> Result<Self, Rejection> {
         let mut posted = Self::receive(request, assistant.limits(), &assistant.access().uploads).await?;
-        assistant.load_history(&mut posted.request, &posted.extensions).await?;
+        assistant.load_history(&mut posted.request, &mut posted.extensions).await?;
         file_check::check(assistant, &posted.request, &posted.extensions).await?;
         Ok(Self { is_admitted: true, ..posted })
     }

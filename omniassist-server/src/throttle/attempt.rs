@@ -47,7 +47,8 @@ impl<'a> Attempt<'a> {
         self.extensions
     }
 
-    /// Returns the posted request of a run that is about to begin. Its history is not verified yet.
+    /// Returns the posted request of a run that is about to begin. Its history is not verified yet, and
+    /// has no messages of a [history loader](crate::AssistantBuilder::history_loader).
     #[must_use]
     pub fn request(&self) -> Option<&'a RunRequest> {
         match self.target {

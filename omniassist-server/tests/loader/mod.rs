@@ -1,6 +1,7 @@
 //! Conversations that the host stores, for clients that post only the last message.
 
 mod deferred;
+mod limited;
 mod refused;
 mod round_trip;
 mod saving;

@@ -77,7 +77,9 @@ impl AssistantBuilder {
     ///   [`RunRequest::add_history`](crate::core::RunRequest::add_history). The store itself is not changed.
     /// - The function is called after the run in progress of the chat has ended, and after the functions of
     ///   [`on_finish`](Self::on_finish) of its earlier runs in this process, at the latest after
-    ///   [`Limits::keep_alive`](crate::core::Limits::keep_alive). Rate limits and [`prepare`](Self::prepare) come later.
+    ///   [`Limits::keep_alive`](crate::core::Limits::keep_alive). [Rate limits and
+    ///   budgets](crate::throttle) are checked before that, so a refused post stops no run; [`prepare`](Self::prepare) comes
+    ///   later.
     /// - A [`Refusal`](crate::Refusal) is the whole HTTP response, with its status. An error (`?`) is a 500 whose reason
     ///   goes to the log. The model is not called. If the client leaves, the function is dropped at an await.
     /// - Loaded messages are verified as posted ones: results of server tools, approvals and the provider's state count with

@@ -28,23 +28,23 @@ impl From<Refusal> for NotLoaded {
 impl Assistant {
     /// Completes a request that awaits its history with the messages of the host's loader, if there is one.
     ///
-    /// The run in progress of the chat ends first, and the host has stored what its earlier runs said.
+    /// The run is admitted first. Then the run in progress of the chat ends, and the host has stored what its earlier runs
+    /// said. The admission is kept in the extensions.
     ///
     /// # Errors
     ///
-    /// Returns an error if the chat's run answers the same message, posts to a busy chat are refused, the host refuses the
-    /// request, or there is no question to answer.
+    /// Returns an error if the run is not admitted, the host refuses the request, or there is no question to answer.
     pub(crate) async fn load_history(
         &self,
         request: &mut RunRequest,
-        extensions: &Extensions,
+        extensions: &mut Extensions,
     ) -> Result<(), NotLoaded> {
         let config = &self.setup.config;
         let Some(loader) = config.history_loader.as_ref().filter(|_| request.awaits_history) else {
             return Ok(());
         };
         let principal = extensions.get::<Principal>().cloned().unwrap_or_default();
-        self.make_way(request, &principal).await?;
+        let admission = self.admit_early(request, extensions, &principal).await?;
         if let Some(chat_id) = &request.chat_id
             && timeout(config.limits.keep_alive, config.on_finish.saved(&principal, chat_id)).await.is_err()
         {
@@ -61,6 +61,7 @@ impl Assistant {
             None => tracing::info!(code = refusal.code(), "the history loader refused the request"),
         })?;
         request.add_history(messages)?;
+        self.keep_admission(admission, extensions);
         Ok(())
     }
 }

@@ -1,0 +1,115 @@
+//! The limits that a client's run must pass before it begins.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::{Arc, Mutex};
+
+use http::Extensions;
+use omniassist_core::{Error, RunRequest};
+
+use super::assistant::Assistant;
+use super::end::RETRY_ELSEWHERE;
+use super::live::{Admitted, ChatKey, LiveRuns, Post, Wanted};
+use super::meter::Meter;
+use crate::Principal;
+use crate::audit::AuditLog;
+use crate::sync::lock;
+use crate::throttle::{self, Attempt};
+
+/// The permission to begin a run: its slot, and its meter if there is a budget. Dropping it gives both back.
+pub(super) struct Admission {
+    pub(super) run: Admitted,
+    pub(super) meter: Option<Meter>,
+}
+
+/// An admission in the extensions of its request, where it waits for the run. Only the first of its clones has an effect.
+#[derive(Clone)]
+struct Early {
+    of: Arc<LiveRuns>,
+    admission: Arc<Mutex<Option<Admission>>>,
+}
+
+impl Assistant {
+    /// Admits a client's run, unless its extensions have an admission.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the run passes a limit, a limit cannot be checked, the chat's run answers the same message or
+    /// takes precedence, or the assistant is draining.
+    pub(super) async fn admit(
+        &self,
+        request: &RunRequest,
+        extensions: &mut Extensions,
+        principal: &Principal,
+    ) -> Result<Admission, Error> {
+        let config = &self.setup.config;
+        let wanted = self.wanted(request, principal);
+        if let Some(early) = self.early_admission(extensions)
+            && early.run.is_of(principal)
+        {
+            // The host may have changed the request since.
+            return Ok(Admission { run: early.run.now_for(wanted), ..early });
+        }
+        if config.audit.as_ref().is_some_and(AuditLog::is_full) {
+            return Err(Error::overloaded(RETRY_ELSEWHERE));
+        }
+        let run = self.live.admit(wanted, &config.limits)?;
+        let attempt = Attempt::new(principal, request, extensions);
+        throttle::check(&config.rate_limits, &attempt).await?;
+        let meter = match &config.budget {
+            Some(budget) => Some(Meter::admit(budget, &attempt, config.longest_run()).await?),
+            None => None,
+        };
+        Ok(Admission { run, meter })
+    }
+
+    /// Admits a client's run before its request is complete, and ends the run in progress of its chat.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`admit`](Self::admit).
+    pub(super) async fn admit_early(
+        &self,
+        request: &RunRequest,
+        extensions: &mut Extensions,
+        principal: &Principal,
+    ) -> Result<Admission, Error> {
+        let admitted = async {
+            let mut admission = self.admit(request, extensions, principal).await?;
+            self.live.make_way(&mut admission.run, self.limits()).await?;
+            Ok(admission)
+        };
+        let chat_id = request.chat_id.as_ref();
+        admitted.await.inspect_err(|refusal| self.report_refused(principal, chat_id, refusal))
+    }
+
+    /// Stores an admission in the extensions of its request.
+    pub(super) fn keep_admission(&self, admission: Admission, extensions: &mut Extensions) {
+        let admission = Arc::new(Mutex::new(Some(admission)));
+        extensions.insert(Early { of: Arc::clone(&self.live), admission });
+    }
+
+    fn early_admission(&self, extensions: &mut Extensions) -> Option<Admission> {
+        let early: Early = extensions.remove()?;
+        if Arc::ptr_eq(&early.of, &self.live) { lock(&early.admission).take() } else { None }
+    }
+
+    fn wanted(&self, request: &RunRequest, principal: &Principal) -> Wanted {
+        let post = request.chat_id.clone().map(|chat_id| Post {
+            chat: ChatKey { principal: principal.clone(), chat_id },
+            digest: post_digest(request),
+        });
+        Wanted { principal: principal.clone(), post, when_busy: self.setup.config.when_busy }
+    }
+}
+
+/// Returns a digest that distinguishes the posts of one chat: the trigger, and the last message. Loaded messages do not
+/// count.
+fn post_digest(request: &RunRequest) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    let posted = request.messages.get(request.loaded_messages..).unwrap_or_default();
+    (request.trigger, &request.message_id, posted.len()).hash(&mut hasher);
+    if let Some(message) = posted.last() {
+        serde_json::to_string(message).unwrap_or_default().hash(&mut hasher);
+    }
+    hasher.finish()
+}
