@@ -14,15 +14,15 @@ use std::time::Duration;
 pub struct Limits {
     /// Bytes of a request body. Default 8 MiB; a larger body is answered 413.
     pub max_body_bytes: usize,
-    /// Memory for request bodies of one named principal that are being received or read. Default 32 MiB; more is
-    /// answered 429 `too_many_uploads`. Anonymous callers share only
+    /// Memory for request bodies of one named principal that are being received or read, and for the `data:` URLs of its
+    /// runs. Default 32 MiB; more is answered 429 `too_many_uploads`. Anonymous callers share only
     /// [`max_body_bytes_in_flight`](Self::max_body_bytes_in_flight).
     pub max_body_bytes_per_principal: usize,
-    /// Memory for request bodies of all clients that are being received or read. Default 256 MiB; more is answered 503
-    /// `overloaded`.
+    /// Memory for request bodies of all clients that are being received or read, and for the `data:` URLs of their runs.
+    /// Default 256 MiB; more is answered 503 `overloaded`.
     ///
-    /// A run keeps its conversation until it ends: at most [`max_body_bytes`](Self::max_body_bytes), `data:` URLs included,
-    /// and the content of the stored files that it names. [`max_runs`](Self::max_runs) bounds that, and this limit does not.
+    /// A `data:` URL counts until its run ends, if its body has 64 KiB or more. The rest of a conversation and the content
+    /// of stored files do not count; [`max_runs`](Self::max_runs) bounds them.
     pub max_body_bytes_in_flight: usize,
     /// The time for receiving a request body. Default 30 s. A body that takes longer must reach
     /// [`min_body_rate`](Self::min_body_rate) in each further period of this length. Otherwise the request is answered

@@ -1,15 +1,19 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
+use http::Extensions;
+use omniassist_core::RunRequest;
+use omniassist_core::message::Part;
+
 use crate::Principal;
 use crate::sync::lock;
 
 /// Counts what clients hold at the same time, such as runs or bytes, in all and for each named principal.
 #[derive(Debug, Default)]
-pub(crate) struct Quota(Mutex<Held>);
+pub(crate) struct Quota(Mutex<Totals>);
 
 #[derive(Debug, Default)]
-struct Held {
+struct Totals {
     total: usize,
     by_principal: HashMap<Principal, usize>,
 }
@@ -20,6 +24,31 @@ pub(crate) struct Share {
     quota: Arc<Quota>,
     principal: Principal,
     amount: usize,
+}
+
+/// A share in the extensions of a request, which holds it until the request and its run end.
+#[derive(Clone)]
+pub(crate) struct Held(Arc<Mutex<Share>>);
+
+impl Held {
+    pub(crate) fn insert(share: Share, extensions: &mut Extensions) {
+        extensions.insert(Self(Arc::new(Mutex::new(share))));
+    }
+
+    /// Gives back what a request that was read no longer holds: all but the `data:` URLs of its files.
+    pub(crate) fn keep_files(extensions: &mut Extensions, request: &RunRequest) {
+        let Some(Self(share)) = extensions.get() else { return };
+        let parts = request.messages.iter().flat_map(|message| &message.parts);
+        let urls = parts.map(|part| match part {
+            Part::File(file) if file.url.starts_with("data:") => file.url.len(),
+            _ => 0,
+        });
+        let amount = urls.sum();
+        lock(share).shrink_to(amount);
+        if amount == 0 {
+            extensions.remove::<Self>();
+        }
+    }
 }
 
 /// The limit that a growing share would pass.
@@ -72,15 +101,20 @@ impl Share {
     }
 
     pub(crate) fn release(&mut self) {
+        self.shrink_to(0);
+    }
+
+    fn shrink_to(&mut self, amount: usize) {
+        let less = self.amount.saturating_sub(amount);
         let mut held = lock(&self.quota.0);
-        held.total = held.total.saturating_sub(self.amount);
+        held.total = held.total.saturating_sub(less);
         if let Some(own) = held.by_principal.get_mut(&self.principal) {
-            *own = own.saturating_sub(self.amount);
+            *own = own.saturating_sub(less);
             if *own == 0 {
                 held.by_principal.remove(&self.principal);
             }
         }
-        self.amount = 0;
+        self.amount -= less;
     }
 }
 

@@ -18,6 +18,7 @@ use super::run::Run;
 use super::setup::Setup;
 use super::verification;
 use crate::http_options::HttpOptions;
+use crate::quota::Held;
 use crate::seal::Sealer;
 use crate::tool::{ToolSnapshot, Tools};
 use crate::{Principal, RunContext, audit, one_line, sync};
@@ -187,6 +188,7 @@ impl Assistant {
     ) -> Result<Run, omniassist_core::Error> {
         let setup = &self.setup;
         check_complete(&request)?;
+        Held::keep_files(&mut extensions, &request);
         let admission = self.admit(&request, &mut extensions, principal).await?;
         let tools = self.tools_for(&request, &extensions)?.for_principal(principal.clone());
         let carried = match &setup.seals {

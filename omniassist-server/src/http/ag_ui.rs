@@ -13,8 +13,8 @@ pub(super) async fn run<B: Body>(
     assistant: &Assistant,
     request: Request<B>,
 ) -> Result<Response<AssistantBody>, Rejection> {
-    let (parts, body) = request.into_parts();
-    let body = receive::posted(assistant, &parts, body).await?;
+    let (mut parts, body) = request.into_parts();
+    let body = receive::posted(assistant, &mut parts, body).await?;
     let posted = ag_ui::read_request(body.bytes.clone(), assistant.limits())?;
     Ok(begin(assistant, posted, parts.extensions).await?)
 }

@@ -13,8 +13,8 @@ pub(super) async fn complete<B: Body>(
     assistant: &Assistant,
     request: Request<B>,
 ) -> Result<Response<AssistantBody>, Rejection> {
-    let (parts, body) = request.into_parts();
-    let body = receive::posted(assistant, &parts, body).await?;
+    let (mut parts, body) = request.into_parts();
+    let body = receive::posted(assistant, &mut parts, body).await?;
     let protocol = Protocol::of(&parts.uri)?;
     let run = ai_sdk::read_prompt(body.bytes.clone(), assistant.limits())?;
     match protocol {

@@ -33,17 +33,17 @@ pub(super) async fn answer<B: Body>(
     route: &CopilotKitRoute,
     request: Request<B>,
 ) -> Result<Response<AssistantBody>, Rejection> {
-    let (parts, body) = request.into_parts();
+    let (mut parts, body) = request.into_parts();
     match route {
         CopilotKitRoute::Info => Ok(reply::json(StatusCode::OK, &info())),
         CopilotKitRoute::Threads => Ok(reply::json(StatusCode::OK, &threads())),
         CopilotKitRoute::Single => {
-            let body = receive::posted(assistant, &parts, body).await?;
+            let body = receive::posted(assistant, &mut parts, body).await?;
             single(assistant, &body.bytes, parts.extensions).await
         }
         CopilotKitRoute::Agent { agent, action } => {
             // The body of a stop may be empty. Requiring JSON keeps forms of other pages from stopping runs.
-            let body = receive::posted(assistant, &parts, body).await?;
+            let body = receive::posted(assistant, &mut parts, body).await?;
             act(assistant, agent, action, body.bytes.clone(), parts.extensions).await
         }
     }

@@ -24,8 +24,8 @@ pub(super) async fn make<B: Body>(
         };
         Rejection::new(StatusCode::NOT_FOUND, "object_not_found", message)
     })?;
-    let (parts, body) = request.into_parts();
-    let body = receive::posted(assistant, &parts, body).await?;
+    let (mut parts, body) = request.into_parts();
+    let body = receive::posted(assistant, &mut parts, body).await?;
     json_guard::check(&body.bytes, assistant.limits().max_json_depth)?;
     let input = Text::from_utf8(body.bytes.clone()).map_err(Error::invalid_json)?;
     let input = JsonText::parse(input).map_err(Error::invalid_json)?;

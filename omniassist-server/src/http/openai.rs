@@ -41,8 +41,8 @@ pub(super) async fn complete<B: Body>(
     assistant: &Assistant,
     request: Request<B>,
 ) -> Result<Response<AssistantBody>, Rejection> {
-    let (parts, body) = request.into_parts();
-    let body = receive::posted(assistant, &parts, body).await?;
+    let (mut parts, body) = request.into_parts();
+    let body = receive::posted(assistant, &mut parts, body).await?;
     let mut request = chat_completions::read_request(body.bytes.clone(), assistant.limits())?;
     drop(body);
     let endpoint = assistant.openai_endpoint();

@@ -12,7 +12,7 @@ use super::protocol::{Protocol, query_value};
 use super::receive::{self, wants_ndjson};
 use super::{AssistantBody, ErrorFormat, Rejection, event_stream, file_check, reply};
 use crate::Assistant;
-use crate::quota::Quota;
+use crate::quota::{Held, Quota};
 
 /// A posted run that was read and checked but has not begun, for applications that inspect or change it in a handler.
 ///
@@ -95,8 +95,8 @@ impl PostedRun {
         limits: &Limits,
         uploads: &Arc<Quota>,
     ) -> Result<Self, Rejection> {
-        let (parts, body) = request.into_parts();
-        let body = receive::json(&parts, body, limits, uploads).await?;
+        let (mut parts, body) = request.into_parts();
+        let body = receive::json(&mut parts, body, limits, uploads).await?;
         let version = client_version(&parts.uri)?;
         let protocol = Protocol::of(&parts.uri)?;
         let mut request = ai_sdk::read_request(body.bytes.clone(), limits)?;
@@ -107,7 +107,8 @@ impl PostedRun {
             request.abilities = ClientAbilities::none();
             request.tools.clear();
         }
-        let (extensions, http_version) = (parts.extensions, parts.version);
+        let (mut extensions, http_version) = (parts.extensions, parts.version);
+        Held::keep_files(&mut extensions, &request);
         Ok(Self { request, extensions, framing, version, protocol, http_version, is_admitted: false })
     }
 

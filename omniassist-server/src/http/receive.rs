@@ -13,7 +13,7 @@ use omniassist_core::Limits;
 use tokio::time::{Instant, timeout_at};
 
 use super::Rejection;
-use crate::quota::{Quota, QuotaFull, Share};
+use crate::quota::{Held, Quota, QuotaFull, Share};
 use crate::{Assistant, Principal};
 
 /// A body of at least this size that arrives in one piece is not copied. Of a smaller one, the piece may keep more
@@ -26,11 +26,14 @@ pub(super) const RETRY_OWN: Duration = Duration::from_secs(1);
 /// The delay after which other bodies of all clients may have been received.
 pub(super) const RETRY_ANY: Duration = Duration::from_secs(2);
 
-/// A received body. Its memory counts as in flight until this is dropped.
+/// The size of the smallest body whose files count until its run ends.
+const HELD_BYTES: usize = 64 * 1024;
+
+/// A received body. Its memory counts as in flight until this is dropped, or until the run of its request ends.
 #[derive(Debug)]
 pub(super) struct Received {
     pub(super) bytes: Bytes,
-    _upload: Share,
+    upload: Option<Share>,
 }
 
 /// Receives a JSON body for an assistant. Its syntax, nesting and keys are left to the reader.
@@ -40,26 +43,33 @@ pub(super) struct Received {
 /// Returns the errors of [`json`].
 pub(super) async fn posted<B: Body>(
     assistant: &Assistant,
-    parts: &Parts,
+    parts: &mut Parts,
     body: B,
 ) -> Result<Received, Rejection> {
     json(parts, body, assistant.limits(), &assistant.access().uploads).await
 }
 
-/// Receives a JSON body, whose memory counts for the principal of the request.
+/// Receives a JSON body, whose memory counts for the principal of the request. That of a large body is held by the
+/// extensions, for the files in it.
 ///
 /// # Errors
 ///
 /// Returns an error if the headers announce something else than plain JSON, or the body passes a limit or breaks off.
 pub(super) async fn json<B: Body>(
-    parts: &Parts,
+    parts: &mut Parts,
     body: B,
     limits: &Limits,
     uploads: &Arc<Quota>,
 ) -> Result<Received, Rejection> {
     require_plain_json(&parts.headers)?;
     let principal = parts.extensions.get::<Principal>().cloned().unwrap_or_default();
-    receive(body, limits, uploads.begin(principal)).await
+    let mut received = receive(body, limits, uploads.begin(principal)).await?;
+    if received.bytes.len() >= HELD_BYTES
+        && let Some(upload) = received.upload.take()
+    {
+        Held::insert(upload, &mut parts.extensions);
+    }
+    Ok(received)
 }
 
 /// Requires a body that is declared as JSON without content coding. HTML forms cannot declare JSON, and a script of
@@ -125,7 +135,7 @@ pub(super) async fn receive<B: Body>(
         let mut reserve = |bytes| upload.grow_to(bytes, own, all).map_err(|full| refused(full, limits));
         if buffer.is_empty() && received >= ZERO_COPY_BYTES && body.body.is_end_stream() {
             reserve(received)?;
-            return Ok(Received { bytes: data.copy_to_bytes(received), _upload: upload });
+            return Ok(Received { bytes: data.copy_to_bytes(received), upload: Some(upload) });
         }
         if received > buffer.capacity() {
             let capacity = received.max(buffer.capacity().saturating_mul(2).min(goal));
@@ -144,7 +154,7 @@ pub(super) async fn receive<B: Body>(
         return Err(Rejection::new(StatusCode::PAYLOAD_TOO_LARGE, "body_too_large", message)
             .with_limit("max_body_bytes", limit));
     }
-    Ok(Received { bytes: buffer.into(), _upload: upload })
+    Ok(Received { bytes: buffer.into(), upload: Some(upload) })
 }
 
 /// A request body that must keep its pace.

@@ -4,6 +4,7 @@ mod auth;
 mod bodies;
 mod cors;
 mod headers;
+mod held;
 mod hosts;
 mod injection;
 mod json;
