@@ -526,11 +526,11 @@ async fn eight_runs_with_a_thousand_tokens_left_overdraw_them_by_less_than_one_r
         while !runs.is_empty() {
             let mut still = Vec::new();
             for mut run in runs {
-                if let Some(RunEvent::Error { code, .. }) = run.next().await {
-                    assert_eq!(Some(code), EXCEEDED);
-                    continue;
+                match run.next().await {
+                    Some(RunEvent::Error { code, .. }) => assert_eq!(Some(code), EXCEEDED),
+                    Some(_) => still.push(run),
+                    None => {}
                 }
-                still.push(run);
             }
             runs = still;
         }
