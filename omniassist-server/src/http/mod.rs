@@ -61,6 +61,7 @@
 //! | 503 | `overloaded` | All bodies take more than [`max_body_bytes_in_flight`](Limits::max_body_bytes_in_flight); with `Retry-After` |
 //! | 400 | `incomplete_body` | The body breaks off |
 //! | 404 | `model_not_found` | The body names another model |
+//! | 400 | `file_not_fetched` | A file of the last message cannot be downloaded, if `AssistantBuilder::fetch_files` is set |
 //! | 400, 409 | that of an [`ErrorCode`](omniassist_core::ErrorCode) | The content of the body is not acceptable |
 //! | 403 or the host's | the host's | The [history loader](crate::AssistantBuilder::history_loader) refuses the request; 500 if it fails |
 //!

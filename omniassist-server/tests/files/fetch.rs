@@ -18,6 +18,8 @@ use omniassist_server::testing::{FakeProvider, Reply, ScriptedProvider, text};
 use serde_json::{Value, json};
 
 use super::store::Memory;
+use crate::faults::{acceptor, authority};
+
 use super::{Answer, PDF, PNG, chat, serve, upload};
 
 const ALLOWED: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
@@ -284,6 +286,45 @@ async fn an_answer_that_is_no_complete_file_of_an_accepted_type_is_refused() {
         server.reply(reply);
         assert_eq!(refused(&ask(&service, &url(&server, "a")).await, &model), expected);
     }
+}
+
+#[tokio::test]
+async fn https_is_verified_and_a_redirect_does_not_leave_it() {
+    let server = FakeProvider::start().await.unwrap();
+    let root = authority("files");
+    let (acceptor, address) = (acceptor(&root, "cdn.test", 2100), server.address());
+    let listener = tokio::net::TcpListener::bind((ALLOWED, 0)).await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let front = tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            let Ok(mut stream) = acceptor.accept(stream).await else { continue };
+            let mut server = tokio::net::TcpStream::connect(address).await.unwrap();
+            let _ = tokio::io::copy_bidirectional(&mut stream, &mut server).await;
+        }
+    });
+    let policy = || {
+        FetchPolicy::new()
+            .allow_port(port)
+            .allow_port(address.port())
+            .allow_address(ALLOWED)
+            .resolver(look_up)
+    };
+    let picture = format!("https://cdn.test:{port}/a.png");
+    let (model, service) = assistant(policy(), FileLimits::default());
+    assert_eq!(refused(&ask(&service, &picture).await, &model), NOT_DOWNLOADED);
+    assert!(server.requests().is_empty());
+
+    let (model, service) = assistant(policy().root_certificate(root.pem()), FileLimits::default());
+    server.reply(redirect(url(&server, "a")));
+    assert_eq!(refused(&ask(&service, &picture).await, &model), NOT_DOWNLOADED);
+    assert_eq!(server.requests().len(), 1);
+    server.reply(file(PNG));
+    assert_eq!(ask(&service, &picture).await.status, 200);
+    assert_eq!(sent(&model), [data("image/png", PNG)]);
+    front.abort();
+
+    let builder = Assistant::builder(model).fetch_files(FetchPolicy::new().root_certificate("none"));
+    assert!(builder.build().unwrap_err().to_string().contains("`root_certificate`"));
 }
 
 #[tokio::test]

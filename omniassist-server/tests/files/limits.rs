@@ -1,13 +1,14 @@
 //! Limits, each at n and n+1.
 
 use std::convert::Infallible;
-use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::Poll;
 use std::time::Duration;
 
 use bytes::Bytes;
+use futures_util::{StreamExt, stream};
 use http::Request;
-use http_body::{Body, Frame};
+use http_body::Frame;
+use http_body_util::StreamBody;
 use omniassist_server::Principal;
 use omniassist_server::core::Limits;
 use omniassist_server::files::FileLimits;
@@ -28,30 +29,11 @@ fn png(size: usize) -> Vec<u8> {
     png
 }
 
-/// A body of unknown length that ends after its bytes, or never.
-struct Unannounced {
-    bytes: Option<Bytes>,
-    ends: bool,
-}
-
-impl Body for Unannounced {
-    type Data = Bytes;
-    type Error = Infallible;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        _: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        match self.bytes.take() {
-            Some(bytes) => Poll::Ready(Some(Ok(Frame::data(bytes)))),
-            None if self.ends => Poll::Ready(None),
-            None => Poll::Pending,
-        }
-    }
-}
-
+/// Uploads a body of unknown length that ends after its bytes, or never.
 async fn unannounced(service: &AssistantService, user: &str, bytes: Vec<u8>, ends: bool) -> Answer {
-    let mut request = Request::post("/files").body(Unannounced { bytes: Some(bytes.into()), ends }).unwrap();
+    let bytes = stream::iter([Ok::<_, Infallible>(Frame::data(Bytes::from(bytes)))]);
+    let end = stream::poll_fn(move |_| if ends { Poll::Ready(None) } else { Poll::Pending });
+    let mut request = Request::post("/files").body(StreamBody::new(bytes.chain(end))).unwrap();
     request.extensions_mut().insert(Principal::new(user));
     Answer::of(service.handle(request).await).await
 }

@@ -41,11 +41,11 @@ pub(super) struct Fetched {
 impl Fetcher {
     /// # Errors
     ///
-    /// Returns an error if the certificates of the system cannot be loaded.
+    /// Returns an error if a root certificate is none, or the certificates of the system cannot be loaded.
     pub(crate) fn new(policy: FetchPolicy, limits: FileLimits) -> Result<Self> {
         let policy = Arc::new(policy);
         let of_client = Arc::clone(&policy);
-        let roots = Roots::read(&[], false)?;
+        let roots = Roots::read(&policy.root_certificates, false)?;
         let clients = Clients::new(move || {
             let client = reqwest::Client::builder()
                 .user_agent(concat!("omniassist/", env!("CARGO_PKG_VERSION")))

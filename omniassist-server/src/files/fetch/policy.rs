@@ -31,6 +31,8 @@ pub struct FetchPolicy {
     addresses: Vec<IpAddr>,
     ports: Vec<u16>,
     lookup: Option<Lookup>,
+    /// PEM texts.
+    pub(super) root_certificates: Vec<Vec<u8>>,
     pub(super) allows_http: bool,
     pub(super) max_bytes: usize,
     pub(super) max_files: usize,
@@ -44,6 +46,7 @@ impl Default for FetchPolicy {
             addresses: Vec::new(),
             ports: Vec::new(),
             lookup: None,
+            root_certificates: Vec::new(),
             allows_http: false,
             max_bytes: 10 << 20,
             max_files: 10,
@@ -81,6 +84,13 @@ impl FetchPolicy {
     /// Allows `http://` URLs. Anyone on the way can read and change such a file. Default: `https://` only.
     pub fn allow_http(mut self) -> Self {
         self.allows_http = true;
+        self
+    }
+
+    /// Adds the certificates of this PEM text to the trusted root certificates of the system, for a file server of your own.
+    /// May be called more than once. Default: none.
+    pub fn root_certificate(mut self, pem: impl Into<Vec<u8>>) -> Self {
+        self.root_certificates.push(pem.into());
         self
     }
 
