@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use http::header;
 use omniassist_server::Assistant;
 use omniassist_server::core::TranscriptItem;
 use omniassist_server::core::transcript::UserContent;
@@ -20,7 +21,7 @@ use serde_json::{Value, json};
 use super::store::Memory;
 use crate::faults::{acceptor, authority};
 
-use super::{Answer, PDF, PNG, chat, serve, upload};
+use super::{Answer, PDF, PNG, chat, request, serve, upload};
 
 const ALLOWED: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 const INTERNAL: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 2));
@@ -130,6 +131,41 @@ async fn text_has_the_type_that_the_server_states() {
     server.reply(Reply::sse("# Title").header("content-type", "text/markdown; charset=utf-8"));
     assert_eq!(ask(&service, &url(&server, "a")).await.status, 200);
     assert_eq!(sent(&model), [data("text/markdown", b"# Title")]);
+}
+
+#[tokio::test]
+async fn clients_of_other_protocols_get_the_same_answers() {
+    let (server, model, service) = served().await;
+    let post = async |path: &str, body: Value| {
+        let mut request = request("ann", "POST", path, body.to_string());
+        request.headers_mut().insert(header::CONTENT_TYPE, "application/json".parse().unwrap());
+        Answer::of(service.handle(request).await).await
+    };
+    let openai = async |url: &str| {
+        let content = json!([{ "type": "image_url", "image_url": { "url": url } }]);
+        let messages = json!([{ "role": "user", "content": content }]);
+        post("/v1/chat/completions", json!({ "model": "omniassist", "messages": messages })).await
+    };
+    let ag_ui = async |url: &str| {
+        let source = json!({ "type": "url", "value": url, "mimeType": "image/png" });
+        let messages =
+            json!([{ "id": "m1", "role": "user", "content": [{ "type": "image", "source": source }] }]);
+        let body = json!({
+            "threadId": "t", "runId": "r", "messages": messages, "tools": [], "context": [], "state": {},
+            "forwardedProps": {},
+        });
+        post("/ag-ui", body).await
+    };
+    let gone = "http://gone.test/a.png";
+    for answer in [openai(gone).await, ag_ui(gone).await] {
+        assert_eq!(refused(&answer, &model), "messages[0].parts[0].url: the file could not be downloaded.");
+    }
+    server.reply(file(PNG)).reply(file(PNG));
+    let picture = url(&server, "a.png");
+    assert_eq!(openai(&picture).await.status, 200);
+    assert_eq!(sent(&model), [data("image/png", PNG)]);
+    assert_eq!(ag_ui(&picture).await.status, 200);
+    assert_eq!(sent(&model), [data("image/png", PNG)]);
 }
 
 #[tokio::test]
