@@ -166,6 +166,24 @@ pub(super) type Calls = Arc<Mutex<Vec<String>>>;
 
 /// Returns the 300 tools.
 pub(super) fn tools(calls: &Calls) -> Vec<Tool> {
+    build(calls, |tool, _, _| tool)
+}
+
+/// Returns the 300 tools, with an example each: the description as a request, and made up arguments.
+pub(super) fn tools_with_examples(calls: &Calls) -> Vec<Tool> {
+    build(calls, |tool, description, properties| {
+        let value = |name: &String, property: &Value| match property["type"].as_str() {
+            Some("integer") => json!(1),
+            _ => json!(format!("example {name}")),
+        };
+        let properties = properties.as_object().unwrap().iter();
+        let arguments: Map<_, _> =
+            properties.map(|(name, property)| (name.clone(), value(name, property))).collect();
+        tool.example(description.to_owned(), Value::Object(arguments))
+    })
+}
+
+fn build(calls: &Calls, complete: impl Fn(Tool, &str, &Value) -> Tool) -> Vec<Tool> {
     let mut tools = Vec::new();
     for (one, many, fields, own) in &AREAS {
         let (noun, nouns) = (one.replace('_', " "), many.replace('_', " "));
@@ -198,12 +216,12 @@ pub(super) fn tools(calls: &Calls) -> Vec<Tool> {
             .map(|(name, description)| ((*name).to_owned(), (*description).to_owned(), both.clone()));
         for (name, description, properties) in common.into_iter().chain(own) {
             let schema = json!({"type": "object", "properties": properties});
-            let calls = Arc::clone(calls);
-            let called = name.clone();
-            tools.push(Tool::from_fn_with_schema(name, format!("{description}."), schema, move |_, _| {
+            let (description, calls, called) = (format!("{description}."), Arc::clone(calls), name.clone());
+            let tool = Tool::from_fn_with_schema(name, description.clone(), schema, move |_, _| {
                 calls.lock().unwrap().push(called.clone());
                 async { Ok::<_, ToolError>("done") }
-            }));
+            });
+            tools.push(complete(tool, &description, &properties));
         }
     }
     tools

@@ -1,20 +1,30 @@
 //! A real model among 300 tools. It needs the address of one, and prints what it measures:
 //!
 //! ```text
-//! OMNIASSIST_TOOL_SEARCH_BASE_URL=http://127.0.0.1:18080/v1 cargo test -p omniassist-server --test server -- \
-//!     --nocapture among_300_tools
+//! OMNIASSIST_TOOL_SEARCH_BASE_URL=http://127.0.0.1:18080/v1 OMNIASSIST_CONSTRAINED_TOOLS=1 \
+//!     cargo test -p omniassist-server --test server -- --nocapture among_300_tools
 //! ```
+//!
+//! With `OMNIASSIST_CONSTRAINED_TOOLS=1` tools are requested by a JSON schema. With `OMNIASSIST_TOOL_EXAMPLES=1` each tool
+//! has an example.
 
-use omniassist_server::core::{ModelOptions, RunRequest, ToolChoice};
+use std::env;
+use std::sync::Arc;
+
+use futures_util::StreamExt;
+use omniassist_server::core::message::{Message, ToolState};
+use omniassist_server::core::transcript::UserContent;
+use omniassist_server::core::{LlmPayload, ModelOptions, RunRequest, ToolChoice, TranscriptItem};
+use omniassist_server::provider::LlmProvider;
 use omniassist_server::provider::openai::OpenAiChatProvider;
 use omniassist_server::{Assistant, AssistantBuilder, Refusal, StepPlan};
 
-use super::catalogue::{Calls, QUESTIONS, tools};
+use super::catalogue::{Calls, QUESTIONS, tools, tools_with_examples};
 
 fn provider(base_url: &str) -> OpenAiChatProvider {
-    let model = std::env::var("OMNIASSIST_E2E_MODEL").unwrap_or_else(|_| "smollm2-135m-instruct".into());
+    let model = env::var("OMNIASSIST_E2E_MODEL").unwrap_or_else(|_| "smollm2-135m-instruct".into());
     let provider = OpenAiChatProvider::builder().base_url(base_url).model(model);
-    provider.constrained_tools(true).build().unwrap()
+    provider.constrained_tools(env::var_os("OMNIASSIST_CONSTRAINED_TOOLS").is_some()).build().unwrap()
 }
 
 /// Requires a search, then a call, then the answer, which weak models would not do by themselves.
@@ -27,33 +37,65 @@ fn prepare_step(step: &mut StepPlan) -> std::future::Ready<Result<(), Refusal>> 
     std::future::ready(Ok(()))
 }
 
+fn options() -> Arc<ModelOptions> {
+    let mut options = ModelOptions::default();
+    (options.temperature, options.max_output_tokens) = (Some(0.0), Some(80));
+    options.into()
+}
+
+/// Returns what the model's server says to the definitions of all tools.
+async fn with_all_tools(provider: &OpenAiChatProvider, question: &str) -> String {
+    let content = vec![UserContent::Text { text: question.into() }];
+    let mut payload = LlmPayload::new(vec![TranscriptItem::User { content }]);
+    payload.tools = super::snapshot(tools(&Calls::default())).specs();
+    payload.options = options();
+    let events: Vec<_> = provider.stream(payload).collect().await;
+    let said = events.iter().map(|event| match event {
+        Ok(event) => format!("{event:?}"),
+        Err(error) => format!("{error}: {}", error.detail().unwrap_or_default()),
+    });
+    said.collect::<Vec<_>>().join(" ")
+}
+
+/// Returns the names that the search of a run found.
+fn found(message: &Message) -> Vec<String> {
+    let search = message.tools().find(|part| part.name == "tool_search");
+    let Some(ToolState::OutputAvailable { output, .. }) = search.map(|part| &part.state) else {
+        return Vec::new();
+    };
+    let found = output.to_value()["tools"].as_array().cloned().unwrap_or_default();
+    found.iter().filter_map(|tool| tool["name"].as_str().map(str::to_owned)).collect()
+}
+
 #[tokio::test]
 async fn a_real_model_calls_the_right_one_among_300_tools() {
-    let Ok(base_url) = std::env::var("OMNIASSIST_TOOL_SEARCH_BASE_URL") else {
+    let Ok(base_url) = env::var("OMNIASSIST_TOOL_SEARCH_BASE_URL") else {
         return println!("not run: OMNIASSIST_TOOL_SEARCH_BASE_URL names no server");
     };
-    let (mut right, mut input) = (0, 0);
-    for (question, tool) in QUESTIONS {
+    println!("with all definitions: {:.400}", with_all_tools(&provider(&base_url), QUESTIONS[0].0).await);
+    let has_examples = env::var_os("OMNIASSIST_TOOL_EXAMPLES").is_some();
+    let (mut is_found, mut is_first, mut is_called, mut input) = (0, 0, 0, 0);
+    for (question, wanted) in QUESTIONS {
         let calls = Calls::default();
         let builder = Assistant::builder(provider(&base_url)).prepare_step(prepare_step);
-        let assistant = tools(&calls).into_iter().fold(builder, AssistantBuilder::tool).build().unwrap();
+        let tools = if has_examples { tools_with_examples(&calls) } else { tools(&calls) };
+        let assistant = tools.into_iter().fold(builder, AssistantBuilder::tool).build().unwrap();
         let mut request = RunRequest::prompt(question);
-        let mut options = ModelOptions::default();
-        (options.temperature, options.max_output_tokens) = (Some(0.0), Some(80));
-        request.options = Some(options.into());
-        let outcome = assistant.run(request).outcome().await;
-        let usage = outcome.as_ref().map(|outcome| outcome.usage.input_tokens.unwrap_or_default());
-        input += usage.as_ref().copied().unwrap_or_default();
-        let called = calls.lock().unwrap().clone();
-        right += usize::from(called.first().is_some_and(|name| name == tool));
-        let parts: Vec<_> = match &outcome {
-            Ok(outcome) => outcome.message.tools().map(|part| format!("{:?}", part.state)).collect(),
-            Err(failure) => vec![failure.to_string()],
-        };
+        request.options = Some(options());
+        let outcome = assistant.run(request).outcome().await.unwrap();
+        let (found, called) = (found(&outcome.message), calls.lock().unwrap().clone());
+        let used = outcome.usage.input_tokens.unwrap_or_default();
+        is_found += usize::from(found.iter().any(|name| name == wanted));
+        is_first += usize::from(found.first().is_some_and(|name| name == wanted));
+        is_called += usize::from(called.first().is_some_and(|name| name == wanted));
+        input += used;
         println!(
-            "{question}\n    wanted {tool}, called {called:?}, {usage:?} tokens of input\n    {:.300}",
-            parts.join("\n    ")
+            "{question}\n    wanted {wanted}, found {found:?}, called {called:?}, {used} tokens of input"
         );
     }
-    println!("right: {right} of {}; tokens of input in a run: {}", QUESTIONS.len(), input / 20);
+    let all = QUESTIONS.len();
+    println!(
+        "of {all}: found {is_found}, found first {is_first}, called {is_called}; {} tokens of input in a run",
+        input / 20
+    );
 }
