@@ -1,8 +1,8 @@
 //! The decisions of the host about runs, calls and input.
 
 use omniassist_axum::core::{ContextMessage, JsonText};
-use omniassist_axum::tool::{FromToolCall, ToolContext, ToolDecision, ToolError};
-use omniassist_axum::{Args, Refusal, RunContext, RunPlan, State};
+use omniassist_axum::tool::{ToolContext, ToolDecision, ToolError};
+use omniassist_axum::{Refusal, RunContext, RunPlan, State};
 use serde_json::{Value, json};
 
 use crate::staff::{Member, Role, Suspended};
@@ -54,8 +54,7 @@ pub(crate) async fn before_tool(call: ToolContext) -> Result<ToolDecision, ToolE
     if call.tool_name() != "refund_order" {
         return Ok(ToolDecision::Allow);
     }
-    let Args(refund) = Args::<RefundRequest>::from_call(&call)?;
-    if refund.amount > SMALL_REFUND {
+    if call.args::<RefundRequest>()?.amount > SMALL_REFUND {
         return Ok(ToolDecision::RequireApproval(Some("Refund more than 100 EUR?".into())));
     }
     Ok(ToolDecision::Allow)

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use omniassist_core::{JsonText, RunEvent, Text, check_tool_name};
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::output::{self, OutputLimits};
@@ -77,6 +78,35 @@ impl ToolContext {
     #[must_use]
     pub fn arguments(&self) -> &JsonText {
         &self.inner.arguments
+    }
+
+    /// Returns the arguments as a type. Use it in functions such as [`before_tool`](crate::AssistantBuilder::before_tool);
+    /// a tool has the extractor [`Args`](super::Args).
+    ///
+    /// ```
+    /// use omniassist_server::tool::{ToolContext, ToolDecision, ToolError};
+    ///
+    /// #[derive(serde::Deserialize)]
+    /// struct Refund {
+    ///     cents: u64,
+    /// }
+    ///
+    /// async fn large_refunds(call: ToolContext) -> Result<ToolDecision, ToolError> {
+    ///     if call.tool_name() == "refund" && call.args::<Refund>()?.cents > 10_000 {
+    ///         return Ok(ToolDecision::RequireApproval(None));
+    ///     }
+    ///     Ok(ToolDecision::Allow)
+    /// }
+    /// # use omniassist_server::{Assistant, testing::ScriptedProvider};
+    /// # let _ = Assistant::builder(ScriptedProvider::new()).before_tool(large_refunds);
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Returns an error for the model that names what does not fit: the arguments fit the tool's schema, but not the type.
+    pub fn args<T: DeserializeOwned>(&self) -> Result<T, ToolError> {
+        let misfit = |error| ToolError::new(format!("The arguments do not fit: {error}."));
+        self.inner.arguments.to().map_err(misfit)
     }
 
     /// Returns the run that the call belongs to.

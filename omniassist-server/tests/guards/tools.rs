@@ -152,6 +152,26 @@ async fn a_hook_after_a_tool_changes_its_output_and_withholds_it_in_a_panic() {
 }
 
 #[tokio::test]
+async fn a_hook_reads_the_arguments_as_a_type() {
+    let (output, _, _) = with(|call| match call.args::<Sum>() {
+        Ok(sum) => ToolDecision::Answer(JsonText::from_value(&json!(sum.cents + 1))),
+        Err(error) => ToolDecision::Refuse(error.text().into()),
+    })
+    .await;
+    assert_eq!(output, json!(6));
+
+    #[derive(Debug, Deserialize)]
+    struct Stricter {
+        #[expect(dead_code, reason = "only its type counts")]
+        cents: bool,
+    }
+    let (output, is_error, calls) =
+        with(|call| ToolDecision::Refuse(call.args::<Stricter>().unwrap_err().text().into())).await;
+    assert!(is_error && output.to_string().contains("expected a boolean"), "{output}");
+    assert!(calls.is_empty());
+}
+
+#[tokio::test]
 async fn an_output_of_a_hook_has_the_cap_of_the_tool() {
     let model = ScriptedProvider::new().turn(call("small", json!({}))).turn(text("Done."));
     let tool = Tool::new("small", "Says little", async || Ok::<_, ToolError>("ok")).max_output_bytes(100);

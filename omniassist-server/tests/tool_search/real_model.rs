@@ -13,11 +13,12 @@ use std::sync::Arc;
 
 use futures_util::StreamExt;
 use omniassist_server::core::message::{Message, ToolState};
+use omniassist_server::core::tool_search::{SearchText, rank};
 use omniassist_server::core::transcript::UserContent;
 use omniassist_server::core::{LlmPayload, ModelOptions, RunRequest, ToolChoice, TranscriptItem};
 use omniassist_server::provider::LlmProvider;
 use omniassist_server::provider::openai::OpenAiChatProvider;
-use omniassist_server::{Assistant, AssistantBuilder, Refusal, StepPlan};
+use omniassist_server::{Assistant, AssistantBuilder, Refusal, RunContext, RunPlan, StepPlan};
 
 use super::catalogue::{Calls, QUESTIONS, tools, tools_with_examples};
 
@@ -34,6 +35,22 @@ fn prepare_step(step: &mut StepPlan) -> std::future::Ready<Result<(), Refusal>> 
         2 => step.deny_tools(["tool_search"]).tool_choice(ToolChoice::Required),
         _ => step.tool_choice(ToolChoice::None),
     };
+    std::future::ready(Ok(()))
+}
+
+/// Searches in place of the model, with the question as it is, and offers the tools that fit best.
+async fn prepare(plan: &mut RunPlan, run: RunContext) -> Result<(), Refusal> {
+    let specs = plan.tools().specs();
+    let texts: Vec<_> = specs.iter().map(|spec| SearchText::new(&spec.name, &spec.description)).collect();
+    let question = run.messages().last().map(Message::text).unwrap_or_default();
+    let best = rank(&question, &texts.iter().collect::<Vec<_>>());
+    plan.allow_tools(best.into_iter().take(5).map(|index| specs[index].name.clone()));
+    Ok(())
+}
+
+/// Requires a call, then the answer.
+fn prepare_step_after_search(step: &mut StepPlan) -> std::future::Ready<Result<(), Refusal>> {
+    step.tool_choice(if step.number() == 1 { ToolChoice::Required } else { ToolChoice::None });
     std::future::ready(Ok(()))
 }
 
@@ -67,22 +84,14 @@ fn found(message: &Message) -> Vec<String> {
     found.iter().filter_map(|tool| tool["name"].as_str().map(str::to_owned)).collect()
 }
 
-#[tokio::test]
-async fn a_real_model_calls_the_right_one_among_300_tools() {
-    let Ok(base_url) = env::var("OMNIASSIST_TOOL_SEARCH_BASE_URL") else {
-        return println!("not run: OMNIASSIST_TOOL_SEARCH_BASE_URL names no server");
-    };
-    println!("with all definitions: {:.400}", with_all_tools(&provider(&base_url), QUESTIONS[0].0).await);
-    let has_examples = env::var_os("OMNIASSIST_TOOL_EXAMPLES").is_some();
+/// Asks all questions, and prints what happens.
+async fn ask_all(name: &str, assistant: impl Fn(&Calls) -> AssistantBuilder) {
     let (mut is_found, mut is_first, mut is_called, mut input) = (0, 0, 0, 0);
     for (question, wanted) in QUESTIONS {
         let calls = Calls::default();
-        let builder = Assistant::builder(provider(&base_url)).prepare_step(prepare_step);
-        let tools = if has_examples { tools_with_examples(&calls) } else { tools(&calls) };
-        let assistant = tools.into_iter().fold(builder, AssistantBuilder::tool).build().unwrap();
         let mut request = RunRequest::prompt(question);
         request.options = Some(options());
-        let outcome = assistant.run(request).outcome().await.unwrap();
+        let outcome = assistant(&calls).build().unwrap().run(request).outcome().await.unwrap();
         let (found, called) = (found(&outcome.message), calls.lock().unwrap().clone());
         let used = outcome.usage.input_tokens.unwrap_or_default();
         is_found += usize::from(found.iter().any(|name| name == wanted));
@@ -93,9 +102,26 @@ async fn a_real_model_calls_the_right_one_among_300_tools() {
             "{question}\n    wanted {wanted}, found {found:?}, called {called:?}, {used} tokens of input"
         );
     }
-    let all = QUESTIONS.len();
+    let (all, input) = (QUESTIONS.len(), input / 20);
     println!(
-        "of {all}: found {is_found}, found first {is_first}, called {is_called}; {} tokens of input in a run",
-        input / 20
+        "{name}, of {all}: found {is_found}, first {is_first}, called {is_called}; {input} tokens of input a run"
     );
+}
+
+#[tokio::test]
+async fn a_real_model_calls_the_right_one_among_300_tools() {
+    let Ok(base_url) = env::var("OMNIASSIST_TOOL_SEARCH_BASE_URL") else {
+        return println!("not run: OMNIASSIST_TOOL_SEARCH_BASE_URL names no server");
+    };
+    let has_examples = env::var_os("OMNIASSIST_TOOL_EXAMPLES").is_some();
+    let shop = |calls: &Calls| {
+        let tools = if has_examples { tools_with_examples(calls) } else { tools(calls) };
+        tools.into_iter().fold(Assistant::builder(provider(&base_url)), AssistantBuilder::tool)
+    };
+    println!("with all definitions: {:.400}", with_all_tools(&provider(&base_url), QUESTIONS[0].0).await);
+    ask_all("the host searches", |calls| {
+        shop(calls).prepare(prepare).prepare_step(prepare_step_after_search)
+    })
+    .await;
+    ask_all("the model searches", |calls| shop(calls).prepare_step(prepare_step)).await;
 }

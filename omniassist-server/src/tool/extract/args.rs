@@ -43,10 +43,7 @@ impl<T: DeserializeOwned + JsonSchema + Send + 'static> ToolArguments for T {}
 impl<T: ToolArguments> FromToolCall for Args<T> {
     fn from_call(call: &ToolContext) -> Result<Self, ToolError> {
         // The arguments match the schema, but a type may have stricter rules than its schema.
-        call.arguments()
-            .to()
-            .map(Self)
-            .map_err(|error| ToolError::new(format!("The arguments do not fit: {error}.")))
+        call.args().map(Self)
     }
 
     fn describe(description: &mut ToolDescription) {
