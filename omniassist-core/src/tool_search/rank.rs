@@ -29,6 +29,7 @@ struct Term {
 /// Returns the indices of the tools that match a query, best first. Equal ones keep their order.
 ///
 /// Only these tools influence each other's rank. Words beyond the first 32 of the query are left out.
+#[must_use]
 pub fn rank(query: &str, tools: &[&SearchText]) -> Vec<usize> {
     let length = tools.iter().map(|tool| tool.length).sum::<f32>() / count(tools.len()).max(1.0);
     let mut words: Vec<_> = stems(query).take(MAX_QUERY_WORDS).collect();

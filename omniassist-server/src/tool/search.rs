@@ -92,7 +92,7 @@ impl Found {
     }
 
     /// The output of a search in vain.
-    pub(super) fn nothing(names: Text) -> Self {
+    pub(super) fn nothing(names: &str) -> Self {
         let note = format!("Nothing was found. Try other words, or call one of these by its name: {names}");
         Self { tools: Vec::new(), note: Some(note.into()) }
     }

@@ -25,7 +25,7 @@ fn model() -> ScriptedProvider {
 }
 
 fn shop(model: &ScriptedProvider) -> AssistantBuilder {
-    let keys = SealKeys::new("k1", &[7; 32]).unwrap();
+    let keys = SealKeys::new("k1", [7; 32]).unwrap();
     tools(&Calls::default())
         .into_iter()
         .fold(Assistant::builder(model.clone()).seal_keys(keys), AssistantBuilder::tool)

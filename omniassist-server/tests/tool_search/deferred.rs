@@ -28,7 +28,7 @@ pub(super) fn numbered(model: &ScriptedProvider, count: usize) -> AssistantBuild
 }
 
 pub(super) fn shop(model: &ScriptedProvider, calls: &Calls) -> AssistantBuilder {
-    let keys = SealKeys::new("k1", &[7; 32]).unwrap();
+    let keys = SealKeys::new("k1", [7; 32]).unwrap();
     tools(calls).into_iter().fold(Assistant::builder(model.clone()).seal_keys(keys), AssistantBuilder::tool)
 }
 
@@ -166,6 +166,20 @@ async fn titles_tags_and_examples_are_searched_too() {
         ask(&builder.defer_tools_above(5).build().unwrap(), Vec::new(), "Hi").await;
         assert_eq!(last(&model), ["tool_search", name]);
     }
+}
+
+#[tokio::test]
+async fn the_host_can_search_in_place_of_the_model() {
+    async fn prepare(plan: &mut RunPlan, run: RunContext) -> Result<(), Refusal> {
+        let best = plan.tools().search(&run.messages()[0].text()).into_iter().take(2);
+        let names: Vec<_> = best.map(|tool| tool.spec().name.clone()).collect();
+        plan.allow_tools(names);
+        Ok(())
+    }
+    let model = ScriptedProvider::new().otherwise(|_| text("Hi"));
+    let assistant = shop(&model, &Calls::default()).prepare(prepare).build().unwrap();
+    ask(&assistant, Vec::new(), "Where is the parcel of order 1001?").await;
+    assert_eq!(last(&model), ["search_orders", "track_order"]);
 }
 
 #[derive(Deserialize, JsonSchema)]

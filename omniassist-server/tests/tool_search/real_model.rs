@@ -13,7 +13,6 @@ use std::sync::Arc;
 
 use futures_util::StreamExt;
 use omniassist_server::core::message::{Message, ToolState};
-use omniassist_server::core::tool_search::{SearchText, rank};
 use omniassist_server::core::transcript::UserContent;
 use omniassist_server::core::{LlmPayload, ModelOptions, RunRequest, ToolChoice, TranscriptItem};
 use omniassist_server::provider::LlmProvider;
@@ -40,11 +39,10 @@ fn prepare_step(step: &mut StepPlan) -> std::future::Ready<Result<(), Refusal>> 
 
 /// Searches in place of the model, with the question as it is, and offers the tools that fit best.
 async fn prepare(plan: &mut RunPlan, run: RunContext) -> Result<(), Refusal> {
-    let specs = plan.tools().specs();
-    let texts: Vec<_> = specs.iter().map(|spec| SearchText::new(&spec.name, &spec.description)).collect();
     let question = run.messages().last().map(Message::text).unwrap_or_default();
-    let best = rank(&question, &texts.iter().collect::<Vec<_>>());
-    plan.allow_tools(best.into_iter().take(5).map(|index| specs[index].name.clone()));
+    let best = plan.tools().search(&question).into_iter().take(5);
+    let names: Vec<_> = best.map(|tool| tool.spec().name.clone()).collect();
+    plan.allow_tools(names);
     Ok(())
 }
 
@@ -85,6 +83,7 @@ fn found(message: &Message) -> Vec<String> {
 }
 
 /// Asks all questions, and prints what happens.
+#[expect(clippy::print_stdout, reason = "the test measures")]
 async fn ask_all(name: &str, assistant: impl Fn(&Calls) -> AssistantBuilder) {
     let (mut is_found, mut is_first, mut is_called, mut input) = (0, 0, 0, 0);
     for (question, wanted) in QUESTIONS {

@@ -24,10 +24,6 @@ impl AssistantBuilder {
     /// - The words of descriptions are compared with those of the model: write both in one language. The tool asks the
     ///   model for English.
     ///
-    /// Weak models choose better when they must search first and call then, which
-    /// [`prepare_step`](Self::prepare_step) can require: `tool_choice(ToolChoice::Tool("tool_search".into()))` in the first
-    /// step, and `deny_tools(["tool_search"])` in the second.
-    ///
     /// The name `tool_search` is taken unless tools are never deferred.
     ///
     /// ```
@@ -37,6 +33,25 @@ impl AssistantBuilder {
     ///
     /// let whoami = Tool::new("whoami", "The name of the user", async || Ok::<_, ToolError>("Ada")).always_loaded();
     /// let assistant = Assistant::builder(ScriptedProvider::new()).tool(whoami).defer_tools_above(100).build()?;
+    /// # Ok::<(), omniassist_server::Error>(())
+    /// ```
+    ///
+    /// Weak models do not search by themselves, and choose badly after a search. [`prepare`](Self::prepare) can search for
+    /// them, which also saves a model call. The downside: the tools change with each question, so no prompt cache holds.
+    ///
+    /// ```
+    /// # use omniassist_server::testing::ScriptedProvider;
+    /// use omniassist_server::{Assistant, Refusal, RunContext, RunPlan};
+    ///
+    /// async fn offer_best(plan: &mut RunPlan, run: RunContext) -> Result<(), Refusal> {
+    ///     let question = run.messages().last().map(|message| message.text()).unwrap_or_default();
+    ///     let best = plan.tools().search(&question).into_iter().take(5);
+    ///     let names: Vec<_> = best.map(|tool| tool.spec().name.clone()).collect();
+    ///     plan.allow_tools(names);
+    ///     Ok(())
+    /// }
+    ///
+    /// let assistant = Assistant::builder(ScriptedProvider::new()).prepare(offer_best).build()?;
     /// # Ok::<(), omniassist_server::Error>(())
     /// ```
     pub fn defer_tools_above(mut self, tools: impl Into<Option<usize>>) -> Self {

@@ -26,7 +26,7 @@ impl Tools {
 
 impl ToolSnapshot {
     /// Returns the search, if there are so many server tools that they are deferred.
-    fn search(&self) -> Option<&Search> {
+    fn deferral(&self) -> Option<&Search> {
         let Snapshot { search, tools, .. } = &*self.inner;
         let search = search.as_deref().filter(|search| tools.len() > search.above)?;
         let ours = || tools.values().filter(|tool| tool.spec().side == ToolSide::Server);
@@ -35,7 +35,7 @@ impl ToolSnapshot {
 
     /// Returns the tool that searches, if tools are deferred and it is not hidden.
     pub(super) fn search_tool(&self) -> Option<&Arc<RegisteredTool>> {
-        let search = self.search()?;
+        let search = self.deferral()?;
         (!self.inner.hidden.contains(TOOL_SEARCH)).then_some(&search.tool)
     }
 
@@ -49,7 +49,7 @@ impl ToolSnapshot {
     /// Returns the tool with exactly this name, ready to be started.
     pub(crate) fn to_start(&self, name: &str) -> Option<Arc<RegisteredTool>> {
         let tool = self.get(name)?;
-        match self.search().filter(|search| Arc::ptr_eq(&search.tool, tool)) {
+        match self.deferral().filter(|search| Arc::ptr_eq(&search.tool, tool)) {
             None => Some(Arc::clone(tool)),
             Some(search) => {
                 let tools = self.clone();
@@ -59,25 +59,33 @@ impl ToolSnapshot {
     }
 
     fn find(&self, query: &str) -> Found {
+        let best = self.search(query);
+        if best.is_empty() {
+            return Found::nothing(&self.listed_names());
+        }
+        Found::of(best.into_iter().take(MAX_FOUND).map(AsRef::as_ref))
+    }
+
+    /// Returns the tools that match a query, best first, as the built-in
+    /// [`tool_search`](crate::AssistantBuilder::defer_tools_above) finds them. English words are compared with names,
+    /// titles, tags, descriptions and examples.
+    #[must_use]
+    pub fn search(&self, query: &str) -> Vec<&Arc<RegisteredTool>> {
         let tools: Vec<_> = self.inner.tools.values().collect();
         let texts: Vec<_> = tools.iter().map(|tool| tool.search_text()).collect();
-        let best = rank(query, &texts);
-        if best.is_empty() {
-            return Found::nothing(self.listed_names());
-        }
-        Found::of(best.iter().take(MAX_FOUND).filter_map(|index| tools.get(*index)).map(AsRef::as_ref))
+        rank(query, &texts).into_iter().filter_map(|index| tools.get(index).copied()).collect()
     }
 
     /// Returns what a conversation has loaded, if tools are deferred.
     pub(crate) fn loaded_by(&self, messages: &[Message]) -> Option<Loaded> {
-        self.search().map(|search| Loaded::by(messages, search.above))
+        self.deferral().map(|search| Loaded::by(messages, search.above))
     }
 
     /// Returns the descriptions for one model call. They are all, unless tools are deferred: then the search comes first,
     /// and what the conversation has loaded comes last, in that order. The beginning therefore stays the same, and a
     /// provider can cache it.
     pub(crate) fn offered(&self, loaded: Option<&Loaded>, choice: &ToolChoice) -> Arc<[Arc<ToolSpec>]> {
-        let Some(loaded) = loaded.filter(|_| self.search().is_some()) else { return self.specs() };
+        let Some(loaded) = loaded.filter(|_| self.deferral().is_some()) else { return self.specs() };
         let (eager, deferred): (Vec<_>, Vec<_>) =
             self.inner.specs.iter().partition(|spec| self.get(&spec.name).is_none_or(|tool| tool.is_eager()));
         let mut names: Vec<_> = loaded.names().collect();
