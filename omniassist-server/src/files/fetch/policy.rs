@@ -94,7 +94,7 @@ impl FetchPolicy {
         self
     }
 
-    /// Sets the bytes of one file. Default: 10 MiB. [`FileLimits::max_run_bytes`](super::FileLimits::max_run_bytes) bounds
+    /// Sets the bytes of one file. Default: 10 MiB. [`FileLimits::max_run_bytes`](crate::files::FileLimits::max_run_bytes) bounds
     /// the downloads of a run together.
     pub fn max_bytes(mut self, bytes: usize) -> Self {
         self.max_bytes = bytes;
