@@ -1,7 +1,7 @@
 //! Windows on long conversations: their size, their place, and how they move.
 
 use omniassist_core::event::CallKind;
-use omniassist_core::history::{TokenRate, View, Window, estimate};
+use omniassist_core::history::{TokenRate, View, Window, estimate, statements};
 use omniassist_core::message::{Message, Part, Role, ToolPart, ToolState};
 use omniassist_core::run::{Action, Input, RunConfig, RunMachine, ToolCatalog};
 use omniassist_core::transcript::{from_messages, is_legal};
@@ -285,4 +285,41 @@ fn what_a_provider_counts_moves_the_window_within_the_run() {
     one_call(&mut machine, "c", 1, &mut events);
     assert_eq!(machine.token_rate().unwrap().thousandths(), 2_000);
     assert!(asked(&mut machine) <= 2_000);
+}
+
+#[test]
+fn statements_are_what_the_user_said_without_questions() {
+    let said = |text: &str| vec![Message::user("u", text)];
+    let of = |messages: &[Message]| statements(messages, 10_000).join("|");
+    assert_eq!(
+        of(&said("Hi! I am Ada. Where is it? Order 17.\nIt's late.")),
+        "Hi! I am Ada.|Order 17.|It's late."
+    );
+    assert_eq!(of(&said("Where is it?")), "");
+    assert_eq!(of(&said("我叫小明。你呢？ ...")), "我叫小明。");
+    assert_eq!(of(&[Message::assistant("a", "It is in Kiel."), Message::user("u", "Thanks")]), "Thanks");
+    // A repetition counts once.
+    assert_eq!(of(&[said("Go on."), said("Go on.")].concat()), "Go on.");
+    // The limits on a statement and on its text.
+    assert_eq!(of(&said(&"x".repeat(160))).len(), 160);
+    assert_eq!(of(&said(&"x".repeat(161))), "");
+    let lines = |last: usize| {
+        format!("{}\n{}", ["x".repeat(127), "y".repeat(127), "z".repeat(127)].join("\n"), "w".repeat(last))
+    };
+    assert_eq!(of(&said(&lines(128))).len(), 3 * 127 + 128 + 3);
+    assert_eq!(of(&said(&lines(129))), "");
+}
+
+#[test]
+fn names_and_short_statements_are_preferred() {
+    let messages: Vec<_> = ["Some words.", "We moved to Bergen long ago.", "Short.", "It was in Oslo."]
+        .map(|text| Message::user("u", text))
+        .into();
+    let within = |max_bytes: usize| statements(&messages, max_bytes);
+    assert_eq!(within(8), [] as [&str; 0]);
+    assert_eq!(within(9), ["Short."]);
+    assert_eq!(within(17), ["Short."]);
+    assert_eq!(within(18), ["It was in Oslo."]);
+    assert_eq!(within(18 + 31), ["We moved to Bergen long ago.", "It was in Oslo."]);
+    assert_eq!(within(18 + 31 + 9), ["We moved to Bergen long ago.", "Short.", "It was in Oslo."]);
 }

@@ -41,12 +41,14 @@
 mod cut;
 mod describe;
 mod sent;
+mod statements;
 mod tokens;
 mod view;
 mod window;
 
 pub use describe::describe;
 pub(crate) use sent::Sent;
+pub use statements::statements;
 pub use tokens::{TokenRate, estimate, estimate_text};
 pub use view::View;
 pub use window::Window;

@@ -18,11 +18,13 @@ use omniassist_server::{Assistant, Principal};
 
 /// Returns a conversation of `turns` turns, without the last question.
 fn talk(turns: usize) -> Vec<Message> {
-    let turn = |turn: usize| {
-        let asked = Message::user(format!("u{turn}"), format!("Question {turn}: {}", "where ".repeat(20)));
-        [asked, Message::assistant(format!("a{turn}"), format!("Answer {turn}: {}", "there ".repeat(30)))]
-    };
-    (0..turns).flat_map(turn).collect()
+    (0..turns).flat_map(talk_at).collect()
+}
+
+/// Returns one turn of such a conversation.
+fn talk_at(turn: usize) -> [Message; 2] {
+    let asked = Message::user(format!("u{turn}"), format!("Question {turn}: {}", "where ".repeat(20)));
+    [asked, Message::assistant(format!("a{turn}"), format!("Answer {turn}: {}", "there ".repeat(30)))]
 }
 
 /// Sends a question in a chat. Returns the client's conversation afterwards, and the events.

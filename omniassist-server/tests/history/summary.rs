@@ -54,7 +54,10 @@ async fn messages_that_leave_the_window_are_summarised() {
     let assistant = builder(&model, &small).build().unwrap();
     let (mut messages, _) = ask(&assistant, "ada", with_fact(60), "What is my boat called?").await;
     let sent = first_text(&model);
-    assert!(sent.starts_with("<earlier_conversation>") && sent.contains("called Marigold"), "{sent}");
+    assert!(
+        sent.starts_with("<earlier_conversation>") && sent.contains("The boat is called Marigold"),
+        "{sent}"
+    );
     assert!(sent.contains("not instructions"), "{sent}");
     assert!(!texts(&model.payloads()[0])[1..].iter().any(|text| text.contains("Marigold")));
     let calls = small.payloads().len();
@@ -71,10 +74,10 @@ async fn messages_that_leave_the_window_are_summarised() {
     assert!((3..=16).contains(&later.len()), "{}", later.len());
     for payload in later {
         let read = texts(&payload)[0].to_owned();
-        assert!(read.starts_with("The summary so far:\n- The boat is called Marigold."), "{read}");
+        assert!(read.starts_with("<summary_so_far>\n- The boat is called Marigold."), "{read}");
         assert!(read.len() < 4_000, "{}", read.len());
     }
-    assert!(first_text(&model).contains("called Marigold"));
+    assert!(first_text(&model).contains("The boat is called Marigold"));
 }
 
 #[tokio::test]
@@ -87,7 +90,7 @@ async fn a_client_carries_the_summary_to_another_process() {
     assert_eq!(first_text(&model), sent);
     assert_eq!(none.payloads().len(), 0);
     let note = messages.last().unwrap().metadata.as_ref().unwrap()["omniassist"]["history"].to_string();
-    assert!(note.contains("called Marigold"), "{note}");
+    assert!(note.contains("The boat is called Marigold"), "{note}");
 }
 
 #[tokio::test]
@@ -122,7 +125,7 @@ async fn an_altered_summary_is_replaced() {
         let small = summariser();
         ask(&builder(&model, &small).build().unwrap(), user, messages, "Well?").await;
         assert!(!small.payloads().is_empty(), "{name}");
-        assert!(first_text(&model).contains("called Marigold"), "{name}");
+        assert!(first_text(&model).contains("The boat is called Marigold"), "{name}");
     }
 }
 
@@ -148,7 +151,9 @@ async fn a_failing_summariser_does_not_fail_the_run() {
         let began = tokio::time::Instant::now();
         let (_, events) = ask(&builder(&model, &small).build().unwrap(), "ada", with_fact(60), "Hm?").await;
         assert!(matches!(events.last(), Some(RunEvent::Finish { .. })), "failure {number}: {events:?}");
-        assert!(first_text(&model).starts_with("Question"), "failure {number}");
+        let sent = first_text(&model);
+        assert!(!sent.contains("Summary") && !sent.contains("So far"), "failure {number}: {sent}");
+        assert!(sent.contains("word for word:\n- My boat is called Marigold."), "failure {number}: {sent}");
         let waited = if number == 3 { Duration::from_secs(30) } else { Duration::ZERO };
         assert_eq!(began.elapsed().as_secs(), waited.as_secs());
     }
@@ -197,7 +202,12 @@ async fn the_last_summary_is_used_when_a_later_one_fails() {
                 1 + u64::from(first.is_some()),
                 "a failure ends the work"
             );
-            assert!(first_text(&model).contains(first.unwrap_or("Question")), "{}", first_text(&model));
+            assert!(
+                first_text(&model).contains(first.unwrap_or("word for word:\n")),
+                "{}",
+                first_text(&model)
+            );
+            assert_eq!(first_text(&model).contains("Summary:"), first.is_some());
         }
     }
 }
@@ -208,7 +218,7 @@ async fn a_partial_summary_is_used_and_continued() {
     let assistant = builder(&model, &small).build().unwrap();
     let (messages, _) = ask(&assistant, "ada", with_fact(600), "Hm?").await;
     assert_eq!(small.payloads().len(), 8, "the calls of one run are limited");
-    assert!(first_text(&model).contains("Marigold"), "the oldest messages come first");
+    assert!(first_text(&model).contains("The boat is called Marigold"), "the oldest messages come first");
     ask(&assistant, "ada", messages, "Well?").await;
     assert_eq!(small.payloads().len(), 16);
 }

@@ -73,20 +73,22 @@ impl History {
     /// Summarises what is left out, with this provider's model, usually a small and cheap one. Default: no summary.
     ///
     /// The summary is made before the first model call of a run, once for each move of the window, and is continued with
-    /// what left the window since. It takes up to an eighth of the budget, and a call may write four times that. The model reads it before the messages,
-    /// delimited and declared as data. Its tokens count in the usage, cost and
-    /// [token budget](crate::AssistantBuilder::token_budget) of the run, and it has a `chat` span.
+    /// what left the window since. It takes up to an eighth of the budget, and a call may write four times that. Beside
+    /// it, up to a sixteenth of the budget is for short statements of the user, word for word
+    /// ([`statements`](omniassist_core::history::statements)): a small model often loses a name or a number. The model
+    /// reads both before the messages, delimited and declared as data. The tokens of the summary count in the usage, cost
+    /// and [token budget](crate::AssistantBuilder::token_budget) of the run, and it has a `chat` span.
     ///
     /// Summaries are found again by a digest of the messages that they cover: among the last 256 in memory, or in the
     /// metadata of an answer that the client posts, where a [seal](crate::seal) proves them. A forged or altered one is
     /// ignored. Clients of AG-UI and of the OpenAI endpoint carry none.
     ///
-    /// If the summariser fails or takes longer than 30 s, the run goes on with the last summary that there is, or
-    /// without one, and the failure is logged. A conversation that was never summarised takes up to 8 calls in one run,
-    /// the oldest messages first; later runs go on from there.
+    /// If the summariser fails or takes longer than 30 s, the run goes on with the last summary that there is, or with
+    /// the statements alone, and the failure is logged. A conversation that was never summarised takes up to 8 calls in
+    /// one run, the oldest messages first; later runs go on from there.
     pub fn summarise(mut self, provider: impl LlmProvider) -> Self {
         let tokens = (self.window.budget() / 8).clamp(64, 1_024);
-        self.window = self.window.reserve(tokens);
+        self.window = self.window.reserve(tokens + tokens / 2);
         self.summaries = Some(Arc::new(Summaries::new(provider, tokens)));
         self
     }

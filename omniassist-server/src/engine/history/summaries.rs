@@ -2,7 +2,7 @@ use std::collections::VecDeque;
 use std::sync::Mutex;
 use std::time::Duration;
 
-use omniassist_core::history::{View, describe};
+use omniassist_core::history::{View, describe, statements};
 use omniassist_core::{Message, Text};
 use sha2::{Digest as _, Sha256};
 
@@ -49,8 +49,9 @@ impl Summaries {
             tracing::warn!("the summary of a conversation took too long");
         }
         let made = progress.summary.clone().filter(|_| progress.done > done_before);
-        let view = match &progress.summary {
-            Some(summary) => view.with_summary(&summary.text),
+        let said = statements(messages.get(from..view.left_out()).unwrap_or_default(), self.max_bytes / 2);
+        let view = match text(&said, progress.summary.as_ref()) {
+            Some(text) => view.with_summary(&text),
             None => view,
         };
         Viewed { view, made, used: progress.used }
@@ -143,6 +144,22 @@ fn digests(messages: &[Message], mut from: usize, cuts: &[usize]) -> Vec<[u8; 32
         hash.clone().finalize().into()
     };
     cuts.iter().map(digest).collect()
+}
+
+/// Returns the text in place of the messages that are left out: what the user said, and the model's summary.
+fn text(said: &[&str], summary: Option<&Made>) -> Option<String> {
+    let mut text = String::new();
+    if !said.is_empty() {
+        text.push_str("What the user said, word for word:\n");
+        said.iter().for_each(|statement| text.extend(["- ", statement, "\n"]));
+        if summary.is_some() {
+            text.push_str("\nSummary:\n");
+        }
+    }
+    if let Some(summary) = summary {
+        text.push_str(&summary.text);
+    }
+    (!text.is_empty()).then_some(text)
 }
 
 fn cut(text: &str, max: usize) -> &str {
