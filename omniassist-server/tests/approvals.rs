@@ -1,4 +1,4 @@
-//! Approvals and forms through the engine: what is asked, what runs, and what a second post of a chat does.
+//! Tests of approvals and forms through the engine, and of repeated posts of a chat.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -22,7 +22,7 @@ struct Refund {
     cents: u64,
 }
 
-/// A tool that gives money back, and how often it did.
+/// Returns a tool that refunds money, and the number of its executions.
 pub(super) fn refund(approval: Approval) -> (Tool, Arc<AtomicUsize>) {
     let ran = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&ran);
@@ -48,7 +48,7 @@ fn extensions(user: &str) -> Extensions {
     extensions
 }
 
-/// Runs a post to its end, and gives the conversation as the client then has it.
+/// Runs a post to its end and returns the conversation that the client then holds.
 pub(super) async fn post(
     assistant: &Assistant,
     chat: &str,
@@ -95,7 +95,7 @@ pub(super) fn call_refund(cents: u64) -> Turn {
 }
 
 #[tokio::test]
-async fn an_approved_call_runs_once_and_the_model_goes_on() {
+async fn an_approved_call_runs_once_and_the_model_continues() {
     let (tool, ran) = refund(Approval::always().message("Give it back?"));
     let model = ScriptedProvider::new().turn(call_refund(5)).turn(text("Done."));
     let assistant = Assistant::builder(model.clone()).tool(tool).build().unwrap();
@@ -121,7 +121,7 @@ async fn an_approved_call_runs_once_and_the_model_goes_on() {
 fn seal_keys_come_from_a_variable() {
     let builder = || Assistant::builder(ScriptedProvider::new());
     builder().seal_keys_from_env("OMNIASSIST_SURELY_NOT_SET").build().unwrap();
-    // Cargo sets these for every test. The first is empty.
+    // Cargo sets these variables for every test. The first is empty.
     assert_eq!(std::env::var("CARGO_PKG_LICENSE_FILE").as_deref(), Ok(""));
     builder().seal_keys_from_env("CARGO_PKG_LICENSE_FILE").build().unwrap();
     let error = builder().seal_keys_from_env("CARGO_PKG_NAME").build().unwrap_err();
@@ -136,7 +136,7 @@ fn seal_keys_come_from_a_variable() {
 }
 
 #[tokio::test]
-async fn what_was_asked_before_a_shutdown_is_answered_at_another_instance() {
+async fn another_instance_accepts_an_approval_that_was_requested_before_a_shutdown() {
     let keys = SealKeys::new("k1", "a secret of thirty-two bytes, or more").unwrap();
     let (tool, ran) = refund(Approval::always());
     let instance = |model: ScriptedProvider| {
@@ -145,7 +145,7 @@ async fn what_was_asked_before_a_shutdown_is_answered_at_another_instance() {
     };
     let first = instance(ScriptedProvider::new().turn(call_refund(5)));
     let (mut messages, _) = post(&first, "c", vec![Message::user("q", "Refund 5.")]).await;
-    assert_eq!(first.drain(Duration::from_secs(60)).await, Drained::default(), "nothing is under way");
+    assert_eq!(first.drain(Duration::from_secs(60)).await, Drained::default(), "no run is active");
 
     let second = instance(ScriptedProvider::new().turn(text("Done.")));
     answer(&mut messages, true);
@@ -155,7 +155,7 @@ async fn what_was_asked_before_a_shutdown_is_answered_at_another_instance() {
 }
 
 #[tokio::test]
-async fn a_denied_call_does_not_run_and_the_model_reads_why() {
+async fn a_denied_call_does_not_run_and_the_model_reads_the_reason() {
     let (tool, ran) = refund(Approval::always());
     let model = ScriptedProvider::new().turn(call_refund(5)).turn(text("As you wish."));
     let assistant = Assistant::builder(model.clone()).tool(tool).build().unwrap();
@@ -166,9 +166,9 @@ async fn a_denied_call_does_not_run_and_the_model_reads_why() {
     assert!(matches!(state(&messages), ToolState::OutputDenied { .. }));
 }
 
-/// As after a restart with a random key.
+/// This happens after a restart with a random key.
 #[tokio::test]
-async fn an_approval_that_nothing_proves_any_more_fails_for_the_client_too() {
+async fn an_approval_without_a_valid_seal_fails_for_the_client_too() {
     let (tool, ran) = refund(Approval::always());
     let model = ScriptedProvider::new().turn(call_refund(5)).turn(text("Not done.")).turn(text("No."));
     let server = || Assistant::builder(model.clone()).tool(tool.clone()).build().unwrap();
@@ -184,7 +184,7 @@ async fn an_approval_that_nothing_proves_any_more_fails_for_the_client_too() {
     assert_eq!(events.iter().filter(tells).count(), 1);
     assert!(matches!(events[0], RunEvent::Start { .. }));
 
-    // What the client then has is sealed as the server's word, and is not told again.
+    // The client's message is now sealed by the server, so the error is not reported again.
     messages.push(Message::user("q2", "Did you?"));
     let (_, events) = post(&restarted, "c", messages).await;
     assert_eq!(events.iter().filter(tells).count(), 0);
@@ -193,7 +193,7 @@ async fn an_approval_that_nothing_proves_any_more_fails_for_the_client_too() {
     assert!(heard.iter().all(|transcript| transcript.contains("make the call again")), "{heard:?}");
 }
 
-/// Posts the answered call with the part put back to an earlier state, and counts how often the tool ran.
+/// Resets the part of the answered call to an earlier state and posts it again.
 async fn post_as_open(assistant: &Assistant, messages: &[Message], approved: bool) -> Vec<Message> {
     let mut messages = messages.to_vec();
     for part in &mut messages.last_mut().unwrap().parts {
@@ -203,7 +203,7 @@ async fn post_as_open(assistant: &Assistant, messages: &[Message], approved: boo
             tool.state = ToolState::ApprovalRequested { input, approval };
         }
     }
-    // What the assistant said after the call would make it history.
+    // Text after the call would make the call part of the history.
     let message = messages.last_mut().unwrap();
     let end = message.parts.iter().rposition(|part| matches!(part, Part::Tool(_))).unwrap();
     message.parts.truncate(end + 1);
@@ -216,7 +216,7 @@ async fn post_as_open(assistant: &Assistant, messages: &[Message], approved: boo
 }
 
 #[tokio::test]
-async fn a_call_that_the_server_ran_by_itself_is_never_asked_for_or_run_again() {
+async fn a_call_that_ran_without_approval_never_needs_one_and_never_runs_again() {
     let (tool, ran) = refund(Approval::when(|refund: &Refund, _: &Principal| refund.cents > 10));
     let model =
         ScriptedProvider::new().turn(call_refund(5)).turn(text("Done.")).turn(text("1")).turn(text("2"));
@@ -239,14 +239,14 @@ impl ReplayGuard for SharedGuard {
 }
 
 #[tokio::test]
-async fn a_question_that_is_asked_again_runs_its_call_once() {
+async fn a_repeated_approval_request_runs_its_call_once() {
     let signature = |messages: &[Message]| match state(messages) {
         ToolState::ApprovalRequested { approval, .. } => approval.signature.clone(),
         other => panic!("{other:?}"),
     };
     let (tool, ran) = refund(Approval::always());
     let guard = SharedGuard::default();
-    // Each server signs with a key of its own, and knows the first one's.
+    // Each server signs with its own key and accepts the key of the first server.
     let server = |number: u8, model: ScriptedProvider| {
         let mut keys = SealKeys::new(&format!("k{number}"), [number; 32]).unwrap();
         if number > 0 {
@@ -258,7 +258,7 @@ async fn a_question_that_is_asked_again_runs_its_call_once() {
     let first = server(0, ScriptedProvider::new().turn(call_refund(5)));
     let (asked, _) = post(&first, "c", vec![Message::user("q", "Refund 5.")]).await;
     for number in 1..=5 {
-        // The client posts the open question, and is sent a new signature.
+        // The client posts the open request and receives a new signature.
         let assistant = server(number, ScriptedProvider::new().turn(text("Done.")));
         let (mut again, events) = post(&assistant, "c", asked.clone()).await;
         assert!(events.iter().any(|event| matches!(event, RunEvent::ToolApprovalRequest(_))));
@@ -270,7 +270,7 @@ async fn a_question_that_is_asked_again_runs_its_call_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn one_principal_that_fills_the_record_takes_no_room_of_another() {
+async fn a_principal_that_fills_the_record_leaves_room_for_others() {
     let (tool, ran) = refund(Approval::always());
     let mut model = ScriptedProvider::new();
     for _ in 0..3 {
@@ -293,7 +293,7 @@ async fn one_principal_that_fills_the_record_takes_no_room_of_another() {
 }
 
 #[tokio::test]
-async fn the_policy_sees_the_arguments_and_who_asks() {
+async fn the_policy_receives_the_arguments_and_the_principal() {
     let policy = || {
         Approval::decide(|refund: &Refund, user: &Principal| match refund.cents {
             0..=10 => ApprovalDecision::Allow,
@@ -323,7 +323,7 @@ async fn a_policy_that_panics_refuses_the_call() {
 }
 
 #[tokio::test]
-async fn a_client_that_cannot_ask_gets_an_answer_and_no_call_runs() {
+async fn a_client_without_approvals_gets_an_answer_and_no_call_runs() {
     let (tool, ran) = refund(Approval::always());
     let model = ScriptedProvider::new().turn(call_refund(5)).turn(text("I cannot do that here."));
     let assistant = Assistant::builder(model.clone()).tool(tool).build().unwrap();
@@ -360,7 +360,7 @@ async fn a_form_waits_for_its_answer_and_checks_it() {
         ScriptedProvider::new().turn(bad).turn(turn()).turn(text("Off to Rome.")).turn(text("Where?"));
     let assistant = Assistant::builder(model.clone()).tool(Tool::request_input()).build().unwrap();
     let (messages, events) = post(&assistant, "c", vec![Message::user("q", "Send it.")]).await;
-    // The first form cannot be shown, and the model writes another.
+    // The first form cannot be shown, so the model writes another one.
     assert_eq!(events.iter().filter(|event| matches!(event, RunEvent::ToolInputError { .. })).count(), 1);
     assert!(events.iter().any(|event| matches!(
         event,
@@ -389,14 +389,14 @@ async fn a_form_waits_for_its_answer_and_checks_it() {
 }
 
 #[tokio::test]
-async fn a_repeated_post_is_refused_and_another_one_takes_the_place_of_the_run() {
+async fn a_repeated_post_is_refused_and_a_new_post_replaces_the_run() {
     let model = ScriptedProvider::new().turn(Turn::pending()).turn(text("Second."));
     let assistant = Assistant::builder(model).build().unwrap();
     let first = || ask("c", vec![Message::user("q1", "First?")]);
     let run = assistant.try_run(first(), extensions("ada")).await.unwrap();
     let error = assistant.try_run(first(), extensions("ada")).await.unwrap_err();
     assert_eq!(error.code(), ErrorCode::DuplicateRun);
-    // Another principal's chat of the same name is another chat.
+    // A chat with the same id of another principal is a different chat.
     drop(assistant.try_run(first(), extensions("bob")).await.unwrap());
 
     let first = tokio::spawn(run.collect::<Vec<_>>());
@@ -406,12 +406,12 @@ async fn a_repeated_post_is_refused_and_another_one_takes_the_place_of_the_run()
     assert_eq!(second.text().await.unwrap(), "Second.");
     let events = first.await.unwrap();
     assert!(matches!(events.last(), Some(RunEvent::Abort { .. })), "{events:?}");
-    // What has ended can be asked again.
+    // The same post is accepted after its run has ended.
     drop(assistant.try_run(ask("c", vec![Message::user("q2", "Second?")]), extensions("ada")).await.unwrap());
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_run_that_nobody_reads_gives_way_after_the_grace() {
+async fn an_unread_run_is_replaced_after_the_grace_period() {
     let model = ScriptedProvider::new().turn(text("Second."));
     let assistant = Assistant::builder(model).build().unwrap();
     let unread =
@@ -425,7 +425,7 @@ async fn a_run_that_nobody_reads_gives_way_after_the_grace() {
 }
 
 #[tokio::test]
-async fn a_host_may_let_a_run_finish_first() {
+async fn a_host_can_let_a_run_finish_first() {
     let model = ScriptedProvider::new().turn(text("First."));
     let assistant = Assistant::builder(model).when_busy(WhenBusy::Reject).build().unwrap();
     let run = assistant.try_run(ask("c", vec![Message::user("q1", "1")]), extensions("ada")).await.unwrap();
@@ -451,7 +451,7 @@ async fn a_chat_is_stopped_by_its_own_principal_only() {
 }
 
 #[tokio::test]
-async fn the_time_to_approve_is_a_limit() {
+async fn approvals_expire_after_the_configured_time() {
     let now_ms = || u64::try_from(UNIX_EPOCH.elapsed().unwrap().as_millis()).unwrap();
     let mut limits = Limits::default();
     limits.approval_lifetime = Duration::from_secs(60);

@@ -24,7 +24,7 @@ use crate::dialects::{ROUTES, Shape, note, terminal};
 
 const HOUR: Duration = Duration::from_secs(3600);
 
-/// A budget that a test looks into: for everybody the same.
+/// A budget that all principals share and that a test inspects.
 #[derive(Clone, Default)]
 struct Purse {
     left: Arc<Mutex<u64>>,
@@ -120,8 +120,8 @@ fn used(input: u64, output: u64) -> Usage {
 }
 
 #[tokio::test]
-async fn four_bytes_are_a_token_until_the_provider_counts() {
-    // One token is the question. 300 tokens: the budget is asked some times on the way.
+async fn four_bytes_count_as_a_token_until_the_provider_reports_usage() {
+    // The question takes one token. An answer of 300 tokens queries the budget several times.
     for (budget, bytes, cut) in [(2, 4, false), (2, 5, true), (301, 1_200, false), (301, 1_201, true)] {
         let words: String = "0123456789".chars().cycle().take(bytes).collect();
         let pieces = words.as_bytes().iter().map(|byte| char::from(*byte).to_string());
@@ -135,18 +135,18 @@ async fn four_bytes_are_a_token_until_the_provider_counts() {
                 .map(|piece| Turn::event(LlmEvent::RefusalDelta { block: 0, delta: piece.into() }))
                 .collect(),
         ] {
-            // What comes after the last byte tells whether the run was still there.
+            // The end of the turn shows whether the run was still active after the last byte.
             let end = if cut { Turn::pending() } else { Turn::new() };
             let model = ScriptedProvider::new().turn(turn.then(end));
             let purse = Purse::of(budget);
             let events = events(&assistant(&model, purse.clone())).await;
             assert_eq!(failure(&events), if cut { EXCEEDED } else { None }, "{budget} {bytes}");
-            assert_eq!(said(&events), words, "what was said is shown");
-            assert_eq!(model.drops(), usize::from(cut), "the provider's connection is closed");
+            assert_eq!(said(&events), words, "the text so far must be shown");
+            assert_eq!(model.drops(), usize::from(cut), "the provider's connection must close");
             let [spent] = purse.spent()[..] else { panic!("{:?}", purse.spent()) };
             assert!(spent.estimated);
             assert_eq!(spent.usage.output_tokens, Some(bytes.div_ceil(4) as u64));
-            assert!(purse.looks.load(Ordering::SeqCst) <= 9, "it is not asked for each delta");
+            assert!(purse.looks.load(Ordering::SeqCst) <= 9, "the budget must not be queried for each delta");
         }
     }
 }
@@ -157,7 +157,7 @@ async fn arguments_count_and_no_tool_of_a_cut_turn_runs() {
     let arguments = json!({"words": "x".repeat(25)});
     assert_eq!(arguments.to_string().len(), 37);
     let input = input_of(tool.clone()).await;
-    // A whole call, and then too much text; a call that is too much itself.
+    // A complete call before too much text, and a call that exceeds the budget itself.
     for (turn, budget) in [
         (call("work", json!({})).then(text("x".repeat(100))), 20),
         (call("work", json!({})).then(call("work", arguments.clone())), 9),
@@ -192,9 +192,9 @@ async fn input_of(tool: Tool) -> u64 {
 }
 
 #[tokio::test]
-async fn what_a_step_really_used_counts_and_corrects_the_estimate() {
+async fn reported_usage_replaces_the_estimate() {
     let (tool, ran) = counted();
-    // The second call reads the call and its output too: `work`, `{}` and `"done"`.
+    // The second model call also reads the tool call and its output: `work`, `{}` and `"done"`.
     let second = input_of(tool.clone()).await + 3;
     for (budget, runs, asks) in [
         (30 + second + 1, true, true),
@@ -219,7 +219,7 @@ async fn what_a_step_really_used_counts_and_corrects_the_estimate() {
         assert_eq!(spent, if asks { vec![first, (1, false)] } else { vec![first] }, "{budget}");
         assert!(purse.reserved.lock().unwrap().is_empty(), "{budget}");
     }
-    // Less than the estimate: what is over is not taken.
+    // The usage is below the estimate, so the difference is released.
     let purse = Purse::of(100);
     let model = ScriptedProvider::new().turn([text("x".repeat(200)), Turn::usage(5, 10)]);
     assert_eq!(failure(&events(&assistant(&model, purse.clone())).await), None);
@@ -227,7 +227,7 @@ async fn what_a_step_really_used_counts_and_corrects_the_estimate() {
 }
 
 #[tokio::test]
-async fn an_answer_that_is_complete_stays_complete() {
+async fn a_complete_answer_stays_complete() {
     let purse = Purse::of(10);
     let model = ScriptedProvider::new().turn([text("Hello"), Turn::usage(500, 2)]).turn(text("again"));
     let assistant = assistant(&model, purse.clone());
@@ -255,7 +255,7 @@ async fn input_that_is_reported_first_counts_at_once() {
 }
 
 #[tokio::test]
-async fn a_principal_that_has_nothing_left_is_refused_in_every_dialect() {
+async fn a_principal_without_tokens_is_refused_in_every_dialect() {
     let model = ScriptedProvider::new().otherwise(|_| text("Hi"));
     let service = AssistantService::new(assistant(&model, Purse::of(0)));
     for route in ROUTES {
@@ -265,7 +265,11 @@ async fn a_principal_that_has_nothing_left_is_refused_in_every_dialect() {
         assert!(refused.message.contains("later"), "{}", refused.message);
         assert!(refused.kind.is_empty() || refused.kind == "rate_limit_error", "{}", refused.kind);
         let is_openai = !refused.kind.is_empty();
-        assert_eq!(refused.headers.contains_key("x-should-retry"), is_openai, "nobody waits for an hour");
+        assert_eq!(
+            refused.headers.contains_key("x-should-retry"),
+            is_openai,
+            "clients must not wait for an hour"
+        );
     }
     assert!(model.payloads().is_empty());
     let two = assistant(&model, Purse::of(2));
@@ -273,7 +277,7 @@ async fn a_principal_that_has_nothing_left_is_refused_in_every_dialect() {
 }
 
 #[tokio::test]
-async fn a_run_that_passes_its_budget_says_so_in_every_dialect() {
+async fn a_run_that_exceeds_its_budget_reports_it_in_every_dialect() {
     for route in ROUTES {
         let model = ScriptedProvider::new().turn(text("Too much".repeat(250)).then(Turn::pending()));
         let service = AssistantService::new(assistant(&model, Purse::of(250)));
@@ -289,7 +293,7 @@ async fn a_run_that_passes_its_budget_says_so_in_every_dialect() {
 }
 
 #[tokio::test]
-async fn a_budget_that_others_use_up_ends_the_run_before_its_next_call() {
+async fn a_budget_that_other_runs_use_up_ends_the_run_before_its_next_call() {
     let purse = Purse::of(50);
     let other = purse.clone();
     let tool = Tool::new("work", "Works", move || {
@@ -314,7 +318,7 @@ async fn a_budget_that_others_use_up_ends_the_run_before_its_next_call() {
 }
 
 #[tokio::test]
-async fn runs_of_one_principal_share_what_is_left_while_they_talk() {
+async fn concurrent_runs_of_one_principal_share_the_remaining_tokens() {
     const BUDGET: usize = 400;
     let endless = || (0..BUDGET * 8).map(|_| "word".to_owned());
     let model = ScriptedProvider::new().otherwise(move |_| Turn::text_chunks(endless()));
@@ -336,18 +340,18 @@ async fn runs_of_one_principal_share_what_is_left_while_they_talk() {
             }
         }
     }
-    // Each run looks at what the others do after 64 tokens at the latest.
+    // Each run queries the budget after at most 64 tokens.
     assert!((BUDGET..=BUDGET + 4 * 64).contains(&written), "{written} tokens for {BUDGET}");
     assert_eq!(purse.spent().len(), 4);
 
-    // Nothing stays in flight, and another principal has nothing to do with it.
+    // No tokens stay reserved, and other principals are not affected.
     *purse.left.lock().unwrap() = 1;
     let run = assistant.try_run(RunRequest::prompt("hi"), as_user("ada")).await.unwrap();
     drop(run);
 }
 
 #[tokio::test]
-async fn what_a_run_used_before_it_was_stopped_is_spent_too() {
+async fn tokens_of_a_stopped_run_are_spent() {
     let question = "x".repeat(80);
     let spent = |purse: &Purse| {
         let [spent] = purse.spent()[..] else { panic!("{:?}", purse.spent()) };
@@ -362,7 +366,7 @@ async fn what_a_run_used_before_it_was_stopped_is_spent_too() {
         let assistant = assistant(&model, purse.clone());
         let mut run = begin(&assistant, &question);
         if silent {
-            // The model is asked with the first poll that finds nothing.
+            // The model is called by the first poll that is pending.
             while futures_util::poll!(run.next()).is_ready() {}
         } else {
             while !matches!(run.next().await, Some(RunEvent::TextDelta { .. })) {}
@@ -375,7 +379,7 @@ async fn what_a_run_used_before_it_was_stopped_is_spent_too() {
         }
         assert_eq!(spent(&purse), (20, if silent { 0 } else { 10 }), "{stop}");
     }
-    // A provider that breaks off has been paid; one that refuses has not.
+    // An interrupted answer costs tokens; a refused request does not.
     for (turn, calls) in [
         (text("x".repeat(40)).then(Turn::interrupted()), 1),
         (Turn::event(LlmEvent::Usage(used(7, 0))).then(Turn::interrupted()), 1),
@@ -392,7 +396,7 @@ async fn what_a_run_used_before_it_was_stopped_is_spent_too() {
     assert!(purse.spent().is_empty());
 }
 
-/// A provider that refuses before it says anything.
+/// A provider that refuses every request.
 struct Refusing;
 
 impl omniassist_server::LlmProvider for Refusing {
@@ -407,7 +411,7 @@ impl omniassist_server::LlmProvider for Refusing {
 }
 
 #[tokio::test]
-async fn a_total_is_the_providers_and_runs_of_the_hosts_own_are_not_counted() {
+async fn totals_come_from_the_provider_and_host_runs_are_not_counted() {
     let mut usage = used(10, 5);
     usage.total_tokens = Some(22);
     let model =
@@ -446,7 +450,7 @@ impl TokenBudget for Panicking {
 }
 
 #[tokio::test]
-async fn a_budget_that_panics_takes_nothing_down() {
+async fn a_panic_in_a_budget_is_contained() {
     let model = ScriptedProvider::new().otherwise(|_| text("x".repeat(1_000)));
     let broken = |how| assistant(&model, Panicking(how, AtomicUsize::new(0)));
     let refused =
@@ -457,7 +461,7 @@ async fn a_budget_that_panics_takes_nothing_down() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_window_in_memory_has_so_many_tokens_for_each_principal() {
+async fn a_window_in_memory_limits_the_tokens_of_each_principal() {
     let model = ScriptedProvider::new().otherwise(|_| Turn::from([text("Hi"), Turn::usage(30, 10)]));
     let assistant = assistant(&model, InMemoryTokenBudget::new(80, HOUR));
     let ask = |user: &'static str| {
@@ -470,7 +474,7 @@ async fn a_window_in_memory_has_so_many_tokens_for_each_principal() {
         ask(user).await.unwrap();
         let refused = ask(user).await.unwrap_err();
         assert_eq!(refused.code(), ErrorCode::TokenBudgetExceeded);
-        assert_eq!(refused.retry_after(), Some(Duration::from_secs(3540)), "to the end of the window");
+        assert_eq!(refused.retry_after(), Some(Duration::from_secs(3540)), "the end of the window");
     }
     advance(Duration::from_secs(3539)).await;
     assert_eq!(ask("bob").await.unwrap_err().retry_after(), Some(Duration::from_secs(1)));
@@ -480,7 +484,7 @@ async fn a_window_in_memory_has_so_many_tokens_for_each_principal() {
 }
 
 #[test]
-fn windows_that_have_passed_are_forgotten() {
+fn expired_windows_are_removed() {
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
     runtime.block_on(async {
@@ -511,7 +515,7 @@ fn windows_that_have_passed_are_forgotten() {
 #[tokio::test]
 async fn eight_runs_with_a_thousand_tokens_left_overdraw_them_by_less_than_one_reservation() {
     const LEFT: usize = 1_000;
-    // The questions take nothing, most of the tokens, and more than all of them.
+    // The questions take no tokens, most of them, and more than all of them.
     for question in [0, 100, 300] {
         let model = ScriptedProvider::new()
             .otherwise(move |_| Turn::text_chunks((0..LEFT).map(|_| "word".to_owned())));
@@ -538,18 +542,18 @@ async fn eight_runs_with_a_thousand_tokens_left_overdraw_them_by_less_than_one_r
         let tokens: u64 = spent.iter().map(Spent::tokens).sum();
         assert!((LEFT as u64..=LEFT as u64 + 64).contains(&tokens), "{tokens} tokens");
         assert!(purse.reserved.lock().unwrap().is_empty());
-        assert_eq!(spent.len(), model.payloads().len(), "the others did not ask the model");
+        assert_eq!(spent.len(), model.payloads().len(), "the other runs must not call the model");
         eprintln!("{tokens} tokens of {LEFT} in {} calls with questions of {question}", spent.len());
     }
 }
 
 #[tokio::test]
-async fn what_other_runs_have_reserved_is_left_for_them() {
+async fn tokens_that_other_runs_reserved_are_not_available() {
     let purse = Purse::of(65);
     let model = ScriptedProvider::new().otherwise(|_| text("word").then(Turn::pending()));
     let assistant = assistant(&model, purse.clone());
     let mut runs = Vec::new();
-    // 64 tokens are reserved by the first run, and one by the second.
+    // The first run reserves 64 tokens and the second one token.
     for _ in 0..2 {
         let mut run = begin(&assistant, "");
         while !matches!(run.next().await, Some(RunEvent::TextDelta { .. })) {}

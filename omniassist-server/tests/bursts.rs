@@ -1,4 +1,4 @@
-//! The events of a burst leave in few frames, whichever way the server's tasks are scheduled.
+//! Tests that the events of a burst leave in few frames under every way of scheduling tasks.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use tokio::task::{LocalSet, spawn_local};
 
 const DELTAS: usize = 1_000;
 
-/// A model whose words come one at a time from a task of the runtime, as the chunks of an HTTP client do.
+/// A model whose words come one at a time from a task of the runtime, like the chunks of an HTTP client.
 struct Fed {
     /// The time for which the server is busy before each word.
     busy: Duration,
@@ -71,7 +71,7 @@ async fn in_a_local_task() {
     assert!(frames < DELTAS / 10, "{frames} frames");
 }
 
-/// One of many fast streams on a busy server: its words are far apart, but each turn of the scheduler brings one.
+/// One of many fast streams on a busy server. Its words are far apart, but each turn of the scheduler delivers one.
 #[tokio::test]
 async fn on_a_busy_server() {
     let frames = tokio::spawn(frames(Duration::from_micros(400))).await.unwrap();

@@ -1,5 +1,6 @@
-//! Tests that no secret gets out: a canary in every credential, through every fault, looked for in logs, spans, errors,
-//! `Debug`, panic messages and the bytes of the response; and one in the system prompt, looked for in those bytes.
+//! Tests that secrets do not leak. Each credential contains a canary, which must not occur in logs, spans, errors,
+//! `Debug` output, panic messages or the bytes of a response under any fault. The system prompt contains another one,
+//! which must not occur in the bytes of a response.
 
 use std::error::Error as StdError;
 use std::sync::{Mutex, PoisonError};
@@ -19,14 +20,14 @@ use serde_json::json;
 
 use crate::spans::Recorder;
 
-/// The start of every credential here, so that a part of one is found too.
+/// The prefix of every credential, so that a truncated credential is found too.
 const CANARY: &str = "canary-";
 const KEY: &str = "canary-key-5d1c0e7a92b84f36";
 const HEADER: &str = "canary-header-77e2b19c40aa";
 
 static PANICS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
-/// Keeps the messages of panics, wherever they happen.
+/// Collects the messages of panics on all threads.
 fn keep_panics() {
     static ONCE: std::sync::Once = std::sync::Once::new();
     ONCE.call_once(|| {
@@ -47,7 +48,7 @@ fn limits() -> Limits {
     limits
 }
 
-/// The providers under test, and what they and their builders print.
+/// Returns the providers under test and the `Debug` output of them and their builders.
 fn providers(base_url: &str) -> (Vec<Box<dyn LlmProvider>>, String) {
     let responses = OpenAiProvider::builder().api_key(KEY).header("x-gateway-key", HEADER);
     let responses = responses.organization("canary-organization").base_url(base_url).limits(limits());
@@ -59,7 +60,7 @@ fn providers(base_url: &str) -> (Vec<Box<dyn LlmProvider>>, String) {
     (vec![Box::new(responses), Box::new(chat)], printed)
 }
 
-/// All that an error says in any way.
+/// Returns all texts of an error.
 fn all_of(error: &Error) -> String {
     let mut text = format!(
         "{error} {error:?} {error:#?} {:?} {:?} {:?}",
@@ -85,7 +86,7 @@ async fn respond(assistant: &Assistant) -> String {
     format!("{headers} {}", String::from_utf8_lossy(&body))
 }
 
-/// Replies of a provider, or of what stands before it, that go wrong and quote the request's credentials.
+/// Returns faulty replies of a provider or its gateway that quote the request's credentials.
 fn faults() -> Vec<(&'static str, Reply)> {
     let quoting = format!("authorization: Bearer {KEY}\nx-gateway-key: {HEADER}");
     let error =
@@ -174,7 +175,7 @@ async fn look(what: &str, base_url: &str, prepare: impl Fn()) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn no_credential_gets_out() {
+async fn credentials_do_not_leak() {
     keep_panics();
     let mut leaks = Vec::new();
     for index in 0..faults().len() {
@@ -197,7 +198,7 @@ async fn no_credential_gets_out() {
 }
 
 #[test]
-fn no_refused_setting_is_quoted() {
+fn errors_do_not_quote_refused_settings() {
     let base = "https://api.example.com/v1";
     let mut leaks = Vec::new();
     let long = format!("{KEY}\u{1}");
@@ -280,7 +281,7 @@ fn echoing(bytes: &[u8]) -> (Vec<u8>, usize) {
 }
 
 #[tokio::test]
-async fn the_system_prompt_does_not_come_back() {
+async fn responses_do_not_contain_the_system_prompt() {
     let mut streams: Vec<(String, Vec<u8>)> = vec![
         ("text".to_owned(), responses_sse::text("Hello").into_bytes().to_vec()),
         ("call".to_owned(), responses_sse::call("c", "ping", json!({})).into_bytes().to_vec()),

@@ -44,7 +44,7 @@ fn begin(assistant: &Assistant, user: &str) -> Result<Run, ErrorCode> {
     run.now_or_never().unwrap().map_err(|error| error.code())
 }
 
-/// A response that has begun to stream.
+/// Returns the body of a response that has begun to stream.
 async fn under_way(service: &AssistantService, principal: Principal) -> AssistantBody {
     let response = service.handle(ROUTES[0].request(principal)).await;
     assert_eq!(response.status(), StatusCode::OK);
@@ -72,9 +72,9 @@ async fn one_run_too_many_of_a_principal_is_refused_in_every_dialect() {
         assert!(refused.message.starts_with("2 runs are already active"), "{}", refused.message);
         assert!(refused.kind.is_empty() || refused.kind == "rate_limit_error", "{}", refused.kind);
     }
-    assert_eq!(model.payloads().len(), 2, "no model was asked");
+    assert_eq!(model.payloads().len(), 2, "a refused run must not call the model");
 
-    // Others are not concerned, and callers without a name are not one.
+    // Other principals are not affected, and anonymous callers do not share a limit.
     bodies.push(under_way(&service, Principal::new("bob")).await);
     for _ in 0..5 {
         bodies.push(under_way(&service, Principal::anonymous()).await);
@@ -97,7 +97,7 @@ async fn one_run_too_many_of_all_is_refused_in_every_dialect() {
         let refused = route.refusal(route.ask(&service).await).await;
         assert_eq!(refused.status, StatusCode::SERVICE_UNAVAILABLE, "{route:?}");
         assert_eq!((refused.code.as_str(), refused.retry_after()), ("overloaded", 2));
-        assert!(!refused.headers.contains_key("connection"), "the connection may be used again");
+        assert!(!refused.headers.contains_key("connection"), "the connection must stay usable");
         assert!(refused.kind.is_empty() || refused.kind == "server_error", "{}", refused.kind);
     }
     assert_eq!(model.payloads().len(), 3);
@@ -112,7 +112,7 @@ async fn one_run_too_many_of_all_is_refused_in_every_dialect() {
 }
 
 #[tokio::test]
-async fn a_post_that_takes_anothers_place_takes_its_slot() {
+async fn a_post_that_replaces_a_run_takes_its_slot() {
     let model = stuck();
     for (per_principal, total) in [(1, 10), (4, 1)] {
         let assistant = limited(&model, per_principal, total);
@@ -124,14 +124,14 @@ async fn a_post_that_takes_anothers_place_takes_its_slot() {
             assert!(matches!(code, ErrorCode::TooManyRuns | ErrorCode::Overloaded), "{code:?}");
             let rest: Vec<_> = run.collect().await;
             assert!(matches!(rest.last(), Some(RunEvent::Abort { .. })));
-            // That the run before is gone gives nothing back: its slot is the next one's.
+            // The end of the replaced run frees no slot, because the new run holds it.
             assistant.try_run(chat("d", "other"), as_user("ada")).await.unwrap_err();
             run = next;
         }
         assert_eq!(
             assistant.try_run(chat("c", "again 19"), as_user("ada")).await.unwrap_err().code(),
             ErrorCode::DuplicateRun,
-            "a repetition is told so, though the principal has no run left"
+            "a repeated post must have its own error, even at the limit of the principal"
         );
         drop(run);
         drop(assistant.try_run(chat("d", "other"), as_user("ada")).await.unwrap());
@@ -146,7 +146,7 @@ async fn a_slot_is_free_when_the_client_has_the_last_event() {
     let mut limits = Limits::default();
     limits.max_runs_per_principal = 1;
     let assistant = Assistant::builder(model).allow_anonymous().limits(limits).tool(ask).build().unwrap();
-    // A run that is over, and one that waits for its client, while the server still holds their responses.
+    // The server still holds the responses of a run that has ended and of one that waits for its client.
     let mut held = Vec::new();
     for _ in 0..3 {
         let mut run = begin(&assistant, "ada").unwrap();
@@ -171,7 +171,7 @@ async fn a_request_that_is_refused_for_another_reason_takes_no_slot() {
 }
 
 #[tokio::test]
-async fn runs_of_the_hosts_own_are_neither_counted_nor_refused() {
+async fn host_runs_are_neither_counted_nor_refused() {
     let assistant = limited(&stuck(), 1, 1);
     let own: Vec<_> = (0..3).map(|_| assistant.run(RunRequest::prompt("go"))).collect();
     let run = begin(&assistant, "ada").unwrap();
@@ -183,7 +183,7 @@ async fn runs_of_the_hosts_own_are_neither_counted_nor_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_thousand_posts_at_once_never_pass_the_limits() {
+async fn a_thousand_concurrent_posts_never_exceed_the_limits() {
     let (now, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
     let (counted, peak) = (Arc::clone(&now), Arc::clone(&most));
     let model = ScriptedProvider::new().otherwise(move |_| {
@@ -214,8 +214,7 @@ async fn a_thousand_posts_at_once_never_pass_the_limits() {
     for post in posts {
         answered += usize::from(post.await.unwrap());
     }
-    // A run gives its slot back with its last event, and is counted out in the same poll: one on each thread may be on
-    // its way.
+    // A run releases its slot before the test counts it out in the same poll, so each thread may hold one more run.
     assert!(most.load(Ordering::SeqCst) <= 8 + 2, "{most:?}");
     assert!(answered >= 8 && model.payloads().len() == answered, "{answered}");
     assert_eq!(assistant.live_runs(), 0);

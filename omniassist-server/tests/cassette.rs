@@ -1,4 +1,4 @@
-//! Recording a provider's stream and playing it again.
+//! Tests of recording a provider's stream and replaying it.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
@@ -58,9 +58,9 @@ fn answer() -> Bytes {
 }
 
 #[tokio::test]
-async fn what_was_recorded_is_played_in_any_cutting() {
+async fn a_recording_is_replayed_in_every_chunking() {
     let upstream = FakeProvider::start().await.unwrap();
-    // Pieces of 5 bytes cut characters in two.
+    // Pieces of 5 bytes split characters.
     upstream.reply(Reply::sse(answer()).chunked_by(5).pace(Duration::from_micros(200)));
     let recorder = Recorder::start(&upstream.base_url()).await.unwrap();
     let live = events(&responses(recorder.base_url())).await;
@@ -87,7 +87,7 @@ async fn what_was_recorded_is_played_in_any_cutting() {
 }
 
 #[tokio::test]
-async fn cuts_are_where_the_seed_says() {
+async fn the_seed_determines_the_cuts() {
     let cassette = one(&[("text", &"x".repeat(200))]);
     let pieces = async |replay: Replay| {
         let player = replay.start().await.unwrap();
@@ -105,7 +105,7 @@ async fn cuts_are_where_the_seed_says() {
 }
 
 #[tokio::test]
-async fn several_requests_are_played_in_order_errors_and_repeats_included() {
+async fn several_requests_are_replayed_in_order_with_errors_and_retries() {
     let upstream = FakeProvider::start().await.unwrap();
     let slow_down = json!({"error": {"message": "slow down", "type": "rate_limit_error"}});
     let long = Bytes::from(chat_sse::text("Two, and more than that."));
@@ -156,14 +156,14 @@ async fn a_client_that_leaves_closes_the_connection_upstream() {
     assert_eq!(lines(&text, "end").next().unwrap()["how"], "left");
 }
 
-/// Answers one request with a body whose second half waits for a word.
+/// Answers one request with a body whose second half waits for a signal.
 async fn halting(body: Bytes, go_on: oneshot::Receiver<()>) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let base_url = format!("http://{}/v1", listener.local_addr().unwrap());
     tokio::spawn(async move {
         let (mut stream, _) = listener.accept().await.unwrap();
         let mut asked = Vec::new();
-        // The body is an object, and what is not read makes the end of a connection a reset.
+        // The request body is an object. Unread bytes would reset the connection when it closes.
         while !(asked.windows(4).any(|end| end == b"\r\n\r\n") && asked.ends_with(b"}")) {
             stream.read_buf(&mut asked).await.unwrap();
         }
@@ -178,7 +178,7 @@ async fn halting(body: Bytes, go_on: oneshot::Receiver<()>) -> String {
 }
 
 #[tokio::test]
-async fn timing_is_kept_and_played_on_demand() {
+async fn timing_is_recorded_and_replayed_on_demand() {
     let pause = Duration::from_millis(60);
     let (go_on, halted) = oneshot::channel();
     let upstream = halting(chat_sse::text("Hello.").into(), halted).await;
@@ -204,16 +204,16 @@ async fn timing_is_kept_and_played_on_demand() {
     let recorded = Duration::from_millis(last);
     assert!(took(cassette.clone().player().with_timing()).await >= recorded);
     assert!(took(cassette.clone().player().with_timing().rechunked(3)).await >= recorded);
-    // Two seconds behind the model's own end, the answer would be taken for complete.
+    // Two seconds after the model's finish, the answer would count as complete.
     let slower = text.replace(&format!("\"ms\":{last}"), "\"ms\":1500");
     let slower = Cassette::parse(&slower).unwrap().player().with_timing();
     assert!(took(slower).await >= Duration::from_millis(1500));
-    // One that takes a minute ends without its timing.
+    // A replay without timing does not take the recorded minute.
     let long = text.replace(&format!("\"ms\":{last}"), "\"ms\":60000");
     assert!(took(Cassette::parse(&long).unwrap().player()).await < Duration::from_secs(50));
 }
 
-/// Sends a request as it is and reads the answer to the end of its body.
+/// Sends a request unchanged and reads the answer to the end of its body.
 async fn raw(base_url: &str, path: &str, headers: &str, body: &[u8]) -> String {
     let address = base_url.trim_start_matches("http://").split('/').next().unwrap();
     let mut stream = TcpStream::connect(address).await.unwrap();
@@ -226,12 +226,12 @@ async fn raw(base_url: &str, path: &str, headers: &str, body: &[u8]) -> String {
 }
 
 #[tokio::test]
-async fn no_secret_gets_into_the_file() {
+async fn the_file_contains_no_secret() {
     let upstream = FakeProvider::start().await.unwrap();
     let echoes = json!({"error": {"message": format!(
         "key {CANARY} and sk-proj-0123456789abcdefghij of cookie-canary-1, extra-canary-2, url-canary-3, field-canary-4"
     )}});
-    // The echo arrives in pieces, so that secrets lie across chunks.
+    // The echo arrives in pieces, so that secrets span chunks.
     upstream.otherwise(
         Reply::json(401, &echoes).chunked_by(7).header("set-cookie", "set-canary-5").header("x-echo", CANARY),
     );
@@ -266,11 +266,11 @@ async fn no_secret_gets_into_the_file() {
         "/v1/[redacted]/x?alt=sse&key=[redacted]&sig=[redacted]&api-version=1"
     );
     let whole: usize = lines(&text, "chunk").map(|chunk| chunk["text"].as_str().unwrap().len()).sum();
-    assert_eq!(whole, 2 * echoes.to_string().len(), "chunks keep their lengths");
+    assert_eq!(whole, 2 * echoes.to_string().len(), "chunks must keep their lengths");
 }
 
 #[tokio::test]
-async fn a_recording_made_with_one_key_plays_to_another() {
+async fn a_recording_is_replayed_to_a_client_with_another_key() {
     let upstream = FakeProvider::start().await.unwrap();
     upstream.reply(Reply::sse(chat_sse::text("Hello.")));
     let recorder = Recorder::start(&upstream.base_url()).await.unwrap();
@@ -295,7 +295,7 @@ fn one(chunks: &[(&str, &str)]) -> Cassette {
 }
 
 #[test]
-fn files_that_are_no_cassettes_are_refused() {
+fn files_that_are_not_cassettes_are_refused() {
     let good = one(&[("text", "abc"), ("base64", "/w==")]).to_text().unwrap();
     assert_eq!(Cassette::parse(&good).unwrap().len(), 1);
     assert_eq!(Cassette::parse(&good.replace('\n', "\r\n\r\n")).unwrap().len(), 1);
@@ -309,7 +309,7 @@ fn files_that_are_no_cassettes_are_refused() {
         "cassette, line 1: written in version 2 of the format, and this build reads version 1; record it again"
     );
 
-    // Cut anywhere behind the first line, it is truncated, and says so.
+    // A cut after the first line is reported as a truncated file.
     let first = good.find('\n').unwrap() + 1;
     for end in first + 1..good.len() - 1 {
         let cut = good.get(..end).unwrap();
@@ -361,7 +361,7 @@ fn said(player: Player) -> String {
 }
 
 #[tokio::test]
-async fn another_request_than_the_recorded_one_is_a_fault() {
+async fn a_request_that_differs_from_the_recorded_one_is_a_fault() {
     let upstream = FakeProvider::start().await.unwrap();
     upstream.reply(Reply::sse(chat_sse::text("Hello.")));
     let recorder = Recorder::start(&upstream.base_url()).await.unwrap();
@@ -403,7 +403,7 @@ async fn another_request_than_the_recorded_one_is_a_fault() {
 }
 
 #[tokio::test]
-async fn what_could_not_be_recorded_is_told() {
+async fn a_failed_recording_is_reported() {
     for wrong in ["", "api.openai.com/v1", "ftp://x/", "https://user:pw@x/v1", "https://x/v1?key=1"] {
         let error = Recorder::start(wrong).await.unwrap_err();
         assert!(!error.to_string().contains("pw"), "{error}");
@@ -418,7 +418,7 @@ async fn what_could_not_be_recorded_is_told() {
 }
 
 #[tokio::test]
-async fn an_upstream_without_a_path() {
+async fn an_upstream_can_have_no_path() {
     let upstream = FakeProvider::start().await.unwrap();
     upstream.reply(Reply::sse(chat_sse::text("Hello.")));
     let recorder = Recorder::start(&format!("http://{}/", upstream.address())).await.unwrap();
@@ -428,13 +428,13 @@ async fn an_upstream_without_a_path() {
     events(&chat(format!("{}/v1", player.base_url()))).await;
 }
 
-/// Returns a cassette with one request, which has this body.
+/// Returns a cassette with one request with this body.
 fn asked(body: &Value) -> Cassette {
     let text = one(&[("text", "abc")]).to_text().unwrap();
     Cassette::parse(&text.replace("\"json\":{}", &format!("\"json\":{body}"))).unwrap()
 }
 
-/// Returns the fault of a request that differs from the recorded one, line by line.
+/// Returns the lines of the fault of a request that differs from the recorded one.
 async fn fault(replay: Replay, body: &Value) -> Vec<String> {
     let player = replay.start().await.unwrap();
     raw(&player.base_url(), "/v1/x", "", body.to_string().as_bytes()).await;
@@ -444,7 +444,7 @@ async fn fault(replay: Replay, body: &Value) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn differences_are_named_by_place() {
+async fn a_difference_names_its_place() {
     let recorded = json!({"a": [1, {"b/c": "x"}], "gone": true, "same": null});
     let sent = json!({"same": null, "a": [1, {"b/c": "y"}, 3], "new": 0});
     let replay = || asked(&recorded).player().allow_unused();
@@ -465,7 +465,7 @@ async fn differences_are_named_by_place() {
 }
 
 #[tokio::test]
-async fn anything_may_stand_where_a_secret_stood() {
+async fn a_redacted_value_matches_any_value() {
     for (recorded, sent, is_same) in [
         ("k=[redacted]", "k=abc", true),
         ("k=[redacted]&n=1", "k=abc&n=1", true),

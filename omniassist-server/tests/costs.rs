@@ -1,8 +1,8 @@
-//! The CPU time of one small request, whatever it contains: at most 50 ms in a release build.
+//! Tests that one small request takes at most 50 ms of CPU time in a release build, whatever it contains.
 //!
-//! Each test sends inputs of at most 64 KiB that are made to be expensive. The bound is measured on the thread's own
-//! CPU clock and scaled by the time that this build takes to parse JSON, so that a debug build and a busy machine keep
-//! it too.
+//! Each test sends expensive inputs of at most 64 KiB. The bound is measured on the thread's own
+//! CPU clock and scaled by the time that this build takes to parse JSON, so that it also holds for a debug build and
+//! on a busy machine.
 
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -18,7 +18,7 @@ use serde_json::{Map, Value, json};
 use crate::ag_ui::{post, read};
 use crate::plain_routes::invoice;
 
-/// The CPU time of this thread. Where the system does not tell it, the time of the clock.
+/// Returns the CPU time of this thread, or the clock time on systems without one.
 fn cpu_time() -> Duration {
     static START: OnceLock<Instant> = OnceLock::new();
     let stat = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
@@ -32,7 +32,7 @@ fn cost<T>(work: impl FnOnce() -> T) -> (Duration, T) {
     (cpu_time().saturating_sub(before), done)
 }
 
-/// 50 ms, scaled by the speed of this build: a release build parses the sample below in some 0.4 ms.
+/// Returns 50 ms, scaled by the speed of this build. A release build parses the sample below in about 0.4 ms.
 fn bound() -> Duration {
     static BOUND: OnceLock<Duration> = OnceLock::new();
     *BOUND.get_or_init(|| {
@@ -43,7 +43,7 @@ fn bound() -> Duration {
     })
 }
 
-/// Something that a client or a model can put into a request.
+/// A value that a client or a model can put into a request.
 #[derive(Debug, Clone)]
 enum Input {
     Nested(usize),
@@ -86,7 +86,7 @@ fn inputs() -> impl Strategy<Value = Input> {
     ]
 }
 
-/// Schemas that take long to walk, to inline, to compile or to check.
+/// Schemas that are slow to traverse, to inline, to compile or to check.
 fn schemas() -> impl Strategy<Value = Value> {
     let object = |property: Value, defs: Map<String, Value>| json!({ "type": "object", "properties": { "a": property }, "$defs": defs });
     let reference = |name: String| json!({ "$ref": format!("#/$defs/{name}") });
@@ -115,7 +115,7 @@ fn schemas() -> impl Strategy<Value = Value> {
                 Map::from_iter([("T".to_owned(), json!({ "anyOf": vec![list; times] }))]),
             )
         }),
-        // Many references to each other, without an object between.
+        // Many references to each other without an object in between.
         (1_usize..60).prop_map(move |count| {
             let all: Vec<Value> = (0..count).map(|n| reference(format!("M{n}"))).collect();
             let defs = (0..count).map(|n| (format!("M{n}"), json!({ "anyOf": all }))).collect();
@@ -195,7 +195,7 @@ fn with_value(value: &Value, id: &str, count: usize) -> Vec<(&'static str, Value
         { "id": "m2", "role": "assistant", "parts": vec![part; count] },
         { "id": "m3", "role": "user", "parts": [{ "type": "data-x", "data": value }] },
     ]);
-    // An answered approval for each of the calls. No seal proves them, so they are asked again or refused.
+    // An answered approval for each of the calls. They have no seal, so they are requested again or refused.
     let approved = json!({
         "type": "tool-x", "toolCallId": id, "state": "approval-responded", "input": value,
         "approval": { "id": id, "approved": true, "signature": value.to_string() },
@@ -231,7 +231,7 @@ fn with_value(value: &Value, id: &str, count: usize) -> Vec<(&'static str, Value
     ]
 }
 
-/// Bodies that are not longer than 64 KiB are small.
+/// Returns `true` if a body has at most 64 KiB.
 fn is_small(body: &Value) -> bool {
     body.to_string().len() <= 64 * 1024
 }
@@ -307,7 +307,7 @@ fn diamond(levels: usize, times: usize) -> Value {
 #[test]
 fn every_route_refuses_a_schema_that_grows_with_its_references() {
     let service = service(ScriptedProvider::new().otherwise(|_| text("Hello")));
-    // Each of these references is to a schema of nearly the size that is allowed.
+    // Each of these references points to a schema of nearly the maximum size.
     let mut many = diamond(11, 2);
     let references = (0..1_200).map(|n| (format!("q{n}"), json!({ "$ref": "#/$defs/L0" })));
     many["properties"] = references.collect::<Map<_, _>>().into();
@@ -321,7 +321,7 @@ fn every_route_refuses_a_schema_that_grows_with_its_references() {
 }
 
 #[tokio::test]
-async fn a_model_reads_why_its_form_cannot_be_used() {
+async fn a_model_reads_why_its_form_is_refused() {
     use futures_util::StreamExt;
 
     let form = json!({ "message": "?", "schema": diamond(16, 2) });

@@ -1,4 +1,4 @@
-//! Every route that begins a run: how it is asked, and how it tells of a refusal and of a run's end.
+//! Requests to every route that begins a run, and the parsing of its refusals and failures.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -48,13 +48,13 @@ struct Note {
     text: String,
 }
 
-/// The object that `/object` makes.
+/// Returns the endpoint of the object that `/object` generates.
 pub(crate) fn note() -> ObjectEndpoint {
     ObjectEndpoint::new::<Note>("note", "Write a note.")
 }
 
 impl Route {
-    /// A post that begins a run, by this principal.
+    /// Returns a post of this principal that begins a run.
     pub(crate) fn request(self, principal: Principal) -> Request<Full<Bytes>> {
         let body = match self.path {
             "/" | "/?protocol=text" => json!({"messages": [{"id": "m1", "role": "user", "content": "Hi"}]}),
@@ -62,7 +62,7 @@ impl Route {
             "/object" => json!("Hi"),
             "/v1/chat/completions" => json!({"model": "omniassist", "stream": self.shape == Shape::OpenAi,
                 "messages": [{"role": "user", "content": "Hi"}]}),
-            // A thread is a chat: each post has one of its own.
+            // A thread is a chat, so each post uses its own.
             _ => json!({"threadId": thread(), "runId": "r",
                 "messages": [{"id": "m1", "role": "user", "content": "Hi"}]}),
         };
@@ -100,9 +100,9 @@ impl Route {
         Refused { status, headers, code: text(code), message: text(message), kind: text(kind) }
     }
 
-    /// The code and the sentence that a failed run ends with. `None` for plain text, which just breaks off.
+    /// Returns the code and the sentence of a failed run. Returns `None` for plain text, which is cut without an error.
     pub(crate) async fn failure(self, response: Response<AssistantBody>) -> Option<(String, String)> {
-        // A stream of OpenAI's begins when there is something to say; a failure before that has a status.
+        // An OpenAI stream begins with its first chunk; an earlier failure has a status.
         let is_unopened = self.shape == Shape::OpenAi && response.status() != StatusCode::OK;
         if self.shape == Shape::OpenAiWhole || is_unopened {
             let refused = self.refusal(response).await;
@@ -133,7 +133,7 @@ impl Route {
             Shape::Sse | Shape::Ndjson => {
                 assert_eq!(last["type"], "error", "{body}");
                 let told = events.iter().rev().find_map(|event| event.pointer("/messageMetadata/error/code"));
-                (text(told.expect("a code")), text(&last["errorText"]))
+                (text(told.expect("must have a code")), text(&last["errorText"]))
             }
             Shape::AgUi | Shape::CopilotKit => {
                 assert_eq!(last["type"], "RUN_ERROR", "{body}");
@@ -154,7 +154,7 @@ pub(crate) struct Refused {
     pub(crate) headers: HeaderMap,
     pub(crate) code: String,
     pub(crate) message: String,
-    /// The class that OpenAI's clients know; empty elsewhere.
+    /// The error type of the OpenAI API; empty on other routes.
     pub(crate) kind: String,
 }
 
@@ -173,17 +173,17 @@ pub(crate) async fn read(body: AssistantBody) -> String {
     String::from_utf8(body.collect().await.unwrap().to_bytes().into()).unwrap()
 }
 
-/// Reads what is ready of a body, until it has said this.
+/// Reads a body until it contains this text.
 pub(crate) async fn read_until(body: &mut AssistantBody, wanted: &str) -> String {
     let mut seen = String::new();
     while !seen.contains(wanted) {
-        let frame = body.frame().await.expect("it goes on").unwrap();
+        let frame = body.frame().await.expect("the body must continue").unwrap();
         seen.push_str(std::str::from_utf8(&frame.into_data().unwrap()).unwrap());
     }
     seen
 }
 
-/// The terminal event of a run.
+/// Returns the terminal event of a run.
 pub(crate) fn terminal(events: &[RunEvent]) -> &RunEvent {
     let ends = events.iter().filter(|event| event.is_terminal()).count();
     assert_eq!(ends, 1, "{events:?}");

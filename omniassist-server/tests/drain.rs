@@ -1,4 +1,4 @@
-//! Shutting down: who is refused, who may finish, and what a run that may not is told.
+//! Tests of shutdown: refused requests, runs that finish in time, and runs that the deadline ends.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -19,7 +19,7 @@ use crate::dialects::{ROUTES, Shape, note, read_until, terminal};
 
 const SENTENCE: &str = "Please send your message again.";
 
-/// A model that says something and then nothing more.
+/// Returns a model that sends some text and then stalls.
 fn stuck() -> ScriptedProvider {
     ScriptedProvider::new().otherwise(|_| text("So far").then(Turn::pending()))
 }
@@ -37,7 +37,7 @@ fn draining(
 }
 
 #[tokio::test(start_paused = true)]
-async fn runs_that_end_in_time_are_left_alone() {
+async fn runs_that_end_before_the_deadline_are_not_interrupted() {
     let model = ScriptedProvider::new().otherwise(|_| {
         text("So far").then(Turn::delay(Duration::from_secs(20))).then(text(", and the rest"))
     });
@@ -48,7 +48,7 @@ async fn runs_that_end_in_time_are_left_alone() {
     let started = Instant::now();
     let drained = assistant.drain(Duration::from_secs(25)).await;
     assert_eq!((drained.finished, drained.ended), (3, 0));
-    assert_eq!(started.elapsed().as_secs(), 19, "it returns when the last run has ended");
+    assert_eq!(started.elapsed().as_secs(), 19, "the drain must return when the last run has ended");
     for answer in answers {
         assert_eq!(answer.await.unwrap().unwrap(), "So far, and the rest");
     }
@@ -56,7 +56,7 @@ async fn runs_that_end_in_time_are_left_alone() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn at_the_deadline_every_dialect_says_that_the_server_shuts_down() {
+async fn at_the_deadline_every_dialect_reports_the_shutdown() {
     let model = stuck();
     let assistant = assistant(&model);
     let service = AssistantService::new(assistant.clone());
@@ -84,12 +84,12 @@ async fn at_the_deadline_every_dialect_says_that_the_server_shuts_down() {
             }
         }
     }
-    assert_eq!(model.drops(), ROUTES.len(), "every connection to the provider is closed");
+    assert_eq!(model.drops(), ROUTES.len(), "every connection to the provider must close");
     assert_eq!(assistant.live_runs(), 0);
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_answer_that_has_not_begun_has_a_status_that_says_when_to_come_back() {
+async fn an_answer_that_has_not_begun_has_a_status_with_retry_after() {
     for route in ROUTES.into_iter().filter(|route| matches!(route.shape, Shape::Text | Shape::OpenAiWhole)) {
         let model = ScriptedProvider::new().otherwise(|_| Turn::pending());
         let assistant = assistant(&model);
@@ -102,7 +102,7 @@ async fn an_answer_that_has_not_begun_has_a_status_that_says_when_to_come_back()
         let response = answer.await.unwrap();
         assert_eq!(response.status(), StatusCode::SERVICE_UNAVAILABLE, "{route:?}");
         assert_eq!(response.headers()[header::RETRY_AFTER], "2");
-        assert!(!response.headers().contains_key("x-should-retry"), "clients may repeat it by themselves");
+        assert!(!response.headers().contains_key("x-should-retry"), "clients may retry automatically");
         let body = response.into_body().collect().await.unwrap().to_bytes();
         assert!(String::from_utf8_lossy(&body).contains(SENTENCE), "{body:?}");
     }
@@ -127,7 +127,7 @@ async fn new_runs_are_refused_at_once_in_every_dialect() {
         assert!(refused.message.contains("send the request again"), "{}", refused.message);
         assert_eq!(refused.headers[header::CONNECTION], "close");
         assert!(refused.kind.is_empty() || refused.kind == "server_error");
-        // There is no such header in HTTP/2.
+        // HTTP/2 has no `connection` header.
         let mut request = route.request(Principal::anonymous());
         *request.version_mut() = Version::HTTP_2;
         let response = service.handle(request).await;
@@ -139,16 +139,16 @@ async fn new_runs_are_refused_at_once_in_every_dialect() {
     assert!(refused.is_unavailable() && refused.retry_after().is_some());
     let failure = assistant.run(RunRequest::prompt("go")).text().await.unwrap_err();
     assert_eq!(failure.code(), Some(RunErrorCode::ServerShutdown));
-    assert_eq!(model.payloads().len(), 1, "no model was asked");
+    assert_eq!(model.payloads().len(), 1, "a refused run must not call the model");
     assert_eq!(assistant.live_runs(), 1);
 
-    // What asks no model is answered as before, and the one run goes on.
+    // Requests without a model call are answered as before, and the active run continues.
     let manifest = http::Request::get("/manifest.json").body(http_body_util::Empty::<bytes::Bytes>::new());
     assert_eq!(service.handle(manifest.unwrap()).await.status(), StatusCode::OK);
     assert!(!draining.is_finished());
     drop(under_way);
     let drained = draining.await.unwrap();
-    assert_eq!((drained.finished, drained.ended), (1, 0), "a client that leaves ends its run");
+    assert_eq!((drained.finished, drained.ended), (1, 0), "a client that disconnects must end its run");
 }
 
 #[derive(Clone, Default)]
@@ -175,7 +175,7 @@ async fn stubborn(State(counts): State<Counts>) -> Result<u32, ToolError> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn tools_have_their_grace_after_the_deadline() {
+async fn tools_have_a_grace_period_after_the_deadline() {
     for (name, wound_up) in [("careful", 1), ("stubborn", 0)] {
         let counts = Counts::default();
         let model = ScriptedProvider::new().turn(call(name, json!({})));
@@ -200,12 +200,12 @@ async fn tools_have_their_grace_after_the_deadline() {
         let RunEvent::Error { code, .. } = terminal(&events) else { panic!("{events:?}") };
         assert_eq!(*code, RunErrorCode::ServerShutdown);
         let told = events.iter().filter(|event| matches!(event, RunEvent::ToolError { .. })).count();
-        assert_eq!(told, 1, "the client is told that the call was interrupted");
+        assert_eq!(told, 1, "the client must receive the error of the interrupted call");
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_tool_that_blocks_its_thread_is_not_waited_for() {
+async fn the_drain_does_not_wait_for_a_tool_that_blocks_its_thread() {
     let (release, blocked) = std::sync::mpsc::channel::<()>();
     let (begins, mut begun) = tokio::sync::mpsc::unbounded_channel();
     let blocked = Arc::new(std::sync::Mutex::new(blocked));
@@ -224,14 +224,14 @@ async fn a_tool_that_blocks_its_thread_is_not_waited_for() {
     let answer = tokio::spawn(assistant.run(RunRequest::prompt("go")).text());
     begun.recv().await.unwrap();
     let drained = tokio::time::timeout(Duration::from_secs(30), assistant.drain(Duration::ZERO)).await;
-    assert_eq!(drained.expect("the drain ends").ended, 1);
+    assert_eq!(drained.expect("the drain must end").ended, 1);
     assert_eq!(answer.await.unwrap().unwrap_err().code(), Some(RunErrorCode::ServerShutdown));
-    release.send(()).expect("the tool still blocks");
+    release.send(()).expect("the tool must still block");
     assistant.tools().idle().await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_nobody_reads_does_not_hold_the_drain_up() {
+async fn unread_bodies_do_not_delay_the_drain() {
     let model = stuck();
     let assistant = assistant(&model);
     let service = AssistantService::new(assistant.clone());
@@ -241,15 +241,15 @@ async fn what_nobody_reads_does_not_hold_the_drain_up() {
     let started = Instant::now();
     let drained = assistant.drain(Duration::from_secs(5)).await;
     assert_eq!((drained.finished, drained.ended), (0, 2));
-    assert_eq!(started.elapsed().as_secs(), 7, "the deadline and the grace");
-    assert_eq!(model.drops(), 1, "the provider's connection is closed all the same");
+    assert_eq!(started.elapsed().as_secs(), 7, "the deadline and the grace period");
+    assert_eq!(model.drops(), 1, "the provider's connection must close");
     drop(unpolled);
-    // A body whose run was dropped fails when it is read later, so that its connection closes.
+    // A body whose run was dropped fails on the next read, so that its connection closes.
     assert!(body.collect().await.is_err());
 }
 
 #[tokio::test(start_paused = true)]
-async fn of_two_drains_the_earlier_deadline_counts_and_shutdown_has_none() {
+async fn the_earlier_of_two_deadlines_applies_and_shutdown_does_not_wait() {
     let model = stuck();
     let assistant = assistant(&model);
     let answer = tokio::spawn(assistant.run(RunRequest::prompt("go")).collect::<Vec<_>>());
@@ -268,11 +268,11 @@ async fn of_two_drains_the_earlier_deadline_counts_and_shutdown_has_none() {
     ));
     assistant.shutdown().await;
     assert_eq!(assistant.drain(Duration::from_secs(60)).await, omniassist_server::Drained::default());
-    assert_eq!(started.elapsed().as_secs(), 1, "there is nothing to wait for");
+    assert_eq!(started.elapsed().as_secs(), 1, "no run is left to wait for");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_drain_that_is_given_up_leaves_the_runs_alone() {
+async fn a_dropped_drain_does_not_interrupt_the_runs() {
     let model = ScriptedProvider::new()
         .turn(text("So far").then(Turn::delay(Duration::from_secs(60))).then(text(", and the rest")));
     let assistant = assistant(&model);

@@ -1,4 +1,4 @@
-//! Runs: what reaches the model, the tools and the caller; and what stops them.
+//! Tests of runs: the input of the model and the tools, the events for the caller, and the ways to stop a run.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -73,7 +73,7 @@ async fn the_system_prompt_may_be_text_a_closure_or_an_async_function() {
 }
 
 #[tokio::test]
-async fn a_system_prompt_that_fails_or_panics_fails_the_run_before_the_model_is_asked() {
+async fn a_system_prompt_that_fails_or_panics_fails_the_run_before_the_model_call() {
     async fn fails(_: RunContext) -> Result<String, std::io::Error> {
         Err(std::io::Error::other("no database"))
     }
@@ -136,7 +136,7 @@ async fn only_a_large_context_is_summarised() {
 }
 
 #[tokio::test]
-async fn tools_of_one_step_run_at_the_same_time_up_to_the_limit() {
+async fn tools_of_one_step_run_concurrently_up_to_the_limit() {
     #[derive(Clone, Default)]
     struct Gauge(Arc<AtomicUsize>, Arc<AtomicUsize>);
     async fn work(State(Gauge(now, most)): State<Gauge>) -> Result<u32, ToolError> {
@@ -188,7 +188,7 @@ async fn progress_reaches_the_stream_as_preliminary_outputs() {
 }
 
 #[tokio::test]
-async fn a_tool_registered_while_runs_are_live_is_seen_by_the_next_run_only() {
+async fn a_tool_registered_during_a_run_is_visible_only_to_later_runs() {
     let go = Arc::new(Notify::new());
     #[derive(Clone)]
     struct Gate(Arc<tokio::sync::Semaphore>);
@@ -232,7 +232,7 @@ async fn a_tool_registered_while_runs_are_live_is_seen_by_the_next_run_only() {
         matches!(tool.state, ToolState::OutputAvailable { .. })
     };
     for run in runs {
-        assert!(!late(&run.await.unwrap()), "a running run must not see the tool");
+        assert!(!late(&run.await.unwrap()), "an active run must not see the tool");
     }
     let asked_by_then = model.payloads();
     assert!(asked_by_then.iter().all(|payload| payload.tools.iter().all(|tool| tool.name != "late")));
@@ -266,7 +266,7 @@ async fn dropping_a_run_drops_the_model_stream_and_cancels_its_tools() {
     running.abort();
     tokio::time::timeout(Duration::from_millis(250), fired.1.notified())
         .await
-        .expect("the token fired in time");
+        .expect("the cancellation token must fire in time");
 
     let speaking = ScriptedProvider::new().turn(text("so far").then(Turn::pending()));
     let assistant = Assistant::builder(speaking.clone()).build().unwrap();
@@ -274,12 +274,14 @@ async fn dropping_a_run_drops_the_model_stream_and_cancels_its_tools() {
     while !matches!(run.next().await, Some(RunEvent::TextDelta { .. })) {}
     let dropped = speaking.dropped();
     drop(run);
-    tokio::time::timeout(Duration::from_millis(250), dropped).await.expect("the stream was dropped in time");
+    tokio::time::timeout(Duration::from_millis(250), dropped)
+        .await
+        .expect("the stream must be dropped in time");
     assert_eq!(assistant.live_runs(), 0);
 }
 
 #[tokio::test]
-async fn a_handle_stops_a_run_with_an_abort() {
+async fn a_handle_aborts_a_run() {
     let model = ScriptedProvider::new().turn(text("so far").then(Turn::pending()));
     let assistant = Assistant::builder(model.clone()).build().unwrap();
     let run = assistant.run(RunRequest::prompt("go"));
@@ -327,7 +329,7 @@ async fn shutdown_ends_every_run_and_waits_for_tools() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_run_over_its_deadline_fails_and_says_so() {
+async fn a_run_that_exceeds_its_deadline_fails_with_a_timeout() {
     let model = ScriptedProvider::new().turn(text("so far").then(Turn::pending()));
     let mut limits = Limits::default();
     limits.run_timeout = Duration::from_secs(40);
@@ -378,7 +380,7 @@ fn history() -> RunRequest {
 }
 
 #[tokio::test]
-async fn what_only_the_server_can_have_written_passes_the_verifier() {
+async fn parts_that_only_the_server_writes_must_pass_the_verifier() {
     let assistant = |verdict, model: &ScriptedProvider| {
         Assistant::builder(model.clone())
             .tool(Tool::new("ping", "Ping", ping))
@@ -399,21 +401,21 @@ async fn what_only_the_server_can_have_written_passes_the_verifier() {
         .filter_map(|item| match item {
             TranscriptItem::Result(result) => Some((result.output.to_string(), result.is_error)),
             TranscriptItem::Reasoning { metadata, .. } => {
-                assert!(metadata.is_none(), "opaque state that is not trusted is dropped");
+                assert!(metadata.is_none(), "untrusted opaque state must be dropped");
                 None
             }
             _ => None,
         })
         .collect();
     assert!(outputs[0].1 && !outputs[0].0.contains("forged"), "{outputs:?}");
-    assert_eq!(outputs[1], ("\"forged\"".to_owned(), false), "the client's own tool is the client's word");
+    assert_eq!(outputs[1], ("\"forged\"".to_owned(), false), "the output of a client tool needs no proof");
 
     let refused = assistant(Verdict::Refuse, &model).try_run(history(), extensions).await.unwrap_err();
     assert_eq!(refused.path(), Some("messages[1].parts[0]"));
 }
 
 #[tokio::test]
-async fn a_client_cannot_declare_a_tool_of_the_servers() {
+async fn a_client_cannot_declare_a_server_tool() {
     let assistant =
         Assistant::builder(ScriptedProvider::new()).tool(Tool::new("ping", "Ping", ping)).build().unwrap();
     let mut request = RunRequest::prompt("hi");
@@ -453,7 +455,7 @@ async fn server_and_front_end_tools_of_one_step_are_both_served() {
     }
     let id = message.id.clone();
     let whole = assistant.run(RunRequest::new(vec![user, message])).message().await.unwrap();
-    assert_eq!(whole.id, id, "the same message goes on");
+    assert_eq!(whole.id, id, "the run must continue the same message");
     assert_eq!(whole.text(), "There.");
     let results: Vec<_> = model.payloads()[1]
         .transcript
@@ -467,7 +469,7 @@ async fn server_and_front_end_tools_of_one_step_are_both_served() {
 }
 
 #[tokio::test]
-async fn wrong_arguments_are_told_to_the_model_and_the_tool_does_not_run() {
+async fn wrong_arguments_are_reported_to_the_model_and_the_tool_does_not_run() {
     #[derive(Deserialize, JsonSchema)]
     struct Number {
         n: u32,
@@ -495,7 +497,7 @@ async fn wrong_arguments_are_told_to_the_model_and_the_tool_does_not_run() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn model_and_timing_are_told_where_the_host_wants_it() {
+async fn model_and_timing_are_sent_if_the_host_enables_them() {
     let model = || {
         let start = LlmEvent::Start { id: None, model: Some("m-1".into()) };
         let wait = Turn::delay(Duration::from_millis(20));

@@ -1,4 +1,4 @@
-//! A chain of providers: when it goes on to the next, and when it does not.
+//! Tests of provider chains and of the conditions for the next provider.
 
 use std::error::Error as _;
 use std::sync::{Arc, Mutex};
@@ -38,7 +38,7 @@ fn starts(events: &[Result<LlmEvent>]) -> usize {
 }
 
 #[tokio::test]
-async fn the_first_that_answers_is_the_only_one_asked() {
+async fn a_provider_that_answers_ends_the_chain() {
     let (first, second) = (answering("first"), answering("second"));
     let chain = Fallback::new(first.clone()).or(second.clone());
     let events = ask(&chain).await;
@@ -50,7 +50,7 @@ async fn the_first_that_answers_is_the_only_one_asked() {
 }
 
 #[tokio::test]
-async fn what_is_the_providers_trouble_switches_and_nothing_else() {
+async fn only_provider_failures_switch_to_the_next_provider() {
     use ProviderErrorKind::*;
     let provider = Error::provider;
     let quota = provider(RateLimited).with_status(429).with_code("insufficient_quota");
@@ -89,7 +89,7 @@ async fn what_is_the_providers_trouble_switches_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn a_predicate_of_the_hosts_own_decides() {
+async fn a_host_predicate_decides() {
     let auth = || failing(ProviderErrorKind::Auth);
     let chain = Fallback::new(auth())
         .or(answering("spare"))
@@ -102,7 +102,7 @@ async fn a_predicate_of_the_hosts_own_decides() {
 }
 
 #[tokio::test]
-async fn what_nobody_saw_is_forgotten_with_its_provider() {
+async fn silent_events_of_a_failed_provider_are_discarded() {
     let unknown = LlmEvent::Unknown { kind: "ping".into(), data: "{}".into() };
     let quiet = Turn::usage(5, 0).then(Turn::event(unknown)).then(Turn::interrupted());
     let chain =
@@ -114,7 +114,7 @@ async fn what_nobody_saw_is_forgotten_with_its_provider() {
 }
 
 #[tokio::test]
-async fn after_a_visible_event_no_other_is_asked() {
+async fn after_a_visible_event_the_chain_does_not_switch() {
     for visible in [
         text("I was say"),
         Turn::reasoning("Hm"),
@@ -132,7 +132,7 @@ async fn after_a_visible_event_no_other_is_asked() {
 }
 
 #[tokio::test]
-async fn when_all_fail_the_last_error_counts_and_tells_of_the_others() {
+async fn if_all_fail_the_last_error_contains_the_earlier_ones() {
     let io = std::io::Error::other("the wire is cut");
     let last = Error::provider(ProviderErrorKind::Connect).with_source(io).with_status(503);
     let switches = Arc::new(Mutex::new(Vec::new()));
@@ -163,7 +163,7 @@ async fn when_all_fail_the_last_error_counts_and_tells_of_the_others() {
 }
 
 #[tokio::test]
-async fn every_provider_is_asked_the_same() {
+async fn every_provider_receives_the_same_payload() {
     let (first, second) = (failing(ProviderErrorKind::Unavailable), answering("second"));
     let mut payload = question();
     payload.system = Some("Be brief.".into());
@@ -177,7 +177,7 @@ async fn every_provider_is_asked_the_same() {
 }
 
 #[tokio::test]
-async fn a_start_without_a_model_is_told_which() {
+async fn a_start_without_a_model_gets_the_model_of_its_provider() {
     struct Nameless;
     impl LlmProvider for Nameless {
         fn name(&self) -> &str {
@@ -199,7 +199,7 @@ async fn a_start_without_a_model_is_told_which() {
 }
 
 #[tokio::test]
-async fn many_silent_events_are_not_held_for_ever() {
+async fn a_bounded_number_of_silent_events_is_held_back() {
     let usage = || Ok(LlmEvent::Usage(Usage::default()));
     let chatty = provider::from_fn("chatty", move |_| {
         futures_util::stream::iter((0..200).map(move |_| usage())).chain(futures_util::stream::pending())
@@ -209,18 +209,18 @@ async fn many_silent_events_are_not_held_for_ever() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn dropping_closes_the_one_that_is_asked() {
+async fn dropping_the_stream_closes_the_active_provider() {
     let (silent, spare) = (ScriptedProvider::new().turn(Turn::pending()), answering("spare"));
     let chain = Fallback::new(failing(ProviderErrorKind::Connect)).or(silent.clone()).or(spare.clone());
     let mut stream = chain.stream(question());
-    assert_eq!(silent.payloads().len(), 0, "nothing happens before the stream is polled");
+    assert_eq!(silent.payloads().len(), 0, "no request may be sent before the stream is polled");
     assert!(tokio::time::timeout(Duration::from_millis(50), stream.next()).await.is_err());
     drop(stream);
     assert_eq!((silent.drops(), spare.payloads().len()), (1, 0));
 }
 
 #[tokio::test]
-async fn a_chain_in_a_chain() {
+async fn chains_can_be_nested() {
     let inner =
         Fallback::new(failing(ProviderErrorKind::Connect)).or(failing(ProviderErrorKind::Unavailable));
     let outer = Fallback::new(inner).or(answering("outer"));

@@ -1,4 +1,4 @@
-//! The HTTP service: routes, refusals, limits, and what happens when a client leaves.
+//! Tests of the HTTP service: routes, refusals, limits, and clients that disconnect.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -64,7 +64,7 @@ async fn a_run_streams_server_sent_events_with_ids() {
 }
 
 #[tokio::test]
-async fn a_run_streams_one_json_a_line_when_asked() {
+async fn a_run_streams_json_lines_on_request() {
     let (service, _) = service(Limits::default());
     let mut request = post(asking("hi"));
     request.headers_mut().insert(header::ACCEPT, "application/x-ndjson; q=1".parse().unwrap());
@@ -77,7 +77,7 @@ async fn a_run_streams_one_json_a_line_when_asked() {
 }
 
 #[tokio::test]
-async fn what_is_not_there_is_said_in_json() {
+async fn unknown_routes_and_methods_are_json_errors() {
     let (service, _) = service(Limits::default());
     let cases = [
         (Method::GET, "/", StatusCode::METHOD_NOT_ALLOWED, Some("POST")),
@@ -95,13 +95,13 @@ async fn what_is_not_there_is_said_in_json() {
 }
 
 #[test]
-fn bodies_are_what_any_framework_asks_for() {
+fn bodies_implement_the_traits_that_frameworks_need() {
     fn is<T: http_body::Body<Data = Bytes> + Send + Sync + Unpin + 'static>() {}
     is::<AssistantBody>();
 }
 
 #[tokio::test]
-async fn a_head_is_told_the_length_and_nothing_more() {
+async fn a_head_request_gets_the_length_and_no_body() {
     let (service, _) = service(Limits::default());
     for path in ["/manifest.json", "/types.d.ts", "/v1/models", "/", "/nowhere"] {
         let request =
@@ -118,7 +118,7 @@ async fn a_head_is_told_the_length_and_nothing_more() {
 }
 
 #[tokio::test]
-async fn a_body_that_is_not_said_to_be_json_is_refused() {
+async fn a_body_without_a_json_content_type_is_refused() {
     let (service, model) = service(Limits::default());
     for content_type in [None, Some("text/plain"), Some("application/x-www-form-urlencoded"), Some("json")] {
         let mut request = post(asking("hi"));
@@ -129,17 +129,17 @@ async fn a_body_that_is_not_said_to_be_json_is_refused() {
         let response = service.handle(request).await;
         assert_eq!(response.status(), StatusCode::UNSUPPORTED_MEDIA_TYPE, "{content_type:?}");
     }
-    assert!(model.payloads().is_empty(), "a refused request asks no model");
+    assert!(model.payloads().is_empty(), "a refused request must not call the model");
     for content_type in ["Application/JSON; charset=utf-8", "application/vnd.api+json"] {
         let mut request = post(asking("hi"));
         request.headers_mut().insert(header::CONTENT_TYPE, content_type.parse().unwrap());
         assert_eq!(service.handle(request).await.status(), StatusCode::OK);
     }
-    assert_eq!(model.payloads().len(), 2, "the model is asked before the body of the response is read");
+    assert_eq!(model.payloads().len(), 2, "the model must be called before the body of the response is read");
 }
 
 #[tokio::test]
-async fn a_wrong_field_is_named() {
+async fn an_error_names_the_invalid_field() {
     let (service, model) = service(Limits::default());
     let body =
         json!({ "messages": [{ "id": "m1", "role": "user", "parts": [{ "type": "text", "text": 7 }] }] });
@@ -171,7 +171,7 @@ async fn the_body_is_bounded_to_the_byte() {
     assert_eq!(response.status(), StatusCode::PAYLOAD_TOO_LARGE);
     assert_eq!(error(response).await["limit"]["value"], body.len());
 
-    // A body that does not announce its size is stopped on the way.
+    // A body without a content length is rejected while it is read.
     let pieces = || format!("{body} ").into_bytes().into_iter().map(|byte| Bytes::from(vec![byte]));
     let stream = |pieces: Vec<Bytes>| {
         let frames = pieces.into_iter().map(|piece| Ok::<_, std::io::Error>(http_body::Frame::data(piece)));
@@ -186,9 +186,9 @@ async fn the_body_is_bounded_to_the_byte() {
     }
 }
 
-/// A client that is still sending when it is refused must find the answer, and not a connection that was reset.
+/// A client that is still sending when it is refused must receive the answer instead of a connection reset.
 #[tokio::test]
-async fn what_nobody_wants_of_a_body_is_thrown_away_within_bounds() {
+async fn unneeded_bodies_are_discarded_up_to_a_limit() {
     let mut limits = Limits::default();
     limits.max_body_bytes = 10;
     let (service, _) = service(limits);
@@ -218,7 +218,7 @@ async fn what_nobody_wants_of_a_body_is_thrown_away_within_bounds() {
 #[tokio::test]
 async fn nesting_is_bounded_to_the_level() {
     let (service, _) = service(Limits::default());
-    // The body and `context`'s array and object are three levels of their own.
+    // The body, the array of `context` and its object add three levels.
     let nested = |depth: usize| {
         let (open, close) = ("[".repeat(depth - 3), "]".repeat(depth - 3));
         let context = format!("[{{\"id\":\"c\",\"type\":\"x\",\"data\":{open}{close}}}]");
@@ -243,7 +243,7 @@ fn with_ping() -> AssistantService {
 }
 
 #[tokio::test]
-async fn a_tool_of_the_servers_cannot_be_declared() {
+async fn a_server_tool_cannot_be_declared() {
     let service = with_ping();
     let mut body: Value = serde_json::from_str(&asking("hi")).unwrap();
     body["tools"] = json!([{ "name": "ping", "description": "mine", "parameters": { "type": "object" } }]);
@@ -277,7 +277,7 @@ async fn a_silent_stream_is_kept_open_by_comments() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_response_that_nobody_reads_is_dropped() {
+async fn an_unread_response_is_dropped() {
     let model = ScriptedProvider::new().turn(text("so far").then(Turn::pending()));
     let assistant = Assistant::builder(model.clone()).allow_anonymous().build().unwrap();
     let service = AssistantService::new(assistant.clone());
@@ -290,7 +290,7 @@ async fn a_response_that_nobody_reads_is_dropped() {
     let dropped = model.dropped();
     tokio::time::sleep(Duration::from_secs(29)).await;
     assert_eq!(model.drops(), 0, "30 s are not over");
-    tokio::time::timeout(Duration::from_secs(5), dropped).await.expect("the run was dropped");
+    tokio::time::timeout(Duration::from_secs(5), dropped).await.expect("the run must be dropped");
     let rest = response.into_body();
     assert!(!rest.is_end_stream());
 }
@@ -310,7 +310,7 @@ async fn a_frame_holds_all_events_that_are_ready() {
 }
 
 #[tokio::test]
-async fn a_client_that_leaves_closes_the_provider_and_cancels_the_tools() {
+async fn a_client_that_disconnects_closes_the_provider_and_cancels_the_tools() {
     #[derive(Clone)]
     struct Watch {
         started: Arc<Notify>,
@@ -367,7 +367,7 @@ async fn a_client_that_leaves_closes_the_provider_and_cancels_the_tools() {
         let left = Instant::now();
         drop(client);
         let closed = async { if in_tool { watch.fired.notified().await } else { model.dropped().await } };
-        tokio::time::timeout(Duration::from_millis(250), closed).await.expect("stopped within 250 ms");
+        tokio::time::timeout(Duration::from_millis(250), closed).await.expect("must stop within 250 ms");
         println!("client gone (in tool: {in_tool}): stopped after {:?}", left.elapsed());
         assert_eq!(assistant.live_runs(), 0);
     }
@@ -407,7 +407,7 @@ fn a_mount_prefix_ends_with_a_segment() {
     }
     for uri in ["/", "/x?y", "//x", "*"] {
         for root in ["", "/"] {
-            assert_eq!(stripped(uri, root).as_deref(), Some(uri), "every path is below the root");
+            assert_eq!(stripped(uri, root).as_deref(), Some(uri), "every path must be below the root");
         }
     }
     let whole = stripped("https://example.org:8443/chat/x?y", "/chat");
@@ -415,7 +415,7 @@ fn a_mount_prefix_ends_with_a_segment() {
 }
 
 #[tokio::test]
-async fn chats_may_have_the_names_of_routes() {
+async fn chats_can_have_the_names_of_routes() {
     let (service, _) = service(Limits::default());
     let status = async |method: Method, path: &str| {
         let request = Request::builder().method(method).uri(path).body(Full::<Bytes>::default()).unwrap();
@@ -431,7 +431,7 @@ async fn chats_may_have_the_names_of_routes() {
 }
 
 #[tokio::test]
-async fn documentation_lists_every_route() {
+async fn the_documentation_lists_every_route() {
     let docs = include_str!("../src/http/mod.rs");
     let (service, _) = service(Limits::default());
     let mut routes = 0;
@@ -445,7 +445,7 @@ async fn documentation_lists_every_route() {
         let response = service.handle(request).await;
         assert_ne!(response.status(), StatusCode::METHOD_NOT_ALLOWED, "{line}");
         if response.status() == StatusCode::NOT_FOUND {
-            // This assistant has neither objects nor a store of files.
+            // This assistant has neither objects nor a file store.
             let code = if path.starts_with("/files") { "not_found" } else { "object_not_found" };
             assert_eq!(error(response).await["code"], code, "{line}");
         }

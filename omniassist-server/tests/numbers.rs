@@ -1,4 +1,4 @@
-//! Numbers keep their exact value between the model, the user and the tool.
+//! Tests that numbers keep their exact value between the model, the user and the tool.
 
 use std::sync::{Arc, Mutex};
 
@@ -23,7 +23,7 @@ struct Found {
     found: Box<RawValue>,
 }
 
-/// A tool that notes what it was called with, and gives it back.
+/// Returns a tool that records its argument and returns it.
 fn look_up() -> (Tool, Arc<Mutex<Vec<String>>>) {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let seen_by_tool = Arc::clone(&seen);
@@ -38,7 +38,7 @@ fn call(number: &str) -> Turn {
     Turn::raw_call("look_up", format!(r#"{{"order_id": {number}}}"#))
 }
 
-/// The conversation as a client in JavaScript keeps it.
+/// Rounds the numbers of a conversation like a JavaScript client.
 fn through_javascript(messages: &mut [Message]) {
     for message in messages {
         for part in &mut message.parts {
@@ -77,7 +77,7 @@ async fn an_approved_call_runs_with_the_text_that_the_model_wrote() {
 }
 
 #[tokio::test]
-async fn a_number_that_the_client_would_round_is_refused_before_anybody_approves_it() {
+async fn a_number_that_the_client_would_round_is_refused_before_its_approval() {
     for number in LOST {
         let (tool, seen) = look_up();
         let model = ScriptedProvider::new().turn(call(number)).turn(text("I need it as text."));
@@ -97,7 +97,7 @@ async fn a_number_that_the_client_would_round_is_refused_before_anybody_approves
 }
 
 #[tokio::test]
-async fn a_call_without_approval_runs_exactly_and_later_posts_round_nothing() {
+async fn a_call_without_approval_gets_exact_numbers_and_later_posts_keep_them() {
     for number in KEPT.iter().chain(LOST) {
         let (tool, seen) = look_up();
         let model = ScriptedProvider::new().turn(call(number)).turn(text("Found.")).turn(text("Yes."));

@@ -14,14 +14,14 @@ use omniassist_server::{Assistant, Price, Prices, Principal, Tool, ToolError};
 use serde_json::json;
 use tokio::time::sleep;
 
-/// Notes all that it is told.
+/// Records all notifications.
 #[derive(Clone, Default)]
 struct Notes {
     started: Arc<Mutex<Vec<RunInfo>>>,
     first: Arc<Mutex<Vec<Duration>>>,
     ended: Arc<Mutex<Vec<RunReport>>>,
     refused: Arc<Mutex<Vec<(Principal, ErrorCode)>>>,
-    /// Asked for its gauge each time, as a metrics hook may do.
+    /// Each notification reads the gauge of this assistant, like a metrics hook.
     assistant: Arc<OnceLock<Assistant>>,
 }
 
@@ -38,7 +38,7 @@ impl Notes {
     }
 
     fn report(&self) -> RunReport {
-        self.ended.lock().unwrap().pop().expect("a run has ended")
+        self.ended.lock().unwrap().pop().expect("a run must have ended")
     }
 }
 
@@ -95,7 +95,7 @@ fn pause(seconds: u64) -> Turn {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_report_has_what_a_dashboard_needs() {
+async fn a_report_has_all_figures_of_a_run() {
     let notes = Notes::default();
     let model = ScriptedProvider::new()
         .with_model("model-1")
@@ -105,7 +105,11 @@ async fn a_report_has_what_a_dashboard_needs() {
     let mut run = assistant.try_run(ask("chat-1", "hi"), as_ada()).await.unwrap();
     let id = notes.started.lock().unwrap()[0].run_id.clone();
     while !run.next().await.unwrap().is_terminal() {}
-    assert_eq!(notes.ends(), ["finish"], "told with the last event, though the run is still held");
+    assert_eq!(
+        notes.ends(),
+        ["finish"],
+        "the end must be reported with the last event, before the run is dropped"
+    );
     drop(run);
     assert_eq!(notes.ends().len(), 1, "once");
 
@@ -118,12 +122,16 @@ async fn a_report_has_what_a_dashboard_needs() {
     assert_eq!((report.usage.input_tokens, report.usage.output_tokens), (Some(300), Some(50)));
     assert_eq!(report.cost.unwrap().to_string(), "0.0008");
     assert_eq!(report.duration, Duration::from_secs(5));
-    assert_eq!(report.time_to_first_token, Some(Duration::from_secs(3)), "a call counts as a word");
+    assert_eq!(
+        report.time_to_first_token,
+        Some(Duration::from_secs(3)),
+        "a tool call counts as the first token"
+    );
     assert_eq!(*notes.first.lock().unwrap(), [Duration::from_secs(3)]);
 }
 
 #[tokio::test(start_paused = true)]
-async fn every_end_has_its_word() {
+async fn every_outcome_has_a_name() {
     let notes = Notes::default();
     let model = ScriptedProvider::new()
         .turn([text("So"), Turn::interrupted()])
@@ -154,7 +162,11 @@ async fn every_end_has_its_word() {
     drop(run);
     let report = notes.report();
     assert_eq!(report.outcome, RunEnd::Dropped);
-    assert_eq!((report.steps, report.usage.input_tokens), (1, Some(7)), "what was reported by then");
+    assert_eq!(
+        (report.steps, report.usage.input_tokens),
+        (1, Some(7)),
+        "the report must contain the usage so far"
+    );
 
     let mut run = begin("is overtaken");
     written(&mut run).await;
@@ -171,18 +183,18 @@ async fn every_end_has_its_word() {
     let report = notes.report();
     assert_eq!((report.time_to_first_token, report.steps), (None, 0));
 
-    // The host's own run is a run too, and after the drain it fails.
+    // A run of the host is reported too; it fails after the drain.
     assistant.run(RunRequest::prompt("hi")).collect::<Vec<_>>().await;
     let report = notes.report();
     assert_eq!(report.outcome, RunEnd::Failed(RunErrorCode::ServerShutdown));
     assert_eq!(report.outcome.as_str(), "server_shutdown");
     assert!(report.run.principal.is_anonymous());
-    assert_eq!(notes.ended.lock().unwrap().len(), 0, "each run had one end");
+    assert_eq!(notes.ended.lock().unwrap().len(), 0, "each run must end once");
     assert_eq!(notes.started.lock().unwrap().len(), 7);
 }
 
 #[tokio::test]
-async fn refusals_are_told_with_their_code() {
+async fn refusals_are_reported_with_their_code() {
     let notes = Notes::default();
     let model = ScriptedProvider::new().otherwise(|_| Turn::pending());
     let assistant = observed(&notes, &model);
@@ -199,7 +211,7 @@ async fn refusals_are_told_with_their_code() {
         (Principal::anonymous(), ErrorCode::ShuttingDown),
     ];
     assert_eq!(*notes.refused.lock().unwrap(), expected);
-    assert_eq!(notes.started.lock().unwrap().len(), 1, "a run that is refused has not begun");
+    assert_eq!(notes.started.lock().unwrap().len(), 1, "a refused run must not start");
 }
 
 struct Broken;
@@ -234,7 +246,7 @@ async fn an_observer_that_panics_changes_nothing() {
         .build()
         .unwrap();
     assert_eq!(assistant.run(RunRequest::prompt("hi")).text().await.unwrap(), "Hello");
-    // Also where a run is dropped.
+    // The panic is also contained when a run is dropped.
     drop(assistant.run(RunRequest::prompt("hi")));
     assert_eq!(notes.ends(), ["finish", "dropped"]);
     assert_eq!(notes.first.lock().unwrap().len(), 1);

@@ -1,4 +1,4 @@
-//! Tests of `on_finish`: one call for each run that began, whatever its end.
+//! Tests of `on_finish`, which is called once for each started run, whatever its outcome.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex};
@@ -76,7 +76,7 @@ const ENDINGS: [(Ending, &str); 7] = [
 
 const RUNS: usize = 1_000;
 
-/// Reads a run until it has written text, or ended.
+/// Reads a run until its first text or its end.
 async fn read_text(run: &mut Run) {
     while let Some(event) = run.next().await {
         if matches!(event, RunEvent::TextDelta { .. }) {
@@ -86,7 +86,7 @@ async fn read_text(run: &mut Run) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn each_run_is_passed_on_once_whatever_its_end() {
+async fn each_run_is_passed_on_once_whatever_its_outcome() {
     for (ending, outcome) in ENDINGS {
         let finished = Finished::default();
         let model = ScriptedProvider::new().otherwise(move |_| match ending {
@@ -143,7 +143,7 @@ async fn a_dropped_body_ends_its_run_in_every_dialect() {
         let answer = tokio::time::timeout(Duration::from_millis(50), async {
             route.ask(&service).await.into_body().collect().await.map(drop)
         });
-        assert!(answer.await.is_err(), "the model is silent");
+        assert!(answer.await.is_err(), "the model must not answer");
         sleep(Duration::from_millis(1)).await;
         let run = finished.only();
         assert_eq!(
@@ -155,7 +155,7 @@ async fn a_dropped_body_ends_its_run_in_every_dialect() {
 }
 
 #[tokio::test]
-async fn the_messages_are_those_that_the_client_has() {
+async fn the_messages_equal_those_of_the_client() {
     let finished = Finished::default();
     let model = ScriptedProvider::new()
         .turn(call("order", json!({})).then(Turn::usage(100, 10)))
@@ -178,7 +178,7 @@ async fn the_messages_are_those_that_the_client_has() {
     let run = finished.only();
     assert_eq!(run.message, of_client.into_message());
     let sealed = events.iter().any(|event| matches!(event, RunEvent::OutputSeal { .. }));
-    assert!(sealed, "the client got proof of the output, and so did the message");
+    assert!(sealed, "the message must contain the seal of the output, like the client's stream");
     let Some(Part::Tool(tool)) = run.message.parts.iter().find(|part| matches!(part, Part::Tool(_))) else {
         panic!("{:?}", run.message)
     };
@@ -199,7 +199,7 @@ async fn the_messages_are_those_that_the_client_has() {
 }
 
 #[tokio::test]
-async fn a_continued_message_takes_the_place_of_the_posted_one() {
+async fn a_continued_message_replaces_the_posted_one() {
     let finished = Finished::default();
     let model = ScriptedProvider::new().turn(text(" And more.")).turn(Turn::interrupted());
     let assistant = finished.hook(Assistant::builder(model));
@@ -229,7 +229,7 @@ async fn a_function_that_fails_or_panics_changes_nothing() {
         assert_eq!(assistant.run(RunRequest::prompt("hi")).text().await.unwrap(), "Hello");
     }
     assistant.shutdown().await;
-    assert_eq!(finished.take().len(), 3, "the other functions are called");
+    assert_eq!(finished.take().len(), 3, "the other functions must be called");
 }
 
 #[tokio::test(start_paused = true)]
@@ -255,7 +255,7 @@ async fn draining_waits_for_the_functions_until_its_deadline() {
         let started = Instant::now();
         assistant.drain(Duration::from_secs(drain)).await;
         assert_eq!(*done.lock().unwrap(), u32::from(completes));
-        // One second is left for what takes too long.
+        // Functions that take too long get one more second.
         assert_eq!(started.elapsed().as_secs(), if completes { work } else { drain + 1 });
     }
 }
@@ -275,7 +275,7 @@ fn a_run_that_is_dropped_outside_of_its_runtime_is_passed_on() {
     assert!(finished.take().is_empty());
     runtime.block_on(assistant.shutdown());
     assert_eq!(finished.only().report.outcome, RunEnd::Dropped);
-    // After its end, a runtime runs nothing; the loss is logged.
+    // A runtime that has shut down runs no task; the loss is logged.
     let run = runtime.block_on(async { assistant.run(RunRequest::prompt("go")) });
     drop(runtime);
     drop(run);

@@ -1,4 +1,4 @@
-//! The AI SDK's plainer routes: `useCompletion`, `useObject`, and text streams.
+//! Tests of the AI SDK's simpler routes: `useCompletion`, `useObject`, and text streams.
 
 use std::time::Duration;
 
@@ -54,7 +54,7 @@ async fn read_cut(response: Response<AssistantBody>) -> String {
     let mut body = response.into_body();
     let mut seen = String::new();
     loop {
-        match body.frame().await.expect("it does not end") {
+        match body.frame().await.expect("the body must not end normally") {
             Ok(frame) => seen.push_str(std::str::from_utf8(&frame.into_data().unwrap()).unwrap()),
             Err(error) => {
                 assert!(error.to_string().contains("broke off"));
@@ -78,7 +78,7 @@ fn chat() -> String {
         .to_string()
 }
 
-/// The three ways to a text stream, with what each posts.
+/// Returns the three paths of text streams and their request bodies.
 fn text_routes() -> [(&'static str, String); 3] {
     [
         ("/?protocol=text", chat()),
@@ -104,11 +104,11 @@ async fn a_completion_is_a_ui_message_stream_or_text() {
     let payload = model.payloads().pop().unwrap();
     assert!(format!("{:?}", payload.transcript).contains("Say hello"));
     let offered: Vec<&str> = payload.tools.iter().map(|tool| tool.name.as_str()).collect();
-    assert_eq!(offered, ["ping"], "a page that completes runs no tools");
+    assert_eq!(offered, ["ping"], "a page with `useCompletion` runs no tools");
 }
 
 #[tokio::test]
-async fn a_prompt_that_is_none_is_refused() {
+async fn an_invalid_prompt_is_refused() {
     let service = service(&ScriptedProvider::new());
     for (body, path) in [
         (json!({}), "prompt"),
@@ -138,7 +138,7 @@ async fn the_context_of_a_completion_reaches_the_model() {
 }
 
 #[tokio::test]
-async fn a_chat_as_text() {
+async fn a_chat_can_be_text() {
     let model =
         ScriptedProvider::new().turn([text("Let me ask."), call("ping", json!({}))]).turn(text("Pong."));
     let response = post(&service(&model), "/?protocol=text", chat()).await;
@@ -146,11 +146,11 @@ async fn a_chat_as_text() {
     assert_eq!(response.headers()["x-accel-buffering"], "no");
     assert_eq!(read(response).await, "Let me ask.\n\nPong.");
     let offered: Vec<String> = model.payloads()[0].tools.iter().map(|tool| tool.name.to_string()).collect();
-    assert_eq!(offered, ["ping"], "text cannot hand a call over");
+    assert_eq!(offered, ["ping"], "a text stream cannot carry a tool call");
 }
 
 #[tokio::test]
-async fn asking_for_text_proves_nothing_of_the_past() {
+async fn a_text_request_does_not_prove_its_history() {
     for path in ["/", "/?protocol=text"] {
         let model = ScriptedProvider::new().turn(text("Done"));
         let part = json!({
@@ -168,7 +168,7 @@ async fn asking_for_text_proves_nothing_of_the_past() {
 }
 
 #[tokio::test]
-async fn a_handler_of_the_hosts_own_gives_text_too() {
+async fn a_host_handler_can_respond_with_text() {
     let model = ScriptedProvider::new().turn(text("Hello")).turn(Turn::interrupted());
     let assistant = Assistant::builder(model).allow_anonymous().build().unwrap();
     let posted = || async {
@@ -181,12 +181,12 @@ async fn a_handler_of_the_hosts_own_gives_text_too() {
     assert_eq!(
         read_cut(posted().await.respond(&assistant).await).await,
         "",
-        "nobody waits for the first word"
+        "the response must not wait for the first text"
     );
 }
 
 #[tokio::test]
-async fn an_object_grows() {
+async fn an_object_is_streamed() {
     let model = ScriptedProvider::new().otherwise(|_| Turn::text_chunks(["{\"to", "tal\": 7}"]));
     let service = service(&model);
     for (path, input, told) in [
@@ -214,7 +214,7 @@ async fn an_object_grows() {
 }
 
 #[tokio::test]
-async fn an_object_may_use_tools_where_the_host_says_so() {
+async fn an_object_can_use_tools_if_the_host_allows_it() {
     let model = ScriptedProvider::new().turn(call("ping", json!({}))).turn(text("{\"total\":1}"));
     let assistant = Assistant::builder(model.clone())
         .allow_anonymous()
@@ -230,7 +230,7 @@ async fn an_object_may_use_tools_where_the_host_says_so() {
 }
 
 #[tokio::test]
-async fn objects_that_are_not_there() {
+async fn unknown_objects_are_not_found() {
     let none =
         AssistantService::new(Assistant::builder(ScriptedProvider::new()).allow_anonymous().build().unwrap());
     let two = Assistant::builder(ScriptedProvider::new())
@@ -254,7 +254,7 @@ async fn objects_that_are_not_there() {
         assert_eq!(response.headers()[header::ALLOW], "POST");
         refused(response, 405, None).await;
     }
-    // Chats of these names keep their routes.
+    // Chats with these ids keep their routes.
     for path in ["/object/stop", "/v1/stop"] {
         assert_eq!(post(&two, path, "").await.status(), StatusCode::OK, "{path}");
     }
@@ -287,7 +287,7 @@ fn objects_are_checked_when_the_assistant_is_built() {
 }
 
 #[tokio::test]
-async fn a_failure_before_the_first_word_is_a_status_and_a_sentence() {
+async fn a_failure_before_the_first_text_has_a_status_and_a_message() {
     for (path, body) in text_routes() {
         let busy = Error::provider(ProviderErrorKind::RateLimited)
             .with_retry_after(Duration::from_secs(9))
@@ -302,7 +302,7 @@ async fn a_failure_before_the_first_word_is_a_status_and_a_sentence() {
 }
 
 #[tokio::test]
-async fn a_failure_after_that_cuts_the_body() {
+async fn a_failure_after_the_first_text_cuts_the_body() {
     for (path, body) in text_routes() {
         let model = ScriptedProvider::new().turn(text("Half").then(Turn::interrupted()));
         assert_eq!(read_cut(post(&service(&model), path, body).await).await, "Half", "{path}");
@@ -310,7 +310,7 @@ async fn a_failure_after_that_cuts_the_body() {
 }
 
 #[tokio::test]
-async fn what_was_said_reaches_the_client_before_the_connection_breaks() {
+async fn the_text_so_far_reaches_the_client_before_the_connection_breaks() {
     for (path, body) in text_routes() {
         let service = service(&ScriptedProvider::new().turn(text("Half").then(Turn::interrupted())));
         let (mut client, server) = tokio::io::duplex(64 * 1024);
@@ -327,13 +327,13 @@ async fn what_was_said_reaches_the_client_before_the_connection_breaks() {
         let mut seen = String::new();
         client.read_to_string(&mut seen).await.unwrap();
         assert!(seen.starts_with("HTTP/1.1 200 OK\r\n"), "{path}: {seen:?}");
-        assert!(seen.ends_with("4\r\nHalf\r\n"), "and no last chunk: {path}: {seen:?}");
+        assert!(seen.ends_with("4\r\nHalf\r\n"), "the last chunk must be absent: {path}: {seen:?}");
         assert!(served.await.unwrap().unwrap_err().is_user());
     }
 }
 
 #[tokio::test]
-async fn an_object_that_the_model_did_not_finish_is_cut() {
+async fn an_unfinished_object_is_cut() {
     for reason in [FinishReason::Length, FinishReason::Refusal, FinishReason::ContentFilter] {
         let turn = || text("{\"total\":").then(Turn::finish(reason.clone()));
         let model = ScriptedProvider::new().turn(turn()).turn(turn());
@@ -342,16 +342,16 @@ async fn an_object_that_the_model_did_not_finish_is_cut() {
         assert_eq!(
             read(post(&service, "/?protocol=text", chat()).await).await,
             "{\"total\":",
-            "text just ends"
+            "text ends without an error"
         );
     }
     let silent = ScriptedProvider::new().turn(Turn::finish(FinishReason::Length));
     let response = post(&service(&silent), "/object", "1").await;
-    assert_eq!(response.status(), StatusCode::BAD_GATEWAY, "nothing was said");
+    assert_eq!(response.status(), StatusCode::BAD_GATEWAY, "no text was sent");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_silent_text_stream_is_opened_and_says_nothing_that_is_not_text() {
+async fn a_silent_text_stream_is_opened_and_contains_only_text() {
     for (path, body) in text_routes() {
         let late = Turn::delay(Duration::from_secs(40)).then(text("{}"));
         let model = ScriptedProvider::new().turn(late);

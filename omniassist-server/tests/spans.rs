@@ -38,10 +38,10 @@ struct State {
 pub(crate) struct Recorder(Arc<Mutex<State>>);
 
 impl Recorder {
-    /// Records everything on this thread, at every level, until the guard is dropped.
+    /// Records all spans and events of this thread until the guard is dropped.
     pub(crate) fn install() -> (Self, DefaultGuard) {
-        // `tracing` asks the threads' own subscriber whether a place is of interest as long as it knows of no second
-        // subscriber, and keeps the answer: a test on another thread would answer no for all.
+        // While there is only one subscriber, `tracing` caches the interest of the current thread's subscriber in a
+        // call site for all threads, so a test on another thread could disable the call site.
         static SECOND: OnceLock<Dispatch> = OnceLock::new();
         SECOND.get_or_init(|| Dispatch::new(tracing_subscriber::registry()));
         let recorder = Self::default();
@@ -53,17 +53,17 @@ impl Recorder {
         look(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The spans, oldest first.
+    /// Returns the spans, oldest first.
     pub(crate) fn spans(&self) -> Vec<Seen> {
         self.with(|state| state.spans.clone())
     }
 
-    /// The spans of this name, with their indices.
+    /// Returns the spans with this name and their indices.
     pub(crate) fn named(&self, name: &str) -> Vec<(usize, Seen)> {
         self.spans().into_iter().enumerate().filter(|(_, span)| span.name == name).collect()
     }
 
-    /// The index of the span that the event of this message was in.
+    /// Returns the index of the span that contains the event with this message.
     pub(crate) fn span_of_event(&self, message: &str) -> Option<usize> {
         self.with(|state| {
             let event = state
@@ -74,7 +74,7 @@ impl Recorder {
         })
     }
 
-    /// The fields of the events whose message holds this.
+    /// Returns the fields of the events whose message contains this text.
     pub(crate) fn events_saying(&self, message: &str) -> Vec<BTreeMap<String, String>> {
         let says = |fields: &BTreeMap<String, String>| {
             fields.get("message").is_some_and(|found| found.contains(message))
@@ -84,12 +84,12 @@ impl Recorder {
         })
     }
 
-    /// The number of spans, events and records. Entering a span does not count.
+    /// Returns the number of spans, events and records. Entering a span does not count.
     pub(crate) fn calls(&self) -> usize {
         self.with(|state| state.calls)
     }
 
-    /// Everything that was recorded, as text.
+    /// Returns the whole recording as text.
     pub(crate) fn text(&self) -> String {
         self.with(|state| format!("{:?} {:?}", state.spans, state.events))
     }

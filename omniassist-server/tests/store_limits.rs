@@ -26,7 +26,7 @@ use crate::dialects::{ROUTES, Shape, note, terminal};
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// The answer of a store, which takes a second.
+/// The answer of a store after one second.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Answer {
     Yes,
@@ -99,7 +99,7 @@ impl RateLimit for Store {
 impl TokenBudget for Store {
     fn reserve<'a>(&'a self, of: &'a Reservation, tokens: RangeInclusive<u64>) -> LimitFuture<'a, Grant> {
         Box::pin(async move {
-            // As a store does whose answer is lost: it reserves, and the caller does not learn of it.
+            // This simulates a lost answer: the store reserves tokens, but the caller receives no result.
             self.reserved.lock().unwrap().insert(of.id().to_owned(), *tokens.end());
             let granted = self.ask().await?;
             Ok(if granted {
@@ -163,12 +163,12 @@ async fn a_store_decides_in_every_dialect() {
             }
             assert_eq!(service.assistant().live_runs(), 0);
         }
-        assert!(model.payloads().is_empty(), "no model was asked");
+        assert!(model.payloads().is_empty(), "a refused run must not call the model");
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_run_goes_on_when_the_store_agrees_or_need_not() {
+async fn a_run_continues_if_the_store_agrees_or_its_failures_are_ignored() {
     for (answer, when_unavailable) in [
         (Answer::Yes, WhenUnavailable::Refuse),
         (Answer::Fails, WhenUnavailable::Allow),
@@ -186,7 +186,7 @@ async fn a_run_goes_on_when_the_store_agrees_or_need_not() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_check_may_take_as_long_as_its_limit_says() {
+async fn a_check_can_take_as_long_as_its_limit() {
     for (timeout, code) in [(SECOND * 11 / 10, None), (SECOND * 9 / 10, Some(ErrorCode::LimitsUnavailable))] {
         let store = Store { timeout, ..Store::that(Answer::Yes) };
         let model = ScriptedProvider::new().otherwise(|_| text("Hi"));
@@ -199,7 +199,7 @@ async fn a_check_may_take_as_long_as_its_limit_says() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_client_that_leaves_while_a_store_is_asked_gives_everything_back() {
+async fn a_client_that_disconnects_during_a_store_check_releases_everything() {
     let mut limits = Limits::default();
     limits.max_runs_per_principal = 1;
     for in_budget in [false, true] {
@@ -306,7 +306,7 @@ async fn no_tool_runs_before_tokens_for_its_results_are_reserved() {
     }
 }
 
-/// Counts what observers are told.
+/// Counts the notifications of an observer.
 #[derive(Clone, Default)]
 struct Told(Arc<[AtomicUsize; 3]>);
 
@@ -325,7 +325,7 @@ impl Observe for Told {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_run_that_another_one_overtakes_while_it_waits_never_began() {
+async fn a_run_that_is_replaced_during_its_check_never_starts() {
     let (store, told) = (Store::that(Answer::Hangs), Told::default());
     let model = ScriptedProvider::new().otherwise(|_| text("Hi").then(Turn::pending()));
     let builder = Assistant::builder(model).rate_limit(store.clone()).observe(told.clone());

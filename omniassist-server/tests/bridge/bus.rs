@@ -1,4 +1,4 @@
-//! A runtime with one channel per run, which counts its subscribers.
+//! A runtime with one channel per run that counts its subscribers.
 
 use std::collections::HashMap;
 use std::pin::Pin;
@@ -44,19 +44,19 @@ impl Bus {
         look(&mut self.0.state.lock().unwrap())
     }
 
-    /// Gives an event to the run that writes this message.
+    /// Sends an event to the run that writes this message.
     pub(super) fn emit(&self, message_id: &str, event: Value) {
         let sender = self.with(|state| state.senders[message_id].clone());
-        // Nobody may be listening any more.
+        // The subscriber may have left.
         let _ = sender.send(event);
     }
 
-    /// The runtime goes away in the middle of a run.
+    /// Stops the runtime in the middle of a run.
     pub(super) fn hang_up(&self, message_id: &str) {
         self.with(|state| state.senders.remove(message_id)).unwrap();
     }
 
-    /// The kept part of a chat, for clients that reconnect.
+    /// Sets the stored events of a chat for clients that reconnect.
     pub(super) fn keeps<const N: usize>(&self, chat_id: &str, message_id: &'static str, events: [Value; N]) {
         self.with(|state| state.kept.insert(chat_id.to_owned(), (message_id.into(), events.into())));
     }
@@ -147,7 +147,7 @@ impl Drop for Subscription {
 }
 
 pub(super) fn agent(event_type: &str, fields: Value) -> Value {
-    let Value::Object(mut event) = fields else { panic!("fields are an object") };
+    let Value::Object(mut event) = fields else { panic!("the fields must be an object") };
     for (key, value) in [("type", event_type), ("runId", "r1"), ("nodeId", "n1")] {
         event.insert(key.to_owned(), value.into());
     }

@@ -1,4 +1,4 @@
-//! A runtime of the host's own, served: items 1, 21, 25 and 30 of the AI SDK adapter's contract. The table of all items
+//! Tests of served host runtimes: items 1, 21, 25 and 30 of the AI SDK adapter's contract. The table of all items
 //! is in `omniassist-core/tests/bridge/mod.rs`.
 
 pub(crate) mod bus;
@@ -33,12 +33,12 @@ fn send(transport: &Bridge, prompt: &str) -> BridgeStream {
     transport.send_messages(RunRequest::prompt(prompt), Extensions::new()).unwrap()
 }
 
-/// Tests of streams that end while the runtime goes on.
+/// Waits at most five seconds.
 async fn ended<T>(ends: impl Future<Output = T>) -> T {
-    tokio::time::timeout(Duration::from_secs(5), ends).await.expect("it ends")
+    tokio::time::timeout(Duration::from_secs(5), ends).await.expect("must end within five seconds")
 }
 
-/// All chunks until the stream ends.
+/// Returns all chunks until the stream ends.
 async fn chunks(stream: BridgeStream) -> Vec<Value> {
     ended(stream.into_chunks().map(|chunk| chunk.to_value()).collect()).await
 }
@@ -114,7 +114,7 @@ async fn item_21_a_stream_subscribes_then_dispatches_and_unsubscribes_at_its_end
     let begun =
         [format!("subscribe {id}"), format!("dispatch {id} {}", json!({"type": "send", "message": "Hello"}))];
     assert_eq!(bus.log(), begun);
-    assert!(poll_immediate(stream.next()).await.is_none(), "nothing was said yet");
+    assert!(poll_immediate(stream.next()).await.is_none(), "the runtime has sent no event");
 
     bus.emit(&id, text("Hi"));
     bus.emit(&id, complete());
@@ -124,7 +124,7 @@ async fn item_21_a_stream_subscribes_then_dispatches_and_unsubscribes_at_its_end
         assert!(stream.next().now_or_never().flatten().is_some());
         seen += 1;
     }
-    assert_eq!(seen, 4, "unsubscribed with the last event, before what came of it is all taken");
+    assert_eq!(seen, 4, "the stream must unsubscribe at the last event, before its chunks are read");
     assert_eq!(bus.log()[2..], [format!("unsubscribe {id}")]);
     assert_eq!(ended(stream.by_ref().count()).await, 1);
     assert!(stream.next().await.is_none());
@@ -154,7 +154,7 @@ async fn item_21_dropping_a_stream_unsubscribes() {
     }
 }
 
-/// Serves one connection; the client's end of it.
+/// Serves one connection and returns the client's end of it.
 async fn connect(transport: Bridge, body: &str) -> TcpStream {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -206,16 +206,16 @@ async fn a_client_that_stops_reading_is_unsubscribed() {
     tokio::time::sleep(Duration::from_secs(29)).await;
     assert_eq!(bus.subscribers(), 2);
     tokio::time::sleep(Duration::from_secs(2)).await;
-    assert_eq!(bus.subscribers(), 1, "the body that nobody polls");
+    assert_eq!(bus.subscribers(), 1, "the body that is not polled must unsubscribe");
     tokio::time::sleep(Duration::from_secs(600)).await;
-    assert_eq!(bus.subscribers(), 1, "but not the one that waits for the runtime");
-    assert!(unread.into_body().collect().await.is_err(), "its connection closes");
+    assert_eq!(bus.subscribers(), 1, "the body that waits for the runtime must stay subscribed");
+    assert!(unread.into_body().collect().await.is_err(), "the connection of the unread body must close");
     reader.abort();
     assert!(reader.await.unwrap_err().is_cancelled());
     assert_eq!(bus.subscribers(), 0);
 }
 
-/// Collects what is logged at `warn` and above.
+/// Collects the log at level `warn` and above.
 #[derive(Clone, Default)]
 struct Log(Arc<Mutex<Vec<u8>>>);
 
@@ -232,7 +232,7 @@ impl Write for Log {
 
 impl Log {
     fn install() -> (Self, tracing::subscriber::DefaultGuard) {
-        // It makes sure that other tests' subscribers do not decide what is of interest.
+        // Otherwise, the subscribers of other tests decide which call sites are enabled.
         drop(crate::spans::Recorder::install());
         let log = Self::default();
         let writer = log.clone();
@@ -260,9 +260,9 @@ async fn item_25_what_is_skipped_is_logged() {
     bus.emit(&id, json!({"type": "state:patch"}));
     bus.emit(&id, text("lo"));
     bus.emit(&id, complete());
-    assert_eq!(said(&chunks(stream).await), "Hello", "the stream survives");
+    assert_eq!(said(&chunks(stream).await), "Hello", "the stream must continue");
     let lines = log.lines();
-    assert_eq!(lines.len(), 1, "what a chat does not show is no fault: {lines:?}");
+    assert_eq!(lines.len(), 1, "events that a chat does not show are not faults: {lines:?}");
     for part in ["WARN", "agent:tool", "toolName", id.as_str()] {
         assert!(lines[0].contains(part), "{part}: {lines:?}");
     }
@@ -338,7 +338,7 @@ async fn options_reach_the_wire() {
     assert!(!body.contains("start-step") && !body.contains("reasoning"), "{body}");
 }
 
-/// A runtime's answer in AG-UI: the types of its events.
+/// Returns the types of the AG-UI events of a runtime's answer.
 async fn ag_ui(bus: &Bus, transport: &Bridge, events: [Value; 4]) -> Vec<String> {
     let body = json!({
         "threadId": "chat-1", "runId": "run-1", "state": null, "tools": [], "context": [], "forwardedProps": {},
@@ -377,7 +377,7 @@ async fn every_dialect_can_serve_a_runtime() {
 }
 
 #[tokio::test]
-async fn what_the_runtime_is_told() {
+async fn the_runtime_receives_the_request() {
     let bus = Bus::default();
     let transport = transport(&bus);
     let mut extensions = Extensions::new();
@@ -394,7 +394,7 @@ async fn what_the_runtime_is_told() {
     assert_eq!(run.request, request);
     assert!(bus.log()[1].ends_with(r#"{"message":"Second","type":"send"}"#), "{:?}", bus.log());
 
-    // What goes on is the message that was posted last.
+    // The run continues the message that was posted last.
     request.messages.pop();
     let continued = transport.send_messages(request, Extensions::new()).unwrap();
     assert_eq!(continued.message_id(), "a1");
@@ -414,11 +414,11 @@ async fn a_request_without_a_user_is_refused() {
         (body["error"]["code"].as_str(), body["error"]["path"].as_str()),
         (Some("invalid_request"), Some("messages"))
     );
-    assert_eq!(bus.log(), [] as [String; 0], "the runtime hears nothing of it");
+    assert_eq!(bus.log(), [] as [String; 0], "the runtime must not receive the request");
 }
 
 #[tokio::test]
-async fn a_runtime_that_refuses_or_dies_fails_the_message() {
+async fn a_runtime_that_refuses_or_stops_fails_the_message() {
     let (log, _guard) = Log::install();
     let bus = Bus::default();
     let transport = transport(&bus);

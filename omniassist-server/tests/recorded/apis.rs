@@ -16,17 +16,17 @@ use serde_json::Value;
 
 use super::legal;
 
-/// An API, with its recordings, its decoder, its provider and its rules.
+/// An API and its recordings, decoder, provider and rules.
 pub(crate) struct Api {
     pub(crate) name: &'static str,
-    /// Folders of its recordings.
+    /// The folders of its recordings.
     pub(crate) folders: &'static [&'static str],
     pub(crate) decoder: fn() -> Box<dyn WireDecoder>,
     /// Its provider, set up for a server on loopback.
     pub(crate) provider: fn(&FakeProvider) -> Arc<dyn LlmProvider>,
-    /// The body of the request that its provider makes of a payload.
+    /// Returns the request body that its provider sends for a payload.
     pub(crate) request: fn(&LlmPayload) -> Bytes,
-    /// Returns the faults of a body by the provider's documentation.
+    /// Returns the faults of a request body according to the provider's documentation.
     pub(crate) faults: fn(&Value) -> Vec<String>,
     /// Returns `true` if this event completes the answer.
     pub(crate) is_end: fn(&Value) -> bool,
@@ -63,7 +63,7 @@ pub(crate) const APIS: &[Api] = &[
         faults: legal::chat::faults,
         is_end: |chunk| {
             let choices = chunk["choices"].as_array();
-            // Of several choices only the first is read.
+            // Only the first choice is read.
             let ends = |choice: &Value| {
                 choice["finish_reason"].is_string() && choice["index"].as_u64().unwrap_or(0) == 0
             };
@@ -85,7 +85,7 @@ pub(crate) const APIS: &[Api] = &[
             PROVIDER.request_body(payload).unwrap()
         },
         faults: legal::anthropic::faults,
-        // The reason comes when every block has stopped; `message_stop` behind it says nothing new.
+        // The stop reason follows the end of every block; `message_stop` after it adds nothing.
         is_end: |event| event["type"] == "message_stop" || event["delta"]["stop_reason"].is_string(),
     },
     #[cfg(feature = "gemini")]

@@ -1,4 +1,4 @@
-//! Recordings cut after every event: what the engine does with them, and what it would send next.
+//! Tests of recordings that are cut after every event: the run of the engine, and its next request.
 
 use bytes::Bytes;
 use futures_util::StreamExt;
@@ -13,12 +13,12 @@ use super::library::{Recording, recordings};
 use super::report;
 use super::stage::{Executions, assistant, model, sorted, wanted_executions};
 
-/// Recordings with at most this many events are cut after each of them; of longer ones about as many are cut, and
-/// each of the last [`LAST_EVENTS`].
+/// The maximum number of events of a recording that is cut after each of them. A longer recording is cut at about this
+/// many evenly spaced events and after each of its last [`LAST_EVENTS`] events.
 const MOST_CUTS: usize = 400;
 const LAST_EVENTS: usize = 50;
 
-/// Where a recording is cut: before its first event, and after those that are chosen.
+/// Returns the places where a recording is cut: before its first event and after the chosen events.
 fn cuts(recording: &Recording) -> Vec<usize> {
     let mut boundaries = recording.boundaries();
     let count = boundaries.len();
@@ -83,7 +83,7 @@ async fn check(recording: &Recording, cut: usize, tally: &mut Tally) -> Vec<Stri
     if !right || !events.last().is_some_and(RunEvent::is_terminal) {
         wrong.push(format!("terminal events: {terminal:?}, with its end seen: {ended}"));
     }
-    // A client that saw a call begin hears what became of it.
+    // Each call that was started must be completed or fail.
     let settled = |id: &str| {
         events.iter().any(|event| match event {
             RunEvent::ToolInputAvailable { call_id, .. } | RunEvent::ToolInputError { call_id, .. } => {
@@ -98,10 +98,10 @@ async fn check(recording: &Recording, cut: usize, tally: &mut Tally) -> Vec<Stri
     });
     let forgotten: Vec<_> = begun.filter(|id| !settled(id)).collect();
     if !forgotten.is_empty() {
-        wrong.push(format!("calls of which nothing more was heard: {forgotten:?}"));
+        wrong.push(format!("calls that were started but neither completed nor failed: {forgotten:?}"));
     }
-    // Nothing runs before the provider said that the answer is complete, and then just what it completed. Some say so
-    // in every event: of theirs, what had come by then.
+    // Only completed calls of a complete answer run. Some providers mark the end in several events, so the cut may
+    // remove calls between them.
     let made = sorted(executions.take());
     let wanted = if ended { sorted(wanted_executions(recording)) } else { Vec::new() };
     let said_again = ended && recording.api.has_end(&recording.bytes[cut..]);
@@ -110,7 +110,7 @@ async fn check(recording: &Recording, cut: usize, tally: &mut Tally) -> Vec<Stri
         wrong.push(format!("executions: found {made:?}, expected {wanted:?}"));
     }
 
-    // The client posts back what it has, with something new.
+    // The client posts the message that it received and a new question.
     let mut body = json!({"messages": [
         {"id": "m1", "role": "user", "parts": [{"type": "text", "text": "Go on."}]},
         message,
@@ -134,7 +134,7 @@ async fn check(recording: &Recording, cut: usize, tally: &mut Tally) -> Vec<Stri
     wrong
 }
 
-/// Returns `true` if every execution is among the wanted ones, each counted once.
+/// Returns `true` if every execution is among the wanted ones, counting duplicates.
 fn is_part_of(made: &[(String, Value)], wanted: &[(String, Value)]) -> bool {
     let mut wanted = wanted.to_vec();
     made.iter().all(|call| {
@@ -143,7 +143,7 @@ fn is_part_of(made: &[(String, Value)], wanted: &[(String, Value)]) -> bool {
 }
 
 #[tokio::test]
-async fn recordings_may_end_after_any_event() {
+async fn recordings_can_end_after_any_event() {
     let Some((recordings, others)) = recordings() else { return };
     let mut failures = Vec::new();
     let mut tally = Tally::default();

@@ -1,4 +1,4 @@
-//! Recordings through the decoders.
+//! Tests of the decoders with recordings.
 
 use bytes::Bytes;
 use omniassist_server::core::{EventBuf, LlmEvent};
@@ -22,7 +22,7 @@ fn decode<'a>(
 }
 
 #[test]
-fn recordings_give_what_is_expected_in_every_chunking() {
+fn recordings_decode_as_expected_in_every_chunking() {
     let Some((recordings, others)) = recordings() else { return };
     let mut failures = Vec::new();
     let mut chunkings = 0;

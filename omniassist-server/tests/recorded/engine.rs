@@ -1,4 +1,4 @@
-//! Recordings through the whole engine, in process.
+//! Tests of the whole engine with recordings in one process.
 
 use bytes::Bytes;
 use futures_util::StreamExt;
@@ -11,7 +11,7 @@ use super::seen::{Layer, Seen, differences, from_message, reason_word, usage_fie
 use super::stage::{Executions, assistant, model, sorted, wanted_executions};
 use crate::recordings::chunks;
 
-/// Runs the recording and gives what was seen of it, or what is wrong.
+/// Runs the recording and returns its view, or the differences from the expected one.
 async fn check(recording: &Recording, pieces: Vec<Bytes>) -> Result<Seen, Vec<String>> {
     let executions = Executions::default();
     let (model, asked) = model(recording.api, pieces);
@@ -71,7 +71,7 @@ async fn recordings_pass_through_the_engine_in_every_chunking() {
         ways.extend((0..20).map(|seed| (format!("by seed {seed}"), chunks(bytes, seed))));
         for (how, pieces) in ways {
             chunkings += 1;
-            // The pieces of a long stream are many: they are made for one run at a time.
+            // A long stream has many pieces, so they are copied for one run at a time.
             if let Err(wrong) = check(recording, copies(pieces)).await {
                 failures.extend(wrong.into_iter().map(|wrong| format!("{} {how}: {wrong}", recording.path)));
                 break;

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::apis::{APIS, Api};
 
-/// A recorded stream, and what a correct client must have understood from it.
+/// A recorded stream and the view of it that a correct client must have.
 pub(crate) struct Recording {
     pub(crate) path: String,
     pub(crate) api: &'static Api,
@@ -15,12 +15,12 @@ pub(crate) struct Recording {
 }
 
 impl Recording {
-    /// The calls that a client must have found.
+    /// Returns the calls that a client must find.
     pub(crate) fn calls(&self) -> &[Value] {
         self.expected["tool_calls"].as_array().unwrap()
     }
 
-    /// Where events end: behind each blank line that follows at least one other line.
+    /// Returns the ends of events: after each blank line that follows at least one other line.
     pub(crate) fn boundaries(&self) -> Vec<usize> {
         let mut boundaries = Vec::new();
         let (mut at, mut lines) = (0, 0);
@@ -37,8 +37,8 @@ impl Recording {
     }
 }
 
-/// All recordings of the APIs that there are decoders for, and how many there are of others. `None` where the
-/// recordings are not there. `OMNIASSIST_RECORDINGS` picks those with a certain text in their path.
+/// Returns all recordings of APIs with a decoder, and the number of other recordings. Returns `None` if the recordings
+/// are missing. `OMNIASSIST_RECORDINGS` selects the recordings whose path contains this text.
 pub(crate) fn recordings() -> Option<(Vec<Recording>, usize)> {
     let Some(root) = std::env::var_os("OMNIASSIST_FIXTURES").map(PathBuf::from) else {
         eprintln!("OMNIASSIST_FIXTURES is not set: recorded streams are not checked");
@@ -66,7 +66,7 @@ pub(crate) fn recordings() -> Option<(Vec<Recording>, usize)> {
     Some((recordings, others))
 }
 
-/// The same stream with the other kind of line ends.
+/// Returns the same stream with the other kind of line ends.
 pub(crate) fn with_other_line_ends(bytes: &[u8]) -> Vec<u8> {
     let crlf = bytes.windows(2).any(|pair| pair == b"\r\n");
     let mut out = Vec::with_capacity(bytes.len() * 2);

@@ -1,7 +1,7 @@
-//! Recorded provider streams: through each decoder, through the whole engine in process, over HTTP, and cut after
-//! every event. The recordings are no part of the repository: `OMNIASSIST_FIXTURES` says where they are.
+//! Tests with recorded provider streams: each decoder, the whole engine in process and over HTTP, and streams that are
+//! cut after every event. The recordings are not part of the repository; `OMNIASSIST_FIXTURES` is their folder.
 //!
-//! A new API adds one entry in [`apis::APIS`], and its rules in [`legal`].
+//! A new API needs an entry in [`apis::APIS`] and rules in [`legal`].
 
 #![allow(
     clippy::needless_pass_by_value,
@@ -20,7 +20,7 @@ mod seen;
 mod stage;
 mod vetoes;
 
-/// Fails with all that is wrong at once, and says how much was checked.
+/// Prints the number of checks and fails with all failures at once.
 fn report(what: &str, failures: &[String]) {
     eprintln!("{what}: {} differences", failures.len());
     assert!(failures.is_empty(), "{}", failures.join("\n"));

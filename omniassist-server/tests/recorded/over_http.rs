@@ -1,5 +1,5 @@
-//! Recordings over HTTP, on both sides: from a provider's server through a provider, the engine and the service to a
-//! client that reads the AI SDK's stream.
+//! Tests of recordings over HTTP from a provider's server through a provider, the engine and the service to a client
+//! that reads the AI SDK's stream.
 
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -23,10 +23,10 @@ use super::report;
 use super::seen::{Call, Layer, Seen, differences};
 use super::stage::{Executions, assistant, sorted, wanted_executions};
 
-/// Sizes of the pieces that a recording is sent in.
+/// The sizes of the pieces of a recording on the connection.
 const PIECES: [usize; 4] = [usize::MAX, 23, 509, 4_099];
 
-/// The recorded answer comes from the provider's server; what follows the tools is not of interest.
+/// A model that gets its first answer from the provider's server and answers later calls with fixed text.
 struct FirstOverHttp {
     http: Arc<dyn LlmProvider>,
     asked: std::sync::atomic::AtomicUsize,
@@ -61,7 +61,7 @@ async fn serve(assistant: Assistant) -> (SocketAddr, JoinHandle<()>) {
     (address, task)
 }
 
-/// Posts a question and gives the chunks of the answer.
+/// Posts a question and returns the chunks of the answer.
 async fn ask(address: SocketAddr) -> Vec<Value> {
     let body = json!({"id": "chat", "messages": [
         {"id": "m1", "role": "user", "parts": [{"type": "text", "text": "Go on."}]}
@@ -78,7 +78,7 @@ async fn ask(address: SocketAddr) -> Vec<Value> {
     client.read_to_string(&mut answer).await.unwrap();
     let (head, events) = answer.split_once("\r\n\r\n").unwrap();
     assert!(head.contains("200 OK") && head.contains("text/event-stream"), "{head}");
-    let events = events.strip_suffix("data: [DONE]\n\n").expect("the stream's own end");
+    let events = events.strip_suffix("data: [DONE]\n\n").expect("the stream must end with `[DONE]`");
     events
         .lines()
         .filter_map(|line| line.strip_prefix("data: "))
@@ -98,7 +98,7 @@ fn read(chunks: &[Value]) -> (Seen, Vec<&str>) {
             "start-step" => steps += 1,
             "finish" | "error" | "abort" => {
                 terminal.push(kind);
-                // The end of a step has no field in this stream; that of the only step is the run's.
+                // Steps have no finish reason in this stream. If there is only one step, the run has the same reason.
                 if steps == 1 {
                     seen.finish = Some(text("finishReason").replace('-', "_"));
                     let usage = &chunk["messageMetadata"]["usage"];
@@ -131,7 +131,7 @@ fn read(chunks: &[Value]) -> (Seen, Vec<&str>) {
     (seen, terminal)
 }
 
-/// The server of an API, and its provider: its client is costly to make.
+/// The server of an API and its provider, which is reused because its client is expensive to create.
 type Upstream = (FakeProvider, Arc<dyn LlmProvider>);
 
 async fn check(recording: &Recording, piece: usize, (server, http): &Upstream) -> Vec<String> {
@@ -156,7 +156,7 @@ async fn check(recording: &Recording, piece: usize, (server, http): &Upstream) -
 }
 
 #[tokio::test]
-async fn recordings_pass_over_http_whole_and_in_pieces() {
+async fn recordings_work_over_http_whole_and_in_pieces() {
     let Some((recordings, others)) = recordings() else { return };
     let mut failures = Vec::new();
     let mut upstreams: HashMap<&str, Upstream> = HashMap::new();

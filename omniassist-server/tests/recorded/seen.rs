@@ -1,4 +1,4 @@
-//! A client's view of an answer through any path, and its differences from the expected view.
+//! A client's view of an answer, and its differences from the expected view.
 
 use omniassist_server::core::event::CallKind;
 use omniassist_server::core::message::{Message, Part, ToolState};
@@ -12,38 +12,38 @@ use super::library::Recording;
 pub(crate) struct Call {
     pub(crate) id: String,
     pub(crate) name: String,
-    /// The arguments as JSON; of a call that cannot run, a string with what there is.
+    /// The arguments as JSON, or a string with the received arguments of a call that cannot run.
     pub(crate) input: Value,
-    /// `true` if it was handed on to be run.
+    /// `true` if the call was passed on for execution.
     pub(crate) runs: bool,
 }
 
 /// The view of one model turn.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Seen {
-    /// Visible text, refusals included.
+    /// Visible text, including refusals.
     pub(crate) text: String,
     pub(crate) reasoning: String,
     pub(crate) calls: Vec<Call>,
-    /// Items that the provider ran itself.
+    /// The number of items that the provider ran itself.
     pub(crate) builtin: usize,
     pub(crate) citations: usize,
-    /// In the words of EXPECTED. `None` where the layer does not say it.
+    /// The finish reason as spelled in EXPECTED. `None` if the layer does not report it.
     pub(crate) finish: Option<String>,
-    /// `None` where the layer does not say it.
+    /// `None` if the layer does not report it.
     pub(crate) usage: Option<Value>,
 }
 
-/// Through what it was seen.
+/// The layer that produced a view.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Layer {
     Decoder,
     Engine,
-    /// The AI SDK's stream: refusals are told as a content filter's, and words that it does not know as `other`.
+    /// The AI SDK's stream. It reports refusals as `content-filter` and unknown reasons as `other`.
     Http,
 }
 
-/// A reason in the words of EXPECTED.
+/// Returns a reason as spelled in EXPECTED.
 pub(crate) fn reason_word(reason: &FinishReason) -> String {
     match reason {
         FinishReason::Other(word) => format!("other:{word}"),
@@ -51,7 +51,7 @@ pub(crate) fn reason_word(reason: &FinishReason) -> String {
     }
 }
 
-/// Usage in the form of EXPECTED.
+/// Returns usage in the form of EXPECTED.
 pub(crate) fn usage_fields(usage: &Usage) -> Value {
     json!({
         "input": usage.input_tokens, "output": usage.output_tokens, "total": usage.total_tokens,
@@ -59,7 +59,7 @@ pub(crate) fn usage_fields(usage: &Usage) -> Value {
     })
 }
 
-/// JSON arguments as a value; anything else, and free text, as a string.
+/// Returns JSON arguments as a value, and invalid JSON and free text as a string.
 fn input(arguments: &str, runs: bool, kind: CallKind) -> Value {
     if !runs || kind == CallKind::Custom {
         return arguments.into();
@@ -88,20 +88,20 @@ pub(crate) fn from_events(events: &[LlmEvent]) -> Seen {
             }
             LlmEvent::ReasoningDelta { delta, .. } => seen.reasoning.push_str(delta),
             LlmEvent::ToolCallStart { call, id, name, kind } => {
-                assert_eq!(*call as usize, calls.len(), "calls are numbered in order");
+                assert_eq!(*call as usize, calls.len(), "calls must be numbered in order");
                 let (id, name) = (id.to_string(), name.to_string());
                 calls.push(Open { id, name, kind: *kind, streamed: String::new(), ended: None });
             }
             LlmEvent::ToolCallDelta { call, delta } => calls[*call as usize].streamed.push_str(delta),
             LlmEvent::ToolCallEnd { call, arguments, .. } => {
                 let ended = calls[*call as usize].ended.replace(arguments.to_string());
-                assert!(ended.is_none(), "a call ends once");
+                assert!(ended.is_none(), "a call must end once");
             }
             LlmEvent::ProviderTool { .. } => seen.builtin += 1,
             LlmEvent::Source(_) => seen.citations += 1,
             LlmEvent::Usage(latest) => usage = *latest,
             LlmEvent::Finish { reason, truncated, .. } => {
-                assert!(seen.finish.replace(reason_word(reason)).is_none(), "one finish");
+                assert!(seen.finish.replace(reason_word(reason)).is_none(), "a turn must finish once");
                 cut = *truncated;
             }
             _ => {}
@@ -161,7 +161,7 @@ pub(crate) fn differences(seen: &Seen, recording: &Recording, layer: Layer) -> V
     let [text, refusal] = ["text", "refusal"].map(|field| expected[field].as_str().unwrap());
     compare("text", seen.text.as_str().into(), format!("{text}{refusal}").into());
     compare("reasoning", seen.reasoning.as_str().into(), expected["reasoning"].clone());
-    // Anthropic sends what it ran and what came of it as two items under one id: one part of a message.
+    // Anthropic sends a call that it ran and its result as two items with one id, which form one message part.
     let builtin = expected["builtin"].as_array().unwrap();
     let is_use_of = |item: &Value, id: &Value| item["type"] == "server_tool_use" && item["id"] == *id;
     let is_joined = |item: &&Value| {
@@ -180,7 +180,7 @@ pub(crate) fn differences(seen: &Seen, recording: &Recording, layer: Layer) -> V
             let complete = call["complete"].as_bool().unwrap();
             let custom = call["kind"] == "custom";
             let input = if complete && !custom { &call["arguments"] } else { &call["arguments_raw"] };
-            // Gemini's calls need no id: any is right.
+            // Gemini's calls need no id, so any id is accepted.
             let id = call["id"].as_str().or(found.map(|call| call.id.as_str()));
             // No tool takes free text, so the run loop refuses such a call.
             json!([id, call["name"], input, complete && (!custom || layer == Layer::Decoder)])
@@ -192,7 +192,7 @@ pub(crate) fn differences(seen: &Seen, recording: &Recording, layer: Layer) -> V
 
     let mut finish = expected["finish"].as_str().unwrap();
     if layer != Layer::Decoder {
-        // The run loop says what happened, whatever word the provider used.
+        // The run loop derives the reason from the calls, independently of the provider's reason.
         finish = match (finish, recording.calls().is_empty()) {
             ("stop", false) => "tool_calls",
             ("tool_calls", true) => "stop",

@@ -1,4 +1,4 @@
-//! A whole assistant around a recording: the model is the recording, the tools count how often they run.
+//! An assistant whose model replays a recording and whose tools record their executions.
 
 use std::collections::BTreeSet;
 use std::pin::Pin;
@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use super::apis::Api;
 use super::library::Recording;
 
-/// Reads pieces through a decoder, one at a time and only when its events are used up.
+/// Decodes pieces one at a time, each after the events of the previous one were read.
 struct Replay {
     decoder: Box<dyn WireDecoder>,
     pieces: std::vec::IntoIter<Bytes>,
@@ -65,7 +65,7 @@ pub(super) fn says(text: &'static str) -> Events {
 /// The requests to the model.
 pub(super) type Asked = Arc<Mutex<Vec<LlmPayload>>>;
 
-/// A model whose first answer is these pieces of a stream, and whose later ones are a word.
+/// Returns a model whose first answer is these pieces of a stream and whose later answers are one word.
 pub(super) fn model(api: &'static Api, pieces: Vec<Bytes>) -> (impl LlmProvider, Asked) {
     let asked = Asked::default();
     let log = Arc::clone(&asked);
@@ -86,7 +86,7 @@ pub(super) fn model(api: &'static Api, pieces: Vec<Bytes>) -> (impl LlmProvider,
     (model, asked)
 }
 
-/// The executions of tools: name and arguments.
+/// The names and arguments of tool executions.
 #[derive(Clone, Default)]
 pub(super) struct Executions(Arc<Mutex<Vec<(String, Value)>>>);
 
@@ -96,7 +96,7 @@ impl Executions {
     }
 }
 
-/// An assistant with every tool that the recording calls; each takes any arguments.
+/// Returns an assistant with every tool that the recording calls. Each tool accepts any arguments.
 pub(super) fn assistant(
     model: impl LlmProvider,
     recording: &Recording,
@@ -117,7 +117,7 @@ pub(super) fn assistant(
     builder.build().unwrap()
 }
 
-/// The executions that a recording must lead to once it has ended, in the order of the calls.
+/// Returns the executions of a complete recording in the order of the calls.
 pub(super) fn wanted_executions(recording: &Recording) -> Vec<(String, Value)> {
     recording
         .calls()
@@ -127,7 +127,7 @@ pub(super) fn wanted_executions(recording: &Recording) -> Vec<(String, Value)> {
         .collect()
 }
 
-/// The same in any order: tools of one step run side by side.
+/// Sorts executions, because the tools of one step run concurrently.
 pub(super) fn sorted(mut executions: Vec<(String, Value)>) -> Vec<(String, Value)> {
     executions.sort_by_key(|(name, arguments)| format!("{name} {arguments}"));
     executions

@@ -1,5 +1,4 @@
-//! Recordings through a decoder that says what it should not: what may run is for the run loop to say, whatever a
-//! provider tells it.
+//! Tests of the run loop with a faulty decoder. The run loop itself decides which calls run.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -13,18 +12,18 @@ use super::library::{Recording, recordings};
 use super::report;
 use super::stage::{Executions, assistant, says, sorted, wanted_executions};
 
-/// Returns the faults of a decoder.
+/// A fault of a decoder.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Fault {
-    /// The turn was cut, and the last call is ended with what arrived of it.
+    /// The turn was cut, and the last call ends with its partial arguments.
     EndsWhatWasCut,
-    /// The last call is never ended, and the turn is said to be whole.
+    /// The last call never ends, and the turn is reported as complete.
     ForgetsAnEnd,
-    /// The stream just ends.
+    /// The stream ends without a finish.
     ForgetsTheFinish,
 }
 
-/// The events of a recording by such a decoder.
+/// Returns the events of a recording from a decoder with this fault.
 fn careless(recording: &Recording, fault: Fault) -> Vec<LlmEvent> {
     let mut decoder = (recording.api.decoder)();
     let mut buffer = EventBuf::new();
@@ -61,7 +60,7 @@ fn careless(recording: &Recording, fault: Fault) -> Vec<LlmEvent> {
     events
 }
 
-/// Returns the result of a recording in which only the last call is in doubt.
+/// Returns the executions of a recording without its last call.
 fn without_the_last(recording: &Recording) -> Vec<(String, Value)> {
     let mut wanted = wanted_executions(recording);
     let last = recording.calls().last().unwrap();
@@ -97,7 +96,7 @@ async fn check(recording: &Recording, fault: Fault) -> Option<String> {
 }
 
 #[tokio::test]
-async fn what_may_run_does_not_rest_on_the_decoder() {
+async fn a_faulty_decoder_does_not_cause_executions() {
     let Some((recordings, _)) = recordings() else { return };
     let mut failures = Vec::new();
     let mut checked = 0;

@@ -30,7 +30,7 @@ async fn every_framing_of_a_body_is_read() {
 }
 
 #[tokio::test]
-async fn a_body_may_be_as_large_as_the_limit_and_no_larger() {
+async fn a_body_can_be_as_large_as_the_limit_but_not_larger() {
     let body = body("hello END");
     for piece in [1, 4, 1_000] {
         for (room, whole) in [(body.len(), true), (body.len() - 1, false)] {
@@ -41,7 +41,7 @@ async fn a_body_may_be_as_large_as_the_limit_and_no_larger() {
             assert_eq!(heard.is_whole(), whole, "{room}: {heard:?}");
             if !whole {
                 assert_eq!(heard.kind(), Some(ProviderErrorKind::TooLarge));
-                assert_eq!(heard.said, ["hello"], "what lies within the limit is kept, however it was cut");
+                assert_eq!(heard.said, ["hello"], "text within the limit must be kept in every chunking");
             }
         }
     }
@@ -59,7 +59,7 @@ async fn an_endless_answer_ends_at_the_limit_and_the_connection_is_closed() {
 }
 
 #[tokio::test]
-async fn a_status_says_what_went_wrong() {
+async fn the_status_determines_the_error_kind() {
     let body = json!({"error": {"message": format!("no good: {KEY}")}});
     for (status, kind) in [
         (400, ProviderErrorKind::Response),
@@ -83,7 +83,7 @@ async fn a_status_says_what_went_wrong() {
 }
 
 #[tokio::test]
-async fn a_page_under_a_good_status_is_an_error() {
+async fn a_page_with_a_success_status_is_an_error() {
     let page = format!("<html>{}</html>", "é".repeat(4_000));
     let server = serve([Reply::html(200, page)]).await;
     let heard = hear_with(&server, limits()).await;
@@ -94,7 +94,7 @@ async fn a_page_under_a_good_status_is_an_error() {
 }
 
 #[tokio::test]
-async fn a_body_compressed_in_a_way_that_nobody_asked_for_is_an_error() {
+async fn a_body_with_an_unsupported_compression_is_an_error() {
     for encoding in ["br", "deflate", "zstd", "gzip, br"] {
         let server = serve([Reply::sse(body("END")).header("content-encoding", encoding)]).await;
         assert_eq!(
@@ -106,7 +106,7 @@ async fn a_body_compressed_in_a_way_that_nobody_asked_for_is_an_error() {
 }
 
 #[tokio::test]
-async fn json_under_a_good_status_is_the_error_it_carries() {
+async fn json_with_a_success_status_is_an_error() {
     for (body, kind, status) in [
         (json!({"error": {"message": "no", "code": 401}}), ProviderErrorKind::Auth, 401),
         (json!({"error": {"message": "no"}, "status": 403}), ProviderErrorKind::Auth, 403),
@@ -123,7 +123,7 @@ async fn json_under_a_good_status_is_the_error_it_carries() {
 }
 
 #[tokio::test]
-async fn a_cut_answer_is_interrupted_and_what_came_is_kept() {
+async fn a_cut_answer_is_interrupted_and_its_text_is_kept() {
     let (cut, body) = (EVENT + 40, body("hello world END"));
     for reply in [
         Reply::sse(body.clone()).cut_after(cut),
@@ -131,7 +131,7 @@ async fn a_cut_answer_is_interrupted_and_what_came_is_kept() {
         Reply::sse(body[..EVENT].to_owned()).content_length(500),
         Reply::sse(body[..cut].to_owned()).until_close(),
     ] {
-        // Pieces, so that a reset cannot overtake what was sent before it.
+        // The reply is sent in pieces, so that a reset cannot overtake the bytes before it.
         let server = serve([reply.clone().chunked_by(EVENT).pace(Duration::from_millis(20))]).await;
         let heard = hear_with(&server, limits()).await;
         assert_eq!(heard.kind(), Some(ProviderErrorKind::Interrupted), "{reply:?}");
@@ -155,7 +155,7 @@ async fn after_the_finish_neither_a_lost_connection_nor_silence_is_a_failure() {
 }
 
 #[tokio::test]
-async fn nothing_compressed_is_asked_for_and_the_client_has_a_name() {
+async fn requests_accept_no_compression_and_have_a_user_agent() {
     let server = serve([Reply::sse(body("END"))]).await;
     assert!(hear_with(&server, limits()).await.is_whole());
     let sent = server.request(1).await;
@@ -164,7 +164,7 @@ async fn nothing_compressed_is_asked_for_and_the_client_has_a_name() {
 }
 
 #[tokio::test]
-async fn requests_one_after_another_share_a_connection() {
+async fn sequential_requests_share_a_connection() {
     let server = serve([]).await;
     server.otherwise(Reply::sse(body("hello END")));
     let provider = provider(&server.base_url(), limits());
@@ -175,7 +175,7 @@ async fn requests_one_after_another_share_a_connection() {
 }
 
 #[tokio::test]
-async fn many_streams_run_at_once() {
+async fn many_streams_run_concurrently() {
     let server = serve([]).await;
     server.otherwise(Reply::sse(body("a b c END")).chunked_by(EVENT).pace(Duration::from_millis(1)));
     let provider = provider(&server.base_url(), limits());
@@ -203,7 +203,7 @@ async fn an_error_shows_its_cause_and_no_key() {
     assert_eq!(heard.kind(), Some(ProviderErrorKind::Connect));
     let mut shown = format!("{} {:?}", heard.error(), heard.error());
     let mut source = std::error::Error::source(heard.error());
-    assert!(source.is_some(), "the cause is kept");
+    assert!(source.is_some(), "the cause must be kept");
     while let Some(error) = source {
         shown.push_str(&format!(" {error} {error:?}"));
         source = error.source();
@@ -216,7 +216,7 @@ fn a_stream_that_is_polled_outside_a_runtime_fails() {
     let mut stream = ask("http://127.0.0.1:1/v1", limits());
     let mut cx = std::task::Context::from_waker(std::task::Waker::noop());
     let std::task::Poll::Ready(Some(Err(error))) = stream.poll_next_unpin(&mut cx) else {
-        panic!("nothing to wait for");
+        panic!("the stream must not wait");
     };
     assert!(error.is_configuration());
 }

@@ -28,7 +28,7 @@ async fn the_first_byte_has_a_deadline() {
 }
 
 #[tokio::test]
-async fn every_byte_counts_against_silence_also_of_comments() {
+async fn every_byte_resets_the_idle_timeout_including_comments() {
     let dribble = Reply::sse(body(": : : : : : : : END")).chunked_by(EVENT).pace(Duration::from_millis(100));
     let server = serve([dribble]).await;
     let heard = hear_with(&server, short(5_000, 400)).await;
@@ -37,7 +37,7 @@ async fn every_byte_counts_against_silence_also_of_comments() {
 }
 
 #[tokio::test]
-async fn a_slow_reader_is_not_silence() {
+async fn a_slow_reader_does_not_cause_an_idle_timeout() {
     let server =
         serve([Reply::sse(body("a b c END")).chunked_by(EVENT).pace(Duration::from_millis(20))]).await;
     let mut stream = ask(&server.base_url(), short(5_000, 100));
@@ -50,12 +50,12 @@ async fn a_slow_reader_is_not_silence() {
 }
 
 #[tokio::test]
-async fn idle_time_begins_when_the_reader_begins_to_wait() {
+async fn idle_time_begins_when_the_reader_polls() {
     let server =
         serve([Reply::sse(body("a b END")).chunked_by(EVENT).pace(Duration::from_millis(800))]).await;
     let mut stream = ask(&server.base_url(), short(5_000, 600));
     assert_eq!(next(&mut stream).await.unwrap(), "a");
-    // 500 ms of not asking, then 300 ms of waiting: silent for longer than the deadline, but not asked for as long.
+    // 500 ms without a poll and 300 ms of waiting: the total exceeds the timeout, but the waiting does not.
     tokio::time::sleep(Duration::from_millis(500)).await;
     assert_eq!(next(&mut stream).await.unwrap(), "b");
     let error = stream.next().await.unwrap().unwrap_err();
@@ -63,7 +63,7 @@ async fn idle_time_begins_when_the_reader_begins_to_wait() {
 }
 
 #[tokio::test]
-async fn an_error_body_that_never_ends_does_not_hide_the_error() {
+async fn an_endless_error_body_does_not_hide_the_error() {
     let stalled = Reply::html(400, "why").stall_after(2);
     let endless = Reply::html(400, "why").endless();
     let dribbled = Reply::html(400, "why?".repeat(1_000)).chunked_by(1).pace(Duration::from_millis(10));
@@ -77,7 +77,7 @@ async fn an_error_body_that_never_ends_does_not_hide_the_error() {
 }
 
 #[tokio::test]
-async fn deadlines_beyond_the_clock_do_no_harm() {
+async fn deadlines_beyond_the_range_of_the_clock_are_accepted() {
     let mut limits = short(0, 0);
     limits.first_byte_timeout = Some(Duration::MAX);
     limits.idle_timeout = Duration::MAX;
@@ -112,7 +112,7 @@ async fn a_model_server_on_this_machine_has_more_time_for_the_first_byte() {
     let mut limits = once();
     limits.first_byte_timeout = None;
     limits.connect_timeout = Duration::from_secs(1_000);
-    // The mapped address reaches this machine too, and is none of its loopback names.
+    // The mapped address also reaches this machine, but it does not count as a loopback name.
     for (host, seconds) in [("127.0.0.1", 300), ("localhost", 300), ("[::ffff:127.0.0.1]", 60)] {
         let start = tokio::time::Instant::now();
         let heard = hear(ask(&format!("http://{host}:{port}/v1"), limits.clone())).await;

@@ -4,7 +4,7 @@ use super::*;
 
 const SOON: Duration = Duration::from_millis(250);
 
-/// Polls the stream for a while, which must not end it, then drops it, and says how long the server took to notice.
+/// Polls the stream for this time, drops it and returns the delay until the server noticed.
 async fn notice(server: &FakeProvider, mut stream: LlmStream, wait: Duration) -> Duration {
     let deadline = tokio::time::sleep(wait);
     tokio::pin!(deadline);
@@ -36,7 +36,7 @@ async fn dropping_the_stream_closes_the_connection_at_every_stage() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_server_that_ignores_the_close_is_not_read_on() {
+async fn a_server_that_ignores_the_close_is_no_longer_read() {
     let server = serve([Reply::sse(body(&"more ".repeat(1_000))).endless()]).await;
     let mut stream = ask(&server.base_url(), limits());
     assert!(stream.next().await.unwrap().is_ok());
@@ -66,7 +66,7 @@ async fn nothing_is_sent_before_the_first_poll() {
 }
 
 #[tokio::test]
-async fn a_read_that_is_given_up_loses_nothing() {
+async fn a_cancelled_read_loses_no_data() {
     let words: String = (0..40).map(|n| format!("{n} ")).collect();
     let server =
         serve([Reply::sse(body(&words) + &body("END")).chunked_by(50).pace(Duration::from_millis(2))]).await;
@@ -84,12 +84,12 @@ async fn a_read_that_is_given_up_loses_nothing() {
 }
 
 #[tokio::test]
-async fn a_reader_that_stops_holds_the_provider_back() {
+async fn a_reader_that_stops_applies_backpressure() {
     let server = serve([Reply::sse(body(&"more ".repeat(4_096))).endless()]).await;
     let mut stream = ask(&server.base_url(), limits());
     assert!(stream.next().await.unwrap().is_ok());
     tokio::time::sleep(Duration::from_millis(400)).await;
-    // What the kernel's socket buffers take, and no more.
+    // Only the kernel's socket buffers are filled.
     let sent = server.bytes_sent();
     tokio::time::sleep(Duration::from_millis(200)).await;
     assert_eq!(server.bytes_sent(), sent);

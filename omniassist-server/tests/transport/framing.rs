@@ -1,9 +1,9 @@
-//! Heads, interim answers and trailers of a provider.
+//! Tests of heads, interim responses and trailers of a provider.
 
 use super::*;
 
 #[tokio::test]
-async fn a_head_that_does_not_end_is_bounded() {
+async fn an_endless_head_is_bounded() {
     let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n";
     let many = (0..200).map(|n| format!("x-{n}: y\r\n")).collect::<String>();
     let long = format!("x-long: {}\r\n", "y".repeat(1 << 20));
@@ -18,7 +18,7 @@ async fn a_head_that_does_not_end_is_bounded() {
 }
 
 #[tokio::test]
-async fn interim_answers_are_passed_over_but_not_for_ever() {
+async fn a_bounded_number_of_interim_responses_is_skipped() {
     let interim = "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nlink: x\r\n\r\n".repeat(20);
     let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length: 256\r\n\r\n";
     let server = serve([Reply::raw(format!("{interim}{head}{}", body("hello END")))]).await;
@@ -34,7 +34,7 @@ async fn interim_answers_are_passed_over_but_not_for_ever() {
 }
 
 #[tokio::test]
-async fn trailers_are_read_over_and_bounded() {
+async fn trailers_are_skipped_and_bounded() {
     let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
     let whole = format!("100\r\n{}\r\n0\r\n", body("hello END"));
     let server = serve([Reply::raw(format!("{head}{whole}x-checksum: 7\r\n\r\n"))]).await;

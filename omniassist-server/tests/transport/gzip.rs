@@ -25,7 +25,7 @@ fn compressed(body: impl Into<Bytes>) -> Reply {
 }
 
 #[tokio::test]
-async fn a_gateway_that_compresses_is_understood_in_any_chunking_but_not_asked_to() {
+async fn an_unrequested_gzip_body_is_decoded_in_any_chunking() {
     let (bytes, _) = gzip(&[&body("START hello"), &body("wörld END")]);
     for piece in [1, 3, 7, 1_000] {
         for reply in [compressed(bytes.clone()), compressed(bytes.clone()).until_close()] {
@@ -39,7 +39,7 @@ async fn a_gateway_that_compresses_is_understood_in_any_chunking_but_not_asked_t
 }
 
 #[tokio::test]
-async fn what_was_flushed_is_read_before_more_comes() {
+async fn flushed_data_is_read_before_more_arrives() {
     let (bytes, flushed) = gzip(&[&body("hello"), &body("END")]);
     let server = serve([compressed(bytes).stall_after(flushed)]).await;
     let mut stream = ask(&server.base_url(), limits());
@@ -48,10 +48,10 @@ async fn what_was_flushed_is_read_before_more_comes() {
 }
 
 #[tokio::test]
-async fn a_compressed_body_that_is_cut_is_an_interruption() {
+async fn a_cut_gzip_body_is_an_interruption() {
     let (bytes, flushed) = gzip(&[&body("hello"), &body("END")]);
     let cut = bytes.get(..flushed).unwrap().to_vec();
-    // HTTP says that the body is complete; gzip says that it is not.
+    // The body is complete for HTTP but not for gzip.
     for reply in
         [compressed(cut.clone()), compressed(cut).until_close(), compressed(bytes).cut_after(flushed)]
     {
@@ -63,7 +63,7 @@ async fn a_compressed_body_that_is_cut_is_an_interruption() {
 }
 
 #[tokio::test]
-async fn the_cap_counts_what_is_decoded() {
+async fn the_cap_counts_decoded_bytes() {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
     let comments = body(":").repeat(1 << 17);
     encoder.write_all(comments.as_bytes()).unwrap();
@@ -79,14 +79,14 @@ async fn the_cap_counts_what_is_decoded() {
 }
 
 #[tokio::test]
-async fn what_only_says_that_it_is_compressed_is_an_error() {
+async fn an_uncompressed_body_with_a_gzip_header_is_an_error() {
     let server = serve([compressed(body("hello END"))]).await;
     let heard = hear_with(&server, once()).await;
     assert!(heard.error.is_some() && heard.said.is_empty(), "{heard:?}");
 }
 
 #[tokio::test]
-async fn a_compressed_error_is_read() {
+async fn a_gzip_error_body_is_read() {
     let (bytes, _) = gzip(&["no ", "good"]);
     let mut raw = b"HTTP/1.1 400 Bad Request\r\ncontent-encoding: gzip\r\nconnection: close\r\n\r\n".to_vec();
     raw.extend_from_slice(&bytes);

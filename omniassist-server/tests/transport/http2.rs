@@ -1,4 +1,4 @@
-//! HTTP/2 against a server that writes frames one by one
+//! Tests of HTTP/2 against a server that writes single frames
 //! ([RFC 9113](https://www.rfc-editor.org/rfc/rfc9113.html)).
 
 use std::collections::VecDeque;
@@ -40,9 +40,9 @@ enum Step {
     Data(&'static str),
     End,
     Reset(u32),
-    /// GOAWAY with this code, as if no stream at all was taken up.
+    /// GOAWAY with this code whose last stream id is zero.
     GoAwayBefore(u32),
-    /// GOAWAY with this code that counts the request's stream among those taken up.
+    /// GOAWAY with this code whose last stream id includes the request's stream.
     GoAwayAfter(u32),
     Pause,
     Close,
@@ -84,7 +84,7 @@ impl Server {
         Self { port, authority, connections, requests, accepting }
     }
 
-    /// Connections and requests so far.
+    /// Returns the number of connections and requests so far.
     fn seen(&self) -> (usize, usize) {
         (self.connections.load(Ordering::SeqCst), self.requests.load(Ordering::SeqCst))
     }
@@ -122,7 +122,7 @@ async fn talk(
             (PING, false) => send(&mut stream, PING, LAST, 0, &payload).await?,
             (DATA | HEADERS, true) => {
                 requests.fetch_add(1, Ordering::SeqCst);
-                let steps = script.lock().unwrap().pop_front().expect("a scripted answer");
+                let steps = script.lock().unwrap().pop_front().expect("the script must have another answer");
                 let id = u32::from_be_bytes(id);
                 for step in steps {
                     match step {
@@ -172,7 +172,7 @@ async fn an_answer_is_read_over_http2() {
 }
 
 #[tokio::test]
-async fn a_request_that_was_surely_not_taken_up_is_sent_again() {
+async fn a_request_that_was_certainly_not_processed_is_sent_again() {
     for refusal in [&[Reset(REFUSED_STREAM)][..], &[GoAwayBefore(NO_ERROR), Close]] {
         let server = Server::start(&[refusal, GOOD]).await;
         let heard = server.ask(once()).await;
@@ -182,7 +182,7 @@ async fn a_request_that_was_surely_not_taken_up_is_sent_again() {
 }
 
 #[tokio::test]
-async fn a_request_that_fails_before_its_first_byte_is_repeated_as_any_other() {
+async fn a_request_that_fails_before_its_first_byte_is_retried() {
     for refusal in [
         &[Reset(INTERNAL_ERROR)][..],
         &[Reset(CANCEL)],
@@ -203,7 +203,7 @@ async fn a_request_that_fails_before_its_first_byte_is_repeated_as_any_other() {
 }
 
 #[tokio::test]
-async fn a_stream_that_was_taken_up_is_read_to_its_end_after_a_goaway() {
+async fn an_accepted_stream_is_read_to_its_end_after_a_goaway() {
     let server =
         Server::start(&[&[Head, Data("hello"), GoAwayAfter(NO_ERROR), Pause, Data("END"), End, Close]]);
     let heard = server.await.ask(once()).await;
@@ -212,7 +212,7 @@ async fn a_stream_that_was_taken_up_is_read_to_its_end_after_a_goaway() {
 }
 
 #[tokio::test]
-async fn what_breaks_off_within_an_answer_is_an_interruption_and_not_repeated() {
+async fn a_failure_within_an_answer_is_an_interruption_and_is_not_retried() {
     for broken in [
         &[Head, Data("hello"), Pause, Reset(INTERNAL_ERROR)][..],
         &[Head, Data("hello"), Pause, Reset(CANCEL)],

@@ -1,4 +1,4 @@
-//! The rules of the transport, through a provider over a real socket, with short limits.
+//! Tests of the transport through a provider over a real socket with short limits.
 
 mod answers;
 mod deadlines;
@@ -20,11 +20,11 @@ use serde_json::json;
 
 const KEY: &str = "sk-canary-0123456789";
 
-/// The bytes of each event of a [`body`], so that a test can cut a body at a known place.
+/// The size of each event of a [`body`] in bytes, so that a test can cut a body at a known place.
 const EVENT: usize = 128;
 
-/// Returns a body with one event for each word: `START`, `BUSY` (an error that passes), `QUOTA`, `NOTE` (an event of an
-/// unknown kind), `END`, a comment (`:`), or else a piece of text.
+/// Returns a body with one event for each word: `START`, `BUSY` (a temporary error), `QUOTA`, `NOTE` (an event of an
+/// unknown kind), `END`, a comment (`:`), or a piece of text.
 fn body(words: &str) -> String {
     let event = |word| {
         let data = match word {
@@ -42,12 +42,12 @@ fn body(words: &str) -> String {
     words.split_whitespace().map(event).collect()
 }
 
-/// Returns limits that end a test soon.
+/// Returns short limits.
 fn limits() -> Limits {
     super::faults::limits()
 }
 
-/// Returns the same limits without repeats.
+/// Returns the same limits without retries.
 fn once() -> Limits {
     let mut limits = limits();
     limits.max_retries = 0;
@@ -66,7 +66,7 @@ fn hello() -> LlmPayload {
     LlmPayload::new([TranscriptItem::user("Hello")])
 }
 
-/// A server with these replies.
+/// Starts a server with these replies.
 async fn serve(replies: impl IntoIterator<Item = Reply>) -> FakeProvider {
     let server = FakeProvider::start().await.unwrap();
     for reply in replies {
@@ -89,7 +89,7 @@ impl Heard {
     }
 
     fn error(&self) -> &Error {
-        self.error.as_ref().expect("the stream has failed")
+        self.error.as_ref().expect("the stream must fail")
     }
 
     fn is_whole(&self) -> bool {
@@ -101,13 +101,13 @@ async fn hear(mut stream: LlmStream) -> Heard {
     let start = Instant::now();
     let (mut said, mut error) = (Vec::new(), None);
     while let Some(item) = stream.next().await {
-        assert!(error.is_none(), "something came after an error: {item:?}");
+        assert!(error.is_none(), "an item after an error: {item:?}");
         match item {
             Ok(event) => said.extend(name(&event)),
             Err(failure) => error = Some(failure),
         }
     }
-    assert!(stream.next().await.is_none(), "an ended stream stays ended");
+    assert!(stream.next().await.is_none(), "an ended stream must stay ended");
     Heard { said, error, took: start.elapsed() }
 }
 

@@ -1,4 +1,4 @@
-//! The network on the way to a provider: names and proxies.
+//! Tests of name resolution and proxies.
 
 use std::process::Command;
 
@@ -6,7 +6,7 @@ use super::*;
 
 const CHILD: &str = "OMNIASSIST_TEST_BASE_URL";
 
-/// An error with all that caused it, as a log prints it.
+/// Returns an error and all its sources as a log prints them.
 fn chain(error: &Error) -> String {
     let mut chain = error.to_string();
     let mut source = std::error::Error::source(error);
@@ -17,7 +17,7 @@ fn chain(error: &Error) -> String {
     chain
 }
 
-/// Asks in a process of its own, whose environment names the proxy. Its output ends with the error.
+/// Sends a request from a separate process whose environment sets the proxy. Its output ends with the error.
 async fn ask_through(proxy: &FakeProvider, base_url: &str) -> String {
     let mut child = Command::new(std::env::current_exe().unwrap());
     child.args(["--exact", "transport::network::the_process_behind_a_proxy", "--nocapture"]);
@@ -36,7 +36,7 @@ async fn the_process_behind_a_proxy() {
 }
 
 #[tokio::test]
-async fn a_proxy_that_wants_credentials_says_so() {
+async fn a_proxy_that_requires_credentials_is_a_connect_error() {
     let proxy = serve([Reply::html(407, "who are you?")]).await;
     let said = ask_through(&proxy, "http://provider.invalid/v1").await;
     assert!(said.contains("Some(Auth) Some(407)"), "{said}");
@@ -46,12 +46,12 @@ async fn a_proxy_that_wants_credentials_says_so() {
     assert!(said.contains("Some(Connect) None") && said.contains("proxy auth"), "{said}");
     let request = proxy.request(1).await;
     assert_eq!(request.method, "CONNECT");
-    assert_eq!(request.header("authorization"), None, "the key is not for the proxy");
+    assert_eq!(request.header("authorization"), None, "the proxy must not receive the key");
 }
 
 #[tokio::test]
-async fn an_unknown_name_and_a_closed_port_are_told_apart() {
-    // No resolver asks the network for a label of more than 63 bytes.
+async fn an_unknown_name_and_a_closed_port_have_different_errors() {
+    // Resolvers reject labels of more than 63 bytes without a network request.
     let unknown = hear(ask(&format!("http://{}.invalid/v1", "x".repeat(64)), once())).await;
     let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let closed = hear(ask(&format!("http://{closed}/v1"), once())).await;

@@ -4,7 +4,7 @@ fn good() -> Reply {
     Reply::sse(body("START hello END"))
 }
 
-/// Asks a server that fails `failures` times and then answers.
+/// Sends a request to a server that fails `failures` times and then answers.
 async fn after(failure: Reply, failures: usize) -> (Heard, usize) {
     let replies = std::iter::repeat_n(failure, failures).chain([good()]);
     let server = serve(replies).await;
@@ -14,7 +14,7 @@ async fn after(failure: Reply, failures: usize) -> (Heard, usize) {
     (heard, server.requests().len())
 }
 
-/// All that fails before anything was seen.
+/// Returns all failures before the first visible event.
 fn early_failures() -> Vec<Reply> {
     let mut failures: Vec<_> = [408, 409, 429, 500, 502, 503, 504, 529].map(Reply::status).into();
     failures.extend([
@@ -34,7 +34,7 @@ fn early_failures() -> Vec<Reply> {
 }
 
 #[tokio::test]
-async fn what_fails_before_anything_was_seen_is_repeated() {
+async fn a_failure_before_the_first_visible_event_is_retried() {
     for failure in early_failures() {
         let (heard, requests) = after(failure.clone(), 2).await;
         assert_eq!(heard.said, ["hello", "<end>"], "{failure:?}: {heard:?}");
@@ -44,7 +44,7 @@ async fn what_fails_before_anything_was_seen_is_repeated() {
 }
 
 #[tokio::test]
-async fn two_repeats_and_no_more() {
+async fn a_request_is_retried_twice() {
     for failure in early_failures() {
         let server = serve(std::iter::repeat_n(failure.clone(), 3)).await;
         let mut limits = limits();
@@ -57,7 +57,7 @@ async fn two_repeats_and_no_more() {
 }
 
 #[tokio::test]
-async fn the_number_of_repeats_is_a_limit() {
+async fn the_number_of_retries_is_configurable() {
     for repeats in [0, 1, 4] {
         let mut limits = limits();
         limits.max_retries = repeats;
@@ -69,7 +69,7 @@ async fn the_number_of_repeats_is_a_limit() {
 }
 
 #[tokio::test]
-async fn what_will_not_pass_is_not_repeated() {
+async fn a_permanent_failure_is_not_retried() {
     let quota = json!({"error": {"code": "insufficient_quota"}});
     for failure in [
         Reply::status(400),
@@ -93,7 +93,7 @@ async fn what_will_not_pass_is_not_repeated() {
 }
 
 #[tokio::test]
-async fn nothing_is_repeated_once_something_was_seen() {
+async fn a_failure_after_a_visible_event_is_not_retried() {
     for failure in ["hello BUSY", "START hello BUSY", "hello"] {
         let server = serve([Reply::sse(body(failure))]).await;
         let heard = hear_with(&server, limits()).await;
@@ -105,13 +105,13 @@ async fn nothing_is_repeated_once_something_was_seen() {
 
 #[tokio::test]
 async fn each_attempt_has_a_fresh_decoder() {
-    // A rest of the first attempt would spoil the first line of the second.
+    // Leftover bytes of the first attempt would corrupt the first line of the second.
     let (heard, _) = after(Reply::sse("data: {").close(), 1).await;
     assert_eq!(heard.said, ["hello", "<end>"]);
 }
 
 #[tokio::test]
-async fn too_much_that_nobody_sees_is_not_held_back_for_ever() {
+async fn a_bounded_number_of_invisible_events_is_held_back() {
     let server = serve([Reply::sse(body(&"NOTE ".repeat(100)) + &body("BUSY"))]).await;
     let heard = hear_with(&server, limits()).await;
     assert_eq!(heard.said.len(), 100);
@@ -119,7 +119,7 @@ async fn too_much_that_nobody_sees_is_not_held_back_for_ever() {
 }
 
 #[tokio::test]
-async fn a_provider_that_is_not_there_is_asked_again() {
+async fn an_unreachable_provider_is_a_retryable_error() {
     let free = FakeProvider::start().await.unwrap().base_url();
     let mut limits = limits();
     limits.retry_base_delay = Duration::from_millis(20);
@@ -129,7 +129,7 @@ async fn a_provider_that_is_not_there_is_asked_again() {
 }
 
 #[tokio::test]
-async fn a_pooled_connection_that_has_died_is_replaced_at_once_and_costs_no_repeat() {
+async fn a_dead_pooled_connection_is_replaced_at_once_without_a_retry() {
     for death in [Reply::hang_up(), Reply::reset()] {
         replaces(death).await;
     }
@@ -143,13 +143,13 @@ async fn replaces(death: Reply) {
     assert!(hear(again()).await.is_whole());
     let connections = server.events().iter().map(|event| event.connection).max();
     assert_eq!((server.requests().len(), connections), (3, Some(1)));
-    // Once, however.
+    // It is replaced only once.
     assert_eq!(hear(again()).await.kind(), Some(ProviderErrorKind::Interrupted));
     assert_eq!((server.requests().len(), server.replies_left()), (5, 0));
 }
 
 #[tokio::test]
-async fn a_wait_that_is_too_long_fails_at_once_and_says_how_long() {
+async fn a_retry_delay_above_the_limit_fails_at_once_and_is_reported() {
     for (value, asked) in [("86400", 86_400), ("121", 121)] {
         let (heard, requests) = after(Reply::status(429).header("retry-after", value), 1).await;
         assert_eq!(requests, 1);
@@ -210,7 +210,7 @@ async fn no_wait_is_longer_than_the_maximum() {
     assert!(heard.is_ok_and(|heard| heard.is_whole()));
 }
 
-/// Returns the waits between the attempts of one request that never gets an answer.
+/// Returns the delays between the attempts of a request that is never answered.
 async fn waits(limits: Limits) -> Vec<Duration> {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let answer = hear(ask(&format!("http://{}/v1", listener.local_addr().unwrap()), limits));
@@ -241,7 +241,7 @@ async fn the_longest_wait_doubles_with_each_repeat_up_to_the_maximum() {
             *longest = wait.max(*longest);
         }
     }
-    // A wait is drawn between zero and the longest one, so one of 40 draws is in the upper half.
+    // A delay is drawn between zero and the longest one, so one of 40 draws is in the upper half.
     for (longest, ceiling) in longest.iter().zip([1, 2, 4, 8, 10, 10]) {
         let ceiling = Duration::from_secs(ceiling);
         assert!(*longest > ceiling / 2 && *longest <= ceiling + Duration::from_millis(2), "{longest:?}");

@@ -1,4 +1,4 @@
-//! Connections belong to the runtime that opened them.
+//! Tests that connections belong to the runtime that opened them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Barrier};
@@ -10,14 +10,14 @@ use tokio::runtime::{Builder, Handle};
 
 use super::*;
 
-/// Asks in the name of a runtime.
+/// Sends a request with the name of a runtime.
 fn ask_as(provider: &OpenAiProvider, name: &'static str) -> LlmStream {
     let mut payload = hello();
     payload.model = Some(name.into());
     provider.stream(payload)
 }
 
-/// The connections over which each name has asked, and how many requests there were.
+/// Returns the connections of each name and the number of requests.
 fn connections(server: &FakeProvider) -> (BTreeMap<String, BTreeSet<usize>>, usize) {
     let events = server.events();
     let asked = events.iter().filter(|event| event.kind == FakeEventKind::Request);
@@ -43,14 +43,14 @@ async fn two_runtimes_never_share_a_connection() {
             let runtime = Builder::new_current_thread().enable_all().build().unwrap();
             for round in 0..ROUNDS {
                 together.wait();
-                // The streams of a round run beside each other, and every other round one runtime has two.
+                // The streams of a round run concurrently. In every other round, one runtime has two of them.
                 let streams = if name == "left" && round % 2 == 0 { 2 } else { 1 };
                 let all = (0..streams).map(|_| hear(ask_as(&provider, name)));
                 for heard in runtime.block_on(join_all(all)) {
                     assert_eq!(heard.said, ["a", "b", "<end>"], "{heard:?}");
                 }
             }
-            // Neither ends before the other has asked for the last time.
+            // No runtime ends before the other one has sent its last request.
             together.wait();
         })
     });
@@ -59,7 +59,7 @@ async fn two_runtimes_never_share_a_connection() {
     assert_eq!(requests, ROUNDS * 5 / 2);
     let (left, right) = (&connections["left"], &connections["right"]);
     assert!(left.is_disjoint(right), "{connections:?}");
-    // Pooled, all the same.
+    // The connections are still pooled.
     assert!(left.len() + right.len() < ROUNDS, "{connections:?}");
 }
 
@@ -83,10 +83,10 @@ async fn all_threads_of_a_runtime_share_a_pool() {
 }
 
 #[tokio::test]
-async fn a_runtime_outlives_its_providers_without_a_trace() {
+async fn dropped_providers_leave_no_tasks_in_the_runtime() {
     let server = serve([]).await;
     server.otherwise(Reply::sse(body("hello END")));
-    // The server's.
+    // The tasks of the server.
     let before = Handle::current().metrics().num_alive_tasks();
     for _ in 0..5 {
         let provider = provider(&server.base_url(), once());
@@ -97,7 +97,7 @@ async fn a_runtime_outlives_its_providers_without_a_trace() {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     };
-    tokio::time::timeout(Duration::from_secs(30), left).await.expect("tasks are left");
+    tokio::time::timeout(Duration::from_secs(30), left).await.expect("no tasks must be left");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
@@ -112,13 +112,13 @@ async fn a_runtime_that_has_ended_takes_its_connections_along() {
             for _ in 0..2 {
                 assert!(runtime.block_on(hear(provider.stream(hello()))).is_whole());
             }
-            // One more whose answer is under way at the end.
+            // One more stream whose answer is incomplete at the end.
             let mut half = provider.stream(hello());
             runtime.block_on(half.next()).unwrap().unwrap();
         }
     };
     tokio::task::spawn_blocking(all).await.unwrap();
-    // No request went out on a connection that had died.
+    // No request used a dead connection.
     let connections = server.events().iter().map(|event| event.connection).max();
     assert_eq!((connections, server.requests().len()), (Some(RUNTIMES - 1), 3 * RUNTIMES));
 }

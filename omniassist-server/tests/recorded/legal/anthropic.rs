@@ -10,10 +10,10 @@ use serde_json::Value;
 
 use super::{Faults, is_filled, is_name, is_new, is_said, items};
 
-/// Blocks that may carry a cache marker in one request.
+/// The maximum number of blocks with a cache marker in one request.
 const MOST_CACHE_MARKERS: usize = 4;
 
-/// Stands for content that is a plain text and was looked at.
+/// Represents checked content that is plain text.
 const PLAIN_TEXT: &[Value] = &[Value::Null];
 
 /// Returns the faults of a request.
@@ -54,7 +54,7 @@ pub(crate) fn faults(body: &Value) -> Vec<String> {
         }
     }
     faults.check(open.is_empty(), "messages", "a tool use without a result");
-    // The API goes on with a turn that it interrupted: one that ends with a tool of its own.
+    // The API continues a paused turn, which ends with one of its own tools.
     let paused = messages.last().and_then(|last| items(&last["content"]).last()).is_some_and(is_own_tool);
     let awaits = messages.last().is_some_and(|last| last["role"] == "user") || paused;
     faults.check(awaits, "messages", "nothing to answer");
@@ -101,7 +101,7 @@ fn assistant<'a>(
                 faults.check(
                     is_name(&block["id"], 256),
                     place,
-                    "an id with other than letters, digits, _ and -",
+                    "an id with characters other than letters, digits, _ and -",
                 );
                 faults.check(is_name(&block["name"], 128), place, "a name that is none");
                 faults.check(block["input"].is_object(), place, "an input that is no object");
@@ -139,7 +139,7 @@ fn user(faults: &mut Faults, place: &str, blocks: &[Value], open: &mut Vec<&str>
                 faults.check(
                     found.is_some(),
                     place,
-                    "a result of no use in the message before it, or a second one",
+                    "a result without a call in the previous message, or a second result",
                 );
                 if let Some(found) = found {
                     open.remove(found);
@@ -161,7 +161,7 @@ fn user(faults: &mut Faults, place: &str, blocks: &[Value], open: &mut Vec<&str>
 }
 
 #[test]
-fn wrong_requests_are_seen() {
+fn invalid_requests_are_detected() {
     use serde_json::json;
     let user = || json!({"role": "user", "content": [{"type": "text", "text": "a"}]});
     let says = |blocks: Value| json!({"role": "assistant", "content": blocks});

@@ -22,7 +22,7 @@ pub(crate) fn faults(body: &Value) -> Vec<String> {
             faults.check(
                 open.is_empty(),
                 &place,
-                "not all calls before it are answered directly behind them",
+                "a call before it is not answered directly after the calls",
             );
             open.clear();
         }
@@ -36,11 +36,7 @@ pub(crate) fn faults(body: &Value) -> Vec<String> {
                 let calls = items(&message["tool_calls"]);
                 let content = &message["content"];
                 let silent = content.is_null() && !calls.is_empty();
-                faults.check(
-                    silent || is_filled(content),
-                    &place,
-                    "neither text nor calls, or an empty text",
-                );
+                faults.check(silent || is_filled(content), &place, "neither text nor calls, or empty text");
                 faults.check(
                     message["tool_calls"].is_null() || !calls.is_empty(),
                     &place,
@@ -90,7 +86,7 @@ fn user(faults: &mut Faults, place: &str, content: &Value) {
 }
 
 #[test]
-fn wrong_requests_are_seen() {
+fn invalid_requests_are_detected() {
     use serde_json::json;
     let user = || json!({"role": "user", "content": "a"});
     let calls = |ids: &[&str]| {

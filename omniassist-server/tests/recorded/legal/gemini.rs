@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::{Faults, is_filled, is_name, items};
 
-/// The fields of a part of which each part has one.
+/// The data fields of a part. Each part has exactly one of them.
 const DATA: [&str; 7] = [
     "text",
     "inlineData",
@@ -26,7 +26,7 @@ pub(crate) fn faults(body: &Value) -> Vec<String> {
     faults.check(
         contents.first().is_some_and(|first| first["role"] == "user"),
         "contents",
-        "the user does not begin",
+        "the first turn is not the user's",
     );
     faults.check(contents.last().is_some_and(|last| last["role"] == "user"), "contents", "nothing to answer");
     let instructions = &body["systemInstruction"];
@@ -69,7 +69,7 @@ pub(crate) fn faults(body: &Value) -> Vec<String> {
         faults.check(
             calls.is_empty() || before == "user",
             &place,
-            "calls that no turn of the user's precedes",
+            "calls without a user turn directly before them",
         );
         before = role;
     }
@@ -81,7 +81,7 @@ fn check_part(faults: &mut Faults, place: &str, part: &Value) {
     let data: Vec<&str> = DATA.into_iter().filter(|field| !part[*field].is_null()).collect();
     faults.check(data.len() == 1, place, "a part without data, or with two kinds of it");
     match data.first() {
-        // A signature may come with an empty text, and goes back as it came.
+        // A signature can have an empty text and is returned unchanged.
         Some(&"text") => {
             let signed = is_filled(&part["thoughtSignature"]);
             faults.check(is_filled(&part["text"]) || signed, place, "an empty text");
@@ -102,7 +102,7 @@ fn check_part(faults: &mut Faults, place: &str, part: &Value) {
 }
 
 #[test]
-fn wrong_requests_are_seen() {
+fn invalid_requests_are_detected() {
     use serde_json::json;
     let user = || json!({"role": "user", "parts": [{"text": "a"}]});
     let calls = |names: &[&str]| {

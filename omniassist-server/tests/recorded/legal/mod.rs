@@ -1,5 +1,5 @@
-//! The rules of providers, from their documentation and their refusals: judges of a request's body that know nothing
-//! of how it was made.
+//! The rules of providers for request bodies, from their documentation and their error responses. The checks are
+//! independent of the encoders.
 
 pub(crate) mod anthropic;
 pub(crate) mod chat;
@@ -10,7 +10,7 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
-/// Collects faults, each with the place it was found at.
+/// Collects faults and their places.
 #[derive(Default)]
 struct Faults(Vec<String>);
 
@@ -22,17 +22,17 @@ impl Faults {
     }
 }
 
-/// A text that is there and holds more than white space.
+/// Returns `true` for a text with more than white space.
 fn is_said(value: &Value) -> bool {
     value.as_str().is_some_and(|text| !text.trim().is_empty())
 }
 
-/// A text that is there and not empty.
+/// Returns `true` for a non-empty text.
 fn is_filled(value: &Value) -> bool {
     value.as_str().is_some_and(|text| !text.is_empty())
 }
 
-/// A JSON text of an object.
+/// Returns `true` for the JSON text of an object.
 fn is_object_text(value: &Value) -> bool {
     value
         .as_str()
@@ -46,7 +46,7 @@ fn is_name(value: &Value, longest: usize) -> bool {
     })
 }
 
-/// Returns `true` if the key was not seen before.
+/// Returns `true` if the value is a new key.
 fn is_new<'a>(seen: &mut HashSet<&'a str>, value: &'a Value) -> bool {
     value.as_str().is_some_and(|id| seen.insert(id))
 }

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::{Faults, is_filled, is_name, is_new, is_object_text, items};
 
-/// Items of tools that the API runs.
+/// The items of tools that the API runs.
 const OWN_TOOLS: [&str; 5] =
     ["web_search_call", "file_search_call", "code_interpreter_call", "mcp_call", "mcp_list_tools"];
 
@@ -22,7 +22,7 @@ pub(crate) fn faults(body: &Value) -> Vec<String> {
     faults.check(body["store"] == false, "store", "items would be kept");
     let (mut ids, mut calls) = (HashSet::new(), HashSet::new());
     let mut open: Vec<&str> = Vec::new();
-    // Whether reasoning of this turn was sent by its id, and waits for the item that it led to.
+    // Whether the turn contains reasoning, and whether that reasoning still needs its following item.
     let (mut reasoned, mut waiting) = (false, false);
     for (at, item) in input.iter().enumerate() {
         let place = format!("input[{at}]");
@@ -40,7 +40,7 @@ pub(crate) fn faults(body: &Value) -> Vec<String> {
             };
             let fits = id.as_str().is_some_and(|id| id.starts_with(prefix));
             faults.check(fits, &place, "an id that begins with a word of another type");
-            // A model that does not reason runs tools, too.
+            // A model without reasoning also runs tools.
             let free = matches!(kind, "reasoning" | "compaction") || is_own_tool && !waiting;
             faults.check(free || reasoned, &place, "an id without the reasoning it came with");
         }
@@ -125,7 +125,7 @@ fn message(faults: &mut Faults, place: &str, item: &Value) {
 }
 
 #[test]
-fn wrong_requests_are_seen() {
+fn invalid_requests_are_detected() {
     use serde_json::json;
     let user =
         || json!({"type": "message", "role": "user", "content": [{"type": "input_text", "text": "a"}]});
