@@ -51,9 +51,8 @@ fn answer(words: &[Text], delays: &mut Vec<Duration>) -> Result<(), Box<dyn Erro
         turn.take(LlmEvent::TextDelta { block: 0, delta: word.clone() }, &mut out)?;
         released += bytes(&mut out);
         let now = Instant::now();
-        while let Some((_, start)) = waiting.pop_front_if(|(end, _)| *end <= released) {
-            delays.push(now - start);
-        }
+        let ready = waiting.iter().take_while(|(end, _)| *end <= released).count();
+        delays.extend(waiting.drain(..ready).map(|(_, start)| now - start));
     }
     turn.end(&mut out)?;
     released += bytes(&mut out);

@@ -45,7 +45,7 @@ impl Connection {
         match &mut self.wire {
             Wire::Http1(shared) => {
                 soon("the server reads the request", async {
-                    shared.lock().await.send(ask, &authority).await
+                    shared.lock().await.send(ask, &authority).await;
                 })
                 .await;
                 Exchange::http1(http1::Answering::new(shared.clone(), ask))
