@@ -22,7 +22,7 @@ pub(crate) fn denial(reason: Option<&str>) -> Text {
 /// Converts messages into a legal transcript.
 ///
 /// This never fails. Parts that a model cannot receive (data parts, sources, calls that the provider executed, calls
-/// with incomplete arguments) are omitted, and the rest is [repaired](repair). A message with the system role is passed
+/// with incomplete arguments) are omitted, and the rest is [repaired](repair()). A message with the system role is passed
 /// on as text of the client, not as instructions.
 #[must_use]
 pub fn from_messages(messages: &[Message]) -> Vec<TranscriptItem> {

@@ -1,7 +1,7 @@
 //! The form of a conversation that model providers accept, and the conversion into it.
 //!
 //! A transcript is a flat list of [`TranscriptItem`]s. It is **legal** if every tool call has exactly one result, the
-//! results of one turn follow its calls directly and in the same order, and every result belongs to a call. [`repair`]
+//! results of one turn follow its calls directly and in the same order, and every result belongs to a call. [`repair()`]
 //! makes any list legal, even after a client stopped, lost or edited parts of the conversation. It never fails.
 //!
 //! ```

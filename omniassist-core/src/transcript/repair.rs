@@ -114,7 +114,7 @@ fn keep(item: TranscriptItem, seen: &mut HashSet<Text>) -> Option<TranscriptItem
     }
 }
 
-/// Returns `true` if the items are legal, as guaranteed by [`repair`].
+/// Returns `true` if the items are legal, as guaranteed by [`repair()`].
 #[must_use]
 pub fn is_legal(items: &[TranscriptItem]) -> bool {
     let mut seen = HashSet::new();

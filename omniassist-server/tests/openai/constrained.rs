@@ -146,6 +146,9 @@ fn calls_and_results_are_put_into_words_and_turns_alternate() {
             ("user", "weather failed: no such city\n\nNever mind."),
         ]
     );
+    payload.tool_choice = ToolChoice::Required;
+    let told = contents(&body(&payload));
+    assert!(told.iter().any(|(_, text)| text == "weather gave: {\"t\":21}"), "{told:?}");
     payload.tool_choice = ToolChoice::None;
     let free = body(&payload);
     assert!(free.get("response_format").is_none());

@@ -19,7 +19,10 @@ pub(crate) fn payload(original: &LlmPayload, budget: &mut Budget) -> Result<LlmP
     payload.tools = Arc::from([]);
     payload.tool_choice = ToolChoice::Auto;
     let reply = applies(original).then(|| reply_name(original));
-    let mut conversation = Conversation::default();
+    let mut conversation = Conversation {
+        needs_call: reply.is_some() && original.tool_choice != ToolChoice::Auto,
+        items: Vec::new(),
+    };
     if let Some(reply) = &reply {
         let tools: Vec<ToolForm<'_>> =
             offered(original).map(|spec| ToolForm::of(spec, budget)).collect::<Result<_>>()?;
@@ -133,8 +136,9 @@ fn text(text: &str) -> UserContent {
 }
 
 /// A conversation in which user and assistant alternate, as many templates require.
-#[derive(Default)]
 struct Conversation {
+    /// `true` if the next answer must be a call.
+    needs_call: bool,
     items: Vec<TranscriptItem>,
 }
 
@@ -188,6 +192,8 @@ impl Conversation {
                     let (name, output) = (&call.name, result.output_text());
                     self.hear(vec![text(&if result.is_error {
                         format!("{name} failed: {output}")
+                    } else if self.needs_call {
+                        format!("{name} gave: {output}")
                     } else {
                         // Without this instruction, small models repeat the same call.
                         format!("{name} gave: {output}\nReply to the user with this.")
