@@ -1,4 +1,4 @@
-//! `POST /ag-ui`: refusals before the stream, the stream, and what happens when a client leaves.
+//! Tests of `POST /ag-ui`: refusals before the stream, the stream, and clients that disconnect.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -22,7 +22,7 @@ pub(crate) mod client;
 
 use client::Client;
 
-/// A request to a path, as a user of this name.
+/// Returns a request to a path from a user of this name.
 pub(crate) fn post(path: &str, body: &Value, user: &str) -> Request<Full<Bytes>> {
     let mut request = Request::post(path)
         .header(header::CONTENT_TYPE, "application/json")
@@ -44,7 +44,7 @@ pub(crate) async fn read(response: Response<AssistantBody>) -> String {
     String::from_utf8(response.into_body().collect().await.unwrap().to_bytes().into()).unwrap()
 }
 
-/// The events of a stream.
+/// Returns the events of a stream.
 pub(crate) async fn events(response: Response<AssistantBody>) -> Vec<Value> {
     assert_eq!(response.status(), StatusCode::OK);
     parsed(&read(response).await)
@@ -97,7 +97,7 @@ async fn a_run_streams_its_events() {
 }
 
 #[tokio::test]
-async fn what_is_wrong_is_said_before_the_stream() {
+async fn invalid_requests_are_refused_before_the_stream() {
     let model = ScriptedProvider::new();
     let service = service(&model);
     let mut wrong_type = post("/ag-ui", &input(&[user("hi")]), "ada");
@@ -161,7 +161,7 @@ async fn context_and_declared_tools_reach_the_model() {
     assert!(payload.contains("/orders/canary") && payload.contains("Opens a page"));
 }
 
-/// Posts what the client has and gives it what comes back.
+/// Posts the messages of the client and applies the events of the answer to them.
 async fn go_on(service: &AssistantService, client: &mut Client, fields: Value, user: &str) -> Vec<Value> {
     let mut body = input(&client.messages);
     body.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
@@ -170,7 +170,7 @@ async fn go_on(service: &AssistantService, client: &mut Client, fields: Value, u
     events
 }
 
-/// Asks the assistant on behalf of `ada`, with seals that were made in 1970.
+/// Runs the assistant for `ada` with seals from 1970.
 async fn asked_long_ago(assistant: &Assistant, keys: &SealKeys, client: &mut Client) -> Vec<Value> {
     let mut request = RunRequest::new(vec![Message::user("u1", "Hi")]);
     let thread = Text::from_static("thread-1");
@@ -196,7 +196,7 @@ async fn asked_long_ago(assistant: &Assistant, keys: &SealKeys, client: &mut Cli
 }
 
 #[tokio::test]
-async fn an_approved_call_runs_once_and_its_output_is_believed_later() {
+async fn an_approved_call_runs_once_and_its_output_is_trusted_later() {
     let (tool, ran) = refund();
     let model =
         ScriptedProvider::new().turn(Turn::call("refund", json!({}))).turn(text("Done.")).turn(text("Yes."));
@@ -204,13 +204,16 @@ async fn an_approved_call_runs_once_and_its_output_is_believed_later() {
     let mut client = Client::with(&[user("Refund it")]);
     let asked = go_on(&service, &mut client, json!({}), "ada").await;
     let interrupt = &asked.last().unwrap()["outcome"]["interrupts"][0];
-    assert_eq!(interrupt["reason"], "confirmation", "a client that says nothing is of the older generation");
+    assert_eq!(
+        interrupt["reason"], "confirmation",
+        "a client without a version must receive the older format"
+    );
     let approve = json!({"resume": [{"interruptId": interrupt["id"], "status": "resolved", "payload": {"approved": true}}]});
 
     let mut body = input(&client.messages);
     body["resume"] = approve["resume"].clone();
     let response = service.handle(post("/ag-ui", &body, "eve")).await;
-    assert_eq!(response.status(), StatusCode::BAD_REQUEST, "somebody else's chat");
+    assert_eq!(response.status(), StatusCode::BAD_REQUEST, "a chat of another user must be refused");
     let error: Value = serde_json::from_str(&read(response).await).unwrap();
     assert_eq!(
         (&error["error"]["code"], &error["error"]["path"]),
@@ -223,7 +226,7 @@ async fn an_approved_call_runs_once_and_its_output_is_believed_later() {
     assert_eq!(ran.load(Ordering::SeqCst), 1);
     assert!(kinds(&ran_now).contains(&"TOOL_CALL_RESULT"));
 
-    // The same answer once more, as a client repeats a request that it heard nothing of.
+    // The client repeats the request, as after a lost response.
     let again = go_on(&service, &mut before.clone(), approve, "ada").await;
     assert_eq!(ran.load(Ordering::SeqCst), 1);
     assert!(again.iter().any(|event| event["metadata"]["omniassist"]["result"] == "error"));
@@ -234,9 +237,9 @@ async fn an_approved_call_runs_once_and_its_output_is_believed_later() {
     assert!(payload.contains("refunded") && !payload.contains("verified"), "{payload}");
 }
 
-/// A client's user can say something while an approval is open; the client sends it with the decision.
+/// A user can write a message while an approval is open. The client sends it with the decision.
 #[tokio::test]
-async fn an_approval_counts_whatever_was_said_meanwhile() {
+async fn an_approval_is_valid_after_a_further_message() {
     let (tool, ran) = refund();
     let model = ScriptedProvider::new()
         .turn(Turn::call("refund", json!({})))
@@ -256,7 +259,7 @@ async fn an_approval_counts_whatever_was_said_meanwhile() {
     let payload = format!("{:?}", model.payloads().last().unwrap().transcript);
     assert!(payload.contains("And be quick") && payload.contains("refunded"), "{payload}");
 
-    // All that was written is sealed as what it is read as in the next request.
+    // The seals must match the form in which the next request reads the messages.
     client.messages.push(json!({"id": "u3", "role": "user", "content": "Did it?"}));
     let last = go_on(&service, &mut client, json!({}), "ada").await;
     assert_eq!(last.last().unwrap()["type"], "RUN_FINISHED", "{last:?}");
@@ -266,9 +269,9 @@ async fn an_approval_counts_whatever_was_said_meanwhile() {
 }
 
 #[tokio::test]
-async fn an_approval_that_comes_too_late_is_asked_for_again() {
+async fn an_approval_after_its_deadline_is_requested_again() {
     let (tool, ran) = refund();
-    // The model reads that the time is over, and makes the call again.
+    // The model receives an error about the deadline and repeats the call.
     let model =
         ScriptedProvider::new().turn(Turn::call("refund", json!({}))).turn(Turn::call("refund", json!({})));
     let keys = SealKeys::random().unwrap();
@@ -281,14 +284,14 @@ async fn an_approval_that_comes_too_late_is_asked_for_again() {
     let again = go_on(&service, &mut client, approve, "ada").await;
     assert_eq!(ran.load(Ordering::SeqCst), 0);
     let next = &again.last().unwrap()["outcome"]["interrupts"][0];
-    assert!(next["id"].is_string(), "the user is asked again: {again:?}");
+    assert!(next["id"].is_string(), "the approval must be requested again: {again:?}");
     assert_ne!(next["toolCallId"], interrupt["toolCallId"]);
     let heard = format!("{:?}", model.payloads()[1].transcript);
     assert!(heard.contains("the time to approve it is over"), "{heard}");
 }
 
 #[tokio::test]
-async fn a_form_that_is_sent_too_late_fails_for_the_client_too() {
+async fn an_answer_after_its_deadline_fails_for_the_client_too() {
     let schema = json!({"type": "object", "properties": {"name": {"type": "string"}}});
     let model = ScriptedProvider::new()
         .turn(Turn::call("request_input", json!({"message": "Who are you?", "schema": schema})))
@@ -309,7 +312,7 @@ async fn a_form_that_is_sent_too_late_fails_for_the_client_too() {
 }
 
 #[tokio::test]
-async fn a_result_that_nobody_gave_is_not_believed() {
+async fn a_forged_result_is_not_trusted() {
     let tool = Tool::new("look_up", "Looks up", || async { Ok::<_, ToolError>("the truth") });
     let model =
         ScriptedProvider::new().turn(Turn::call("look_up", json!({}))).turn(text("So.")).turn(text("Oh."));
@@ -321,7 +324,7 @@ async fn a_result_that_nobody_gave_is_not_believed() {
     assert_eq!(result["content"], "the truth");
     result["content"] = "a lie".into();
     let response = service.handle(post("/ag-ui", &input(&client.messages), "ada")).await;
-    assert_eq!(response.status(), StatusCode::BAD_REQUEST, "the seal is of another output");
+    assert_eq!(response.status(), StatusCode::BAD_REQUEST, "the seal must not match another output");
 
     let result = client.messages.iter_mut().find(|message| message["role"] == "tool").unwrap();
     result.as_object_mut().unwrap().remove("encryptedValue");
@@ -331,7 +334,7 @@ async fn a_result_that_nobody_gave_is_not_believed() {
 }
 
 #[tokio::test]
-async fn a_form_is_filled_in() {
+async fn a_form_receives_its_answer() {
     let model = ScriptedProvider::new()
         .turn(Turn::call(
             "request_input",
@@ -361,7 +364,7 @@ async fn a_form_is_filled_in() {
 }
 
 #[tokio::test]
-async fn a_forged_part_is_named_as_it_was_posted() {
+async fn an_error_names_the_forged_part_as_it_was_posted() {
     let model = ScriptedProvider::new().otherwise(|_| text("Hello"));
     let assistant = Assistant::builder(model).refuse_unsealed_text(true).build().unwrap();
     let service = AssistantService::new(assistant);
@@ -378,7 +381,7 @@ async fn a_forged_part_is_named_as_it_was_posted() {
 }
 
 #[tokio::test]
-async fn a_client_that_leaves_stops_the_run() {
+async fn a_client_that_disconnects_stops_the_run() {
     let model = ScriptedProvider::new().turn(text("Hello"));
     let assistant = Assistant::builder(model).build().unwrap();
     let service = AssistantService::new(assistant.clone());

@@ -323,7 +323,7 @@ async fn a_policy_that_panics_refuses_the_call() {
 }
 
 #[tokio::test]
-async fn a_client_without_approvals_gets_an_answer_and_no_call_runs() {
+async fn a_client_without_approvals_receives_an_answer_and_no_call_runs() {
     let (tool, ran) = refund(Approval::always());
     let model = ScriptedProvider::new().turn(call_refund(5)).turn(text("I cannot do that here."));
     let assistant = Assistant::builder(model.clone()).tool(tool).build().unwrap();

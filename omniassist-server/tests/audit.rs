@@ -1,4 +1,4 @@
-//! Tests of the audit log: one record for each decision, in order, and what a slow or broken sink does.
+//! Tests of the records of the audit log and of slow or failing sinks.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -24,7 +24,7 @@ use tokio::time::{Instant, sleep};
 use crate::approvals::{answer, call_refund, post, refund};
 use crate::counted::counted;
 
-/// A sink that keeps the records which it accepts.
+/// A sink that stores the accepted records.
 #[derive(Clone)]
 pub(super) struct Kept {
     events: Arc<Mutex<Vec<AuditEvent>>>,
@@ -81,7 +81,7 @@ impl AuditSink for Kept {
 }
 
 #[tokio::test]
-async fn a_call_that_runs_elsewhere_has_a_record() {
+async fn a_call_that_the_provider_or_the_client_runs_has_a_record() {
     let kept = Kept::default();
     let log = AuditLog::new(kept.clone());
     let (id, kind, item) = ("s1".into(), "web_search".into(), JsonText::EMPTY_OBJECT);
@@ -131,7 +131,7 @@ async fn each_decision_has_a_record() {
     answer(&mut messages, true);
     let approved = messages.clone();
     post(&assistant, "c", messages).await;
-    // The same approval again.
+    // This post repeats the same approval.
     post(&assistant, "c", approved).await;
     let (mut messages, _) = post(&assistant, "c", vec![Message::user("q2", "Refund 5 again.")]).await;
     answer(&mut messages, false);
@@ -170,11 +170,14 @@ async fn each_decision_has_a_record() {
     assert_eq!(kept.actions(), expected);
     let records = kept.json();
     let (started, ended) = (&records[4], &records[5]);
-    assert_eq!(started["argumentsDigest"], records[1]["argumentsDigest"], "what was approved is what runs");
+    assert_eq!(
+        started["argumentsDigest"], records[1]["argumentsDigest"],
+        "the call must run with the approved arguments"
+    );
     assert_ne!(started["argumentsDigest"], records[17]["argumentsDigest"]);
     assert_eq!((&started["principal"], &started["chatId"]), (&json!("ada"), &json!("c")));
     assert_eq!((&started["approvedBy"], &started["tool"]), (&json!("ada"), &json!("refund")));
-    assert_eq!(records[19]["approvedBy"], Value::Null, "nobody was asked");
+    assert_eq!(records[19]["approvedBy"], Value::Null, "this call needed no approval");
     assert_eq!(ended["outcome"], "ok");
     assert!(ended["durationMs"].is_u64());
     assert!(records[8]["reason"].as_str().unwrap().contains("used before"));
@@ -188,11 +191,11 @@ async fn each_decision_has_a_record() {
     let mut ids: Vec<_> = kept.events().into_iter().map(|event| event.id).collect();
     ids.sort();
     ids.dedup();
-    assert_eq!(ids.len(), records.len(), "each record has an id");
+    assert_eq!(ids.len(), records.len(), "each record must have its own id");
 }
 
 #[tokio::test]
-async fn arguments_are_recorded_on_request_and_the_digest_ignores_their_spelling() {
+async fn arguments_are_recorded_if_enabled_and_the_digest_ignores_their_notation() {
     let mut digests = Vec::new();
     for spelling in [r#"{"cents": 0}"#, r#"{ "cents" : 0.0 }"#] {
         let kept = Kept::default();
@@ -226,7 +229,7 @@ async fn a_tool_waits_until_its_record_is_accepted() {
     assistant.shutdown().await;
     assert_eq!(kept.actions(), ["run_started", "call_started", "call_ended", "run_ended"]);
     let ended = kept.json()[2]["durationMs"].clone();
-    assert_eq!(ended, 5_000, "it includes the wait");
+    assert_eq!(ended, 5_000, "the duration must include the wait");
 }
 
 #[tokio::test(start_paused = true)]
@@ -239,14 +242,14 @@ async fn a_tool_whose_record_is_never_accepted_times_out_and_never_runs() {
     assert_eq!(ran.load(Ordering::SeqCst), 0);
     let started = Instant::now();
     assistant.drain(Duration::from_secs(3)).await;
-    assert!(started.elapsed() < Duration::from_secs(10), "a drain does not wait for ever");
+    assert!(started.elapsed() < Duration::from_secs(10), "a drain must end at its deadline");
     kept.calls.add_permits(1);
     sleep(Duration::from_secs(1)).await;
     assert_eq!(kept.json()[2]["outcome"], "timeout");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_sink_that_fails_or_panics_gets_the_same_records_again() {
+async fn a_sink_that_fails_or_panics_receives_the_same_records_again() {
     let kept = Kept::default();
     kept.failures.store(5, Ordering::SeqCst);
     let (tool, ran) = counted();
@@ -262,7 +265,7 @@ async fn a_sink_that_fails_or_panics_gets_the_same_records_again() {
 
 #[tokio::test(start_paused = true)]
 async fn records_over_the_capacity_are_dropped_and_counted() {
-    // Six records: with one less in the capacity, the last one is dropped.
+    // The smaller capacity is one record too small, so the last record is dropped.
     for (capacity, dropped) in [(3, 0), (2, 1)] {
         let kept = Kept::blocked();
         let (tool, ran) = counted();
@@ -270,11 +273,11 @@ async fn records_over_the_capacity_are_dropped_and_counted() {
         let log = AuditLog::new(kept.clone()).when_slow(WhenSlow::Drop { capacity });
         let assistant = Assistant::builder(model).tool(tool).audit(log.clone()).build().unwrap();
         let run = assistant.run(RunRequest::prompt("go"));
-        // The sink accepts this record, and waits at the start of the call.
+        // The sink accepts the start of the run and blocks at the start of the call.
         log.flush().await;
-        assert_eq!(run.text().await.unwrap(), "Done.", "nothing waits");
+        assert_eq!(run.text().await.unwrap(), "Done.", "the run must not wait for the sink");
         assert_eq!(ran.load(Ordering::SeqCst), 1);
-        assert_eq!(log.dropped(), dropped, "call_started, call_ended and run_ended wait");
+        assert_eq!(log.dropped(), dropped, "call_started, call_ended and run_ended must wait in the log");
         kept.calls.add_permits(1);
         assistant.shutdown().await;
         let last = if dropped == 0 { json!("run_ended") } else { json!("records_dropped") };
@@ -294,7 +297,7 @@ impl AuditSink for Silent {
 }
 
 #[tokio::test]
-async fn a_log_with_10_000_waiting_records_takes_no_further_runs() {
+async fn a_log_with_10_000_waiting_records_refuses_runs() {
     let log = AuditLog::new(Silent);
     let assistant = Assistant::builder(ScriptedProvider::new().otherwise(|_| text("Hello")))
         .rate_limit(
@@ -318,7 +321,7 @@ async fn a_log_with_10_000_waiting_records_takes_no_further_runs() {
     assert_eq!((refused.code(), log.dropped()), (ErrorCode::Overloaded, 1));
     assert!(refused.is_unavailable() && refused.retry_after().is_some());
     drop(run);
-    assert_eq!(log.dropped(), 1, "the end of a run is never dropped");
+    assert_eq!(log.dropped(), 1, "the end of a run must never be dropped");
 }
 
 struct Folder(PathBuf);
@@ -348,7 +351,7 @@ fn lines(path: &Path) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// Counts the decisions as observers see them.
+/// Counts the decisions that an observer receives.
 #[derive(Clone, Default)]
 struct Decisions {
     started: Arc<AtomicUsize>,
@@ -400,7 +403,7 @@ async fn a_drain_under_load_writes_one_line_for_each_decision() {
                     let mut extensions = Extensions::new();
                     extensions.insert(Principal::new(format!("user-{client}")));
                     match assistant.try_run(RunRequest::prompt("go"), extensions).await {
-                        // Some clients leave.
+                        // Some clients disconnect.
                         Ok(run) if client.is_multiple_of(5) => {
                             drop(run.take(client + 1).collect::<Vec<_>>().await);
                             sleep(Duration::from_millis(1)).await;
@@ -438,7 +441,7 @@ async fn a_drain_under_load_writes_one_line_for_each_decision() {
 #[tokio::test]
 async fn a_file_is_rotated_between_records() {
     let folder = Folder::new("audit-rotation");
-    // What a crash left of a line.
+    // The last line is incomplete, as after a crash.
     std::fs::write(folder.file(), "{}\n{}").unwrap();
     let model = ScriptedProvider::new().otherwise(|_| text("Done."));
     let file = JsonLinesFile::open(folder.file()).unwrap().rotate(600, 3).sync(true);

@@ -173,7 +173,7 @@ async fn arguments_count_and_no_tool_of_a_cut_turn_runs() {
         assert_eq!(
             ran.load(Ordering::SeqCst),
             0,
-            "{budget}: nothing is left to tell the model what came of it"
+            "{budget}: no call must run if no tokens are left for its result"
         );
         assert_eq!(failure(&events), EXCEEDED);
         assert_eq!(model.drops(), usize::from(!whole));
@@ -515,7 +515,7 @@ fn expired_windows_are_removed() {
 #[tokio::test]
 async fn eight_runs_with_a_thousand_tokens_left_overdraw_them_by_less_than_one_reservation() {
     const LEFT: usize = 1_000;
-    // The questions take no tokens, most of them, and more than all of them.
+    // The questions take none of the tokens, most of the tokens, and more than the available tokens.
     for question in [0, 100, 300] {
         let model = ScriptedProvider::new()
             .otherwise(move |_| Turn::text_chunks((0..LEFT).map(|_| "word".to_owned())));

@@ -14,7 +14,7 @@ use tokio::task::{LocalSet, spawn_local};
 
 const DELTAS: usize = 1_000;
 
-/// A model whose words come one at a time from a task of the runtime, like the chunks of an HTTP client.
+/// A model whose words arrive one at a time from a task of the runtime, like the chunks of an HTTP client.
 struct Fed {
     /// The time for which the server is busy before each word.
     busy: Duration,
@@ -63,7 +63,7 @@ async fn in_a_task_of_the_runtime() {
     assert!(frames < DELTAS / 10, "{frames} frames");
 }
 
-/// The workers of actix run their tasks like this.
+/// Runs the task like the workers of actix.
 #[tokio::test(start_paused = true)]
 async fn in_a_local_task() {
     let local = LocalSet::new();
@@ -71,7 +71,7 @@ async fn in_a_local_task() {
     assert!(frames < DELTAS / 10, "{frames} frames");
 }
 
-/// One of many fast streams on a busy server. Its words are far apart, but each turn of the scheduler delivers one.
+/// Simulates one of many fast streams on a busy server. Each turn of the scheduler delivers one word.
 #[tokio::test]
 async fn on_a_busy_server() {
     let frames = tokio::spawn(frames(Duration::from_micros(400))).await.unwrap();

@@ -214,7 +214,7 @@ async fn a_thousand_concurrent_posts_never_exceed_the_limits() {
     for post in posts {
         answered += usize::from(post.await.unwrap());
     }
-    // A run releases its slot before the test counts it out in the same poll, so each thread may hold one more run.
+    // A run releases its slot before the test counts it out in the same poll, so each thread can hold one more run.
     assert!(most.load(Ordering::SeqCst) <= 8 + 2, "{most:?}");
     assert!(answered >= 8 && model.payloads().len() == answered, "{answered}");
     assert_eq!(assistant.live_runs(), 0);

@@ -1,4 +1,4 @@
-//! Context, metadata and data that the host adds to runs.
+//! Tests of context, metadata and data that the host adds to runs.
 
 use std::ops::RangeInclusive;
 use std::sync::{Arc, Mutex};
@@ -36,7 +36,7 @@ fn as_ada() -> Extensions {
     extensions
 }
 
-/// The context bullets of a model call.
+/// Returns the context bullets of the last model call.
 fn bullets(model: &ScriptedProvider) -> Vec<String> {
     let read = serde_json::to_string(&*model.payloads().last().unwrap().transcript).unwrap();
     let block =
@@ -45,7 +45,7 @@ fn bullets(model: &ScriptedProvider) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn clients_cannot_push_out_the_hosts_context() {
+async fn context_of_the_client_does_not_displace_context_of_the_host() {
     let model = ScriptedProvider::new().turn(text("Hi"));
     let assistant = Assistant::builder(model.clone()).context(flag("beta")).build().unwrap();
     assistant.add_context(flag("sale"));
@@ -56,7 +56,7 @@ async fn clients_cannot_push_out_the_hosts_context() {
 }
 
 #[tokio::test]
-async fn a_hook_adds_context_of_the_runs_user() {
+async fn a_hook_adds_context_for_the_user_of_the_run() {
     async fn account(run: RunContext) -> Result<Vec<ContextMessage>, std::io::Error> {
         Ok(vec![ContextMessage::new("a", "account", json!({ "user": run.principal().id() }))])
     }
@@ -77,7 +77,7 @@ async fn a_context_hook_that_fails_fails_the_run() {
     assert!(model.payloads().is_empty());
 }
 
-/// Keeps the report of the last run.
+/// Stores the report of the last run.
 #[derive(Clone, Default)]
 struct LastReport(Arc<Mutex<Option<RunReport>>>);
 
@@ -119,7 +119,7 @@ async fn a_run_that_fails_before_its_context_reports_none() {
     assert_eq!(last.get().context, ContextReceipt::default());
 }
 
-/// A request whose context needs a summary.
+/// Returns a request whose context needs a summary.
 fn long() -> RunRequest {
     let mut request = RunRequest::prompt("Hello");
     let note = |id| ContextMessage::new(format!("n{id}"), "note", json!({ "id": id, "x": "x".repeat(400) }));
@@ -183,7 +183,7 @@ async fn a_summary_is_counted_in_usage_cost_budget_and_spans() {
     assert_eq!(chat.get("gen_ai.usage.input_tokens"), Some("2000"));
 
     let again = assistant.try_run(long(), as_ada()).await.unwrap().outcome().await.unwrap();
-    assert_eq!(used(again.usage), (Some(100), Some(10)), "the summary is kept");
+    assert_eq!(used(again.usage), (Some(100), Some(10)), "the summary must be reused");
     assert_eq!(small.payloads().len(), 1);
 }
 
@@ -203,7 +203,7 @@ async fn a_summary_without_reported_tokens_is_estimated_for_the_budget() {
 }
 
 #[tokio::test]
-async fn a_summary_that_fails_leaves_the_bullets() {
+async fn a_failed_summary_leaves_the_bullets() {
     let last = LastReport::default();
     let model = ScriptedProvider::new().turn(text("Hi"));
     let small = ScriptedProvider::new().turn([
@@ -220,13 +220,13 @@ async fn a_summary_that_fails_leaves_the_bullets() {
 }
 
 #[tokio::test]
-async fn the_hosts_metadata_comes_with_the_start_and_leaves_ours_alone() {
+async fn metadata_of_the_host_arrives_with_the_start_and_changes_no_built_in_fields() {
     let model = ScriptedProvider::new().turn(text("Hi"));
     let hook = |run: &RunContext| json!({ "user": run.principal().id(), "usage": 0, "omniassist": {} });
     let assistant = Assistant::builder(model).on_message_metadata(hook).report_timing(true).build().unwrap();
     let mut run = assistant.try_run(ask(0), as_ada()).await.unwrap();
     let Some(RunEvent::Start { metadata: Some(metadata), .. }) = run.next().await else {
-        panic!("no metadata")
+        panic!("expected a start with metadata")
     };
     assert_eq!(Value::from(metadata), json!({ "user": "ada" }));
     let message = run.message().await.unwrap();
@@ -234,13 +234,13 @@ async fn the_hosts_metadata_comes_with_the_start_and_leaves_ours_alone() {
 }
 
 #[tokio::test]
-async fn metadata_that_is_no_object_is_left_out() {
+async fn metadata_that_is_not_an_object_is_dropped() {
     let assistant = Assistant::builder(ScriptedProvider::new().turn(text("Hi")))
         .on_message_metadata(|_: &RunContext| json!("hello"))
         .build()
         .unwrap();
     let Some(RunEvent::Start { metadata, .. }) = assistant.run(ask(0)).next().await else {
-        panic!("no start")
+        panic!("expected a start")
     };
     assert_eq!(metadata, None);
 }

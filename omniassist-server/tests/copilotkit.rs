@@ -1,4 +1,4 @@
-//! CopilotKit's runtime under `/copilotkit`.
+//! Tests of the CopilotKit runtime under `/copilotkit`.
 
 use bytes::Bytes;
 use http::{Method, Request, Response, StatusCode, header};
@@ -27,7 +27,7 @@ async fn json_of(response: Response<AssistantBody>) -> (StatusCode, Value) {
 }
 
 #[tokio::test]
-async fn info_promises_what_there_is() {
+async fn info_lists_the_supported_features() {
     let (service, _) = service();
     let (status, info) = json_of(service.handle(get("/copilotkit/info")).await).await;
     assert_eq!(status, StatusCode::OK);
@@ -40,7 +40,7 @@ async fn info_promises_what_there_is() {
 }
 
 #[tokio::test]
-async fn an_agent_runs_on_its_own_route_and_on_the_single_one() {
+async fn an_agent_runs_on_its_own_route_and_on_the_single_route() {
     let (service, _) = service();
     let body = input(&[user("hi")]);
     let own = events(service.handle(post("/copilotkit/agent/default/run", &body, "ada")).await).await;
@@ -54,7 +54,7 @@ async fn an_agent_runs_on_its_own_route_and_on_the_single_one() {
 }
 
 #[tokio::test]
-async fn connecting_gives_an_empty_stream() {
+async fn a_connect_request_returns_an_empty_stream() {
     let (service, _) = service();
     let requests = [
         post("/copilotkit/agent/default/connect", &input(&[]), "ada"),
@@ -73,14 +73,14 @@ async fn connecting_gives_an_empty_stream() {
 }
 
 #[tokio::test]
-async fn suggestions_are_a_call_that_the_model_has_to_make() {
+async fn suggestions_require_a_call_of_the_model() {
     let suggestions = json!({"suggestions": [{"title": "Orders", "message": "Show my orders."}]});
     let model = ScriptedProvider::new()
         .turn(text("Hello."))
         .otherwise(move |_| Turn::call("copilotkitSuggest", suggestions.clone()));
     let looked_up = Tool::new("look_up", "Looks up", || async { Ok::<_, ToolError>("the truth") });
     let service = AssistantService::new(Assistant::builder(model.clone()).tool(looked_up).build().unwrap());
-    // CopilotKit posts the conversation under a thread's name of its own, where no seal of it holds.
+    // CopilotKit posts the conversation with another thread id, for which its seals are invalid.
     let said = events(service.handle(post("/ag-ui", &input(&[user("hi")]), "ada")).await).await;
     let state = said.iter().find(|event| event["type"] == "REASONING_ENCRYPTED_VALUE").unwrap();
     let sealed = json!({"id": state["entityId"], "role": "assistant", "content": "Hello.",
@@ -121,7 +121,7 @@ async fn suggestions_are_a_call_that_the_model_has_to_make() {
 }
 
 #[tokio::test]
-async fn a_run_is_stopped_by_whoever_began_it() {
+async fn a_run_is_stopped_by_its_own_principal_only() {
     let model = ScriptedProvider::new().turn(Turn::pending());
     let assistant = Assistant::builder(model).allow_anonymous().build().unwrap();
     let service = AssistantService::new(assistant.clone());
@@ -140,7 +140,7 @@ async fn a_run_is_stopped_by_whoever_began_it() {
 }
 
 #[tokio::test]
-async fn a_stop_says_nothing_else_and_comes_as_json() {
+async fn a_stop_has_no_other_fields_and_must_be_json() {
     let (service, _) = service();
     let path = "/copilotkit/agent/default/stop/a%20b";
     for (body, status) in [
@@ -163,7 +163,7 @@ async fn a_stop_says_nothing_else_and_comes_as_json() {
 }
 
 #[tokio::test]
-async fn what_is_not_there() {
+async fn unknown_agents_paths_and_methods() {
     let (service, assistant) = service();
     let body = input(&[user("hi")]);
     let other = service.handle(post("/copilotkit/agent/other/run", &body, "ada")).await;
@@ -192,7 +192,7 @@ async fn what_is_not_there() {
 }
 
 #[tokio::test]
-async fn wrong_bodies_are_explained_in_the_form_of_the_runtime() {
+async fn errors_of_invalid_bodies_have_the_format_of_the_runtime() {
     let (service, _) = service();
     let path = "/copilotkit/agent/default/run";
     let (status, answer) = json_of(service.handle(post(path, &json!({"runId": "r"}), "")).await).await;

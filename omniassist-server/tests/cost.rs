@@ -1,4 +1,4 @@
-//! Usage and cost of runs: exact sums, and no sum where a part is not known.
+//! Tests of the usage and cost of runs: exact sums, and no sum if a part is unknown.
 
 use bytes::Bytes;
 use http::{Request, header};
@@ -45,13 +45,13 @@ fn printed(cost: Option<Cost>) -> Option<String> {
 }
 
 #[tokio::test]
-async fn a_run_costs_what_its_steps_cost() {
+async fn the_cost_of_a_run_is_the_sum_of_its_steps() {
     let outcome = run(two_steps(Turn::usage(2_000, 50)), Some(prices())).await;
     assert_eq!(
         (outcome.usage.input_tokens, outcome.usage.output_tokens, outcome.usage.cached_input_tokens),
         (Some(3_000), Some(150), Some(400))
     );
-    // 2600 · 0.25 + 400 · 0.025 + 150 · 2, per million.
+    // The cost is (2600 · 0.25 + 400 · 0.025 + 150 · 2) / 1 000 000.
     assert_eq!(printed(outcome.cost).as_deref(), Some("0.00096"));
     assert_eq!(outcome.cost.unwrap().micros(), 960);
     let metadata = outcome.message.metadata.unwrap();
@@ -61,7 +61,7 @@ async fn a_run_costs_what_its_steps_cost() {
 }
 
 #[tokio::test]
-async fn there_is_no_cost_where_a_part_of_it_is_not_known() {
+async fn there_is_no_cost_if_a_part_of_it_is_unknown() {
     let named = |model: &str| {
         let start = LlmEvent::Start { id: None, model: Some(model.into()) };
         Turn::event(start).then(Turn::usage(1, 1))
@@ -83,7 +83,7 @@ async fn there_is_no_cost_where_a_part_of_it_is_not_known() {
 }
 
 #[tokio::test]
-async fn the_client_hears_of_usage_and_cost_before_the_end() {
+async fn the_client_receives_usage_and_cost_before_the_end() {
     let assistant = Assistant::builder(two_steps(Turn::usage(2_000, 50)))
         .allow_anonymous()
         .tool(Tool::new("ping", "Pings", ping))
@@ -104,14 +104,14 @@ async fn the_client_hears_of_usage_and_cost_before_the_end() {
 }
 
 #[test]
-fn sums_do_not_drift() {
-    // 0.1 + 0.2 is where floats begin to; a price of 0.07 has no exact float either.
+fn sums_are_exact() {
+    // Sums of such prices are inexact as floats, and 0.07 has no exact float.
     let price = Price::per_million_tokens(0.07, 0.1).cached_input(0.000_001);
     let once = price.cost(&usage(3, 1, Some(1))).unwrap();
     assert_eq!(once.to_string(), "0.000000240001");
     let sum: Cost = std::iter::repeat_n(once, 1_000_000).sum();
     assert_eq!(sum.to_string(), "0.240001");
-    assert_eq!(once.micros(), 1, "a budget counts what was begun");
+    assert_eq!(once.micros(), 1, "the micros must be rounded up");
     assert_eq!(serde_json::to_string(&once).unwrap(), r#""0.000000240001""#);
     assert_eq!(Cost::default().to_string(), "0");
 
@@ -120,7 +120,7 @@ fn sums_do_not_drift() {
 }
 
 #[test]
-fn more_cached_than_read_counts_as_all_cached() {
+fn cached_tokens_are_capped_at_the_input_tokens() {
     let price = Price::per_million_tokens(1.0, 1.0).cached_input(0.5);
     assert_eq!(printed(price.cost(&usage(10, 0, Some(99)))).as_deref(), Some("0.000005"));
     let plain = Price::per_million_tokens(1.0, 1.0);
@@ -128,18 +128,18 @@ fn more_cached_than_read_counts_as_all_cached() {
 }
 
 #[test]
-fn what_is_written_to_a_cache_has_a_price_of_its_own() {
+fn cache_writes_have_their_own_price() {
     let written = |input: u64, cached: u64, written: u64| {
         let mut usage = usage(input, 0, Some(cached));
         usage.cache_write_input_tokens = Some(written);
         usage
     };
     let price = Price::per_million_tokens(1.0, 5.0).cached_input(0.1);
-    // 50 · 1 + 20 · 0.1 + 30 · 1, then with 30 · 1.25.
+    // The first cost is 50 · 1 + 20 · 0.1 + 30 · 1. The second cost has 30 · 1.25.
     assert_eq!(printed(price.cost(&written(100, 20, 30))).as_deref(), Some("0.000082"));
     let price = price.cache_write(1.25);
     assert_eq!(printed(price.cost(&written(100, 20, 30))).as_deref(), Some("0.0000895"));
-    // No more is charged than was read.
+    // The charged tokens cannot exceed the input tokens.
     assert_eq!(printed(price.cost(&written(100, 20, 999))).as_deref(), Some("0.000102"));
     assert_eq!(printed(price.cost(&written(100, 999, 999))).as_deref(), Some("0.00001"));
     assert_eq!(price.cost(&usage(100, 0, Some(20))), price.cost(&written(100, 20, 0)));
@@ -155,7 +155,7 @@ fn a_model_is_found_under_its_name_with_or_without_a_date() {
     let costs = |price: f64| Some(Price::per_million_tokens(price, price));
     assert_eq!(found("gpt-5"), costs(1.0));
     assert_eq!(found("gpt-5-2025-08-07"), costs(1.0));
-    assert_eq!(found("gpt-5-2025-01-01"), costs(2.0), "the full name goes first");
+    assert_eq!(found("gpt-5-2025-01-01"), costs(2.0), "the full name must have precedence");
     assert_eq!(found("claude-20250929"), costs(3.0));
     assert_eq!(found("claude@20250929"), costs(3.0));
     for other in
@@ -166,7 +166,7 @@ fn a_model_is_found_under_its_name_with_or_without_a_date() {
 }
 
 #[test]
-fn what_is_no_price_is_refused() {
+fn an_invalid_price_is_refused() {
     for wrong in [-0.01, f64::NAN, f64::INFINITY, 1e9 + 1.0] {
         for price in [
             Price::per_million_tokens(wrong, 1.0),

@@ -1,4 +1,4 @@
-//! Tests that one small request takes at most 50 ms of CPU time in a release build, whatever it contains.
+//! Tests that each small request takes at most 50 ms of CPU time in a release build, even with expensive content.
 //!
 //! Each test sends expensive inputs of at most 64 KiB. The bound is measured on the thread's own
 //! CPU clock and scaled by the time that this build takes to parse JSON, so that it also holds for a debug build and
@@ -195,7 +195,7 @@ fn with_value(value: &Value, id: &str, count: usize) -> Vec<(&'static str, Value
         { "id": "m2", "role": "assistant", "parts": vec![part; count] },
         { "id": "m3", "role": "user", "parts": [{ "type": "data-x", "data": value }] },
     ]);
-    // An answered approval for each of the calls. They have no seal, so they are requested again or refused.
+    // Each call has an answered approval without a seal, which is requested again or refused.
     let approved = json!({
         "type": "tool-x", "toolCallId": id, "state": "approval-responded", "input": value,
         "approval": { "id": id, "approved": true, "signature": value.to_string() },
@@ -291,7 +291,7 @@ proptest! {
     }
 }
 
-/// A schema in which each of these levels refers to the next one this many times.
+/// Returns a schema in which each level refers to the next level this many times.
 fn diamond(levels: usize, times: usize) -> Value {
     let next = |level: usize| {
         let names = (0..times).map(|n| (format!("p{n}"), json!({ "$ref": format!("#/$defs/L{level}") })));
@@ -321,7 +321,7 @@ fn every_route_refuses_a_schema_that_grows_with_its_references() {
 }
 
 #[tokio::test]
-async fn a_model_reads_why_its_form_is_refused() {
+async fn a_model_receives_the_reason_for_a_refused_form() {
     use futures_util::StreamExt;
 
     let form = json!({ "message": "?", "schema": diamond(16, 2) });

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use omniassist_server::{Tool, ToolError};
 
-/// Returns the tool `work`, and how often it ran.
+/// Returns the tool `work` and the number of its executions.
 pub(crate) fn counted() -> (Tool, Arc<AtomicUsize>) {
     let ran = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&ran);

@@ -102,7 +102,10 @@ async fn an_answer_that_has_not_begun_has_a_status_with_retry_after() {
         let response = answer.await.unwrap();
         assert_eq!(response.status(), StatusCode::SERVICE_UNAVAILABLE, "{route:?}");
         assert_eq!(response.headers()[header::RETRY_AFTER], "2");
-        assert!(!response.headers().contains_key("x-should-retry"), "clients may retry automatically");
+        assert!(
+            !response.headers().contains_key("x-should-retry"),
+            "clients must be allowed to retry automatically"
+        );
         let body = response.into_body().collect().await.unwrap().to_bytes();
         assert!(String::from_utf8_lossy(&body).contains(SENTENCE), "{body:?}");
     }

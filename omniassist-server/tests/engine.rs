@@ -47,7 +47,7 @@ fn last_user(payload: &LlmPayload) -> String {
 }
 
 #[tokio::test]
-async fn the_system_prompt_may_be_text_a_closure_or_an_async_function() {
+async fn the_system_prompt_can_be_text_a_closure_or_an_async_function() {
     async fn slowly(run: RunContext) -> Result<String, std::io::Error> {
         tokio::task::yield_now().await;
         Ok(format!("slow {}", run.principal()))

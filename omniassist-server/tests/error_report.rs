@@ -1,4 +1,4 @@
-//! Errors as providers report them.
+//! Tests of error responses of providers.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use omniassist_server::ProviderErrorKind;
 use omniassist_server::provider::error_from_response;
 
 #[test]
-fn status_and_words_decide_the_kind() {
+fn the_status_and_the_body_determine_the_kind() {
     use ProviderErrorKind::{Auth, ContextOverflow, RateLimited, Response, Timeout, Unavailable};
     let cases: &[(u16, &str, ProviderErrorKind, Option<&str>)] = &[
         (
@@ -124,7 +124,7 @@ fn status_and_words_decide_the_kind() {
 }
 
 #[test]
-fn a_quoted_key_is_blotted_out_and_the_detail_is_bounded() {
+fn a_quoted_key_is_redacted_and_the_detail_is_bounded() {
     let body =
         br#"{"error":{"message":"Incorrect API key provided: sk-proj-abcDEF123456_x. Ask the task-force."}}"#;
     let error = error_from_response(401, body);
@@ -144,7 +144,7 @@ fn a_code_with_a_line_break_does_not_forge_a_line_of_a_log() {
 }
 
 #[test]
-fn google_says_how_long_to_wait_in_the_details() {
+fn the_details_of_google_contain_the_delay() {
     let wait = |delay: &str| {
         let body = format!(
             r#"{{"error":{{"code":429,"status":"RESOURCE_EXHAUSTED","details":[{{"@type":"x"}},{{"retryDelay":"{delay}"}}]}}}}"#

@@ -132,7 +132,7 @@ async fn after_a_visible_event_the_chain_does_not_switch() {
 }
 
 #[tokio::test]
-async fn if_all_fail_the_last_error_contains_the_earlier_ones() {
+async fn the_last_error_contains_the_earlier_errors() {
     let io = std::io::Error::other("the wire is cut");
     let last = Error::provider(ProviderErrorKind::Connect).with_source(io).with_status(503);
     let switches = Arc::new(Mutex::new(Vec::new()));
@@ -177,7 +177,7 @@ async fn every_provider_receives_the_same_payload() {
 }
 
 #[tokio::test]
-async fn a_start_without_a_model_gets_the_model_of_its_provider() {
+async fn a_start_without_a_model_names_the_model_of_its_provider() {
     struct Nameless;
     impl LlmProvider for Nameless {
         fn name(&self) -> &str {

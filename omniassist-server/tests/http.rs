@@ -101,7 +101,7 @@ fn bodies_implement_the_traits_that_frameworks_need() {
 }
 
 #[tokio::test]
-async fn a_head_request_gets_the_length_and_no_body() {
+async fn the_response_to_head_has_the_length_and_no_body() {
     let (service, _) = service(Limits::default());
     for path in ["/manifest.json", "/types.d.ts", "/v1/models", "/", "/nowhere"] {
         let request =

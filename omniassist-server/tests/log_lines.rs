@@ -1,4 +1,4 @@
-//! Text of providers, clients and the host stays on its line of a log.
+//! Tests that text of providers, clients and the host cannot add lines to a log.
 
 use std::io::Write;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,7 +16,7 @@ use omniassist_server::{
 use serde_json::json;
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
 
-/// A line break, an escape sequence, and a separator that some viewers break lines at.
+/// A text with a line break, an escape sequence, and a separator at which some viewers break lines.
 const FORGED: &str = "x\r\n2026-01-01 ERROR forged\u{1b}[31m\u{9b}\u{2028}y";
 
 #[derive(Clone, Default)]
@@ -47,13 +47,13 @@ impl Log {
         let writer = log.clone();
         let lines = tracing_subscriber::fmt::layer().with_ansi(false).with_writer(move || writer.clone());
         let subscriber = tracing_subscriber::registry().with(lines).with(log.clone());
-        // A second subscriber keeps `tracing` from caching which places are of interest.
+        // The second subscriber prevents `tracing` from caching the enabled call sites.
         std::mem::forget(tracing::Dispatch::new(tracing_subscriber::registry()));
         (log.clone(), tracing::subscriber::set_default(subscriber))
     }
 
-    /// Asserts that each event has one line, that there are events that say `expected`, and that no character of these
-    /// lines moves a cursor.
+    /// Asserts that each event has one line and that the log contains `expected`. It also asserts that these
+    /// lines have no control characters.
     fn check(&self, expected: &str) {
         let text = String::from_utf8(std::mem::take(&mut *self.text.lock().unwrap())).unwrap();
         assert_eq!(text.lines().count(), self.events.swap(0, Ordering::SeqCst), "{expected}: {text}");

@@ -6,7 +6,7 @@
     clippy::panic,
     clippy::indexing_slicing,
     clippy::string_slice,
-    reason = "that is how a test fails; clippy's own exception covers test functions only, not what they call"
+    reason = "tests fail by a panic, and clippy's exception for tests covers only the test functions themselves"
 )]
 
 mod access;

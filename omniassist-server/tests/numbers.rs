@@ -97,7 +97,7 @@ async fn a_number_that_the_client_would_round_is_refused_before_its_approval() {
 }
 
 #[tokio::test]
-async fn a_call_without_approval_gets_exact_numbers_and_later_posts_keep_them() {
+async fn a_call_without_approval_receives_exact_numbers_and_later_posts_keep_them() {
     for number in KEPT.iter().chain(LOST) {
         let (tool, seen) = look_up();
         let model = ScriptedProvider::new().turn(call(number)).turn(text("Found.")).turn(text("Yes."));
@@ -110,7 +110,11 @@ async fn a_call_without_approval_gets_exact_numbers_and_later_posts_keep_them() 
         let heard = format!("{:?}", model.payloads()[2].transcript);
         assert!(!heard.contains("no longer be verified"), "{heard}");
         if LOST.contains(number) {
-            assert_eq!(heard.matches(number).count(), 2, "the call and its output: {heard}");
+            assert_eq!(
+                heard.matches(number).count(),
+                2,
+                "the call and its output must keep the number: {heard}"
+            );
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Answers of a Rust type, in process.
+//! Tests of answers as a Rust type in process.
 
 use std::error::Error as _;
 
@@ -42,7 +42,7 @@ fn said(payload: &LlmPayload) -> Vec<(&'static str, String)> {
 }
 
 #[tokio::test]
-async fn the_model_gets_the_schema_and_its_answer_becomes_the_type() {
+async fn the_request_has_the_schema_and_the_answer_becomes_the_type() {
     let (ticket, asked) = ask(ScriptedProvider::new().turn(text(GOOD))).await;
     assert_eq!(ticket.unwrap(), Ticket { summary: "The lamp is broken.".to_owned(), urgency: 2 });
     let [asked] = asked.as_slice() else { panic!("one model call was expected") };
@@ -53,7 +53,7 @@ async fn the_model_gets_the_schema_and_its_answer_becomes_the_type() {
 }
 
 #[tokio::test]
-async fn an_answer_that_does_not_fit_is_sent_back_with_the_reason() {
+async fn an_invalid_answer_is_sent_back_with_the_reason() {
     for (answer, reason) in [
         ("Here is your ticket.", "The answer is not valid JSON: expected value at line 1 column 1."),
         (r#"{"summary":"The lamp is broken.","urgency":6}"#, "urgency"),
@@ -74,7 +74,7 @@ async fn an_answer_that_does_not_fit_is_sent_back_with_the_reason() {
 }
 
 #[tokio::test]
-async fn the_last_answer_that_does_not_fit_is_in_the_error() {
+async fn the_error_has_the_last_invalid_answer() {
     for repetitions in [0, 1, 3] {
         let mut limits = Limits::default();
         limits.max_invalid_turns = repetitions;
@@ -99,7 +99,7 @@ async fn a_run_that_fails_is_not_repeated() {
 }
 
 #[tokio::test]
-async fn a_type_that_is_no_object_is_refused_before_the_model_is_called() {
+async fn a_type_other_than_an_object_is_refused_before_the_model_is_called() {
     let model = ScriptedProvider::new().otherwise(|_| text("[1]"));
     let assistant = Assistant::builder(model.clone()).build().unwrap();
     let failure = assistant.object::<Vec<u8>>(RunRequest::prompt("Numbers!")).await.unwrap_err();

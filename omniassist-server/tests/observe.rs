@@ -183,7 +183,7 @@ async fn every_outcome_has_a_name() {
     let report = notes.report();
     assert_eq!((report.time_to_first_token, report.steps), (None, 0));
 
-    // A run of the host is reported too; it fails after the drain.
+    // A run of the host is reported too. It fails after the drain.
     assistant.run(RunRequest::prompt("hi")).collect::<Vec<_>>().await;
     let report = notes.report();
     assert_eq!(report.outcome, RunEnd::Failed(RunErrorCode::ServerShutdown));

@@ -1,4 +1,4 @@
-//! Tests of `on_finish`, which is called once for each started run, whatever its outcome.
+//! Tests of `on_finish`, which is called once for each started run regardless of its outcome.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex};
@@ -86,7 +86,7 @@ async fn read_text(run: &mut Run) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn each_run_is_passed_on_once_whatever_its_outcome() {
+async fn each_run_is_passed_on_once_for_each_outcome() {
     for (ending, outcome) in ENDINGS {
         let finished = Finished::default();
         let model = ScriptedProvider::new().otherwise(move |_| match ending {
@@ -255,7 +255,7 @@ async fn draining_waits_for_the_functions_until_its_deadline() {
         let started = Instant::now();
         assistant.drain(Duration::from_secs(drain)).await;
         assert_eq!(*done.lock().unwrap(), u32::from(completes));
-        // Functions that take too long get one more second.
+        // Functions that take too long have one more second.
         assert_eq!(started.elapsed().as_secs(), if completes { work } else { drain + 1 });
     }
 }

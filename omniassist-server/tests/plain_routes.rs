@@ -202,12 +202,12 @@ async fn an_object_is_streamed() {
         let (name, schema) = payload.options.response_schema.clone().unwrap();
         assert_eq!(name, "invoice");
         assert_eq!(schema["properties"]["total"]["description"], "In cents.");
-        assert!(payload.tools.is_empty(), "no tools");
+        assert!(payload.tools.is_empty(), "the request must have no tools");
         let [omniassist_server::core::TranscriptItem::User { content }] = &*payload.transcript else {
-            panic!("one item")
+            panic!("expected one item")
         };
         let [omniassist_server::core::transcript::UserContent::Text { text }] = content.as_slice() else {
-            panic!("one text")
+            panic!("expected one text")
         };
         assert_eq!(text.as_str(), format!("Read the invoice.\n\n{told}"));
     }

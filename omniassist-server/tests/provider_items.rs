@@ -1,4 +1,4 @@
-//! Items of a provider's built-in tools go back to that provider within a run, unchanged, and nowhere else.
+//! Tests that items of a provider's built-in tools are sent back unchanged, and to that provider only.
 
 use std::sync::Arc;
 
@@ -14,10 +14,10 @@ use serde_json::{Value, json};
 use crate::anthropic::streams::{self, delta, ended, input, opened, start, stopped, text};
 use crate::recorded::legal;
 
-/// A search result: a string that only the provider can read, with characters that escaping could touch.
+/// The encrypted content of a search result, with characters that a JSON encoder may escape.
 const SEALED: &str = "EqgfCioIARgBIiQ3YTAwMjY1Mi1m/+=\u{2028}\"\\🦀==";
 
-/// Runs an assistant with a tool `weather` on these answers. Gives the text, the events and the bodies of the requests.
+/// Runs an assistant with a tool `weather` on these answers. Returns the text, the events and the request bodies.
 async fn run(
     provider: impl FnOnce(&FakeProvider) -> Arc<dyn LlmProvider>,
     replies: impl IntoIterator<Item = Vec<u8>>,
@@ -45,11 +45,11 @@ async fn run(
 
 fn claude(server: &FakeProvider) -> Arc<dyn LlmProvider> {
     let host = format!("http://{}", server.address());
-    // A model that refuses to write on behind an assistant message.
+    // This model does not continue after an assistant message.
     Arc::new(AnthropicProvider::builder().base_url(host).model("claude-opus-4-7").build().unwrap())
 }
 
-/// A search from its start to its stop; the query comes in pieces.
+/// Returns the events of a complete search whose query is streamed in pieces.
 fn search(index: u32, id: &str) -> Vec<Value> {
     vec![
         opened(index, json!({"type": "server_tool_use", "id": id, "name": "web_search", "input": {}})),
@@ -81,7 +81,7 @@ fn message(id: &str, events: Vec<Value>, reason: &str) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn a_turn_that_anthropic_interrupts_goes_on_from_what_it_said() {
+async fn a_paused_turn_of_anthropic_continues_from_its_content() {
     let thinking = vec![
         opened(0, json!({"type": "thinking", "thinking": "", "signature": ""})),
         delta(0, json!({"type": "thinking_delta", "thinking": "Hm."})),
@@ -124,9 +124,9 @@ async fn a_turn_that_anthropic_interrupts_goes_on_from_what_it_said() {
 }
 
 #[tokio::test]
-async fn tools_of_anthropics_and_ours_go_back_together() {
+async fn tools_of_anthropic_and_of_the_host_are_sent_back_together() {
     let calls = |id: &str| streams::call(9, id, "{}").to_vec();
-    // The second search has its result only in the turn behind ours.
+    // The result of the second search arrives in the turn after the host's tool call.
     let first = [search(0, "srv_1"), found(1, "srv_1"), search(2, "srv_2"), calls("toolu_a")].concat();
     let second = [found(0, "srv_2"), calls("toolu_b")].concat();
     let third = vec![opened(0, json!({"type": "text", "text": ""})), text(0, "Sunny."), stopped(0)];
@@ -154,7 +154,7 @@ async fn tools_of_anthropics_and_ours_go_back_together() {
     }
 }
 
-/// An item with the state of the API's.
+/// Returns an item of a provider.
 fn item(provider: &'static str, item: &Value) -> TranscriptItem {
     TranscriptItem::ProviderItem { provider: provider.into(), item: JsonText::from_value(item) }
 }
@@ -168,18 +168,18 @@ fn body(provider: &AnthropicProvider, transcript: Vec<TranscriptItem>) -> Value 
 }
 
 #[test]
-fn what_anthropic_would_refuse_stays_out() {
+fn items_that_anthropic_would_refuse_are_omitted() {
     let provider = AnthropicProvider::new("k").unwrap();
     let own = |block: Value| item("anthropic", &block);
     let user = || TranscriptItem::user("hi");
     for (items, kept) in [
-        // A result of nothing, and a second one.
+        // Results without a use, and second results, are dropped.
         (vec![own(found_block("a")), said("x")], 0),
         (vec![own(search_block("a")), own(found_block("a")), own(found_block("a")), said("x")], 2),
-        // A use twice, and one whose result cannot come any more.
+        // Repeated uses, and uses without a result, are dropped.
         (vec![own(search_block("a")), own(search_block("a")), own(found_block("a")), said("x")], 2),
         (vec![own(search_block("a")), said("x")], 0),
-        // What says nothing of itself.
+        // Blocks without an id are dropped.
         (vec![own(json!({"type": "server_tool_use"})), said("x")], 0),
     ] {
         let transcript = [vec![user()], items, vec![user()]].concat();
@@ -190,9 +190,9 @@ fn what_anthropic_would_refuse_stays_out() {
     }
 }
 
-/// Markers of the cache do not stand on blocks that are sent as they came.
+/// Blocks that are sent back unchanged have no cache markers.
 #[test]
-fn a_cache_marker_stands_beside_the_providers_blocks() {
+fn blocks_of_the_provider_have_no_cache_marker() {
     let provider = AnthropicProvider::new("k").unwrap();
     let own = |block: Value| item("anthropic", &block);
     let turn = vec![TranscriptItem::user("hi"), said("x"), own(search_block("a")), own(found_block("a"))];
@@ -215,7 +215,7 @@ fn responses(items: &[Value]) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn what_openai_ran_goes_back_behind_its_reasoning() {
+async fn calls_that_openai_ran_are_sent_back_after_their_reasoning() {
     let reasoning =
         |id: &str| json!({"type": "reasoning", "id": id, "summary": [], "encrypted_content": SEALED});
     let search = json!({"type": "web_search_call", "id": "ws_1", "status": "completed",
@@ -244,12 +244,12 @@ async fn what_openai_ran_goes_back_behind_its_reasoning() {
     );
     assert_eq!(legal::responses::faults(&requests[1]), [""; 0]);
 
-    // Where ids of items are refused, there is no form for it.
+    // A server that refuses item ids does not receive the search.
     let (_, _, requests) =
         run(openai(false), [responses(&first), responses(std::slice::from_ref(&answer))]).await;
     assert!(!requests[1]["input"].to_string().contains("web_search_call"), "{}", requests[1]["input"]);
 
-    // Nor where the reasoning that led to it was not sealed, and so does not go back.
+    // Reasoning without a seal is not sent back. The search after it is omitted too.
     let open =
         json!({"type": "reasoning", "id": "rs_1", "summary": [{"type": "summary_text", "text": "Hm."}]});
     let unsealed = [open, search.clone(), call.clone()];
@@ -257,7 +257,7 @@ async fn what_openai_ran_goes_back_behind_its_reasoning() {
         run(openai(true), [responses(&unsealed), responses(std::slice::from_ref(&answer))]).await;
     assert!(!requests[1]["input"].to_string().contains("web_search_call"), "{}", requests[1]["input"]);
 
-    // A model that does not reason runs tools, too.
+    // A model without reasoning runs tools too.
     let (_, _, requests) =
         run(openai(true), [responses(&[search.clone(), call]), responses(&[answer])]).await;
     assert_eq!(requests[1]["input"][1], search);
@@ -265,7 +265,7 @@ async fn what_openai_ran_goes_back_behind_its_reasoning() {
 }
 
 #[tokio::test]
-async fn code_that_gemini_ran_goes_back_with_its_result() {
+async fn code_that_gemini_ran_is_sent_back_with_its_result() {
     let chunk = |parts: Value, reason: &str| {
         let chunk =
             json!({"candidates": [{"content": {"role": "model", "parts": parts}, "finishReason": reason}]});
@@ -288,7 +288,7 @@ async fn code_that_gemini_ran_goes_back_with_its_result() {
 }
 
 #[test]
-fn what_one_provider_ran_goes_to_no_other() {
+fn items_of_one_provider_are_sent_to_no_other_provider() {
     let transcript = |items: Vec<TranscriptItem>| {
         let around = [TranscriptItem::user("hi"), said("x"), TranscriptItem::user("and?")];
         let [first, answer, last] = around;
@@ -319,7 +319,7 @@ fn what_one_provider_ran_goes_to_no_other() {
             .iter()
             .filter(|item| matches!(item, TranscriptItem::ProviderItem { provider, .. } if *provider != own));
         let body = request(&transcript(foreign.cloned().collect()));
-        assert_eq!(body, request(&transcript(Vec::new())), "{own}: as if they were not there");
+        assert_eq!(body, request(&transcript(Vec::new())), "{own}: foreign items must not change the body");
         let body = request(&transcript(all.to_vec()));
         assert_eq!(String::from_utf8_lossy(&body).contains("canary"), own != "none", "{own}");
     }

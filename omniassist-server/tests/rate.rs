@@ -44,17 +44,17 @@ async fn a_run_over_the_limit_is_refused_in_every_dialect() {
             let code = if is_openai { "rate_limit_exceeded" } else { "rate_limited" };
             assert_eq!((refused.code.as_str(), refused.retry_after()), (code, seconds), "rounded up");
             assert!(refused.kind.is_empty() || refused.kind == "rate_limit_error", "{}", refused.kind);
-            // OpenAI's clients would not wait that long, and try again at once.
+            // Clients of OpenAI ignore a longer delay and retry at once, so the response forbids retries.
             let gives_up = is_openai && seconds > 60;
             assert_eq!(refused.headers.contains_key("x-should-retry"), gives_up, "{route:?}");
         }
-        assert!(model.payloads().is_empty(), "no model was asked");
+        assert!(model.payloads().is_empty(), "a refused run must not call the model");
         assert_eq!(service.assistant().live_runs(), 0);
     }
 }
 
 #[tokio::test]
-async fn the_hook_knows_who_asks_for_what() {
+async fn the_hook_receives_the_request_and_the_principal() {
     let asked = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&asked);
     let assistant = limited(&answering(), move |attempt: &Attempt<'_>| {
@@ -70,13 +70,13 @@ async fn the_hook_knows_who_asks_for_what() {
         (ErrorCode::RateLimited, Some(Duration::from_secs(7)))
     );
     assert!(refused.is_throttled());
-    // The host's own runs are its own business.
+    // Runs that the host begins in process are not limited.
     assert_eq!(assistant.run(RunRequest::prompt("go")).text().await.unwrap(), "Hello");
     assert_eq!(asked.load(Ordering::SeqCst), 2);
 }
 
 #[tokio::test]
-async fn who_has_too_many_runs_is_not_counted() {
+async fn an_attempt_above_the_limit_of_runs_is_not_counted() {
     let asked = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&asked);
     let mut limits = Limits::default();
@@ -98,7 +98,7 @@ async fn who_has_too_many_runs_is_not_counted() {
 }
 
 #[tokio::test]
-async fn a_hook_that_panics_refuses_the_run_and_nothing_more() {
+async fn a_hook_that_panics_refuses_only_its_run() {
     let model = answering();
     let service = AssistantService::new(limited(&model, |attempt: &Attempt<'_>| {
         assert!(!attempt.principal().is_anonymous(), "a canary in the panic");
@@ -111,7 +111,7 @@ async fn a_hook_that_panics_refuses_the_run_and_nothing_more() {
         assert!(!refused.message.contains("canary"), "{}", refused.message);
         assert!(refused.kind.is_empty() || refused.kind == "server_error", "{}", refused.kind);
     }
-    // In process too, where no HTTP service stands around it.
+    // A run in process without an HTTP service is refused too.
     let refused = service.assistant().try_run(RunRequest::prompt("go"), Extensions::new()).await.unwrap_err();
     assert_eq!(refused.code(), ErrorCode::Internal);
     assert!(model.payloads().is_empty());
@@ -130,14 +130,18 @@ mod principals {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn each_has_the_rate_for_itself() {
+    async fn each_principal_has_its_own_rate() {
         let assistant = limited(&answering(), PrincipalRate::per_minute(3));
         for user in ["ada", "bob"] {
             for _ in 0..3 {
                 begin(&assistant, user).unwrap();
             }
             let refused = begin(&assistant, user).unwrap_err();
-            assert_eq!(refused.retry_after(), Some(Duration::from_secs(20)), "a third of a minute");
+            assert_eq!(
+                refused.retry_after(),
+                Some(Duration::from_secs(20)),
+                "the wait must be a third of a minute"
+            );
         }
         wait(19).await;
         assert_eq!(begin(&assistant, "ada").unwrap_err().retry_after(), Some(Duration::from_secs(1)));
@@ -152,7 +156,7 @@ mod principals {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn anonymous_callers_are_one() {
+    async fn anonymous_callers_share_a_rate() {
         let assistant = limited(&answering(), PrincipalRate::per_hour(1));
         assistant.try_run(RunRequest::prompt("go"), Extensions::new()).await.map(drop).unwrap();
         let refused = assistant.try_run(RunRequest::prompt("go"), Extensions::new()).await.unwrap_err();
@@ -161,7 +165,7 @@ mod principals {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_burst_and_nothing_at_all() {
+    async fn a_burst_and_a_rate_of_zero() {
         let assistant = limited(&answering(), PrincipalRate::per_second(10).burst(2));
         for _ in 0..2 {
             begin(&assistant, "ada").unwrap();
@@ -176,7 +180,7 @@ mod principals {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn quiet_principals_are_forgotten() {
+    async fn idle_principals_are_removed() {
         let rate = PrincipalRate::per_minute(5);
         let request = RunRequest::prompt("go");
         let extensions = Extensions::new();
@@ -193,7 +197,7 @@ mod principals {
             }
             wait(120).await;
         }
-        assert!(most <= 3 * 2_000, "{most} of 40,000 principals were remembered at once");
+        assert!(most <= 3 * 2_000, "{most} of 40,000 principals were kept at once");
         for n in 0..8_000 {
             let _ = ask("the last one");
             most = rate.principals();
@@ -226,9 +230,17 @@ mod principals {
         };
         begin("ada", "acme").unwrap();
         begin("ada", "acme").unwrap();
-        assert_eq!(begin("ada", "acme"), Err(Some(Duration::from_secs(30))), "her own rate");
+        assert_eq!(
+            begin("ada", "acme"),
+            Err(Some(Duration::from_secs(30))),
+            "the rate of the user must apply"
+        );
         begin("bob", "acme").unwrap();
-        assert_eq!(begin("bob", "acme"), Err(Some(Duration::from_secs(1_200))), "the rate of the tenant");
+        assert_eq!(
+            begin("bob", "acme"),
+            Err(Some(Duration::from_secs(1_200))),
+            "the rate of the tenant must apply"
+        );
         begin("cleo", "other").unwrap();
     }
 }

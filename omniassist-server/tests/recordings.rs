@@ -1,12 +1,12 @@
-//! The shared part of the tests of every provider. A stream runs through a decoder in many chunkings and cut at every
-//! byte. Its events are folded into one result, which is compared with the reading of a correct client.
+//! The shared code of the provider tests. A stream is decoded in many chunkings and with a cut at each byte. Its events
+//! are combined into one result, which is compared with the result of a correct client.
 //!
-//! The recordings are not part of the repository; `OMNIASSIST_FIXTURES` names their folder.
+//! The recordings are not part of the repository. `OMNIASSIST_FIXTURES` names their folder.
 
 #![allow(
     clippy::needless_pass_by_value,
     clippy::print_stderr,
-    reason = "`json!` values are written where they are used; how much was checked is part of the result"
+    reason = "`json!` values are built where they are used, and the tests print the number of checks"
 )]
 
 use std::path::PathBuf;
@@ -18,8 +18,8 @@ use omniassist_server::provider::WireDecoder;
 use omniassist_server::{ProviderErrorKind, Result};
 use serde_json::Value;
 
-/// Returns the folder of the recordings; `None` when there is none, and the test checks the repository's own streams
-/// only. CI has to have them.
+/// Returns the folder of the recordings, or `None` if it is not set. Without it, the tests check only the handwritten
+/// streams. In CI, the folder is required.
 pub(crate) fn root() -> Option<PathBuf> {
     let root = std::env::var_os("OMNIASSIST_FIXTURES").map(PathBuf::from);
     if root.is_none() {
@@ -30,7 +30,7 @@ pub(crate) fn root() -> Option<PathBuf> {
     root
 }
 
-/// A recorded stream, and what a correct client must have understood from it.
+/// A recorded stream and the result of a correct client.
 pub(crate) struct Recording {
     pub(crate) path: String,
     pub(crate) bytes: Vec<u8>,
@@ -38,7 +38,7 @@ pub(crate) struct Recording {
 }
 
 impl Recording {
-    /// The folder that it lies in, one for each API.
+    /// Returns the name of the folder. Each API has its own folder.
     pub(crate) fn folder(&self) -> &str {
         self.path.split('/').next().unwrap()
     }
@@ -48,7 +48,7 @@ impl Recording {
     }
 }
 
-/// The recordings of some APIs.
+/// Returns the recordings in these folders.
 pub(crate) fn recordings(folders: &[&str]) -> Option<Vec<Recording>> {
     let root = root()?;
     let expected = std::fs::read_to_string(root.join("EXPECTED.jsonl")).unwrap();
@@ -63,7 +63,7 @@ pub(crate) fn recordings(folders: &[&str]) -> Option<Vec<Recording>> {
     Some(recordings.collect())
 }
 
-/// All events of a stream, and how it ended.
+/// The events of a stream and its end.
 pub(crate) struct Decoded {
     pub(crate) events: Vec<LlmEvent>,
     pub(crate) end: Result<()>,
@@ -78,7 +78,7 @@ pub(crate) fn decode<'a>(
     for chunk in chunks {
         end = decoder.feed(Bytes::copy_from_slice(chunk), &mut buffer);
         if end.is_err() {
-            assert!(decoder.finish(&mut EventBuf::new()).is_err(), "a failed decoder stays failed");
+            assert!(decoder.finish(&mut EventBuf::new()).is_err(), "a failed decoder must stay failed");
             break;
         }
     }
@@ -88,8 +88,8 @@ pub(crate) fn decode<'a>(
     Decoded { events: buffer.drain().collect(), end }
 }
 
-/// Checks that a stream gives the same events byte by byte, in 20 random chunkings and with CRLF, and says how many
-/// ways that were.
+/// Checks that a stream has the same events byte by byte, in 20 random chunkings and with CRLF. Returns the number of
+/// chunkings.
 pub(crate) fn check_chunkings(name: &str, decoder: impl Fn() -> Box<dyn WireDecoder>, bytes: &[u8]) -> usize {
     let reference = decode(decoder(), [bytes]).events;
     let mut chunkings = 0;
@@ -108,8 +108,8 @@ pub(crate) fn check_chunkings(name: &str, decoder: impl Fn() -> Box<dyn WireDeco
     chunkings
 }
 
-/// Checks every prefix of a stream, and says how many there are. A call may have ended only with the very arguments
-/// that it ends with in the whole stream.
+/// Checks each prefix of a stream and returns the number of prefixes. A call in a prefix can end only with the same
+/// arguments as in the complete stream.
 pub(crate) fn check_cuts(name: &str, decoder: impl Fn() -> Box<dyn WireDecoder>, bytes: &[u8]) -> usize {
     let reference = fold(&decode(decoder(), [bytes]).events);
     for cut in 0..bytes.len() {
@@ -123,7 +123,7 @@ pub(crate) fn check_cuts(name: &str, decoder: impl Fn() -> Box<dyn WireDecoder>,
         }
         match decoded.end {
             Ok(()) => {
-                // The terminal event was whole, if perhaps without its blank line.
+                // The terminal event is complete, but its blank line can be missing.
                 let complete = said.finish.is_some() && said.runnable() == reference.runnable();
                 assert!(complete, "{name} cut at {cut}");
             }
@@ -137,7 +137,7 @@ pub(crate) fn check_cuts(name: &str, decoder: impl Fn() -> Box<dyn WireDecoder>,
     bytes.len()
 }
 
-/// Returns the differences from EXPECTED.
+/// Returns the differences from the expected result.
 pub(crate) fn differences(said: &Said, expected: &Value) -> Vec<String> {
     let mut wrong = Vec::new();
     let mut compare = |what: &str, found: Value, wanted: Value| {
@@ -199,7 +199,7 @@ pub(crate) struct Call {
     pub(crate) id: String,
     pub(crate) name: String,
     pub(crate) kind: CallKind,
-    /// The deltas, joined.
+    /// The joined deltas.
     pub(crate) streamed: String,
     /// The arguments at the end of the call, if it ended.
     pub(crate) ended: Option<String>,
@@ -220,7 +220,7 @@ pub(crate) struct Said {
 }
 
 impl Said {
-    /// The calls that may run: ended, and not taken back by a finish that says the output was cut.
+    /// Returns `true` for each call that can run. These calls ended and were not dropped by a truncated finish.
     pub(crate) fn runnable(&self) -> Vec<bool> {
         let cut = self.finish.as_ref().is_none_or(|(_, _, truncated)| *truncated);
         let last = self.calls.len().wrapping_sub(1);
@@ -236,7 +236,7 @@ pub(crate) fn fold(events: &[LlmEvent]) -> Said {
             LlmEvent::ReasoningDelta { delta, .. } => said.reasoning.push_str(delta),
             LlmEvent::RefusalDelta { delta, .. } => said.refusal.push_str(delta),
             LlmEvent::ToolCallStart { call, id, name, kind } => {
-                assert_eq!(*call as usize, said.calls.len(), "calls are numbered in order");
+                assert_eq!(*call as usize, said.calls.len(), "calls must be numbered in order");
                 said.calls.push(Call {
                     id: id.to_string(),
                     name: name.to_string(),
@@ -252,7 +252,7 @@ pub(crate) fn fold(events: &[LlmEvent]) -> Said {
             }
             LlmEvent::ToolCallEnd { call, arguments, .. } => {
                 let ended = said.calls[*call as usize].ended.replace(arguments.to_string());
-                assert!(ended.is_none(), "a call ends once");
+                assert!(ended.is_none(), "a call must end once");
             }
             LlmEvent::ProviderTool { .. } => said.builtin += 1,
             LlmEvent::Source(_) => said.citations += 1,
@@ -260,7 +260,7 @@ pub(crate) fn fold(events: &[LlmEvent]) -> Said {
             LlmEvent::Usage(usage) => said.usage = Some(*usage),
             LlmEvent::Finish { reason, raw, truncated } => {
                 let finish = (reason.clone(), raw.as_ref().map(ToString::to_string), *truncated);
-                assert!(said.finish.replace(finish).is_none(), "one finish");
+                assert!(said.finish.replace(finish).is_none(), "a stream must finish once");
             }
             _ => {}
         }
@@ -269,7 +269,7 @@ pub(crate) fn fold(events: &[LlmEvent]) -> Said {
     said
 }
 
-/// Blocks are opened once, closed once, and not spoken in after that.
+/// Checks that blocks end once and have no deltas after their end.
 fn check_blocks(events: &[LlmEvent]) {
     let mut ended = std::collections::HashSet::new();
     for event in events {
@@ -277,18 +277,18 @@ fn check_blocks(events: &[LlmEvent]) {
             LlmEvent::TextDelta { block, delta }
             | LlmEvent::ReasoningDelta { block, delta }
             | LlmEvent::RefusalDelta { block, delta } => {
-                assert!(!ended.contains(block), "block {block} had ended");
+                assert!(!ended.contains(block), "block {block} has a delta after its end");
                 assert!(!delta.is_empty());
             }
             LlmEvent::TextEnd { block, .. } | LlmEvent::ReasoningEnd { block, .. } => {
-                assert!(ended.insert(*block), "block {block} ended twice");
+                assert!(ended.insert(*block), "block {block} must end once");
             }
             _ => {}
         }
     }
 }
 
-/// Random cuts, the same for the same seed.
+/// Splits bytes at random positions that depend only on the seed.
 pub(crate) fn chunks(bytes: &[u8], seed: u64) -> Vec<&[u8]> {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let mut rest = bytes;

@@ -1,4 +1,4 @@
-//! A record of approved calls that several servers share, over SQLite.
+//! Tests of a record of approved calls that several servers share through SQLite.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,9 +13,9 @@ use omniassist_server::tool::Approval;
 
 use super::approvals::{answer, call_refund, post, refund};
 
-/// Keeps approved calls in a table that every server opens.
+/// Keeps approved calls in a table that all servers share.
 ///
-/// The insert under a unique key is the one atomic step that decides which server runs the call.
+/// The insert with a unique key is atomic, so exactly one server runs the call.
 #[derive(Clone)]
 struct SqliteReplayGuard(Arc<Mutex<rusqlite::Connection>>);
 
@@ -53,7 +53,7 @@ impl ReplayGuard for SqliteReplayGuard {
 }
 
 #[tokio::test]
-async fn an_approval_runs_once_at_all_servers_that_share_a_record() {
+async fn an_approval_runs_once_on_servers_that_share_a_record() {
     let path = std::env::temp_dir().join(format!("omniassist-guard-{}.sqlite", std::process::id()));
     let keys = SealKeys::new("k1", "a secret of thirty-two bytes, or more").unwrap();
     let (tool, ran) = refund(Approval::always());

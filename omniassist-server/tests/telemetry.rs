@@ -1,4 +1,4 @@
-//! Spans of runs: their tree, their attributes, what is never in them, and what they cost.
+//! Tests of the spans of runs: their tree, their attributes and their number.
 
 use std::time::Duration;
 
@@ -57,7 +57,7 @@ fn ask() -> RunRequest {
     request
 }
 
-/// Waits until every span is closed: the task of a tool ends a little after its outcome is known.
+/// Waits until all spans are closed. The task of a tool can end shortly after its outcome.
 async fn closed(recorder: &Recorder) -> Vec<Seen> {
     for _ in 0..1_000 {
         let spans = recorder.spans();
@@ -70,7 +70,7 @@ async fn closed(recorder: &Recorder) -> Vec<Seen> {
 }
 
 #[tokio::test]
-async fn a_run_is_a_tree_of_spans_with_the_conventions_attributes() {
+async fn a_run_is_a_tree_of_spans_with_the_attributes_of_the_conventions() {
     let (recorder, _guard) = Recorder::install();
     let outer = tracing::info_span!("request");
     let run = outer.in_scope(|| assistant(false).run(ask()));
@@ -155,11 +155,11 @@ async fn a_run_is_a_tree_of_spans_with_the_conventions_attributes() {
         fields.sort();
         assert_eq!(found, fields, "span {index}");
     }
-    assert_eq!(recorder.span_of_event("looking at the sky"), Some(4), "the tool works in its span");
+    assert_eq!(recorder.span_of_event("looking at the sky"), Some(4), "the tool must run in its span");
 }
 
 #[tokio::test]
-async fn content_is_recorded_only_on_demand() {
+async fn content_is_recorded_only_if_enabled() {
     let (recorder, guard) = Recorder::install();
     assistant(false).run(ask()).outcome().await.unwrap();
     closed(&recorder).await;
@@ -195,7 +195,7 @@ async fn content_is_recorded_only_on_demand() {
 }
 
 #[tokio::test]
-async fn deltas_create_and_record_nothing() {
+async fn deltas_create_no_spans_and_no_records() {
     let mut calls = Vec::new();
     for deltas in [1, 1_000] {
         let (recorder, _guard) = Recorder::install();
@@ -208,7 +208,7 @@ async fn deltas_create_and_record_nothing() {
 }
 
 #[tokio::test]
-async fn failures_have_a_type_and_no_words() {
+async fn failures_have_a_type_and_no_text() {
     async fn broken() -> Result<String, ToolError> {
         Err(ToolError::internal("canary-reason"))
     }
@@ -261,7 +261,7 @@ async fn a_run_that_is_dropped_or_stopped_closes_its_spans() {
     let mut run = Assistant::builder(model()).build().unwrap().run(ask());
     for _ in 0..4 {
         run.next().await.unwrap();
-        assert!(tracing::Span::current().is_disabled(), "no span rests between polls");
+        assert!(tracing::Span::current().is_disabled(), "no span can be entered between polls");
         if recorder.named("chat").first().is_some_and(|(_, chat)| !chat.closed) {
             break;
         }
@@ -277,7 +277,7 @@ async fn a_run_that_is_dropped_or_stopped_closes_its_spans() {
     assert_eq!(runs[1].1.get("omniassist.run.outcome"), Some("abort"));
     let chat = &recorder.named("chat")[0].1;
     assert_eq!(chat.get("error.type"), Some("cancelled"));
-    assert_eq!(runs[0].1.get("error.type"), None, "leaving is no error of the run");
+    assert_eq!(runs[0].1.get("error.type"), None, "a dropped run must have no error");
 }
 
 #[tokio::test]
@@ -309,7 +309,7 @@ async fn runs_on_one_thread_keep_their_spans_apart() {
 }
 
 #[tokio::test]
-async fn a_refusal_and_a_cut_keep_their_reasons() {
+async fn a_refusal_and_a_truncation_keep_their_finish_reasons() {
     let (recorder, _guard) = Recorder::install();
     let reasons = [FinishReason::Refusal, FinishReason::Length, FinishReason::Other("eot".into())];
     for reason in reasons {
@@ -344,7 +344,7 @@ async fn providers_have_the_names_of_the_conventions() {
         (Vendor::OPENAI, "openai"),
         (Vendor::PERPLEXITY, "perplexity"),
         (Vendor::XAI, "x_ai"),
-        // The conventions have no name for the others.
+        // The conventions have no names for the other vendors.
         (Vendor::OLLAMA, "ollama"),
     ] {
         assert_eq!(name_of(chat(vendor).model("m").build().unwrap()).await, name);

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 const TEXT: &str = "Grüße, 世界! Your order is on its way.";
 
-/// The data of each event; what is no JSON comes as a string.
+/// Returns the data of each event. Data that is not JSON becomes a string.
 fn data(body: SseBody) -> Vec<Value> {
     let bytes: Bytes = body.into();
     let text = std::str::from_utf8(&bytes).unwrap();
@@ -108,14 +108,14 @@ fn a_chat_answer_ends_with_its_finish_usage_and_done() {
 }
 
 #[test]
-fn a_chat_answer_without_calls_stops_and_a_cut_one_is_too_long() {
+fn a_chat_answer_without_calls_stops_and_a_truncated_answer_has_the_reason_length() {
     let finish = |body| joined(&data(body), "/choices/0/finish_reason");
     assert_eq!(finish(chat_sse::text("a")), "stop");
     assert_eq!(finish(chat_sse::call("c", "look", json!({})).truncated()), "length");
 }
 
 #[test]
-fn a_chat_error_comes_alone_or_after_what_was_said() {
+fn a_chat_error_can_follow_text() {
     let alone = data(chat_sse::error("rate_limit_exceeded", "no"));
     assert_eq!((alone.len(), &alone[0]["error"]["code"]), (2, &json!("rate_limit_exceeded")));
     let after = data(chat_sse::text("a").error("x", "no"));

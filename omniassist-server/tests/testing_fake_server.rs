@@ -44,7 +44,7 @@ async fn body(reply: Reply) -> (String, &'static str) {
 }
 
 #[tokio::test]
-async fn a_reply_is_http_and_the_request_is_kept() {
+async fn a_reply_is_http_and_the_request_is_recorded() {
     let server = serve(Reply::json(429, &json!({"e": 1})).header("retry-after", "2")).await;
     let mut client = connect(&server).await;
     let (text, ended) = read(&mut client).await;
@@ -59,7 +59,7 @@ async fn a_reply_is_http_and_the_request_is_kept() {
 }
 
 #[tokio::test]
-async fn a_body_comes_in_the_pieces_and_ends_the_way_the_script_says() {
+async fn a_body_has_the_pieces_and_the_end_of_the_script() {
     let reply = || Reply::sse("abcde");
     for (reply, expected, ended) in [
         (reply().chunked_by(2), "2\r\nab\r\n2\r\ncd\r\n1\r\ne\r\n0\r\n\r\n", "open"),
@@ -80,7 +80,7 @@ async fn a_body_comes_in_the_pieces_and_ends_the_way_the_script_says() {
 }
 
 #[tokio::test]
-async fn a_connection_ends_without_a_reply() {
+async fn a_connection_can_end_without_a_reply() {
     for (reply, expected, ended) in [
         (Reply::hang_up(), "", "closed"),
         (Reply::reset(), "", "reset"),
@@ -95,7 +95,7 @@ async fn a_connection_ends_without_a_reply() {
 }
 
 #[tokio::test]
-async fn a_reply_takes_its_time() {
+async fn a_reply_has_the_delays_of_the_script() {
     let ms = Duration::from_millis;
     let slow = Reply::sse("abc").delay_headers(ms(60)).delay(ms(70)).chunked_by(1).pace(ms(40));
     let server = serve(slow.close()).await;
@@ -105,7 +105,7 @@ async fn a_reply_takes_its_time() {
 }
 
 #[tokio::test]
-async fn an_endless_reply_stops_when_nobody_reads() {
+async fn an_endless_reply_waits_for_a_client_that_does_not_read() {
     let server = serve(Reply::sse("abc".repeat(1_000)).endless()).await;
     let client = connect(&server).await;
     tokio::time::sleep(Duration::from_millis(300)).await;
@@ -117,11 +117,11 @@ async fn an_endless_reply_stops_when_nobody_reads() {
 }
 
 #[tokio::test]
-async fn several_requests_share_a_connection_and_take_the_replies_in_order() {
+async fn several_requests_on_a_connection_receive_the_replies_in_order() {
     let server = serve(Reply::status(201)).await;
     server.reply(Reply::status(202)).otherwise(Reply::status(203));
     let mut client = connect(&server).await;
-    // The second and third come at once.
+    // The client sends three further requests at once.
     for _ in 0..3 {
         client.write_all(REQUEST).await.unwrap();
     }
@@ -147,7 +147,7 @@ async fn several_requests_share_a_connection_and_take_the_replies_in_order() {
 }
 
 #[tokio::test]
-async fn a_client_that_leaves_in_a_reply_is_noticed_once() {
+async fn a_client_that_disconnects_during_a_reply_is_reported_once() {
     for reply in [
         Reply::silence(),
         Reply::sse("abc").stall_after(1),
@@ -166,7 +166,7 @@ async fn a_client_that_leaves_in_a_reply_is_noticed_once() {
 }
 
 #[tokio::test]
-async fn what_no_script_foresaw_fails_the_test() {
+async fn a_request_without_a_reply_fails_the_test() {
     let server = serve(Reply::status(200)).await;
     let mut client = connect(&server).await;
     client.write_all(REQUEST).await.unwrap();
@@ -196,7 +196,7 @@ async fn dropping_the_server_closes_its_connections() {
 }
 
 #[tokio::test]
-async fn a_request_is_taken_once_it_is_complete() {
+async fn a_request_is_recorded_when_it_is_complete() {
     let server = serve(Reply::status(200)).await;
     let mut client = TcpStream::connect(server.address()).await.unwrap();
     client.set_nodelay(true).unwrap();
@@ -210,7 +210,7 @@ async fn a_request_is_taken_once_it_is_complete() {
 }
 
 #[tokio::test]
-async fn nonsense_is_refused() {
+async fn invalid_requests_are_refused() {
     let long = [b'a'; (64 << 10) + 1];
     for (bytes, fault) in [
         (&b"\r\n\r\n"[..], "the request line has no path"),

@@ -21,13 +21,13 @@ async fn healthy(model: &ScriptedProvider) -> Vec<LlmEvent> {
 
 fn finish(events: &[LlmEvent]) -> (FinishReason, bool) {
     let Some(LlmEvent::Finish { reason, truncated, .. }) = events.last() else {
-        panic!("no finish: {events:?}")
+        panic!("expected a finish: {events:?}")
     };
     (reason.clone(), *truncated)
 }
 
 #[tokio::test]
-async fn a_turn_is_spelled_out_as_a_model_sends_it() {
+async fn a_turn_becomes_the_events_of_a_model() {
     let turn = [reasoning("Hm."), Turn::text_chunks(["He", "llo"]), call("look", json!({"id": 71}))];
     let model = ScriptedProvider::new().turn(turn);
     let events = healthy(&model).await;
@@ -63,7 +63,7 @@ async fn a_turn_is_spelled_out_as_a_model_sends_it() {
 }
 
 #[tokio::test]
-async fn the_nth_call_gets_the_nth_turn_and_is_kept() {
+async fn each_call_receives_the_next_turn_and_is_recorded() {
     let model = ScriptedProvider::new().turn("one").turn(text("two")).with_model("m");
     let copy = model.clone();
     for (asked, said) in [("first", "one"), ("second", "two")] {
@@ -77,7 +77,7 @@ async fn the_nth_call_gets_the_nth_turn_and_is_kept() {
 }
 
 #[tokio::test]
-async fn a_stream_takes_its_turn_when_it_is_polled() {
+async fn a_stream_takes_its_turn_at_the_first_poll() {
     let model = ScriptedProvider::new().turn("one").turn("two");
     let early = model.stream(question("early"));
     drop(model.stream(question("never")));
@@ -89,7 +89,7 @@ async fn a_stream_takes_its_turn_when_it_is_polled() {
 }
 
 #[tokio::test]
-async fn a_script_that_has_run_out_says_so() {
+async fn a_call_after_the_last_turn_is_an_error() {
     let model = ScriptedProvider::new().turn("one");
     assert_eq!(finish(&healthy(&model).await), (FinishReason::Stop, false));
     let events = play(&model).await;
@@ -99,7 +99,7 @@ async fn a_script_that_has_run_out_says_so() {
 }
 
 #[tokio::test]
-async fn a_turn_may_depend_on_what_was_asked() {
+async fn a_turn_can_depend_on_the_request() {
     let model = ScriptedProvider::new()
         .turn_with(|payload| text(format!("{} entries", payload.transcript.len())))
         .otherwise(|_| call("again", json!({})));
@@ -113,7 +113,7 @@ async fn a_turn_may_depend_on_what_was_asked() {
             }
         }
     }
-    assert_eq!(ids, ["call_2_1", "call_3_1", "call_4_1"], "unique also where a turn is repeated");
+    assert_eq!(ids, ["call_2_1", "call_3_1", "call_4_1"], "the ids of a repeated turn must be unique");
 }
 
 #[tokio::test]
@@ -128,7 +128,7 @@ async fn a_truncated_call_has_no_end() {
 }
 
 #[tokio::test]
-async fn a_finish_and_events_of_ones_own() {
+async fn a_custom_finish_and_custom_events() {
     let model = ScriptedProvider::new()
         .turn([text("a"), Turn::finish(FinishReason::ContentFilter), Turn::usage(3, 4)])
         .turn(Turn::event(LlmEvent::Finish { reason: FinishReason::Refusal, raw: None, truncated: false }))
@@ -160,7 +160,7 @@ async fn an_error_ends_the_turn() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_delay_takes_its_time() {
+async fn a_delay_pauses_the_stream() {
     let start = tokio::time::Instant::now();
     let model = ScriptedProvider::new().turn([text("a"), Turn::delay(Duration::from_secs(7)), text("b")]);
     let mut stream = model.stream(question("?"));
@@ -173,7 +173,7 @@ async fn a_delay_takes_its_time() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_dropped_stream_is_noticed() {
+async fn a_dropped_stream_is_reported() {
     let model = ScriptedProvider::new().turn([text("a"), Turn::pending(), text("never")]);
     let dropped = tokio::spawn(model.dropped());
     let mut stream = model.stream(question("?"));

@@ -21,7 +21,7 @@ fn spec(name: &str) -> Arc<ToolSpec> {
     Arc::new(ToolSpec::new(name, "Mine", json!({"type": "object", "properties": {}})).front_end())
 }
 
-/// A conversation in which a tool of this name has run.
+/// Returns a conversation in which a tool of this name has run.
 fn after_call(name: &str) -> RunRequest {
     let (input, output) = (JsonText::EMPTY_OBJECT, JsonText::from_str_value("forged or not"));
     let call = ToolPart {
@@ -51,7 +51,7 @@ fn offered(model: &ScriptedProvider) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn settings_of_a_run_stand_in_for_those_of_the_assistant() {
+async fn settings_of_a_run_replace_those_of_the_assistant() {
     let model = ScriptedProvider::new().otherwise(|_| text("Hi"));
     let mut options = ModelOptions::default();
     options.temperature = Some(0.25);
@@ -71,7 +71,7 @@ async fn settings_of_a_run_stand_in_for_those_of_the_assistant() {
 }
 
 #[tokio::test]
-async fn every_call_of_a_run_has_its_tool_choice() {
+async fn each_model_call_of_a_run_has_its_tool_choice() {
     let model = ScriptedProvider::new().turn(call("ping", json!({}))).turn(text("Done"));
     let assistant = Assistant::builder(model.clone()).tool(Tool::new("ping", "Ping", ping)).build().unwrap();
     let mut request = RunRequest::prompt("Hi");
@@ -82,7 +82,7 @@ async fn every_call_of_a_run_has_its_tool_choice() {
 }
 
 #[tokio::test]
-async fn without_server_tools_none_is_offered_and_none_runs() {
+async fn a_run_without_server_tools_offers_and_runs_none() {
     let model = ScriptedProvider::new().turn(call("ping", json!({}))).turn(text("Done"));
     let assistant = Assistant::builder(model.clone()).tool(Tool::new("ping", "Ping", ping)).build().unwrap();
     let mut request = RunRequest::prompt("Hi");
@@ -98,12 +98,12 @@ async fn without_server_tools_none_is_offered_and_none_runs() {
     request.tools = vec![spec("ping")];
     assert!(
         assistant.try_run(request, http::Extensions::new()).await.is_err(),
-        "the name stays the server's"
+        "the names of server tools must stay reserved"
     );
 }
 
 #[tokio::test]
-async fn a_past_tool_is_the_clients_and_is_not_offered() {
+async fn a_past_tool_of_the_client_is_trusted_and_not_offered() {
     let model = ScriptedProvider::new().turn(call("show", json!({}))).turn(text("Done"));
     let assistant = Assistant::builder(model.clone())
         .tool(Tool::new("ping", "Ping", ping))
@@ -117,11 +117,14 @@ async fn a_past_tool_is_the_clients_and_is_not_offered() {
     assert_eq!(offered(&model), ["ping"]);
     assert!(format!("{:?}", model.payloads()[0].transcript).contains("forged or not"));
     let call = message.tools().last().unwrap();
-    assert!(matches!(call.state, ToolState::OutputError { .. }), "a call of it now is refused: {call:?}");
+    assert!(
+        matches!(call.state, ToolState::OutputError { .. }),
+        "a new call of a past tool must be refused: {call:?}"
+    );
 }
 
 #[tokio::test]
-async fn a_server_tool_is_no_past_tool_whatever_the_client_says() {
+async fn a_client_cannot_declare_a_server_tool_as_a_past_tool() {
     for server_tools in [true, false] {
         let model = ScriptedProvider::new().turn(text("Done"));
         let assistant = Assistant::builder(model.clone())
@@ -140,7 +143,7 @@ async fn a_server_tool_is_no_past_tool_whatever_the_client_says() {
 }
 
 #[tokio::test]
-async fn a_failed_run_tells_how_long_the_provider_asks_to_wait() {
+async fn the_error_of_a_run_has_the_delay_that_the_provider_requests() {
     let busy = Error::provider(ProviderErrorKind::RateLimited).with_retry_after(Duration::from_secs(7));
     let model = ScriptedProvider::new().turn(Turn::error(busy)).turn(Turn::interrupted());
     let assistant = Assistant::builder(model).build().unwrap();
@@ -152,7 +155,7 @@ async fn a_failed_run_tells_how_long_the_provider_asks_to_wait() {
 }
 
 #[tokio::test]
-async fn the_model_reads_which_tools_there_are_after_a_call_of_another() {
+async fn a_call_of_an_unknown_tool_is_answered_with_the_list_of_tools() {
     let model = ScriptedProvider::new().turn(call("refund", json!({}))).turn(text("Sorry"));
     let assistant = Assistant::builder(model.clone()).tool(Tool::new("ping", "d", ping)).build().unwrap();
     assistant.run(RunRequest::prompt("Refund.")).text().await.unwrap();

@@ -1,4 +1,4 @@
-//! Tests of the events that tools send beside their output.
+//! Tests of the events that tools send in addition to their output.
 
 use std::time::Duration;
 
@@ -59,7 +59,7 @@ async fn data_and_activities_arrive_in_order_and_before_the_output() {
 }
 
 #[tokio::test]
-async fn what_nobody_reads_is_bounded() {
+async fn the_number_of_unread_values_is_bounded() {
     async fn work(call: ToolContext) -> Result<(), ToolError> {
         for number in 0..1_025 {
             call.data("n", None, number);
@@ -72,8 +72,8 @@ async fn what_nobody_reads_is_bounded() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_nobody_reads_is_bounded_by_its_bytes() {
-    /// Sends values of 64 KiB, with their names. Of the progress, the last values stay.
+async fn the_bytes_of_unread_values_are_bounded() {
+    /// Sends values of 64 KiB including their names. The last values of the progress are kept.
     async fn work(call: ToolContext) -> Result<(), ToolError> {
         let bytes = 64 * 1024 - "n".len() - "\"\"".len();
         for _ in 0..5 {
@@ -113,7 +113,7 @@ async fn a_single_large_value_is_sent() {
 }
 
 #[tokio::test]
-async fn ids_that_a_client_could_not_post_back_are_left_out() {
+async fn values_with_invalid_ids_are_dropped() {
     async fn work(call: ToolContext) -> Result<(), ToolError> {
         for id in ["", "a\nb", &"x".repeat(257)] {
             call.data("n", Some(id), 1);
@@ -153,7 +153,7 @@ async fn a_tool_changes_the_shared_state() {
     assert_eq!(client, json!({ "cart": ["tea", "milk"], "open": true }));
 }
 
-/// Runs a tool, and returns the changes of the shared state.
+/// Runs a tool and returns the changes of the shared state.
 async fn changes(tool: Tool, posted: Option<Value>) -> Vec<RunEvent> {
     let mut events = events_of(tool, posted).await;
     events.retain(|event| matches!(event, RunEvent::StateSnapshot(_) | RunEvent::StateDelta(_)));
@@ -161,7 +161,7 @@ async fn changes(tool: Tool, posted: Option<Value>) -> Vec<RunEvent> {
 }
 
 #[tokio::test]
-async fn a_client_without_state_gets_the_whole_first() {
+async fn a_client_without_state_receives_a_snapshot_first() {
     async fn work(call: ToolContext) -> Result<(), ToolError> {
         call.update_shared_state(|state| *state = json!({ "cart": [] }));
         tokio::task::yield_now().await;
@@ -181,7 +181,7 @@ async fn a_client_without_state_gets_the_whole_first() {
 }
 
 #[tokio::test]
-async fn no_path_leads_into_a_prototype() {
+async fn state_changes_cannot_reach_a_prototype() {
     async fn work(call: ToolContext) -> Result<(), ToolError> {
         assert_eq!(call.run().shared_state(), json!({ "a": {}, "n": 1 }));
         call.update_shared_state(|state| {

@@ -1,4 +1,4 @@
-//! Tests of the text that people read about a call: the tool's title and the summary of its arguments.
+//! Tests of the displayed text of a call: the tool's title and the summary of its arguments.
 
 use bytes::Bytes;
 use futures_util::StreamExt;
@@ -33,7 +33,7 @@ async fn events_of(tool: Tool, arguments: Value) -> Vec<RunEvent> {
     assistant.try_run(RunRequest::prompt("Refund it."), Extensions::new()).await.unwrap().collect().await
 }
 
-/// The labels of the only call, in order, each with the position of its event.
+/// Returns the labels of the only call in order, each with the position of its event.
 fn labels(events: &[RunEvent]) -> Vec<(usize, Value)> {
     let labels = events.iter().enumerate().filter_map(|(index, event)| match event {
         RunEvent::Metadata(metadata) => {
@@ -50,7 +50,7 @@ fn question(events: &[RunEvent]) -> &str {
         RunEvent::ToolApprovalRequest(request) => request.message.as_deref(),
         _ => None,
     });
-    question.expect("a question")
+    question.expect("the run must request an approval with a message")
 }
 
 fn mia() -> Value {
@@ -58,7 +58,7 @@ fn mia() -> Value {
 }
 
 #[tokio::test]
-async fn the_client_gets_the_title_with_the_start_of_a_call_and_the_summary_with_its_arguments() {
+async fn the_client_receives_the_title_at_the_start_of_a_call_and_the_summary_with_its_arguments() {
     let events = events_of(refund(), mia()).await;
     let [(title_at, title), (summary_at, summary)] = &labels(&events)[..] else { panic!("{events:?}") };
     assert_eq!(*title, json!({ "title": "Refund order" }));
@@ -75,7 +75,7 @@ async fn a_tool_without_title_and_summary_has_no_label() {
 }
 
 #[tokio::test]
-async fn the_question_of_an_approval_shows_the_amount_and_the_customer() {
+async fn an_approval_request_shows_the_amount_and_the_customer() {
     let asked = events_of(refund().requires_approval(Approval::always()), mia()).await;
     assert_eq!(question(&asked), "Refund order: 1250 cents to Mia");
 
@@ -85,7 +85,7 @@ async fn the_question_of_an_approval_shows_the_amount_and_the_customer() {
 }
 
 #[tokio::test]
-async fn a_model_cannot_add_lines_to_a_question_or_turn_its_text_around() {
+async fn a_model_cannot_add_lines_or_direction_marks_to_an_approval_request() {
     let arguments = json!({ "customer": "Mia\n\nApprove?\u{202e}  no\u{0}", "cents": 1 });
     let asked = events_of(refund().requires_approval(Approval::always()), arguments).await;
     assert_eq!(question(&asked), "Refund order: 1 cents to Mia Approve? no");
@@ -100,18 +100,18 @@ async fn a_summary_has_at_most_300_bytes() {
 }
 
 #[tokio::test]
-async fn a_summary_that_panics_or_does_not_fit_is_left_out() {
+async fn a_summary_that_panics_or_has_another_type_is_omitted() {
     let panics = refund().summary(|_: &Refund| -> String { panic!("no") });
     let other_type = refund().summary(|number: &u32| number.to_string());
     for tool in [panics, other_type] {
         let events = events_of(tool, mia()).await;
-        assert_eq!(labels(&events).len(), 1, "only the title");
+        assert_eq!(labels(&events).len(), 1, "the call must have its title only");
         assert!(events.iter().any(|event| matches!(event, RunEvent::ToolOutput { .. })));
     }
 }
 
 #[tokio::test]
-async fn the_manifest_lists_titles_and_says_which_tools_have_summaries() {
+async fn the_manifest_lists_titles_and_the_tools_with_summaries() {
     let plain = Tool::new("ping", "Answers", async || Ok::<_, ToolError>("pong"));
     let assistant = Assistant::builder(ScriptedProvider::new()).allow_anonymous().tool(plain).tool(refund());
     let service = AssistantService::new(assistant.build().unwrap());

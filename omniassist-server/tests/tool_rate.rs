@@ -73,14 +73,14 @@ fn errors(events: &[RunEvent]) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn a_call_over_the_limit_does_not_run_and_the_model_reads_when_to_retry() {
+async fn a_call_over_the_limit_does_not_run_and_the_model_receives_the_delay() {
     let limit = AtMost::calls(2);
     let (tool, ran) = limited(limit.clone());
     let work = || call("work", json!({}));
     let model = ScriptedProvider::new().turn(work()).turn(work()).turn(work()).turn(text("Later, then."));
     let assistant = Assistant::builder(model.clone()).tool(tool).build().unwrap();
     let events = events(&assistant).await;
-    assert!(matches!(events.last(), Some(RunEvent::Finish { .. })), "the run continues");
+    assert!(matches!(events.last(), Some(RunEvent::Finish { .. })), "the run must continue");
     assert_eq!((ran.load(Ordering::SeqCst), limit.counted()), (2, 3));
     let told = "This tool was called too often and did not run. Try again in 2 s.";
     assert_eq!(errors(&events), [told]);
@@ -91,7 +91,7 @@ async fn a_call_over_the_limit_does_not_run_and_the_model_reads_when_to_retry() 
 
 #[tokio::test]
 async fn a_call_that_does_not_run_does_not_count() {
-    // A user who denies the call.
+    // A user denies the call.
     let limit = AtMost::calls(1);
     let (tool, ran) = refund(Approval::always());
     let model = ScriptedProvider::new().otherwise(|payload| match payload.transcript.len() {
@@ -101,14 +101,14 @@ async fn a_call_that_does_not_run_does_not_count() {
     let assistant = Assistant::builder(model).tool(tool.rate_limit(limit.clone())).build().unwrap();
     for (chat, approved) in [("denied", false), ("approved", true)] {
         let (mut messages, _) = post(&assistant, chat, vec![Message::user("q", "Refund 5.")]).await;
-        assert_eq!(limit.counted(), 0, "{chat}: nothing ran yet");
+        assert_eq!(limit.counted(), 0, "{chat}: a call without an approval must not count");
         answer(&mut messages, approved);
         post(&assistant, chat, messages).await;
         assert_eq!(limit.counted(), usize::from(approved), "{chat}");
     }
     assert_eq!(ran.load(Ordering::SeqCst), 1);
 
-    // A hook that refuses or answers the call.
+    // A hook refuses or answers the call.
     for decision in [ToolDecision::Refuse("No.".into()), ToolDecision::Answer(JsonText::EMPTY_OBJECT)] {
         let limit = AtMost::calls(1);
         let (tool, ran) = limited(limit.clone());

@@ -36,14 +36,14 @@ fn cors_headers(answer: &Answer) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_listed_page_may_send_the_headers_of_the_clients() {
+async fn a_listed_page_can_send_the_headers_of_the_clients() {
     let refusing = |_: AuthRequest| async { Err::<Option<Principal>, _>(AuthError::unauthenticated()) };
     let cors = Cors::new().allow_origin(APP).allow_header("X-Tenant").max_age(Duration::from_secs(60));
     let service = serve(builder().1.authenticate(refusing).cors(cors));
     for path in routes::all().iter().map(|route| route.path) {
         let asked = "content-type, Authorization,x-stainless-lang, x-tenant, x-evil, content-type, a b";
         let answer = answer(&service, preflight(path, APP, asked)).await;
-        assert_eq!((answer.status, answer.body.as_str()), (204, ""), "a preflight has no credentials");
+        assert_eq!((answer.status, answer.body.as_str()), (204, ""), "a preflight must need no credentials");
         assert_eq!(answer.header("access-control-allow-origin"), Some(APP));
         assert_eq!(answer.header("access-control-allow-methods"), Some("GET, HEAD, POST, DELETE"));
         assert_eq!(

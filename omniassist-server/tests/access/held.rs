@@ -1,4 +1,4 @@
-//! Files in request bodies, whose memory counts until their run ends.
+//! Tests of files in request bodies, whose memory counts until their run ends.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::serve;
 
-/// A question with this file, in a chat of its own.
+/// Returns a question with this file in a new chat.
 fn with_file(path: &str, url: &str) -> String {
     static CHATS: AtomicUsize = AtomicUsize::new(1_000);
     let chat = CHATS.fetch_add(1, Ordering::Relaxed).to_string();
@@ -40,7 +40,7 @@ async fn a_data_url_counts_until_its_run_ends() {
             (Some("ann"), 100 << 10, 1, 429),
             (None, 100 << 10, 0, 200),
             (None, 100 << 10, 1, 503),
-            // In a small body, only while it is read.
+            // A small body counts only while it is read.
             (None, 1 << 10, 1 << 10, 200),
         ] {
             let url = url(size);
@@ -62,7 +62,7 @@ async fn a_data_url_counts_until_its_run_ends() {
             assert_eq!(first.status(), 200, "{path}");
             assert_eq!(ask().await.status(), status, "{path} {user:?} {missing}");
             drop(first);
-            assert_eq!(ask().await.status(), 200, "{path} {user:?}: it was given back");
+            assert_eq!(ask().await.status(), 200, "{path} {user:?}: the memory must be released");
         }
     }
 }

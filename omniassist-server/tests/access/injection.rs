@@ -16,7 +16,7 @@ use super::payloads::{BREAKS, Canary, urls};
 use super::routes;
 use super::{Answer, Invoice, answer};
 
-/// The headers that a response may have, each with no more than one value.
+/// The headers that a response can have, each with at most one value.
 const HEADERS: [&str; 11] = [
     "allow",
     "cache-control",
@@ -89,7 +89,7 @@ fn check_events(what: &impl Fn() -> String, body: &str) {
 }
 
 /// Returns copies of the value in which the payload replaces the value at this place or, for an entry of an object, its
-/// key. Keys are never used as addresses, so they get only line breaks.
+/// key. Keys are never used as addresses, so they contain only line breaks.
 fn changed(body: &Value, place: &[Step], payload: &str) -> Vec<Value> {
     let mut replaced = body.clone();
     *at(&mut replaced, place) = payload.into();

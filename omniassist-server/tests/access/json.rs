@@ -1,4 +1,4 @@
-//! Tests of JSON that two parsers may read differently.
+//! Tests of JSON that two parsers can read differently.
 
 use bytes::Bytes;
 use http::{Request, header};
@@ -84,7 +84,7 @@ async fn tools_with_names_that_objects_inherit_are_refused() {
         *at(&mut body, &place) = "Constructor".into();
         assert_eq!(answer(&service, post(&route, body.to_string())).await.status, 200, "{}", route.name());
     }
-    assert!(model.payloads().len() >= 4, "the routes that run a model were called");
+    assert!(model.payloads().len() >= 4, "the test must call the routes that run a model");
 }
 
 #[tokio::test]
@@ -113,7 +113,7 @@ async fn ids_that_could_be_paths_headers_or_fields_are_refused() {
         "\u{202e}a",
         &long,
     ];
-    // Ids of chats and runs are used in paths. Ids of messages and context entries may be any text without control
+    // Ids of chats and runs are used in paths. Ids of messages and context entries can be any text without control
     // characters.
     let chosen: [(&str, &[&str], &[&str]); 3] = [
         ("/", &["id"], &["messageId", "messages[0].id", "messages[1].id", "context[0].id"]),
@@ -137,7 +137,7 @@ async fn ids_that_could_be_paths_headers_or_fields_are_refused() {
                 assert_eq!(answer.status, status, "{path} {field} {id:?}: {}", answer.body);
                 if is_refused {
                     assert_eq!(refusal(&route, &answer).1, *field);
-                    assert!(!answer.body.contains("passwd"), "a refused id is not repeated");
+                    assert!(!answer.body.contains("passwd"), "the answer must not repeat a refused id");
                 }
             }
             for id in ["a".repeat(256).as_str(), "a b", "a%2e%2e", "chat:1", "<b>", "{}"] {

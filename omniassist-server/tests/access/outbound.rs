@@ -83,7 +83,7 @@ async fn hostile_strings_change_nothing_outside_the_body() {
         for route in bodies::full().into_iter().filter(Route::runs) {
             let body = route.body.clone().unwrap();
             for place in places(&body).into_iter().skip(1) {
-                // Each place uses the next few strings. One provider gets more of them.
+                // Each place uses the next few strings. The first provider receives more of them.
                 for _ in 0..if number == 0 { 10 } else { 3 } {
                     turn += 1;
                     let mut body = body.clone();

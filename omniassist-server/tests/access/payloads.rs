@@ -36,8 +36,8 @@ impl Canary {
         canary
     }
 
-    /// Checks that there was no connection. Connections are accepted in order, so all earlier ones are counted when the
-    /// connection of this check is.
+    /// Checks that there was no connection. Connections are accepted in order, so all earlier connections are counted
+    /// before the connection of this check.
     pub(super) async fn heard_nobody(&self) {
         let mut own = Vec::new();
         for address in &self.listening {

@@ -97,7 +97,7 @@ async fn an_own_run_is_stopped() {
             ended +=
                 usize::from(tokio::time::timeout(Duration::from_secs(5), Answer::of(response)).await.is_ok());
         }
-        assert_eq!(ended, 1, "{}: the one that it names", route.name());
+        assert_eq!(ended, 1, "{}: only the named run must end", route.name());
     }
 }
 
@@ -110,7 +110,7 @@ async fn a_post_to_a_chat_of_another_principal_starts_an_own_chat() {
     {
         let mine = service.handle(of(Some("bob"), post(path, &body))).await;
         assert_eq!(mine.status(), 200);
-        assert_eq!(service.assistant().live_runs(), 3, "{path}: neither takes the other's place");
+        assert_eq!(service.assistant().live_runs(), 3, "{path}: no run must replace the other");
         drop(mine);
     }
     assert_eq!(service.assistant().live_runs(), 2);

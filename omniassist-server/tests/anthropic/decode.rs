@@ -1,4 +1,4 @@
-//! The decoder on streams that no recording shows.
+//! Tests of the Anthropic decoder with handwritten streams.
 
 use omniassist_server::ProviderErrorKind::{
     self, ContextOverflow, Interrupted, Protocol, RateLimited, Response, Timeout, TooLarge, Unavailable,
@@ -16,13 +16,13 @@ use crate::recordings::{Said, check_chunkings, check_cuts, fold};
 
 /// Returns the content of a healthy stream, in every chunking.
 fn said(bytes: &[u8]) -> Said {
-    check_chunkings("a stream of our own", decoder, bytes);
+    check_chunkings("a handwritten stream", decoder, bytes);
     let decoded = whole(bytes);
     decoded.end.unwrap();
     fold(&decoded.events)
 }
 
-/// A message with these events between its start and its end.
+/// Returns a message with these events between its start and its end.
 fn message(events: impl IntoIterator<Item = Value>, reason: &str) -> Vec<u8> {
     let mut all = vec![start("msg_1", json!([]))];
     all.extend(events);
@@ -92,7 +92,7 @@ fn thinking_that_is_not_shown_keeps_its_signature() {
 }
 
 #[test]
-fn a_cut_takes_the_last_call_and_leaves_its_sibling() {
+fn a_cut_drops_the_last_call_and_keeps_the_others() {
     let cut = said(&cut_second_call());
     assert_eq!(cut.runnable(), [true, false]);
     assert_eq!(cut.calls[1].ended, None);
@@ -106,13 +106,13 @@ fn a_cut_takes_the_last_call_and_leaves_its_sibling() {
 #[test]
 fn no_cut_completes_a_call() {
     let streams = [thinking_and_calls(), cut_second_call(), interleaved_calls(), spliced()];
-    let cuts: usize = streams.iter().map(|bytes| check_cuts("a stream of our own", decoder, bytes)).sum();
+    let cuts: usize = streams.iter().map(|bytes| check_cuts("a handwritten stream", decoder, bytes)).sum();
     eprintln!("{cuts} cuts");
     assert!(cuts > 4_000);
 }
 
 #[test]
-fn every_stop_reason_has_its_outcome() {
+fn each_stop_reason_maps_to_a_finish_reason() {
     for (word, reason) in [
         ("end_turn", FinishReason::Stop),
         ("stop_sequence", FinishReason::Stop),
@@ -135,7 +135,7 @@ fn interleaved_calls_are_kept_apart() {
     assert!(!said.finish.unwrap().2);
 }
 
-/// Fault 34: a second start of the same message says nothing; that of another one drops what was open.
+/// Fault 34: a second start of the same message is ignored. The start of another message drops the open blocks.
 #[test]
 fn a_message_that_starts_twice() {
     let said_spliced = said(&spliced());
@@ -154,14 +154,14 @@ fn a_message_that_starts_twice() {
     assert_eq!((twice.text.as_str(), twice.runnable()), ("One text.", vec![true]));
 }
 
-/// Fault 34: what a gateway had said in full before it began anew is said once more, so the first is not run.
+/// Fault 34: a gateway repeats the complete content after it starts a new message, so the first call does not run.
 #[test]
-fn a_call_of_a_message_that_was_begun_anew_does_not_run() {
+fn a_call_of_a_restarted_message_does_not_run() {
     let mut events = vec![start("msg_1", json!([{"type": "text", "text": "Said inside. "}]))];
     events.push(opened(7, json!({"type": "text", "text": "Half "})));
     events.extend(call(8, "toolu_a", "{\"city\":\"Bern\"}"));
     events.push(start("msg_2", json!([])));
-    // Late news of a block that the new message does not have.
+    // These late events belong to a block that the new message does not have.
     events.extend([text(7, "late "), stopped(7)]);
     events.extend(call(0, "toolu_b", "{\"city\":\"Bern\"}"));
     events.extend(ended("tool_use"));
@@ -178,11 +178,11 @@ fn a_call_of_a_message_that_was_begun_anew_does_not_run() {
 }
 
 #[test]
-fn a_block_that_takes_anothers_place_ends_it() {
+fn a_block_with_the_index_of_an_open_block_ends_it() {
     let mut events = vec![start("msg_1", json!([]))];
     events.extend([tool(0, "toolu_a", "weather"), input(0, "{}")]);
     events.extend([tool(0, "toolu_b", "time"), input(0, "{\"zone\":\"CET\"}"), stopped(0)]);
-    // One stop too many must not end the call whose block is gone.
+    // The extra stop must not end the call of the replaced block.
     events.push(stopped(0));
     events.extend(ended("tool_use"));
     let replaced = said(&wire(&events));
@@ -190,7 +190,7 @@ fn a_block_that_takes_anothers_place_ends_it() {
     assert_eq!(replaced.calls[1].ended.as_deref(), Some("{\"zone\":\"CET\"}"));
 }
 
-/// Fault 34: content that is already inside `message_start` is said once, before what follows it.
+/// Fault 34: content inside `message_start` is emitted once, before the content that follows.
 #[test]
 fn content_inside_the_start() {
     let inside = json!([
@@ -220,9 +220,9 @@ fn content_inside_the_start() {
     assert_eq!(streamed.runnable(), [true]);
 }
 
-/// Fault 35.
+/// Covers fault 35.
 #[test]
-fn events_for_blocks_that_are_not_open_say_nothing() {
+fn events_of_blocks_that_are_not_open_are_ignored() {
     let said = said(&message(
         [
             text(7, "lost"),
@@ -298,7 +298,7 @@ fn tools_of_the_provider_and_citations_are_shown() {
 }
 
 #[test]
-fn what_is_not_known_is_carried() {
+fn unknown_events_are_passed_on() {
     let bytes = message(
         [
             opened(0, json!({"type": "hologram", "data": 7})),
@@ -321,7 +321,7 @@ fn what_is_not_known_is_carried() {
 }
 
 #[test]
-fn errors_in_the_stream_are_of_their_kind() {
+fn errors_in_the_stream_have_the_right_kind() {
     for (kind, message, expected) in [
         ("overloaded_error", "Overloaded", Unavailable),
         ("api_error", "Internal server error", Unavailable),
@@ -352,7 +352,7 @@ fn errors_in_the_stream_are_of_their_kind() {
 }
 
 #[test]
-fn limits_interruptions_and_junk() {
+fn limits_interruptions_and_invalid_bytes() {
     let long = "x".repeat(600_000);
     let endless = [start("msg_1", json!([])), tool(0, "a", "weather"), input(0, &long), input(0, &long)];
     assert_eq!(failure(&wire(&endless)).0, TooLarge);
@@ -367,7 +367,7 @@ fn limits_interruptions_and_junk() {
     noisy.extend(wire(&[start("msg_2", json!([]))]));
     assert_eq!(fold(&whole(&noisy).events), fold(&whole(&thinking_and_calls()).events));
 
-    // Without names of events, and without the last one: the reason says that the answer is complete.
+    // This stream has no event names and no last event. The stop reason shows that the answer is complete.
     let mut plain = String::from_utf8(thinking_and_calls()).unwrap();
     plain =
         plain.lines().filter(|line| !line.starts_with("event:")).map(|line| format!("{line}\n")).collect();

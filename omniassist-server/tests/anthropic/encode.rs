@@ -1,4 +1,4 @@
-//! Request bodies, and state that comes back in them.
+//! Tests of request bodies and of the provider state in them.
 
 use std::sync::Arc;
 
@@ -144,12 +144,12 @@ fn a_whole_body() {
             "metadata": {"user_id": "u1"},
         })
     );
-    // The model's own writing of its arguments is kept.
+    // The body contains the arguments as the model wrote them.
     assert!(String::from_utf8_lossy(&bytes).contains(r#""input":{"city": "Bern"}"#));
 }
 
 #[test]
-fn signatures_and_redacted_thinking_come_back_byte_for_byte() {
+fn signatures_and_redacted_thinking_are_sent_back_unchanged() {
     let mut transcript = vec![TranscriptItem::user("Weather?")];
     let mut shown = String::new();
     for event in whole(&thinking_and_calls()).events {
@@ -174,16 +174,17 @@ fn signatures_and_redacted_thinking_come_back_byte_for_byte() {
             {"type": "tool_use", "id": "toolu_b", "name": "weather", "input": {}},
         ])
     );
-    // While tools are called the conversation so far is marked too; an empty result has no content.
+    // After a tool call, the last result has a cache marker too. An empty result has no content.
     assert_eq!(
         body["messages"][2]["content"][1],
         json!({"type": "tool_result", "tool_use_id": "toolu_b", "cache_control": {"type": "ephemeral"}})
     );
 }
 
-/// Roles alternate, the first is the user's, every message has content, results answer the calls right before them.
+/// Checks that roles alternate from a message of the user and that each message has content. It also checks that
+/// results directly follow their calls.
 #[test]
-fn odd_conversations_are_legal() {
+fn odd_conversations_become_valid_requests() {
     let cut = || thought("cut off here", "signature", "s");
     for (transcript, model, expected) in [
         (vec![], "claude-sonnet-4-6", json!([["user", "(The conversation begins.)"]])),
@@ -254,7 +255,7 @@ fn reasoning_effort_becomes_thinking() {
         ask(ReasoningEffort::Medium, Some(4_000), old),
         (budget(3_000), Value::Null, json!(4_000), Value::Null)
     );
-    // There is no room for the smallest budget.
+    // The token limit is too low for the smallest budget.
     assert_eq!(
         ask(ReasoningEffort::Low, Some(1_024), old),
         (Value::Null, Value::Null, json!(1_024), json!(0.2))
@@ -266,7 +267,7 @@ fn reasoning_effort_becomes_thinking() {
 }
 
 #[test]
-fn thinking_is_left_out_where_it_would_be_refused() {
+fn thinking_is_omitted_if_the_api_would_refuse_it() {
     let mut options = ModelOptions::default();
     options.reasoning_effort = Some(ReasoningEffort::Low);
     let options = Arc::new(options);
@@ -280,7 +281,7 @@ fn thinking_is_left_out_where_it_would_be_refused() {
         assert_eq!((&body["thinking"], &body["output_config"]["effort"]), (&Value::Null, &effort));
         assert_eq!(body["tool_choice"], json!({"type": "any"}));
     }
-    // A turn that began without thinking goes on without; a new turn may think again.
+    // A turn that began without thinking continues without it. A new turn can use thinking again.
     let mut turn =
         vec![TranscriptItem::user("Hi"), call("a", "{}", CallKind::Function), result("a", json!(1), false)];
     let thinking = |turn: &[TranscriptItem]| {
@@ -297,7 +298,7 @@ fn thinking_is_left_out_where_it_would_be_refused() {
 }
 
 #[test]
-fn choices_schemas_and_the_hosts_own_fields() {
+fn choices_schemas_and_extra_fields() {
     let tools: Arc<[Arc<ToolSpec>]> = [Arc::new(ToolSpec::new("weather", "", json!({})))].into();
     for (choice, expected) in [
         (ToolChoice::Auto, Value::Null),
@@ -321,7 +322,7 @@ fn choices_schemas_and_the_hosts_own_fields() {
     assert!(body.get("tools").is_none() && body.get("system").is_none());
 }
 
-/// A longer conversation begins with the bytes of the shorter one, but for the marks of what to cache.
+/// Checks that a longer conversation begins with the bytes of the shorter one, except for the cache markers.
 #[test]
 fn the_body_before_the_last_user_message_is_byte_stable() {
     let mut short = conversation();

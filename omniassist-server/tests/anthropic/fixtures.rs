@@ -1,4 +1,4 @@
-//! Recorded streams and errors of Anthropic's.
+//! Tests with recorded streams and errors of Anthropic.
 
 use omniassist_server::ProviderErrorKind;
 use omniassist_server::provider::error_from_response;
@@ -8,7 +8,7 @@ use super::{decoder, whole};
 use crate::recordings::{self, check_chunkings, check_cuts, differences, fold};
 
 #[test]
-fn recordings_give_what_is_expected_in_every_chunking() {
+fn recordings_decode_as_expected_in_every_chunking() {
     let Some(recordings) = recordings::recordings(&["anthropic"]) else { return };
     let mut failures = Vec::new();
     let mut chunkings = 0;
@@ -41,7 +41,7 @@ fn no_cut_of_a_recording_completes_a_call() {
 }
 
 #[test]
-fn recorded_errors_are_of_the_right_kind() {
+fn recorded_errors_have_the_right_kind() {
     let Some(root) = recordings::root() else { return };
     let recorded = std::fs::read_to_string(root.join("http_errors.jsonl")).unwrap();
     let mut count = 0;

@@ -1,4 +1,4 @@
-//! The provider over a real socket.
+//! Tests of the Anthropic provider over a real socket.
 
 use futures_util::StreamExt;
 use omniassist_server::core::{FinishReason, Limits, LlmEvent, LlmPayload, TranscriptItem};
@@ -26,7 +26,7 @@ async fn a_request_over_a_socket() {
         server.reply(Reply::sse(thinking_and_calls()).chunked_by(13));
     }
     let host = server.base_url().trim_end_matches("/v1").to_owned();
-    // The base URL names the host; a `/v1` at its end is not doubled.
+    // The base URL names the host. A `/v1` at its end is not repeated.
     for (number, base_url) in (1..).zip([host.clone(), format!("{host}/"), format!("{host}/v1/")]) {
         let provider = AnthropicProvider::builder()
             .api_key("canary-key")
@@ -58,7 +58,7 @@ async fn a_request_over_a_socket() {
 }
 
 #[tokio::test]
-async fn a_refused_key_is_not_quoted_and_an_overload_is_repeated() {
+async fn an_error_omits_the_refused_key_and_an_overload_is_retried() {
     let server = FakeProvider::start().await.unwrap();
     let refused =
         json!({"type": "error", "error": {"type": "authentication_error", "message": "invalid canary-key"}});
@@ -84,7 +84,7 @@ async fn a_refused_key_is_not_quoted_and_an_overload_is_repeated() {
 }
 
 #[test]
-fn statuses_and_words_decide_the_kind() {
+fn the_status_and_the_error_type_determine_the_kind() {
     use ProviderErrorKind::{Auth, ContextOverflow, RateLimited, Response, Unavailable};
     for (status, kind, message, expected, retryable) in [
         (529, "overloaded_error", "Overloaded", Unavailable, true),
@@ -119,7 +119,7 @@ fn statuses_and_words_decide_the_kind() {
 }
 
 #[test]
-fn a_key_is_needed_away_from_loopback() {
+fn a_key_is_required_except_for_loopback() {
     assert!(AnthropicProvider::new("").unwrap_err().is_configuration());
     assert!(AnthropicProvider::builder().base_url("https://example.com").build().is_err());
     assert!(AnthropicProvider::builder().base_url("https://example.com").beta("b").build().is_err());

@@ -1,4 +1,4 @@
-//! Schemas, files and thinking in the form that the API takes.
+//! Tests of schemas, files and thinking in requests to Anthropic.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ fn with(options: ModelOptions) -> LlmPayload {
 }
 
 #[test]
-fn keywords_that_the_api_refuses_are_left_out_of_an_answers_schema() {
+fn refused_keywords_are_removed_from_the_schema_of_an_answer() {
     let mut options = ModelOptions::default();
     let schema = json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema", "type": "object",
@@ -51,7 +51,7 @@ fn keywords_that_the_api_refuses_are_left_out_of_an_answers_schema() {
 }
 
 #[test]
-fn the_schema_of_a_tool_is_that_of_an_object() {
+fn the_schema_of_a_tool_has_the_type_object() {
     let whole = json!({"type": "object", "properties": {"n": {"minimum": 1}}});
     for (schema, sent) in [
         (json!(true), json!({"type": "object"})),
@@ -65,7 +65,7 @@ fn the_schema_of_a_tool_is_that_of_an_object() {
 }
 
 #[test]
-fn attached_text_is_read_in_both_alphabets_of_base64_with_padding_or_without() {
+fn attached_text_is_decoded_from_both_base64_alphabets_with_or_without_padding() {
     let sent = |data: &str| {
         let file = UserContent::File {
             media_type: "text/plain".into(),
@@ -83,9 +83,9 @@ fn attached_text_is_read_in_both_alphabets_of_base64_with_padding_or_without() {
     }
 }
 
-/// Models think by a budget, or decide themselves; the latest ones also refuse sampling parameters.
+/// Older models take a thinking budget, and newer models choose it. The newest models also refuse sampling parameters.
 #[test]
-fn the_name_of_a_model_decides_how_it_thinks() {
+fn the_model_name_selects_the_thinking_parameters() {
     let asked = |model: &str| {
         let mut thinking = ModelOptions::default();
         thinking.reasoning_effort = Some(ReasoningEffort::Low);

@@ -1,8 +1,8 @@
-//! Streams written by hand, for what no recording shows and for what must be checked without them.
+//! Handwritten streams for cases that no recording covers and for tests without recordings.
 
 use serde_json::{Value, json};
 
-/// Events, each under its name.
+/// Encodes events as server-sent events with their names.
 pub(crate) fn wire(events: &[Value]) -> Vec<u8> {
     let mut wire = String::new();
     for event in events {
@@ -43,7 +43,7 @@ pub(crate) fn tool(index: u32, id: &str, name: &str) -> Value {
     opened(index, json!({"type": "tool_use", "id": id, "name": name, "input": {}}))
 }
 
-/// A call from its start to its stop.
+/// Returns the events of a complete call.
 pub(crate) fn call(index: u32, id: &str, arguments: &str) -> [Value; 3] {
     [tool(index, id, "weather"), input(index, arguments), stopped(index)]
 }
@@ -56,12 +56,12 @@ pub(crate) fn ended(reason: &str) -> [Value; 2] {
     ]
 }
 
-/// The signature of the thinking below, of characters that escaping could touch.
+/// A signature with characters that a JSON encoder may escape.
 pub(crate) const SIGNATURE: &str = "EqQBCgIYAhIM+/ab=\u{2028}\"\\é🦀==";
-/// Thinking that is not shown.
+/// The data of redacted thinking.
 pub(crate) const REDACTED: &str = "EmwKAhgBEgy3va3pzix/LafPsn4a+sealed==";
 
-/// Signed and redacted thinking, text, and two calls.
+/// Returns signed and redacted thinking, text and two calls.
 pub(crate) fn thinking_and_calls() -> Vec<u8> {
     let mut events = vec![
         start("msg_1", json!([])),
@@ -89,7 +89,7 @@ pub(crate) fn thinking_and_calls() -> Vec<u8> {
     wire(&events)
 }
 
-/// The token limit cuts the second of two calls; what arrived of it parses.
+/// Returns two calls. The token limit cuts the second call, but its received arguments are valid JSON.
 pub(crate) fn cut_second_call() -> Vec<u8> {
     let mut events = vec![start("msg_1", json!([]))];
     events.extend(call(0, "toolu_a", "{\"city\":\"Bern\"}"));
@@ -98,7 +98,7 @@ pub(crate) fn cut_second_call() -> Vec<u8> {
     wire(&events)
 }
 
-/// Calls whose deltas interleave, with another event order than the API's.
+/// Returns calls with interleaved deltas, in an event order that the API does not use.
 pub(crate) fn interleaved_calls() -> Vec<u8> {
     let mut events = vec![
         start("msg_1", json!([])),
@@ -115,7 +115,7 @@ pub(crate) fn interleaved_calls() -> Vec<u8> {
     wire(&events)
 }
 
-/// A message that another one replaces in the middle of a call.
+/// Returns a message that a second message replaces in the middle of a call.
 pub(crate) fn spliced() -> Vec<u8> {
     let mut events = vec![
         start("msg_1", json!([])),

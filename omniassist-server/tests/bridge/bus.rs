@@ -47,7 +47,7 @@ impl Bus {
     /// Sends an event to the run that writes this message.
     pub(super) fn emit(&self, message_id: &str, event: Value) {
         let sender = self.with(|state| state.senders[message_id].clone());
-        // The subscriber may have left.
+        // The subscriber can be gone.
         let _ = sender.send(event);
     }
 

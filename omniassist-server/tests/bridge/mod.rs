@@ -66,7 +66,7 @@ async fn read(response: Response<AssistantBody>) -> String {
 }
 
 #[tokio::test]
-async fn item_01_each_stream_has_an_accumulator_of_its_own() {
+async fn item_01_each_stream_has_its_own_accumulator() {
     let bus = Bus::default();
     let transport = transport(&bus);
     let (one, two) = (send(&transport, "one"), send(&transport, "two"));
@@ -177,7 +177,7 @@ async fn connect(transport: Bridge, body: &str) -> TcpStream {
 }
 
 #[tokio::test]
-async fn item_21_a_client_that_leaves_unsubscribes() {
+async fn item_21_a_client_that_disconnects_unsubscribes() {
     let bus = Bus::default();
     let options = BridgeOptions::new().generate_message_id(|| "m1".into());
     let transport = Bridge::new(bus.clone(), options);
@@ -250,7 +250,7 @@ impl Log {
 }
 
 #[tokio::test]
-async fn item_25_what_is_skipped_is_logged() {
+async fn item_25_skipped_events_are_logged() {
     let (log, _guard) = Log::install();
     let bus = Bus::default();
     let stream = send(&transport(&bus), "Hello");

@@ -100,9 +100,9 @@ async fn a_model_is_polled_only_after_a_wake_up() {
     tokio::time::sleep(Duration::from_secs(1)).await;
     let asked = model.asked();
     assert_eq!(poll_for_nothing(&mut body, 100).await, Vec::<String>::new());
-    assert_eq!(model.asked(), asked, "there was no wake-up");
+    assert_eq!(model.asked(), asked, "the model must not be polled without a wake-up");
 
-    // The words come from another task, as from a socket.
+    // The words arrive from another task, as from a socket.
     let speaker = model.clone();
     tokio::spawn(async move { speaker.say("first") }).await.unwrap();
     let frames = poll_for_nothing(&mut body, 100).await.concat();
@@ -110,7 +110,7 @@ async fn a_model_is_polled_only_after_a_wake_up() {
     let asked = model.asked() - asked;
     assert!(
         (2..=3).contains(&asked),
-        "once for the word, and once more for what may be behind it, not {asked} times"
+        "the model must be polled once for the word and once or twice for more events, not {asked} times"
     );
 
     // A silent run keeps the connection alive, and still receives events.
@@ -120,7 +120,7 @@ async fn a_model_is_polled_only_after_a_wake_up() {
     model.say("second");
     assert!(poll_for_nothing(&mut body, 100).await.concat().contains("second"));
 
-    // Another task may stop the run.
+    // Another task can stop the run.
     assert_eq!(assistant.live_runs(), 1);
     let drained = tokio::spawn(async move { assistant.drain(Duration::ZERO).await });
     for _ in 0..10 {
@@ -146,7 +146,7 @@ async fn the_head_and_the_first_words_do_not_wait_for_more() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_body_that_moves_to_another_task_wakes_that_one() {
+async fn a_body_that_moves_to_another_task_wakes_that_task() {
     let model = Told::default();
     let assistant = Assistant::builder(model.clone()).allow_anonymous().build().unwrap();
     let mut body = Box::pin(ROUTES[0].ask(&AssistantService::new(assistant)).await.into_body());
@@ -162,5 +162,5 @@ async fn a_body_that_moves_to_another_task_wakes_that_one() {
     });
     tokio::time::sleep(Duration::from_secs(1)).await;
     model.say("moved");
-    tokio::time::timeout(Duration::from_secs(5), other).await.expect("the task is woken").unwrap();
+    tokio::time::timeout(Duration::from_secs(5), other).await.expect("the task must be woken").unwrap();
 }

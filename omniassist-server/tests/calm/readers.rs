@@ -1,4 +1,4 @@
-//! Tests of stalled and slow readers beside other readers, over real sockets.
+//! Tests of stalled and slow readers together with other readers over real sockets.
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -97,8 +97,10 @@ async fn stalled_and_slow_readers_do_not_affect_the_others() {
         }));
     }
     for reader in readers {
-        let body =
-            tokio::time::timeout(Duration::from_secs(60), reader).await.expect("the answer ends").unwrap();
+        let body = tokio::time::timeout(Duration::from_secs(60), reader)
+            .await
+            .expect("the answer must end")
+            .unwrap();
         for n in 0..40 {
             assert_eq!(body.matches(&format!("word-{n} ")).count(), 1, "{body}");
         }
@@ -110,7 +112,7 @@ async fn stalled_and_slow_readers_do_not_affect_the_others() {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     };
-    tokio::time::timeout(Duration::from_secs(30), cut).await.expect("their runs are dropped");
+    tokio::time::timeout(Duration::from_secs(30), cut).await.expect("their runs must be dropped");
     assert_eq!(model.drops(), STALLED);
     drop(stalled);
     let gone = async {
@@ -118,5 +120,5 @@ async fn stalled_and_slow_readers_do_not_affect_the_others() {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     };
-    tokio::time::timeout(Duration::from_secs(30), gone).await.expect("no run is left");
+    tokio::time::timeout(Duration::from_secs(30), gone).await.expect("no run must be left");
 }

@@ -113,7 +113,7 @@ fn a_run_that_outlives_its_runtime_can_be_dropped_and_read() {
                 drop(dropped);
                 let other = make();
                 other.block_on(async {
-                    // The run may continue or fail, but it must not panic, and can be stopped.
+                    // The run can continue or fail. It must not panic, and it can be stopped.
                     read.handle().abort("enough");
                     let mut events = Vec::new();
                     while let Some(event) = read.next().await {

@@ -94,8 +94,8 @@ fn print(what: &str, cost: Cost) {
 }
 
 #[test]
-fn fault_13_a_line_that_never_ends_costs_no_more_than_the_cap() {
-    let costs = in_a_process_of_its_own("fault_13_a_line_that_never_ends_costs_no_more_than_the_cap", || {
+fn fault_13_an_endless_line_uses_no_more_memory_than_the_cap() {
+    let costs = in_a_process_of_its_own("fault_13_an_endless_line_uses_no_more_memory_than_the_cap", || {
         let line = || Reply::sse("data:".to_owned() + &"x".repeat(1 << 20)).endless();
         let mut small = limits();
         small.max_sse_event_bytes /= 2;
@@ -129,21 +129,23 @@ fn fault_13_an_ignored_line_of_256_mib_costs_nothing() {
 }
 
 #[test]
-fn fault_13_data_lines_without_a_blank_line_cost_no_more_than_the_cap() {
-    let costs =
-        in_a_process_of_its_own("fault_13_data_lines_without_a_blank_line_cost_no_more_than_the_cap", || {
+fn fault_13_data_lines_without_a_blank_line_use_no_more_memory_than_the_cap() {
+    let costs = in_a_process_of_its_own(
+        "fault_13_data_lines_without_a_blank_line_use_no_more_memory_than_the_cap",
+        || {
             let (told, cost) = measure(&limits(), Reply::sse("data: 0123456789\n".repeat(1 << 14)).endless());
             assert_eq!(told.end(), "limit_exceeded");
             vec![cost]
-        });
+        },
+    );
     let Some(costs) = costs else { return };
     print("endless data lines, cap of 8 MiB", costs[0]);
     assert!(costs[0].peak < 48 * MIB, "{costs:?}");
 }
 
 #[test]
-fn fault_16_a_gzip_bomb_costs_no_more_than_the_cap() {
-    let costs = in_a_process_of_its_own("fault_16_a_gzip_bomb_costs_no_more_than_the_cap", || {
+fn fault_16_a_gzip_bomb_uses_no_more_memory_than_the_cap() {
+    let costs = in_a_process_of_its_own("fault_16_a_gzip_bomb_uses_no_more_memory_than_the_cap", || {
         let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
         let line = ":".repeat((1 << 20) - 1) + "\n";
         for _ in 0..256 {
@@ -199,7 +201,7 @@ fn fault_14_a_hundred_thousand_one_character_deltas_cost_twice_fifty_thousand() 
     let Some(costs) = costs else { return };
     print("50,000 deltas of one character", costs[1]);
     print("100,000 deltas of one character", costs[2]);
-    // Most of the memory is the test's own list of events.
+    // Most of the memory belongs to the list of events in this test.
     assert!(costs[2].peak < 128 * MIB, "{costs:?}");
     let half = costs[1].worked.min(costs[3].worked);
     let whole = costs[2].worked.min(costs[4].worked);

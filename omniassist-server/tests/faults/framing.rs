@@ -30,7 +30,7 @@ fn calls(api: Api, city: &str) -> Vec<u8> {
     }
 }
 
-/// Checks that the stream gives the same events as its original: as a whole, byte by byte and in random pieces.
+/// Checks that the stream has the same events as its original: as a whole, byte by byte and in random pieces.
 fn same(api: Api, bytes: &[u8], text: &str) {
     let seeds = (0..8).map(|seed| chunks(bytes, seed));
     for pieces in seeds.chain([vec![bytes], bytes.chunks(1).collect()]) {
@@ -53,7 +53,7 @@ fn replace(bytes: &[u8], from: &str, to: &str) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn fault_01_every_split_also_within_a_character_gives_the_same_events() {
+async fn fault_01_each_split_even_within_a_character_has_the_same_events() {
     for api in APIS {
         let bytes = says(api, SAID);
         let original = whole(api, &bytes).events;
@@ -145,7 +145,7 @@ async fn fault_07_comments_are_not_content_but_keep_the_stream_alive() {
         let slow = Reply::sse([comments.as_bytes(), &answer].concat()).chunked_by(answer.len());
         let told = ask_with(api, [slow.pace(std::time::Duration::from_millis(100))], limits).await;
         assert_eq!(told.text(), "Hello");
-        // The stream had no event, so the request may be repeated.
+        // The stream had no event, so the request can be repeated.
         let told = ask(api, [Reply::sse(": wait\n\n").close(), Reply::sse(says(api, "Hello"))]).await;
         assert_eq!((told.text().as_str(), told.requests.len()), ("Hello", 2));
     }

@@ -210,7 +210,7 @@ async fn fault_30_calls_with_one_index_or_none_are_distinguished() {
 }
 
 #[tokio::test]
-async fn fault_31_ids_and_names_may_be_missing_late_or_repeated() {
+async fn fault_31_ids_and_names_can_be_missing_late_or_repeated() {
     let piece = |call: Value| tool(call);
     let end = || finish("tool_calls");
     let missing = [
@@ -239,7 +239,7 @@ async fn fault_32_item_ids_that_rotate_do_not_matter() {
 }
 
 #[tokio::test]
-async fn fault_33_a_lost_end_of_a_call_counts_only_if_all_else_is_healthy() {
+async fn fault_33_a_call_without_its_end_runs_only_if_the_rest_is_complete() {
     let head = |arguments_: &str| {
         let call = function_call("f", "c", "weather", "", "in_progress");
         vec![created(), added(0, call), arguments(0, "f", arguments_)]
@@ -275,7 +275,7 @@ fn fault_35_deltas_of_unknown_items_are_ignored() {
 }
 
 #[tokio::test]
-async fn fault_38_finish_reason_and_calls_need_not_agree() {
+async fn fault_38_the_finish_reason_and_the_calls_can_disagree() {
     let call = chat_call(0, "a", "weather", "{\"city\":\"Bern\"}");
     assert_eq!(chat_runs(&[call, finish("stop")]).await, ["weather Bern"]);
     let told =

@@ -73,7 +73,7 @@
     clippy::needless_pass_by_value,
     clippy::print_stderr,
     clippy::print_stdout,
-    reason = "`json!` values are written where they are used; what was measured is part of the result"
+    reason = "`json!` values are built where they are used, and the tests print measurements"
 )]
 
 mod ask;

@@ -217,7 +217,7 @@ async fn a_server_with_a_certificate_of_an_added_root_is_trusted() {
     let (own, other) = (authority("own"), authority("other"));
     let model = FakeProvider::start().await.unwrap();
     let server = Server::start(Front::Tls(acceptor(&own, "localhost", 2999), model.address())).await;
-    // One file may contain several certificates, and the setter may be called more than once.
+    // One file can contain several certificates, and the setter can be called more than once.
     let bundle = format!("{}\n# ours\n{}", other.pem(), own.pem());
     let builder = || OpenAiChatProvider::builder().base_url(server.base_url("https")).limits(limits());
     for builder in [

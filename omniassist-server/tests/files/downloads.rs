@@ -1,4 +1,4 @@
-//! Downloads: who gets a file, and in which form.
+//! Tests of the access to downloads and of their headers.
 
 use http::header;
 use omniassist_server::files::FileLimits;
@@ -8,7 +8,7 @@ use super::store::Memory;
 use super::{Answer, PDF, PNG, builder, get, request, serve, upload, upload_as};
 
 #[tokio::test]
-async fn everybody_but_the_owner_gets_the_bytes_of_an_unknown_id() {
+async fn others_receive_the_same_answer_for_a_file_as_for_an_unknown_id() {
     let store = Memory::default();
     let service = serve(builder(store.clone()).1.allow_anonymous());
     let url = upload(&service, "/files", "image/png", PNG).await.file()["url"].as_str().unwrap().to_owned();
@@ -19,7 +19,7 @@ async fn everybody_but_the_owner_gets_the_bytes_of_an_unknown_id() {
     let mut anonymous = request("", "GET", &url, "");
     anonymous.extensions_mut().clear();
     let mut refused = vec![Answer::of(service.handle(anonymous).await).await];
-    // The name of the anonymous principal, and names that a store could confuse.
+    // The list holds the name of the anonymous principal and names that a store could confuse.
     for user in ["bob", "", "anonymous", "ANN", "ann/", "../ann", "ann\0"] {
         refused.push(get(&service, user, &url).await);
     }
@@ -95,7 +95,7 @@ async fn active_content_is_an_inert_attachment() {
 }
 
 #[tokio::test]
-async fn a_name_cannot_add_a_header_or_leave_its_value() {
+async fn a_file_name_cannot_add_a_header_or_a_parameter() {
     let service = serve(builder(Memory::default()).1);
     for (name, disposition, kept) in [
         (
@@ -118,7 +118,7 @@ async fn a_name_cannot_add_a_header_or_leave_its_value() {
 }
 
 #[tokio::test]
-async fn a_file_that_is_shorter_than_its_description_breaks_off() {
+async fn the_download_of_a_file_that_is_too_short_fails() {
     use http_body_util::BodyExt;
 
     let store = Memory::default();

@@ -1,5 +1,5 @@
-//! Downloads of the files that a conversation names by URL. The servers are on loopback: 127.0.0.1 is an address that the
-//! host allows, and 127.0.0.2 stands for internal ones.
+//! Tests of the downloads of files that a conversation names by URL. All servers listen on loopback. The host allows
+//! 127.0.0.1, and 127.0.0.2 stands for internal addresses.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, TcpListener};
@@ -47,7 +47,7 @@ fn assistant(policy: FetchPolicy, limits: FileLimits) -> (ScriptedProvider, Assi
     (model, serve(builder))
 }
 
-/// A server of files, and an assistant that may download from it.
+/// Returns a file server, and a model and a service that can download from it.
 async fn served() -> (FakeProvider, ScriptedProvider, AssistantService) {
     let server = FakeProvider::start().await.unwrap();
     let (model, service) = assistant(policy(&server), FileLimits::default());
@@ -78,7 +78,7 @@ async fn ask(service: &AssistantService, url: &str) -> Answer {
     chat(service, "ann", json!([message("m1", &[url.to_owned()])])).await
 }
 
-/// The files and notes of the last request to the model.
+/// Returns the files and notes of the last request to the model.
 fn sent(model: &ScriptedProvider) -> Vec<String> {
     let payload = model.payloads().pop().unwrap();
     let content = payload.transcript.iter().filter_map(|item| match item {
@@ -97,7 +97,7 @@ fn data(media_type: &str, content: &[u8]) -> String {
     format!("data:{media_type};base64,{}", STANDARD.encode(content))
 }
 
-/// The sentence of a refusal that came before the model was called.
+/// Returns the message of a refusal before the model was called.
 fn refused(answer: &Answer, model: &ScriptedProvider) -> String {
     assert_eq!(answer.error(), (400, "file_not_fetched".to_owned()), "{:?}", answer.body);
     assert!(model.payloads().is_empty());
@@ -115,7 +115,7 @@ async fn the_model_receives_the_content_of_a_file_at_a_url() {
     let urls = [picture.clone(), format!("http://shop.test{stored}"), picture];
     let answer = chat(&service, "ann", json!([message("m1", &urls)])).await;
     assert_eq!(answer.status, 200, "{:?}", answer.body);
-    // The type is that of the content. One URL is downloaded once.
+    // The media type comes from the content. A repeated URL is downloaded once.
     let png = data("image/png", PNG);
     assert_eq!(sent(&model), [png.clone(), data("application/pdf", PDF), png]);
     let requests = server.requests();
@@ -134,7 +134,7 @@ async fn text_has_the_type_that_the_server_states() {
 }
 
 #[tokio::test]
-async fn clients_of_other_protocols_get_the_same_answers() {
+async fn clients_of_other_protocols_receive_the_same_answers() {
     let (server, model, service) = served().await;
     let post = async |path: &str, body: Value| {
         let mut request = request("ann", "POST", path, body.to_string());
@@ -169,12 +169,12 @@ async fn clients_of_other_protocols_get_the_same_answers() {
 }
 
 #[tokio::test]
-async fn internal_servers_are_not_contacted_and_look_like_missing_ones() {
+async fn internal_servers_are_not_contacted_and_are_reported_like_missing_servers() {
     let (server, model, _) = served().await;
     let port = server.address().port();
     let elsewhere = TcpListener::bind((INTERNAL, port)).unwrap();
     elsewhere.set_nonblocking(true).unwrap();
-    // 127.0.0.1 is not allowed here.
+    // This policy does not allow 127.0.0.1.
     let policy = || FetchPolicy::new().allow_http().allow_port(port);
     let (own, system) = (assistant(policy().resolver(look_up), FileLimits::default()), policy());
     let system = assistant(system, FileLimits::default());
@@ -210,7 +210,7 @@ async fn internal_servers_are_not_contacted_and_look_like_missing_ones() {
 }
 
 #[tokio::test]
-async fn a_host_whose_address_changes_leads_to_no_internal_server() {
+async fn a_host_with_a_changing_address_reaches_no_internal_server() {
     let server = FakeProvider::start().await.unwrap();
     let port = server.address().port();
     let elsewhere = TcpListener::bind((INTERNAL, port)).unwrap();
@@ -222,10 +222,10 @@ async fn a_host_whose_address_changes_leads_to_no_internal_server() {
         async move { Ok(vec![address]) }
     });
     let (model, service) = assistant(policy, FileLimits::default());
-    // The same host again, for which the resolver now has another address.
+    // The redirect names the same host, which now resolves to another address.
     server.reply(redirect("/again"));
     assert_eq!(refused(&ask(&service, &url(&server, "a")).await, &model), NOT_DOWNLOADED);
-    // Each connection looks up the host once, and uses what was checked.
+    // Each connection resolves the host once and uses the checked address.
     assert_eq!((asked.load(Ordering::Relaxed), server.requests().len()), (2, 1));
     assert_eq!(elsewhere.accept().unwrap_err().kind(), io::ErrorKind::WouldBlock);
 }
@@ -251,7 +251,7 @@ async fn each_redirect_is_checked() {
     }
     assert_eq!(elsewhere.accept().unwrap_err().kind(), io::ErrorKind::WouldBlock);
 
-    // Four redirects, and three.
+    // Four redirects are refused. Three redirects are followed.
     server.reply(redirect("b")).reply(redirect("/c")).reply(redirect(url(&server, "d"))).reply(redirect("e"));
     assert_eq!(refused(&ask(&service, &url(&server, "a")).await, &model), NOT_DOWNLOADED);
     server.reply(redirect("b")).reply(redirect("/c")).reply(redirect(url(&server, "d"))).reply(file(PNG));
@@ -304,7 +304,7 @@ async fn a_file_of_one_byte_more_than_the_limit_is_refused() {
 }
 
 #[tokio::test]
-async fn an_answer_that_is_no_complete_file_of_an_accepted_type_is_refused() {
+async fn only_complete_files_of_accepted_types_are_used() {
     let (server, model, service) = served().await;
     let html = Reply::html(200, "<!doctype html><title>A</title>");
     let svg = Reply::sse("<svg xmlns=\"http://www.w3.org/2000/svg\"/>").header("content-type", "image/png");
@@ -325,7 +325,7 @@ async fn an_answer_that_is_no_complete_file_of_an_accepted_type_is_refused() {
 }
 
 #[tokio::test]
-async fn https_is_verified_and_a_redirect_does_not_leave_it() {
+async fn certificates_are_verified_and_a_redirect_to_http_is_refused() {
     let server = FakeProvider::start().await.unwrap();
     let root = authority("files");
     let (acceptor, address) = (acceptor(&root, "cdn.test", 2100), server.address());
@@ -364,7 +364,7 @@ async fn https_is_verified_and_a_redirect_does_not_leave_it() {
 }
 
 #[tokio::test]
-async fn a_server_that_is_too_slow_is_given_up() {
+async fn a_download_from_a_slow_server_times_out() {
     let server = FakeProvider::start().await.unwrap();
     let policy = policy(&server).timeout(Duration::from_millis(100));
     let (model, service) = assistant(policy, FileLimits::default());
@@ -375,7 +375,7 @@ async fn a_server_that_is_too_slow_is_given_up() {
 }
 
 #[tokio::test]
-async fn an_older_file_that_is_gone_becomes_a_note() {
+async fn an_older_file_that_is_unavailable_becomes_a_note() {
     let (server, model, service) = served().await;
     server.reply(Reply::status(404));
     let turns = json!([message("m1", &[url(&server, "a")]), message("m2", &[])]);
@@ -384,7 +384,7 @@ async fn an_older_file_that_is_gone_becomes_a_note() {
 }
 
 #[tokio::test]
-async fn files_and_bytes_of_a_run_are_bounded_and_the_newest_come_first() {
+async fn the_files_and_bytes_of_a_run_are_limited_to_the_newest() {
     const NOTE: &str = "[The attached file \"mine\" is no longer available.]";
     let server = FakeProvider::start().await.unwrap();
     server.otherwise(file(PNG));

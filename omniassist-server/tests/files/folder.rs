@@ -1,4 +1,4 @@
-//! The store in a folder.
+//! Tests of the file store in a folder.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -8,7 +8,7 @@ use omniassist_server::{Assistant, Principal};
 
 use super::{PDF, PNG, builder, get, serve, upload, upload_as};
 
-/// A folder that is removed at the end of its test.
+/// A folder that is removed when it is dropped.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -21,7 +21,7 @@ impl Folder {
         FolderStore::open(&self.0).unwrap()
     }
 
-    /// The paths of all files, below the folder.
+    /// Returns the paths of all files below the folder.
     fn files(&self) -> Vec<PathBuf> {
         let mut found = Vec::new();
         for folder in std::fs::read_dir(&self.0).unwrap() {
@@ -97,7 +97,7 @@ async fn expired_and_abandoned_files_are_removed() {
     assert_eq!(upload(&short, "/files", "", PNG).await.status, 201);
     assert_eq!(upload_as(&short, "bob", "/files", "", PNG).await.status, 201);
     assert_eq!(folder.files().len(), 4);
-    // The next upload of the principal removes what of its own has expired.
+    // The next upload of a principal removes its expired files.
     let kept = upload(&long, "/files", "", PNG).await.file();
     assert_eq!(folder.files().len(), 4);
 
@@ -119,7 +119,7 @@ async fn expired_and_abandoned_files_are_removed() {
 }
 
 #[tokio::test]
-async fn a_deleted_file_is_gone_and_may_be_deleted_again() {
+async fn a_deleted_file_can_be_deleted_again() {
     let folder = Folder::new("deleted");
     let store = folder.store();
     let service = serve(builder(store.clone()).1);
@@ -141,7 +141,7 @@ fn a_folder_that_cannot_be_created_is_an_error_at_once() {
     std::fs::write(&folder.0, b"a file").unwrap();
     assert!(FolderStore::open(&folder.0).is_err());
     std::fs::remove_file(&folder.0).unwrap();
-    // An assistant that is built and dropped creates nothing else.
+    // Building and dropping an assistant creates no file.
     let model = omniassist_server::testing::ScriptedProvider::new();
     drop(Assistant::builder(model).files(folder.store()).build().unwrap());
     assert!(folder.files().is_empty());

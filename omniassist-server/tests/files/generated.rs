@@ -1,4 +1,4 @@
-//! Files that a model makes.
+//! Tests of files that a model generates.
 
 use omniassist_server::core::transcript::UserContent;
 use omniassist_server::core::{FinishReason, LlmEvent, RunRequest, TranscriptItem};
@@ -22,7 +22,7 @@ fn finished() -> Turn {
     Turn::finish(FinishReason::Stop)
 }
 
-/// The chunks of an AI SDK stream.
+/// Returns the chunks of an AI SDK stream.
 fn chunks(body: &[u8]) -> Vec<Value> {
     let body = String::from_utf8_lossy(body);
     let data = body.lines().filter_map(|line| line.strip_prefix("data: "));
@@ -43,7 +43,7 @@ fn drawn(url: &str) -> Value {
 }
 
 #[tokio::test]
-async fn a_generated_file_is_stored_and_the_model_sees_it_in_the_next_turn() {
+async fn a_generated_file_is_stored_and_sent_to_the_model_in_the_next_turn() {
     let turn = text("Here.").then(makes("image/png", PNG_DATA)).then(finished());
     let model = ScriptedProvider::new().turn(turn).otherwise(|_| text("Seen."));
     let store = Memory::default();
@@ -69,7 +69,7 @@ async fn a_generated_file_is_stored_and_the_model_sees_it_in_the_next_turn() {
     let question = UserContent::Text { text: "Make it blue.".into() };
     assert_eq!(*content, [note, image, question]);
 
-    // A file that is gone is no obstacle.
+    // A run continues without a file that is no longer available.
     store.expire();
     assert_eq!(chat(&service, "ann", turn.clone()).await.status, 200);
     assert_eq!(chat(&service, "bob", turn).await.status, 200);
@@ -80,7 +80,7 @@ async fn a_generated_file_is_stored_and_the_model_sees_it_in_the_next_turn() {
 }
 
 #[tokio::test]
-async fn files_of_several_answers_stand_before_the_questions_that_follow_them() {
+async fn files_of_answers_precede_the_next_question() {
     let model = ScriptedProvider::new().otherwise(|payload| match payload.transcript.len() {
         1 => makes("image/png", PNG_DATA).then(makes("image/gif", "R0lGODlhAQABAAAAACw=")).then(finished()),
         _ => text("Seen."),
@@ -126,7 +126,7 @@ async fn files_of_several_answers_stand_before_the_questions_that_follow_them() 
 }
 
 #[tokio::test]
-async fn a_file_that_is_not_stored_reaches_the_client_as_it_is() {
+async fn a_file_that_is_not_stored_reaches_the_client_unchanged() {
     let turn = || makes("image/png", PNG_DATA).then(finished());
     let model = ScriptedProvider::new().otherwise(move |_| turn());
     let url = format!("data:image/png;base64,{PNG_DATA}");
@@ -149,8 +149,8 @@ async fn a_file_that_is_not_stored_reaches_the_client_as_it_is() {
 }
 
 #[tokio::test]
-async fn an_active_file_of_a_model_is_served_inert() {
-    // <svg onload="alert(1)"/>
+async fn active_content_of_a_model_is_served_as_an_attachment() {
+    // The data is `<svg onload="alert(1)"/>`.
     let model = ScriptedProvider::new()
         .turn(makes("image/svg+xml", "PHN2ZyBvbmxvYWQ9ImFsZXJ0KDEpIi8+").then(finished()));
     let mut limits = FileLimits::default();
@@ -163,7 +163,7 @@ async fn an_active_file_of_a_model_is_served_inert() {
     assert_eq!(content.header("content-security-policy"), "sandbox; default-src 'none'");
 }
 
-/// The message of a run in process whose model sent this body.
+/// Returns the message of a run in process with this provider.
 async fn made_by(provider: impl LlmProvider) -> Value {
     let assistant = Assistant::builder(provider).files(Memory::default()).build().unwrap();
     let mut extensions = http::Extensions::new();

@@ -1,4 +1,4 @@
-//! Limits, each at n and n+1.
+//! Tests of the limits of files, each at the limit and one above it.
 
 use std::convert::Infallible;
 use std::task::Poll;
@@ -29,7 +29,7 @@ fn png(size: usize) -> Vec<u8> {
     png
 }
 
-/// Uploads a body of unknown length that ends after its bytes, or never.
+/// Uploads a body of unknown length. Without `ends`, the body stays open after its bytes.
 async fn unannounced(service: &AssistantService, user: &str, bytes: Vec<u8>, ends: bool) -> Answer {
     let bytes = stream::iter([Ok::<_, Infallible>(Frame::data(Bytes::from(bytes)))]);
     let end = stream::poll_fn(move |_| if ends { Poll::Ready(None) } else { Poll::Pending });
@@ -57,7 +57,7 @@ async fn a_file_has_at_most_max_file_bytes() {
 }
 
 #[tokio::test]
-async fn a_principal_stores_at_most_its_quota() {
+async fn a_principal_cannot_exceed_its_quota() {
     let store = Memory::default();
     let service = with(&store, |limits| {
         limits.max_files_per_principal = 2;
@@ -80,7 +80,7 @@ async fn a_principal_stores_at_most_its_quota() {
 }
 
 #[tokio::test]
-async fn uploads_at_the_same_time_share_the_quota() {
+async fn concurrent_uploads_share_the_quota() {
     let store = Memory::default();
     let service = with(&store, |limits| {
         limits.max_bytes_per_principal = 20_000;
@@ -98,7 +98,7 @@ async fn uploads_at_the_same_time_share_the_quota() {
     assert_eq!((stored, store.len()), (2, 2));
 }
 
-/// Waits until the store has so many writers.
+/// Waits until the store has this many writers.
 async fn until_open(store: &Memory, writers: usize) {
     while store.0.lock().unwrap().open < writers {
         tokio::task::yield_now().await;
@@ -106,7 +106,7 @@ async fn until_open(store: &Memory, writers: usize) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn uploads_in_progress_are_limited_and_slow_ones_end() {
+async fn uploads_in_progress_are_limited_and_slow_uploads_time_out() {
     let store = Memory::default();
     let service = with(&store, |limits| {
         limits.max_uploads_per_principal = 2;
@@ -144,7 +144,7 @@ async fn a_dropped_upload_is_discarded() {
 }
 
 #[tokio::test]
-async fn an_upload_may_be_larger_than_other_bodies() {
+async fn an_upload_can_exceed_the_limit_of_other_bodies() {
     let mut limits = Limits::default();
     limits.max_body_bytes = 1_000;
     let service = serve(builder(Memory::default()).1.limits(limits));

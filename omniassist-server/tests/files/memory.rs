@@ -1,4 +1,4 @@
-//! The memory that a large upload takes.
+//! Tests of the memory that a large upload uses.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -16,7 +16,7 @@ use super::{Answer, PDF, builder, serve};
 
 const SIZE: usize = 50 << 20;
 
-/// The buffer of a frame, which counts in `live` while it exists.
+/// The buffer of a frame. `live` counts the existing buffers.
 struct Buffer {
     bytes: Vec<u8>,
     live: Arc<AtomicUsize>,
@@ -34,7 +34,7 @@ impl Drop for Buffer {
     }
 }
 
-/// A body whose frames are made when they are polled.
+/// A body that creates its frames when it is polled.
 struct Frames {
     size: usize,
     made: Arc<AtomicUsize>,
@@ -58,14 +58,14 @@ impl Body for Frames {
             if size > 0 { Some(vec![b' '; size]) } else { self.tail.take() }
         });
         let Some(bytes) = bytes else { return Poll::Ready(None) };
-        assert_eq!(self.live.fetch_add(1, Ordering::Relaxed), 0, "a frame that was read is still held");
+        assert_eq!(self.live.fetch_add(1, Ordering::Relaxed), 0, "a frame that was read must be released");
         self.made.fetch_add(bytes.len(), Ordering::Relaxed);
         let frame = Bytes::from_owner(Buffer { bytes, live: Arc::clone(&self.live) });
         Poll::Ready(Some(Ok(Frame::data(frame))))
     }
 }
 
-/// Uploads 50 MiB in frames of this size, and returns the most bytes that had come and were not yet given to the store.
+/// Uploads 50 MiB in frames of this size. Returns the maximum of the bytes that arrived and were not yet stored.
 async fn held(content_type: &str, frame: usize) -> usize {
     let (store, made) = (Memory::default(), Arc::new(AtomicUsize::new(0)));
     {
@@ -85,9 +85,9 @@ async fn held(content_type: &str, frame: usize) -> usize {
     store.0.lock().unwrap().held
 }
 
-/// A server reads into a buffer again once nothing of it is held.
+/// A server reuses its read buffer only after all frames in it are released.
 #[tokio::test]
-async fn an_upload_holds_at_most_64_kib_beside_its_last_frame() {
+async fn an_upload_holds_at_most_64_kib_in_addition_to_its_last_frame() {
     for content_type in ["application/pdf", "multipart/form-data; boundary=X"] {
         for frame in [5_000, 16 * 1024, 400_000] {
             let held = held(content_type, frame).await;

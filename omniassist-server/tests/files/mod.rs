@@ -1,4 +1,4 @@
-//! Tests of stored files: uploads, downloads, and conversations that name them.
+//! Tests of stored files: uploads, downloads and conversations with files.
 
 mod downloads;
 mod fetch;
@@ -26,7 +26,7 @@ const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x02\0
 const PDF: &[u8] = b"%PDF-1.7\n1 0 obj\n<< /Type /Catalog >>\nendobj\ntrailer\n";
 const WAV: &[u8] = b"RIFF\x24\0\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0\x44\xac\0\0";
 
-/// An assistant with a store, and its model.
+/// Returns a model and the builder of an assistant with a store.
 fn builder(store: impl FileStore) -> (ScriptedProvider, AssistantBuilder) {
     let model = ScriptedProvider::new().otherwise(|_| text("Seen."));
     (model.clone(), Assistant::builder(model).files(store))
@@ -53,7 +53,7 @@ impl Answer {
         serde_json::from_slice(&self.body).unwrap()
     }
 
-    /// The first file of an upload.
+    /// Returns the first file of a successful upload.
     fn file(&self) -> Value {
         assert_eq!(self.status, 201, "{:?}", self.body);
         self.json()["files"][0].clone()
@@ -63,7 +63,7 @@ impl Answer {
         self.headers[name].to_str().unwrap()
     }
 
-    /// The status and the code of an error.
+    /// Returns the status and the code of an error.
     fn error(&self) -> (u16, String) {
         (self.status, self.json()["error"]["code"].as_str().unwrap().to_owned())
     }

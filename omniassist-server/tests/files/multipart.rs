@@ -1,4 +1,4 @@
-//! Uploads as `multipart/form-data`.
+//! Tests of uploads as `multipart/form-data`.
 
 use bytes::Bytes;
 use http::header;
@@ -10,7 +10,7 @@ use super::{Answer, PDF, PNG, builder, request, serve, upload};
 
 const BOUNDARY: &str = "----WebKitFormBoundary7MA4YWxkTrZu0gW";
 
-/// A form; parts without a file name are other fields.
+/// Encodes a form. Parts without a file name are other fields.
 fn form(parts: &[(&str, Option<&str>, &[u8])]) -> Vec<u8> {
     let mut body = Vec::new();
     for (media_type, name, content) in parts {
@@ -88,7 +88,7 @@ async fn a_form_has_at_most_max_files_per_upload() {
 }
 
 #[tokio::test]
-async fn the_default_limits_fit_each_other() {
+async fn the_default_limits_are_consistent() {
     let service = serve(builder(Memory::default()).1);
     let file = ("image/png", Some("a.png"), PNG);
     assert_eq!(post(&service, form(&[file; 10])).await.status, 201);
@@ -96,7 +96,7 @@ async fn the_default_limits_fit_each_other() {
 }
 
 #[tokio::test]
-async fn a_broken_form_is_refused_in_bounded_memory() {
+async fn an_invalid_form_is_refused_in_bounded_memory() {
     let store = Memory::default();
     let service = serve(builder(store.clone()).1);
     let whole = form(&[("image/png", Some("a.png"), &[PNG, &[0; 9_000]].concat())]);

@@ -1,4 +1,4 @@
-//! Large files, uploaded to the provider once and named by id.
+//! Tests of large files that are uploaded to the provider once and sent by id.
 
 use std::time::Duration;
 
@@ -54,7 +54,7 @@ async fn openai(over: usize) -> (FakeProvider, OpenAiProvider) {
     (server, provider.upload_files_over(over).build().unwrap())
 }
 
-/// The body of an upload with `X` for the boundary, and its content type.
+/// Returns the content type of an upload, and its body with `X` in place of the boundary.
 fn form(request: &FakeRequest) -> (String, String) {
     let content_type = request.header("content-type").unwrap();
     let (kind, boundary) = content_type.split_once("; boundary=").unwrap();
@@ -70,7 +70,7 @@ fn text(content: &[u8]) -> String {
 }
 
 #[tokio::test]
-async fn responses_uploads_once_and_names_files_by_id() {
+async fn responses_uploads_files_once_and_sends_their_ids() {
     let (server, provider) = openai(10).await;
     server.reply(uploaded("file-PNG1")).reply(uploaded("file-PDF1")).otherwise(openai_answer());
     ask(&provider, picture_and_report()).await.unwrap();
@@ -92,7 +92,7 @@ async fn responses_uploads_once_and_names_files_by_id() {
     ]);
     assert_eq!(requests[2].json()["input"][0]["content"], expected);
 
-    // The next turns, and another provider of the same kind that shares the memory.
+    // The next turns, and a clone of the provider, use the same uploads.
     ask(&provider, picture_and_report()).await.unwrap();
     ask(&provider.clone(), picture_and_report()).await.unwrap();
     assert_eq!(paths(&server)[3..], ["/v1/responses", "/v1/responses"]);
@@ -100,7 +100,7 @@ async fn responses_uploads_once_and_names_files_by_id() {
 }
 
 #[tokio::test]
-async fn chat_completions_names_pdf_by_id() {
+async fn chat_completions_sends_the_id_of_a_pdf() {
     let server = FakeProvider::start().await.unwrap();
     let end = json!({ "choices": [{ "index": 0, "delta": {}, "finish_reason": "stop" }] });
     server.reply(uploaded("file-PDF1")).otherwise(Reply::sse(format!("data: {end}\n\ndata: [DONE]\n\n")));
@@ -116,7 +116,7 @@ async fn chat_completions_names_pdf_by_id() {
 }
 
 #[tokio::test]
-async fn anthropic_names_files_by_id() {
+async fn anthropic_sends_the_ids_of_files() {
     let server = FakeProvider::start().await.unwrap();
     let delta = json!({ "type": "message_delta", "delta": { "stop_reason": "end_turn" }, "usage": { "output_tokens": 1 } });
     let start = json!({ "type": "message_start", "message": { "id": "m", "model": "c", "content": [], "usage": { "input_tokens": 1, "output_tokens": 1 } } });
@@ -147,7 +147,7 @@ async fn anthropic_names_files_by_id() {
     assert_eq!(content[1]["title"], "b.pdf");
 }
 
-/// The server of Gemini, which gives each upload another address.
+/// Returns a Gemini server, its provider and a URI for each upload.
 async fn gemini(uploads: usize) -> (FakeProvider, GeminiProvider, Vec<String>) {
     let server = FakeProvider::start().await.unwrap();
     let url = format!("http://{}", server.address());
@@ -168,7 +168,7 @@ fn gemini_uploaded(uri: &str) -> Reply {
 }
 
 #[tokio::test]
-async fn gemini_names_files_by_their_address_until_they_expire() {
+async fn gemini_sends_the_uris_of_files_until_they_expire() {
     let (server, provider, uris) = gemini(2).await;
     let report = || payload([file("application/pdf", "b.pdf", PDF)]);
     server.reply(gemini_uploaded(&uris[0])).reply(gemini_answer()).reply(gemini_answer());
@@ -197,7 +197,7 @@ async fn gemini_names_files_by_their_address_until_they_expire() {
 }
 
 #[tokio::test]
-async fn a_file_of_exactly_the_limit_stays_in_the_request() {
+async fn a_file_at_the_limit_stays_in_the_request() {
     let content = [PNG, &[0; 100]].concat();
     let content = &content[..99];
     for (over, uploads) in [(99, 0), (98, 1)] {
@@ -211,7 +211,7 @@ async fn a_file_of_exactly_the_limit_stays_in_the_request() {
         let sent = &server.requests()[uploads].json()["input"][0]["content"][0];
         assert_eq!(sent["image_url"].is_string(), uploads == 0, "{sent}");
     }
-    // Text has no form by id.
+    // Text is never sent by id.
     let (server, provider) = openai(1).await;
     server.otherwise(openai_answer());
     ask(&provider, payload([file("text/plain", "a.txt", b"Long text.")])).await.unwrap();
@@ -224,7 +224,7 @@ fn not_found(id: &str) -> Reply {
 }
 
 #[tokio::test]
-async fn a_file_that_the_provider_lost_is_uploaded_again_once() {
+async fn a_file_that_the_provider_no_longer_has_is_uploaded_again_once() {
     let (server, provider) = openai(10).await;
     let ids = ["file-SxUX5RrJYBLvmvJnJZtgwj", "file-7dEjgFZm4LFuZz7m9Ha2pt"];
     server.reply(uploaded(ids[0])).reply(not_found(ids[0])).reply(uploaded(ids[1])).reply(openai_answer());
@@ -234,7 +234,7 @@ async fn a_file_that_the_provider_lost_is_uploaded_again_once() {
     let id_of = |number: usize| server.requests()[number].json()["input"][0]["content"][0]["file_id"].clone();
     assert_eq!([id_of(1), id_of(3)], ids.map(Value::from));
 
-    // A second refusal: the request carries the file, as do those of the next minute.
+    // After a second refusal, the requests of the next minute contain the file.
     server
         .reply(not_found(ids[1]))
         .reply(uploaded(ids[0]))
@@ -251,7 +251,7 @@ async fn a_file_that_the_provider_lost_is_uploaded_again_once() {
 }
 
 #[tokio::test]
-async fn a_refusal_that_names_no_file_is_the_callers() {
+async fn a_refusal_without_a_file_id_reaches_the_caller() {
     let (server, provider) = openai(10).await;
     let refused = Reply::json(404, &json!({ "error": { "message": "No such model." } }));
     server.reply(uploaded("file-1")).reply(refused);
@@ -267,7 +267,7 @@ async fn advance(seconds: u64) {
 }
 
 #[tokio::test]
-async fn a_file_that_cannot_be_uploaded_stays_in_the_requests_of_a_minute() {
+async fn a_failed_upload_keeps_the_file_in_the_requests_for_a_minute() {
     for refusal in [Reply::status(404), Reply::json(200, &json!({ "ok": true })), Reply::sse("")] {
         let (server, provider) = openai(10).await;
         server.reply(refusal).reply(openai_answer()).reply(openai_answer());
@@ -297,7 +297,7 @@ async fn gemini_receives_the_content_of_a_file_that_is_not_ready() {
 }
 
 #[tokio::test]
-async fn the_name_that_one_user_gave_is_not_shown_to_another() {
+async fn the_file_name_of_one_user_is_not_sent_for_another_user() {
     let (server, provider) = openai(10).await;
     server
         .reply(uploaded("file-1"))
@@ -313,14 +313,14 @@ async fn the_name_that_one_user_gave_is_not_shown_to_another() {
 }
 
 #[tokio::test]
-async fn an_upload_that_is_given_up_is_made_by_the_next_run() {
+async fn the_next_run_repeats_a_cancelled_upload() {
     let (server, provider) = openai(10).await;
     server.reply(Reply::silence()).reply(uploaded("file-1")).otherwise(openai_answer());
     let picture = || payload([file("image/png", "a.png", PNG)]);
     {
         let first = ask(&provider, picture());
         tokio::pin!(first);
-        // The first run uploads, and ends before the provider answers.
+        // The first run begins the upload and is dropped before the provider answers.
         while server.requests().is_empty() {
             assert!(futures_util::poll!(first.as_mut()).is_pending());
             tokio::task::yield_now().await;
@@ -332,7 +332,7 @@ async fn an_upload_that_is_given_up_is_made_by_the_next_run() {
 }
 
 #[tokio::test]
-async fn runs_that_need_a_file_at_the_same_time_upload_it_once() {
+async fn concurrent_runs_upload_a_file_once() {
     let (server, provider) = openai(10).await;
     server.reply(uploaded("file-1")).otherwise(openai_answer());
     let picture = || payload([file("image/png", "a.png", PNG)]);

@@ -1,4 +1,4 @@
-//! The form in which each provider is sent a stored file.
+//! Tests of stored files in the requests to each provider.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ const PNG_DATA: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAAA=";
 const PDF_DATA: &str = "JVBERi0xLjcKMSAwIG9iago8PCAvVHlwZSAvQ2F0YWxvZyA+PgplbmRvYmoKdHJhaWxlcgo=";
 const WAV_DATA: &str = "UklGRiQAAABXQVZFZm10IBAAAAABAAEARKwAAA==";
 
-/// Uploads a picture, a PDF, audio and text, asks about them, and returns the body of the provider's request.
+/// Uploads a picture, a PDF, audio and text, and returns the body of the provider's request about them.
 async fn asked(provider: impl LlmProvider, server: &FakeProvider) -> Value {
     let model: Arc<dyn LlmProvider> = Arc::new(provider);
     let service = serve(Assistant::builder(model).files(Memory::default()));

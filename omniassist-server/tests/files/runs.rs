@@ -1,4 +1,4 @@
-//! Conversations that name stored files.
+//! Tests of conversations with stored files.
 
 use omniassist_server::core::transcript::UserContent;
 use omniassist_server::core::{LlmPayload, RunRequest, TranscriptItem};
@@ -19,7 +19,7 @@ fn message(id: &str, url: &str) -> Value {
     json!({ "id": id, "role": "user", "parts": [{ "type": "text", "text": "Look." }, file] })
 }
 
-/// The content of the user's messages, as the model was sent it.
+/// Returns the content of the user's messages in the request to the model.
 fn sent(payload: &LlmPayload) -> Vec<UserContent> {
     payload
         .transcript
@@ -64,7 +64,7 @@ async fn a_stored_file_reaches_the_model_as_its_content() {
 }
 
 #[tokio::test]
-async fn other_urls_are_left_to_the_provider() {
+async fn other_urls_are_sent_to_the_provider_unchanged() {
     let (model, builder) = builder(Memory::default());
     let service = serve(builder);
     let url = "https://cdn.example/files/file_0123.png";
@@ -77,7 +77,7 @@ async fn other_urls_are_left_to_the_provider() {
 }
 
 #[tokio::test]
-async fn a_file_that_is_not_there_for_the_principal_is_refused_before_the_model_is_asked() {
+async fn an_inaccessible_file_is_refused_before_the_model_is_called() {
     let (store, unknown) = (Memory::default(), "/files/file_00000000000000000000000000000000");
     let (model, builder) = builder(store.clone());
     let service = serve(builder);
@@ -97,7 +97,7 @@ async fn a_file_that_is_not_there_for_the_principal_is_refused_before_the_model_
 }
 
 #[tokio::test]
-async fn every_dialect_refuses_it() {
+async fn every_dialect_refuses_an_unknown_file() {
     let (model, builder) = builder(Memory::default());
     let service = serve(builder);
     let url = "/files/file_00000000000000000000000000000000";
@@ -121,7 +121,7 @@ async fn every_dialect_refuses_it() {
 }
 
 #[tokio::test]
-async fn every_dialect_sends_the_content() {
+async fn every_dialect_sends_the_content_of_a_file() {
     let (model, builder) = builder(Memory::default());
     let service = serve(builder);
     let url = format!("/assistant{}", stored(&service, "ann").await);
@@ -147,7 +147,7 @@ async fn every_dialect_sends_the_content() {
 }
 
 #[tokio::test]
-async fn an_older_file_that_is_gone_becomes_a_note() {
+async fn an_older_file_that_is_unavailable_becomes_a_note() {
     let (model, builder) = builder(Memory::default());
     let service = serve(builder);
     let (own, foreign) = (stored(&service, "ann").await, stored(&service, "bob").await);
@@ -186,14 +186,14 @@ async fn two_files_are_the_most(limit: &str, limits: FileLimits) {
         json!({ "id": id, "role": "user", "parts": parts })
     };
     assert_eq!(chat(&service, "ann", json!([user("m1", &urls[..2])])).await.status, 200);
-    // A file that stands twice counts once.
+    // A repeated file counts once.
     let twice = [urls[0].clone(), urls[1].clone(), urls[0].clone()];
     assert_eq!(chat(&service, "ann", json!([user("m1", &twice)])).await.status, 200);
     let answer = chat(&service, "ann", json!([user("m1", &urls)])).await;
     assert_eq!(answer.error(), (400, "limit_exceeded".to_owned()));
     assert_eq!(answer.json()["error"]["path"], "messages[0].parts[2].url");
     assert_eq!(answer.json()["error"]["limit"]["name"], limit);
-    // In older messages, the newest files come first.
+    // If older messages have too many files, the newest files are sent.
     let older = json!([user("m1", &urls[..1]), user("m2", &urls[1..2]), user("m3", &urls[2..])]);
     assert_eq!(chat(&service, "ann", older).await.status, 200);
     let sent = sent(&model.payloads()[2]);
@@ -202,7 +202,7 @@ async fn two_files_are_the_most(limit: &str, limits: FileLimits) {
 }
 
 #[tokio::test]
-async fn without_a_store_a_relative_url_is_refused() {
+async fn a_relative_url_without_a_store_is_refused() {
     let model = ScriptedProvider::new().otherwise(|_| text("Seen."));
     let service = serve(Assistant::builder(model.clone()));
     let url = "/files/file_00000000000000000000000000000000";
@@ -213,7 +213,7 @@ async fn without_a_store_a_relative_url_is_refused() {
 }
 
 #[tokio::test]
-async fn a_run_in_process_reads_the_files_of_nobody() {
+async fn a_run_in_process_without_a_principal_reads_no_files() {
     let (model, builder) = builder(Memory::default());
     let assistant = builder.allow_anonymous().build().unwrap();
     let service = AssistantService::new(assistant.clone());
@@ -267,14 +267,14 @@ async fn a_tool_stores_a_file_for_the_principal_of_its_run() {
 }
 
 #[tokio::test]
-async fn without_a_store_a_tool_cannot_store_a_file() {
+async fn a_tool_without_a_store_cannot_store_a_file() {
     let run = RunContext::for_request(RunRequest::prompt("Hi"), http::Extensions::new());
     let refused: Result<StoredFile, FileError> = run.store_file("a.csv", "text/csv", "a").await;
     assert_eq!(refused.unwrap_err().to_string(), "The assistant keeps no files.");
 }
 
 #[tokio::test]
-async fn a_file_is_sent_again_with_each_model_call_and_not_in_the_runs_messages() {
+async fn the_content_of_a_file_is_sent_to_the_model_and_not_part_of_the_messages() {
     let seen = std::sync::Arc::new(std::sync::Mutex::new(String::new()));
     let noted = std::sync::Arc::clone(&seen);
     let (model, builder) = builder(Memory::default());

@@ -1,4 +1,4 @@
-//! A store in memory that counts.
+//! A file store in memory that counts its writes.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,19 +14,19 @@ use omniassist_server::files::{
 #[derive(Default)]
 pub(super) struct Inner {
     pub(super) files: HashMap<FileKey, (FileInfo, Vec<Bytes>)>,
-    /// The lengths of all chunks that were written.
+    /// The lengths of all written chunks.
     pub(super) chunks: Vec<usize>,
-    /// The bytes of a body that have come, if a test counts them.
+    /// The number of bytes of a body that have arrived, if a test counts them.
     pub(super) made: Arc<AtomicUsize>,
-    /// The bytes that were written.
+    /// The number of written bytes.
     pub(super) given: usize,
-    /// The most bytes that had come and were not yet given to the store.
+    /// The maximum number of bytes that had arrived and were not yet written.
     pub(super) held: usize,
-    /// The number of writers that exist.
+    /// The number of open writers.
     pub(super) open: usize,
-    /// Keep no content, for large uploads.
+    /// Discards the content of large uploads.
     pub(super) discards: bool,
-    /// Every method fails.
+    /// Makes each method fail.
     pub(super) fails: bool,
 }
 
@@ -45,7 +45,7 @@ impl Memory {
         if self.0.lock().unwrap().fails { Err("the disk of store-secret is on fire") } else { Ok(()) }
     }
 
-    /// The number of complete files.
+    /// Returns the number of complete files.
     pub(super) fn len(&self) -> usize {
         self.0.lock().unwrap().files.len()
     }
@@ -99,7 +99,7 @@ impl FileStore for Memory {
                     usage.add(info);
                 }
             }
-            // A store takes time, in which other uploads go on.
+            // Other uploads can continue while the store counts.
             tokio::task::yield_now().await;
             Ok(usage)
         })

@@ -1,4 +1,4 @@
-//! Raw uploads.
+//! Tests of uploads with the file as the body.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use super::store::Memory;
 use super::{Answer, PDF, PNG, builder, get, request, serve, upload, upload_as};
 
 #[tokio::test]
-async fn an_upload_is_answered_with_a_file_part_and_served_again() {
+async fn an_upload_returns_a_file_part_and_can_be_downloaded() {
     let service = serve(builder(Memory::default()).1);
     let answer = upload(&service, "/files?filename=Q3%20chart.png", "image/png", PNG).await;
     let file = answer.file();
@@ -81,7 +81,7 @@ async fn the_media_type_comes_from_the_content() {
 
 const PIECE: usize = 300_000;
 
-/// A body of so many bytes that makes its pieces when it is polled, and counts them.
+/// Returns a body of this many bytes that creates its pieces when it is polled and counts them.
 fn counting(size: usize, made: &Arc<AtomicUsize>) -> impl Body<Data = Bytes, Error = Infallible> + use<> {
     let made = Arc::clone(made);
     let pieces = (0..size).step_by(PIECE).map(move |at| {
@@ -112,12 +112,12 @@ async fn a_large_upload_reaches_the_store_in_chunks_of_64_kib_while_it_arrives()
 }
 
 #[tokio::test]
-async fn a_refused_type_is_refused_while_it_arrives_and_leaves_nothing() {
+async fn an_upload_of_a_refused_type_ends_early_and_leaves_no_file() {
     let store = Memory::default();
     let service = serve(builder(store.clone()).1);
     let made = Arc::new(AtomicUsize::new(0));
     let body = counting(40 << 20, &made);
-    // The first piece says PDF, which this assistant does not take.
+    // The first piece is a PDF, which this assistant does not accept.
     let mut limits = omniassist_server::files::FileLimits::default();
     limits.media_types = vec!["image/*".to_owned()];
     let images = serve(builder(store.clone()).1.file_limits(limits));
@@ -150,7 +150,7 @@ async fn an_upload_needs_a_principal_before_its_body_is_read() {
 }
 
 #[tokio::test]
-async fn without_a_store_the_routes_do_not_exist() {
+async fn an_assistant_without_a_store_has_no_routes_for_files() {
     let model = omniassist_server::testing::ScriptedProvider::new();
     let service = serve(Assistant::builder(model));
     let unknown = get(&service, "ann", "/nothing-here").await;
@@ -166,7 +166,7 @@ async fn without_a_store_the_routes_do_not_exist() {
 }
 
 #[tokio::test]
-async fn a_store_that_fails_is_answered_503_and_its_error_stays_inside() {
+async fn a_store_error_is_answered_503_without_its_text() {
     let store = Memory::default();
     let service = serve(builder(store.clone()).1);
     let file = upload(&service, "/files", "image/png", PNG).await.file();

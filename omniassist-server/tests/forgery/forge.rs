@@ -26,7 +26,7 @@ fn run(class: &str, seed: u64, forge: fn(&mut Dice) -> Forgery) {
     let (mut refused, mut neutralised, mut tries) = (0, 0, 0);
     while refused + neutralised < ENOUGH {
         tries += 1;
-        assert!(tries < 100 * ENOUGH, "{class}: too few forgeries come about");
+        assert!(tries < 100 * ENOUGH, "{class}: too few forgeries are effective");
         let Some((post, ledger)) = forge(&mut dice) else { continue };
         match judge(&mut dice, &post, &ledger) {
             Outcome::Harmless => {}
@@ -295,7 +295,7 @@ fn reordered() {
     });
 }
 
-/// Posts a used approval once more in another message, where it proves nothing. In its own message, the replay guard
+/// Posts a used approval again in another message, for which it is not valid. In its own message, the replay guard
 /// refuses it (see `replay.rs`).
 #[test]
 fn replayed_elsewhere() {
@@ -523,7 +523,7 @@ fn opaque_state() {
 }
 
 #[test]
-fn words_of_the_assistants_when_unsealed_text_is_refused() {
+fn unsealed_assistant_text_if_it_is_refused() {
     run("assistant's words", 116, |dice| {
         let (mut post, ledger) = post(Chat::settled(&keys(), dice), dice);
         post.strict = true;

@@ -50,7 +50,7 @@ pub(super) fn word(dice: &mut Dice) -> String {
     format!("{}{}", dice.pick(&WORDS), dice.below(100))
 }
 
-/// Returns a random object, as a model or a tool may write it.
+/// Returns a random object that a model or a tool can write.
 pub(super) fn object(dice: &mut Dice) -> JsonText {
     let mut text = String::new();
     write_object(dice, 0, &mut text);
@@ -110,7 +110,7 @@ pub(super) enum Client {
     Verbatim,
 }
 
-/// Writes a body as a client may, with any order of keys, any escapes and any white space.
+/// Writes a body like a client, with any order of keys, any escapes and any white space.
 pub(super) fn spell(dice: &mut Dice, client: Client, value: &Value) -> String {
     let mut out = String::new();
     spell_value(dice, client, value, &mut out);

@@ -89,9 +89,9 @@ fn no_secret_is_shown() {
     assert!(!format!("{error:?} {error}").contains(SECRET));
 }
 
-/// The expected texts were captured from the AI SDK's own approvals.
+/// The expected texts are from approvals of the AI SDK.
 #[test]
-fn the_canonical_form_is_the_one_that_the_ai_sdk_signs() {
+fn the_canonical_form_is_that_of_the_ai_sdk() {
     let input = JsonText::parse(r#"{"b":1,"a":[true,null,"ü"],"c":{"z":1.5,"y":{}}}"#).unwrap();
     let mut form = Vec::new();
     canonical::append(&input, &mut form).unwrap();

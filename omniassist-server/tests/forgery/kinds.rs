@@ -1,4 +1,4 @@
-//! Tests that a seal proves only claims of its own kind, even if all other fields of two kinds are the same bytes.
+//! Tests that a seal proves only claims of its kind, even if all other fields of two kinds have the same bytes.
 
 use omniassist_server::Principal;
 use omniassist_server::core::event::{ApprovalRequest, BlockId};

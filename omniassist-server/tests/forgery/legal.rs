@@ -40,7 +40,7 @@ fn plainly(messages: &[Message]) -> Vec<String> {
     messages.iter().map(describe).collect()
 }
 
-/// Changes the chat as its user may before a post. Returns the name of the change.
+/// Changes the chat like its user before a post. Returns the name of the change.
 fn change(dice: &mut Dice, chat: &mut Chat) -> &'static str {
     let user =
         |chat: &Chat, at: usize| chat.messages[at].role == omniassist_server::core::message::Role::User;

@@ -166,7 +166,7 @@ pub(super) fn judge(dice: &mut Dice, post: &Post, ledger: &Ledger) -> Outcome {
     }
 }
 
-/// Returns the parts of a conversation that only the server may write and did not write.
+/// Returns the parts that only the server is allowed to write and that it did not write.
 pub(super) fn unproved(messages: &[Message], ledger: &Ledger, now_ms: u64, strict: bool) -> Vec<String> {
     let mut found = Vec::new();
     for (index, message) in messages.iter().enumerate() {

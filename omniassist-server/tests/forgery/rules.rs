@@ -225,7 +225,7 @@ fn a_failure_is_accepted_with_any_arguments() {
 }
 
 #[test]
-fn an_approval_counts_with_its_proof_in_time_where_it_is_due() {
+fn an_approval_needs_a_valid_seal_before_its_deadline_in_the_current_step() {
     let mut message = sealed(asked("c1", r#"{"b": 1.0, "a": 9007199254740993}"#));
     approve(&mut message, "c1");
     let taken = verified(&message, NOW, "c1");
@@ -233,7 +233,7 @@ fn an_approval_counts_with_its_proof_in_time_where_it_is_due() {
     assert_eq!(
         input.as_str(),
         r#"{"b": 1.0, "a": 9007199254740993}"#,
-        "the call runs with the model's arguments"
+        "the call must run with the arguments of the model"
     );
     assert!(approval.signature.as_ref().unwrap().starts_with("v1.2026-11.1700000900."));
 
@@ -256,16 +256,16 @@ fn an_approval_counts_with_its_proof_in_time_where_it_is_due() {
     }
 
     let older = post(vec![message.clone(), Message::user("u2", "and?")], NOW).unwrap();
-    assert!(is_asked_again(older[0].tools().next().unwrap()), "superseded by a user message");
+    assert!(is_asked_again(older[0].tools().next().unwrap()), "a user message must supersede the approval");
     let mut earlier = message.clone();
     earlier.parts.push(Part::StepStart);
-    assert!(is_asked_again(&verified(&earlier, NOW, "c1")), "superseded by a step");
+    assert!(is_asked_again(&verified(&earlier, NOW, "c1")), "a later step must supersede the approval");
 
     let mut made_up = unsigned.clone();
     tool(&mut made_up, "c1").metadata = None;
     assert!(
         failed(&verified(&made_up, NOW, "c1")).contains("make the call again"),
-        "the approval is not requested again"
+        "the approval must not be requested again"
     );
     let mut waiting = sealed(asked("c1", "{}"));
     assert!(matches!(verified(&waiting, NOW, "c1").state, ToolState::ApprovalRequested { .. }));
@@ -275,7 +275,7 @@ fn an_approval_counts_with_its_proof_in_time_where_it_is_due() {
     approval.signature = None;
     assert!(
         failed(&verified(&waiting, NOW, "c1")).contains("make the call again"),
-        "a waiting call is not requested again"
+        "a waiting call must not be requested again"
     );
 
     let mut denied = unsigned.clone();
@@ -299,9 +299,9 @@ fn a_form_is_answered_in_time_and_stays_answered() {
     assert_eq!(gave(&verified(&message, NOW + LIFETIME_MS - 1, "c1")), r#"{"name":"Ann"}"#);
     let late = verified(&message, NOW + LIFETIME_MS, "c1");
     assert_eq!(failed(&late), LAPSED);
-    assert!(late.metadata.is_some(), "the call itself is genuine");
+    assert!(late.metadata.is_some(), "the call itself must be accepted");
 
-    // The same message continues, and waits for another answer for an hour.
+    // The same message continues and waits for another answer for an hour.
     message.parts.push(Part::StepStart);
     let mut next = sealed(vec![call("c2", "open_page", "{}")]);
     answer(&mut next, "c2", "null");
@@ -331,17 +331,20 @@ fn a_question_that_is_not_accepted_is_listed_for_the_client() {
     for (message, now_ms) in [(&made_up, NOW), (&approved, NOW), (&filled, NOW + LIFETIME_MS)] {
         assert_eq!(unaccepted(std::slice::from_ref(message), now_ms), ["c1"], "{message:?}");
         let older = [message.clone(), Message::user("u2", "and?")];
-        assert!(unaccepted(&older, now_ms).is_empty(), "the client does not wait for it");
+        assert!(
+            unaccepted(&older, now_ms).is_empty(),
+            "a call that the client does not wait for must not be listed"
+        );
     }
     assert!(unaccepted(std::slice::from_ref(&filled), NOW).is_empty());
-    // A result that another server may still prove stays with the client.
+    // A result that another server may be able to verify stays with the client.
     strip(&mut tool(&mut filled, "c1").metadata);
     assert_eq!(failed(&verified(&filled, NOW, "c1")), UNVERIFIABLE);
     assert!(unaccepted(std::slice::from_ref(&filled), NOW).is_empty());
 }
 
 #[test]
-fn a_server_may_give_other_times_and_hosts_other_lifetimes() {
+fn servers_and_hosts_can_set_other_expiry_times() {
     let sealer = || {
         Sealer::new(&keys(), None, &Principal::anonymous(), "msg".into())
             .lifetime(std::time::Duration::from_millis(1_500))
@@ -349,7 +352,7 @@ fn a_server_may_give_other_times_and_hosts_other_lifetimes() {
     let mut event = asked("c1", "{}").remove(2);
     sealer().seal(&mut event, &Shop, || 1_000);
     let RunEvent::ToolApprovalRequest(request) = &mut event else { panic!() };
-    assert_eq!(request.expires_at_ms, Some(3_000), "the expiry is rounded up to whole seconds");
+    assert_eq!(request.expires_at_ms, Some(3_000), "the expiry must be rounded up to whole seconds");
     request.expires_at_ms = Some(10_001);
     sealer().seal(&mut event, &Shop, || 1_000);
     let RunEvent::ToolApprovalRequest(request) = event else { panic!() };

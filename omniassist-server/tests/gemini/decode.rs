@@ -1,4 +1,4 @@
-//! The decoder on streams written by hand.
+//! Tests of the Gemini decoder with handwritten streams.
 
 use omniassist_server::ProviderErrorKind;
 use omniassist_server::core::event::Source;
@@ -21,7 +21,7 @@ fn of_bytes(bytes: &[u8]) -> Said {
     fold(&decoded.events)
 }
 
-/// Id, name and final arguments of each call.
+/// Returns the id, the name and the final arguments of each call.
 fn calls(said: &Said) -> Vec<(&str, &str, Option<Value>)> {
     let arguments =
         |text: &String| if text.is_empty() { Value::Null } else { serde_json::from_str(text).unwrap() };
@@ -88,7 +88,7 @@ fn an_empty_signed_part_signs_the_text_before_it() {
 }
 
 #[test]
-fn arguments_in_pieces_are_put_together() {
+fn arguments_in_pieces_are_joined() {
     let said = of_bytes(&streamed_arguments());
     assert_eq!(
         calls(&said),
@@ -106,7 +106,7 @@ fn arguments_in_pieces_are_put_together() {
 }
 
 #[test]
-fn an_argument_that_was_to_be_continued_is_not_complete() {
+fn an_unfinished_argument_leaves_its_call_incomplete() {
     let begin = || parts(json!([{"functionCall": {"name": "weather", "willContinue": true}}]));
     let half = || {
         let piece = json!({"jsonPath": "$.city", "stringValue": "Zü", "willContinue": true});
@@ -137,7 +137,7 @@ fn ids_are_kept_and_made_unique() {
 }
 
 #[test]
-fn a_finish_that_cuts_takes_the_last_call() {
+fn a_finish_reason_that_truncates_drops_the_last_call() {
     use FinishReason::{ContentFilter, Error, Length, Other};
     for (word, reason) in [
         ("MAX_TOKENS", Length),
@@ -161,7 +161,7 @@ fn a_finish_that_cuts_takes_the_last_call() {
 }
 
 #[test]
-fn the_last_finish_counts() {
+fn the_last_finish_reason_applies() {
     let said = said(&[
         last(json!([{"text": "Hal"}]), "STOP"),
         parts(json!([{"text": "lo"}])),
@@ -172,20 +172,20 @@ fn the_last_finish_counts() {
 }
 
 #[test]
-fn without_a_finish_the_answer_was_interrupted() {
+fn an_answer_without_a_finish_reason_is_interrupted() {
     let bytes = sse(&[parts(json!([{"text": "Hal"}, call("weather", json!({}))]))]);
     let decoded = whole(&bytes);
     assert_eq!(decoded.end.unwrap_err().provider_kind(), Some(ProviderErrorKind::Interrupted));
     let said = fold(&decoded.events);
     assert_eq!((said.finish, said.calls[0].ended.as_ref()), (None, None));
     assert_eq!(error(b"").provider_kind(), Some(ProviderErrorKind::Interrupted));
-    // The last event counts without its blank line if it ends the answer, and only then.
+    // An event without its blank line is only accepted if it ends the answer.
     let bytes = sse(&[last(json!([{"text": "Hallo"}]), "STOP")]);
     assert_eq!(of_bytes(bytes.trim_ascii_end()).text, "Hallo");
 }
 
 #[test]
-fn a_blocked_prompt_is_a_content_filter() {
+fn a_blocked_prompt_finishes_with_content_filter() {
     let said = said(&[json!({"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"},
         "usageMetadata": {"promptTokenCount": 5, "totalTokenCount": 5}})]);
     assert_eq!(said.finish, Some((FinishReason::ContentFilter, Some("PROHIBITED_CONTENT".to_owned()), true)));
@@ -246,7 +246,7 @@ fn errors_in_the_stream_in_every_shape() {
         let in_band = whole(&sse(&[parts(json!([{"text": "Hal"}])), chunk.clone()]));
         assert_eq!(in_band.end.unwrap_err().provider_kind(), Some(kind), "{chunk}");
         assert_eq!(fold(&in_band.events).text, "Hal");
-        // The same as the whole body.
+        // The same error is the complete body.
         assert_eq!(error(chunk.to_string().as_bytes()).provider_kind(), Some(kind), "{chunk}");
     }
     let page = error(b"<html>sign in</html>");
@@ -257,7 +257,7 @@ fn errors_in_the_stream_in_every_shape() {
 }
 
 #[test]
-fn keep_alives_and_unknown_fields_say_nothing() {
+fn keep_alives_and_unknown_fields_are_ignored() {
     let mut bytes = b": ping\r\n\r\ndata:\r\n\r\ndata: [DONE]\r\n\r\n".to_vec();
     let mut odd = last(json!([{"text": "Hi"}, null, {"brandNew": {"a": 1}}]), "STOP");
     odd["candidates"][0]["safetyRatings"] = json!([{"category": "X"}]);

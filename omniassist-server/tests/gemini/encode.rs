@@ -1,4 +1,4 @@
-//! Request bodies, and state that comes back in them.
+//! Tests of request bodies and of the provider state in them.
 
 use std::sync::Arc;
 
@@ -108,7 +108,7 @@ fn a_body() {
 }
 
 #[test]
-fn options_and_the_hosts_own_fields() {
+fn options_and_extra_fields() {
     let mut options = ModelOptions::default();
     options.temperature = Some(0.5);
     options.top_p = Some(0.9);
@@ -143,8 +143,7 @@ fn options_and_the_hosts_own_fields() {
     assert_eq!(body["generationConfig"], json!({"thinkingConfig": {"includeThoughts": true}}));
 }
 
-/// The bytes before the head of the last user message must never change, or the provider's cache of the
-/// prompt is lost.
+/// Checks that the bytes before the last user message stay the same. Otherwise, the provider's prompt cache is lost.
 #[test]
 fn the_body_before_the_last_user_message_is_byte_stable() {
     let provider = GeminiProvider::new("k").unwrap();
@@ -190,7 +189,7 @@ fn items_of(events: &[LlmEvent]) -> Vec<TranscriptItem> {
                 }));
             }
             LlmEvent::ToolCallEnd { call, arguments, metadata } => {
-                let TranscriptItem::Call(item) = &mut items[calls[call]] else { panic!("a call") };
+                let TranscriptItem::Call(item) = &mut items[calls[call]] else { panic!("expected a call") };
                 item.arguments = JsonText::parse(arguments.clone()).unwrap();
                 item.metadata.clone_from(metadata);
             }
@@ -201,7 +200,7 @@ fn items_of(events: &[LlmEvent]) -> Vec<TranscriptItem> {
 }
 
 #[test]
-fn signatures_come_back_byte_for_byte() {
+fn signatures_are_sent_back_unchanged() {
     let mut items = vec![TranscriptItem::user("Q")];
     items.extend(items_of(&whole(&thoughts_and_calls()).events));
     let payload = LlmPayload::new(items)
@@ -219,7 +218,7 @@ fn signatures_come_back_byte_for_byte() {
             ])
         );
     }
-    // On the text before it, where there is some.
+    // The signature of an empty part moves to the text before it, if there is any.
     let signed = sse(&[
         parts(json!([{"text": "Hi"}])),
         last(json!([{"text": "", "thoughtSignature": "s+/=="}]), "STOP"),
@@ -232,7 +231,7 @@ fn signatures_come_back_byte_for_byte() {
 }
 
 #[test]
-fn calls_of_other_models_pass_where_signatures_are_demanded() {
+fn calls_of_other_models_carry_a_placeholder_if_signatures_are_required() {
     let signatures = |model: &str| {
         let body = body_of(model, &payload());
         let parts = body["contents"][1]["parts"].as_array().unwrap().clone();

@@ -1,4 +1,4 @@
-//! Schemas and settings in the form that each model takes.
+//! Tests of schemas and settings in requests to each Gemini model.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ fn body(provider: &GeminiProvider, payload: &LlmPayload) -> Value {
     serde_json::from_slice(&provider.request_body(payload).unwrap()).unwrap()
 }
 
-/// Returns the parameters of a tool with this schema, as they are sent.
+/// Returns the sent parameters of a tool with this schema.
 fn parameters(schema: &Value) -> Value {
     let mut payload = hello();
     payload.tools = Arc::from([Arc::new(ToolSpec::new("t", "d", schema.clone()))]);
@@ -23,7 +23,7 @@ fn parameters(schema: &Value) -> Value {
 }
 
 #[test]
-fn keywords_that_the_api_does_not_read_are_dropped_or_translated() {
+fn unsupported_keywords_are_dropped_or_translated() {
     let schema = json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "type": "object",
@@ -63,11 +63,11 @@ fn keywords_that_the_api_does_not_read_are_dropped_or_translated() {
         }},
     });
     assert_eq!(parameters(&schema), expected);
-    assert_eq!(parameters(&expected), expected, "nothing is left to do");
+    assert_eq!(parameters(&expected), expected, "a translated schema must not change again");
 }
 
 #[test]
-fn parameters_that_ask_for_nothing_are_left_out() {
+fn empty_parameters_are_omitted() {
     let nothing = json!({"type": "object", "properties": {}, "additionalProperties": false});
     assert_eq!(parameters(&nothing), Value::Null);
     assert_ne!(parameters(&json!({"type": "object", "properties": {"a": {}}})), Value::Null);
@@ -75,7 +75,7 @@ fn parameters_that_ask_for_nothing_are_left_out() {
 }
 
 #[test]
-fn a_name_of_a_model_cannot_change_the_url() {
+fn a_model_name_cannot_change_the_url() {
     let build = |model: &str| GeminiProvider::builder().api_key("k").model(model).build();
     let (longest, longer) = ("a".repeat(128), "a".repeat(129));
     for good in ["gemini-2.5-flash", "models/gemini-2.5-flash", "tunedModels/my-model_1", &longest] {
@@ -105,7 +105,7 @@ fn a_name_of_a_model_cannot_change_the_url() {
 }
 
 #[test]
-fn effort_is_a_budget_or_a_level() {
+fn effort_becomes_a_budget_or_a_level() {
     let sent = |model: &str, effort: Option<ReasoningEffort>, thoughts: bool| {
         let provider = GeminiProvider::builder().api_key("k").model(model).include_thoughts(thoughts);
         let mut options = ModelOptions::default();

@@ -1,4 +1,4 @@
-//! Arguments that come piece by piece.
+//! Tests of arguments that are streamed in pieces.
 
 use serde_json::{Value, json};
 
@@ -6,8 +6,8 @@ use super::streams::{last, parts, sse};
 use super::whole;
 use crate::recordings::fold;
 
-/// Returns the arguments of a call that is streamed in these pieces, if it is complete. `ended`: the API says that no
-/// more will come.
+/// Returns the arguments of a call that is streamed in these pieces, if it is complete. With `ended`, a last chunk
+/// marks the end of the call.
 fn arguments(pieces: &[Value], ended: bool) -> Option<Value> {
     let mut chunks = vec![parts(
         json!([{"functionCall": {"name": "weather", "partialArgs": pieces, "willContinue": true}}]),
@@ -38,7 +38,7 @@ fn pieces_are_placed_by_their_paths() {
 }
 
 #[test]
-fn a_piece_without_a_place_spoils_the_call() {
+fn a_piece_with_an_invalid_path_leaves_the_call_incomplete() {
     for path in
         ["", "a", "$.", "$.a[4000000000]", "$.a[x]", "$..a", "$.*", "$['a", "$.s.t", &"[0]".repeat(100)]
     {

@@ -1,4 +1,4 @@
-//! The provider over a real socket, and its errors.
+//! Tests of the Gemini provider over a real socket and of its errors.
 
 use futures_util::StreamExt;
 use omniassist_server::core::{FinishReason, Limits, LlmEvent, LlmPayload, TranscriptItem};
@@ -18,7 +18,7 @@ async fn events(stream: LlmStream) -> Result<Vec<LlmEvent>> {
     stream.collect::<Vec<_>>().await.into_iter().collect()
 }
 
-/// The base URL of this API names the host only.
+/// Returns the base URL without a path, because this API expects only the host.
 fn host(server: &FakeProvider) -> String {
     server.base_url().strip_suffix("/v1").unwrap().to_owned()
 }
@@ -37,7 +37,7 @@ async fn a_request_over_a_socket() {
     let provider = provider(&server);
     let said = fold(&events(provider.stream(hello())).await.unwrap());
     assert_eq!((said.calls.len(), said.finish.unwrap().0), (2, FinishReason::ToolCalls));
-    // Ids are minted anew for each answer.
+    // Each answer has new ids.
     let again = fold(&events(provider.stream(hello())).await.unwrap());
     assert_ne!(said.calls[0].id, again.calls[0].id);
 
@@ -51,7 +51,7 @@ async fn a_request_over_a_socket() {
 }
 
 #[tokio::test]
-async fn the_model_of_the_run_is_part_of_the_path_and_cannot_change_it() {
+async fn the_model_of_the_run_fills_one_path_segment_only() {
     let server = FakeProvider::start().await.unwrap();
     server.reply(Reply::sse(thoughts_and_calls()));
     let provider = provider(&server);
@@ -118,7 +118,7 @@ fn recorded_error_bodies() {
 }
 
 #[test]
-fn the_first_byte_may_take_five_minutes() {
+fn the_first_byte_timeout_is_five_minutes_by_default() {
     let first_byte = |limits: Limits| {
         let printed = format!("{:?}", GeminiProvider::builder().api_key("k").limits(limits).build().unwrap());
         let (_, rest) = printed.split_once("first_byte_timeout: ").unwrap();

@@ -1,4 +1,4 @@
-//! Recorded streams, and streams cut at every byte.
+//! Tests with recorded streams and with streams that are cut at every byte.
 
 use serde_json::Value;
 
@@ -6,8 +6,8 @@ use super::streams::with_calls;
 use super::{decoder, whole};
 use crate::recordings::{self, Said, check_chunkings, check_cuts, differences, fold};
 
-/// EXPECTED with what a recording cannot tell: the ids that were minted, and how arguments are spelled, since this API
-/// sends objects.
+/// Adds generated ids and the text of the arguments to `expected`. A recording has neither, because this API sends
+/// arguments as objects.
 fn completed(expected: &Value, said: &Said) -> Value {
     let mut expected = expected.clone();
     let wanted = expected["tool_calls"].as_array_mut().unwrap();
@@ -28,7 +28,7 @@ fn with_lf(bytes: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn recordings_give_what_is_expected_in_every_chunking() {
+fn recordings_decode_as_expected_in_every_chunking() {
     let Some(recordings) = recordings::recordings(&["gemini"]) else { return };
     let mut failures = Vec::new();
     let mut chunkings = 0;
@@ -52,7 +52,7 @@ fn recordings_give_what_is_expected_in_every_chunking() {
 }
 
 #[test]
-fn own_streams_in_every_chunking() {
+fn handwritten_streams_in_every_chunking() {
     for (name, bytes) in with_calls() {
         check_chunkings(name, decoder, &bytes);
         assert_eq!(whole(&with_lf(&bytes)).events, whole(&bytes).events, "{name}");
@@ -72,9 +72,9 @@ fn no_cut_completes_a_call() {
     assert!(cuts > 2_000);
 }
 
-/// Bytes of a stream replaced at random: whatever comes of it, there is no panic, and at most one finish.
+/// Replaces random bytes of a stream. The decoder must not panic and must finish at most once.
 #[test]
-fn broken_bytes_are_survived() {
+fn random_bytes_cause_no_panic() {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let mut random = |below: usize| {
         state ^= state << 13;

@@ -1,19 +1,19 @@
-//! Streams written by hand, for what no recording shows and for what must be checked without them.
+//! Handwritten streams for cases that no recording covers and for tests without recordings.
 
 use serde_json::{Value, json};
 
-/// Events framed as the API frames them: with CRLF.
+/// Encodes events with CRLF line ends, as the API does.
 pub(crate) fn sse(chunks: &[Value]) -> Vec<u8> {
     chunks.iter().map(|chunk| format!("data: {chunk}\r\n\r\n")).collect::<String>().into_bytes()
 }
 
-/// A chunk with these parts.
+/// Returns a chunk with these parts.
 pub(crate) fn parts(parts: Value) -> Value {
     json!({"candidates": [{"content": {"role": "model", "parts": parts}, "index": 0}],
            "modelVersion": "gemini-test", "responseId": "resp1"})
 }
 
-/// The same with the end of the answer.
+/// Returns a chunk with these parts that ends the answer.
 pub(crate) fn last(parts_: Value, reason: &str) -> Value {
     let mut chunk = parts(parts_);
     chunk["candidates"][0]["finishReason"] = reason.into();
@@ -22,12 +22,12 @@ pub(crate) fn last(parts_: Value, reason: &str) -> Value {
     chunk
 }
 
-/// A part with a call, without an id.
+/// Returns a part with a call that has no id.
 pub(crate) fn call(name: &str, args: Value) -> Value {
     json!({"functionCall": {"name": name, "args": args}})
 }
 
-/// Thoughts, text and two parallel calls, all signed the way the API signs them: the first call only.
+/// Returns thoughts, text and two parallel calls. Of the calls, only the first has a signature, as in the API.
 pub(crate) fn thoughts_and_calls() -> Vec<u8> {
     let mut first = call("weather", json!({"city": "Zürich", "days": [1, 2]}));
     first["thoughtSignature"] = "call+/sig==".into();
@@ -42,7 +42,7 @@ pub(crate) fn thoughts_and_calls() -> Vec<u8> {
     ])
 }
 
-/// One call whole, one in pieces whose last part never comes, one in pieces.
+/// Returns a whole call, a call in pieces without its last piece, and a complete call in pieces.
 pub(crate) fn streamed_arguments() -> Vec<u8> {
     let begin = |name: &str| json!([{"functionCall": {"name": name, "willContinue": true}}]);
     let piece = |path: &str, value: &str, more: bool| {
@@ -64,7 +64,7 @@ pub(crate) fn streamed_arguments() -> Vec<u8> {
     ])
 }
 
-/// All streams with calls, for cutting and re-chunking.
+/// Returns all handwritten streams with calls.
 pub(crate) fn with_calls() -> Vec<(&'static str, Vec<u8>)> {
     vec![
         ("thoughts and calls", thoughts_and_calls()),

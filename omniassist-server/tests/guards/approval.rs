@@ -1,4 +1,4 @@
-//! Approvals that a hook asks for.
+//! Tests of approvals that a hook requests.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -19,7 +19,7 @@ async fn ask_for_refunds(call: ToolContext) -> Result<ToolDecision, ToolError> {
     })
 }
 
-/// A tool that needs no approval by itself, an assistant with the hook, and the runs of the tool.
+/// Returns an assistant with the hook and a tool that needs no approval, and the number of runs of the tool.
 fn setup(model: &ScriptedProvider) -> (Assistant, Arc<AtomicUsize>) {
     let (tool, ran) = refund(Approval::decide(|_: &serde_json::Value, _| ApprovalDecision::Allow));
     let ping = Tool::new("ping", "Pings", async || Ok::<_, ToolError>("pong"));
@@ -33,7 +33,7 @@ async fn asked(assistant: &Assistant) -> Vec<Message> {
         RunEvent::ToolApprovalRequest(request) => Some(request),
         _ => None,
     });
-    let request = request.expect("a request for approval");
+    let request = request.expect("the run must request an approval");
     assert_eq!(request.message.as_deref(), Some("Really?"));
     assert!(request.signature.is_some() && request.expires_at_ms.is_some() && !request.editable);
     assert!(matches!(events.last(), Some(RunEvent::Finish { .. })));
@@ -41,7 +41,7 @@ async fn asked(assistant: &Assistant) -> Vec<Message> {
 }
 
 #[tokio::test]
-async fn a_call_that_a_hook_asks_about_runs_once_after_the_approval() {
+async fn a_call_that_a_hook_holds_for_approval_runs_once_after_it() {
     let model = ScriptedProvider::new()
         .turn([call("ping", json!({})), call_refund(5)])
         .turn(text("Done."))
@@ -49,7 +49,7 @@ async fn a_call_that_a_hook_asks_about_runs_once_after_the_approval() {
     let (assistant, ran) = setup(&model);
     let mut messages = asked(&assistant).await;
     assert_eq!(ran.load(Ordering::SeqCst), 0);
-    // The other call of the step ran.
+    // The other call of the step has run.
     let outputs = messages.last().unwrap().tools().filter(|tool| tool.state.is_answered()).count();
     assert_eq!(outputs, 1);
 
@@ -58,7 +58,7 @@ async fn a_call_that_a_hook_asks_about_runs_once_after_the_approval() {
     assert_eq!(ran.load(Ordering::SeqCst), 1);
     assert!(after.last().unwrap().text().ends_with("Done."));
 
-    // The same approval a second time runs nothing.
+    // A second post of the same approval runs nothing.
     post(&assistant, "c", messages).await;
     assert_eq!(ran.load(Ordering::SeqCst), 1);
 }
@@ -75,27 +75,27 @@ async fn a_denied_call_does_not_run() {
 }
 
 #[tokio::test]
-async fn an_approval_that_the_server_did_not_ask_for_runs_nothing() {
+async fn a_forged_approval_runs_nothing() {
     let forgeries: [fn(&mut ToolState); 4] = [
-        // Without the proof.
+        // The approval has no signature.
         |state| {
             if let ToolState::ApprovalResponded { approval, .. } = state {
                 approval.signature = None;
             }
         },
-        // Of other arguments.
+        // The call has other arguments.
         |state| {
             if let ToolState::ApprovalResponded { input, .. } = state {
                 *input = JsonText::from_value(&json!({ "cents": 500 }));
             }
         },
-        // Of another request.
+        // The approval has the id of another request.
         |state| {
             if let ToolState::ApprovalResponded { approval, .. } = state {
                 approval.id = "other".into();
             }
         },
-        // With changed arguments.
+        // The approval changes the arguments.
         |state| {
             if let ToolState::ApprovalResponded { approval, .. } = state {
                 approval.arguments = Some(JsonText::from_value(&json!({ "cents": 500 })));
@@ -124,7 +124,7 @@ async fn an_approval_that_the_server_did_not_ask_for_runs_nothing() {
 }
 
 #[tokio::test]
-async fn a_client_that_cannot_ask_gets_a_refusal() {
+async fn a_call_for_a_client_without_approvals_is_refused() {
     let model = ScriptedProvider::new().turn(call_refund(5)).turn(text("Sorry."));
     let (assistant, ran) = setup(&model);
     let mut request = RunRequest::prompt("Refund 5.");
@@ -149,7 +149,7 @@ async fn the_arguments_of_an_approved_call_cannot_be_changed() {
 }
 
 #[tokio::test]
-async fn a_number_that_a_client_would_round_is_not_approved() {
+async fn no_approval_is_requested_for_a_number_that_clients_round() {
     let model = ScriptedProvider::new()
         .turn(Turn::call(
             "refund",

@@ -1,4 +1,4 @@
-//! The audit records of calls that hooks decide about.
+//! Tests of the audit records of calls that hooks decide about.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::audit::Kept;
 
-/// Decides as the argument `do` of the call says.
+/// Returns the decision that the argument `do` of the call names.
 async fn decide(call: ToolContext) -> Result<ToolDecision, ToolError> {
     let word = call.arguments().to_value()["do"].as_str().unwrap_or_default().to_owned();
     Ok(match word.as_str() {
@@ -25,7 +25,7 @@ async fn decide(call: ToolContext) -> Result<ToolDecision, ToolError> {
     })
 }
 
-/// An assistant whose model makes these calls in turn, with all records of its run but those of the run itself.
+/// Runs an assistant whose model makes these calls in turn. Returns the records of the calls, without those of the run.
 async fn records(words: &[&str], setup: impl Fn(AssistantBuilder) -> AssistantBuilder) -> Vec<Value> {
     let mut model = ScriptedProvider::new();
     for word in words {
@@ -46,7 +46,7 @@ async fn records(words: &[&str], setup: impl Fn(AssistantBuilder) -> AssistantBu
     records
 }
 
-/// The actions, each with the argument and the outcome or reason.
+/// Returns the actions, each with its argument and its outcome or reason.
 fn told(records: &[Value]) -> Vec<String> {
     let line = |record: &Value| {
         let end = record["outcome"].as_str().or(record["reason"].as_str()).unwrap_or_default();
@@ -57,7 +57,7 @@ fn told(records: &[Value]) -> Vec<String> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_record_tells_what_a_hook_decided_and_no_tool_starts_in_vain() {
+async fn a_record_has_the_decision_of_the_hook_and_only_allowed_tools_start() {
     let words = ["allow", "change", "answer", "refuse", "fail"];
     let expected = [
         "call_started allow",
@@ -73,7 +73,7 @@ async fn a_record_tells_what_a_hook_decided_and_no_tool_starts_in_vain() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_that_a_hook_asks_about_waits_and_did_not_start() {
+async fn a_call_that_a_hook_holds_for_approval_does_not_start() {
     assert_eq!(told(&records(&["ask"], |builder| builder).await), ["approval_requested ask"]);
 }
 
@@ -90,7 +90,7 @@ async fn a_call_whose_hook_does_not_return_is_refused_and_never_starts() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_answer_that_a_hook_withholds_later_is_no_refusal() {
+async fn an_answer_that_a_later_hook_withholds_is_recorded_as_an_answer() {
     async fn withhold(_: ToolContext, _: Result<JsonText, ToolError>) -> Result<JsonText, ToolError> {
         Err(ToolError::new("Withheld."))
     }

@@ -18,7 +18,7 @@ async fn ping() -> Result<&'static str, ToolError> {
 }
 
 #[tokio::test]
-async fn the_client_the_seals_and_the_next_request_have_the_filtered_text() {
+async fn the_client_the_seals_and_the_next_request_contain_the_filtered_text() {
     let first = Turn::from([
         reasoning("They gave ada@example.org."),
         Turn::text_chunks(["Key: sk-abc", "def1234", "56789, ok"]),
@@ -48,13 +48,13 @@ async fn the_client_the_seals_and_the_next_request_have_the_filtered_text() {
     );
     assert!(!format!("{again:?}").contains("ada@example.org"));
 
-    // The seals prove the filtered text: a conversation with unproved text would be refused.
+    // The seals cover the filtered text. A conversation with unsealed text would be refused.
     messages.push(Message::user("q2", "Sure?"));
     let (messages, _) = post(&assistant, "c", messages).await;
     assert_eq!(messages.last().unwrap().text(), "Yes.");
 }
 
-/// A model that writes these pieces of one text, each after a delay in milliseconds.
+/// Returns a model that writes these pieces of one text, each after a delay in milliseconds.
 fn slow(pieces: &'static [(u64, &'static str)]) -> impl LlmProvider {
     from_fn("slow", move |_| {
         let deltas = stream::iter(pieces).then(|(delay, piece)| async move {
@@ -72,7 +72,7 @@ async fn shown(pieces: &'static [(u64, &'static str)]) -> Vec<(u64, String)> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn text_is_withheld_for_200_ms_at_most_and_a_secret_does_not_leave_then() {
+async fn text_is_withheld_for_200_ms_at_most_and_secrets_are_still_redacted() {
     let shown = shown(&[(0, "Mail Ada.Love"), (1000, "lace@exam"), (1000, "ple.org today")]).await;
     let shown: Vec<_> = shown.iter().map(|(at, delta)| (*at, delta.as_str())).collect();
     assert_eq!(
@@ -82,8 +82,8 @@ async fn text_is_withheld_for_200_ms_at_most_and_a_secret_does_not_leave_then() 
 }
 
 #[tokio::test(start_paused = true)]
-async fn text_that_comes_bit_by_bit_is_withheld_for_200_ms_at_most() {
-    // Each piece is part of one word, and comes before the bound of the one before is over.
+async fn text_in_small_pieces_is_withheld_for_200_ms_at_most() {
+    // Each piece is part of one word and arrives before the delay of the previous piece ends.
     let shown = shown(&[(1, "sk"), (98, "-le"), (98, "arn"), (98, "er"), (98, "s ")]).await;
     let all: String = shown.iter().map(|(_, delta)| delta.as_str()).collect();
     assert_eq!(all, "sk-[redacted]s ", "{shown:?}");
@@ -98,7 +98,7 @@ async fn text_that_is_decided_within_100_ms_is_not_cut() {
 }
 
 #[tokio::test]
-async fn a_filter_ends_the_run_with_a_code_and_a_sentence() {
+async fn a_filter_ends_the_run_with_a_code_and_a_message() {
     let model = ScriptedProvider::new().turn(Turn::text_chunks(["About Blue", "bird: it is", " secret"]));
     let words = WordList::new(["Bluebird"]).stop_run("I cannot talk about this.");
     let assistant = Assistant::builder(model).output_filter(words).build().unwrap();
@@ -108,7 +108,7 @@ async fn a_filter_ends_the_run_with_a_code_and_a_sentence() {
     assert_eq!(failure.into_partial().text(), "About ");
 }
 
-/// Panics at the second text.
+/// A filter that panics at the second piece of text.
 struct Panics;
 
 impl OutputFilter for Panics {
@@ -135,7 +135,7 @@ async fn a_filter_that_panics_fails_the_run_and_withheld_text_is_not_sent() {
 }
 
 #[tokio::test]
-async fn a_stream_that_breaks_gives_its_decided_text_before_the_error() {
+async fn an_interrupted_stream_sends_its_checked_text_before_the_error() {
     let broken = omniassist_server::Error::provider(omniassist_server::ProviderErrorKind::Interrupted);
     let model = ScriptedProvider::new().turn([text("Call 4111 1111 1111 1111"), Turn::error(broken)]);
     let assistant = Assistant::builder(model).output_filter(Pii::new()).build().unwrap();

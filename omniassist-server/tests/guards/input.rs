@@ -22,7 +22,7 @@ impl Drop for Dropped {
     }
 }
 
-/// A model that writes at once, and a flag that is set when its stream is dropped.
+/// Returns a model that writes at once, a flag that is set when its stream is dropped, and the number of its calls.
 fn talkative(words: usize) -> (impl LlmProvider, Arc<AtomicBool>, Arc<AtomicUsize>) {
     let (dropped, asked) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
     let (flag, count) = (Arc::clone(&dropped), Arc::clone(&asked));
@@ -40,7 +40,7 @@ fn talkative(words: usize) -> (impl LlmProvider, Arc<AtomicBool>, Arc<AtomicUsiz
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_refusal_closes_the_model_stream_and_nothing_of_it_is_sent() {
+async fn a_refusal_closes_the_model_stream_and_sends_none_of_its_text() {
     let (model, dropped, asked) = talkative(1_000);
     let (seen, closed) = (Arc::clone(&asked), Arc::clone(&dropped));
     let assistant = Assistant::builder(model)
@@ -48,7 +48,7 @@ async fn a_refusal_closes_the_model_stream_and_nothing_of_it_is_sent() {
             let (asked, dropped) = (Arc::clone(&seen), Arc::clone(&closed));
             async move {
                 sleep(Duration::from_secs(1)).await;
-                assert_eq!(asked.load(Ordering::SeqCst), 1, "the model was asked at the same time");
+                assert_eq!(asked.load(Ordering::SeqCst), 1, "the model call must begin while the guard runs");
                 assert!(!dropped.load(Ordering::SeqCst));
                 Err::<(), _>(Refusal::new("off_topic", "Only orders, please."))
             }
@@ -68,7 +68,7 @@ async fn a_refusal_closes_the_model_stream_and_nothing_of_it_is_sent() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_accepted_input_gives_the_whole_answer_behind_the_slowest_guard() {
+async fn an_accepted_input_sends_the_whole_answer_after_the_slowest_guard() {
     let (model, _, _) = talkative(200);
     let wait = |millis| {
         move |_: RunContext| async move {
@@ -78,7 +78,7 @@ async fn an_accepted_input_gives_the_whole_answer_behind_the_slowest_guard() {
     };
     let assistant = Assistant::builder(model).input_guard(wait(300)).input_guard(wait(700)).build().unwrap();
     let shown = deltas(&timed(assistant.run(RunRequest::prompt("?"))).await);
-    assert!(shown.iter().all(|(at, _)| *at == 700), "the guards run at the same time");
+    assert!(shown.iter().all(|(at, _)| *at == 700), "the guards must run at the same time");
     let expected: Vec<_> = (0..200).map(|word| format!("{word} ")).collect();
     assert_eq!(shown.into_iter().map(|(_, delta)| delta).collect::<Vec<_>>(), expected);
 }

@@ -5,7 +5,7 @@ use omniassist_server::core::{LlmPayload, RunRequest};
 use omniassist_server::provider::{Layer, LlmProvider, LlmStream, layered};
 use omniassist_server::testing::{ScriptedProvider, text};
 
-/// Writes its name when a request passes.
+/// Returns a layer that records its name for each request.
 fn note(name: &'static str, log: &Arc<Mutex<Vec<&'static str>>>) -> impl Layer + use<> {
     let log = Arc::clone(log);
     move |mut payload: LlmPayload, next: Arc<dyn LlmProvider>| -> LlmStream {
@@ -16,7 +16,7 @@ fn note(name: &'static str, log: &Arc<Mutex<Vec<&'static str>>>) -> impl Layer +
 }
 
 #[tokio::test]
-async fn the_layer_that_was_added_last_sees_a_request_first() {
+async fn the_layer_that_was_added_last_receives_a_request_first() {
     let log = Arc::default();
     let model = ScriptedProvider::new().turn(text("Hello."));
     let assistant = Assistant::builder(layered(model.clone(), note("own", &log)))

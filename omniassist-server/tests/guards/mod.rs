@@ -1,4 +1,4 @@
-//! Guards of the model's text, checks of the input, hooks around tools and layers around the provider.
+//! Tests of text filters, input guards, tool hooks and provider layers.
 
 mod approval;
 mod audit;
@@ -13,7 +13,7 @@ use omniassist_server::core::RunEvent;
 use omniassist_server::core::event::RunErrorCode;
 use tokio::time::{Duration, Instant};
 
-/// The events of a run, each with the time since it began.
+/// Returns the events of a run, each with the time since the start of the run.
 async fn timed(mut run: Run) -> Vec<(Duration, RunEvent)> {
     let began = Instant::now();
     let mut events = Vec::new();
@@ -31,7 +31,7 @@ fn deltas(events: &[(Duration, RunEvent)]) -> Vec<(u64, String)> {
     events.iter().filter_map(delta).collect()
 }
 
-/// The code and the sentence of a run that failed.
+/// Returns the code and the message of a failed run.
 fn failure(events: &[(Duration, RunEvent)]) -> Option<(RunErrorCode, String)> {
     match events.last() {
         Some((_, RunEvent::Error { code, message })) => Some((*code, message.to_string())),

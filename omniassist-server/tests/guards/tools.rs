@@ -21,7 +21,7 @@ fn note(log: &Log, line: impl Into<String>) {
     log.lock().unwrap().push(line.into());
 }
 
-/// A tool that notes its calls, and an assistant whose model calls it once.
+/// Returns an assistant whose model calls a tool once. The tool logs its calls.
 fn pay(log: &Log) -> (AssistantBuilder, ScriptedProvider) {
     let model = ScriptedProvider::new().turn(call("pay", json!({ "cents": 5 }))).turn(text("Done."));
     let log = Arc::clone(log);
@@ -32,7 +32,7 @@ fn pay(log: &Log) -> (AssistantBuilder, ScriptedProvider) {
     (Assistant::builder(model.clone()).tool(tool), model)
 }
 
-/// The output of the call that the model reads, and `true` for an error.
+/// Returns the output of the call as the model receives it, and `true` for an error.
 fn read(model: &ScriptedProvider) -> (Value, bool) {
     let payloads = model.payloads();
     let transcript = &payloads.last().unwrap().transcript;
@@ -40,10 +40,10 @@ fn read(model: &ScriptedProvider) -> (Value, bool) {
         TranscriptItem::Result(result) => Some((result.output.to_value(), result.is_error)),
         _ => None,
     });
-    result.expect("a result")
+    result.expect("the transcript must contain a result")
 }
 
-/// Runs the assistant with one hook before its tool. Returns what the model reads, and the calls of the tool.
+/// Runs the assistant with one hook before its tool. Returns the output, `true` for an error, and the tool's calls.
 async fn with(
     decide: impl Fn(&ToolContext) -> ToolDecision + Send + Sync + 'static,
 ) -> (Value, bool, Vec<String>) {
@@ -90,7 +90,7 @@ async fn hooks_are_called_once_each_in_the_order_in_which_they_were_added() {
     ];
     assert_eq!(*log.lock().unwrap(), expected);
     assert_eq!(read(&model), (json!({ "paid": 11 }), false));
-    // The client and the model keep the arguments that the model wrote.
+    // The client still receives the arguments that the model wrote.
     assert!(events.iter().any(|(_, event)| matches!(
         event,
         RunEvent::ToolInputAvailable { input, .. } if input.to_value() == json!({ "cents": 5 })
@@ -98,7 +98,7 @@ async fn hooks_are_called_once_each_in_the_order_in_which_they_were_added() {
 }
 
 #[tokio::test]
-async fn changed_arguments_have_to_fit_the_schema() {
+async fn changed_arguments_must_match_the_schema() {
     let (output, is_error, calls) = with(|_| arguments(&json!({ "cents": "all" }))).await;
     assert!(is_error && output.as_str().unwrap().contains("cents"), "{output}");
     assert_eq!(calls, [""; 0]);
@@ -131,7 +131,7 @@ async fn a_hook_before_a_tool_that_panics_or_fails_refuses_the_call() {
 }
 
 #[tokio::test]
-async fn a_hook_after_a_tool_changes_its_output_and_withholds_it_in_a_panic() {
+async fn a_hook_after_a_tool_changes_its_output_and_a_panic_withholds_it() {
     async fn redact(_: ToolContext, result: Result<JsonText, ToolError>) -> Result<JsonText, ToolError> {
         result.map(|_| JsonText::from_value(&json!("[hidden]")))
     }
@@ -172,7 +172,7 @@ async fn a_hook_reads_the_arguments_as_a_type() {
 }
 
 #[tokio::test]
-async fn an_output_of_a_hook_has_the_cap_of_the_tool() {
+async fn an_output_of_a_hook_is_limited_like_that_of_the_tool() {
     let model = ScriptedProvider::new().turn(call("small", json!({}))).turn(text("Done."));
     let tool = Tool::new("small", "Says little", async || Ok::<_, ToolError>("ok")).max_output_bytes(100);
     let answer = |_: ToolContext| async {
@@ -185,7 +185,7 @@ async fn an_output_of_a_hook_has_the_cap_of_the_tool() {
 }
 
 #[tokio::test]
-async fn arguments_cannot_be_changed_into_ones_that_need_an_approval() {
+async fn a_hook_cannot_change_arguments_so_that_they_need_an_approval() {
     let log = Log::default();
     let ran = Arc::clone(&log);
     let model = ScriptedProvider::new().turn(call("pay", json!({ "cents": 5 }))).turn(text("Done."));

@@ -1,4 +1,4 @@
-//! Conversations that the provider compacts.
+//! Tests of conversations that the provider compacts.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::anthropic::streams as claude;
 use crate::openai::streams as gpt;
 use crate::recorded::legal;
 
-/// Characters that escaping could touch.
+/// Encrypted content with characters that a JSON encoder may escape.
 const OPAQUE: &str = "gAAAA+/=\u{2028}\"\\🦀";
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -48,7 +48,7 @@ impl Api {
         }
     }
 
-    /// The block in place of the conversation, with a field that no version knows.
+    /// Returns the block that replaces the conversation, with an unknown field.
     fn block(self) -> Value {
         match self {
             Self::Claude => json!({
@@ -60,7 +60,7 @@ impl Api {
         }
     }
 
-    /// The events of a block, in pieces where the API sends pieces.
+    /// Returns the events of a block, in pieces if the API streams it in pieces.
     fn compaction(self) -> Vec<Value> {
         match self {
             Self::Claude => vec![
@@ -125,7 +125,7 @@ impl Api {
         })
     }
 
-    /// The messages or items of a request, after a check of its form.
+    /// Checks that a request is valid and returns its messages or items.
     fn conversation(self, body: &Value) -> Vec<Value> {
         let (faults, field) = match self {
             Self::Claude => (legal::anthropic::faults(body), "messages"),
@@ -160,7 +160,8 @@ fn last_body(server: &FakeProvider) -> Value {
     server.requests().last().unwrap().json()
 }
 
-/// A server after a turn in which the API compacted a conversation of ten messages, and the conversation.
+/// Runs a turn in which the API compacts a conversation of ten messages. Returns the server, the conversation and the
+/// events.
 async fn compacted(api: Api) -> (FakeProvider, Vec<Message>, Vec<RunEvent>) {
     let server = FakeProvider::start().await.unwrap();
     server.reply(api.answer(&[api.compaction(), api.said("In Kiel.")]));
@@ -198,7 +199,7 @@ async fn a_conversation_continues_from_the_compaction() {
             body.to_string().contains("In Kiel.") && body.to_string().contains("Since when?"),
             "{body:#}"
         );
-        // The window begins with the compaction too, and keeps it when it is full.
+        // The window also begins with the compaction and keeps it when it is full.
         let history = History::fit(2_000).summarise(ScriptedProvider::new().otherwise(|_| text("- Talk.")));
         let assistant = builder(api.provider(&server, Some(60_000))).history(history).build().unwrap();
         let (messages, _) = ask(&assistant, "ada", messages, "And now?").await;
@@ -237,9 +238,9 @@ async fn a_compaction_between_tool_calls_replaces_the_calls_before_it() {
 }
 
 #[tokio::test]
-async fn tokens_of_a_compaction_count() {
+async fn tokens_of_a_compaction_are_counted() {
     let (_, messages, events) = compacted(Api::Claude).await;
-    // They are no measure of the tokens of this conversation.
+    // The tokens of the compaction do not estimate those of this conversation.
     let metadata = messages.last().unwrap().metadata.as_ref().unwrap();
     assert!(metadata["omniassist"].get("history").is_none(), "{metadata}");
     let Some(RunEvent::Finish { usage, .. }) = events.last() else { panic!("{events:?}") };
@@ -281,7 +282,7 @@ fn change(messages: &mut [Message], mut to: impl FnMut(&mut Option<ProviderMetad
 }
 
 #[tokio::test]
-async fn a_lost_or_unproved_compaction_is_not_sent() {
+async fn a_lost_or_unsealed_compaction_is_not_sent() {
     type Change = fn(&mut Option<ProviderMetadata>);
     let cases: [(&str, Change); 2] =
         [("lost", |state| *state = None), ("without its seal", |state| state.as_mut().unwrap().forget_own())];
@@ -296,7 +297,7 @@ async fn a_lost_or_unproved_compaction_is_not_sent() {
             assert_eq!(api.conversation(&body).len(), 13, "{name}: {body:#}");
             assert!(!body.to_string().contains("gAAAA"), "{name}: {body:#}");
         }
-        // A changed one is refused like any other changed part.
+        // A changed compaction is refused like any other changed part.
         let (server, mut messages, _) = compacted(api).await;
         change(&mut messages, |state| {
             let state = state.as_mut().unwrap();
@@ -321,7 +322,7 @@ async fn a_compaction_is_sent_to_its_own_provider_only() {
     for (made_by, sent_to, setting) in [
         (Api::Claude, Api::Gpt, Some(60_000)),
         (Api::Gpt, Api::Claude, Some(60_000)),
-        // A host that no longer lets the provider compact.
+        // The host has disabled the compaction.
         (Api::Claude, Api::Claude, None),
         (Api::Gpt, Api::Gpt, None),
     ] {
@@ -337,7 +338,7 @@ async fn a_compaction_is_sent_to_its_own_provider_only() {
 }
 
 #[test]
-fn the_least_number_of_tokens_is_checked() {
+fn the_minimum_number_of_tokens_is_checked() {
     let claude = |tokens| AnthropicProvider::builder().api_key("k").compaction(tokens).build();
     let gpt = |tokens| OpenAiProvider::builder().api_key("k").compaction(tokens).build();
     assert!(claude(50_000).is_ok() && gpt(1_000).is_ok());

@@ -1,4 +1,4 @@
-//! Every window must be a legal request under the rules of all four APIs.
+//! Tests that each window is a valid request for all four APIs.
 
 use std::sync::Arc;
 
@@ -67,7 +67,7 @@ fn file(kind: u8) -> Part {
     Part::File(FilePart { media_type: media_type.into(), url: url.into(), filename: None, metadata: None })
 }
 
-/// A random message: its role, its parts by kind and length, and a file.
+/// The choices for a random message: its role, its parts by kind and length, and a file.
 type Draw = (u8, Vec<(u8, usize)>, Option<u8>);
 
 fn conversations() -> impl Strategy<Value = Vec<Message>> {
@@ -136,7 +136,7 @@ proptest! {
     }
 }
 
-/// The check of the property above detects a window that splits a call from its result.
+/// Checks that the property test detects a window that separates a call from its result.
 #[test]
 fn a_split_pair_is_detected() {
     let parts = vec![said(8, 1, 1)];

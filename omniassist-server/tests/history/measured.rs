@@ -1,6 +1,8 @@
-//! Measurements. `cargo test -p omniassist-server --test server measured -- --nocapture` prints them.
+//! Measurements of long conversations.
+//!
+//! `cargo test -p omniassist-server --test server measured -- --nocapture` prints them.
 
-#![allow(clippy::print_stderr, reason = "the figures are the result")]
+#![allow(clippy::print_stderr, reason = "the tests print measurements")]
 
 use std::process::Command;
 use std::time::Instant;
@@ -24,14 +26,14 @@ async fn peak<T>(work: impl Future<Output = T>) -> (T, usize) {
         let line = status.lines().find_map(|line| line.strip_prefix(name));
         line.and_then(|line| line.split_whitespace().next()?.parse().ok()).unwrap_or(0)
     };
-    // Sets the peak back to what is in use now (proc(5)).
+    // Resets the peak to the current use (proc(5)).
     let _ = std::fs::write("/proc/self/clear_refs", "5");
     let before = field("VmRSS:");
     let done = work.await;
     (done, field("VmHWM:").saturating_sub(before))
 }
 
-/// Runs each case in a process of its own, because memory that earlier work released would hide the peak.
+/// Runs each case in a separate process, because memory that earlier work released would hide the peak.
 #[tokio::test]
 async fn the_cost_of_a_window_is_printed_for_each_length() {
     const NAME: &str = "history::measured::the_cost_of_a_window_is_printed_for_each_length";
@@ -124,7 +126,7 @@ async fn a_fact_of_the_third_message_is_answered_after_summarising() {
         || OpenAiChatProvider::builder().base_url(&url).model("smollm2-135m-instruct").build().unwrap();
     let mut options = ModelOptions::default();
     options.temperature = Some(0.0);
-    // A small model may repeat itself without an end.
+    // A small model can repeat itself endlessly.
     options.max_output_tokens = Some(40);
     let (mut in_block, mut in_summary) = (0, 0);
     let mut answered = [0; 3];
@@ -149,7 +151,7 @@ async fn a_fact_of_the_third_message_is_answered_after_summarising() {
         ask(&builder.build().unwrap(), "ada", messages.clone(), question).await;
         let payload = seen.payloads().pop().unwrap();
         let sent = texts(&payload);
-        assert!(!sent[1..].iter().any(|text| text.contains(word)), "the message is out of the window");
+        assert!(!sent[1..].iter().any(|text| text.contains(word)), "the window must not contain the message");
         in_block += usize::from(sent[0].contains(word));
         in_summary +=
             usize::from(sent[0].split_once("Summary:").is_some_and(|(_, text)| text.contains(word)));

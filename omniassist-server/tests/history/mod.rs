@@ -1,4 +1,4 @@
-//! The parts of long conversations that are sent to the model.
+//! Tests of the parts of long conversations that are sent to the model.
 
 #[cfg(all(feature = "anthropic", feature = "openai"))]
 mod compaction;
@@ -27,7 +27,7 @@ fn talk_at(turn: usize) -> [Message; 2] {
     [asked, Message::assistant(format!("a{turn}"), format!("Answer {turn}: {}", "there ".repeat(30)))]
 }
 
-/// Sends a question in a chat. Returns the client's conversation afterwards, and the events.
+/// Sends a question in a chat. Returns the conversation that the client then holds, and the events.
 async fn ask(
     assistant: &Assistant,
     user: &str,

@@ -32,7 +32,7 @@ async fn the_model_receives_the_newest_exchanges_and_the_host_keeps_all() {
         assert_eq!(payload.system.as_deref(), Some("You help."));
         assert!((1_300..=2_000).contains(&estimate(&payload.transcript)));
     }
-    assert!(format!("{:?}", payloads[1].transcript).contains("401"), "the tool reads all messages");
+    assert!(format!("{:?}", payloads[1].transcript).contains("401"), "the tool must receive all messages");
 }
 
 #[tokio::test]
@@ -95,7 +95,7 @@ async fn the_tokens_of_the_last_turn_correct_the_estimate_of_the_next() {
     ask(&assistant(), "ada", forged, "Three?").await;
     let sizes: Vec<_> = model.payloads().iter().map(|payload| estimate(&payload.transcript)).collect();
     assert!(sizes[0] > 3_000 && sizes[1] <= 2_000, "{sizes:?}");
-    assert!((3_000..=4_000).contains(&sizes[2]), "a forged rate is ignored: {sizes:?}");
+    assert!((3_000..=4_000).contains(&sizes[2]), "a forged rate must be ignored: {sizes:?}");
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! Limits on the runs of clients that post the last message only.
+//! Tests of the limits on runs of clients that post the last message only.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -22,7 +22,7 @@ fn post(chat: &str, question: &str) -> Value {
     body
 }
 
-/// An assistant whose model does not finish, with a loader that counts its calls.
+/// Returns an assistant with a model that does not finish and a loader that counts its calls.
 fn counting(loads: &Arc<AtomicUsize>) -> (ScriptedProvider, AssistantBuilder) {
     let count = Arc::clone(loads);
     let load = move || {
@@ -33,7 +33,7 @@ fn counting(loads: &Arc<AtomicUsize>) -> (ScriptedProvider, AssistantBuilder) {
     (model.clone(), Assistant::builder(model).history_loader(load))
 }
 
-/// Allows this many runs, and counts the checks.
+/// Allows this many runs and counts the checks.
 fn at_most(runs: usize, checks: &Arc<AtomicUsize>) -> impl Fn(&Attempt<'_>) -> Result<(), Duration> + use<> {
     let checks = Arc::clone(checks);
     move |_| {
@@ -54,7 +54,7 @@ async fn a_post_over_a_limit_loads_nothing_and_stops_no_run() {
         let (model, builder) = counting(&loads);
         let assistant = match code {
             "rate_limited" => builder.rate_limit(at_most(1, &Arc::default())),
-            // The first run reserves all of them.
+            // The first run reserves all tokens.
             "token_budget_exceeded" => builder.token_budget(InMemoryTokenBudget::new(10, Duration::MAX)),
             _ => with_one_run(builder),
         };
@@ -65,14 +65,14 @@ async fn a_post_over_a_limit_loads_nothing_and_stops_no_run() {
         let (status, answer) = read_response(service.handle(request(&post(chat, "q2"))).await).await;
         assert_eq!(status, 429, "{answer}");
         assert!(answer.contains(&format!("\"code\":\"{code}\"")), "{answer}");
-        assert_eq!(loads.load(Ordering::SeqCst), 1, "{code}: nothing was loaded");
-        assert!(futures_util::poll!(first.frame()).is_pending(), "{code}: the first run goes on");
+        assert_eq!(loads.load(Ordering::SeqCst), 1, "{code}: the history must not be loaded");
+        assert!(futures_util::poll!(first.frame()).is_pending(), "{code}: the first run must continue");
         assert_eq!((model.drops(), service.assistant().live_runs()), (0, 1), "{code}");
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_post_takes_over_the_place_of_the_run_in_its_chat() {
+async fn a_post_replaces_the_run_in_its_chat_within_the_limit() {
     let (model, builder) = counting(&Arc::default());
     let service = AssistantService::new(with_one_run(builder).build().unwrap());
     let mut first = service.handle(request(&post("c", "q1"))).await.into_body();
@@ -93,14 +93,14 @@ async fn a_completed_post_is_counted_once() {
     let checked = || checks.load(Ordering::SeqCst);
     let posted = read().await.unwrap();
     assert_eq!(checked(), 1);
-    // A post that was read has the place of its run.
+    // A post that was read holds the slot of its run.
     assert_eq!(read().await.unwrap_err().status(), StatusCode::TOO_MANY_REQUESTS);
     assert_eq!(checked(), 1);
     let copy = posted.clone();
     let response = posted.respond(&assistant).await;
     assert_eq!((response.status(), checked()), (StatusCode::OK, 1));
     drop(response);
-    // The copy is a run of its own.
+    // The copy begins another run.
     assert_eq!((copy.respond(&assistant).await.status(), checked()), (StatusCode::OK, 2));
     drop(read().await.unwrap());
     assert_eq!((assistant.live_runs(), checked()), (0, 3));

@@ -1,4 +1,4 @@
-//! Conversations that the host stores, for clients that post only the last message.
+//! Tests of conversations that the host stores for clients that post only the last message.
 
 mod deferred;
 mod limited;
@@ -23,7 +23,7 @@ use serde_json::{Value, json};
 
 type Posted = Request<Full<bytes::Bytes>>;
 
-/// The host's table: the messages of each chat, as JSON.
+/// The host's table with the messages of each chat as JSON.
 #[derive(Clone, Default)]
 struct Table(Arc<Mutex<HashMap<(String, Text), String>>>);
 
@@ -46,7 +46,7 @@ impl Table {
         Ok(read::messages(&table.row(&chat).into(), &Limits::default())?)
     }
 
-    /// Adds the functions that load and save.
+    /// Builds an assistant that loads from this table and saves to it.
     fn of(&self, builder: AssistantBuilder) -> Assistant {
         let table = self.clone();
         let save = move |run: FinishedRun| {
@@ -83,7 +83,7 @@ async fn read_response(response: Response<AssistantBody>) -> (u16, String) {
     (status, String::from_utf8(body.into()).unwrap())
 }
 
-/// Reads a body like the assistant's own route.
+/// Reads a body like the route of the assistant.
 async fn complete(assistant: &Assistant, body: &Value) -> RunRequest {
     match PostedRun::read_for(request(body), assistant).await {
         Ok(posted) => posted.request,
@@ -91,7 +91,7 @@ async fn complete(assistant: &Assistant, body: &Value) -> RunRequest {
     }
 }
 
-/// Posts a body, and adds the answer to the messages of the client.
+/// Posts a body and adds the answer to the messages of the client.
 async fn post(assistant: &Assistant, body: &Value, messages: &mut Vec<Message>) -> Vec<RunEvent> {
     let mut extensions = http::Extensions::new();
     extensions.insert(Principal::new("ada"));

@@ -41,7 +41,7 @@ async fn the_host_refuses_a_chat_with_its_own_status() {
             (&json!("no_such_chat"), &json!("There is no such chat."))
         );
     }
-    assert!(model.payloads().is_empty(), "the model receives no request");
+    assert!(model.payloads().is_empty(), "the model must receive no request");
 }
 
 #[tokio::test(start_paused = true)]

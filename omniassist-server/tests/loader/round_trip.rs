@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::{Table, last, post};
 use crate::approvals::{answer, refund};
 
-/// Returns a model with turns of every kind.
+/// Returns a model with turns of each kind.
 fn script() -> ScriptedProvider {
     ScriptedProvider::new()
         .turn(reasoning("I look it up.").then(call("order", json!({"id": 17}))))
@@ -54,7 +54,7 @@ impl Client {
         self.post("submit-message", None).await;
     }
 
-    /// Answers the call of a front-end tool, and posts the answer.
+    /// Answers the call of a front-end tool and posts the answer.
     async fn answer_call(&mut self, output: Value) {
         for part in &mut self.messages.last_mut().unwrap().parts {
             if let Part::Tool(tool) = part
@@ -85,7 +85,7 @@ impl Client {
     }
 }
 
-/// Runs a conversation, and returns the client's messages after each step.
+/// Runs a conversation and returns the client's messages after each step.
 async fn converse(client: &mut Client) -> Vec<Vec<Message>> {
     let mut seen = Vec::new();
     client.ask("q1", "Where is order 17?").await;
@@ -122,7 +122,7 @@ async fn the_model_receives_the_same_as_from_a_client_that_posts_all_messages() 
     converse(&mut posts_all).await;
     let seen = converse(&mut posts_last).await;
     let (all, some) = (transcripts(&all), transcripts(&some));
-    assert_eq!(all.len(), 9, "the model has used every turn");
+    assert_eq!(all.len(), 9, "the model must use all turns");
     for (index, (all, some)) in all.iter().zip(&some).enumerate() {
         assert_eq!(some, all, "model call {index}");
     }

@@ -51,12 +51,12 @@ async fn a_history_is_loaded_after_the_last_run_was_stored() {
         sleep(time).await;
         let started = Instant::now();
         assert_eq!(texts(&assistant, "q2").await, ["q1", "a1", "q2"]);
-        assert_eq!(started.elapsed(), Duration::ZERO, "no run is being stored");
+        assert_eq!(started.elapsed(), Duration::ZERO, "no run is stored, so the post must not wait");
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_chat_does_not_wait_for_another_one() {
+async fn a_chat_does_not_wait_for_another_chat() {
     let (table, model) = (Table::default(), ScriptedProvider::new().turn(text("a1")));
     let assistant = slow(&table, &model, Duration::from_secs(5)).build().unwrap();
     let mut messages = question("q1");

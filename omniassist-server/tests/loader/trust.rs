@@ -12,7 +12,7 @@ fn assistant(table: &Table, model: &ScriptedProvider) -> Assistant {
     table.of(Assistant::builder(model.clone()).tool(order).tool(page).refuse_unsealed_text(true))
 }
 
-/// Runs an assistant once, and returns it with the stored messages.
+/// Runs an assistant once and returns it with the stored messages.
 async fn sealed(model: ScriptedProvider) -> (Table, ScriptedProvider, Assistant, Vec<Value>) {
     let (table, model) = (Table::default(), model.otherwise(|_| text("Fine.")));
     let assistant = assistant(&table, &model);
@@ -92,14 +92,14 @@ async fn a_result_without_its_seal_becomes_an_error() {
     row[1]["parts"].as_array_mut().unwrap().insert(0, page);
     table.put("c", Value::from(row).to_string());
     let assistant = self::assistant(&table, &model);
-    // A seal under the key of another process is no proof either.
+    // A seal with the key of another process is not valid either.
     let (status, answer) = respond(&assistant, &next()).await;
     assert_eq!(status, 200, "{answer}");
     let unverifiable = json!("The result of this call can no longer be verified.");
     assert_eq!(
         results(&model),
         [(json!("orders"), false), (unverifiable, true)],
-        "the output of a page needs no seal"
+        "the output of a front-end tool must need no seal"
     );
 }
 

@@ -1,4 +1,4 @@
-//! Tests of the peculiarities of compatible servers, in requests and in answers.
+//! Tests of the requests and answers of OpenAI-compatible servers.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ fn answer_schema() -> Value {
     json!({"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"], "additionalProperties": false})
 }
 
-/// A conversation with a call, and every setting that servers differ in.
+/// Returns a conversation with a call and all settings that differ between servers.
 fn payload() -> LlmPayload {
     let tool = |name: &str| {
         let schema = json!({
@@ -70,7 +70,7 @@ fn body(vendor: Vendor, payload: &LlmPayload) -> Value {
     serde_json::from_slice(&builder.build().unwrap().request_body(payload).unwrap()).unwrap()
 }
 
-/// The id that a call with this id is sent under.
+/// Returns the id that a request contains for a call with this id.
 fn body_with_id(vendor: Vendor, id: &str) -> String {
     let mut payload = payload();
     let items = payload.transcript.iter().cloned().map(|item| match item {
@@ -86,7 +86,7 @@ fn body_with_id(vendor: Vendor, id: &str) -> String {
 }
 
 #[test]
-fn each_vendors_request_has_the_form_that_it_takes() {
+fn each_vendor_receives_its_own_request_format() {
     for vendor in Vendor::ALL {
         let body = body(*vendor, &payload());
         let is = |vendors: &[Vendor]| vendors.contains(vendor);
@@ -150,13 +150,13 @@ fn each_vendors_request_has_the_form_that_it_takes() {
             is(&[Vendor::LLAMA_CPP, Vendor::LM_STUDIO]),
             "{vendor:?}"
         );
-        // The vendors whose ids are capped take no combination of schemas at the top either.
+        // The vendors that limit ids also refuse schema combinations at the top level.
         assert_eq!(parameters.get("anyOf").is_none(), is(&capped), "{vendor:?}");
     }
 }
 
 #[test]
-fn a_vendor_is_known_by_its_address_and_can_be_overruled() {
+fn the_address_selects_the_vendor_and_settings_override_it() {
     let body = |builder: omniassist_server::provider::openai::OpenAiChatProviderBuilder| -> Value {
         let provider = builder.api_key("k").model("m").build().unwrap();
         serde_json::from_slice(&provider.request_body(&payload()).unwrap()).unwrap()
@@ -167,7 +167,7 @@ fn a_vendor_is_known_by_its_address_and_can_be_overruled() {
     let deepseek = || OpenAiChatProvider::builder().vendor(Vendor::DEEPSEEK);
     assert!(!body(deepseek().replay_reasoning(false)).to_string().contains("reasoning_content"));
     assert!(body(mistral().replay_reasoning(true)).to_string().contains("reasoning_content"));
-    // Behind a gateway of one's own the vendor is named, and the address kept.
+    // For a private gateway, the vendor is set by name and the address stays.
     let gateway = OpenAiChatProvider::builder().vendor(Vendor::MISTRAL).base_url("http://127.0.0.1:4000/v1");
     assert_eq!(body(gateway)["tool_choice"], "any");
     assert_eq!(mistral().api_key("k").model("m").build().unwrap().name(), "mistral");
@@ -175,7 +175,7 @@ fn a_vendor_is_known_by_its_address_and_can_be_overruled() {
 }
 
 #[test]
-fn a_turn_with_calls_and_no_reasoning_says_so_where_that_is_asked() {
+fn a_turn_with_calls_has_empty_reasoning_for_vendors_that_require_it() {
     let mut payload = payload();
     payload.transcript = payload
         .transcript
@@ -192,7 +192,7 @@ fn a_turn_with_calls_and_no_reasoning_says_so_where_that_is_asked() {
 }
 
 #[test]
-fn a_named_tool_is_the_only_one_offered_where_it_cannot_be_named() {
+fn only_the_chosen_tool_is_offered_if_the_vendor_cannot_choose_by_name() {
     let mut payload = payload();
     payload.tool_choice = ToolChoice::Tool("time".into());
     for vendor in [Vendor::LM_STUDIO, Vendor::LLAMA_CPP, Vendor::OLLAMA] {
@@ -206,7 +206,7 @@ fn a_named_tool_is_the_only_one_offered_where_it_cannot_be_named() {
 }
 
 #[tokio::test]
-async fn azure_is_sent_its_own_header_and_version() {
+async fn azure_receives_its_own_header_and_version() {
     let server = FakeProvider::start().await.unwrap();
     server.reply(Reply::sse(chat_done(&[delta(json!({"content": "x"})), finish("stop")])));
     let azure = OpenAiChatProvider::builder()
@@ -228,7 +228,7 @@ async fn azure_is_sent_its_own_header_and_version() {
 }
 
 #[test]
-fn no_vendor_is_sent_the_name_of_anothers_model() {
+fn a_vendor_without_a_default_model_requires_one() {
     for vendor in Vendor::ALL {
         let build = |model: Option<&str>| {
             let mut builder = OpenAiChatProvider::builder().vendor(*vendor).api_key("k");
@@ -254,7 +254,7 @@ fn no_vendor_is_sent_the_name_of_anothers_model() {
             }
         }
     }
-    // The same where the address tells the vendor; a stranger may have any model.
+    // The address selects the vendor in the same way. An unknown server can use the default model.
     let at = |url: &str| OpenAiChatProvider::builder().base_url(url).api_key("k").build();
     assert!(at("https://api.groq.com/openai/v1").unwrap_err().is_configuration());
     assert_eq!(at("https://gateway.example/v1").unwrap().model(), Some(DEFAULT_CHAT_MODEL));
@@ -272,7 +272,7 @@ fn decode_offering(tools: &[&'static str], chunks: &[Value]) -> Vec<LlmEvent> {
 }
 
 #[test]
-fn a_name_in_pieces_is_put_together() {
+fn a_name_in_pieces_is_joined() {
     let named = |name: &str| tool(json!({"index": 0, "id": "a", "function": {"name": name}}));
     let arguments = tool(json!({"index": 0, "function": {"arguments": "{}"}}));
     for (pieces, name) in [
@@ -289,14 +289,14 @@ fn a_name_in_pieces_is_put_together() {
         assert_eq!(said.calls.len(), 1);
         assert_eq!((said.calls[0].name.as_str(), said.calls[0].ended.as_deref()), (name, Some("{}")));
     }
-    // A name that no other begins with is announced at once.
+    // A name that is not a prefix of another name is emitted at once.
     let mut decoder = ChatDecoder::new(&Limits::default(), "x").tools(["stop".into()]);
     let mut events = EventBuf::new();
     decoder.feed(super::streams::chat(&[named("stop")]).into(), &mut events).unwrap();
     assert!(events.drain().any(|event| matches!(event, LlmEvent::ToolCallStart { .. })));
 }
 
-/// The state that comes with reasoning blocks and calls, as entries of the next request.
+/// Returns reasoning blocks and calls with their provider state as entries of the next request.
 fn items_with_state(events: &[LlmEvent]) -> Vec<TranscriptItem> {
     let mut items = vec![TranscriptItem::user("Q")];
     let mut text = String::new();
@@ -321,7 +321,7 @@ fn items_with_state(events: &[LlmEvent]) -> Vec<TranscriptItem> {
 }
 
 #[test]
-fn reasoning_details_go_back_as_they_came() {
+fn reasoning_details_are_sent_back_unchanged() {
     const SIGNATURE: &str = "EpAD+/==\u{fc}\"\\sig";
     let thought = |text: &str| {
         delta(json!({"reasoning": text, "reasoning_details": [
@@ -370,7 +370,7 @@ fn reasoning_details_go_back_as_they_came() {
 }
 
 #[test]
-fn found_pages_come_once_and_with_their_titles() {
+fn each_source_is_emitted_once_with_its_title() {
     let mut chunk = delta(json!({"content": "x"}));
     chunk["citations"] = json!(["https://a.example", "https://b.example"]);
     chunk["search_results"] = json!([{"title": "A", "url": "https://a.example", "date": null}]);
@@ -391,7 +391,7 @@ fn found_pages_come_once_and_with_their_titles() {
 }
 
 #[test]
-fn tools_that_the_server_ran_are_shown_and_not_called() {
+fn calls_that_the_vendor_ran_are_shown_and_not_run_again() {
     let ran = |output: Value| {
         delta(
             json!({"executed_tools": [{"index": 0, "type": "search", "arguments": "{}", "output": output}]}),

@@ -1,4 +1,4 @@
-//! Tool calls asked for by JSON schema.
+//! Tests of tool calls through a JSON schema of the answer.
 
 use std::sync::Arc;
 
@@ -55,7 +55,7 @@ fn contents(body: &Value) -> Vec<(String, String)> {
 }
 
 #[test]
-fn a_request_with_tools_becomes_one_without() {
+fn tools_become_a_schema_of_the_answer() {
     let body = body(&payload());
     assert!(body.get("tools").is_none() && body.get("tool_choice").is_none());
     let form = |tool: &str, with: Value| {
@@ -87,9 +87,9 @@ fn a_request_with_tools_becomes_one_without() {
     assert_eq!(messages[5].1, "And in Zürich?");
 }
 
-/// A grammar keeps to the order of the schema, and the schema's text is what it is made of.
+/// Checks the order of the properties, because servers generate in the order of the schema's text.
 #[test]
-fn the_tool_comes_before_its_arguments_in_the_schemas_text() {
+fn the_schema_has_the_tool_before_its_arguments() {
     let provider = OpenAiChatProvider::builder()
         .base_url("http://127.0.0.1:1/v1")
         .constrained_tools(true)
@@ -102,7 +102,7 @@ fn the_tool_comes_before_its_arguments_in_the_schemas_text() {
 }
 
 #[test]
-fn calls_and_results_are_put_into_words_and_turns_alternate() {
+fn calls_and_results_become_text_and_turns_alternate() {
     let call = |id: &str, city: &str| {
         TranscriptItem::Call(ToolCall {
             id: id.into(),
@@ -158,7 +158,7 @@ fn calls_and_results_are_put_into_words_and_turns_alternate() {
 }
 
 #[test]
-fn a_choice_and_a_schema_of_the_answer_are_kept() {
+fn the_tool_choice_and_the_answer_schema_apply() {
     let forms = |payload: &LlmPayload| {
         let body = body(payload);
         let forms = body["response_format"]["json_schema"]["schema"]["anyOf"].as_array().unwrap().clone();
@@ -195,7 +195,7 @@ fn decode<'a>(limits: &Limits, chunks: impl IntoIterator<Item = &'a [u8]>) -> De
     for chunk in chunks {
         end = decoder.feed(Bytes::copy_from_slice(chunk), &mut events);
         if end.is_err() {
-            assert!(decoder.finish(&mut EventBuf::new()).is_err(), "a failed decoder stays failed");
+            assert!(decoder.finish(&mut EventBuf::new()).is_err(), "a failed decoder must stay failed");
             break;
         }
     }
@@ -205,7 +205,7 @@ fn decode<'a>(limits: &Limits, chunks: impl IntoIterator<Item = &'a [u8]>) -> De
     Decoded { events: events.drain().collect(), end }
 }
 
-/// A stream whose text comes in these pieces.
+/// Returns a stream with its text in these pieces.
 fn stream(pieces: &[&str], reason: &str) -> Vec<u8> {
     let mut chunks = vec![delta(json!({"role": "assistant", "content": null}))];
     chunks.extend(pieces.iter().map(|piece| delta(json!({"content": piece}))));
@@ -229,7 +229,7 @@ const WORDS: &[&str] =
     &["{\"tool\":\"reply\",", "\"with\":\"It ", "is \\ud83c", "\\udf1e ", "21 \\\"C\\\".", "\"", "}"];
 
 #[test]
-fn an_answer_reads_alike_in_any_pieces() {
+fn an_answer_decodes_the_same_in_any_pieces() {
     for (answer, words, call) in [
         (r#"{"tool":"reply","with":"Hi \"you\" \u00e9\ud83e\udd80\n"}"#, "Hi \"you\" é🦀\n", None),
         ("{\n \"tool\" : \"reply\" ,\n \"with\" : \"a\\\\b{\" }\n", "a\\b{", None),
@@ -256,7 +256,7 @@ fn an_answer_reads_alike_in_any_pieces() {
 }
 
 #[test]
-fn a_choice_is_a_call() {
+fn an_answer_that_names_a_tool_is_a_call() {
     let said = said(&stream(CALL, "stop"));
     assert_eq!((said.text.as_str(), said.calls.len()), ("", 1));
     let call = &said.calls[0];
@@ -268,7 +268,7 @@ fn a_choice_is_a_call() {
 }
 
 #[test]
-fn words_are_text_and_come_as_they_grow() {
+fn a_reply_is_streamed_as_text() {
     let bytes = stream(WORDS, "stop");
     assert_eq!(said(&bytes).text, "It is 🌞 21 \"C\".");
     let pieces: Vec<String> = decode(&Limits::default(), [&bytes[..]])
@@ -304,7 +304,7 @@ fn no_cut_completes_a_call() {
 }
 
 #[test]
-fn an_object_that_does_not_close_is_truncated_whatever_the_finish_word() {
+fn an_unclosed_object_is_truncated_for_each_finish_reason() {
     for reason in ["stop", "tool_calls", "length"] {
         for end in 5..CALL.len() {
             let said = said(&stream(&CALL[..end], reason));
@@ -313,7 +313,7 @@ fn an_object_that_does_not_close_is_truncated_whatever_the_finish_word() {
         let words = said(&stream(&WORDS[..3], reason));
         assert_eq!((words.text.as_str(), words.finish.unwrap().2), ("It is ", true), "{reason}");
     }
-    // A whole object under a finish that says the output was cut.
+    // The object is complete, but the finish reason reports a cut.
     for reason in ["length", "content_filter", "error", "brand_new"] {
         let said = said(&stream(CALL, reason));
         assert!(said.calls[0].ended.is_none() && !said.runnable()[0], "{reason}");
@@ -321,7 +321,7 @@ fn an_object_that_does_not_close_is_truncated_whatever_the_finish_word() {
 }
 
 #[test]
-fn what_is_not_of_the_form_is_text() {
+fn an_answer_of_another_form_is_text() {
     for pieces in [
         &["Su", "re, {it} rains."][..],
         &["{\"wea", "ther\": 1, }"],
@@ -338,13 +338,13 @@ fn what_is_not_of_the_form_is_text() {
     }
     let nothing = said(&stream(&[], "stop"));
     assert_eq!((nothing.text.as_str(), nothing.finish.unwrap().2), ("", false));
-    // Once a call has begun there is no way back, and it does not run.
+    // A call that has begun cannot become text. It ends as truncated and does not run.
     let broken = said(&stream(&["{\"tool\":\"weather\",\"with\":{}", " oops }"], "stop"));
     assert!(broken.calls[0].ended.is_none() && broken.finish.unwrap().2);
 }
 
 #[test]
-fn reasoning_and_calls_of_the_servers_own_pass() {
+fn reasoning_and_native_calls_are_passed_on() {
     let native =
         json!({"tool_calls": [{"index": 0, "id": "n", "function": {"name": "weather", "arguments": "{}"}}]});
     let bytes = chat_done(&[
@@ -360,7 +360,7 @@ fn reasoning_and_calls_of_the_servers_own_pass() {
 }
 
 #[test]
-fn tokens_are_counted_also_where_the_answer_fails() {
+fn tokens_of_a_failed_answer_are_counted() {
     let counts = json!({"choices": [], "usage": {"prompt_tokens": 7, "completion_tokens": 3}});
     for bytes in [
         chat_done(&[delta(json!({"content": CALL[..5].concat()})), counts.clone()]),
@@ -373,7 +373,7 @@ fn tokens_are_counted_also_where_the_answer_fails() {
 }
 
 #[test]
-fn what_is_held_back_is_bounded() {
+fn the_buffered_bytes_are_bounded() {
     let mut limits = Limits::default();
     limits.max_tool_args_bytes = 40;
     for (arguments, fits) in [(40, true), (41, false)] {
@@ -391,7 +391,7 @@ fn what_is_held_back_is_bounded() {
 }
 
 #[tokio::test]
-async fn over_a_socket() {
+async fn calls_and_text_over_a_socket() {
     let server = FakeProvider::start().await.unwrap();
     server
         .reply(Reply::sse(stream(CALL, "stop")).chunked_by(5))
@@ -401,7 +401,7 @@ async fn over_a_socket() {
     let events: Vec<_> = provider.stream(payload()).map(|event| event.unwrap()).collect().await;
     assert_eq!(fold(&events).calls[0].name, "weather");
     assert!(server.request(1).await.json().get("tools").is_none());
-    // A run without tools is not held to a schema: its JSON is the answer.
+    // A run without tools has no schema, so its JSON is the answer.
     let mut free = payload();
     free.tools = Arc::from([]);
     let events: Vec<_> = provider.stream(free).map(|event| event.unwrap()).collect().await;

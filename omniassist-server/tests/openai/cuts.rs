@@ -1,4 +1,4 @@
-//! Streams cut at every byte: no call may end that the provider had not finished.
+//! Tests with streams that are cut at every byte. A call that the provider did not finish must not end.
 
 use super::streams::{Stream, with_calls};
 use crate::recordings::check_cuts;

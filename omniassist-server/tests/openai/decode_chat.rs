@@ -1,4 +1,4 @@
-//! The Chat Completions decoder on streams written by hand.
+//! Tests of the Chat Completions decoder with handwritten streams.
 
 use omniassist_server::ProviderErrorKind;
 use omniassist_server::core::event::CallKind;
@@ -18,7 +18,7 @@ fn said(bytes: &[u8]) -> Said {
     fold(&decoded.events)
 }
 
-/// Id, name and final arguments of each call.
+/// Returns the id, the name and the final arguments of each call.
 fn calls(said: &Said) -> Vec<(&str, &str, Option<&str>)> {
     said.calls.iter().map(|call| (call.id.as_str(), call.name.as_str(), call.ended.as_deref())).collect()
 }
@@ -42,11 +42,11 @@ fn interleaved_calls_are_kept_apart_by_index() {
 }
 
 #[test]
-fn all_calls_on_index_0_begin_with_a_new_id_and_name() {
+fn calls_on_one_index_begin_with_a_new_id_and_name() {
     let said = of_chunks(&[
         tool(json!({"index": 0, "id": "a", "function": {"name": "weather", "arguments": "{\"n\":1}"}})),
         tool(json!({"index": 0, "id": "b", "function": {"name": "weather", "arguments": ""}})),
-        // Its tail comes on an index of its own.
+        // The rest of the arguments has another index.
         tool(json!({"index": 1, "function": {"arguments": "{\"n\":2}"}})),
         finish("stop"),
     ]);
@@ -54,7 +54,7 @@ fn all_calls_on_index_0_begin_with_a_new_id_and_name() {
 }
 
 #[test]
-fn missing_ids_are_minted_and_late_ones_taken() {
+fn missing_ids_are_generated_and_late_ids_are_used() {
     let said = of_chunks(&[
         tool(json!({"index": 0, "id": null, "function": {"name": "weather", "arguments": "{"}})),
         tool(json!({"index": 0, "id": "", "function": {"name": null, "arguments": "}"}})),
@@ -67,7 +67,7 @@ fn missing_ids_are_minted_and_late_ones_taken() {
 }
 
 #[test]
-fn repeated_ids_and_names_do_not_double() {
+fn repeated_ids_and_names_start_no_second_call() {
     let piece = |arguments: &str| {
         tool(
             json!({"index": 0, "id": "a", "type": "function", "function": {"name": "weather", "arguments": arguments}}),
@@ -80,13 +80,13 @@ fn repeated_ids_and_names_do_not_double() {
         |arguments: &str| tool(json!({"index": 0, "function": {"name": "weather", "arguments": arguments}}));
     let without = of_chunks(&[piece(""), piece("{\"n\""), piece(":1}"), piece(""), finish("tool_calls")]);
     assert_eq!(calls(&without), [("call_test_0", "weather", Some("{\"n\":1}"))]);
-    // A whole call again, without an id: another one.
+    // A second complete call without an id is another call.
     let twice = of_chunks(&[piece("{\"n\":1}"), piece("{\"n\":2}"), finish("tool_calls")]);
     assert_eq!(twice.calls.len(), 2);
 }
 
 #[test]
-fn ids_that_change_with_every_delta_belong_to_the_index() {
+fn an_id_that_changes_within_an_index_starts_no_second_call() {
     let said = of_chunks(&[
         tool(json!({"index": 0, "id": "a1", "function": {"name": "weather", "arguments": "{\"n\""}})),
         tool(json!({"index": 0, "id": "a2", "function": {"arguments": ":1}"}})),
@@ -96,7 +96,7 @@ fn ids_that_change_with_every_delta_belong_to_the_index() {
 }
 
 #[test]
-fn the_same_id_for_two_calls_is_made_unique() {
+fn a_repeated_id_of_another_call_is_replaced() {
     let said = of_chunks(&[
         tool(json!({"index": 0, "id": "x", "function": {"name": "weather", "arguments": "{}"}})),
         tool(json!({"index": 1, "id": "x", "function": {"name": "weather", "arguments": "{}"}})),
@@ -145,7 +145,7 @@ fn legacy_function_calls_and_custom_calls() {
 }
 
 #[test]
-fn a_cut_takes_the_last_call_whatever_the_finish_word() {
+fn a_cut_drops_the_last_call_for_each_finish_reason() {
     let first = tool(json!({"index": 0, "id": "a", "function": {"name": "weather", "arguments": "{}"}}));
     let second =
         tool(json!({"index": 1, "id": "b", "function": {"name": "report", "arguments": "{\"t\":1}"}}));
@@ -163,7 +163,7 @@ fn a_cut_takes_the_last_call_whatever_the_finish_word() {
         assert_eq!(calls(&said), [("a", "weather", Some("{}")), ("b", "report", None)], "{reason}");
         assert_eq!(said.finish.unwrap().2, truncated, "{reason}");
     }
-    // The word may come with a repeated finish, behind one that sounds healthy.
+    // The reason for the cut can arrive in a second finish, after a finish without it.
     let mut late = finish("tool_calls");
     late["choices"][0]["native_finish_reason"] = json!("length");
     let said = of_chunks(&[first, second, finish("tool_calls"), late]);
@@ -171,7 +171,7 @@ fn a_cut_takes_the_last_call_whatever_the_finish_word() {
 }
 
 #[test]
-fn finish_words_and_calls_need_not_agree() {
+fn the_finish_reason_and_the_calls_can_disagree() {
     let call = tool(json!({"index": 0, "id": "a", "function": {"name": "weather"}}));
     let stop = of_chunks(&[call, finish("stop"), finish(""), finish("stop")]);
     assert_eq!(calls(&stop), [("a", "weather", Some(""))]);
@@ -181,7 +181,7 @@ fn finish_words_and_calls_need_not_agree() {
 }
 
 #[test]
-fn reasoning_under_each_of_its_names_once() {
+fn reasoning_of_each_field_is_emitted_once() {
     for part in [
         json!({"reasoning_content": "think"}),
         json!({"reasoning": "think", "reasoning_details": [{"type": "reasoning.text", "text": "think"}]}),
@@ -200,7 +200,7 @@ fn reasoning_under_each_of_its_names_once() {
 }
 
 #[test]
-fn refusals_usage_in_odd_places_and_other_choices() {
+fn refusals_usage_of_other_fields_and_other_choices() {
     let said = of_chunks(&[
         json!({"id": "", "choices": [], "prompt_filter_results": []}),
         json!({"choices": [{"index": 1, "delta": {"content": "other"}}, {"index": 0, "delta": {"refusal": "No."}}]}),
@@ -213,7 +213,7 @@ fn refusals_usage_in_odd_places_and_other_choices() {
 }
 
 #[test]
-fn state_that_a_server_wants_back_stays_with_its_call() {
+fn provider_state_stays_with_its_call() {
     let bytes = chat_done(&[
         tool(json!({"index": 0, "id": "a", "function": {"name": "weather", "arguments": "{}"},
                     "extra_content": {"google": {"thought_signature": "sig+/=="}}})),
@@ -230,7 +230,7 @@ fn state_that_a_server_wants_back_stays_with_its_call() {
 }
 
 #[test]
-fn tokens_of_caches_are_found_where_each_server_puts_them() {
+fn cache_tokens_are_read_from_the_fields_of_each_server() {
     for (counts, cached, written) in [
         (json!({"prompt_tokens": 9}), None, None),
         (json!({"prompt_tokens": 9, "prompt_tokens_details": {"cached_tokens": 4}}), Some(4), None),
@@ -277,7 +277,7 @@ fn errors_in_the_stream_in_every_shape() {
 }
 
 #[test]
-fn a_body_that_is_no_event_stream_is_an_error() {
+fn a_body_without_an_event_stream_is_an_error() {
     let cases: [(&[u8], ProviderErrorKind); 5] = [
         (
             br#" {"error":{"message":"Loading model","type":"unavailable_error","code":503}}"#,
@@ -302,7 +302,7 @@ fn a_body_that_is_no_event_stream_is_an_error() {
 }
 
 #[test]
-fn done_without_a_finish_is_an_interruption_and_a_finish_without_done_is_none() {
+fn a_stream_needs_a_finish_reason_but_no_done() {
     let text = [delta(json!({"content": "Hal"}))];
     assert_eq!(
         whole(Api::Chat, &chat_done(&text)).end.unwrap_err().provider_kind(),
@@ -310,7 +310,7 @@ fn done_without_a_finish_is_an_interruption_and_a_finish_without_done_is_none() 
     );
     let ended = [text[0].clone(), finish("stop")];
     assert!(said(&chat(&ended)).finish.is_some());
-    // The last event without its blank line counts if it is whole.
+    // The last event is accepted without its blank line if it is complete.
     let bytes = chat(&ended);
     let bytes = bytes.trim_ascii_end();
     assert!(whole(Api::Chat, bytes).end.is_ok());
@@ -318,9 +318,9 @@ fn done_without_a_finish_is_an_interruption_and_a_finish_without_done_is_none() 
     assert_eq!(cut.end.unwrap_err().provider_kind(), Some(ProviderErrorKind::Interrupted));
 }
 
-/// Groq's Llama models send these for tools without parameters. The run reads them as `{}`.
+/// Covers the arguments that Llama models of Groq send for tools without parameters. The run reads them as `{}`.
 #[test]
-fn calls_without_arguments_are_carried() {
+fn calls_without_arguments_are_passed_on() {
     for (sent, carried) in [(json!(null), ""), (json!("null"), "null"), (json!(""), ""), (json!({}), "{}")] {
         let call = tool(
             json!({"index": 0, "id": "a", "type": "function", "function": {"name": "now", "arguments": sent}}),
@@ -332,7 +332,7 @@ fn calls_without_arguments_are_carried() {
 }
 
 #[test]
-fn free_text_calls_are_carried() {
+fn free_text_calls_are_passed_on() {
     let call =
         tool(json!({"index": 0, "id": "a", "type": "custom", "custom": {"name": "sh", "input": "ls {"}}));
     assert_eq!(calls(&of_chunks(&[call, finish("tool_calls")])), [("a", "sh", Some("ls {"))]);
@@ -359,7 +359,7 @@ fn arguments_are_bounded() {
 }
 
 #[test]
-fn a_decoder_that_has_failed_stays_failed() {
+fn a_failed_decoder_stays_failed() {
     let limited = json!({"error": {"type": "rate_limit_error", "message": "slow down"}});
     let bytes = chat_done(&[delta(json!({"content": "a"})), limited, delta(json!({"content": "b"}))]);
     let mut decoder = Api::Chat.decoder();
@@ -372,9 +372,9 @@ fn a_decoder_that_has_failed_stays_failed() {
     assert!(events.is_empty());
 }
 
-/// A form feed is white space, but not to a parser of JSON.
+/// Includes a form feed, which is not white space in JSON.
 #[test]
-fn white_space_before_a_json_body_is_dropped_however_it_is_cut() {
+fn white_space_before_a_json_body_is_dropped_in_any_chunking() {
     let limited = br#"{"error":{"type":"rate_limit_error","message":"slow down"}}"#;
     for (rest, kind) in [
         (&br#"{"t:"#[..], ProviderErrorKind::Interrupted),
@@ -392,7 +392,7 @@ fn white_space_before_a_json_body_is_dropped_however_it_is_cut() {
 }
 
 #[test]
-fn values_of_another_type_read_as_absent() {
+fn values_of_an_unexpected_type_count_as_absent() {
     for wrong in [json!(null), json!({}), json!([[1], {}]), json!(true), json!(-1.5)] {
         let said = of_chunks(&[
             json!({"id": wrong, "model": wrong, "citations": wrong, "usage": null,
@@ -418,7 +418,7 @@ fn values_of_another_type_read_as_absent() {
 }
 
 #[test]
-fn plain_text_is_a_view_of_the_chunk() {
+fn text_without_escapes_shares_the_memory_of_the_chunk() {
     let chunk =
         bytes::Bytes::from(chat(&[delta(json!({"content": "plain"})), delta(json!({"content": "a\nb"}))]));
     let mut decoder = ChatDecoder::new(&Limits::default(), "m1");

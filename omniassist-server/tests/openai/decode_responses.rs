@@ -1,4 +1,4 @@
-//! The Responses decoder on streams written by hand.
+//! Tests of the Responses decoder with handwritten streams.
 
 use omniassist_server::ProviderErrorKind;
 use omniassist_server::core::event::{CallKind, Source};
@@ -62,7 +62,7 @@ fn parallel_calls_text_and_sealed_reasoning() {
 }
 
 #[test]
-fn reasoning_without_visible_text_still_carries_its_state() {
+fn reasoning_without_visible_text_keeps_its_state() {
     let bytes = responses(&[
         created(),
         added(0, json!({"type": "reasoning", "id": "rs_1", "summary": []})),
@@ -76,14 +76,14 @@ fn reasoning_without_visible_text_still_carries_its_state() {
 }
 
 #[test]
-fn items_are_known_by_index_whatever_their_ids() {
+fn items_are_identified_by_index_despite_changing_ids() {
     let said = said(&rotating_ids());
     assert_eq!(said.text, "On it.");
     assert_eq!(ended(&said), [Some("{\"city\":\"Bern\"}")]);
 }
 
 #[test]
-fn items_are_known_by_id_where_there_are_no_indexes() {
+fn items_are_identified_by_id_without_indexes() {
     let said = said(&without_indexes());
     assert_eq!(ended(&said), [Some("{\"city\": \"Bern\"}"), Some("{}")]);
     assert_eq!(said.calls[0].streamed, "{\"city\":\"Bern\"}");
@@ -91,7 +91,7 @@ fn items_are_known_by_id_where_there_are_no_indexes() {
 }
 
 #[test]
-fn one_index_for_all_items_does_not_merge_them() {
+fn items_on_one_index_are_kept_apart() {
     let bytes = responses(&[
         created(),
         done(0, function_call("fc_1", "call_a", "weather", "{}", "completed")),
@@ -102,14 +102,14 @@ fn one_index_for_all_items_does_not_merge_them() {
 }
 
 #[test]
-fn a_cut_call_does_not_end_and_its_finished_sibling_does() {
+fn a_cut_call_does_not_end_and_a_finished_call_does() {
     let said = said(&cut_second_call());
     assert_eq!(ended(&said), [Some("{\"city\":\"Bern\"}"), None]);
     assert_eq!(said.finish, Some((FinishReason::Length, Some("max_output_tokens".to_owned()), true)));
 }
 
 #[test]
-fn a_response_cut_after_a_done_call_still_takes_that_call_back() {
+fn a_response_that_is_cut_after_a_call_drops_that_call() {
     let bytes = responses(&[
         created(),
         added(0, function_call("fc_1", "call_a", "report", "", "in_progress")),
@@ -121,9 +121,9 @@ fn a_response_cut_after_a_done_call_still_takes_that_call_back() {
     assert_eq!(said.finish.unwrap().0, FinishReason::ContentFilter);
 }
 
-/// Case 33 of the fault catalogue.
+/// Covers fault 33.
 #[test]
-fn a_call_whose_end_was_lost_ends_only_with_whole_json_and_a_healthy_terminal() {
+fn a_call_without_an_end_event_needs_complete_json_and_a_completed_response() {
     let call = |piece: &str, end: Value| {
         let bytes = responses(&[
             created(),
@@ -143,7 +143,7 @@ fn a_call_whose_end_was_lost_ends_only_with_whole_json_and_a_healthy_terminal() 
 }
 
 #[test]
-fn a_terminal_that_carries_the_items_makes_up_for_lost_events() {
+fn the_items_of_the_last_event_replace_lost_events() {
     let output = json!([
         {"type": "message", "id": "msg_1", "content": [{"type": "output_text", "text": "Hello"}]},
         function_call("fc_1", "call_a", "weather", "{\"a\":1}", "completed"),
@@ -157,7 +157,7 @@ fn a_terminal_that_carries_the_items_makes_up_for_lost_events() {
 }
 
 #[test]
-fn text_that_was_not_streamed_is_taken_from_the_done_item_once() {
+fn text_of_a_done_item_is_emitted_once_if_it_was_not_streamed() {
     let message = json!({"type": "message", "id": "msg_1", "content": [
         {"type": "output_text", "text": "Hello", "annotations": [{"type": "file_citation", "file_id": "f1", "filename": "a.pdf"}]},
         {"type": "refusal", "refusal": "No."},
@@ -175,7 +175,7 @@ fn text_that_was_not_streamed_is_taken_from_the_done_item_once() {
 }
 
 #[test]
-fn custom_calls_carry_text_and_provider_items_are_shown() {
+fn custom_calls_have_text_and_provider_items_are_shown() {
     let bytes = responses(&[
         created(),
         added(
@@ -270,7 +270,7 @@ fn errors_in_the_stream_in_every_shape() {
 }
 
 #[test]
-fn junk_is_passed_over_and_broken_json_is_not() {
+fn unknown_events_are_ignored_and_invalid_json_is_an_error() {
     let mut bytes =
         b"\xef\xbb\xbf: hello\n\ndata: : keepalive\n\ndata:\n\nevent: ping\n\ndata: [DONE]\n\n".to_vec();
     bytes.extend(responses(&[

@@ -1,4 +1,4 @@
-//! Request bodies, and state that comes back in them.
+//! Tests of request bodies and of the provider state in them.
 
 use std::sync::Arc;
 
@@ -157,7 +157,7 @@ fn a_chat_body() {
 }
 
 #[test]
-fn options_and_the_hosts_own_fields() {
+fn options_and_extra_fields() {
     let closed = json!({"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"], "additionalProperties": false});
     let mut options = ModelOptions::default();
     options.temperature = Some(0.5);
@@ -174,7 +174,7 @@ fn options_and_the_hosts_own_fields() {
 
     let body = responses(&payload);
     assert_eq!(body["model"], "gpt-4.1");
-    assert_eq!(body.get("include"), None, "this model has no reasoning to include");
+    assert_eq!(body.get("include"), None, "this model has no reasoning");
     assert_eq!((&body["temperature"], &body["service_tier"]), (&json!(1), &json!("flex")));
     assert_eq!(body["max_output_tokens"], 100);
     assert_eq!(body["reasoning"], json!({"effort": "low"}));
@@ -197,7 +197,7 @@ fn options_and_the_hosts_own_fields() {
 }
 
 #[test]
-fn without_tools_nothing_is_said_of_them() {
+fn a_request_without_tools_has_no_tool_fields() {
     let mut bare = LlmPayload::new([TranscriptItem::user("Hi")]);
     bare.tool_choice = ToolChoice::Required;
     for body in [responses(&bare), chat(&bare)] {
@@ -205,8 +205,7 @@ fn without_tools_nothing_is_said_of_them() {
     }
 }
 
-/// The bytes before the head of the last user message must never change, or the provider's prompt cache
-/// is lost.
+/// Checks that the bytes before the last user message stay the same. Otherwise, the provider's prompt cache is lost.
 #[test]
 fn the_body_before_the_last_user_message_is_byte_stable() {
     let with = |last: &str| {
@@ -270,7 +269,7 @@ fn items_of(events: &[LlmEvent]) -> Vec<TranscriptItem> {
 }
 
 #[test]
-fn sealed_reasoning_and_ids_come_back_byte_for_byte() {
+fn sealed_reasoning_and_ids_are_sent_back_unchanged() {
     let events = whole(Api::Responses, &reasoning_and_calls()).events;
     let mut items = vec![TranscriptItem::user("Q")];
     items.extend(items_of(&events));
@@ -292,7 +291,7 @@ fn sealed_reasoning_and_ids_come_back_byte_for_byte() {
     );
     assert_eq!(input[5]["type"], "function_call_output");
 
-    // Where the reasoning is lost, ids that depend on it do not go back.
+    // Without the reasoning, the ids that depend on it are omitted.
     let lost: Vec<_> = payload
         .transcript
         .iter()

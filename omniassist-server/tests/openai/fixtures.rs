@@ -1,4 +1,4 @@
-//! Recorded streams of OpenAI and of the servers that speak its APIs.
+//! Tests with recorded streams of OpenAI and of compatible servers.
 
 use super::harness::{Api, decode, whole};
 use super::streams::Stream;
@@ -8,7 +8,7 @@ fn api(recording: &Recording) -> Api {
     if recording.folder() == "responses" { Api::Responses } else { Api::Chat }
 }
 
-/// The recordings with tool calls that are short enough to be cut at each byte.
+/// Returns the recordings with tool calls that are short enough to be cut at each byte.
 pub(crate) fn with_calls() -> Option<Vec<Stream>> {
     let recordings = recordings::recordings(&["responses", "chat", "compat"])?;
     let short = recordings
@@ -31,7 +31,7 @@ fn check_whole(recording: &Recording) -> Vec<String> {
 }
 
 #[test]
-fn openai_recordings_give_what_is_expected_in_every_chunking() {
+fn openai_recordings_decode_as_expected_in_every_chunking() {
     let Some(recordings) = recordings::recordings(&["responses", "chat"]) else { return };
     let mut failures = Vec::new();
     let mut chunkings = 0;
@@ -50,7 +50,7 @@ fn openai_recordings_give_what_is_expected_in_every_chunking() {
 }
 
 #[test]
-fn compatible_servers_recordings_give_what_is_expected() {
+fn recordings_of_compatible_servers_decode_as_expected() {
     let Some(recordings) = recordings::recordings(&["compat"]) else { return };
     let mut equal = 0;
     let mut failures = Vec::new();

@@ -1,4 +1,4 @@
-//! Which decoder a stream runs through.
+//! The decoder of each API.
 
 use omniassist_server::core::Limits;
 use omniassist_server::provider::WireDecoder;

@@ -1,4 +1,4 @@
-//! The providers over a real socket.
+//! Tests of the OpenAI providers over a real socket.
 
 use std::path::PathBuf;
 
@@ -93,7 +93,7 @@ async fn tool_submit_sends_the_results_as_entries_of_the_conversation() {
 }
 
 #[tokio::test]
-async fn a_refused_key_is_not_quoted() {
+async fn an_error_omits_the_refused_key() {
     let server = FakeProvider::start().await.unwrap();
     let body =
         json!({"error": {"message": "Incorrect API key provided: canary-key", "code": "invalid_api_key"}});
@@ -120,7 +120,7 @@ async fn a_refused_key_is_not_quoted() {
 }
 
 #[tokio::test]
-async fn a_cut_stream_and_an_error_under_a_good_status() {
+async fn a_cut_stream_and_an_error_with_status_200() {
     let server = FakeProvider::start().await.unwrap();
     let loading = json!({"error": {"message": "Loading model", "type": "unavailable_error", "code": 503}});
     server.reply(Reply::sse(chat_interleaved()).cut_after(700)).reply(Reply::json(200, &loading));
@@ -135,7 +135,7 @@ async fn a_cut_stream_and_an_error_under_a_good_status() {
 }
 
 #[test]
-fn a_key_is_needed_away_from_loopback() {
+fn a_key_is_required_except_for_loopback() {
     assert!(OpenAiProvider::new("").unwrap_err().is_configuration());
     assert!(OpenAiChatProvider::builder().base_url("https://example.com/v1").build().is_err());
     assert!(OpenAiChatProvider::builder().base_url("http://localhost:8080/v1").model("m").build().is_ok());
@@ -145,11 +145,11 @@ fn a_key_is_needed_away_from_loopback() {
     assert_eq!(OpenAiProvider::new("k").unwrap().model(), Some("gpt-5-mini"));
 }
 
-/// Recorded error bodies of many providers: each is understood, and none is worth a repeat unless its status says so.
+/// Checks that each recorded error body of a provider has a message and that only status 500 is retryable.
 #[test]
 fn recorded_error_bodies() {
     let Some(root) = std::env::var_os("OMNIASSIST_FIXTURES").map(PathBuf::from) else {
-        eprintln!("OMNIASSIST_FIXTURES is not set: recorded error bodies are not checked");
+        eprintln!("OMNIASSIST_FIXTURES is not set, so recorded error bodies are not checked");
         return;
     };
     let recorded = std::fs::read_to_string(root.join("http_errors.jsonl")).unwrap();

@@ -1,4 +1,4 @@
-//! Tool schemas and ids of calls, in the form that each server takes.
+//! Tests of tool schemas and call ids in requests to each server.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use omniassist_server::provider::openai::Vendor;
 use omniassist_server::{OpenAiChatProvider, Result};
 use serde_json::{Map, Value, json};
 
-/// Returns the schemas of the tools that a request to this vendor offers. `None` is a server of no known vendor.
+/// Returns the tool schemas of a request to this vendor. `None` is a server of an unknown vendor.
 fn sent_within(bytes: usize, vendor: Option<Vendor>, tools: &[(&str, &Value)]) -> Result<Vec<Value>> {
     let mut limits = Limits::default();
     limits.max_inlined_schema_bytes = bytes;
@@ -32,7 +32,7 @@ fn sent(vendor: Option<Vendor>, schema: &Value) -> Value {
 }
 
 #[test]
-fn a_schema_that_fits_is_left_alone() {
+fn a_supported_schema_is_sent_unchanged() {
     let schema = json!({"type": "object", "properties": {}, "anyOf": [{}], "$defs": {}});
     assert_eq!(sent(None, &schema), schema);
     assert_eq!(sent(None, &json!({})), json!({"type": "object", "properties": {}}));
@@ -67,7 +67,7 @@ fn references_are_replaced_by_their_targets() {
     );
 }
 
-/// A schema in which each of these levels refers to the next one twice.
+/// Returns a schema in which each level refers to the next level twice.
 fn doubling(levels: usize, description: &str) -> Value {
     let mut defs = Map::new();
     for level in 0..levels {
@@ -79,7 +79,7 @@ fn doubling(levels: usize, description: &str) -> Value {
 }
 
 #[test]
-fn the_bytes_of_all_schemas_without_references_are_bounded() {
+fn the_bytes_of_all_inlined_schemas_are_bounded() {
     let schema = doubling(3, "a place");
     let within = |bytes, tools: &[_]| sent_within(bytes, Some(Vendor::OLLAMA), tools);
     let whole = sent(Some(Vendor::OLLAMA), &schema).to_string().len();
@@ -92,7 +92,7 @@ fn the_bytes_of_all_schemas_without_references_are_bounded() {
 }
 
 #[test]
-fn a_long_description_that_is_referred_to_often_is_refused() {
+fn a_long_description_with_many_references_is_refused() {
     let within = |schema: &Value| sent_within(1 << 20, Some(Vendor::OLLAMA), &[("t", schema)]);
     let error = within(&doubling(10, &"x".repeat(230_000))).unwrap_err();
     assert!(error.to_string().contains("more than 1048576 bytes"), "{error}");
@@ -111,7 +111,7 @@ fn a_long_chain_of_references_is_refused() {
 }
 
 #[test]
-fn patterns_that_a_grammar_cannot_express_are_left_out() {
+fn patterns_that_a_grammar_cannot_express_are_omitted() {
     let with = |pattern: &str| json!({"type": "object", "properties": {"pattern": {"type": "string", "pattern": pattern}}});
     for kept in ["^[a-z]+$", "^a{2,4}$"] {
         assert_eq!(sent(Some(Vendor::LLAMA_CPP), &with(kept)), with(kept));
@@ -123,7 +123,7 @@ fn patterns_that_a_grammar_cannot_express_are_left_out() {
 }
 
 #[test]
-fn combinations_are_left_out_at_the_top_only() {
+fn combinations_are_omitted_at_the_top_level_only() {
     let schema = json!({"anyOf": [{"required": ["a"]}], "properties": {"a": {"anyOf": [{"type": "null"}]}}});
     assert_eq!(
         sent(Some(Vendor::OPENAI), &schema),
@@ -149,7 +149,7 @@ fn is_nine(id: &str) -> bool {
 }
 
 #[test]
-fn ids_of_calls_that_do_not_fit_are_replaced() {
+fn call_ids_of_another_format_are_replaced() {
     let (longest, longer) = ("x".repeat(40), "x".repeat(41));
     let ids = ["abcDEF123", "call_1", &longest, &longer];
     assert_eq!(sent_ids(Vendor::VLLM, ids), ids);
@@ -161,7 +161,7 @@ fn ids_of_calls_that_do_not_fit_are_replaced() {
 }
 
 #[test]
-fn replaced_ids_are_unique_and_stay_in_a_longer_conversation() {
+fn replaced_ids_are_unique_and_stable_in_a_longer_conversation() {
     let taken = sent_ids(Vendor::MISTRAL, ["call_1"]).remove(0);
     let both = sent_ids(Vendor::MISTRAL, ["call_1", &taken]);
     assert!(both[1] == taken && both[0] != taken, "{both:?}");

@@ -1,4 +1,4 @@
-//! Addresses and keys.
+//! Tests of base URLs, keys and vendors.
 
 use omniassist_server::provider::openai::Vendor;
 use omniassist_server::{OpenAiProvider, Result};
@@ -46,7 +46,7 @@ fn only_loopback_needs_no_key() {
 }
 
 #[test]
-fn neither_a_key_nor_a_header_is_printed() {
+fn keys_and_headers_are_not_printed() {
     let builder = OpenAiProvider::builder().api_key("canary-key").header("api-key", "canary-header");
     let provider = builder.clone().build().unwrap();
     let bad = with("https://example.com/v1", "canary\nkey").unwrap_err();

@@ -1,17 +1,17 @@
-//! Streams written by hand, for what no recording shows and for what must be checked without them.
+//! Handwritten streams for cases that no recording covers and for tests without recordings.
 
 use serde_json::{Value, json};
 
 use super::harness::Api;
 
-/// A stream and the arguments of the calls that a correct client may run.
+/// A named stream of one API.
 pub(crate) struct Stream {
     pub(crate) name: &'static str,
     pub(crate) api: Api,
     pub(crate) bytes: Vec<u8>,
 }
 
-/// Events of the Responses API, each under its name.
+/// Encodes events of the Responses API with their names.
 pub(crate) fn responses(events: &[Value]) -> Vec<u8> {
     let mut wire = String::new();
     for event in events {
@@ -20,29 +20,29 @@ pub(crate) fn responses(events: &[Value]) -> Vec<u8> {
     wire.into_bytes()
 }
 
-/// Chunks of Chat Completions, without `[DONE]`.
+/// Encodes chunks of Chat Completions without `[DONE]`.
 pub(crate) fn chat(chunks: &[Value]) -> Vec<u8> {
     chunks.iter().map(|chunk| format!("data: {chunk}\n\n")).collect::<String>().into_bytes()
 }
 
-/// The same with `[DONE]`.
+/// Encodes chunks of Chat Completions with `[DONE]`.
 pub(crate) fn chat_done(chunks: &[Value]) -> Vec<u8> {
     let mut wire = chat(chunks);
     wire.extend_from_slice(b"data: [DONE]\n\n");
     wire
 }
 
-/// A chunk with one delta.
+/// Returns a chunk with one delta.
 pub(crate) fn delta(delta: Value) -> Value {
     json!({"id": "chatcmpl-1", "model": "m", "choices": [{"index": 0, "delta": delta, "finish_reason": null}]})
 }
 
-/// A chunk with one tool call delta.
+/// Returns a chunk with one tool call delta.
 pub(crate) fn tool(call: Value) -> Value {
     delta(json!({"tool_calls": [call]}))
 }
 
-/// A chunk with a finish.
+/// Returns a chunk with a finish reason.
 pub(crate) fn finish(reason: &str) -> Value {
     json!({"id": "chatcmpl-1", "choices": [{"index": 0, "delta": {}, "finish_reason": reason}]})
 }
@@ -83,7 +83,7 @@ pub(crate) fn incomplete(reason: &str) -> Value {
     }})
 }
 
-/// Text, sealed reasoning in two summary parts, and two parallel calls.
+/// Returns text, sealed reasoning in two summary parts, and two parallel calls.
 pub(crate) fn reasoning_and_calls() -> Vec<u8> {
     let summary = |part: u32, delta: &str| {
         json!({"type": "response.reasoning_summary_text.delta", "output_index": 0, "item_id": "rs_1",
@@ -120,7 +120,7 @@ pub(crate) fn reasoning_and_calls() -> Vec<u8> {
     ])
 }
 
-/// Every item under an id that changes from event to event, as GitHub Copilot writes it.
+/// Returns items whose ids change with each event, as GitHub Copilot sends them.
 pub(crate) fn rotating_ids() -> Vec<u8> {
     responses(&[
         created(),
@@ -140,7 +140,7 @@ pub(crate) fn rotating_ids() -> Vec<u8> {
     ])
 }
 
-/// No output index, no sequence number, no arguments' end: llama.cpp.
+/// Returns a stream of llama.cpp, without output indexes, sequence numbers and the end events of arguments.
 pub(crate) fn without_indexes() -> Vec<u8> {
     responses(&[
         json!({"type": "response.created", "response": {"id": "resp_1", "status": "in_progress"}}),
@@ -155,7 +155,7 @@ pub(crate) fn without_indexes() -> Vec<u8> {
     ])
 }
 
-/// The token limit cuts the second of two calls.
+/// Returns two calls. The token limit cuts the second call.
 pub(crate) fn cut_second_call() -> Vec<u8> {
     responses(&[
         created(),
@@ -170,7 +170,7 @@ pub(crate) fn cut_second_call() -> Vec<u8> {
     ])
 }
 
-/// Two calls whose deltas interleave by index.
+/// Returns two calls with interleaved deltas.
 pub(crate) fn chat_interleaved() -> Vec<u8> {
     chat_done(&[
         delta(json!({"role": "assistant", "content": null})),
@@ -189,7 +189,7 @@ pub(crate) fn chat_interleaved() -> Vec<u8> {
     ])
 }
 
-/// All streams with tool calls, for cutting.
+/// Returns all handwritten streams with tool calls.
 pub(crate) fn with_calls() -> Vec<Stream> {
     let responses = |name, bytes| Stream { name, api: Api::Responses, bytes };
     let chat = |name, bytes| Stream { name, api: Api::Chat, bytes };

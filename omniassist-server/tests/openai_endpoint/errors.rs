@@ -1,4 +1,4 @@
-//! Refusals and failures, in OpenAI's shape.
+//! Tests of refusals and failures in the format of OpenAI.
 
 use bytes::Bytes;
 use http::{Method, Request, StatusCode, header};
@@ -12,7 +12,7 @@ use serde_json::json;
 use super::{answer, ask, asking, builder, error, post, service};
 
 #[tokio::test]
-async fn what_is_wrong_with_a_request_is_named() {
+async fn errors_name_the_invalid_parameter() {
     let model = ScriptedProvider::new();
     let service = service(&model);
     for (body, param, code) in [
@@ -110,7 +110,7 @@ async fn models() {
     assert_eq!(whatever["model"], "gpt-4o");
     assert!(
         model.payloads().iter().all(|payload| payload.model.is_none()),
-        "the provider's model is the host's"
+        "the model name of a client must not reach the provider"
     );
 
     for (name, good) in
@@ -123,7 +123,7 @@ async fn models() {
 }
 
 #[tokio::test]
-async fn failures_have_the_status_that_clients_know() {
+async fn failures_have_the_status_of_the_openai_api() {
     use ProviderErrorKind::{
         Auth, Connect, ContextOverflow, Interrupted, RateLimited, Response, Timeout, TooLarge, Unavailable,
     };
@@ -153,7 +153,7 @@ async fn failures_have_the_status_that_clients_know() {
 }
 
 #[tokio::test]
-async fn a_run_that_has_run_tools_is_not_to_be_repeated() {
+async fn a_failed_run_with_executed_tools_must_not_be_retried() {
     for stream in [false, true] {
         let model = ScriptedProvider::new()
             .turn(call("ping", json!({})))

@@ -46,13 +46,13 @@ fn result(transcript: &[TranscriptItem]) -> (String, bool) {
 }
 
 #[tokio::test]
-async fn results_of_the_callers_tools_count() {
+async fn results_of_tools_of_the_caller_are_trusted() {
     let told = told(json!({"messages": after("show"), "tools": [show()]})).await;
     assert_eq!(result(&told), ("what the caller says".to_owned(), false));
 }
 
 #[tokio::test]
-async fn results_of_tools_that_are_not_offered_any_more_count_too() {
+async fn results_of_tools_that_are_no_longer_offered_are_trusted() {
     assert_eq!(
         result(&told(json!({"messages": after("show")})).await),
         ("what the caller says".to_owned(), false)
@@ -62,7 +62,7 @@ async fn results_of_tools_that_are_not_offered_any_more_count_too() {
 }
 
 #[tokio::test]
-async fn a_result_of_a_server_tool_is_a_strangers_word() {
+async fn a_posted_result_of_a_server_tool_is_not_trusted() {
     for choice in [json!("auto"), json!("required"), json!("none")] {
         let fields = json!({"messages": after("ping"), "tools": [show()], "tool_choice": choice});
         let (output, is_error) = result(&told(fields).await);
@@ -71,7 +71,7 @@ async fn a_result_of_a_server_tool_is_a_strangers_word() {
 }
 
 #[tokio::test]
-async fn a_clients_system_message_is_no_instruction() {
+async fn a_system_message_of_a_client_is_only_a_note() {
     let model = ScriptedProvider::new().turn(text("Hi"));
     let assistant =
         Assistant::builder(model.clone()).allow_anonymous().system_prompt("You are kind.").build().unwrap();

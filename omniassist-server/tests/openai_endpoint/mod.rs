@@ -1,4 +1,4 @@
-//! The routes for OpenAI's clients.
+//! Tests of the routes for clients of OpenAI.
 
 mod errors;
 mod history;
@@ -27,8 +27,8 @@ fn service(model: &ScriptedProvider) -> AssistantService {
     AssistantService::new(builder(model).build().unwrap())
 }
 
-/// A question, with these fields.
-#[expect(clippy::needless_pass_by_value, reason = "so that a test can write the fields in place")]
+/// Returns a request with one question and these fields.
+#[expect(clippy::needless_pass_by_value, reason = "tests build the fields in the call")]
 fn asking(fields: Value) -> Value {
     let mut body = json!({"model": "omniassist", "messages": [{"role": "user", "content": "Hi"}]});
     body.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
@@ -62,7 +62,7 @@ async fn answer(response: Response<AssistantBody>) -> Value {
     serde_json::from_str(&text(response).await).unwrap()
 }
 
-/// The error of a response in OpenAI's shape: all four fields, and no more.
+/// Returns the error of a response, which must have exactly the four fields of the OpenAI format.
 async fn error(response: Response<AssistantBody>, status: u16) -> Value {
     assert_eq!(response.status(), status);
     assert_eq!(response.headers()["content-type"], "application/json");
@@ -75,7 +75,7 @@ async fn error(response: Response<AssistantBody>, status: u16) -> Value {
     body["error"].clone()
 }
 
-/// The chunks of a stream, and whether `[DONE]` closed it.
+/// Returns the chunks of a stream, and `true` if it ended with `[DONE]`.
 async fn chunks(response: Response<AssistantBody>) -> (Vec<Value>, bool) {
     assert_eq!(response.status(), StatusCode::OK);
     assert_eq!(response.headers()["content-type"], "text/event-stream; charset=utf-8");

@@ -40,12 +40,12 @@ fn own() -> ModelOptions {
 }
 
 #[tokio::test]
-async fn none_counts_unless_the_host_lists_it() {
+async fn settings_are_ignored_unless_the_host_allows_them() {
     assert_eq!(asked(OpenAiEndpoint::new(), own(), &everything()).await, own());
 }
 
 #[tokio::test]
-async fn each_counts_where_it_is_listed_and_no_other() {
+async fn only_allowed_settings_apply() {
     for setting in ALL {
         let options = asked(OpenAiEndpoint::new().honour(setting), own(), &everything()).await;
         let mut expected = own();
@@ -54,12 +54,12 @@ async fn each_counts_where_it_is_listed_and_no_other() {
             ClientSetting::TopP => expected.top_p = Some(0.5),
             ClientSetting::MaxTokens => expected.max_output_tokens = Some(50),
             ClientSetting::ReasoningEffort => expected.reasoning_effort = Some(ReasoningEffort::High),
-            _ => panic!("a setting without a test"),
+            _ => panic!("the setting {setting:?} needs a test"),
         }
         assert_eq!(options, expected, "{setting:?}");
     }
     let all = ALL.into_iter().fold(OpenAiEndpoint::new(), OpenAiEndpoint::honour);
-    assert_eq!(asked(all, own(), &asking(json!({}))).await, own(), "what is not sent changes nothing");
+    assert_eq!(asked(all, own(), &asking(json!({}))).await, own(), "an absent setting must change nothing");
 }
 
 #[tokio::test]
@@ -74,7 +74,7 @@ async fn a_token_cap_can_only_be_lowered() {
 }
 
 #[tokio::test]
-async fn the_form_of_the_answer_always_counts() {
+async fn the_response_format_always_applies() {
     let format = json!({"type": "json_schema", "json_schema": {"name": "a", "strict": true, "schema": {
         "type": "object", "title": "A", "properties": {"x": {"type": "string"}},
     }}});

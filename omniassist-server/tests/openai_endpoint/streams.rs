@@ -1,4 +1,4 @@
-//! Streamed answers.
+//! Tests of streamed answers.
 
 use std::time::Duration;
 
@@ -29,7 +29,7 @@ async fn a_text_answer() {
 }
 
 #[tokio::test]
-async fn server_tools_are_not_seen_unless_the_host_says_so() {
+async fn server_tools_are_hidden_unless_the_host_shows_them() {
     let script = || {
         ScriptedProvider::new()
             .turn([reasoning("Hm"), text("Let me ask."), call("ping", json!({}))])
@@ -53,7 +53,7 @@ async fn server_tools_are_not_seen_unless_the_host_says_so() {
 }
 
 #[tokio::test]
-async fn calls_of_the_callers_tools_are_streamed() {
+async fn calls_of_tools_of_the_caller_are_streamed() {
     let model = ScriptedProvider::new()
         .turn([call("ping", json!({})), call("show", json!({"page": "a long page name"}))]);
     let body = asking(json!({"stream": true, "tools": [show()]}));
@@ -64,7 +64,7 @@ async fn calls_of_the_callers_tools_are_streamed() {
         .map(|chunk| &chunk["choices"][0]["delta"]["tool_calls"][0])
         .filter(|call| !call.is_null())
         .collect();
-    assert!(deltas.len() > 2, "in pieces");
+    assert!(deltas.len() > 2, "the arguments must be streamed in pieces");
     assert!(deltas.iter().all(|call| call["index"] == 0));
     assert_eq!(deltas[0]["function"]["name"], "show");
     let arguments: String = deltas.iter().filter_map(|call| call["function"]["arguments"].as_str()).collect();
@@ -73,7 +73,7 @@ async fn calls_of_the_callers_tools_are_streamed() {
 }
 
 #[tokio::test]
-async fn a_call_that_was_cut_never_parses() {
+async fn a_truncated_call_is_never_valid_json() {
     let model = ScriptedProvider::new().turn(Turn::truncated_call("show", r#"{"page":"a"}"#));
     let body = asking(json!({"stream": true, "tools": [show()]}));
     let (chunks, _) = chunks(ask(&service(&model), &body).await).await;
@@ -86,20 +86,20 @@ async fn a_call_that_was_cut_never_parses() {
 }
 
 #[tokio::test]
-async fn a_failure_before_the_first_word_has_a_status() {
+async fn a_failure_before_the_first_text_sets_the_status() {
     let busy = Error::provider(ProviderErrorKind::RateLimited).with_retry_after(Duration::from_millis(6_500));
     let model = ScriptedProvider::new().turn(Turn::error(busy));
     let response = ask(&service(&model), &asking(json!({"stream": true}))).await;
-    assert_eq!(response.headers()["retry-after"], "7", "rounded up");
+    assert_eq!(response.headers()["retry-after"], "7", "the delay must be rounded up");
     assert!(!response.headers().contains_key("x-should-retry"));
     assert_eq!(error(response, 429).await["code"], "rate_limit_exceeded");
 }
 
 #[tokio::test]
-async fn a_failure_after_that_is_an_error_in_the_stream() {
+async fn a_later_failure_is_an_error_in_the_stream() {
     let model = ScriptedProvider::new().turn(text("Half").then(Turn::interrupted()));
     let (chunks, done) = chunks(ask(&service(&model), &asking(json!({"stream": true}))).await).await;
-    assert!(!done, "half an answer is not done");
+    assert!(!done, "an incomplete answer must not end with [DONE]");
     assert_eq!(content(&chunks), "Half");
     assert_eq!(chunks.last().unwrap()["error"]["code"], "stream_interrupted");
 }
@@ -133,10 +133,10 @@ async fn dropping_either_kind_of_answer_stops_the_run() {
         let dropped = model.dropped();
         let body = asking(json!({ "stream": stream }));
         let asked = tokio::time::timeout(Duration::from_millis(50), ask(&service, &body));
-        assert!(asked.await.is_err(), "nothing was said yet");
+        assert!(asked.await.is_err(), "the response must be pending");
         tokio::time::timeout(Duration::from_millis(250), dropped)
             .await
-            .expect("the model's stream was let go");
+            .expect("the model's stream must be dropped");
         assert_eq!(assistant.live_runs(), 0);
     }
     let model = ScriptedProvider::new().turn(text("Half").then(Turn::pending()));
@@ -147,6 +147,8 @@ async fn dropping_either_kind_of_answer_stops_the_run() {
     let first: Bytes = body.frame().await.unwrap().unwrap().into_data().unwrap();
     assert!(!first.is_empty());
     drop(body);
-    tokio::time::timeout(Duration::from_millis(250), dropped).await.expect("the model's stream was let go");
+    tokio::time::timeout(Duration::from_millis(250), dropped)
+        .await
+        .expect("the model's stream must be dropped");
     assert_eq!(assistant.live_runs(), 0);
 }

@@ -1,4 +1,4 @@
-//! Which tools an OpenAI client has.
+//! Tests of the tools in runs of OpenAI clients.
 
 use omniassist_server::http::AssistantService;
 use omniassist_server::testing::{ScriptedProvider, call, text};
@@ -9,7 +9,7 @@ use super::{answer, ask, asking, post, show};
 
 #[derive(schemars::JsonSchema)]
 struct Navigate {
-    #[expect(dead_code, reason = "only its schema counts")]
+    #[expect(dead_code, reason = "only the schema counts")]
     path: String,
 }
 
@@ -35,7 +35,7 @@ async fn registered_front_end_tools_and_forms_are_not_offered() {
 }
 
 #[tokio::test]
-async fn a_call_that_needs_approval_is_denied_to_the_model() {
+async fn a_call_that_needs_approval_is_denied() {
     let model = ScriptedProvider::new().turn(call("refund", json!({}))).turn(text("I may not."));
     let tool =
         Tool::new("refund", "Refunds", refund).requires_approval(omniassist_server::tool::Approval::always());
@@ -47,7 +47,7 @@ async fn a_call_that_needs_approval_is_denied_to_the_model() {
 }
 
 #[tokio::test]
-async fn the_hosts_extensions_reach_the_tools() {
+async fn extensions_of_the_host_reach_the_tools() {
     #[derive(Clone)]
     struct Shop(&'static str);
     async fn who(Extension(shop): Extension<Shop>, principal: Principal) -> Result<String, ToolError> {

@@ -1,4 +1,4 @@
-//! Answers in one piece.
+//! Tests of answers without streaming.
 
 use omniassist_server::core::FinishReason;
 use omniassist_server::testing::{ScriptedProvider, Turn, call, reasoning, text};
@@ -25,7 +25,7 @@ async fn a_text_answer() {
 }
 
 #[tokio::test]
-async fn the_servers_tools_run_and_are_not_seen() {
+async fn server_tools_run_and_are_hidden() {
     let script = || {
         ScriptedProvider::new()
             .turn([reasoning("Hm"), text("Let me ask."), call("ping", json!({})), Turn::usage(10, 1)])
@@ -36,7 +36,7 @@ async fn the_servers_tools_run_and_are_not_seen() {
     assert_eq!(model.payloads().len(), 2);
     assert_eq!(whole["choices"][0]["message"]["content"], "Let me ask.\n\nIt says pong.");
     assert!(!whole.to_string().contains("\"ping\"") && !whole.to_string().contains("Hm"));
-    assert_eq!(whole["usage"]["prompt_tokens"], 30, "the tokens of all steps");
+    assert_eq!(whole["usage"]["prompt_tokens"], 30, "the usage must include all steps");
 
     let model = script();
     let endpoint = OpenAiEndpoint::new().show_server_tools(true).show_reasoning(true);
@@ -47,7 +47,7 @@ async fn the_servers_tools_run_and_are_not_seen() {
 }
 
 #[tokio::test]
-async fn a_call_of_the_callers_is_handed_over_once_it_fits() {
+async fn only_valid_calls_of_tools_of_the_caller_are_returned() {
     let model = ScriptedProvider::new().turn(call("show", json!({"pages": 1}))).turn(Turn::from([
         call("show", json!({"page": "a"})),
         call("ping", json!({})),
@@ -61,11 +61,11 @@ async fn a_call_of_the_callers_is_handed_over_once_it_fits() {
         calls.iter().map(|call| call["function"]["arguments"].as_str().unwrap()).collect();
     assert_eq!(arguments, [r#"{"page":"a"}"#, r#"{"page":"b"}"#]);
     assert!(choice["message"]["content"].is_null());
-    assert_eq!(model.payloads().len(), 2, "the model corrects itself");
+    assert_eq!(model.payloads().len(), 2, "the model must correct its arguments");
 }
 
 #[tokio::test]
-async fn how_the_model_ended_is_told() {
+async fn the_finish_reason_reaches_the_client() {
     for (reason, word) in [(FinishReason::Length, "length"), (FinishReason::ContentFilter, "content_filter")]
     {
         let model = ScriptedProvider::new().turn(text("Half").then(Turn::finish(reason)));
@@ -78,7 +78,7 @@ async fn how_the_model_ended_is_told() {
 }
 
 #[tokio::test]
-async fn half_an_answer_is_none() {
+async fn an_incomplete_answer_is_an_error() {
     let broken = Error::provider(ProviderErrorKind::Interrupted).with_detail("secret");
     let model = ScriptedProvider::new().turn(text("Half").then(Turn::error(broken)));
     let error = error(ask(&service(&model), &asking(json!({}))).await, 502).await;

@@ -13,7 +13,7 @@ use super::{Rank, extensions, send};
 
 const RANKS: [Rank; 3] = [Rank::Viewer, Rank::Agent, Rank::Admin];
 
-/// A tool that callers from this rank on see.
+/// A tool that is visible to callers of this rank and above.
 #[derive(Debug, Clone)]
 struct Described {
     rank: Rank,
@@ -65,7 +65,7 @@ fn make(index: usize, described: &Described, ran: &Arc<AtomicUsize>) -> Tool {
     });
     let tool = tool.title(format!("title_{index}"));
     let tool = if described.is_tagged { tool.tag("tagged") } else { tool };
-    // A tool of a plan is for the caller whom the plan is for.
+    // A tool that a plan adds is always visible to the caller of the plan.
     if described.is_added_by_plan {
         return tool;
     }
@@ -120,7 +120,7 @@ fn assistant(
     builder.prepare(prepare).prepare_step(prepare_step).build().unwrap()
 }
 
-/// The traces that a tool would leave.
+/// Returns the strings that would reveal a tool.
 fn traces(index: usize) -> [String; 4] {
     [name(index), format!("describes_{index}"), format!("field_{index}"), format!("title_{index}")]
 }
@@ -132,7 +132,7 @@ fn assert_free(text: &str, hidden: &[usize], place: &str) -> Result<(), TestCase
     Ok(())
 }
 
-/// `PROPTEST_CASES` raises the number for a longer run.
+/// Returns the number of cases. `PROPTEST_CASES` changes it for a longer run.
 fn cases() -> u32 {
     std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(500)
 }
@@ -141,7 +141,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: cases(), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn nothing_of_a_hidden_tool_reaches_the_provider_or_the_client(
+    fn no_trace_of_a_hidden_tool_reaches_the_provider_or_the_client(
         tools in proptest::collection::vec(described(), 1..8),
         rank in proptest::sample::select(&RANKS),
         run in selection(),
@@ -178,7 +178,7 @@ proptest! {
             for payload in &payloads {
                 assert_free(&format!("{:?} {:?}", payload.tools, payload.tool_choice), &hidden, "the provider's tools")?;
             }
-            // The model named the tool that it called. All else of that tool, and the others, stay hidden.
+            // The model wrote the name of the tool that it called. All other traces must stay hidden.
             let said = called.map(name).unwrap_or_default();
             assert_free(&shown.replace(&said, ""), &hidden, "the client's stream")?;
             let (_, _, manifest) = send(&assistant, rank, "/manifest.json", None).await;
@@ -186,7 +186,7 @@ proptest! {
             assert_free(&manifest, &of_caller, "the manifest")?;
             assert_free(&types, &of_caller, "the types")?;
             let ran = ran.load(Ordering::SeqCst);
-            prop_assert!(hidden.iter().all(|index| ran & (1 << index) == 0), "a hidden tool ran");
+            prop_assert!(hidden.iter().all(|index| ran & (1 << index) == 0), "a hidden tool must not run");
             Ok(())
         })?;
     }

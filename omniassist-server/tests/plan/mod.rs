@@ -1,4 +1,4 @@
-//! Decisions of the host about runs, about model calls, and about the tools that a caller sees.
+//! Tests of the host's decisions about runs, model calls and the tools that a caller sees.
 
 mod leaks;
 mod refusal;
@@ -26,7 +26,7 @@ fn tool(name: &str) -> Tool {
     Tool::new(name.to_owned(), format!("Describes {name}"), async || Ok::<_, ToolError>("pong"))
 }
 
-/// A tool for callers of this role and of those above it.
+/// Returns a tool that is visible to callers of this role and above.
 fn tool_from(role: Rank, name: &str) -> Tool {
     tool(name).visible_to(move |run: &RunContext| run.extensions().get::<Rank>() >= Some(&role))
 }
@@ -38,7 +38,7 @@ fn extensions(role: Rank) -> Extensions {
     extensions
 }
 
-/// Posts a conversation. Returns it as the client then has it, and the events.
+/// Posts a conversation. Returns the conversation that the client then holds, and the events.
 async fn post(
     assistant: &Assistant,
     role: Rank,

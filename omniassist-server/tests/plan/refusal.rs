@@ -32,7 +32,7 @@ fn assistant(model: &ScriptedProvider) -> Assistant {
     Assistant::builder(model.clone()).object(invoice()).prepare(agents_only).build().unwrap()
 }
 
-/// The routes, with a body and the place of the error's code and sentence in the answer.
+/// Returns the routes, each with a body and the JSON pointer of the error in the answer.
 fn routes() -> [(&'static str, String, &'static str); 7] {
     let message =
         json!({"id": "m1", "role": "user", "parts": [{"type": "text", "text": "Hi"}], "content": "Hi"});
@@ -75,7 +75,7 @@ async fn a_refusal_is_the_response_of_every_route() {
             );
         }
     }
-    assert!(model.payloads().is_empty(), "no money is spent");
+    assert!(model.payloads().is_empty(), "a refused run must not call the model");
     assert_eq!(assistant.live_runs(), 0);
 }
 
@@ -95,7 +95,7 @@ async fn an_error_of_the_host_is_status_500_without_its_text() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_refusal_names_the_time_to_wait() {
+async fn a_refusal_sets_the_retry_after_header() {
     let service = AssistantService::new(assistant(&ScriptedProvider::new()));
     let mut request = Request::post("/").header(header::CONTENT_TYPE, "application/json");
     *request.extensions_mut().unwrap() = extensions(Rank::Viewer);
@@ -131,7 +131,7 @@ async fn a_refusal_in_process_is_a_failure_with_its_code() {
     assert_eq!(failure.refusal().unwrap().code(), "no_credits");
     assert_eq!(failure.to_string(), "Your credits are used up.");
     assert_eq!(failure.retry_after(), Some(Duration::from_secs(60)));
-    // Without the extension that the function extracts.
+    // This run has no extension for the function to extract.
     let failure = assistant.run(RunRequest::prompt("Hi")).text().await.unwrap_err();
     assert_eq!(failure.code(), Some(RunErrorCode::Internal));
 }
@@ -144,18 +144,18 @@ async fn a_response_begins_when_a_plan_takes_too_long() {
         Err(Refusal::new("late", "Too late."))
     });
     let (status, _, body) = send(&slow.build().unwrap(), Rank::Viewer, "/", Some(&routes()[0].1)).await;
-    assert_eq!(status, 200, "proxies would take the connection for dead");
+    assert_eq!(status, 200, "the response must begin before proxies close the connection");
     assert!(body.starts_with(':') && body.contains("Too late."), "{body}");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_refused_run_takes_up_nothing_of_its_conversation() {
+async fn a_refused_run_consumes_no_approval_of_its_conversation() {
     let (tool, ran) = refund(Approval::always());
     let model = ScriptedProvider::new().turn(call_refund(5)).turn(text("Done."));
     let assistant =
         Assistant::builder(model.clone()).tool(tool).max_steps(2).prepare(agents_only).build().unwrap();
     let (mut messages, _) = post(&assistant, Rank::Agent, question()).await;
-    // The question of the approval is open, and then answered.
+    // The request for approval is first open and then answered.
     for approved in [None, Some(true)] {
         if let Some(approved) = approved {
             answer(&mut messages, approved);
@@ -168,7 +168,7 @@ async fn a_refused_run_takes_up_nothing_of_its_conversation() {
         );
     }
     assert_eq!(ran.load(Ordering::SeqCst), 0);
-    // The approval was not used up.
+    // The approval is still valid.
     post(&assistant, Rank::Agent, messages).await;
     assert_eq!(ran.load(Ordering::SeqCst), 1);
 }
@@ -197,7 +197,7 @@ async fn a_run_that_is_refused_before_it_begins_is_audited_and_has_no_finish() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_preparation_that_fails_ends_a_run_with_an_open_approval_by_its_error() {
+async fn a_failed_preparation_ends_a_run_with_an_open_approval() {
     let (tool, ran) = refund(Approval::always());
     let model = ScriptedProvider::new().turn(call_refund(5)).turn(text("Done."));
     let context = |run: omniassist_server::RunContext| async move {
@@ -217,5 +217,5 @@ async fn a_preparation_that_fails_ends_a_run_with_an_open_approval_by_its_error(
         assert!(matches!(end, RunEvent::Error { code: RunErrorCode::Internal, .. }), "{events:?}");
     }
     post(&assistant, Rank::Agent, messages).await;
-    assert_eq!(ran.load(Ordering::SeqCst), 1, "the approval was not used up");
+    assert_eq!(ran.load(Ordering::SeqCst), 1, "the approval must still be valid");
 }

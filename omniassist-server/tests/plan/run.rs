@@ -47,7 +47,7 @@ fn planned(model: &ScriptedProvider) -> omniassist_server::AssistantBuilder {
 }
 
 #[tokio::test]
-async fn a_plan_decides_what_the_provider_is_sent() {
+async fn a_plan_changes_the_request_to_the_provider() {
     let model = ScriptedProvider::new().otherwise(|_| text("Hi"));
     let assistant = planned(&model).build().unwrap();
     let (messages, _) = post(&assistant, Rank::Viewer, question()).await;
@@ -56,10 +56,14 @@ async fn a_plan_decides_what_the_provider_is_sent() {
     let payloads = model.payloads();
     assert_eq!(payloads[0].system.as_deref(), Some("Greet ada in c, 1 messages"));
     assert_eq!(payloads[0].model.as_deref(), Some("small"));
-    assert_eq!(payloads[1].model, None, "the provider's own");
+    assert_eq!(payloads[1].model, None, "the provider must use its own model");
     let options = &payloads[0].options;
     assert_eq!((options.temperature, options.max_output_tokens), (Some(0.5), Some(9)));
-    assert_eq!(assistant.model_options().max_output_tokens, None, "only this run's");
+    assert_eq!(
+        assistant.model_options().max_output_tokens,
+        None,
+        "the options must change for this run only"
+    );
     assert_eq!((offered(&payloads[0]), offered(&payloads[1])), (vec!["read"], vec!["close", "read"]));
     assert!(format!("{:?}", payloads[0].transcript).contains("gold"));
     let metadata = messages.last().unwrap().metadata.clone().unwrap();
@@ -97,12 +101,16 @@ async fn hidden_tools_are_unknown_to_the_model_and_tool_lists_combine() {
     post(&assistant, Rank::Admin, question()).await;
     let payloads = model.payloads();
     assert_eq!(offered(&payloads[0]), ["a"]);
-    assert_eq!(payloads[0].tool_choice, ToolChoice::Auto, "the choice names a hidden tool");
+    assert_eq!(
+        payloads[0].tool_choice,
+        ToolChoice::Auto,
+        "a choice that names a hidden tool must be dropped"
+    );
     assert!(format!("{:?}", payloads[1].transcript).contains("The tools are: a."));
 }
 
 #[tokio::test]
-async fn functions_are_called_in_order_and_each_sees_the_plan_of_the_one_before() {
+async fn functions_are_called_in_order_and_each_receives_the_changed_plan() {
     let (own, other) = (ScriptedProvider::new(), ScriptedProvider::new().with_model("big").turn(text("Hi")));
     let shared: Arc<dyn omniassist_server::LlmProvider> = Arc::new(other.clone());
     let assistant = Assistant::builder(own.clone())
@@ -123,7 +131,7 @@ async fn functions_are_called_in_order_and_each_sees_the_plan_of_the_one_before(
     assert_eq!(other.payloads()[0].model, None);
 }
 
-/// Adds a tool that needs an approval to each run.
+/// Returns an assistant whose plan adds this tool to each run.
 fn with_added(model: &ScriptedProvider, tool: Tool) -> Assistant {
     Assistant::builder(model.clone())
         .prepare(move |plan: &mut RunPlan| {
@@ -135,7 +143,7 @@ fn with_added(model: &ScriptedProvider, tool: Tool) -> Assistant {
 }
 
 #[tokio::test]
-async fn an_approval_of_an_added_tool_counts_once() {
+async fn an_approval_of_an_added_tool_is_valid_once() {
     let (tool, ran) = refund(Approval::always());
     let model = ScriptedProvider::new().turn(call_refund(5)).otherwise(|_| text("Done."));
     let assistant = with_added(&model, tool);
@@ -146,11 +154,11 @@ async fn an_approval_of_an_added_tool_counts_once() {
     assert_eq!(ran.load(Ordering::SeqCst), 1);
     assert!(matches!(state(&done), ToolState::OutputAvailable { .. }));
     post(&assistant, Rank::Agent, messages).await;
-    assert_eq!(ran.load(Ordering::SeqCst), 1, "the approval is used up");
+    assert_eq!(ran.load(Ordering::SeqCst), 1, "the approval must be valid only once");
 }
 
 #[tokio::test]
-async fn a_tool_that_cannot_be_added_refuses_the_run() {
+async fn a_run_is_refused_if_a_tool_cannot_be_added() {
     let model = ScriptedProvider::new();
     for (builder, added) in [
         (tool("a"), tool("a")),
@@ -167,7 +175,7 @@ async fn a_tool_that_cannot_be_added_refuses_the_run() {
 }
 
 #[tokio::test]
-async fn a_run_without_server_tools_gets_none_from_a_plan() {
+async fn a_plan_adds_no_tools_to_a_run_without_server_tools() {
     let model = ScriptedProvider::new().otherwise(|_| text("Hi"));
     let assistant = with_added(&model, tool("extra"));
     let mut request = RunRequest::prompt("Hi");

@@ -55,7 +55,11 @@ async fn each_model_call_begins_with_the_plan_of_the_run() {
     assert_eq!(shown(1), ("run", "The run's", ToolChoice::Required, None, vec!["read", "write"]));
     let seen = seen.lock().unwrap();
     assert_eq!(seen[0], (1, None, 1, "ada".to_owned()));
-    assert_eq!((seen[1].0, seen[1].2), (2, 3), "the question, the call and its result");
+    assert_eq!(
+        (seen[1].0, seen[1].2),
+        (2, 3),
+        "the transcript must hold the question, the call and its result"
+    );
     assert!(seen[1].1.is_some());
 }
 
@@ -117,12 +121,12 @@ async fn a_refused_step_ends_the_stream_in_every_dialect() {
             send(&assistant.build().unwrap(), Rank::Agent, path, Some(&body.to_string())).await;
         assert_eq!(status, expected, "{answer}");
         assert!(answer.contains("too_long") && answer.contains("The answer became too long."), "{answer}");
-        assert_eq!(model.payloads().len(), 1, "the second call is not made");
+        assert_eq!(model.payloads().len(), 1, "the second model call must not begin");
     }
 }
 
 #[tokio::test]
-async fn a_stream_of_openai_ends_with_the_words_of_the_refusal() {
+async fn a_stream_of_openai_ends_with_the_message_of_the_refusal() {
     let model = ScriptedProvider::new().turn(Turn::text("One moment.").then(call("read", json!({}))));
     let assistant =
         Assistant::builder(model).tool(tool("read")).prepare_step(ends_at_the_second).build().unwrap();
@@ -171,7 +175,7 @@ async fn stopping_a_run_drops_the_preparation_of_its_step() {
         .unwrap();
     let mut run = assistant.run(RunRequest::prompt("Hi"));
     assert!(matches!(run.next().await, Some(RunEvent::Start { .. })));
-    assert!(run.next().now_or_never().is_none(), "the preparation is pending");
+    assert!(run.next().now_or_never().is_none(), "the preparation must be pending");
     run.handle().abort("enough");
     assert!(matches!(run.next().await, Some(RunEvent::Abort { .. })));
     assert!(*dropped.lock().unwrap());

@@ -20,7 +20,7 @@ fn shop(model: &ScriptedProvider) -> Assistant {
 }
 
 #[tokio::test]
-async fn provider_manifest_and_types_name_the_tools_of_the_callers_role() {
+async fn the_request_the_manifest_and_the_types_name_the_tools_of_the_callers_role() {
     let model = ScriptedProvider::new().otherwise(|_| text("Hi"));
     let assistant = shop(&model);
     let table: [(Rank, &[&str], &[&str]); 3] = [
@@ -85,7 +85,7 @@ async fn an_approved_call_does_not_run_when_its_tool_became_invisible() {
 }
 
 #[tokio::test]
-async fn a_client_may_declare_a_tool_whose_name_it_does_not_see() {
+async fn a_client_can_declare_a_tool_with_the_name_of_a_hidden_tool() {
     let model = ScriptedProvider::new().otherwise(|_| call("close", json!({})));
     let assistant = shop(&model);
     let mut request = RunRequest::prompt("Hi");
@@ -96,7 +96,7 @@ async fn a_client_may_declare_a_tool_whose_name_it_does_not_see() {
 
     let message =
         assistant.try_run(request, extensions(Rank::Viewer)).await.unwrap().message().await.unwrap();
-    assert!(!message.tools().next().unwrap().state.is_answered(), "the client runs it");
+    assert!(!message.tools().next().unwrap().state.is_answered(), "the client must run the call");
     assert_eq!(model.payloads()[0].tools.last().unwrap().description.as_str(), "Closes the tab");
 }
 

@@ -18,7 +18,7 @@ use super::stage::{Executions, assistant, model, sorted, wanted_executions};
 const MOST_CUTS: usize = 400;
 const LAST_EVENTS: usize = 50;
 
-/// Returns the places where a recording is cut: before its first event and after the chosen events.
+/// Returns the positions of the cuts of a recording: before its first event and after the chosen events.
 fn cuts(recording: &Recording) -> Vec<usize> {
     let mut boundaries = recording.boundaries();
     let count = boundaries.len();
@@ -100,7 +100,7 @@ async fn check(recording: &Recording, cut: usize, tally: &mut Tally) -> Vec<Stri
     if !forgotten.is_empty() {
         wrong.push(format!("calls that were started but neither completed nor failed: {forgotten:?}"));
     }
-    // Only completed calls of a complete answer run. Some providers mark the end in several events, so the cut may
+    // Only completed calls of a complete answer run. Some providers mark the end in several events, so the cut can
     // remove calls between them.
     let made = sorted(executions.take());
     let wanted = if ended { sorted(wanted_executions(recording)) } else { Vec::new() };
@@ -134,7 +134,7 @@ async fn check(recording: &Recording, cut: usize, tally: &mut Tally) -> Vec<Stri
     wrong
 }
 
-/// Returns `true` if every execution is among the wanted ones, counting duplicates.
+/// Returns `true` if each execution is among the wanted executions. Duplicates count separately.
 fn is_part_of(made: &[(String, Value)], wanted: &[(String, Value)]) -> bool {
     let mut wanted = wanted.to_vec();
     made.iter().all(|call| {

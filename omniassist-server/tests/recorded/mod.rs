@@ -1,12 +1,12 @@
 //! Tests with recorded provider streams: each decoder, the whole engine in process and over HTTP, and streams that are
-//! cut after every event. The recordings are not part of the repository; `OMNIASSIST_FIXTURES` is their folder.
+//! cut after every event. The recordings are not part of the repository. `OMNIASSIST_FIXTURES` names their folder.
 //!
 //! A new API needs an entry in [`apis::APIS`] and rules in [`legal`].
 
 #![allow(
     clippy::needless_pass_by_value,
     clippy::print_stderr,
-    reason = "`json!` values are written where they are used; how much was checked is part of the result"
+    reason = "`json!` values are built where they are used, and the tests print the number of checks"
 )]
 
 pub(crate) mod apis;

@@ -26,7 +26,7 @@ use super::stage::{Executions, assistant, sorted, wanted_executions};
 /// The sizes of the pieces of a recording on the connection.
 const PIECES: [usize; 4] = [usize::MAX, 23, 509, 4_099];
 
-/// A model that gets its first answer from the provider's server and answers later calls with fixed text.
+/// A model that receives its first answer from the provider's server and answers later calls with fixed text.
 struct FirstOverHttp {
     http: Arc<dyn LlmProvider>,
     asked: std::sync::atomic::AtomicUsize,

@@ -1,12 +1,12 @@
-//! 300 tools of a company's back office, and questions of its staff.
+//! The 300 tools of a back office and questions of its employees.
 
 use std::sync::{Arc, Mutex};
 
 use omniassist_server::{Tool, ToolError};
 use serde_json::{Map, Value, json};
 
-/// A part of the application: its noun, the plural, the fields, and the four actions of its own with their
-/// descriptions. The other six actions are the same for each.
+/// One part of the application: its noun, the plural, the fields, and four specific actions with their descriptions.
+/// The other six actions are the same for each part.
 type Area = (&'static str, &'static str, &'static [&'static str], [(&'static str, &'static str); 4]);
 
 #[rustfmt::skip]
@@ -103,7 +103,7 @@ const AREAS: [Area; 30] = [
         ("make_offer", "Sends an applicant the terms of a job"), ("screen_resume", "Compares the CV of an applicant with the position")]),
 ];
 
-/// Questions, and the tool for each.
+/// The questions, each with its tool.
 pub(super) const QUESTIONS: [(&str, &str); 20] = [
     ("Give the customer of order 17 her money back", "refund_order"),
     ("Where is the parcel of order 1001?", "track_order"),
@@ -127,7 +127,7 @@ pub(super) const QUESTIONS: [(&str, &str); 20] = [
     ("Show the results of survey 2", "get_survey_results"),
 ];
 
-/// Questions in which other words are used than in the descriptions.
+/// Questions with other words than the descriptions, each with its tool.
 pub(super) const MORE_QUESTIONS: [(&str, &str); 30] = [
     ("I have to reimburse someone for order 9", "refund_order"),
     ("stop Smith Ltd from buying anything", "block_customer"),
@@ -161,7 +161,7 @@ pub(super) const MORE_QUESTIONS: [(&str, &str); 30] = [
     ("remove vehicle 12", "delete_vehicle"),
 ];
 
-/// Names of the tools that were called.
+/// The names of the called tools.
 pub(super) type Calls = Arc<Mutex<Vec<String>>>;
 
 /// Returns the 300 tools.
@@ -169,7 +169,7 @@ pub(super) fn tools(calls: &Calls) -> Vec<Tool> {
     build(calls, |tool, _, _| tool)
 }
 
-/// Returns the 300 tools, with an example each: the description as a request, and made up arguments.
+/// Returns the 300 tools, each with an example. The example has the description as its request and invented arguments.
 pub(super) fn tools_with_examples(calls: &Calls) -> Vec<Tool> {
     build(calls, |tool, description, properties| {
         let value = |name: &String, property: &Value| match property["type"].as_str() {

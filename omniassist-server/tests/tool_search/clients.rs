@@ -1,4 +1,4 @@
-//! A search in the eyes of clients and of the audit log.
+//! Tests of the tool search in the streams of clients and in the audit log.
 
 use http_body_util::BodyExt;
 use omniassist_server::audit::AuditLog;
@@ -14,7 +14,7 @@ use crate::ag_ui::client::Client;
 use crate::ag_ui::{events, input, kinds, post, user};
 use crate::audit::Kept;
 
-/// A model that searches, refunds an order, and later another one.
+/// Returns a model that searches, refunds an order, and later refunds another order.
 fn model() -> ScriptedProvider {
     ScriptedProvider::new()
         .turn(search("refund order"))
@@ -42,7 +42,7 @@ fn step(model: &ScriptedProvider, index: usize) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn ui_clients_see_a_search_like_any_call_of_a_server_tool() {
+async fn ui_clients_receive_a_search_as_a_call_of_a_server_tool() {
     let service = AssistantService::new(shop(&model()).build().unwrap());
     let body = json!({"id": "c", "messages": [{"id": "u1", "role": "user", "content": "Refund order 17"}]});
     let stream = stream(&service, "/", &body).await;
@@ -65,7 +65,7 @@ async fn ui_clients_see_a_search_like_any_call_of_a_server_tool() {
 }
 
 #[tokio::test]
-async fn ag_ui_clients_carry_loaded_tools_from_run_to_run() {
+async fn ag_ui_clients_keep_loaded_tools_between_runs() {
     let model = model();
     let service = AssistantService::new(shop(&model).build().unwrap());
     let mut client = Client::default();
@@ -80,12 +80,12 @@ async fn ag_ui_clients_carry_loaded_tools_from_run_to_run() {
     assert_eq!(
         step(&model, 3),
         step(&model, 1),
-        "the second run begins with the tools that the first one loaded"
+        "the second run must begin with the tools that the first run loaded"
     );
 }
 
 #[tokio::test]
-async fn openai_clients_begin_each_run_with_the_search() {
+async fn each_run_of_an_openai_client_begins_with_the_search() {
     let model = model();
     let endpoint = OpenAiEndpoint::new().show_server_tools(true);
     let service = AssistantService::new(shop(&model).openai_endpoint(endpoint).build().unwrap());
@@ -100,7 +100,7 @@ async fn openai_clients_begin_each_run_with_the_search() {
     let second: Value = serde_json::from_str(&stream(&service, "/v1/chat/completions", &body).await).unwrap();
     assert_eq!(second["choices"][0]["message"]["content"], "Done, too.");
     assert_eq!(step(&model, 3), ["tool_search"]);
-    // The model called it from memory, and it ran.
+    // The model called the tool without a search, and the call ran.
     assert_eq!(step(&model, 4), ["tool_search", "refund_order"]);
 }
 

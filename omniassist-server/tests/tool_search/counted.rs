@@ -1,4 +1,4 @@
-//! Which tools count towards the number above which they are deferred.
+//! Tests of the tools that count towards the threshold for deferring.
 
 use std::sync::Arc;
 
@@ -36,7 +36,7 @@ async fn tools_are_deferred_above_the_threshold_only() {
     }
 }
 
-/// Returns what the model is offered with 40 server tools and what `add` adds.
+/// Returns the offered tools of an assistant with 40 server tools and the tools that `add` adds.
 async fn with_40_tools(add: impl FnOnce(AssistantBuilder) -> AssistantBuilder) -> Vec<String> {
     let model = ScriptedProvider::new().otherwise(|_| text("Hi"));
     let assistant = add(numbered(&model, 40)).build().unwrap();
@@ -76,7 +76,7 @@ async fn front_end_tools_do_not_count() {
 }
 
 #[tokio::test]
-async fn without_a_tool_to_find_there_is_no_search() {
+async fn a_run_without_deferred_tools_has_no_search() {
     let model = ScriptedProvider::new().otherwise(|_| text("Hi"));
     let pinned = |builder: AssistantBuilder, index| builder.tool(tool(&format!("p_{index}")).always_loaded());
     let assistant = (0..41).fold(numbered(&model, 0), pinned).build().unwrap();

@@ -40,7 +40,7 @@ fn names(payload: &LlmPayload) -> Vec<&str> {
     payload.tools.iter().map(|tool| tool.name.as_str()).collect()
 }
 
-/// Returns the names that the model was sent, call by call.
+/// Returns the names of the offered tools of each model call.
 pub(super) fn offered(model: &ScriptedProvider) -> Vec<Vec<String>> {
     let owned = |payload: &LlmPayload| names(payload).into_iter().map(str::to_owned).collect();
     model.payloads().iter().map(owned).collect()
@@ -50,7 +50,7 @@ pub(super) fn last(model: &ScriptedProvider) -> Vec<String> {
     offered(model).pop().unwrap()
 }
 
-/// Posts a conversation with one more question. Returns it as the client then has it, and the events.
+/// Posts a conversation with a further question. Returns the conversation that the client then holds, and the events.
 pub(super) async fn ask(
     assistant: &Assistant,
     mut messages: Vec<Message>,
@@ -107,11 +107,11 @@ async fn a_search_loads_tools_for_the_rest_of_the_conversation() {
         *found,
         json!({"name": "refund_order", "description": "Pays the money of an order back, whole or in part."})
     );
-    // The definitions are whole.
+    // The definitions are complete.
     let refund = &model.payloads()[1].tools[1];
     assert!(refund.input_schema["properties"]["customer"].is_object(), "{refund:?}");
 
-    // Another instance reads the loaded tools from the conversation. What is new comes behind what was there.
+    // Another instance reads the loaded tools from the conversation. New tools follow the earlier tools.
     let restarted = shop(&model, &calls).build().unwrap();
     ask(&restarted, messages, "And restart the server").await;
     assert_eq!(*calls.lock().unwrap(), ["refund_order", "restart_server"]);
@@ -122,7 +122,7 @@ async fn a_search_loads_tools_for_the_rest_of_the_conversation() {
 }
 
 #[tokio::test]
-async fn with_300_tools_a_request_is_a_small_part_of_its_size() {
+async fn deferring_300_tools_reduces_the_size_of_a_request() {
     let ask_with = async |above: Option<usize>| {
         let model = ScriptedProvider::new().turn(search("refund order")).otherwise(|_| text("Done."));
         let assistant = shop(&model, &Calls::default()).defer_tools_above(above).build().unwrap();
@@ -169,7 +169,7 @@ async fn titles_tags_and_examples_are_searched_too() {
 }
 
 #[tokio::test]
-async fn the_host_can_search_in_place_of_the_model() {
+async fn the_host_can_search_for_the_model() {
     async fn prepare(plan: &mut RunPlan, run: RunContext) -> Result<(), Refusal> {
         let best = plan.tools().search(&run.messages()[0].text()).into_iter().take(2);
         let names: Vec<_> = best.map(|tool| tool.spec().name.clone()).collect();
@@ -188,7 +188,7 @@ struct Order {
 }
 
 #[tokio::test]
-async fn the_call_of_a_tool_that_was_not_loaded_runs_and_loads_it() {
+async fn a_call_of_a_tool_that_was_not_loaded_runs_and_loads_it() {
     let track =
         Tool::new("track", "Follows a parcel", async |Args(order): Args<Order>| Ok::<_, ToolError>(order.id));
     let model = ScriptedProvider::new()
@@ -204,7 +204,7 @@ async fn the_call_of_a_tool_that_was_not_loaded_runs_and_loads_it() {
 }
 
 #[tokio::test]
-async fn a_search_in_vain_names_the_tools() {
+async fn a_search_without_a_result_names_the_tools() {
     let model = ScriptedProvider::new()
         .turn([search("weather"), call("no_such", json!({}))])
         .otherwise(|_| text("Hi"));
@@ -245,10 +245,10 @@ async fn registration_during_a_conversation_applies_to_its_next_run() {
     assistant.tools().register(tool("brand_new")).unwrap();
     let (messages, _) = ask(&assistant, messages, "Hi").await;
     let steps = offered(&model);
-    assert_eq!(steps[2], ["tool_search", "tool_001"], "what was called is loaded");
+    assert_eq!(steps[2], ["tool_search", "tool_001"], "a called tool must be loaded");
     assert_eq!(steps[3], ["tool_search", "tool_001", "brand_new"]);
 
-    // The conversation goes on without the search, and its outputs still count.
+    // The conversation continues without the search and keeps the outputs of the search.
     assert!(assistant.tools().unregister("tool_000"));
     let (messages, _) = ask(&assistant, messages, "Hi").await;
     assert_eq!(last(&model).len(), 40);
@@ -278,7 +278,7 @@ async fn hidden_tools_are_neither_counted_nor_found() {
 }
 
 #[tokio::test]
-async fn a_step_that_allows_few_tools_is_offered_them() {
+async fn a_step_that_allows_few_tools_offers_them() {
     let model =
         ScriptedProvider::new().turn(search("tool 005")).turn(search("tool 005")).otherwise(|_| text("Hi"));
     let prepare_step = |step: &mut StepPlan| {
@@ -298,7 +298,7 @@ async fn a_step_that_allows_few_tools_is_offered_them() {
 }
 
 #[tokio::test]
-async fn a_step_without_the_search_is_offered_what_is_loaded() {
+async fn a_step_without_the_search_offers_the_loaded_tools() {
     let model =
         ScriptedProvider::new().turn(search("tool 005")).turn(search("tool 006")).otherwise(|_| text("Hi"));
     let prepare_step = |step: &mut StepPlan| {
@@ -311,7 +311,7 @@ async fn a_step_without_the_search_is_offered_what_is_loaded() {
     let (messages, _) = ask(&assistant, Vec::new(), "Hi").await;
     let steps = offered(&model);
     assert_eq!(steps[1], ["tool_005"]);
-    assert_eq!(steps[2][1..], steps[1][..], "the second search found nothing");
+    assert_eq!(steps[2][1..], steps[1][..], "the second search must find nothing");
     assert!(outputs(&messages[1])[1].to_string().contains("There is no tool of this name"));
 }
 
@@ -336,7 +336,7 @@ async fn a_request_without_server_tools_has_no_search() {
 }
 
 #[tokio::test]
-async fn the_name_of_the_search_is_taken() {
+async fn the_name_of_the_search_is_reserved() {
     let model = ScriptedProvider::new();
     let build = |above: Option<usize>| {
         Assistant::builder(model.clone()).tool(tool("tool_search")).defer_tools_above(above).build()
@@ -354,7 +354,7 @@ async fn the_name_of_the_search_is_taken() {
 }
 
 #[tokio::test]
-async fn people_see_a_search_as_a_call_with_a_title() {
+async fn a_search_is_shown_as_a_call_with_a_title() {
     let model = ScriptedProvider::new().turn(search("tool 005")).otherwise(|_| text("Hi"));
     let assistant = numbered(&model, 50).build().unwrap();
     let (_, events) = ask(&assistant, Vec::new(), "Hi").await;

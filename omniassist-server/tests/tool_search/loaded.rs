@@ -1,4 +1,4 @@
-//! The time for which tools stay loaded.
+//! Tests of the time for which tools stay loaded.
 
 use omniassist_server::core::message::Message;
 use omniassist_server::core::{ToolChoice, TranscriptItem};
@@ -22,7 +22,7 @@ fn searches(transcript: &[TranscriptItem]) -> usize {
 }
 
 #[tokio::test]
-async fn tools_stay_loaded_when_their_search_has_left_the_window() {
+async fn tools_stay_loaded_after_their_search_leaves_the_window() {
     let model = ScriptedProvider::new()
         .turn(search("refund order"))
         .turn(text("Which one?"))
@@ -38,12 +38,12 @@ async fn tools_stay_loaded_when_their_search_has_left_the_window() {
     assert_eq!(*calls.lock().unwrap(), ["refund_order"]);
     let payloads = model.payloads();
     assert!((10..70).contains(&payloads[2].transcript.len()), "{}", payloads[2].transcript.len());
-    assert_eq!(searches(&payloads[2].transcript), 0, "the search has left the window");
+    assert_eq!(searches(&payloads[2].transcript), 0, "the window must no longer contain the search");
     assert_eq!(offered(&model)[2..], [found.clone(), found]);
 }
 
 #[tokio::test]
-async fn tools_stay_loaded_when_the_model_refuses_the_length() {
+async fn tools_stay_loaded_after_a_context_overflow() {
     let model = ScriptedProvider::new()
         .turn(search("refund order"))
         .turn(text("Which one?"))
@@ -59,7 +59,7 @@ async fn tools_stay_loaded_when_the_model_refuses_the_length() {
 }
 
 #[tokio::test]
-async fn what_another_caller_loaded_stays_hidden() {
+async fn tools_that_another_caller_loaded_stay_hidden() {
     let model = ScriptedProvider::new().turn(search("secret")).otherwise(|_| text("Hi"));
     let of = |is_admin: bool| {
         let secret = tool("secret").visible_to(move |_: &RunContext| is_admin);
@@ -72,7 +72,7 @@ async fn what_another_caller_loaded_stays_hidden() {
 }
 
 #[tokio::test]
-async fn deferred_definitions_take_no_room_in_the_window() {
+async fn deferred_definitions_do_not_count_towards_the_window() {
     let model = ScriptedProvider::new().otherwise(|_| text("Done."));
     let assistant = shop(&model, &Calls::default()).history(History::fit(3_000)).build().unwrap();
     let mut messages = Vec::new();
@@ -82,7 +82,7 @@ async fn deferred_definitions_take_no_room_in_the_window() {
 }
 
 #[tokio::test]
-async fn as_many_tools_stay_loaded_as_are_not_deferred() {
+async fn the_number_of_loaded_tools_is_limited_to_the_threshold() {
     let calls = |numbers: std::ops::Range<usize>| {
         numbers.map(|number| call(format!("tool_{number:03}"), json!({}))).collect::<Vec<_>>()
     };
@@ -97,17 +97,17 @@ async fn as_many_tools_stay_loaded_as_are_not_deferred() {
     let steps = offered(&model);
     assert_eq!(steps[2].len(), 41);
     assert_eq!(steps[3], steps[2]);
-    // Of those that were used last, half stays, in the order in which they were loaded.
+    // The more recently used half of the tools stays, in the order in which the tools were loaded.
     assert_eq!(steps[4].len(), 21);
     assert_eq!(steps[4][..3], ["tool_search", "tool_000", "tool_022"]);
     assert_eq!(steps[4][20], "tool_040");
-    // The next run reads the same from the conversation.
+    // The next run reads the same tools from the conversation.
     ask(&assistant, messages, "And now?").await;
     assert_eq!(last(&model), steps[4]);
 }
 
 #[tokio::test]
-async fn a_required_call_is_not_requested_where_no_tool_is_offered() {
+async fn no_call_is_required_if_no_tool_is_offered() {
     let model = ScriptedProvider::new().otherwise(|_| text("Hi"));
     let prepare_step = |step: &mut StepPlan| {
         step.deny_tools(["tool_search"]).tool_choice(ToolChoice::Required);

@@ -1,4 +1,4 @@
-//! Tools that a model searches for.
+//! Tests of the tool search.
 
 mod catalogue;
 mod clients;

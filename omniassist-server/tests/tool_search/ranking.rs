@@ -2,7 +2,7 @@ use omniassist_server::core::tool_search::{SearchText, rank};
 
 use super::catalogue::{Calls, MORE_QUESTIONS, QUESTIONS, tools};
 
-/// Returns how many of the questions have their tool among the first results.
+/// Returns the number of questions whose tool is among the first results.
 fn hits(questions: &[(&str, &str)], first: usize) -> usize {
     let specs = super::snapshot(tools(&Calls::default())).specs();
     let texts: Vec<_> = specs.iter().map(|spec| SearchText::new(&spec.name, &spec.description)).collect();
@@ -15,7 +15,7 @@ fn hits(questions: &[(&str, &str)], first: usize) -> usize {
 }
 
 #[test]
-fn the_right_one_of_300_tools_is_found() {
+fn the_search_finds_the_right_tool_among_300() {
     let all = [&QUESTIONS[..], &MORE_QUESTIONS].concat();
     let hits = [1, 5, 10].map(|first| hits(&all, first));
     println!("{hits:?} of {}", all.len());

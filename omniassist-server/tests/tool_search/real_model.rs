@@ -1,12 +1,12 @@
-//! A real model among 300 tools. It needs the address of one, and prints what it measures:
+//! A test of a real model with 300 tools. It needs the address of a model and prints its measurements:
 //!
 //! ```text
 //! OMNIASSIST_TOOL_SEARCH_BASE_URL=http://127.0.0.1:18080/v1 OMNIASSIST_CONSTRAINED_TOOLS=1 \
 //!     cargo test -p omniassist-server --test server -- --nocapture among_300_tools
 //! ```
 //!
-//! With `OMNIASSIST_CONSTRAINED_TOOLS=1` tools are requested by a JSON schema. With `OMNIASSIST_TOOL_EXAMPLES=1` each tool
-//! has an example.
+//! With `OMNIASSIST_CONSTRAINED_TOOLS=1`, the request has a JSON schema in place of tools. With
+//! `OMNIASSIST_TOOL_EXAMPLES=1`, each tool has an example.
 
 use std::env;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ fn provider(base_url: &str) -> OpenAiChatProvider {
     provider.constrained_tools(env::var_os("OMNIASSIST_CONSTRAINED_TOOLS").is_some()).build().unwrap()
 }
 
-/// Requires a search, then a call, then the answer, which weak models would not do by themselves.
+/// Requires a search, then a call, then the answer. Weak models do not choose these steps without it.
 fn prepare_step(step: &mut StepPlan) -> std::future::Ready<Result<(), Refusal>> {
     match step.number() {
         1 => step.tool_choice(ToolChoice::Tool("tool_search".into())),
@@ -37,7 +37,7 @@ fn prepare_step(step: &mut StepPlan) -> std::future::Ready<Result<(), Refusal>> 
     std::future::ready(Ok(()))
 }
 
-/// Searches in place of the model, with the question as it is, and offers the tools that fit best.
+/// Searches with the unchanged question in place of the model and offers the best tools.
 async fn prepare(plan: &mut RunPlan, run: RunContext) -> Result<(), Refusal> {
     let question = run.messages().last().map(Message::text).unwrap_or_default();
     let best = plan.tools().search(&question).into_iter().take(5);
@@ -58,7 +58,7 @@ fn options() -> Arc<ModelOptions> {
     options.into()
 }
 
-/// Returns what the model's server says to the definitions of all tools.
+/// Returns the events or the error of a request with the definitions of all tools.
 async fn with_all_tools(provider: &OpenAiChatProvider, question: &str) -> String {
     let content = vec![UserContent::Text { text: question.into() }];
     let mut payload = LlmPayload::new(vec![TranscriptItem::User { content }]);
@@ -72,7 +72,7 @@ async fn with_all_tools(provider: &OpenAiChatProvider, question: &str) -> String
     said.collect::<Vec<_>>().join(" ")
 }
 
-/// Returns the names that the search of a run found.
+/// Returns the names of the tools that the search of a run found.
 fn found(message: &Message) -> Vec<String> {
     let search = message.tools().find(|part| part.name == "tool_search");
     let Some(ToolState::OutputAvailable { output, .. }) = search.map(|part| &part.state) else {
@@ -82,8 +82,8 @@ fn found(message: &Message) -> Vec<String> {
     found.iter().filter_map(|tool| tool["name"].as_str().map(str::to_owned)).collect()
 }
 
-/// Asks all questions, and prints what happens.
-#[expect(clippy::print_stdout, reason = "the test measures")]
+/// Asks all questions and prints the results.
+#[expect(clippy::print_stdout, reason = "the test prints measurements")]
 async fn ask_all(name: &str, assistant: impl Fn(&Calls) -> AssistantBuilder) {
     let (mut is_found, mut is_first, mut is_called, mut input) = (0, 0, 0, 0);
     for (question, wanted) in QUESTIONS {

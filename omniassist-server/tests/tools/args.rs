@@ -46,7 +46,7 @@ fn check(arguments: &str) -> Result<(), String> {
 }
 
 #[test]
-fn the_text_says_where_and_what() {
+fn an_error_names_the_place_and_the_problem() {
     let head = "The arguments do not fit the tool's schema: ";
     for (arguments, expected) in [
         (r#"{"title":"a","priority":"low","lines":[{"quantity":1}]}"#, ""),
@@ -78,7 +78,7 @@ fn the_text_says_where_and_what() {
 }
 
 #[test]
-fn the_text_is_short_and_does_not_repeat_long_values() {
+fn an_error_is_short_and_omits_long_values() {
     let long = "é".repeat(10_000);
     let text = check(&json!({"title": {"text": long}, "priority": "low"}).to_string()).unwrap_err();
     assert!(text.len() < 200 && text.contains("at `/title`: value is not of type \"string\""), "{text}");
@@ -92,13 +92,13 @@ fn the_text_is_short_and_does_not_repeat_long_values() {
 }
 
 #[test]
-fn arguments_too_deep_to_parse_do_not_pass() {
+fn arguments_with_too_many_levels_are_refused() {
     let schema = json!({"type": "object", "properties": {"a": {}}});
     let tools = Bench::new().tools(Tool::front_end_with_schema("t", "d", schema));
     let deep = |levels: usize| format!("{{\"a\":{}{}}}", "[".repeat(levels), "]".repeat(levels));
     let check = |text: String| tools.snapshot().check("t", &JsonText::parse(text).unwrap());
     assert!(check(deep(100)).is_ok());
-    // `JsonText` itself refuses what the parser cannot read back.
+    // `JsonText` refuses text with more levels than the parser reads.
     assert!(JsonText::parse(deep(200)).is_err() || check(deep(200)).is_err());
 }
 
@@ -114,7 +114,7 @@ fn only_exact_names_are_found() {
 }
 
 #[test]
-fn a_pattern_runs_on_an_engine_of_linear_time() {
+fn a_pattern_is_matched_in_linear_time() {
     let schema = |pattern: &str| json!({"type": "object", "properties": {"a": {"type": "string", "pattern": pattern}}});
     let plain = Tool::front_end_with_schema("t", "d", schema("^(a+)+$"));
     let check = |text: &str| {
@@ -123,7 +123,7 @@ fn a_pattern_runs_on_an_engine_of_linear_time() {
     };
     assert!(check("aaa").is_ok() && check("aab").is_err());
 
-    // What needs backtracking has no such engine.
+    // A pattern that needs backtracking is refused.
     let tools = no_tools();
     let error = tools.register(Tool::front_end_with_schema("t", "d", schema("^(?=a)"))).unwrap_err();
     let text = "at `properties.a`: the pattern \"^(?=a)\" cannot be used";
@@ -131,7 +131,7 @@ fn a_pattern_runs_on_an_engine_of_linear_time() {
 }
 
 #[test]
-fn a_call_of_an_unknown_tool_is_answered_with_the_tools_there_are() {
+fn a_call_of_an_unknown_tool_is_answered_with_the_names_of_the_tools() {
     let tools = Bench::new().tools(Tool::new("create", "d", create));
     let refusal =
         |tools: &Tools| tools.snapshot().check("refund", &JsonText::EMPTY_OBJECT).unwrap_err().to_string();

@@ -31,7 +31,7 @@ fn only_spec(snapshot: &ToolSnapshot) -> Value {
 }
 
 #[tokio::test]
-async fn args_give_the_value_and_the_schema() {
+async fn args_extract_the_value_and_define_the_schema() {
     async fn tool(Args(query): Args<Query>) -> Result<Json<Query>, ToolError> {
         Ok(Json(query))
     }
@@ -54,7 +54,7 @@ async fn args_give_the_value_and_the_schema() {
 }
 
 #[tokio::test]
-async fn args_that_the_schema_lets_pass_but_the_type_does_not() {
+async fn arguments_that_only_the_type_refuses_are_an_error() {
     async fn tool(Args(query): Args<Query>) -> Result<String, ToolError> {
         Ok(query.number)
     }
@@ -64,7 +64,7 @@ async fn args_that_the_schema_lets_pass_but_the_type_does_not() {
 }
 
 #[tokio::test]
-async fn no_parameters_is_an_empty_object() {
+async fn a_tool_without_parameters_takes_an_empty_object() {
     let tool = || Tool::new("t", "d", async || Ok::<_, ToolError>(7));
     assert_eq!(Bench::new().call(tool(), "{}").await.unwrap(), "7");
     let schema = only_spec(&Bench::new().tools(tool()).snapshot());
@@ -83,7 +83,7 @@ async fn state_is_a_clone_of_the_hosts_value() {
 }
 
 #[tokio::test]
-async fn extension_comes_from_the_request() {
+async fn an_extension_is_read_from_the_request() {
     async fn tool(Extension(user): Extension<User>) -> Result<String, ToolError> {
         Ok(user.name)
     }
@@ -91,12 +91,12 @@ async fn extension_comes_from_the_request() {
     assert_eq!(bench.call(Tool::new("t", "d", tool), "{}").await.unwrap(), "\"Ada\"");
 
     let error = Bench::new().call(Tool::new("t", "d", tool), "{}").await.unwrap_err();
-    assert_eq!(error.text(), "The tool failed.", "a type's name is nobody's business but the log's");
+    assert_eq!(error.text(), "The tool failed.", "the name of a type must appear in the log only");
     assert!(error.source().unwrap().to_string().contains("extract::User`"), "{error:?}");
 }
 
 #[tokio::test]
-async fn optional_extension_may_be_absent() {
+async fn an_optional_extension_can_be_absent() {
     async fn tool(user: Option<Extension<User>>) -> Result<Option<String>, ToolError> {
         Ok(user.map(|Extension(user)| user.name))
     }
@@ -106,7 +106,7 @@ async fn optional_extension_may_be_absent() {
 }
 
 #[tokio::test]
-async fn principal_is_the_requests_or_anonymous() {
+async fn the_principal_is_that_of_the_request_or_anonymous() {
     async fn tool(user: Principal) -> Result<String, ToolError> {
         Ok(user.to_string())
     }
@@ -115,7 +115,7 @@ async fn principal_is_the_requests_or_anonymous() {
 }
 
 #[tokio::test]
-async fn tool_context_knows_the_call() {
+async fn the_tool_context_describes_the_call() {
     async fn tool(call: ToolContext) -> Result<Value, ToolError> {
         Ok(json!([
             call.call_id(),
@@ -138,7 +138,7 @@ async fn run_context_token_and_ids() {
         CallId(call): CallId,
         ChatId(chat): ChatId,
     ) -> Result<Value, ToolError> {
-        // The tool's token is its own: firing it does not end the call.
+        // The token belongs to the tool. Cancelling it does not end the call.
         token.cancel();
         tokio::task::yield_now().await;
         Ok(json!([run.run_id().starts_with("run_"), token.is_cancelled(), call, chat]))
@@ -153,7 +153,7 @@ async fn run_context_token_and_ids() {
 }
 
 #[tokio::test]
-async fn chat_id_may_be_optional() {
+async fn the_chat_id_can_be_optional() {
     async fn tool(chat: Option<ChatId>) -> Result<bool, ToolError> {
         Ok(chat.is_some())
     }
@@ -162,7 +162,7 @@ async fn chat_id_may_be_optional() {
 
 #[tokio::test]
 async fn twelve_parameters() {
-    #[expect(clippy::too_many_arguments, reason = "that is what is tested")]
+    #[expect(clippy::too_many_arguments, reason = "the test needs twelve parameters")]
     async fn tool(
         Args(query): Args<Query>,
         State(db): State<Db>,
@@ -202,7 +202,7 @@ async fn twelve_parameters() {
 }
 
 #[tokio::test]
-async fn an_extractor_of_the_hosts_own() {
+async fn a_custom_extractor() {
     struct Admin;
     impl FromToolCall for Admin {
         fn from_call(call: &ToolContext) -> Result<Self, ToolError> {
@@ -222,7 +222,7 @@ async fn an_extractor_of_the_hosts_own() {
 }
 
 #[tokio::test]
-async fn closures_of_both_kinds() {
+async fn plain_and_async_closures() {
     let factor = 3;
     let plain = Tool::new("t", "d", move |Args(query): Args<Query>| async move {
         Ok::<_, ToolError>(query.count.unwrap_or(1) * factor)
@@ -234,7 +234,7 @@ async fn closures_of_both_kinds() {
 }
 
 #[tokio::test]
-async fn a_dynamic_tool_gets_a_tree() {
+async fn a_dynamic_tool_receives_a_json_value() {
     let schema = json!({"type": "object", "properties": {"n": {"type": "integer"}}});
     let tool = Tool::from_fn_with_schema("t", "d", schema, |arguments, call| async move {
         Ok::<_, ToolError>(json!([arguments["n"], call.state::<u8>()]))
@@ -243,7 +243,7 @@ async fn a_dynamic_tool_gets_a_tree() {
 }
 
 #[tokio::test]
-async fn told_errors_are_shown_and_others_are_not() {
+async fn tool_errors_reach_the_model_and_other_errors_do_not() {
     async fn told() -> Result<(), ToolError> {
         Err(ToolError::new("There is no order A-17."))
     }

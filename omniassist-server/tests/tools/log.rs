@@ -38,7 +38,7 @@ pub(crate) async fn logged(work: impl Future<Output = ()>) -> String {
         .with_ansi(false)
         .with_max_level(tracing::Level::INFO)
         .finish();
-    // The test's runtime has one thread, so the tool's task logs here too.
+    // The runtime of the test has one thread, so this subscriber also records the tool's task.
     let _guard = tracing::subscriber::set_default(subscriber);
     work.await;
     let bytes = lines.0.lock().unwrap().clone();
@@ -66,7 +66,7 @@ async fn a_hidden_error_is_logged_with_its_sources() {
     let log = log_of(Tool::new("find", "d", move || async move { Err::<(), _>(error()) })).await;
     assert!(log.contains("ERROR") && log.contains("error=no row: no disk: no power\n"), "{log}");
     assert!(log.contains("tool=\"find\"") && log.contains("call_id=\"call-1\""), "{log}");
-    assert!(!log.contains("1234"), "arguments are not logged: {log}");
+    assert!(!log.contains("1234"), "the log must not contain arguments: {log}");
 }
 
 #[tokio::test]
@@ -77,7 +77,7 @@ async fn a_panic_is_logged() {
 }
 
 #[tokio::test]
-async fn what_the_model_is_told_is_no_error_of_the_host() {
+async fn a_tool_error_for_the_model_is_not_logged() {
     let log = log_of(Tool::new("find", "d", async || Err::<(), _>(ToolError::new("no such order")))).await;
     assert_eq!(log, "");
 }

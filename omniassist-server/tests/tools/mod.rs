@@ -18,7 +18,7 @@ fn no_tools() -> Tools {
     Tools::new(StateMap::new(), Limits::default())
 }
 
-/// Everything that a test may want to set about one call.
+/// The settings of one call.
 struct Bench {
     state: StateMap,
     limits: Limits,

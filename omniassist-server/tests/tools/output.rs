@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::Bench;
 use omniassist_server::tool::{Tool, ToolError};
 
-/// Returns the output of a tool that gives this value, with this limit.
+/// Returns the output of a tool that returns this value and has this limit.
 async fn output<T: Serialize + Clone + Send + Sync + 'static>(value: T, max_bytes: usize) -> JsonText {
     let tool = Tool::new("t", "d", move || std::future::ready(Ok::<_, ToolError>(value.clone())));
     let output = Bench::new().call(tool.max_output_bytes(max_bytes), "{}").await;
@@ -17,7 +17,7 @@ async fn output<T: Serialize + Clone + Send + Sync + 'static>(value: T, max_byte
 const NOTE: &str = "… [cut off: the output is longer than 100 bytes]";
 
 #[tokio::test]
-async fn an_output_of_the_limit_is_kept_and_one_byte_more_is_cut() {
+async fn an_output_is_cut_one_byte_above_the_limit() {
     for (fill, content_at_limit) in [("x", 98), ("é", 49), ("\"", 49), ("\n", 49), ("\u{1}", 16)] {
         let fits = fill.repeat(content_at_limit);
         let json = output(fits.clone(), 100).await;
@@ -33,7 +33,7 @@ async fn an_output_of_the_limit_is_kept_and_one_byte_more_is_cut() {
 }
 
 #[tokio::test]
-async fn other_values_are_cut_into_a_string_of_their_json() {
+async fn long_values_become_a_string_of_their_truncated_json() {
     let list: Vec<u32> = (0..100).collect();
     let cut = output(list, 100).await;
     let text = cut.to_str_value().unwrap();
@@ -49,13 +49,13 @@ async fn other_values_are_cut_into_a_string_of_their_json() {
 }
 
 #[tokio::test]
-async fn a_limit_below_the_notes_length_leaves_the_note() {
+async fn a_limit_below_the_length_of_the_note_keeps_the_note() {
     let text = output("a long text", 1).await.to_str_value().unwrap();
     assert_eq!(text, "… [cut off: the output is longer than 1 bytes]");
 }
 
 #[tokio::test]
-async fn the_tools_own_limit_counts() {
+async fn the_limit_of_a_tool_overrides_the_general_limit() {
     let tool = |n: usize| {
         Tool::new("t", "d", move || async move { Ok::<_, ToolError>("x".repeat(n)) }).max_output_bytes(100)
     };
@@ -80,7 +80,7 @@ async fn error_texts_are_limited_too() {
 }
 
 #[tokio::test]
-async fn what_has_no_json_form_is_an_error() {
+async fn an_output_without_a_json_form_is_an_error() {
     let tool = Tool::new("t", "d", async || Ok::<_, ToolError>(HashMap::from([(vec![1_u8], 1)])));
     let error = Bench::new().call(tool, "{}").await.unwrap_err();
     assert_eq!(error.text(), "The tool's output cannot be written as JSON.");
@@ -88,7 +88,7 @@ async fn what_has_no_json_form_is_an_error() {
 }
 
 #[tokio::test]
-async fn an_output_never_spans_lines() {
+async fn an_output_has_one_line() {
     let raw = serde_json::value::RawValue::from_string("{\n\"a\": 1\r\n}".to_owned()).unwrap();
     assert_eq!(output(raw, 100).await.as_str(), r#"{"a":1}"#);
 }
@@ -109,16 +109,16 @@ async fn a_string_is_cut_between_its_escapes() {
     }
 }
 
-/// A value of this many levels.
+/// Returns a value of this many levels.
 fn nested(levels: usize) -> Value {
     (0..levels)
         .fold(json!(1), |inner, level| if level % 2 == 0 { json!([inner]) } else { json!({ "[": inner }) })
 }
 
 #[tokio::test]
-async fn an_output_too_deep_to_be_posted_back_is_a_tool_error() {
+async fn an_output_with_too_many_levels_for_a_request_is_a_tool_error() {
     let tool = |levels: usize| Tool::new("t", "d", move || async move { Ok::<_, ToolError>(nested(levels)) });
-    // 64 levels of a request's body less those around an output.
+    // A request body can have 64 levels, and 7 of them surround an output.
     assert!(Bench::new().call(tool(57), "{}").await.is_ok());
     let error = Bench::new().call(tool(58), "{}").await.unwrap_err();
     assert_eq!(error.text(), "The tool's output cannot be written as JSON.");

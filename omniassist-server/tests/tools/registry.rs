@@ -17,7 +17,7 @@ fn refusal(tool: Tool) -> String {
     let tools = no_tools();
     let error = tools.register(tool).unwrap_err();
     assert!(error.is_invalid_tool());
-    assert!(tools.snapshot().is_empty(), "a refused tool is not there");
+    assert!(tools.snapshot().is_empty(), "a refused tool must not be registered");
     error.to_string()
 }
 
@@ -42,7 +42,7 @@ fn names_and_descriptions_are_checked() {
 }
 
 #[test]
-fn a_name_is_taken_once() {
+fn a_name_can_be_registered_once() {
     let tools = no_tools();
     tools.register(ping("a")).unwrap();
     let error = tools.register(ping("a")).unwrap_err();
@@ -53,7 +53,7 @@ fn a_name_is_taken_once() {
 }
 
 #[test]
-fn missing_state_names_tool_and_type() {
+fn an_error_for_missing_state_names_the_tool_and_the_type() {
     #[derive(Clone)]
     struct Db;
     async fn tool(_: State<String>, _: State<Db>) -> Result<(), ToolError> {
@@ -117,7 +117,7 @@ fn a_snapshot_never_changes() {
 }
 
 #[test]
-fn registering_from_many_threads_loses_none() {
+fn registrations_from_many_threads_are_all_kept() {
     let tools = no_tools();
     std::thread::scope(|scope| {
         for thread in 0..8 {
@@ -133,7 +133,7 @@ fn registering_from_many_threads_loses_none() {
 }
 
 #[test]
-fn specs_have_one_order() {
+fn specs_have_a_stable_order() {
     let names = |order: [&str; 3]| {
         let tools = no_tools();
         for name in order {
@@ -159,7 +159,7 @@ fn a_client_can_declare_tools_for_one_run() {
     let snapshot = tools.snapshot();
     let run = snapshot.with_declared(&[declared("open")]).unwrap();
 
-    assert_eq!(run.side("open"), Some(ToolSide::FrontEnd), "whatever side the client wrote");
+    assert_eq!(run.side("open"), Some(ToolSide::FrontEnd), "a declared tool must run in the client");
     assert_eq!(run.side("server"), Some(ToolSide::Server));
     assert!(run.check("open", &JsonText::parse("{\"n\":1}").unwrap()).is_ok());
     let error = run.check("open", &JsonText::EMPTY_OBJECT).unwrap_err();
@@ -196,7 +196,7 @@ fn declared_tools_are_checked() {
 }
 
 #[test]
-fn a_declared_pattern_that_cannot_be_read_is_left_to_the_client() {
+fn an_unsupported_pattern_of_a_declared_tool_is_not_checked() {
     let schema = json!({"type": "object", "properties": {"a": {"type": "string", "pattern": "(?=x)", "minLength": 2}}});
     let run = no_tools().snapshot().with_declared(&[Arc::new(ToolSpec::new("a", "", schema))]).unwrap();
     let check = |text: &str| run.check("a", &JsonText::from_value(&json!({"a": text})));
@@ -205,7 +205,7 @@ fn a_declared_pattern_that_cannot_be_read_is_left_to_the_client() {
 }
 
 #[test]
-fn the_form_has_the_name_that_the_host_gives_it() {
+fn the_form_can_be_renamed() {
     let tools = no_tools();
     tools.register(Tool::request_input().rename("requestInput")).unwrap();
     let snapshot = tools.snapshot();
@@ -224,7 +224,7 @@ fn the_form_has_the_name_that_the_host_gives_it() {
 }
 
 #[tokio::test]
-async fn a_removed_tool_still_serves_the_run_that_has_it() {
+async fn a_removed_tool_stays_available_to_existing_snapshots() {
     let bench = Bench::new();
     let tools = bench.tools(ping("a"));
     let snapshot = tools.snapshot();

@@ -10,7 +10,7 @@ use super::Bench;
 use omniassist_server::CancellationToken;
 use omniassist_server::tool::{Tool, ToolContext, ToolError, ToolUpdate};
 
-/// Sets a flag when dropped: how a test sees that a future is gone.
+/// Sets a flag when it is dropped, so that a test can detect a dropped future.
 struct SetOnDrop(Arc<AtomicBool>);
 
 impl Drop for SetOnDrop {
@@ -77,14 +77,14 @@ async fn a_timeout_ends_the_call_at_the_deadline() {
 
     sleep(Duration::from_millis(1_900)).await;
     assert_eq!(fired.lock().unwrap().unwrap().duration_since(begin).as_secs(), 60);
-    assert!(!gone.load(Ordering::SeqCst), "the task has its grace");
+    assert!(!gone.load(Ordering::SeqCst), "the task must continue during the grace period");
     sleep(Duration::from_millis(200)).await;
-    assert!(gone.load(Ordering::SeqCst), "the task is aborted after the grace");
+    assert!(gone.load(Ordering::SeqCst), "the task must be aborted after the grace period");
     timeout(Duration::from_secs(1), tools.idle()).await.unwrap();
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_tools_own_timeout_counts() {
+async fn the_timeout_of_a_tool_overrides_the_general_timeout() {
     let tool = Tool::new("t", "d", async || {
         sleep(Duration::from_secs(2)).await;
         Ok::<_, ToolError>(1)
@@ -96,7 +96,7 @@ async fn a_tools_own_timeout_counts() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_tool_that_blocks_its_thread_is_answered_for() {
+async fn a_tool_that_blocks_its_thread_times_out() {
     let (release, held) = std::sync::mpsc::channel::<()>();
     let held = Arc::new(Mutex::new(held));
     let tool = Tool::new("t", "d", move || {
@@ -108,12 +108,12 @@ async fn a_tool_that_blocks_its_thread_is_answered_for() {
     });
     let error = Bench::new().call(tool.timeout(Duration::from_millis(50)), "{}").await.unwrap_err();
     assert!(error.is_timeout());
-    // It blocks its thread to this moment.
+    // The tool blocks its thread until this point.
     release.send(()).unwrap();
 }
 
 #[tokio::test(start_paused = true)]
-async fn dropping_fires_the_token_at_once_and_aborts_after_the_grace() {
+async fn dropping_a_call_cancels_the_token_at_once_and_aborts_after_the_grace_period() {
     let gone = Arc::new(AtomicBool::new(false));
     let (send, receive) = oneshot::channel();
     let send = Mutex::new(Some(send));
@@ -134,7 +134,7 @@ async fn dropping_fires_the_token_at_once_and_aborts_after_the_grace() {
 
     let begin = Instant::now();
     drop(running);
-    assert!(call.is_cancelled(), "no poll and no time between");
+    assert!(call.is_cancelled(), "the token must be cancelled when the call is dropped");
     sleep(Duration::from_millis(1_900)).await;
     assert!(!gone.load(Ordering::SeqCst));
     tools.idle().await;
@@ -143,7 +143,7 @@ async fn dropping_fires_the_token_at_once_and_aborts_after_the_grace() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_cancelled_tool_can_wind_up_within_the_grace() {
+async fn a_cancelled_tool_can_finish_within_the_grace_period() {
     let tool = Tool::new("t", "d", async |token: CancellationToken| {
         token.cancelled().await;
         sleep(Duration::from_millis(1_900)).await;
@@ -160,7 +160,7 @@ async fn a_cancelled_tool_can_wind_up_within_the_grace() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_cancelled_tool_that_does_not_listen_is_cancelled_after_the_grace() {
+async fn a_tool_that_ignores_its_token_is_aborted_after_the_grace_period() {
     let tool = Tool::new("t", "d", std::future::pending::<Result<(), ToolError>>);
     let bench = Bench::new();
     let tools = bench.tools(tool);
@@ -176,7 +176,7 @@ async fn a_cancelled_tool_that_does_not_listen_is_cancelled_after_the_grace() {
 }
 
 #[tokio::test]
-async fn a_call_of_a_run_that_is_over_does_not_start() {
+async fn a_call_of_a_cancelled_run_does_not_start() {
     let ran = Arc::new(AtomicBool::new(false));
     let tool = {
         let ran = Arc::clone(&ran);
@@ -196,7 +196,7 @@ async fn a_call_of_a_run_that_is_over_does_not_start() {
 }
 
 #[tokio::test]
-async fn dropping_one_call_leaves_the_run_and_its_other_calls() {
+async fn dropping_one_call_cancels_no_other_call() {
     let bench = Bench::new();
     let tools = bench.tools(Tool::new("t", "d", async |token: CancellationToken| {
         let cancelled = timeout(Duration::from_millis(50), token.cancelled()).await.is_ok();
@@ -213,7 +213,7 @@ async fn dropping_one_call_leaves_the_run_and_its_other_calls() {
     assert_eq!(second.outcome().await.result.unwrap().as_str(), "false");
 }
 
-/// Returns a tool that ends at once, and the context of its call.
+/// Returns a tool that ends at once and a receiver for the context of its call.
 fn handing_out_its_context() -> (Tool, oneshot::Receiver<ToolContext>) {
     let (send, receive) = oneshot::channel();
     let send = Mutex::new(Some(send));
@@ -225,7 +225,7 @@ fn handing_out_its_context() -> (Tool, oneshot::Receiver<ToolContext>) {
 }
 
 #[tokio::test]
-async fn the_token_of_a_call_that_has_ended_is_not_fired() {
+async fn the_token_of_a_finished_call_is_not_cancelled() {
     let (tool, receive) = handing_out_its_context();
     Bench::new().call(tool, "{}").await.unwrap();
     assert!(!receive.await.unwrap().is_cancelled());
@@ -244,7 +244,7 @@ async fn updates(tool: Tool) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn progress_comes_in_order_and_before_the_end() {
+async fn progress_arrives_in_order_before_the_result() {
     let tool = Tool::new("t", "d", async |call: ToolContext| {
         for percent in [10, 20] {
             call.progress(percent);
@@ -260,7 +260,7 @@ async fn progress_comes_in_order_and_before_the_end() {
 }
 
 #[tokio::test]
-async fn progress_never_waits_and_keeps_the_newest() {
+async fn progress_never_waits_and_keeps_the_newest_values() {
     let tool = Tool::new("t", "d", async |call: ToolContext| {
         for n in 1..=17 {
             call.progress(n);
@@ -273,8 +273,8 @@ async fn progress_never_waits_and_keeps_the_newest() {
 }
 
 #[tokio::test]
-async fn progress_that_nobody_reads_is_bounded_by_its_bytes() {
-    // Three values of six bytes.
+async fn the_bytes_of_unread_progress_are_bounded() {
+    // The tool reports three values of six bytes.
     for (bytes, kept) in [(18, 3), (17, 2), (5, 1)] {
         let mut bench = Bench::new();
         bench.limits.max_unread_tool_bytes = bytes;
@@ -294,7 +294,7 @@ async fn progress_that_nobody_reads_is_bounded_by_its_bytes() {
 }
 
 #[tokio::test]
-async fn progress_after_the_end_is_left_out() {
+async fn progress_after_the_end_is_dropped() {
     let (tool, receive) = handing_out_its_context();
     let (tools, running) = Bench::new().start(tool, "{}");
     let call = receive.await.unwrap();
@@ -305,7 +305,7 @@ async fn progress_after_the_end_is_left_out() {
 }
 
 #[tokio::test]
-async fn progress_without_a_json_form_is_left_out() {
+async fn progress_without_a_json_form_is_dropped() {
     let tool = Tool::new("t", "d", async |call: ToolContext| {
         call.progress(std::collections::HashMap::from([(vec![1_u8], 1)]));
         Ok::<_, ToolError>(1)
@@ -314,7 +314,7 @@ async fn progress_without_a_json_form_is_left_out() {
 }
 
 #[tokio::test]
-async fn calls_run_while_nobody_polls() {
+async fn calls_run_without_being_polled() {
     let (send, receive) = oneshot::channel();
     let send = Mutex::new(Some(send));
     let tool = Tool::new("t", "d", move || {
@@ -330,7 +330,7 @@ async fn calls_run_while_nobody_polls() {
 }
 
 #[test]
-fn without_a_runtime_the_call_fails() {
+fn a_call_without_a_runtime_fails() {
     let tool = Tool::new("t", "d", async || Ok::<_, ToolError>(1));
     let (_tools, running) = Bench::new().start(tool, "{}");
     let error = futures_util::FutureExt::now_or_never(running.outcome()).unwrap().result.unwrap_err();
@@ -338,7 +338,7 @@ fn without_a_runtime_the_call_fails() {
 }
 
 #[test]
-fn a_runtime_that_is_gone_ends_the_call() {
+fn dropping_the_runtime_ends_the_call() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     let tool = Tool::new("t", "d", std::future::pending::<Result<(), ToolError>>);
     let (_tools, running) = runtime.block_on(async { Bench::new().start(tool, "{}") });

@@ -1,4 +1,4 @@
-//! Compares the check of arguments with the crate `jsonschema`.
+//! Tests that compare the check of arguments with the crate `jsonschema`.
 
 use omniassist_server::core::{JsonText, ToolSpec};
 use omniassist_server::tool::ToolSnapshot;
@@ -112,7 +112,7 @@ fn schema() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Returns `true` if a reference leads back to itself for the same value, which has no meaning.
+/// Returns `true` if a reference leads back to itself for the same value. Such a schema has no meaning.
 fn has_loop(root: &Value) -> bool {
     fn direct<'a>(root: &'a Value, s: &'a Value, seen: &mut Vec<*const Value>) -> bool {
         if seen.contains(&std::ptr::from_ref(s)) {
@@ -154,7 +154,7 @@ fn has_loop(root: &Value) -> bool {
     all(root, root)
 }
 
-/// Adds what providers ask of schemas: an array has `items`.
+/// Adds `items` to each array without them, because providers require them.
 fn complete(schema: &mut Value) {
     match schema {
         Value::Object(keywords) => {
@@ -176,7 +176,7 @@ fn complete(schema: &mut Value) {
     }
 }
 
-/// Returns the schema with keywords that no check can read, where it has no such keyword.
+/// Adds keywords with invalid values to the schema. Existing keywords stay.
 fn with_unreadable_keywords(schema: &Value, keywords: &[(&str, Value)]) -> Value {
     let mut schema = schema.clone();
     for place in ["/properties/v", "/$defs/A", "/$defs/B"] {
@@ -188,7 +188,7 @@ fn with_unreadable_keywords(schema: &Value, keywords: &[(&str, Value)]) -> Value
     schema
 }
 
-/// Returns a tool that a client declares with this schema; `None` where the schema is refused.
+/// Returns a tool that a client declares with this schema, or `None` if the schema is refused.
 fn declared(schema: Value) -> Option<ToolSnapshot> {
     no_tools().snapshot().with_declared(&[ToolSpec::new("check", "Checks", schema).into()]).ok()
 }
@@ -212,7 +212,7 @@ fn unreadable() -> impl Strategy<Value = Vec<(&'static str, Value)>> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() })]
     #[test]
-    fn arguments_fit_exactly_when_jsonschema_accepts_them(
+    fn arguments_are_accepted_exactly_if_jsonschema_accepts_them(
         (value_schema, a, b) in (schema(), schema(), schema()),
         values in prop::collection::vec(value(), 1..6),
         unreadable in unreadable(),
@@ -223,7 +223,7 @@ proptest! {
         let tools = no_tools();
         let registered = tools.register(Tool::front_end_with_schema("check", "Checks", root.clone()));
         prop_assume!(registered.is_ok());
-        // A client may declare every schema that a host may register.
+        // A client can declare each schema that a host can register.
         let as_declared = declared(root.clone());
         prop_assert!(as_declared.is_some(), "{}", root);
         let tools = [Some(tools.snapshot()), as_declared, declared(with_unreadable_keywords(&root, &unreadable))];

@@ -1,4 +1,4 @@
-//! The schemas of tools: what registration refuses, and the check of arguments.
+//! Tests of the registration of tool schemas and of the check of arguments.
 
 use omniassist_server::core::{JsonText, Limits, ToolSpec};
 use omniassist_server::tool::{Args, StateMap, Tool, ToolError, Tools};
@@ -28,7 +28,7 @@ fn with_property(schema: &Value) -> Value {
 }
 
 #[test]
-fn what_providers_refuse_is_refused() {
+fn schemas_that_providers_refuse_are_refused() {
     let at_p = |text: &str| format!("at `properties.p`: {text}");
     let nested =
         |levels: usize| (0..levels).fold(json!({"type": "string"}), |inner, _| with_property(&inner));
@@ -84,7 +84,7 @@ fn what_providers_refuse_is_refused() {
 }
 
 #[tokio::test]
-async fn references_are_followed_and_recursion_is_reported() {
+async fn references_are_resolved_and_recursion_is_logged() {
     let of = |property: Value, defs: Value| json!({"type": "object", "properties": {"a": property}, "$defs": defs});
     let to = |name: &str| json!({"$ref": format!("#/$defs/{name}")});
     let object = |property: Value| json!({"type": "object", "properties": {"b": property}});
@@ -102,7 +102,7 @@ async fn references_are_followed_and_recursion_is_reported() {
 }
 
 #[test]
-fn normalising_writes_what_all_providers_read() {
+fn a_normalised_schema_suits_all_providers() {
     let schema = json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Query",
@@ -177,7 +177,7 @@ fn schemas_of_types_have_no_references() {
 }
 
 #[test]
-fn types_that_providers_refuse_fail_and_say_why() {
+fn types_that_providers_refuse_fail_with_the_reason() {
     let error = register(Tool::new("draw", "d", takes::<Shape>)).unwrap_err();
     assert!(error.starts_with("tool `draw`: its schema has `oneOf` at the root"), "{error}");
     let error = register(Tool::new("locate", "d", takes::<Place>)).unwrap_err();
@@ -186,7 +186,7 @@ fn types_that_providers_refuse_fail_and_say_why() {
     assert!(error.contains("is of type \"string\""), "{error}");
     let error = register(Tool::new("none", "d", takes::<()>)).unwrap_err();
     assert!(error.contains("is of type \"null\""), "{error}");
-    // A type that contains itself is acceptable, and its calls can be checked.
+    // A recursive type is accepted, and its calls are checked.
     register(Tool::new("tree", "d", takes::<Tree>)).unwrap();
 }
 
@@ -210,7 +210,7 @@ fn a_schema_that_does_not_compile_is_refused() {
     }
 }
 
-/// A schema in which each of these levels refers to the next one this many times.
+/// Returns a schema in which each level refers to the next level this many times.
 fn diamond(levels: usize, times: usize) -> Value {
     let next = |level: usize| {
         let names = (0..times).map(|n| (format!("p{n}"), json!({ "$ref": format!("#/$defs/L{level}") })));
@@ -224,9 +224,9 @@ fn diamond(levels: usize, times: usize) -> Value {
 }
 
 #[test]
-fn a_diamond_of_references_is_refused_and_not_walked() {
+fn repeated_references_are_refused_without_expanding_them() {
     assert_eq!(refusal(diamond(5, 2)), "ok");
-    // The last level of many that refers back makes cycles of them all.
+    // A reference from the last level to the first level makes each level part of a cycle.
     let mut cyclic = diamond(20, 2);
     cyclic["$defs"]["L20"] = json!({ "$ref": "#/$defs/L0" });
     for (schema, reason) in [
@@ -240,7 +240,7 @@ fn a_diamond_of_references_is_refused_and_not_walked() {
     }
 }
 
-/// Tools with these limits and one tool of this schema, which a client declares.
+/// Returns a snapshot with these limits and one tool with this schema that a client declares.
 fn declare(limits: Limits, schema: Value) -> Result<omniassist_server::tool::ToolSnapshot, String> {
     let tools = Tools::new(StateMap::new(), limits).snapshot();
     tools.with_declared(&[ToolSpec::new("t", "d", schema).into()]).map_err(|error| error.to_string())
@@ -263,7 +263,7 @@ fn the_levels_of_a_schema_are_limited() {
 }
 
 #[test]
-fn the_bytes_of_a_schema_are_limited_with_its_references_followed() {
+fn the_bytes_of_a_schema_with_its_resolved_references_are_limited() {
     let schema = json!({
         "type": "object",
         "properties": { "a": { "$ref": "#/$defs/A" }, "b": { "$ref": "#/$defs/A" } },
@@ -304,7 +304,7 @@ fn the_steps_of_a_check_are_limited() {
     assert_eq!(check(least - 1), Err(TOO_COMPLEX.to_owned()));
 }
 
-/// A type of which every list holds more of the same, and the ways to fail double with each level.
+/// Checks a value against a recursive type of lists. The number of possible errors doubles with each level.
 fn doubling(value: &Value) -> Result<(), String> {
     let list = json!({ "type": "array", "items": { "$ref": "#/$defs/T" } });
     let schema = json!({
@@ -321,37 +321,37 @@ fn nested(levels: usize) -> Value {
 }
 
 #[test]
-fn alternatives_that_double_with_each_level_are_checked_at_once() {
+fn alternatives_that_double_with_each_level_are_checked_in_linear_time() {
     for levels in [10, 40, 60] {
         let text = doubling(&nested(levels)).unwrap_err();
         assert!(text.starts_with("The arguments do not fit the tool's schema: at "), "{text}");
     }
     assert_eq!(doubling(&json!([["x"], "y"])), Ok(()));
-    // Nested too deeply to be checked on the stack.
+    // This value has too many levels for a recursive check.
     assert_eq!(doubling(&nested(120)), Err(TOO_COMPLEX.to_owned()));
 }
 
 #[test]
 fn arguments_that_take_too_many_steps_are_refused() {
-    // Each item is compared with each value.
+    // The check compares each item with each value.
     let choices =
         |count: usize| json!({ "type": "array", "items": { "enum": (0..count).collect::<Vec<_>>() } });
     let last = |count: usize| Value::from(vec![count - 1; 500]);
     assert_eq!(check(&choices(30_000), &vec![0; 500].into()), Ok(()));
     assert_eq!(check(&choices(500), &last(500)), Ok(()));
     assert_eq!(check(&choices(1_000), &last(1_000)), Err(TOO_COMPLEX.to_owned()));
-    // A long text is measured often.
+    // The check measures a long text many times.
     let lengths = |count: usize| json!({ "allOf": vec![json!({ "maxLength": 200_000 }); count] });
     let long = Value::from("a".repeat(100_000));
     assert_eq!(check(&lengths(100), &long), Ok(()));
     assert_eq!(check(&lengths(2_000), &long), Err(TOO_COMPLEX.to_owned()));
-    // A pattern of many states reads a long text.
+    // A pattern with many states matches a long text.
     let pattern = json!({ "pattern": "(a?b?c?d?e?f?g?h?){20}z" });
     assert_eq!(check(&pattern, &long), Err(TOO_COMPLEX.to_owned()));
 }
 
 #[test]
-fn the_bounds_of_numbers_hold_at_the_bound() {
+fn numbers_are_checked_at_their_bounds() {
     for (schema, below, at, above) in [
         (json!({ "minimum": 2 }), false, true, true),
         (json!({ "maximum": 2 }), true, true, false),
@@ -365,13 +365,13 @@ fn the_bounds_of_numbers_hold_at_the_bound() {
 }
 
 #[test]
-fn a_large_value_has_steps_for_its_size() {
+fn the_number_of_steps_grows_with_the_size_of_the_value() {
     let schema = json!({ "type": "array", "items": { "type": "integer" } });
     assert_eq!(check(&schema, &vec![1; 500_000].into()), Ok(()));
 }
 
 #[test]
-fn references_that_lead_to_themselves_end() {
+fn references_to_themselves_are_resolved_once() {
     let check = |defs: Value| {
         let schema =
             json!({ "type": "object", "properties": { "v": { "$ref": "#/$defs/A" } }, "$defs": defs });

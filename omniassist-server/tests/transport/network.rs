@@ -28,7 +28,7 @@ async fn ask_through(proxy: &FakeProvider, base_url: &str) -> String {
 }
 
 #[tokio::test]
-#[allow(clippy::print_stdout, reason = "the test that has started this process reads it")]
+#[allow(clippy::print_stdout, reason = "the test that starts this process reads its output")]
 async fn the_process_behind_a_proxy() {
     let Ok(base_url) = std::env::var(CHILD) else { return };
     let heard = hear(ask(&base_url, once())).await;

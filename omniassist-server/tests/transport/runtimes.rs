@@ -101,7 +101,7 @@ async fn dropped_providers_leave_no_tasks_in_the_runtime() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
-async fn a_runtime_that_has_ended_takes_its_connections_along() {
+async fn the_connections_of_an_ended_runtime_are_not_reused() {
     const RUNTIMES: usize = 12;
     let server = serve([]).await;
     server.otherwise(Reply::sse(body("hello END")));

@@ -13,7 +13,7 @@ use super::{Faults, is_filled, is_name, is_new, is_said, items};
 /// The maximum number of blocks with a cache marker in one request.
 const MOST_CACHE_MARKERS: usize = 4;
 
-/// Represents checked content that is plain text.
+/// Stands for plain text content that is already checked.
 const PLAIN_TEXT: &[Value] = &[Value::Null];
 
 /// Returns the faults of a request.
@@ -27,7 +27,7 @@ pub(crate) fn faults(body: &Value) -> Vec<String> {
         faults.check(said && body["system"] != Value::Array(Vec::new()), "system", "empty");
     }
     let messages = items(&body["messages"]);
-    faults.check(!messages.is_empty(), "messages", "none");
+    faults.check(!messages.is_empty(), "messages", "no messages");
     let mut ids = HashSet::new();
     let mut open: Vec<&str> = Vec::new();
     let mut ran = Vec::new();
@@ -35,7 +35,7 @@ pub(crate) fn faults(body: &Value) -> Vec<String> {
     for (at, message) in messages.iter().enumerate() {
         let place = format!("messages[{at}]");
         let role = if at % 2 == 0 { "user" } else { "assistant" };
-        faults.check(message["role"] == role, &place, "the roles do not alternate, beginning with the user");
+        faults.check(message["role"] == role, &place, "the roles must alternate and begin with the user");
         let blocks = match &message["content"] {
             content @ Value::String(_) => {
                 faults.check(is_said(content), &place, "an empty text");
@@ -49,7 +49,7 @@ pub(crate) fn faults(body: &Value) -> Vec<String> {
             uses |= assistant(&mut faults, &place, blocks, &mut ids, &mut open, &mut ran);
         } else {
             let results = blocks.iter().all(|block| block["type"] == "tool_result");
-            faults.check(results || ran.is_empty(), &place, "a server tool's use without a result");
+            faults.check(results || ran.is_empty(), &place, "a server tool use without a result");
             user(&mut faults, &place, blocks, &mut open);
         }
     }
@@ -57,9 +57,13 @@ pub(crate) fn faults(body: &Value) -> Vec<String> {
     // The API continues a paused turn, which ends with one of its own tools.
     let paused = messages.last().and_then(|last| items(&last["content"]).last()).is_some_and(is_own_tool);
     let awaits = messages.last().is_some_and(|last| last["role"] == "user") || paused;
-    faults.check(awaits, "messages", "nothing to answer");
-    faults.check(!uses || !items(&body["tools"]).is_empty(), "tools", "missing, though tools were used");
-    faults.check(markers <= MOST_CACHE_MARKERS, "cache_control", "more than four");
+    faults.check(awaits, "messages", "no message to answer");
+    faults.check(
+        !uses || !items(&body["tools"]).is_empty(),
+        "tools",
+        "no tools, but the messages contain tool uses",
+    );
+    faults.check(markers <= MOST_CACHE_MARKERS, "cache_control", "more than four cache markers");
     faults.0
 }
 
@@ -97,24 +101,24 @@ fn assistant<'a>(
             "compaction" => faults.check(is_filled(&block["content"]), place, "a compaction without content"),
             "tool_use" => {
                 uses = true;
-                faults.check(is_new(ids, &block["id"]), place, "an id twice, or none");
+                faults.check(is_new(ids, &block["id"]), place, "a missing or repeated id");
                 faults.check(
                     is_name(&block["id"], 256),
                     place,
                     "an id with characters other than letters, digits, _ and -",
                 );
-                faults.check(is_name(&block["name"], 128), place, "a name that is none");
-                faults.check(block["input"].is_object(), place, "an input that is no object");
+                faults.check(is_name(&block["name"], 128), place, "an invalid name");
+                faults.check(block["input"].is_object(), place, "an input that is not an object");
                 open.extend(block["id"].as_str());
             }
             "server_tool_use" | "mcp_tool_use" => {
-                faults.check(is_new(ids, &block["id"]), place, "an id twice, or none");
-                faults.check(block["input"].is_object(), place, "an input that is no object");
+                faults.check(is_new(ids, &block["id"]), place, "a missing or repeated id");
+                faults.check(block["input"].is_object(), place, "an input that is not an object");
                 ran.extend(block["id"].as_str());
             }
             _ if is_own_tool(block) => {
                 let found = ran.iter().position(|id| block["tool_use_id"] == **id);
-                faults.check(found.is_some(), place, "a server tool's result without its use");
+                faults.check(found.is_some(), place, "a server tool result without its use");
                 found.map(|found| ran.remove(found));
             }
             _ => faults.check(false, place, "a block of an unknown type"),
@@ -123,7 +127,7 @@ fn assistant<'a>(
     let thinks = blocks
         .last()
         .is_some_and(|block| matches!(block["type"].as_str(), Some("thinking" | "redacted_thinking")));
-    faults.check(!thinks, place, "it ends in thinking");
+    faults.check(!thinks, place, "the message ends with thinking");
     uses
 }
 
@@ -133,13 +137,13 @@ fn user(faults: &mut Faults, place: &str, blocks: &[Value], open: &mut Vec<&str>
         match block["type"].as_str().unwrap_or_default() {
             "" if block.is_null() => said = true,
             "tool_result" => {
-                faults.check(!said, place, "a result behind other content");
+                faults.check(!said, place, "a tool result after other content");
                 let id = block["tool_use_id"].as_str();
                 let found = id.and_then(|id| open.iter().position(|open| *open == id));
                 faults.check(
                     found.is_some(),
                     place,
-                    "a result without a call in the previous message, or a second result",
+                    "a tool result without a tool use in the previous message, or a repeated tool result",
                 );
                 if let Some(found) = found {
                     open.remove(found);
@@ -156,7 +160,7 @@ fn user(faults: &mut Faults, place: &str, blocks: &[Value], open: &mut Vec<&str>
             _ => faults.check(false, place, "a block of an unknown type"),
         }
     }
-    faults.check(open.is_empty(), place, "not all tool uses of the message before it have a result");
+    faults.check(open.is_empty(), place, "a tool use of the previous message without a result");
     open.clear();
 }
 

@@ -22,13 +22,13 @@ pub(crate) fn faults(body: &Value) -> Vec<String> {
             faults.check(
                 open.is_empty(),
                 &place,
-                "a call before it is not answered directly after the calls",
+                "an earlier call without an answer directly after the calls",
             );
             open.clear();
         }
         match role {
             "system" | "developer" => {
-                faults.check(at == 0, &place, "instructions that are not in front");
+                faults.check(at == 0, &place, "instructions after the first message");
                 faults.check(is_filled(&message["content"]), &place, "no content");
             }
             "user" => user(&mut faults, &place, &message["content"]),
@@ -36,27 +36,35 @@ pub(crate) fn faults(body: &Value) -> Vec<String> {
                 let calls = items(&message["tool_calls"]);
                 let content = &message["content"];
                 let silent = content.is_null() && !calls.is_empty();
-                faults.check(silent || is_filled(content), &place, "neither text nor calls, or empty text");
+                faults.check(silent || is_filled(content), &place, "no text and no calls, or an empty text");
                 faults.check(
                     message["tool_calls"].is_null() || !calls.is_empty(),
                     &place,
                     "an empty list of calls",
                 );
                 for call in calls {
-                    faults.check(is_new(&mut ids, &call["id"]), &place, "a call id twice, or none");
+                    faults.check(is_new(&mut ids, &call["id"]), &place, "a missing or repeated call id");
                     faults.check(is_filled(&call["id"]), &place, "an empty call id");
-                    faults.check(call["type"] == "function", &place, "a call that is no function's");
+                    faults.check(
+                        call["type"] == "function",
+                        &place,
+                        "a call with a type other than function",
+                    );
                     let function = &call["function"];
-                    faults.check(is_name(&function["name"], 64), &place, "a name that is none");
+                    faults.check(is_name(&function["name"], 64), &place, "an invalid name");
                     let arguments = &function["arguments"];
-                    faults.check(is_object_text(arguments), &place, "arguments that are no object");
+                    faults.check(is_object_text(arguments), &place, "arguments that are not an object");
                     open.extend(call["id"].as_str());
                 }
             }
             "tool" => {
                 let id = message["tool_call_id"].as_str();
                 let found = id.and_then(|id| open.iter().position(|open| *open == id));
-                faults.check(found.is_some(), &place, "an answer to no open call of the message before it");
+                faults.check(
+                    found.is_some(),
+                    &place,
+                    "an answer without an open call in the previous message",
+                );
                 if let Some(found) = found {
                     open.remove(found);
                 }
@@ -67,7 +75,7 @@ pub(crate) fn faults(body: &Value) -> Vec<String> {
     }
     faults.check(open.is_empty(), "messages", "a call without an answer");
     let last = messages.last().and_then(|message| message["role"].as_str());
-    faults.check(matches!(last, Some("user" | "tool")), "messages", "nothing to answer");
+    faults.check(matches!(last, Some("user" | "tool")), "messages", "no message to answer");
     faults.0
 }
 

@@ -22,13 +22,17 @@ const DATA: [&str; 7] = [
 pub(crate) fn faults(body: &Value) -> Vec<String> {
     let mut faults = Faults::default();
     let contents = items(&body["contents"]);
-    faults.check(!contents.is_empty(), "contents", "none");
+    faults.check(!contents.is_empty(), "contents", "no contents");
     faults.check(
         contents.first().is_some_and(|first| first["role"] == "user"),
         "contents",
-        "the first turn is not the user's",
+        "the first turn must be a user turn",
     );
-    faults.check(contents.last().is_some_and(|last| last["role"] == "user"), "contents", "nothing to answer");
+    faults.check(
+        contents.last().is_some_and(|last| last["role"] == "user"),
+        "contents",
+        "no user turn to answer",
+    );
     let instructions = &body["systemInstruction"];
     if !instructions.is_null() {
         let parts = items(&instructions["parts"]);
@@ -43,7 +47,7 @@ pub(crate) fn faults(body: &Value) -> Vec<String> {
             .iter()
             .scan(false, |before, part| Some((std::mem::replace(before, codes(part)), part)))
             .all(|(code, part)| part["codeExecutionResult"].is_null() || code);
-        faults.check(behind_code, &format!("contents[{at}]"), "a result of no code");
+        faults.check(behind_code, &format!("contents[{at}]"), "a code execution result without its code");
         let place = format!("contents[{at}]");
         let role = content["role"].as_str().unwrap_or_default();
         faults.check(matches!(role, "user" | "model"), &place, "an unknown role");
@@ -60,12 +64,12 @@ pub(crate) fn faults(body: &Value) -> Vec<String> {
                 let same_id = call["id"].is_null() || response["id"] == call["id"];
                 response["name"] == call["name"] && same_id
             });
-        faults.check(fits, &place, "its responses are not those of the calls directly before it");
+        faults.check(fits, &place, "responses that do not match the calls directly before them");
         let first = parts.iter().take(responses.len()).all(|part| !part["functionResponse"].is_null());
-        faults.check(first, &place, "a response behind other parts");
+        faults.check(first, &place, "a function response after other parts");
         calls = of("functionCall").collect();
-        faults.check(calls.is_empty() || role == "model", &place, "a call that is not the model's");
-        faults.check(responses.is_empty() || role == "user", &place, "a response that is the model's");
+        faults.check(calls.is_empty() || role == "model", &place, "a call outside a model turn");
+        faults.check(responses.is_empty() || role == "user", &place, "a response outside a user turn");
         faults.check(
             calls.is_empty() || before == "user",
             &place,
@@ -79,7 +83,7 @@ pub(crate) fn faults(body: &Value) -> Vec<String> {
 
 fn check_part(faults: &mut Faults, place: &str, part: &Value) {
     let data: Vec<&str> = DATA.into_iter().filter(|field| !part[*field].is_null()).collect();
-    faults.check(data.len() == 1, place, "a part without data, or with two kinds of it");
+    faults.check(data.len() == 1, place, "a part without exactly one data field");
     match data.first() {
         // A signature can have an empty text and is returned unchanged.
         Some(&"text") => {
@@ -88,14 +92,14 @@ fn check_part(faults: &mut Faults, place: &str, part: &Value) {
         }
         Some(&"functionCall") => {
             let call = &part["functionCall"];
-            faults.check(is_name(&call["name"], 64), place, "a name that is none");
+            faults.check(is_name(&call["name"], 64), place, "an invalid name");
             let fits = call["args"].is_null() || call["args"].is_object();
-            faults.check(fits, place, "arguments that are no object");
+            faults.check(fits, place, "arguments that are not an object");
         }
         Some(&"functionResponse") => {
             let response = &part["functionResponse"];
-            faults.check(is_name(&response["name"], 64), place, "a name that is none");
-            faults.check(response["response"].is_object(), place, "a response that is no object");
+            faults.check(is_name(&response["name"], 64), place, "an invalid name");
+            faults.check(response["response"].is_object(), place, "a response that is not an object");
         }
         _ => {}
     }

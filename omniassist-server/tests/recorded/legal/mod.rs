@@ -46,7 +46,7 @@ fn is_name(value: &Value, longest: usize) -> bool {
     })
 }
 
-/// Returns `true` if the value is a new key.
+/// Records an id and returns `true` if it is new.
 fn is_new<'a>(seen: &mut HashSet<&'a str>, value: &'a Value) -> bool {
     value.as_str().is_some_and(|id| seen.insert(id))
 }

@@ -19,10 +19,10 @@ pub(crate) fn faults(body: &Value) -> Vec<String> {
     let input = items(&body["input"]);
     faults.check(!input.is_empty(), "input", "no items");
     faults.check(is_filled(&body["model"]), "model", "missing");
-    faults.check(body["store"] == false, "store", "items would be kept");
+    faults.check(body["store"] == false, "store", "must be false, so that the API does not store items");
     let (mut ids, mut calls) = (HashSet::new(), HashSet::new());
     let mut open: Vec<&str> = Vec::new();
-    // Whether the turn contains reasoning, and whether that reasoning still needs its following item.
+    // The first flag marks a turn with reasoning. The second flag marks reasoning that still needs its next item.
     let (mut reasoned, mut waiting) = (false, false);
     for (at, item) in input.iter().enumerate() {
         let place = format!("input[{at}]");
@@ -30,8 +30,8 @@ pub(crate) fn faults(body: &Value) -> Vec<String> {
         let id = &item["id"];
         let is_own_tool = OWN_TOOLS.contains(&kind);
         if !id.is_null() {
-            faults.check(is_new(&mut ids, id), &place, "an id twice");
-            faults.check(id.as_str().is_some_and(|id| id.len() <= 64), &place, "an id of over 64 bytes");
+            faults.check(is_new(&mut ids, id), &place, "a repeated id");
+            faults.check(id.as_str().is_some_and(|id| id.len() <= 64), &place, "an id longer than 64 bytes");
             let prefix = match kind {
                 "message" => "msg",
                 "reasoning" => "rs",
@@ -39,54 +39,64 @@ pub(crate) fn faults(body: &Value) -> Vec<String> {
                 _ => "",
             };
             let fits = id.as_str().is_some_and(|id| id.starts_with(prefix));
-            faults.check(fits, &place, "an id that begins with a word of another type");
+            faults.check(fits, &place, "an id with the prefix of another type");
             // A model without reasoning also runs tools.
             let free = matches!(kind, "reasoning" | "compaction") || is_own_tool && !waiting;
-            faults.check(free || reasoned, &place, "an id without the reasoning it came with");
+            faults.check(free || reasoned, &place, "an id without the reasoning of its turn");
         }
         let is_output = kind == "function_call_output";
         let said = kind == "message" && item["role"] == "assistant";
         let answers = said || kind == "function_call" || is_own_tool;
         if waiting && kind != "reasoning" {
-            faults.check(answers, &place, "reasoning is not followed by what it led to");
+            faults.check(answers, &place, "reasoning without the item that followed it");
             waiting = false;
         }
         if !is_output && kind != "function_call" && kind != "reasoning" && !answers {
-            faults.check(open.is_empty(), &place, "a call before it has no output");
+            faults.check(open.is_empty(), &place, "an earlier call without an output");
         }
         match kind {
             "message" => message(&mut faults, &place, item),
             "reasoning" => {
-                faults.check(is_filled(&item["encrypted_content"]), &place, "reasoning that is not sealed");
+                faults.check(
+                    is_filled(&item["encrypted_content"]),
+                    &place,
+                    "reasoning without encrypted content",
+                );
                 faults.check(item["summary"].is_array(), &place, "no summary");
                 for part in items(&item["summary"]) {
                     let fits = part["type"] == "summary_text" && part["text"].is_string();
-                    faults.check(fits, &place, "a summary that is none");
+                    faults.check(fits, &place, "an invalid summary");
                 }
                 waiting = true;
                 reasoned |= id.is_string();
             }
             "function_call" => {
-                faults.check(is_new(&mut calls, &item["call_id"]), &place, "a call id twice");
+                faults.check(is_new(&mut calls, &item["call_id"]), &place, "a repeated call id");
                 let fits = item["call_id"].as_str().is_some_and(|id| (1..=64).contains(&id.len()));
-                faults.check(fits, &place, "a call id of over 64 bytes, or none");
-                faults.check(is_name(&item["name"], 128), &place, "a name that is none");
-                faults.check(is_object_text(&item["arguments"]), &place, "arguments that are no object");
+                faults.check(fits, &place, "a call id that is missing or longer than 64 bytes");
+                faults.check(is_name(&item["name"], 128), &place, "an invalid name");
+                faults.check(is_object_text(&item["arguments"]), &place, "arguments that are not an object");
                 open.extend(item["call_id"].as_str());
             }
             "function_call_output" => {
                 let found = item["call_id"].as_str().and_then(|id| open.iter().position(|open| *open == id));
-                faults.check(found.is_some(), &place, "an output of no call before it, or a second one");
+                faults.check(
+                    found.is_some(),
+                    &place,
+                    "an output without an earlier call, or a second output",
+                );
                 if let Some(found) = found {
                     open.remove(found);
                 }
-                faults.check(item["output"].is_string(), &place, "an output that is no text");
+                faults.check(item["output"].is_string(), &place, "an output that is not a text");
                 reasoned = false;
             }
             "compaction" => {
                 faults.check(is_filled(&item["encrypted_content"]), &place, "a compaction without content");
             }
-            _ if is_own_tool => faults.check(is_filled(id), &place, "a tool of the API's without its id"),
+            _ if is_own_tool => {
+                faults.check(is_filled(id), &place, "an item of a built-in tool without an id")
+            }
             _ => faults.check(false, &place, "an unknown type"),
         }
         if !item["status"].is_null() {
@@ -99,10 +109,10 @@ pub(crate) fn faults(body: &Value) -> Vec<String> {
         }
     }
     faults.check(open.is_empty(), "input", "a call without an output");
-    faults.check(!waiting, "input", "it ends in reasoning");
+    faults.check(!waiting, "input", "the input ends with reasoning");
     let last = input.last();
     let awaits = last.is_some_and(|item| item["role"] == "user" || item["type"] == "function_call_output");
-    faults.check(awaits, "input", "nothing to answer");
+    faults.check(awaits, "input", "no item to answer");
     faults.0
 }
 
@@ -117,7 +127,7 @@ fn message(faults: &mut Faults, place: &str, item: &Value) {
     faults.check(!content.is_empty(), place, "no content");
     for part in content {
         let kind = part["type"].as_str().unwrap_or_default();
-        faults.check(texts.contains(&kind), place, "content of a type that this role has not");
+        faults.check(texts.contains(&kind), place, "content of a type that is not allowed for the role");
         if kind.ends_with("_text") {
             faults.check(is_filled(&part["text"]), place, "an empty text");
         }
