@@ -50,7 +50,7 @@ const CHUNKS: &[(&str, &[&str], &[&str])] = &[
 /// Fields whose schema is "unknown": any JSON, null included.
 const ANY: [&str; 4] = ["input", "output", "data", "messageMetadata"];
 
-/// Checks a chunk like the strictest client.
+/// Checks a chunk by the rules of the strictest client.
 fn check(chunk: &Value) {
     let object = chunk.as_object().unwrap();
     let kind = object["type"].as_str().unwrap();
@@ -237,7 +237,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
     #[test]
-    fn a_client_builds_the_message_that_the_collector_builds(events in strategies::run()) {
+    fn the_client_and_the_collector_build_the_same_message(events in strategies::run()) {
         let chunks = sse_chunks(&encode(Framing::Sse, &events));
         prop_assert_eq!(&chunks, &ndjson_chunks(&encode(Framing::Ndjson, &events)));
         let mut client = Client::default();
@@ -253,7 +253,7 @@ proptest! {
     }
 
     #[test]
-    fn any_text_comes_through(text in strategies::text()) {
+    fn any_text_is_encoded_without_loss(text in strategies::text()) {
         let id = BlockId(u32::MAX);
         let body = encode(Framing::Sse, &[RunEvent::TextDelta { id, delta: text.clone() }]);
         let chunks = sse_chunks(&body);
@@ -265,7 +265,7 @@ proptest! {
 }
 
 #[test]
-fn every_character_below_128_is_escaped_as_in_json() {
+fn ascii_characters_are_escaped_as_in_json() {
     let text: String = (0..128u8).map(char::from).collect();
     let chunks = sse_chunks(&encode(
         Framing::Sse,
@@ -275,7 +275,7 @@ fn every_character_below_128_is_escaped_as_in_json() {
 }
 
 #[test]
-fn a_whole_answer_byte_for_byte() {
+fn a_complete_answer_is_encoded_byte_for_byte() {
     let (text, thought) = (BlockId(1), BlockId(0));
     let mut usage = Usage::default();
     (usage.input_tokens, usage.output_tokens) = (Some(7), Some(0));
@@ -334,7 +334,7 @@ fn a_whole_answer_byte_for_byte() {
 }
 
 #[test]
-fn a_call_starts_with_the_tools_title_from_version_7_on() {
+fn a_call_starts_with_the_title_of_its_tool_since_version_7() {
     let title = Some("Refund order".into());
     let begun = RunEvent::ToolInputStart { call_id: "c".into(), name: "refund".into(), title };
     let start = r#"{"type":"tool-input-start","toolCallId":"c","toolName":"refund""#;
@@ -405,7 +405,7 @@ fn keys_that_the_client_rejects_are_removed() {
 }
 
 #[test]
-fn a_delta_allocates_only_buffer_space() {
+fn a_delta_needs_no_allocation_if_the_buffer_has_room() {
     let mut encoder = Encoder::new(Framing::Sse);
     let mut out = BytesMut::with_capacity(4096);
     let before = out.as_ptr();

@@ -1,4 +1,4 @@
-//! Tests of requests of the AI SDK's client and of simpler clients.
+//! Tests of the reader for requests of the AI SDK's client and of plain clients.
 
 use bytes::Bytes;
 use omniassist_core::dialect::ai_sdk::{read_prompt, read_request};
@@ -80,7 +80,7 @@ fn a_request_of_a_plain_client_is_read() {
 }
 
 #[test]
-fn declared_tools_in_every_form() {
+fn declared_tools_are_read_in_every_form() {
     let schema = json!({"type": "object", "properties": {"to": {"type": "string"}}});
     let forms = [
         json!([{"name": "go", "description": "Go there", "parameters": schema}]),
@@ -104,7 +104,7 @@ fn declared_tools_in_every_form() {
 }
 
 #[test]
-fn tools_that_no_provider_accepts_are_rejected() {
+fn tools_that_providers_reject_are_rejected() {
     let tool = |name: &str| json!({"name": name, "parameters": {"type": "object"}});
     let cases = [
         (json!([tool("a b")]), "tools[0].name"),
@@ -124,7 +124,7 @@ fn tools_that_no_provider_accepts_are_rejected() {
 }
 
 #[test]
-fn errors_name_the_place_and_the_kind() {
+fn errors_report_the_path_and_the_found_value_kind() {
     const MESSAGES: &str = "an array with at least one message";
     const TRIGGER: &str = "\"submit-message\" or \"regenerate-message\"";
     const ID: &str = "an id of printable ASCII without quotes, '/' and '\\'";
@@ -206,7 +206,7 @@ fn a_duplicate_known_key_is_an_error() {
 }
 
 #[test]
-fn limits_accept_n_and_reject_n_plus_1() {
+fn limits_accept_the_maximum_and_reject_one_more() {
     let mut limits = Limits::default();
     (limits.max_context_messages, limits.max_declared_tools, limits.max_id_bytes) = (2, 3, 4);
     limits.max_extra_fields = 5;
@@ -236,7 +236,7 @@ fn limits_accept_n_and_reject_n_plus_1() {
 }
 
 #[test]
-fn extra_fields_are_kept_as_they_were_written() {
+fn extra_fields_are_kept_byte_for_byte() {
     let body = r#"{"messages": [{"role": "user", "content": "Hi"}, {"role": "narrator", "content": "x"}],
         "sessionId": "s\u00fc", "cart": {"b": 1.0, "a": [1e3]}, "none": null, "id": "chat"}"#;
     let request = read_request(Bytes::from(body), &Limits::default()).unwrap();

@@ -1,4 +1,4 @@
-//! Compaction of long conversations, and its use by a run.
+//! Tests of the compaction of long conversations, and of its use by a run.
 
 use omniassist_core::event::{CallKind, RunErrorCode};
 use omniassist_core::message::{Part, Role, ToolPart, ToolState};
@@ -30,7 +30,7 @@ fn text(items: &[TranscriptItem]) -> String {
 }
 
 #[test]
-fn the_oldest_exchanges_go_first_and_a_note_says_so() {
+fn the_oldest_exchanges_are_removed_first_and_a_note_replaces_them() {
     let mut items = vec![user("alpha"), said(&"a".repeat(500)), user("beta"), said(&"b".repeat(100))];
     items.extend([user("gamma"), said("c")]);
     let short = compact(&items, 200).unwrap();
@@ -45,7 +45,7 @@ fn the_oldest_exchanges_go_first_and_a_note_says_so() {
 }
 
 #[test]
-fn large_outputs_are_shortened_oldest_first() {
+fn the_oldest_large_outputs_are_shortened_first() {
     let mut items = vec![user("go")];
     items.extend(step("a", &format!("HEAD{}TAIL", "é".repeat(3_000))));
     items.extend(step("b", &format!("head{}tail", "x".repeat(3_000))));
@@ -55,11 +55,11 @@ fn large_outputs_are_shortened_oldest_first() {
     for kept in ["HEAD", "TAIL", "head", "tail"] {
         assert!(shown.contains(kept), "{kept}");
     }
-    assert_eq!(shown.matches("cut: the whole").count(), 1, "the second one fits");
+    assert_eq!(shown.matches("cut: the whole").count(), 1, "the second output must stay whole");
 }
 
 #[test]
-fn the_last_step_and_the_last_user_message_stay() {
+fn the_last_step_and_the_last_user_message_are_kept() {
     let mut items = vec![user("go")];
     for id in ["a", "b", "c"] {
         items.extend(step(id, &"y".repeat(900)));
@@ -74,12 +74,12 @@ fn the_last_step_and_the_last_user_message_stay() {
 #[test]
 fn an_incompressible_conversation_is_unchanged() {
     assert_eq!(compact(&[user(&"x".repeat(5_000))], 10), None);
-    assert_eq!(compact(&[user("a"), said("b")], 1_000), None, "it fits");
+    assert_eq!(compact(&[user("a"), said("b")], 1_000), None, "the conversation fits");
     assert_eq!(compact(&[], 0), None);
 }
 
 #[test]
-fn a_size_counts_ids_names_texts_and_state() {
+fn the_size_includes_ids_names_texts_and_state() {
     let state = serde_json::from_value(serde_json::json!({ "p": {} })).ok();
     assert_eq!(size(&[user("four"), said("six of")]), 4 + 6);
     assert_eq!(size(&[TranscriptItem::Reasoning { text: "why".into(), metadata: state.clone() }]), 3 + 8);
@@ -169,7 +169,7 @@ fn finish() -> LlmEvent {
 }
 
 #[test]
-fn an_overflow_repeats_the_same_step_once() {
+fn an_overflow_repeats_the_step_once() {
     let mut run = Driven::new(1);
     assert!(run.called_with().unwrap() > 4_000);
     run.feed(Input::Model(LlmEvent::Start { id: None, model: None }));
@@ -181,7 +181,7 @@ fn an_overflow_repeats_the_same_step_once() {
     assert!(run.end().contains("Finish"));
 }
 
-/// The client still has the removed calls.
+/// The client's conversation still contains the removed calls.
 #[test]
 fn ids_of_removed_calls_are_not_reused() {
     let (call_id, name) = ("c".into(), "look".into());
@@ -209,7 +209,7 @@ fn ids_of_removed_calls_are_not_reused() {
 }
 
 #[test]
-fn a_second_overflow_and_one_after_text_fail_the_run() {
+fn a_second_overflow_and_an_overflow_after_text_fail_the_run() {
     let overflow = RunErrorCode::ContextOverflow.as_str();
     let mut twice = Driven::new(9);
     twice.called_with().unwrap();

@@ -1,4 +1,4 @@
-//! Requests of clients that post the last message only, and the stored conversation that completes them.
+//! Tests of requests that contain only the last message, and are completed with the stored conversation.
 
 use bytes::Bytes;
 use omniassist_core::dialect::ai_sdk::read_request;
@@ -23,7 +23,7 @@ fn stored() -> Vec<Message> {
     ]
 }
 
-/// The texts of the conversation that a body stands for, and the number of loaded messages.
+/// Returns the texts of the completed conversation, and the number of loaded messages.
 fn complete(body: &Value) -> (Vec<String>, usize) {
     let mut request = read(body).unwrap();
     assert!(request.awaits_history, "{body}");
@@ -33,7 +33,7 @@ fn complete(body: &Value) -> (Vec<String>, usize) {
 }
 
 #[test]
-fn a_posted_message_completes_the_stored_conversation() {
+fn a_posted_message_extends_the_stored_conversation() {
     let answer = json!({"id": "a1", "role": "assistant", "parts": [{"type": "text", "text": "new a1"}]});
     for (fields, expected, loaded) in [
         (json!({"message": user("u3")}), &["u1", "a1", "u2", "a2", "new u3"][..], 4),
@@ -63,7 +63,7 @@ fn a_posted_message_completes_the_stored_conversation() {
 }
 
 #[test]
-fn an_answer_is_made_again() {
+fn a_regeneration_removes_the_old_answer() {
     for (fields, expected) in [
         (json!({}), &["u1", "a1", "u2"][..]),
         (json!({"message": null}), &["u1", "a1", "u2"]),
@@ -98,7 +98,7 @@ fn a_request_without_a_question_is_refused() {
 }
 
 #[test]
-fn a_message_without_an_id_gets_one_of_its_own() {
+fn a_message_without_an_id_gets_a_new_id() {
     let mut request = read(&json!({"id": "c", "message": {"role": "user", "content": "Hi"}})).unwrap();
     request.add_history(vec![Message::user("msg-1", "u"), Message::assistant("msg-0", "a")]).unwrap();
     assert_eq!(request.messages[2].id, "msg-2");
@@ -109,12 +109,12 @@ fn a_message_without_an_id_gets_one_of_its_own() {
 }
 
 #[test]
-fn a_whole_conversation_awaits_nothing() {
+fn a_complete_conversation_needs_no_history() {
     let body =
         json!({"id": "c", "messages": [user("u9")], "message": user("u3"), "trigger": "regenerate-message"});
     let mut request = read(&body).unwrap();
     assert!(!request.awaits_history);
-    assert_eq!(request.extra["message"].to_value(), user("u3"), "a field of the application");
+    assert_eq!(request.extra["message"].to_value(), user("u3"), "`message` must become an extra field");
     let before = request.clone();
     request.add_history(stored()).unwrap();
     assert_eq!(request, before);
@@ -130,7 +130,7 @@ fn a_whole_conversation_awaits_nothing() {
 }
 
 #[test]
-fn an_error_names_its_place() {
+fn an_error_contains_its_path() {
     for (body, path) in [
         (json!({"message": user("u1")}), "id"),
         (json!({"id": "", "message": user("u1")}), "id"),

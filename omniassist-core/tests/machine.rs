@@ -1,4 +1,4 @@
-//! Tests of the run loop without sockets and clocks.
+//! Tests of the run machine, without sockets and clocks.
 
 use omniassist_core::event::{CallKind, RunErrorCode};
 use omniassist_core::message::{Message, Part, Role, ToolPart, ToolState};
@@ -51,7 +51,7 @@ impl Driven {
     }
 
     fn feed(&mut self, input: Input) {
-        // Every state can be serialised and restored.
+        // Each state must survive serialisation.
         let state = serde_json::to_string(self.machine.state()).unwrap();
         let state: RunState = serde_json::from_str(&state).unwrap();
         assert_eq!(&state, self.machine.state());
@@ -124,7 +124,7 @@ fn ok() -> Result<JsonText, Text> {
 }
 
 #[test]
-fn text_is_relayed_in_order() {
+fn text_is_forwarded_in_order() {
     let mut run = Driven::new(&RunRequest::prompt("hi"));
     let usage = Usage::default();
     run.turn([text("He"), text(""), text("llo"), finish(FinishReason::Stop), LlmEvent::Usage(usage)]);
@@ -158,7 +158,7 @@ fn results_reach_the_model_in_the_order_of_the_calls() {
     run.turn(calls.chain([finish(FinishReason::ToolCalls)]));
     assert_eq!(run.tools(), ["c1", "c2"]);
     run.result("c2", ok());
-    assert_eq!(run.machine.next_action(), None, "the other tool still runs");
+    assert_eq!(run.machine.next_action(), None, "the other tool is still running");
     run.result("c1", Err("no luck".into()));
     let Some(Action::CallModel { transcript }) = run.machine.next_action() else { panic!() };
     let results: Vec<_> = transcript
@@ -195,7 +195,7 @@ fn inputs_for_a_call_that_is_not_running_change_nothing() {
 }
 
 #[test]
-fn a_block_ends_where_the_model_ends_it() {
+fn a_block_ends_at_the_end_event_of_the_model() {
     let mut run = Driven::new(&RunRequest::prompt("hi"));
     let state = serde_json::from_value(serde_json::json!({"p": {"id": "t1"}})).unwrap();
     let end = LlmEvent::TextEnd { block: 0, metadata: Some(state) };
@@ -209,7 +209,7 @@ fn a_block_ends_where_the_model_ends_it() {
 }
 
 #[test]
-fn without_tools_no_call_runs() {
+fn no_call_runs_without_tools() {
     let mut events = EventBuf::new();
     let config = RunConfig::new("new-message");
     let mut machine = RunMachine::start(&RunRequest::prompt("hi"), config, &NoTools, &mut events);
@@ -314,11 +314,11 @@ fn invalid_calls_are_reported_to_the_model_and_bounded() {
     let events = run.seen();
     assert_eq!(kinds(&events).iter().filter(|kind| **kind == "input-error").count(), 3);
     assert!(matches!(events.last(), Some(RunEvent::Error { code: RunErrorCode::InvalidToolCalls, .. })));
-    assert_eq!(begun(&events), ["c", "c-2", "c-3"], "an id that is used again is made unique");
+    assert_eq!(begun(&events), ["c", "c-2", "c-3"], "a repeated id must become unique");
 }
 
 #[test]
-fn a_turn_has_a_limit_of_calls_that_the_model_learns_of() {
+fn calls_above_the_limit_of_a_turn_are_reported_to_the_model() {
     for (made, ran, refused) in [(128, 128, 0), (129, 128, 1), (1_000, 128, 1)] {
         let mut run = Driven::new(&RunRequest::prompt("hi"));
         let calls = (0..made).flat_map(|number| call(number, "c", "look", "{\"n\":1}"));
@@ -353,12 +353,12 @@ fn renaming_calls_in_a_long_history_takes_linear_time() {
             run.machine.step(Input::Model(event), &Tools, &mut run.events);
         }
     }
-    // Each search starts after the last one, for any id: all searches together take as many steps as there are ids.
+    // Each search for a free id starts after the previous one, so all searches together take linear time.
     assert_eq!(begun(&run.seen()), ["c-10000", "c-10001", "d-10002", "c-10003"]);
 }
 
 #[test]
-fn models_spell_empty_arguments_in_several_ways() {
+fn empty_arguments_are_accepted_in_several_forms() {
     for nothing in ["", " ", "null", "\"null\"", "{}"] {
         let mut run = Driven::new(&RunRequest::prompt("hi"));
         run.turn(call(0, "c1", "show", nothing).into_iter().chain([finish(FinishReason::ToolCalls)]));
@@ -367,7 +367,7 @@ fn models_spell_empty_arguments_in_several_ways() {
             _ => None,
         });
         assert_eq!(input, Some(JsonText::EMPTY_OBJECT), "{nothing:?}");
-        // A tool with a required property is not called without arguments.
+        // A tool with a required property does not run without arguments.
         let mut run = Driven::new(&RunRequest::prompt("hi"));
         run.turn(call(0, "c1", "look", nothing).into_iter().chain([finish(FinishReason::ToolCalls)]));
         let told = run.seen().into_iter().any(|event| {
@@ -391,7 +391,7 @@ fn a_free_text_call_becomes_an_error_for_the_model() {
 }
 
 #[test]
-fn values_that_could_not_be_posted_back_become_errors() {
+fn values_too_deep_to_be_posted_back_become_errors() {
     let nested = |levels: usize| format!("{}{}", "[".repeat(levels), "]".repeat(levels));
     for (levels, fits) in [(48, true), (49, false), (100, false)] {
         let mut run = Driven::new(&RunRequest::prompt("hi"));
@@ -400,7 +400,7 @@ fn values_that_could_not_be_posted_back_become_errors() {
         run.result("c1", Ok(JsonText::parse(nested(levels)).unwrap()));
         assert_eq!(kinds(&run.seen()).contains(&"output"), fits, "{levels}");
 
-        // The object around the list counts as a level.
+        // The object around the list counts as one level.
         let mut run = Driven::new(&RunRequest::prompt("hi"));
         let arguments = format!("{{\"n\":{}}}", nested(levels - 1));
         run.turn(call(0, "c1", "look", &arguments).into_iter().chain([finish(FinishReason::ToolCalls)]));
@@ -409,7 +409,7 @@ fn values_that_could_not_be_posted_back_become_errors() {
 }
 
 #[test]
-fn front_end_tools_get_no_numbers_that_a_client_would_round() {
+fn front_end_tools_receive_no_numbers_that_javascript_rounds() {
     for (name, fits) in [("show", false), ("look", true)] {
         let mut run = Driven::new(&RunRequest::prompt("hi"));
         let arguments = "{\"n\":9007199254740993}";
@@ -422,7 +422,7 @@ fn front_end_tools_get_no_numbers_that_a_client_would_round() {
 }
 
 #[test]
-fn an_unpostable_id_is_replaced_for_clients_and_kept_for_its_provider() {
+fn an_invalid_id_is_replaced_for_clients_and_kept_for_its_provider() {
     let long = "x".repeat(950);
     for id in [long.as_str(), "line\nbreak"] {
         let mut run = Driven::new(&RunRequest::prompt("hi"));
@@ -446,7 +446,7 @@ fn an_unpostable_id_is_replaced_for_clients_and_kept_for_its_provider() {
         let Some(Action::CallModel { transcript }) = run.machine.next_action() else { panic!() };
         assert_eq!(ids(&transcript), [id, id]);
 
-        // A later request restores it from the metadata that the client stored.
+        // A later request restores the id from the metadata that the client stored.
         let mut part = answered(&own, "look", Some("done"));
         if let Part::Tool(part) = &mut part {
             part.metadata = metadata;
@@ -479,7 +479,7 @@ fn a_call_without_its_end_never_runs() {
 }
 
 #[test]
-fn a_stream_without_a_finish_is_an_interruption() {
+fn a_stream_without_a_finish_counts_as_interrupted() {
     let mut run = Driven::new(&RunRequest::prompt("hi"));
     run.turn([text("Hel")].into_iter().chain(call(0, "c1", "look", "{\"n\":1}")));
     let events = run.seen();
@@ -546,7 +546,7 @@ fn arguments_are_bounded() {
 }
 
 #[test]
-fn an_abort_closes_everything() {
+fn an_abort_ends_the_run() {
     let mut run = Driven::new(&RunRequest::prompt("hi"));
     run.turn(call(0, "c1", "look", "{\"n\":1}").into_iter().chain([finish(FinishReason::ToolCalls)]));
     assert_eq!(run.tools(), ["c1"]);
@@ -557,7 +557,7 @@ fn an_abort_closes_everything() {
 }
 
 #[test]
-fn context_begins_the_last_user_message_and_changes_no_earlier_one() {
+fn context_changes_only_the_last_user_message() {
     let messages =
         vec![Message::user("m1", "one"), Message::assistant("m2", "two"), Message::user("m3", "three")];
     let transcript = |context: Option<&str>| {
@@ -576,7 +576,7 @@ fn context_begins_the_last_user_message_and_changes_no_earlier_one() {
 }
 
 mod rebuilt {
-    //! Compares a run's own transcript with the one rebuilt from the message that a client posts back.
+    //! Compares the transcript of a run with the transcript that is rebuilt from the message of a client.
 
     use omniassist_core::message::MessageCollector;
     use omniassist_core::transcript::{from_messages, repair};
@@ -641,7 +641,7 @@ mod rebuilt {
         #![proptest_config(ProptestConfig::with_cases(2_000))]
 
         #[test]
-        fn is_the_same(turns in prop::collection::vec(turn(), 1..4), fails in any::<bool>()) {
+        fn equals_the_transcript_of_the_run(turns in prop::collection::vec(turn(), 1..4), fails in any::<bool>()) {
             let user = Message::user("m1", "hi");
             let mut run = Driven::new(&RunRequest::new(vec![user.clone()]));
             let mut turns = turns.into_iter();

@@ -10,7 +10,7 @@
     clippy::string_slice,
     reason = "tests fail by panicking"
 )]
-// The rules against files and clocks apply to the published code. The recorded streams are read from files.
+// The rules against files and clocks apply only to the published code.
 #![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "tests may use the operating system")]
 
 mod ag_ui;

@@ -1,4 +1,4 @@
-//! Approvals, front-end tools and forms: the obligations of a client, and the run after they are settled.
+//! Tests of approvals, front-end tools and forms, and of the run after the client has settled them.
 
 use omniassist_core::event::CallKind;
 use omniassist_core::message::{Approval, Decision, Message, MessageCollector, Part, ToolState};
@@ -52,7 +52,7 @@ struct Driven {
     events: EventBuf<RunEvent>,
     seen: Vec<RunEvent>,
     collector: MessageCollector,
-    /// An action that was returned and not yet executed.
+    /// The action that was returned and is not executed yet.
     due: Option<Action>,
 }
 
@@ -224,7 +224,7 @@ fn an_approved_call_runs_with_the_shown_arguments_and_the_model_continues() {
 }
 
 #[test]
-fn a_denied_call_is_a_result_that_the_model_reads() {
+fn a_denied_call_becomes_a_result_for_the_model() {
     for (reason, read) in [
         (
             json!({ "approved": false, "reason": "Too dear." }),
@@ -239,7 +239,7 @@ fn a_denied_call_is_a_result_that_the_model_reads() {
         assert_eq!(count(&run.seen, |event| matches!(event, RunEvent::ToolDenied { .. })), 1);
         let message = run.message();
         assert!(matches!(message.tools().next().unwrap().state, ToolState::OutputDenied { .. }));
-        // The posted denial is read as a denial. A bare reason could be mistaken for the tool's output.
+        // The posted denial is read as a denial. A reason alone could be mistaken for the tool's output.
         let results = from_messages(&[message]).into_iter().filter_map(|item| match item {
             TranscriptItem::Result(result) => Some(result.output.to_value()),
             _ => None,
@@ -296,7 +296,7 @@ fn an_open_approval_is_requested_again() {
 }
 
 #[test]
-fn a_new_question_settles_what_was_open_without_running_it() {
+fn a_new_question_settles_an_approved_call_without_running_it() {
     let (mut messages, _) = asked(&[pay(5)]);
     answer(&mut messages, "c1", json!({ "approved": true }));
     messages.push(Message::user("q2", "Never mind."));
@@ -324,7 +324,7 @@ fn a_client_without_approvals_leads_to_an_error_result() {
 }
 
 #[test]
-fn an_open_approval_does_not_hold_up_a_client_that_cannot_ask() {
+fn an_open_approval_does_not_block_a_client_without_approvals() {
     let (messages, _) = asked(&[pay(5)]);
     let mut request = RunRequest::new(messages);
     request.abilities = ClientAbilities::none();
@@ -356,7 +356,7 @@ fn the_policy_overrides_an_approval() {
 }
 
 #[test]
-fn arguments_may_be_changed_where_the_host_allows_it_and_are_checked_again() {
+fn arguments_can_be_changed_if_the_host_allows_it_and_are_checked_again() {
     let edited = |name: &'static str, arguments: Value| {
         let (mut messages, _) = asked(&[("c1", name, json!({ "amount": 5 }))]);
         answer(&mut messages, "c1", json!({ "approved": true, "arguments": arguments }));
@@ -375,7 +375,7 @@ fn arguments_may_be_changed_where_the_host_allows_it_and_are_checked_again() {
 }
 
 #[test]
-fn a_used_approval_runs_nothing() {
+fn a_used_approval_runs_no_call() {
     let (mut messages, _) = asked(&[pay(5)]);
     answer(&mut messages, "c1", json!({ "approved": true }));
     let mut config = RunConfig::new("answer");
@@ -406,7 +406,7 @@ fn a_form_suspends_the_run_and_its_answer_is_checked() {
 }
 
 #[test]
-fn an_approval_for_a_tool_that_is_gone_does_not_hold_up_the_chat() {
+fn an_approval_for_a_removed_tool_does_not_block_the_chat() {
     let (mut messages, _) = asked(&[pay(5)]);
     for part in &mut messages.last_mut().unwrap().parts {
         if let Part::Tool(tool) = part {

@@ -1,4 +1,4 @@
-//! Parsing of every prefix of a JSON text: the value only grows.
+//! Tests of the parser of incomplete JSON.
 
 use omniassist_core::partial_json::parse_partial;
 use proptest::prelude::*;
@@ -84,7 +84,7 @@ fn escaped(json: &str) -> String {
     out
 }
 
-/// Returns `true` if `later` is `earlier` with additions only.
+/// Returns `true` if `later` equals `earlier` or adds to it.
 fn grew(earlier: &Value, later: &Value) -> bool {
     match (earlier, later) {
         (Value::String(earlier), Value::String(later)) => later.starts_with(earlier.as_str()),
@@ -101,7 +101,7 @@ fn grew(earlier: &Value, later: &Value) -> bool {
 
 proptest! {
     #[test]
-    fn every_prefix_is_read_and_the_value_only_grows(value in json_value(), pretty: bool) {
+    fn every_prefix_is_parsed_and_extends_the_value(value in json_value(), pretty: bool) {
         let text = if pretty { serde_json::to_string_pretty(&value) } else { serde_json::to_string(&value) };
         let text = text.unwrap();
         for mut text in [text.clone(), escaped(&text)] {
@@ -122,7 +122,7 @@ proptest! {
     }
 
     #[test]
-    fn any_text_is_taken(text in "[\\[\\]{}:,\"\\\\a-z0-9eE.+-]{0,40}") {
+    fn any_text_is_parsed_without_a_panic(text in "[\\[\\]{}:,\"\\\\a-z0-9eE.+-]{0,40}") {
         let _ = parse_partial(&text);
     }
 }

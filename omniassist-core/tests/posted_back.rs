@@ -51,7 +51,7 @@ fn id() -> impl Strategy<Value = Text> {
     ]
 }
 
-/// Returns an object with a random number of levels, including the limits of the machine and of the reader.
+/// Returns an object with a random number of levels, up to more than the machine and the reader accept.
 fn nested() -> impl Strategy<Value = Text> {
     let depth = prop_oneof![1..4_usize, 46..51_usize, 55..70_usize];
     (depth, any::<bool>()).prop_map(|(depth, arrays)| {
@@ -192,7 +192,7 @@ fn ui_message(chunks: &str) -> Value {
                 parts[at].as_object_mut().unwrap().extend(fields.clone());
             }
             "finish-step" | "tool-input-delta" | "error" | "abort" => {}
-            other => panic!("a chunk that the client of this test does not know: {other}"),
+            other => panic!("a chunk of an unknown type: {other}"),
         }
     }
     message["parts"] = parts.into();

@@ -1,4 +1,4 @@
-//! Tests of providers' built-in tools, and of turns that the provider interrupts for them.
+//! Tests of providers' built-in tools, and of turns that a provider pauses for them.
 
 use omniassist_core::event::{CallKind, RunErrorCode};
 use omniassist_core::run::{Action, Input, RunConfig, RunMachine, RunState, ToolCatalog};
@@ -32,10 +32,10 @@ impl Run {
         Self { machine, events }
     }
 
-    /// Runs one turn of the model, and returns the transcript that it received.
+    /// Runs one turn of the model and returns the transcript that it received.
     fn turn(&mut self, said: impl IntoIterator<Item = LlmEvent>) -> Vec<TranscriptItem> {
         let Some(Action::CallModel { transcript }) = self.machine.next_action() else {
-            panic!("no turn is due")
+            panic!("no model call is due")
         };
         for event in said {
             self.feed(Input::Model(event));
@@ -89,7 +89,7 @@ fn finish(reason: FinishReason) -> LlmEvent {
 }
 
 #[test]
-fn a_provider_item_is_returned_in_its_place_byte_for_byte() {
+fn a_provider_item_keeps_its_position_and_its_bytes() {
     let mut run = Run::new();
     run.turn([
         text("Let me see."),
@@ -104,7 +104,7 @@ fn a_provider_item_is_returned_in_its_place_byte_for_byte() {
     ]);
     let shown = run.seen();
     let shown = shown.iter().filter(|event| matches!(event, RunEvent::ToolOutput { .. })).count();
-    assert_eq!(shown, 3, "every item is shown");
+    assert_eq!(shown, 3, "the client must receive every item");
     assert!(matches!(run.machine.next_action(), Some(Action::RunTools { .. })));
     run.feed(Input::ToolResult { call_id: "c".into(), result: Ok(JsonText::NULL) });
     let sent = run.turn([text("Done."), finish(FinishReason::Stop)]);
@@ -132,7 +132,7 @@ fn an_interrupted_turn_continues() {
 }
 
 #[test]
-fn endless_interrupted_turns_end_at_the_limit_of_steps() {
+fn repeated_interrupted_turns_end_at_the_step_limit() {
     let mut run = Run::new();
     for _ in 0..RunConfig::new("m").max_steps {
         assert!(!run.machine.is_done());

@@ -1,4 +1,4 @@
-//! Validation of the user message to be answered.
+//! Tests of the validation of the last user message.
 
 use bytes::Bytes;
 use omniassist_core::dialect::{ag_ui, ai_sdk, chat_completions};
@@ -99,7 +99,7 @@ fn unknown_roles_do_not_end_a_chat() {
 }
 
 #[test]
-fn every_reader_makes_the_checks_of_the_guard() {
+fn every_reader_applies_the_json_guard() {
     let deep = format!("{}{}", "[".repeat(65), "]".repeat(65));
     for (key, value) in [("x", deep.as_str()), ("x", r#"{"a":1,"\u0061":2}"#)] {
         let ai_sdk = format!(r#"{{"messages":[{{"role":"user","content":"Hi"}}],"{key}":{value}}}"#);
@@ -126,7 +126,7 @@ fn read(url: &str) -> Result<RunRequest, Error> {
 }
 
 #[test]
-fn addresses_on_the_web_and_data_are_allowed() {
+fn web_and_data_urls_are_allowed() {
     for url in [
         "https://a.example/x.png",
         "HTTP://a.example",
@@ -144,7 +144,7 @@ fn addresses_on_the_web_and_data_are_allowed() {
 }
 
 #[test]
-fn other_schemes_and_link_local_hosts_are_refused() {
+fn other_schemes_and_link_local_hosts_are_rejected() {
     for url in [
         "",
         "x.png",

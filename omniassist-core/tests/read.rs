@@ -36,7 +36,7 @@ fn tool(state: ToolState) -> Part {
 }
 
 #[test]
-fn plain_and_rich_messages_mix() {
+fn plain_and_rich_messages_can_be_mixed() {
     let messages = read(&json!([
         {"id": "m1", "role": "user", "content": "Hello"},
         {"parts": [{"type": "text", "text": "Hi", "state": "done"}], "id": "m2", "role": "assistant", "metadata": {"a": 1}},
@@ -74,7 +74,7 @@ fn plain_and_rich_messages_mix() {
 }
 
 #[test]
-fn every_kind_of_part() {
+fn every_kind_of_part_is_read() {
     let state = json!({"openai": {"itemId": "x"}});
     assert_eq!(
         read_part(
@@ -118,7 +118,7 @@ fn every_kind_of_part() {
 }
 
 #[test]
-fn every_state_of_a_tool_call() {
+fn every_state_of_a_tool_call_is_read() {
     let input = || json_text(json!({"q": 1}));
     let cases = [
         (json!({"state": "input-streaming", "input": {"q": 1}, "rawInput": "{"}), ToolState::InputStreaming),
@@ -188,7 +188,7 @@ fn the_state_of_an_invalid_call_is_restored() {
 }
 
 #[test]
-fn tool_input_and_output_stay_as_written() {
+fn tool_input_and_output_are_kept_byte_for_byte() {
     let body = "[{\"role\": \"assistant\", \"parts\": [{\"type\": \"tool-t\", \"toolCallId\": \"c\",\n \
         \"state\": \"output-available\", \"input\": {\"z\": 1.0, \"a\": \"\\u0041\", \"b\": 1e3},\n \
         \"output\": {\n  \"y\": \"a b\\\"\\n\",\r\n  \"x\": [1,\t2.50]\n}}]}]";
@@ -302,7 +302,7 @@ fn missing_ids_are_generated_without_collisions() {
 }
 
 #[test]
-fn exact_repetitions_are_ignored() {
+fn exact_duplicates_are_ignored() {
     let call = json!({"type": "function_call", "id": "c1", "name": "find", "arguments": {}});
     let output = json!({"type": "function_call_output", "call_id": "c1", "output": 1});
     let user = json!({"id": "m", "role": "user", "content": "a"});
@@ -325,7 +325,7 @@ fn the_finished_version_of_a_call_is_kept() {
 }
 
 #[test]
-fn errors_name_the_place_and_the_kind() {
+fn errors_report_the_path_and_the_found_value_kind() {
     const STATES: &str = "a state of a tool call (\"input-available\", \"output-available\", ...)";
     const ID: &str = "an id without control characters";
     const OPEN_CALL: &str = "the id of an earlier call without an output";
@@ -548,7 +548,7 @@ fn invalid_json_and_half_surrogate_pairs_are_rejected() {
 }
 
 #[test]
-fn errors_never_carry_the_value() {
+fn errors_never_contain_the_value() {
     let secret = "hunter2-secret";
     let bodies = [
         json!([{"role": "user", "content": "x", "id": format!("{secret}\n")}]),
@@ -576,7 +576,7 @@ fn messages_of_unknown_roles_are_dropped() {
 }
 
 #[test]
-fn ids_of_messages_are_any_text_without_control_characters() {
+fn ids_of_messages_are_text_without_control_characters() {
     let limits = Limits::default();
     for good in ["a", "ü", "a/b", "../x", "\"'`\\", "a b", "\u{1f600}", &"é".repeat(128)] {
         let json = json!([{"id": good, "role": "user", "content": "x"}]);
@@ -589,7 +589,7 @@ fn ids_of_messages_are_any_text_without_control_characters() {
 }
 
 #[test]
-fn ids_of_chats_are_fit_for_paths_headers_and_logs() {
+fn ids_of_chats_are_safe_in_paths_headers_and_logs() {
     let limits = Limits::default();
     for good in ["a", "msg-1", "3f2b.x_y~z", "a b", "...", "%2e%2e", &"x".repeat(256)] {
         read::check_chat_id(good, "id", &limits).unwrap();
@@ -604,7 +604,7 @@ fn ids_of_chats_are_fit_for_paths_headers_and_logs() {
 }
 
 #[test]
-fn limits_accept_n_and_reject_n_plus_1() {
+fn limits_accept_the_maximum_and_reject_one_more() {
     let mut limits = Limits::default();
     (limits.max_conversation_parts, limits.max_parts, limits.max_id_bytes) = (6, 4, 5);
     let read = |body: Value| read::messages(&Text::from(body.to_string()), &limits);

@@ -25,7 +25,7 @@ fn state(messages: &[Message]) -> ToolState {
 }
 
 #[test]
-fn records_are_written_as_they_are_read() {
+fn records_survive_a_round_trip() {
     let chat = ChatMessage { id: "m1".into(), role: Role::User, content: "Go".into() };
     let mut call = FunctionCall::new("c1", "go", JsonText::parse(r#"{"to":"x"}"#).unwrap());
     call.message_id = Some("a1".into());
@@ -48,7 +48,7 @@ fn records_are_written_as_they_are_read() {
 }
 
 #[test]
-fn a_call_needs_no_type_and_an_output_type_has_two_names() {
+fn the_type_of_a_call_is_optional_and_an_output_has_two_type_names() {
     let bare = json!([
         {"id": "c1", "name": "go", "arguments": {"to": "x"}},
         {"type": "tool_call_output", "call_id": "c1", "output": "moved"},
@@ -65,7 +65,7 @@ fn a_call_needs_no_type_and_an_output_type_has_two_names() {
 }
 
 #[test]
-fn a_record_names_the_message_it_belongs_to() {
+fn a_record_contains_the_id_of_its_message() {
     let read = messages(&json!([
         {"id": "u1", "role": "user", "content": "Go"},
         {"type": "function_call", "id": "c1", "name": "go", "arguments": {}, "messageId": "a1"},

@@ -1,4 +1,4 @@
-//! Round trips of messages through the `UIMessage` form.
+//! Round trips of messages through the `UIMessage` format.
 
 use bytes::Bytes;
 use omniassist_core::dialect::ai_sdk::read_request;
@@ -12,14 +12,14 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
     #[test]
-    fn messages(messages in strategies::messages()) {
+    fn compact_messages_survive_a_round_trip(messages in strategies::messages()) {
         let json = serde_json::to_string(&messages).unwrap();
         let again = read::messages(&Text::from(json), &Limits::default()).unwrap();
         prop_assert_eq!(&again, &messages);
     }
 
     #[test]
-    fn messages_over_many_lines(messages in strategies::messages()) {
+    fn indented_messages_survive_a_round_trip(messages in strategies::messages()) {
         let json = serde_json::to_string_pretty(&messages).unwrap();
         let again = read::messages(&Text::from(json), &Limits::default()).unwrap();
         prop_assert_eq!(&again, &messages);
@@ -38,7 +38,7 @@ proptest! {
     }
 
     #[test]
-    fn any_text_is_read_or_an_error(
+    fn damaged_text_is_read_or_is_an_error(
         messages in strategies::messages(), cut in any::<prop::sample::Index>(), byte in any::<u8>(),
     ) {
         let mut bytes = serde_json::to_vec(&messages).unwrap();
@@ -54,9 +54,9 @@ proptest! {
     }
 }
 
-/// No tree of values holds some JSON numbers. Nothing parses the value, so they are passed on unchanged.
+/// A `serde_json::Value` cannot represent these numbers. They are not parsed, so they are forwarded unchanged.
 #[test]
-fn numbers_beyond_the_range_of_floats_are_kept() {
+fn numbers_that_floats_cannot_represent_are_kept() {
     for number in
         ["1e400", "-1.5E+99999", "0.1000000000000000055511151231257827", "123456789012345678901234567890"]
     {
@@ -90,7 +90,7 @@ fn a_value_in_a_part_may_reach_the_depth_limit() {
 }
 
 #[test]
-fn trees_of_one_body_share_a_budget() {
+fn parsed_values_of_one_body_share_a_budget() {
     let body = |messages: usize, metadata: &str| {
         let message = |id| format!(r#"{{"id":"m{id}","role":"user","content":"x","metadata":{metadata}}}"#);
         let messages: Vec<_> = (0..messages).map(message).collect();

@@ -71,7 +71,7 @@ fn secret_names_are_recognised() {
         "csrfmiddlewaretoken",
         "p.a.s.s.w.o.r.d",
     ] {
-        assert!(is_secret_name(name), "{name} is a secret");
+        assert!(is_secret_name(name), "{name} must count as a secret");
     }
 }
 
@@ -103,7 +103,7 @@ fn ordinary_names_are_not_secret() {
         "description",
         "opinion",
     ] {
-        assert!(!is_secret_name(name), "{name} is no secret");
+        assert!(!is_secret_name(name), "{name} must not count as a secret");
     }
 }
 
@@ -123,7 +123,7 @@ fn keys_are_recognised_by_their_form() {
 }
 
 #[test]
-fn names_that_begin_like_a_key_stay() {
+fn names_that_begin_like_a_key_are_kept() {
     for name in [
         "hf_hub_download",
         "sk_buff_alloc_header",
@@ -144,13 +144,13 @@ fn names_that_begin_like_a_key_stay() {
 }
 
 #[test]
-fn the_longest_value_is_removed_whole() {
+fn the_longest_matching_value_is_removed() {
     let secrets = Secrets::new(["canary".to_owned(), "canary-longer".to_owned(), String::new()]);
     assert_eq!(secrets.redact("x canary y canary-longer z"), "x [redacted] y [redacted] z");
     assert_eq!(secrets.redact("canarycanary"), "[redacted]");
 }
 
-/// A key could begin at every position of these texts.
+/// A key can begin at every position of these texts.
 #[test]
 fn hostile_texts_take_linear_time() {
     let started = std::time::Instant::now();

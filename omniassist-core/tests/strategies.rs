@@ -173,7 +173,7 @@ fn act() -> impl Strategy<Value = Act> {
         text().prop_map(CallEnd::Failed),
     ];
     let call = (text(), vec(delta(), 0..3), json_text(), any::<bool>(), state(), end);
-    // Names and ids are few, so that some data replaces other data.
+    // The number of names and ids is small, so that some data replaces other data.
     let data = ("[ab]", option::of("[xy]".prop_map(Text::from)), json_text(), any::<bool>());
     prop_oneof![
         3 => (any::<bool>(), vec(delta(), 0..5), state()).prop_map(|(reasoning, deltas, state)| Act::Text(reasoning, deltas, state)),

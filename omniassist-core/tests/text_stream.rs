@@ -68,7 +68,7 @@ fn an_unsuccessful_run_is_cut_off() {
 }
 
 #[test]
-fn a_blank_line_separates_only_the_texts_of_steps() {
+fn a_blank_line_separates_the_texts_of_two_steps() {
     let joined = |steps: &[&[&str]]| {
         let events = steps.iter().flat_map(|pieces| {
             std::iter::once(RunEvent::StepStart).chain(pieces.iter().map(|piece| text(piece)))

@@ -1,4 +1,4 @@
-//! Tests of the conversion of any conversation into a legal transcript.
+//! Tests of the conversion of conversations into legal transcripts.
 
 use omniassist_core::event::CallKind;
 use omniassist_core::message::{Message, Part, Role, TextPart, ToolPart, ToolState};
@@ -147,7 +147,7 @@ fn steps_of_one_message_keep_their_order() {
 }
 
 #[test]
-fn a_provider_executed_call_is_not_a_transcript_call() {
+fn a_provider_executed_call_is_omitted_from_the_transcript() {
     let state = ToolState::OutputAvailable {
         input: JsonText::EMPTY_OBJECT,
         output: JsonText::NULL,
@@ -201,7 +201,7 @@ fn ran(item: &str) -> TranscriptItem {
     TranscriptItem::ProviderItem { provider: "p".into(), item: JsonText::parse(item.to_owned()).unwrap() }
 }
 
-/// Returns a conversation as written by runs without faults.
+/// Returns a legal conversation.
 fn healthy() -> impl Strategy<Value = Vec<TranscriptItem>> {
     prop::collection::vec((0_usize..4, any::<bool>(), any::<bool>()), 0..6).prop_map(|turns| {
         let mut items = Vec::new();
@@ -282,13 +282,13 @@ proptest! {
         let repaired = repair(items);
         prop_assert!(is_legal(&repaired), "{repaired:#?}");
         let kept: Vec<_> = repaired.iter().filter_map(id_of_call).collect();
-        prop_assert_eq!(kept.len(), calls.len(), "every distinct call is kept once");
+        prop_assert_eq!(kept.len(), calls.len(), "every distinct call must be kept once");
         let results = repaired.iter().filter(|item| matches!(item, TranscriptItem::Result(_))).count();
         prop_assert_eq!(results, calls.len());
         for item in &repaired {
             let TranscriptItem::Result(result) = item else { continue };
             let made_up = result.is_error;
-            prop_assert_eq!(made_up, !answered.contains(result.call_id.as_str()), "a result that came is kept");
+            prop_assert_eq!(made_up, !answered.contains(result.call_id.as_str()), "an existing result must be kept");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Tests of the TypeScript declarations: types of schemas, names, and hostile text.
+//! Tests of the TypeScript declarations: types, names and hostile text.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -168,7 +168,7 @@ export type TAB = {
 }
 
 #[test]
-fn a_recursive_definition_ends() {
+fn recursive_and_deep_definitions_become_unknown() {
     let loops = json!({
         "type": "object",
         "properties": {"p": {"$ref": "#/$defs/a"}, "q": {"$ref": "#/$defs/c"}},
@@ -190,7 +190,7 @@ fn a_recursive_definition_ends() {
 }
 
 #[test]
-fn every_tool_has_a_type_and_a_name_of_its_own() {
+fn every_tool_has_its_own_type_and_name() {
     let empty = json!({"type": "object"});
     let refers = json!({"type": "object", "properties": {"x": {"$ref": "#/$defs/StatusInput"}}, "$defs": {"StatusInput": {}}});
     let tools = [
@@ -229,7 +229,7 @@ export type FrontEndToolName = "order-status";
     let count = names.len();
     names.sort_unstable();
     names.dedup();
-    assert_eq!(names.len(), count, "a name is declared twice");
+    assert_eq!(names.len(), count, "no name may be declared twice");
 
     let mut reversed = tools;
     reversed.reverse();
@@ -237,7 +237,7 @@ export type FrontEndToolName = "order-status";
 }
 
 #[test]
-fn without_tools_the_unions_are_never() {
+fn the_unions_are_never_without_tools() {
     let text = typescript::declarations(&[]);
     for line in [
         "export type ToolName = never;",
@@ -252,7 +252,7 @@ fn without_tools_the_unions_are_never() {
 }
 
 #[test]
-fn the_reader_of_requests_knows_every_declared_field() {
+fn the_request_reader_checks_every_declared_field() {
     let text = typescript::declarations(&[]);
     let body = text.split_once("export type RunRequestBody = {\n").unwrap().1.split_once("};").unwrap().0;
     let fields = body.lines().filter(|line| !line.trim().starts_with("/**")).map(|line| {

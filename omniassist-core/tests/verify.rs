@@ -7,7 +7,7 @@ use omniassist_core::run::NoTools;
 use omniassist_core::verify::{Claim, HistoryPart, Poster, Verdict, Verifier, history};
 use omniassist_core::{Limits, RunRequest};
 
-/// Counts its digests. A digest consists of its number and the length of its input.
+/// A verifier that counts its digests. A digest consists of its number and the length of its input.
 #[derive(Default)]
 struct Counting(AtomicU8);
 
@@ -38,7 +38,7 @@ fn the_claims_of_a_part_share_a_digest() {
     let messages = read::messages(&json.into(), &Limits::default()).unwrap();
     let verifier = Counting::default();
     history(&mut RunRequest::new(messages), Poster::anonymous(0), &NoTools, &verifier).unwrap();
-    assert_eq!(verifier.0.into_inner(), 2, "one for each part");
+    assert_eq!(verifier.0.into_inner(), 2, "each part must compute one digest");
     let (message, part) = (Message::user("u", "x"), Part::StepStart);
     let none = HistoryPart::new(Claim::Call, &message, &part);
     assert_eq!(none.arguments_digest(|_| [1; 32]), None);

@@ -1,8 +1,8 @@
-//! The client's copy of a conversation: its reducer of events, and the messages that it posts.
+//! A model of the client: it applies events to its copy of a conversation, and posts the messages.
 
 use serde_json::{Map, Value, json};
 
-/// The messages of a client without activities, which are never posted.
+/// The messages of a client. Activities are not stored, because clients never post them.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Client {
     pub(crate) messages: Vec<Value>,

@@ -120,7 +120,7 @@ fn calls_belong_to_the_message_of_the_preceding_text() {
 }
 
 #[test]
-fn the_first_message_of_an_answer_has_its_id_only_in_the_first_step() {
+fn only_a_message_of_the_first_step_has_the_id_of_the_answer() {
     let mut events = vec![RunEvent::StepStart];
     events.extend(reasoning(0, "Hm"));
     events.push(RunEvent::StepStart);
@@ -148,7 +148,7 @@ fn reasoning_opens_and_closes_a_span() {
 }
 
 #[test]
-fn state_travels_as_encrypted_values() {
+fn state_is_encoded_as_encrypted_values() {
     let state = serde_json::from_str(r#"{"openai":{"itemId":"x"},"odd":5}"#).unwrap();
     let ours: Value = json!(r#"{"openai":{"itemId":"x"}}"#);
     let id = BlockId(0);
@@ -186,7 +186,7 @@ fn outputs_are_text_or_json() {
 }
 
 #[test]
-fn the_client_gets_the_executed_arguments() {
+fn the_client_receives_the_executed_arguments() {
     let delta = |delta: &'static str| RunEvent::ToolInputDelta { call_id: "c1".into(), delta: delta.into() };
     let begun = RunEvent::ToolInputStart { call_id: "c1".into(), name: "look_up".into(), title: None };
     let args = |deltas: &[&'static str], input| {
@@ -199,8 +199,8 @@ fn the_client_gets_the_executed_arguments() {
     };
     let as_streamed = (r#"{"n":1}"#.to_owned(), Value::Null);
     assert_eq!(args(&[r#"{"n""#, r#":1}"#], r#"{"n":1}"#), as_streamed);
-    assert_eq!(args(&[], r#"{"n":1}"#), as_streamed, "nothing was streamed");
-    assert_eq!(args(&[r#"{"n""#], r#"{"n":1}"#), as_streamed, "the end was not streamed");
+    assert_eq!(args(&[], r#"{"n":1}"#), as_streamed, "without deltas");
+    assert_eq!(args(&[r#"{"n""#], r#"{"n":1}"#), as_streamed, "with incomplete deltas");
     assert_eq!(args(&[" {\"n\":1}\n"], r#"{"n":1}"#), (" {\"n\":1}\n".to_owned(), Value::Null));
     assert_eq!(args(&[], "{}"), ("{}".to_owned(), Value::Null));
     let exact = json!({"omniassist": {"input": {"n": 2}}});
@@ -215,13 +215,13 @@ fn a_provider_executed_call_is_marked() {
     let sent = middle(vec![ran.clone(), output("c1", "1")]);
     assert_eq!(kinds(&sent), ["TOOL_CALL_START", "TOOL_CALL_ARGS", "TOOL_CALL_END", "TOOL_CALL_RESULT"]);
     assert_eq!(sent[2]["metadata"], json!({"omniassist": {"providerExecuted": true}}));
-    // No other side can run the call.
+    // Only the provider can run the call.
     let left = middle(vec![ran]);
     assert_eq!(left[3]["metadata"], json!({"omniassist": {"result": "interrupted"}}));
 }
 
 #[test]
-fn a_call_that_cannot_be_run_gets_its_error() {
+fn an_invalid_call_receives_its_error() {
     let error = RunEvent::ToolInputError {
         call_id: "c1".into(),
         name: "look_up".into(),
@@ -236,7 +236,7 @@ fn a_call_that_cannot_be_run_gets_its_error() {
 }
 
 #[test]
-fn a_refused_call_gets_the_reason() {
+fn a_refused_call_receives_the_reason() {
     let refused = RunEvent::ToolRefused { call_id: "c1".into(), reason: "Not today.".into() };
     let sent = middle(vec![available("c1", "{}"), refused]);
     assert_eq!(
@@ -254,7 +254,7 @@ fn pending_calls_are_listed_only_for_1_0() {
 }
 
 #[test]
-fn a_stopped_run_leaves_nothing_for_the_client_to_run() {
+fn a_stopped_run_leaves_no_pending_calls() {
     let begun = RunEvent::ToolInputStart { call_id: "c2".into(), name: "look_up".into(), title: None };
     let abort = RunEvent::Abort { reason: "Stopped by the user.".into() };
     let id = BlockId(0);
@@ -299,7 +299,7 @@ fn a_stopped_run_leaves_nothing_for_the_client_to_run() {
 }
 
 #[test]
-fn an_error_closes_what_is_open() {
+fn an_error_closes_all_open_parts() {
     let id = BlockId(0);
     let code = RunErrorCode::RateLimited;
     let mut usage = Usage::default();
@@ -342,7 +342,7 @@ fn a_run_without_an_end_is_an_error() {
 }
 
 #[test]
-fn nothing_follows_the_end() {
+fn no_event_follows_the_end() {
     let sent = sent(Version::V0, &[start(), finish(), RunEvent::StepStart, finish()]);
     assert_eq!(kinds(&sent), ["RUN_STARTED", "RUN_FINISHED"]);
 }
@@ -395,7 +395,7 @@ fn some_events_are_displayed_and_not_stored() {
 }
 
 #[test]
-fn progress_of_any_depth() {
+fn progress_of_any_depth_is_encoded() {
     let deep = JsonText::parse("[".repeat(200) + &"]".repeat(200)).unwrap();
     let progress = RunEvent::ToolOutput {
         call_id: "c1".into(),
@@ -408,14 +408,14 @@ fn progress_of_any_depth() {
 }
 
 #[test]
-fn state_and_activities() {
+fn valid_state_and_activities_are_encoded() {
     let json = |text: &'static str| JsonText::parse(text).unwrap();
     let patch = || json(r#"[{"op":"add","path":"/a","value":1}]"#);
     let events = vec![
         RunEvent::StateSnapshot(json(r#"{"a":null}"#)),
         RunEvent::StateDelta(patch()),
         RunEvent::ActivitySnapshot { id: "x".into(), kind: "plan".into(), content: json(r#"{"a":1}"#) },
-        // Clients would end the run at these events.
+        // Clients would end the run at these invalid events.
         RunEvent::StateDelta(json(r#"[{"op":"add","path":"a","value":1}]"#)),
         RunEvent::ActivitySnapshot { id: "y".into(), kind: "plan".into(), content: json("5") },
     ];
@@ -454,6 +454,6 @@ fn a_continued_answer_uses_new_ids() {
 }
 
 #[test]
-fn comments_may_stand_between_frames() {
+fn comments_are_allowed_between_frames() {
     assert!(encoder(Version::V0).takes_comments());
 }

@@ -1,4 +1,4 @@
-//! Posted conversations.
+//! Tests of posted conversations.
 
 use omniassist_core::dialect::ag_ui::Version;
 use omniassist_core::message::{Approval, Decision, FilePart, Message, Part, Role, ToolState};
@@ -20,7 +20,7 @@ fn tool(id: &str, call_id: &str, content: &str) -> Value {
     json!({"id": id, "role": "tool", "toolCallId": call_id, "content": content})
 }
 
-/// The kinds of parts, in order.
+/// Returns the kinds of parts, in order.
 fn shape(message: &Message) -> Vec<&'static str> {
     let kind = |part: &Part| match part {
         Part::StepStart => "step",
@@ -113,7 +113,7 @@ fn answers_of_other_servers_are_split_into_steps() {
 }
 
 #[test]
-fn a_conversation_that_ends_with_results_ends_with_the_assistants_message() {
+fn results_at_the_end_belong_to_the_last_answer() {
     let conversation = [
         json!({"id": "u1", "role": "user", "content": "Open the page"}),
         json!({"id": "msg_1", "role": "assistant", "toolCalls": [call("c1", "navigate", "")]}),
@@ -128,7 +128,7 @@ fn a_conversation_that_ends_with_results_ends_with_the_assistants_message() {
 }
 
 #[test]
-fn foreign_ids_in_our_form_do_not_merge() {
+fn messages_with_foreign_ids_in_our_format_are_not_merged() {
     let read = messages(&[
         json!({"id": "a.1.1", "role": "assistant", "content": "One"}),
         json!({"id": "a.1.9", "role": "user", "content": "x"}),
@@ -144,7 +144,7 @@ fn foreign_ids_in_our_form_do_not_merge() {
 }
 
 #[test]
-fn messages_without_ids_get_generated_ids() {
+fn messages_without_ids_receive_generated_ids() {
     let read = messages(&[
         json!({"role": "user", "content": "a"}),
         json!({"role": "assistant", "content": "b"}),
@@ -158,7 +158,7 @@ fn messages_without_ids_get_generated_ids() {
 }
 
 #[test]
-fn one_id_is_one_message() {
+fn two_messages_with_one_id_are_an_error() {
     let user = json!({"id": "u1", "role": "user", "content": "Hi"});
     assert_eq!(messages(&[user.clone(), user.clone()]).len(), 1);
     let other = json!({"id": "u1", "role": "user", "content": "Ho"});
@@ -167,7 +167,7 @@ fn one_id_is_one_message() {
 }
 
 #[test]
-fn notes_and_activities() {
+fn notes_are_read_and_activities_are_dropped() {
     let read = messages(&[
         json!({"id": "s", "role": "system", "content": "Be brief", "name": "x"}),
         json!({"id": "d", "role": "developer", "content": "Be kind"}),
@@ -180,7 +180,7 @@ fn notes_and_activities() {
 }
 
 #[test]
-fn files_in_every_form() {
+fn files_are_read_in_every_form() {
     let file = |media_type: &str, url: &str, filename: Option<&str>| {
         let (media_type, url, filename) = (media_type.into(), url.into(), filename.map(Into::into));
         Part::File(FilePart { media_type, url, filename, metadata: None })
@@ -220,7 +220,7 @@ fn files_in_every_form() {
         let read = messages(&[json!({"id": "u", "role": "user", "content": [posted]})]);
         assert_eq!(read[0].parts, [part], "{posted}");
     }
-    // A file stored at a provider, and unknown kinds.
+    // These are a file stored at a provider, and files of unknown kinds.
     for posted in [
         json!({"type": "image", "source": {"type": "file", "value": "file-1", "provider": "openai"}}),
         json!({"type": "binary", "mimeType": "image/png", "id": "file-1"}),
@@ -328,7 +328,7 @@ fn the_result_of_a_call_is_read() {
                     .decided(Decision::denied(Some("too expensive".into()))),
             },
         ),
-        // The result of CopilotKit's runtime before the client's.
+        // CopilotKit's runtime writes this result before the client's.
         (vec![tool("t", "c1", " Forwarded to client ")], waits),
         (vec![tool("t", "c1", "Forwarded to client"), tool("t2", "c1", "1")], output("1")),
         // The server rejected the client's result.
@@ -418,13 +418,13 @@ fn invalid_messages_are_named_in_the_error() {
         let error = read(&with_messages(std::slice::from_ref(&message))).unwrap_err();
         assert_eq!((error.code(), error.path()), (ErrorCode::InvalidRequest, Some(path)), "{message}");
     }
-    // A repeated call is one call.
+    // An exact duplicate of a call is ignored.
     let read = messages(&[assistant(json!([call("c", "a", "{}"), call("c", "a", "{}")]))]);
     assert_eq!(read[0].tools().count(), 1);
 }
 
 #[test]
-fn the_encoders_suffix_does_not_count_towards_the_length_of_an_id() {
+fn the_suffix_of_the_encoder_does_not_count_as_a_part_of_an_id() {
     let limit = omniassist_core::Limits::default().max_id_bytes;
     let id = "a".repeat(limit);
     let posted = read(&with_messages(&[

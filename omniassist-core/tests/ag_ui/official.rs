@@ -1,5 +1,5 @@
-//! Random runs for the official clients, with the expected conversation: that of [`Client`], which [`super::random`]
-//! reads back.
+//! Random runs for the official clients. The expected conversation is that of [`Client`], which the tests in
+//! [`super::random`] read back.
 
 use omniassist_core::RunEvent;
 use omniassist_core::dialect::ag_ui::Version;
@@ -27,7 +27,7 @@ fn random_runs() {
             let (first, second) = strategy.new_tree(&mut runner).unwrap().current();
             let mut client = Client::with(&[json!({"id": "u1", "role": "user", "content": "Hi"})]);
             let mut runs = vec![told(&mut client, &encode_bytes(&mut encoder(version), &first))];
-            // A run without interrupts is followed by one that continues the answer.
+            // After a run without interrupts, another run continues the answer.
             if !first.iter().any(asks) {
                 let mut body = with(json!({ "messages": client.messages }));
                 if version == Version::V1 {

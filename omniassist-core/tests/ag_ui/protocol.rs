@@ -1,4 +1,4 @@
-//! The rules for streams, in the stricter form of both versions.
+//! A validator of streams, by the stricter rules of both versions.
 
 use std::collections::HashSet;
 
@@ -59,13 +59,13 @@ struct Stream {
     activities: HashSet<String>,
 }
 
-/// Panics at the first event that a client of this version, or the strictest reading of the protocol, would reject.
-/// `known` are the ids of messages and calls that the client already has.
+/// Panics at the first event that a client of this version rejects, or that violates the protocol. `known` are the
+/// messages that the client already has.
 pub(super) fn check(version: Version, known: &[Value], events: &[Value]) {
     check_with(Stream::default(), version, known, events);
 }
 
-/// Like `check`, but data may be attached to unknown ids, which clients ignore.
+/// Checks like [`check`], but accepts data for unknown ids, which clients ignore.
 pub(super) fn check_loosely(version: Version, events: &[Value]) {
     check_with(Stream { is_loose: true, ..Stream::default() }, version, &[], events);
 }
@@ -202,7 +202,7 @@ impl Stream {
         let kind = event["type"].as_str().unwrap();
         let text = |key: &str| event[key].as_str().unwrap_or_default().to_owned();
         assert!(!self.ended, "{event} after the end");
-        assert!(self.started || kind == "RUN_STARTED" || kind == "RUN_ERROR", "{event} first");
+        assert!(self.started || kind == "RUN_STARTED" || kind == "RUN_ERROR", "{event} before the start");
         let id = text("messageId");
         match kind {
             "RUN_STARTED" => assert!(!std::mem::replace(&mut self.started, true), "two starts"),
@@ -239,7 +239,7 @@ impl Stream {
             }
             "REASONING_ENCRYPTED_VALUE" => {
                 let entity = (text("subtype"), text("entityId"));
-                assert!(self.is_loose || self.entities.contains(&entity), "{event} for nothing");
+                assert!(self.is_loose || self.entities.contains(&entity), "{event} for an unknown entity");
             }
             "ACTIVITY_SNAPSHOT" => drop(self.activities.insert(id)),
             "RUN_FINISHED" => {
@@ -255,11 +255,11 @@ impl Stream {
 
     fn new_message(&mut self, id: &str) {
         assert!(!id.is_empty());
-        assert!(self.ids.insert(id.to_owned()), "the id {id} stands for two messages");
+        assert!(self.ids.insert(id.to_owned()), "two messages have the id {id}");
         self.entities.insert(("message".to_owned(), id.to_owned()));
     }
 
-    /// A client with front-end tools executes exactly these calls.
+    /// Checks the pending calls. A client with front-end tools executes exactly these calls.
     fn check_pending(&self, version: Version, event: &Value) {
         let outcome = &event["outcome"];
         match (outcome["type"].as_str(), version) {

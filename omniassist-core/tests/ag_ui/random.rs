@@ -1,4 +1,4 @@
-//! Random runs: all events are valid, and the client's copy of an answer is read as the same answer.
+//! Tests of random runs: all events are valid, and the client's copy of an answer equals the answer.
 
 use omniassist_core::dialect::ag_ui::Version;
 use omniassist_core::event::{ApprovalRequest, InputRequest};
@@ -47,7 +47,7 @@ pub(super) fn run(prefix: &'static str) -> impl Strategy<Value = Vec<RunEvent>> 
         let mut asked: Vec<Text> = Vec::new();
         for mut event in events {
             rename(&mut event, prefix);
-            // A call that waits for its client is not running yet.
+            // A call that waits for its client has no progress.
             if matches!(&event, RunEvent::ToolOutput { call_id, preliminary: true, .. } if asked.contains(call_id)) {
                 continue;
             }
@@ -175,7 +175,7 @@ fn answer(client: &Client) -> Option<Message> {
     posted.request.messages.into_iter().find(is_answer)
 }
 
-/// A client has no message for an answer without parts.
+/// Returns the expected message, or `None` for an answer without parts, for which a client has no message.
 fn expected(message: Message) -> Option<Message> {
     Some(posted(message)).filter(|message| !message.parts.is_empty())
 }
@@ -184,7 +184,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 
     #[test]
-    fn an_answer_comes_back_as_it_was(version in versions(), events in run("")) {
+    fn an_answer_survives_a_round_trip(version in versions(), events in run("")) {
         let mut client = Client::with(&[json!({"id": "u1", "role": "user", "content": "Hi"})]);
         let sent = encode(&mut encoder(version), &events);
         protocol::check(version, &client.messages, &sent);
@@ -197,7 +197,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(1_000))]
 
     #[test]
-    fn a_continued_answer_stays_one(version in versions(), first in run(""), second in run("again-")) {
+    fn a_continued_answer_is_one_message(version in versions(), first in run(""), second in run("again-")) {
         let mut client = Client::with(&[json!({"id": "u1", "role": "user", "content": "Hi"})]);
         let sent = encode(&mut encoder(version), &first);
         client.apply_all(&sent);
@@ -210,7 +210,6 @@ proptest! {
         prop_assert_eq!(answer(&client), expected(collect(MessageCollector::continuing(before), &second)));
     }
 
-    /// The stream follows the protocol for any order of events.
     #[test]
     fn the_stream_is_valid_for_any_order_of_events(
         version in versions(), events in run(""), order in vec(any::<prop::sample::Index>(), 0..30),

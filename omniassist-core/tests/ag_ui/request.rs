@@ -27,7 +27,7 @@ fn a_request_of_a_1_0_client_is_read() {
 }
 
 #[test]
-fn three_fields_are_enough() {
+fn all_other_fields_are_optional() {
     let posted = read(&json!({"threadId": "t", "runId": "r", "messages": []})).unwrap();
     assert_eq!(posted.version, Version::V0);
     let request = posted.request;
@@ -39,7 +39,7 @@ fn three_fields_are_enough() {
 }
 
 #[test]
-fn the_version_is_determined_by_its_first_number() {
+fn the_major_version_selects_the_protocol() {
     let versions = [
         ("1.0", Version::V1),
         ("1.7", Version::V1),
@@ -102,7 +102,7 @@ fn fields_of_the_wrong_type_are_named_in_the_error() {
 }
 
 #[test]
-fn a_known_key_occurs_once() {
+fn a_duplicate_known_key_is_an_error() {
     let bodies = [
         (r#"{"threadId":"t","threadId":"t","runId":"r","messages":[]}"#, "threadId"),
         (r#"{"threadId":"t","runId":"r","messages":[],"messages":[]}"#, "messages"),
@@ -159,7 +159,7 @@ fn context_is_parsed_as_json_if_possible() {
 }
 
 #[test]
-fn schemas_of_tools_are_completed() {
+fn missing_schemas_of_tools_are_completed() {
     let schema = json!({"type": "object", "properties": {"to": {"type": "string"}}, "required": ["to"]});
     let posted = read(&with(json!({"tools": [
         {"name": "go", "description": "Go there", "parameters": schema, "metadata": {"a": 1}},
@@ -182,7 +182,7 @@ fn schemas_of_tools_are_completed() {
 }
 
 #[test]
-fn limits_accept_n_and_reject_n_plus_1() {
+fn limits_accept_the_maximum_and_reject_one_more() {
     let mut limits = Limits::default();
     (limits.max_conversation_parts, limits.max_context_messages, limits.max_declared_tools) = (5, 2, 2);
     limits.max_parts = 3;
@@ -199,7 +199,7 @@ fn limits_accept_n_and_reject_n_plus_1() {
         let parts = vec![json!({"type": "text", "text": "a"}); n];
         json!({"messages": [{"role": "user", "content": parts}]})
     };
-    // The start of the step is a part too.
+    // The start of a step counts as a part.
     let calls = |n: usize| {
         let call = |i| json!({"id": format!("c{i}"), "type": "function", "function": {"name": "a"}});
         json!({"messages": [{"role": "assistant", "toolCalls": (0..n).map(call).collect::<Vec<_>>()}]})

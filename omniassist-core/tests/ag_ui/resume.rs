@@ -1,4 +1,4 @@
-//! Interrupts and the requests that resume them.
+//! Tests of interrupts and of the requests that resume them.
 
 use omniassist_core::dialect::ag_ui::{Posted, Version};
 use omniassist_core::event::{ApprovalRequest, BlockId, FinishReason, InputRequest, Usage};
@@ -85,7 +85,7 @@ fn run_finished_lists_the_open_interrupts() {
         let (_, mut outcome) = interrupted(version);
         let expiry = outcome["interrupts"][0].as_object_mut().unwrap().remove("expiresAt");
         let reason = if version == Version::V1 { "tool_call" } else { "confirmation" };
-        // A client before 1.0 would not even cancel an expired interrupt.
+        // A client before 1.0 cannot cancel an expired interrupt.
         assert_eq!(expiry, (version == Version::V1).then(|| json!("2025-11-22T02:20:30.123Z")));
         assert_eq!(
             outcome,
@@ -112,7 +112,7 @@ fn run_finished_lists_the_open_interrupts() {
 
 /// A client keeps the interrupts of a resumed run open until a run finishes.
 #[test]
-fn a_resumed_run_that_is_stopped_finishes() {
+fn a_stopped_resumed_run_sends_run_finished() {
     for version in [Version::V0, Version::V1] {
         let (client, _) = interrupted(version);
         let told = (version == Version::V1).then_some("1.0");
@@ -144,7 +144,7 @@ fn unanswered_approvals_stay_open() {
 }
 
 #[test]
-fn answers_in_every_form() {
+fn answers_are_read_in_every_form() {
     let base = json!({"id": "approval-c~1", "signature": "v1.k1.mac"});
     let merged = |more: Value| {
         let mut whole = base.clone();
@@ -245,7 +245,7 @@ fn only_the_last_answer_can_be_resumed() {
 
 /// A client sends a message written during an interrupt together with the answer to the interrupt.
 #[test]
-fn a_message_sent_meanwhile_precedes_the_continued_answer() {
+fn a_message_sent_during_an_interrupt_precedes_the_continued_answer() {
     for version in [Version::V0, Version::V1] {
         let (mut client, _) = interrupted(version);
         for (id, role) in [("u2", "user"), ("s2", "system")] {
@@ -295,7 +295,7 @@ fn a_decision_is_not_a_result() {
     client.insert_result(&"c~1".into(), decided);
     let posted = resume(&client, &json!([approve(&json!(true)), fill()])).unwrap();
     assert!(matches!(state(&posted, "c~1"), ToolState::ApprovalResponded { .. }));
-    // The real result replaces it.
+    // The result of the tool replaces it.
     let sent = encode(&mut posted.encoder(), &[start(), output("c~1"), finish()]);
     client.apply_all(&sent);
     let posted = read(&with(json!({"messages": client.messages}))).unwrap();
@@ -337,7 +337,7 @@ fn a_resumed_run_writes_results_for_settled_calls() {
 }
 
 #[test]
-fn a_form_gets_its_result_without_another_event() {
+fn a_form_receives_its_result_without_another_event() {
     let (client, _) = interrupted(Version::V1);
     let entries = json!([approve(&json!(false)), fill()]);
     let results = |events: &[RunEvent]| {

@@ -62,7 +62,7 @@ fn any_output_is_restored_from_its_text() {
 }
 
 #[test]
-fn only_maps_of_two_levels_are_state_of_this_server() {
+fn only_maps_of_two_levels_are_accepted_as_state() {
     let state = |encrypted: &str| {
         let answer = json!({"id": "a1", "role": "assistant", "content": "x", "encryptedValue": encrypted});
         let posted = read(&with_messages(&[answer])).unwrap();
@@ -79,7 +79,7 @@ fn only_maps_of_two_levels_are_state_of_this_server() {
 }
 
 #[test]
-fn only_ids_that_this_server_made_are_shortened() {
+fn only_ids_of_this_server_are_shortened() {
     let named = |id: &str| {
         let answer = json!({"id": id, "role": "assistant", "content": "x"});
         read(&with_messages(&[answer])).unwrap().request.messages[0].id.to_string()

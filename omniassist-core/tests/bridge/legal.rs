@@ -16,11 +16,11 @@ pub(super) fn check(chunks: &[Value], may_follow_an_error: bool) {
     for (at, chunk) in chunks.iter().enumerate() {
         let kind = text(chunk, "type");
         assert_eq!(at == 0, kind == "start", "{kind} at {at}");
-        assert!(!failed || may_follow_an_error, "{kind} behind an error");
+        assert!(!failed || may_follow_an_error, "{kind} after an error");
         match kind.as_str() {
             "start" => assert!(!text(chunk, "messageId").is_empty()),
             "text-start" | "reasoning-start" => {
-                assert!(used.insert(text(chunk, "id")), "an id serves once: {chunk}");
+                assert!(used.insert(text(chunk, "id")), "each id must be used once: {chunk}");
                 open.insert(text(chunk, "id"));
             }
             "text-delta" | "reasoning-delta" => {
@@ -34,7 +34,7 @@ pub(super) fn check(chunks: &[Value], may_follow_an_error: bool) {
             }
             "tool-output-available" | "tool-output-error" => {
                 let answered = calls.insert(text(chunk, "toolCallId"), true);
-                assert_eq!(answered, Some(false), "one answer to a call that was made: {chunk}");
+                assert_eq!(answered, Some(false), "each call must have one answer: {chunk}");
             }
             "start-step" => {
                 assert!(!in_step && open.is_empty(), "{chunk}");
@@ -51,7 +51,7 @@ pub(super) fn check(chunks: &[Value], may_follow_an_error: bool) {
                 assert!(!text(chunk, "errorText").is_empty());
             }
             "finish" => {
-                assert_eq!(at, chunks.len() - 1, "finish is the last");
+                assert_eq!(at, chunks.len() - 1, "`finish` must be last");
                 assert!(["stop", "error", "other"].contains(&text(chunk, "finishReason").as_str()));
             }
             _ => panic!("{chunk}"),

@@ -26,7 +26,7 @@ fn item_05_text_delta_opens_a_text_part() {
             json!({"type": "text-delta", "id": "t0", "delta": "lo"}),
         ]
     );
-    assert_eq!(chunks(&[text("")]), [] as [Value; 0], "an empty delta opens nothing");
+    assert_eq!(chunks(&[text("")]), [] as [Value; 0], "an empty delta must open no part");
 }
 
 #[test]
@@ -43,11 +43,7 @@ fn item_06_text_ends_the_part() {
             json!({"type": "text-delta", "id": "t1", "delta": "Again"}),
         ]
     );
-    assert_eq!(
-        chunks(&[text("Hello"), agent("agent:text", json!({}))]).len(),
-        4,
-        "the content is not needed"
-    );
+    assert_eq!(chunks(&[text("Hello"), agent("agent:text", json!({}))]).len(), 4, "the content is optional");
     // A runtime without streaming sends the complete text only.
     let twice = chunks(&[whole.clone(), whole]);
     let expected = ["start", "text-start", "text-delta", "text-end", "text-start", "text-delta", "text-end"];
@@ -99,7 +95,7 @@ fn item_08_thinking_ends_the_part() {
 }
 
 #[test]
-fn item_09_a_tool_is_called_and_gives_its_output() {
+fn item_09_a_tool_returns_its_output() {
     let input =
         json!({"type": "tool-input-available", "toolCallId": "c", "toolName": "find", "input": {"q": 1}});
     let output = json!({"type": "tool-output-available", "toolCallId": "c", "output": {"n": 2}});
@@ -126,7 +122,7 @@ fn item_09_a_tool_is_called_and_gives_its_output() {
 }
 
 #[test]
-fn item_09_a_tool_fails() {
+fn item_09_a_tool_returns_an_error() {
     let failed =
         tool(json!({"toolCallId": "c", "toolInput": {}, "toolOutput": 7, "error": "No such order."}));
     assert_eq!(
@@ -157,7 +153,7 @@ fn item_10_an_error_is_shown() {
     ];
     let mut shown = written(BridgeOptions::new(), &[text("Hel"), error.clone()]);
     assert_eq!(shown.chunks(), expected);
-    assert!(!shown.accumulator.is_closed(), "an error by itself is not the end");
+    assert!(!shown.accumulator.is_closed(), "an error alone must not close the stream");
     shown.apply(&text("lo"));
     shown.apply(&complete());
     let chunks = shown.chunks();
@@ -183,7 +179,7 @@ fn item_11_complete_closes_the_stream() {
         agent("agent:complete", json!({"result": "Hello", "usage": {"inputTokens": 7, "outputTokens": 3}}));
     let written = written(BridgeOptions::new(), &[text("Hello"), done, text("more")]);
     assert!(written.accumulator.is_closed());
-    assert_eq!(written.skipped.len(), 1, "nothing comes behind the end");
+    assert_eq!(written.skipped.len(), 1, "events after the end must be skipped");
     assert_eq!(
         written.chunks()[3..],
         [
@@ -194,11 +190,11 @@ fn item_11_complete_closes_the_stream() {
             }),
         ]
     );
-    assert_eq!(chunks(&[complete()]), [start(), finish("stop")], "no usage, none told");
+    assert_eq!(chunks(&[complete()]), [start(), finish("stop")], "missing usage must be omitted");
     assert_eq!(
         chunks(&[agent("agent:complete", json!({"usage": "much"}))]).len(),
         2,
-        "nor if it cannot be read"
+        "invalid usage must be omitted"
     );
 }
 
@@ -234,7 +230,7 @@ fn item_13_aborted_is_an_error_and_closes_the_stream() {
     let unsaid = agent("agent:aborted", json!({}));
     assert_eq!(chunks_of_last(&[unsaid])["errorText"], "The answer was interrupted before it was complete.");
     let in_flow = super::written(everything(), &[aborted]);
-    assert!(in_flow.accumulator.is_closed(), "also where the message lasts as long as the flow");
+    assert!(in_flow.accumulator.is_closed(), "an aborted agent must close the message of a flow");
 }
 
 fn node(node_id: &str) -> Value {
@@ -308,7 +304,7 @@ fn item_16_a_paused_flow_is_reported_if_enabled() {
             json!({"type": "data-flow-status", "data": {"status": "paused", "flowName": "review"}}),
         ]
     );
-    assert!(!told.accumulator.is_closed(), "a paused flow is not the end of the message");
+    assert!(!told.accumulator.is_closed(), "a paused flow must not close the stream");
     let named = chunks_with(metadata, &[json!({"type": "flow:paused", "flowName": "audit"})]);
     assert_eq!(named[1]["data"]["flowName"], "audit");
     assert_eq!(chunks(&[begun, paused.clone()]), [] as [Value; 0]);
@@ -316,7 +312,7 @@ fn item_16_a_paused_flow_is_reported_if_enabled() {
     assert_eq!(
         chunks_with(until, &[paused]),
         [start(), finish("other")],
-        "unless it lasts as long as the flow"
+        "a paused flow must close the message of a flow"
     );
 }
 
@@ -339,7 +335,7 @@ fn item_17_a_complete_flow_is_reported_if_enabled_and_closes_the_stream() {
 }
 
 #[test]
-fn until_flow_ends_makes_a_flow_one_message() {
+fn until_flow_ends_writes_a_flow_as_one_message() {
     let of = |node: &str, event_type: &str, fields| agent_of("r1", node, event_type, fields);
     let usage = json!({"usage": {"inputTokens": 5, "outputTokens": 1}});
     let flow = [
@@ -364,7 +360,7 @@ fn until_flow_ends_makes_a_flow_one_message() {
     assert_eq!(*usage, json!({"inputTokens": 10, "outputTokens": 2}));
 
     let literal = written(BridgeOptions::new(), &flow);
-    assert!(literal.accumulator.is_closed(), "otherwise the first agent ends it");
+    assert!(literal.accumulator.is_closed(), "the first agent must close the stream by default");
     assert!(!literal.chunks().iter().any(|chunk| chunk["delta"] == "Final"));
 }
 

@@ -1,8 +1,8 @@
-//! Events of another agent runtime as `useChat` receives them: the contract of the AI SDK adapter, item by item.
+//! Tests of the AI SDK adapter for events of another agent runtime. This table lists the items of its contract:
 //!
 //! | item | requirement | test |
 //! |---|---|---|
-//! | 1 | a transport over one runtime, an accumulator per stream | `server: item_01_each_stream_has_an_accumulator_of_its_own`, `server: item_01_a_chat_reconnects_to_its_stream` |
+//! | 1 | a transport over one runtime, an accumulator per stream | `server: item_01_each_stream_has_its_own_accumulator`, `server: item_01_a_chat_reconnects_to_its_stream` |
 //! | 2 | options and their defaults | `item_02_the_options_have_the_defaults_of_the_contract`, `item_02_each_option_changes_what_it_names` |
 //! | 3 | the state of an accumulator | `item_03_the_accumulator_reports_its_state` |
 //! | 4 | the state of a tool call | `item_04_each_call_has_its_own_state` |
@@ -10,7 +10,7 @@
 //! | 6 | `agent:text` | `item_06_text_ends_the_part` |
 //! | 7 | `agent:thinking:delta` | `item_07_thinking_delta_opens_a_reasoning_part` |
 //! | 8 | `agent:thinking` | `item_08_thinking_ends_the_part` |
-//! | 9 | `agent:tool` | `item_09_a_tool_is_called_and_gives_its_output`, `item_09_a_tool_fails` |
+//! | 9 | `agent:tool` | `item_09_a_tool_returns_its_output`, `item_09_a_tool_returns_an_error` |
 //! | 10 | `agent:error` | `item_10_an_error_is_shown` |
 //! | 11 | `agent:complete` | `item_11_complete_closes_the_stream` |
 //! | 12 | `agent:paused` | `item_12_paused_closes_the_stream` |
@@ -20,18 +20,18 @@
 //! | 16 | `flow:paused` | `item_16_a_paused_flow_is_reported_if_enabled` |
 //! | 17 | `flow:complete` | `item_17_a_complete_flow_is_reported_if_enabled_and_closes_the_stream` |
 //! | 18 | the fields of each chunk | `item_18_each_chunk_has_exactly_its_fields` |
-//! | 19 | parts open, stream and close | `item_19_another_kind_of_part_closes_the_open_one` |
+//! | 19 | parts open, stream and close | `item_19_a_part_of_another_kind_closes_the_open_part` |
 //! | 20 | calls are made, then answered | `item_20_a_call_goes_from_input_to_output_or_error` |
-//! | 21 | subscribe, dispatch, close, unsubscribe | `server: item_21_a_stream_subscribes_then_dispatches_and_unsubscribes_at_its_end`, `server: item_21_dropping_a_stream_unsubscribes`, `server: item_21_a_client_that_leaves_unsubscribes` |
+//! | 21 | subscribe, dispatch, close, unsubscribe | `server: item_21_a_stream_subscribes_then_dispatches_and_unsubscribes_at_its_end`, `server: item_21_dropping_a_stream_unsubscribes`, `server: item_21_a_client_that_disconnects_unsubscribes` |
 //! | 22 | events have a `type` | `item_22_an_event_without_a_type_is_skipped` |
 //! | 23 | agent events have `runId` and `nodeId` | `item_23_agent_events_without_run_or_node_are_skipped` |
 //! | 24 | tool events have `toolName` | `item_24_a_tool_event_without_a_name_is_skipped` |
-//! | 25 | events without a required field are logged and skipped | `item_25_the_stream_continues_after_skipped_events`, `server: item_25_what_is_skipped_is_logged` |
+//! | 25 | events without a required field are logged and skipped | `item_25_the_stream_continues_after_skipped_events`, `server: item_25_skipped_events_are_logged` |
 //! | 26 | at least one chunk | `item_26_a_stream_is_never_empty` |
 //! | 27 | `text-start` before `text-delta` | `item_27_text_starts_before_its_deltas` |
 //! | 28 | `text-end` after the last `text-delta` | `item_28_text_ends_after_its_deltas` |
 //! | 29 | the same for reasoning | `item_29_reasoning_starts_before_and_ends_after_its_deltas` |
-//! | 30 | message ids are unique | `item_30_each_stream_has_a_message_id_of_its_own`, `server: item_30_message_ids_are_unique` |
+//! | 30 | message ids are unique | `item_30_each_stream_has_its_own_message_id`, `server: item_30_message_ids_are_unique` |
 //! | 31 | one message id per stream | `item_31_a_stream_has_one_message_id` |
 //! | 32 | call ids are unique | `item_32_call_ids_are_unique_within_a_message` |
 //! | 33 | `data-flow-status` | `item_33_a_flow_status_is_one_of_four` |
@@ -56,7 +56,7 @@ use omniassist_core::event::EventBuf;
 use omniassist_core::{RunEvent, Text};
 use serde_json::{Value, json};
 
-/// One message with its run events.
+/// One message and its run events.
 struct Written {
     accumulator: MessageAccumulator,
     events: Vec<RunEvent>,
@@ -70,11 +70,11 @@ impl Written {
         Self { accumulator, events: Vec::new(), skipped: Vec::new(), options }
     }
 
-    /// Applies an event, and returns the number of resulting run events.
+    /// Applies an event and returns the number of resulting run events.
     fn apply(&mut self, event: &Value) -> usize {
         let mut out = EventBuf::new();
         if let Err(skipped) = self.accumulator.apply_json(event.to_string(), &mut out) {
-            assert!(out.is_empty(), "nothing comes of what is skipped");
+            assert!(out.is_empty(), "a skipped event must produce no run event");
             self.skipped.push(skipped);
         }
         let before = self.events.len();
@@ -113,12 +113,12 @@ fn chunks_with(options: BridgeOptions, events: &[Value]) -> Vec<Value> {
     written.chunks()
 }
 
-/// The types of the chunks.
+/// Returns the types of the chunks.
 fn types(chunks: &[Value]) -> Vec<&str> {
     chunks.iter().map(|chunk| chunk["type"].as_str().unwrap()).collect()
 }
 
-/// Returns options that show everything.
+/// Returns options that enable all chunks.
 fn everything() -> BridgeOptions {
     BridgeOptions::new().send_flow_metadata(true).send_node_outputs(true).until_flow_ends(true)
 }
@@ -157,7 +157,7 @@ fn call_ids(written: &Written) -> Vec<Text> {
     written.accumulator.tool_states().map(|tool| tool.tool_call_id.clone()).collect()
 }
 
-/// The sources with the tests that the table names.
+/// The sources of the tests in the table.
 const SOURCES: [&str; 5] = [
     include_str!("mapping.rs"),
     include_str!("options.rs"),
@@ -168,7 +168,7 @@ const SOURCES: [&str; 5] = [
 const SERVER: &str = include_str!("../../../omniassist-server/tests/bridge/mod.rs");
 
 #[test]
-fn the_table_names_a_test_of_every_item() {
+fn the_table_contains_every_item_and_every_test() {
     let rows = include_str!("mod.rs").lines().filter_map(|line| line.strip_prefix("//! | "));
     let rows: Vec<(usize, &str)> = rows
         .filter_map(|row| {
@@ -192,6 +192,6 @@ fn the_table_names_a_test_of_every_item() {
     assert_eq!(
         named,
         SOURCES.iter().map(tests).sum::<usize>() + tests(&SERVER),
-        "tests that the table leaves out"
+        "the table must contain every test of an item"
     );
 }

@@ -31,7 +31,7 @@ fn shown(options: BridgeOptions) -> [bool; 4] {
 fn item_02_the_options_have_the_defaults_of_the_contract() {
     assert_eq!(shown(BridgeOptions::new()), [true, true, false, false]);
     assert_eq!(shown(BridgeOptions::default()), [true, true, false, false]);
-    assert_eq!(BridgeOptions::new().new_message_id(), None, "the transport draws a random one");
+    assert_eq!(BridgeOptions::new().new_message_id(), None, "the id is random by default");
 }
 
 #[test]
@@ -53,5 +53,5 @@ fn item_02_each_option_changes_what_it_names() {
 fn disabled_reasoning_writes_no_chunk() {
     let events = [text("He"), thinking("Hm"), agent("agent:thinking", json!({"content": "Hm"})), text("llo")];
     let chunks = chunks_with(BridgeOptions::new().send_reasoning(false), &events);
-    assert_eq!(types(&chunks), ["start", "text-start", "text-delta", "text-delta"], "the text is not cut");
+    assert_eq!(types(&chunks), ["start", "text-start", "text-delta", "text-delta"], "there must be one part");
 }

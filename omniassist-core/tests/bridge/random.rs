@@ -87,7 +87,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(1_000))]
 
     #[test]
-    fn any_log_becomes_a_legal_stream(options in options(), at_error: bool, events in vec(event(), 0..40)) {
+    fn any_log_becomes_a_valid_stream(options in options(), at_error: bool, events in vec(event(), 0..40)) {
         let written = whole(options.end_at_error(at_error), &events);
         prop_assert!(written.accumulator.is_closed());
         let chunks = written.chunks();
@@ -96,7 +96,7 @@ proptest! {
     }
 
     #[test]
-    fn one_agents_text_comes_through_whole(pieces in vec((any::<bool>(), "[a-z]{0,4}"), 0..30)) {
+    fn the_text_of_one_agent_is_complete(pieces in vec((any::<bool>(), "[a-z]{0,4}"), 0..30)) {
         let mut events: Vec<Value> =
             pieces.iter().map(|(is_text, piece)| if *is_text { text(piece) } else { thinking(piece) }).collect();
         let said = |wanted: bool| -> String {

@@ -54,7 +54,7 @@ fn item_22_an_event_without_a_type_is_skipped() {
     assert_eq!(AgentEvent::parse(twice).unwrap_err().reason(), SkipReason::InvalidField);
     let unknown = skipped(&agent("agent:start", json!({"prompt": "secret"})));
     assert_eq!((unknown.reason(), unknown.event_type()), (SkipReason::UnknownType, Some("agent:start")));
-    assert!(!unknown.is_fault(), "runtimes report more than a chat shows");
+    assert!(!unknown.is_fault(), "an event of an unknown type is not a fault");
     assert!(!unknown.to_string().contains("secret"));
 }
 
@@ -129,12 +129,12 @@ fn item_26_a_stream_is_never_empty() {
             matches!(events[..], [RunEvent::Start { .. }, RunEvent::Error { code: told, .. }] if told == code)
         );
         message.fail(code, &mut out);
-        assert!(out.is_empty(), "it ends once");
+        assert!(out.is_empty(), "a message must end only once");
     }
 }
 
 #[test]
-fn a_runtime_that_stops_after_an_error_has_reported_the_reason() {
+fn a_disconnect_after_an_error_adds_no_second_error() {
     let mut written = written(BridgeOptions::new(), &[agent("agent:error", json!({"message": "no"}))]);
     let mut out = EventBuf::new();
     written.accumulator.fail(RunErrorCode::StreamInterrupted, &mut out);
@@ -143,7 +143,7 @@ fn a_runtime_that_stops_after_an_error_has_reported_the_reason() {
 }
 
 #[test]
-fn item_30_each_stream_has_a_message_id_of_its_own() {
+fn item_30_each_stream_has_its_own_message_id() {
     let number = std::sync::atomic::AtomicUsize::new(0);
     let options = BridgeOptions::new().generate_message_id(move || {
         format!("m-{}", number.fetch_add(1, std::sync::atomic::Ordering::Relaxed)).into()
@@ -173,7 +173,7 @@ fn item_31_a_stream_has_one_message_id() {
     ];
     let chunks = chunks_with(everything(), &events);
     let ids: Vec<&Value> = chunks.iter().filter_map(|chunk| chunk.get("messageId")).collect();
-    assert_eq!(ids, ["m"], "one start, and no other chunk names a message");
+    assert_eq!(ids, ["m"], "only the start must have a message id");
 }
 
 #[test]
@@ -211,7 +211,7 @@ fn item_32_call_ids_are_unique_within_a_message() {
     legal::check(&chunks, false);
     let outputs: Vec<_> = chunks.iter().filter(|chunk| chunk["type"] == "tool-output-available").collect();
     assert_eq!(outputs[3]["output"], 2);
-    assert_eq!(outputs[3]["toolCallId"], "c-3", "each output goes to its own call");
+    assert_eq!(outputs[3]["toolCallId"], "c-3", "each output must belong to its own call");
     assert_eq!(
         (&outputs[4]["output"], outputs[4]["toolCallId"].as_str()),
         (&json!(3), Some(ids[4].as_str()))
@@ -278,7 +278,7 @@ fn item_33_a_flow_status_is_one_of_four() {
         assert_eq!(told(flow("flow:complete", status)), expected);
     }
     let nameless = chunks_with(everything(), &[json!({"type": "flow:paused"})]);
-    assert_eq!(nameless[1]["data"]["flowName"], "", "the field is there");
+    assert_eq!(nameless[1]["data"]["flowName"], "", "the field is required");
 }
 
 #[test]

@@ -57,7 +57,7 @@ fn item_04_each_call_has_its_own_state() {
 }
 
 #[test]
-fn item_19_another_kind_of_part_closes_the_open_one() {
+fn item_19_a_part_of_another_kind_closes_the_open_part() {
     let chunks =
         chunks(&[text("A"), thinking("B"), text("C"), tool(json!({"toolCallId": "c"})), thinking("D")]);
     assert_eq!(
@@ -89,14 +89,10 @@ fn item_20_a_call_goes_from_input_to_output_or_error() {
     assert_eq!(stage(&written, "c"), None);
     assert_eq!(written.apply(&tool(json!({"toolCallId": "c", "toolInput": {}}))), 2);
     assert_eq!(stage(&written, "c"), Some(ToolStage::InputAvailable));
-    assert_eq!(written.apply(&tool(json!({"toolCallId": "c", "toolInput": {}}))), 0, "it is called already");
+    assert_eq!(written.apply(&tool(json!({"toolCallId": "c", "toolInput": {}}))), 0, "a repeated call");
     assert_eq!(written.apply(&tool(json!({"toolCallId": "c", "toolOutput": 1}))), 1);
     assert_eq!(stage(&written, "c"), Some(ToolStage::OutputAvailable));
-    assert_eq!(
-        written.apply(&tool(json!({"toolCallId": "c", "error": "late"}))),
-        0,
-        "it is answered already"
-    );
+    assert_eq!(written.apply(&tool(json!({"toolCallId": "c", "error": "late"}))), 0, "a repeated answer");
     assert_eq!(stage(&written, "c"), Some(ToolStage::OutputAvailable));
     assert_eq!(written.apply(&tool(json!({"toolCallId": "d", "error": "no"}))), 2);
     assert_eq!(stage(&written, "d"), Some(ToolStage::Error));
@@ -118,7 +114,7 @@ fn a_repeated_call_does_not_split_the_text() {
 }
 
 #[test]
-fn events_of_this_process_need_no_json() {
+fn events_can_be_applied_without_json() {
     let mut message = MessageAccumulator::new("m", &BridgeOptions::new());
     let mut out = EventBuf::new();
     let report = ToolReport {

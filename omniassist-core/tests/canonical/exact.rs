@@ -1,4 +1,4 @@
-//! Numbers that JavaScript changes.
+//! Tests of the detection of numbers that JavaScript changes.
 
 use omniassist_core::JsonText;
 use omniassist_core::canonical::{has_other_numbers, inexact_number, is_deeper_than, with_exact_numbers};
@@ -32,7 +32,7 @@ fn numbers_that_a_double_represents_are_unchanged() {
 }
 
 #[test]
-fn numbers_that_a_double_changes_are_found_and_become_strings() {
+fn numbers_that_a_double_changes_become_strings() {
     for text in [
         "9007199254740993",
         "-9007199254740993",
@@ -55,7 +55,7 @@ fn numbers_that_a_double_changes_are_found_and_become_strings() {
 }
 
 #[test]
-fn other_spellings_of_numbers_are_detected() {
+fn numbers_in_another_notation_are_detected() {
     for (text, other) in
         [("1", false), ("1.0", true), ("1e2", true), ("0.1", false), (r#""1.0""#, false), ("-0", true)]
     {

@@ -19,7 +19,7 @@ fn check(vectors: &str) -> usize {
     pairs
         .map(|(json, expected)| {
             assert_eq!(of(&json), expected, "{json}");
-            assert_eq!(of(&expected), expected, "the form of the form");
+            assert_eq!(of(&expected), expected, "the canonical form must be stable");
             let again = canonical::of(&JsonText::parse(expected).unwrap()).unwrap();
             assert!(!again.left_out());
         })
@@ -94,7 +94,7 @@ fn tree() -> impl Strategy<Value = serde_json::Value> {
 
 proptest! {
     #[test]
-    fn reading_it_gives_the_value_again(value in tree()) {
+    fn the_canonical_form_keeps_the_value(value in tree()) {
         let json = JsonText::from_value(&value);
         let form = canonical::of(&json).unwrap();
         prop_assert!(!form.left_out());
@@ -104,7 +104,7 @@ proptest! {
     }
 }
 
-/// Returns `true` if two values are equal to a reader with doubles.
+/// Returns `true` if two values are equal with numbers as doubles.
 fn same(one: &serde_json::Value, other: &serde_json::Value) -> bool {
     use serde_json::Value;
     match (one, other) {

@@ -1,4 +1,4 @@
-//! The streamed arguments of the caller's tool calls.
+//! Tests of the streamed arguments of the caller's tool calls.
 
 use std::collections::BTreeMap;
 
@@ -43,7 +43,7 @@ fn the_end_of_the_arguments_is_held_back() {
 }
 
 #[test]
-fn a_call_without_deltas_gets_its_arguments_at_the_end() {
+fn a_call_without_deltas_receives_its_arguments_at_the_end() {
     assert_eq!(streamed(&[]), (String::new(), "{}".into()));
     assert_eq!(streamed(&[" "]), (" ".into(), "{}".into()));
 }
@@ -79,7 +79,7 @@ fn object() -> impl Strategy<Value = String> {
 
 proptest! {
     #[test]
-    fn whole_when_handed_over_and_never_before(json in object(), cuts in prop::collection::vec(0..40_usize, 0..12)) {
+    fn arguments_parse_only_when_complete(json in object(), cuts in prop::collection::vec(0..40_usize, 0..12)) {
         let mut pieces = Vec::new();
         let mut rest = json.as_str();
         for cut in cuts {

@@ -1,4 +1,4 @@
-//! `tool_choice`.
+//! Tests of `tool_choice`.
 
 use omniassist_core::{Limits, ToolChoice};
 use serde_json::{Value, json};
@@ -18,20 +18,20 @@ fn offered(choice: Value) -> (Vec<String>, Vec<String>, bool, ToolChoice) {
 }
 
 #[test]
-fn auto_offers_all() {
+fn auto_offers_all_tools() {
     let all = (vec!["a".to_owned(), "b".to_owned()], vec![], true, ToolChoice::Auto);
     assert_eq!(offered(json!("auto")), all);
     assert_eq!(offered(Value::Null), all);
 }
 
 #[test]
-fn none_offers_no_tool_of_the_caller() {
+fn none_offers_only_server_tools() {
     let none = (vec![], vec!["a".to_owned(), "b".to_owned()], true, ToolChoice::Auto);
     assert_eq!(offered(json!("none")), none);
 }
 
 #[test]
-fn required_choices_require_a_call_of_the_caller() {
+fn required_choices_require_a_call_of_a_caller_tool() {
     let both = vec!["a".to_owned(), "b".to_owned()];
     assert_eq!(offered(json!("required")), (both.clone(), vec![], false, ToolChoice::Required));
     let named = json!({"type": "function", "function": {"name": "b"}});
@@ -39,7 +39,7 @@ fn required_choices_require_a_call_of_the_caller() {
 }
 
 #[test]
-fn allowed_tools_exclude_the_others() {
+fn allowed_tools_exclude_other_tools() {
     let allowed = |mode: &str| {
         let tools = [json!({"type": "function", "function": {"name": "b"}})];
         json!({"type": "allowed_tools", "allowed_tools": {"mode": mode, "tools": tools}})

@@ -1,4 +1,4 @@
-//! One `chat.completion`.
+//! Tests of complete answers (`chat.completion`).
 
 use bytes::BytesMut;
 use omniassist_core::dialect::chat_completions::{AnswerHead, Completion, ErrorObject, error_body};
@@ -22,7 +22,7 @@ fn collected(mut completion: Completion, events: &[RunEvent]) -> Value {
 }
 
 #[test]
-fn a_text_answer() {
+fn a_text_answer_is_written() {
     let usage = tokens(Some(2), Some(3));
     let events = [
         RunEvent::StepStart,
@@ -45,7 +45,7 @@ fn a_text_answer() {
     );
     let silent = collected(collector(), &[finish(FinishReason::Stop)]);
     assert_eq!(silent["choices"][0]["message"]["content"], "");
-    assert!(silent.get("usage").is_none(), "what was not reported is not told");
+    assert!(silent.get("usage").is_none(), "unreported usage must be omitted");
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn only_valid_calls_are_in_the_completion() {
 }
 
 #[test]
-fn a_refusal_is_not_content() {
+fn a_refusal_is_written_to_its_own_field() {
     let choice =
         collected(collector(), &[text("I will not."), finish(FinishReason::Refusal)])["choices"][0].clone();
     assert_eq!(choice["message"], json!({"role": "assistant", "content": null, "refusal": "I will not."}));
@@ -113,11 +113,11 @@ fn reasoning_and_server_tools_are_reported_if_enabled() {
     assert!(plain["choices"][0]["message"].get("reasoning_content").is_none());
     let nothing =
         collected(collector().reasoning(true).server_tools(true), &[text("Hi"), finish(FinishReason::Stop)]);
-    assert!(nothing.get("omniassist").is_none(), "nothing to tell");
+    assert!(nothing.get("omniassist").is_none(), "there is no server tool to report");
 }
 
 #[test]
-fn it_reports_that_a_server_tool_has_run() {
+fn a_completion_reports_that_a_server_tool_has_run() {
     let mut completion = collector();
     completion.apply(&available("c1", "ping", &json!({})));
     completion.apply(&output("c1", &json!(0), true));
@@ -127,7 +127,7 @@ fn it_reports_that_a_server_tool_has_run() {
 }
 
 #[test]
-fn failures() {
+fn failed_runs_have_a_status_and_a_code() {
     let failure = |event: Option<RunEvent>| {
         let mut completion = collector();
         event.iter().for_each(|event| completion.apply(event));
@@ -137,7 +137,7 @@ fn failures() {
         completion.failure().map(|error| (error.status, error.code))
     };
     assert_eq!(failure(Some(finish(FinishReason::Stop))), None);
-    assert_eq!(failure(None), Some((500, "internal")), "no terminal event");
+    assert_eq!(failure(None), Some((500, "internal")), "a run without a terminal event has failed");
     assert_eq!(failure(Some(RunEvent::Abort { reason: "x".into() })), Some((503, "aborted")));
     assert_eq!(failure(Some(finish(FinishReason::Error))), Some((502, "provider_error")));
     let error = |code| Some(RunEvent::Error { code, message: "x".into() });

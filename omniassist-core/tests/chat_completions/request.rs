@@ -44,7 +44,7 @@ fn text_shares_the_body() {
     let body = Bytes::from(said(json!([{"role": "user", "content": "A text of some length"}])).to_string());
     let range = body.as_ptr_range();
     let request = read_request(body.clone(), &Limits::default()).unwrap();
-    let Part::Text(text) = &request.run.messages[0].parts[0] else { panic!("a text") };
+    let Part::Text(text) = &request.run.messages[0].parts[0] else { panic!("expected a text part") };
     assert!(range.contains(&text.text.as_bytes().as_ptr()));
 }
 
@@ -141,7 +141,7 @@ fn settings_have_bounds() {
 }
 
 #[test]
-fn response_formats() {
+fn response_formats_are_read() {
     let format = |format: Value| with(json!({ "response_format": format }));
     let schema = json!({"type": "object", "properties": {"a": {"type": "string"}}});
     let request = read(&format(json!({
@@ -162,7 +162,7 @@ fn response_formats() {
     assert_eq!(
         roles,
         [Role::User, Role::Assistant, Role::System, Role::User],
-        "the note stands ahead of the question"
+        "the note must precede the question"
     );
     assert!(request.run.messages[2].text().contains("JSON object"));
 
@@ -224,7 +224,7 @@ fn the_callers_tools_are_front_end_tools() {
 }
 
 #[test]
-fn limits_are_exact() {
+fn the_limits_are_exact() {
     let mut limits = Limits::default();
     limits.max_conversation_parts = 1_024;
     let read = |body: &Value| read_request(Bytes::from(body.to_string()), &limits);

@@ -1,4 +1,4 @@
-//! `chat.completion.chunk`s.
+//! Tests of streamed answers (`chat.completion.chunk`).
 
 use bytes::BytesMut;
 use omniassist_core::dialect::DialectEncoder;
@@ -53,7 +53,7 @@ fn assembled(chunks: &[Value]) -> (Map<String, Value>, Value) {
         let Some(choice) = chunk["choices"].get(0) else { continue };
         assert_eq!(choice["index"], 0);
         if !choice["finish_reason"].is_null() {
-            assert!(reason.is_null(), "one end");
+            assert!(reason.is_null(), "only one chunk may have a finish reason");
             reason = choice["finish_reason"].clone();
         }
         let delta = choice["delta"].as_object().unwrap();
@@ -86,7 +86,7 @@ fn assembled(chunks: &[Value]) -> (Map<String, Value>, Value) {
 }
 
 #[test]
-fn a_text_answer() {
+fn a_text_answer_is_streamed() {
     let events = [RunEvent::StepStart, text("Hel"), text("lo \"you\"\n"), finish(FinishReason::Stop)];
     let (chunks, done) = stream(encoder(), &events);
     assert!(done);
@@ -122,11 +122,11 @@ fn nothing_is_sent_before_the_first_content() {
     }
     assert_eq!(out, "");
     encoder.finish(&mut out);
-    assert_eq!(out, "", "a run without a terminal event is not done");
+    assert_eq!(out, "", "a run without a terminal event must not end with `[DONE]`");
 }
 
 #[test]
-fn text_of_two_steps_is_one_content() {
+fn the_texts_of_two_steps_become_one_content() {
     let events = [
         RunEvent::StepStart,
         text("Let me look."),
@@ -181,7 +181,7 @@ fn the_callers_calls_are_streamed() {
         call(1, json!({"arguments": "{\"b\":2}"})),
         json!({}),
     ];
-    assert_eq!(deltas(&chunks), expected, "a call is complete before the next one begins");
+    assert_eq!(deltas(&chunks), expected, "each call must be complete before the next one begins");
     let (message, reason) = assembled(&chunks);
     assert_eq!(message["tool_calls"], json!([["c1", "show", "{\"a\":1}"], ["c3", "hide", "{\"b\":2}"]]));
     assert_eq!((&message["content"], reason), (&Value::Null, json!("tool_calls")));
@@ -225,7 +225,7 @@ fn the_arguments_of_a_cancelled_call_do_not_parse() {
 }
 
 #[test]
-fn a_call_without_a_start_is_written_in_one_piece() {
+fn a_call_without_a_start_is_written_in_one_chunk() {
     let events =
         [RunEvent::StepStart, available("c1", "show", &json!({"a": "}"})), finish(FinishReason::ToolCalls)];
     let (message, _) = assembled(&stream(encoder(), &events).0);
@@ -233,7 +233,7 @@ fn a_call_without_a_start_is_written_in_one_piece() {
 }
 
 #[test]
-fn provider_executed_calls_are_not_the_callers() {
+fn provider_executed_calls_are_not_streamed_to_the_caller() {
     let provider = RunEvent::ToolInputAvailable {
         call_id: "c1".into(),
         name: "show".into(),
@@ -247,7 +247,7 @@ fn provider_executed_calls_are_not_the_callers() {
 }
 
 #[test]
-fn ends() {
+fn every_finish_reason_is_mapped() {
     for (reason, word) in [
         (FinishReason::Stop, "stop"),
         (FinishReason::ToolCalls, "stop"),
@@ -259,7 +259,7 @@ fn ends() {
         let (chunks, done) = stream(encoder(), &[finish(reason.clone())]);
         assert!(done);
         assert_eq!(assembled(&chunks).1, word, "{reason:?}");
-        assert_eq!(chunks.len(), 2, "a role, an end");
+        assert_eq!(chunks.len(), 2, "the chunks must be a role and an end");
     }
 }
 
@@ -280,7 +280,7 @@ fn usage_is_reported_if_requested() {
         })
     );
     for chunk in &chunks[..chunks.len() - 1] {
-        assert_eq!(chunk.get("usage"), Some(&Value::Null), "as OpenAI writes it");
+        assert_eq!(chunk.get("usage"), Some(&Value::Null), "other chunks must have a null usage");
     }
     let (chunks, _) = stream(encoder(), &[text("Hi"), end]);
     assert!(chunks.iter().all(|chunk| chunk.get("usage").is_none()));
@@ -290,7 +290,7 @@ fn usage_is_reported_if_requested() {
     let expected = json!({"prompt_tokens": 10, "completion_tokens": 0, "total_tokens": 10});
     assert_eq!(chunks.last().unwrap()["usage"], expected);
     let (chunks, done) = stream(encoder().usage(true), &[finish(FinishReason::Stop)]);
-    assert!(done && chunks.len() == 2, "what was not reported is not told: {chunks:?}");
+    assert!(done && chunks.len() == 2, "unreported usage must be omitted: {chunks:?}");
 }
 
 #[test]
@@ -337,7 +337,7 @@ fn server_tools_are_reported_if_enabled() {
     ];
     assert_eq!(told, expected.iter().collect::<Vec<_>>());
     for chunk in chunks.iter().filter(|chunk| chunk.get("omniassist").is_some()) {
-        assert_eq!(chunk["choices"][0]["delta"], json!({}), "clients read the first choice of every chunk");
+        assert_eq!(chunk["choices"][0]["delta"], json!({}), "every chunk must have a choice");
     }
     assert_eq!(assembled(&chunks).0["content"], "Done");
     let (chunks, _) = stream(encoder(), &events);
@@ -375,7 +375,7 @@ fn ids_and_models_are_written_as_json() {
 
 proptest! {
     #[test]
-    fn a_stream_and_a_whole_answer_say_the_same(events in strategies::run(), reasoning: bool, server_tools: bool) {
+    fn a_stream_and_a_complete_answer_are_equal(events in strategies::run(), reasoning: bool, server_tools: bool) {
         let names: Vec<Text> = events
             .iter()
             .filter_map(|event| match event {

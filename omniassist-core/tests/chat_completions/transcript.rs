@@ -1,4 +1,4 @@
-//! The conversation.
+//! Tests of the posted conversation.
 
 use std::collections::BTreeSet;
 
@@ -85,7 +85,7 @@ fn an_offered_tool_is_not_a_past_tool() {
 }
 
 #[test]
-fn an_id_repeated_in_several_turns_means_several_calls() {
+fn an_id_repeated_in_later_turns_belongs_to_separate_calls() {
     let turn = |number: u32| {
         [
             json!({"role": "user", "content": "Go"}),
@@ -123,13 +123,13 @@ fn a_conversation_cannot_end_with_an_unanswered_call() {
     refused(&said(json!([asked, called, result("c1", json!("x"))])), "messages[1].tool_calls[1].id");
     refused(&said(json!([asked, called, result("c2", json!("x"))])), "messages[1].tool_calls[0].id");
     assert!(read(&said(json!([asked, called, result("c1", json!("x")), result("c2", json!("y"))]))).is_ok());
-    // A client may continue without the result: the model receives a result that states this.
+    // A client may continue without the result. The model then receives a result that states this.
     let run = read(&said(json!([asked, called, asked]))).unwrap().run;
     assert!(is_legal(&from_messages(&run.messages)));
 }
 
 #[test]
-fn a_call_has_one_result() {
+fn the_results_of_calls_are_checked() {
     let asked = json!({"role": "user", "content": "Go"});
     let called = json!({"role": "assistant", "tool_calls": [call("c1", "a", "{}")]});
     refused(&said(json!([asked, called, result("c9", json!("x"))])), "messages[2].tool_call_id");
@@ -147,7 +147,7 @@ fn a_call_has_one_result() {
 }
 
 #[test]
-fn calls_are_checked() {
+fn invalid_calls_are_rejected() {
     let posted = |call: Value| {
         said(json!([{"role": "assistant", "tool_calls": [call]}, {"role": "user", "content": "x"}]))
     };
@@ -177,7 +177,7 @@ fn calls_are_checked() {
 }
 
 #[test]
-fn incomplete_arguments_stay_text() {
+fn incomplete_arguments_are_kept_as_text() {
     let run = read(&said(json!([
         {"role": "assistant", "tool_calls": [call("c", "a", "{\"x\": ")]},
         {"role": "user", "content": "x"},
@@ -185,7 +185,7 @@ fn incomplete_arguments_stay_text() {
     .unwrap()
     .run;
     let ToolState::InputAvailable { input } = &calls(&run.messages[0].parts)[0].state else {
-        panic!("a call")
+        panic!("expected a tool call")
     };
     assert_eq!(*input, JsonText::from_str_value("{\"x\": "));
     assert!(is_legal(&from_messages(&run.messages)));
@@ -215,7 +215,7 @@ fn assistant_messages_are_read() {
 }
 
 #[test]
-fn roles() {
+fn roles_are_mapped() {
     for role in [json!("function"), json!("root"), json!(1), Value::Null] {
         refused(&said(json!([{"role": role, "content": "x"}])), "messages[0].role");
     }
@@ -232,10 +232,10 @@ fn roles() {
 }
 
 #[test]
-fn files_of_all_kinds() {
+fn files_of_all_kinds_are_read() {
     let of = |part: Value| {
         let run = read(&said(json!([{"role": "user", "content": [part]}]))).unwrap().run;
-        let Part::File(file) = run.messages[0].parts[0].clone() else { panic!("a file") };
+        let Part::File(file) = run.messages[0].parts[0].clone() else { panic!("expected a file part") };
         (file.media_type.to_string(), file.url.to_string(), file.filename.map(|name| name.to_string()))
     };
     let image = |url: &str| json!({"type": "image_url", "image_url": {"url": url, "detail": "low"}});
@@ -296,7 +296,7 @@ fn repeated_call_ids_are_renamed_in_linear_time() {
         assert_eq!(ids.len(), count);
         start.elapsed()
     };
-    // Ten times the calls take about ten times as long. A search from the first number took a hundred times as long.
+    // Ten times the number of calls take about ten times as long. Quadratic time would take a hundred times as long.
     let (few, many) = (time(2_000), time(20_000));
     assert!(many < few * 40, "{few:?} {many:?}");
     let chosen = said(json!([

@@ -8,7 +8,7 @@ fn events(count: usize) -> Vec<ContextMessage> {
 }
 
 #[test]
-fn the_window_keeps_the_last_twenty() {
+fn the_window_keeps_the_last_twenty_messages() {
     for (given, kept, dropped, first) in
         [(19, 19, 0, 1), (20, 20, 0, 1), (21, 20, 1, 2), (1_000, 20, 980, 981)]
     {
@@ -22,7 +22,7 @@ fn the_window_keeps_the_last_twenty() {
 }
 
 #[test]
-fn the_window_can_be_set() {
+fn the_size_of_the_window_can_be_set() {
     let one = ContextCompressor::new().window(1).compress(&events(3));
     assert_eq!(bullets(&one), ["event: n = 3"]);
     let none = ContextCompressor::new().window(0).compress(&events(3));
@@ -38,7 +38,7 @@ fn no_context_gives_no_block() {
 }
 
 #[test]
-fn a_form_shows_as_many_fields_as_the_cap_says() {
+fn a_form_shows_at_most_64_fields() {
     for (given, more) in [(63, None), (64, None), (65, Some("+1 more")), (10_000, Some("+9936 more"))] {
         let fields: serde_json::Map<_, _> =
             (0..given).map(|n| (format!("f{n:05}"), Value::from(1))).collect();
@@ -53,7 +53,7 @@ fn a_form_shows_as_many_fields_as_the_cap_says() {
 }
 
 #[test]
-fn a_value_is_cut_at_its_cap_between_characters() {
+fn a_long_value_is_cut_at_a_character_boundary() {
     for (text, shown, cut) in [
         ("a".repeat(512), 512, None),
         ("a".repeat(513), 512, Some("… (+1 bytes)")),
@@ -68,7 +68,7 @@ fn a_value_is_cut_at_its_cap_between_characters() {
 }
 
 #[test]
-fn nested_values_are_compact_and_stop_at_the_cap() {
+fn nested_values_are_compact_and_cut_at_the_limit() {
     let (fits, cut) = ("x".repeat(504), "x".repeat(506));
     let nulls = format!("[{}", "null,".repeat(103));
     for (value, shown) in [
@@ -83,14 +83,14 @@ fn nested_values_are_compact_and_stop_at_the_cap() {
 }
 
 #[test]
-fn a_bullet_is_cut_at_its_cap() {
+fn a_long_bullet_is_cut_at_the_limit() {
     let big = "x".repeat(400);
     let compressed =
         compress([("event", json!({"a": big, "b": big, "c": big, "d": big, "e": big, "f": big}))]);
     let line = bullets(&compressed)[0].to_owned();
-    let (shown, cut) = line.split_once("… (+").expect("cut");
+    let (shown, cut) = line.split_once("… (+").expect("the bullet must be cut");
     assert_eq!(shown.len(), 2048);
-    // `event: `, six of `k = "…"`, five of `, `.
+    // The length of `event: `, six times `k = "…"`, and five times `, `.
     let whole = 7 + 6 * (4 + 402) + 5 * 2;
     assert_eq!(cut, format!("{} bytes)", whole - 2048));
 }

@@ -42,7 +42,7 @@ fn everywhere(text: &str) -> Vec<ContextMessage> {
 }
 
 #[test]
-fn no_value_leaves_its_line_or_the_block() {
+fn no_value_breaks_out_of_its_line_or_the_block() {
     let compressor = ContextCompressor::new()
         .template("host", |message: &ContextMessage| message.data.as_str().map(str::to_owned));
     for forgery in FORGERIES {

@@ -3,7 +3,7 @@ use serde_json::json;
 
 fn one(data: serde_json::Value) -> String {
     let compressed = compress([("form", data)]);
-    let [line] = bullets(&compressed)[..] else { panic!("one bullet") };
+    let [line] = bullets(&compressed)[..] else { panic!("expected one bullet") };
     line.to_owned()
 }
 
@@ -85,7 +85,7 @@ fn the_last_state_of_a_form_wins_at_the_place_of_the_last_message() {
 }
 
 #[test]
-fn fields_of_one_name_keep_their_order_of_occurrence() {
+fn fields_with_equal_names_keep_their_order() {
     let compressed = compress([
         ("form", json!({"form": "f", "fields": [["tag", "a"], ["tag", "b"]]})),
         ("form", json!({"form": "f", "fields": [["tag", "c"], ["tag", "b"], ["tag", "d"]]})),
@@ -94,7 +94,7 @@ fn fields_of_one_name_keep_their_order_of_occurrence() {
 }
 
 #[test]
-fn a_form_without_a_name_is_the_same_until_the_next_navigation() {
+fn forms_without_a_name_are_merged_until_the_next_navigation() {
     let compressed = compress([
         ("form", json!({"fields": {"a": 1}})),
         ("form", json!({"fields": {"b": 2}})),

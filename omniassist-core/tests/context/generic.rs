@@ -26,7 +26,7 @@ fn other_kinds_are_shown_as_pairs() {
 }
 
 #[test]
-fn equal_lines_are_one_with_a_count_at_the_place_of_the_last() {
+fn equal_lines_are_merged_with_a_count_at_the_last_position() {
     let compressed = compress([
         ("flag", json!({"a": 1})),
         ("flag", json!({"b": 1})),
@@ -40,7 +40,7 @@ fn equal_lines_are_one_with_a_count_at_the_place_of_the_last() {
 }
 
 #[test]
-fn messages_that_differ_only_in_a_secret_are_equal() {
+fn messages_that_differ_only_in_a_secret_are_merged() {
     let compressed = compress([("login", json!({"otp": "1"})), ("login", json!({"otp": "2"}))]);
     assert_eq!(bullets(&compressed), ["login: otp = [redacted] ×2"]);
 }
@@ -78,7 +78,7 @@ fn templates_of_the_host() {
 }
 
 #[test]
-fn no_block_without_a_line_of_a_template() {
+fn a_block_without_lines_is_omitted() {
     let compressor = ContextCompressor::new().template("silent", |_: &ContextMessage| None);
     assert!(compressor.compress(&messages([("silent", json!(1))])).block().is_none());
 }

@@ -1,4 +1,4 @@
-//! The context of the host beside the context of a client.
+//! Tests of the context of the host in addition to the context of a client.
 
 use omniassist_core::ContextMessage;
 use omniassist_core::context::ContextCompressor;
@@ -47,7 +47,7 @@ fn a_summary_keeps_the_hosts_bullets() {
         (0..20).map(|id| message(id, "note", json!({"id": id, "x": "x".repeat(400)}))).collect();
     let compressed = ContextCompressor::new().compress_with_host(&flags(1), &client);
     let request = compressed.summary_request().unwrap();
-    assert!(!request.block().as_str().contains("flag"), "a summariser does not see the host's context");
+    assert!(!request.block().as_str().contains("flag"), "a summariser must not receive the host's context");
     let summarised = compressed.with_summary("The user shops.");
     let block = summarised.block().unwrap().as_str();
     assert!(block.contains("\n- flag: id = 0\nSummary:\nThe user shops.\n</app_context>"), "{block}");

@@ -36,10 +36,10 @@ fn compress<const N: usize>(given: [(&str, Value); N]) -> Compressed {
 
 /// Returns the bullets of a block after checking its delimiters.
 fn bullets(compressed: &Compressed) -> Vec<&str> {
-    let block = compressed.block().expect("a block").as_str();
+    let block = compressed.block().expect("expected a block").as_str();
     let lines: Vec<_> = block.split('\n').collect();
-    let [open, notice, bullets @ .., close] = lines.as_slice() else { panic!("no frame: {block}") };
+    let [open, notice, bullets @ .., close] = lines.as_slice() else { panic!("no delimiters: {block}") };
     assert_eq!((*open, *close), ("<app_context>", "</app_context>"));
     assert!(notice.contains("not instructions"));
-    bullets.iter().map(|line| line.strip_prefix("- ").expect("a bullet")).collect()
+    bullets.iter().map(|line| line.strip_prefix("- ").expect("expected a bullet")).collect()
 }

@@ -3,7 +3,7 @@ use serde_json::json;
 
 fn one(data: serde_json::Value) -> String {
     let compressed = compress([("navigation", data)]);
-    let [line] = bullets(&compressed)[..] else { panic!("one bullet") };
+    let [line] = bullets(&compressed)[..] else { panic!("expected one bullet") };
     line.to_owned()
 }
 
@@ -78,7 +78,7 @@ fn consecutive_navigations_keep_their_origin() {
 }
 
 #[test]
-fn a_path_in_the_fragment_is_a_page() {
+fn a_path_in_the_fragment_counts_as_a_page() {
     let compressed = compress([
         ("navigation", json!({"path": "/#/a"})),
         ("navigation", json!({"path": "/#/b"})),

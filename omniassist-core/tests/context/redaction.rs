@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 const CANARY: &str = "c4n4ry";
 
-/// Returns data with the canary in each place where it must be removed.
+/// Returns data with the canary in each position from which it must be removed.
 fn secrets() -> Vec<(&'static str, Value)> {
     let c = CANARY;
     vec![
@@ -115,7 +115,7 @@ fn a_secret_is_never_shown() {
 }
 
 #[test]
-fn no_secret_is_shown_if_several_are_combined() {
+fn no_secret_is_shown_among_several() {
     let given: Vec<_> =
         secrets().into_iter().map(|(kind, data)| ContextMessage::new("1", kind, data)).collect();
     let compressed = compressor().window(usize::MAX).max_bytes(0).compress(&given);
@@ -124,7 +124,7 @@ fn no_secret_is_shown_if_several_are_combined() {
 }
 
 #[test]
-fn a_declaration_in_one_message_holds_in_another() {
+fn a_declaration_of_a_secret_applies_to_all_messages() {
     let compressed = compress([
         ("form", json!({"form": "f", "fields": {"x": CANARY}})),
         ("form", json!({"form": "g", "fields": [{"name": "x", "type": "password", "value": CANARY}]})),

@@ -73,7 +73,7 @@ proptest! {
     }
 
     #[test]
-    fn every_block_is_framed_and_counted(given in context()) {
+    fn every_block_is_delimited_and_counted(given in context()) {
         let compressed = ContextCompressor::new().compress(&given);
         let receipt = compressed.receipt();
         prop_assert_eq!(receipt.received, receipt.kept + receipt.merged + receipt.dropped);

@@ -49,7 +49,7 @@ impl ContextSummariser for Summariser {
 fn now<F: Future>(future: F) -> F::Output {
     match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(output) => output,
-        Poll::Pending => panic!("nothing here waits"),
+        Poll::Pending => panic!("the future must be ready"),
     }
 }
 
@@ -64,7 +64,7 @@ fn a_summary_is_needed_above_4096_bytes() {
         let compressed = ContextCompressor::new().compress(&given);
         let block = compressed.block().unwrap().as_str();
         assert_eq!(block.len(), bytes);
-        assert!(block.chars().count() < 2_500, "most characters have several bytes");
+        assert!(block.chars().count() < 2_500, "most characters must have several bytes");
         assert_eq!(compressed.needs_summary(), needed, "{bytes}");
         assert_eq!(compressed.summary_request().is_some(), needed, "{bytes}");
 
@@ -104,7 +104,7 @@ fn a_summary_replaces_the_bullets() {
 }
 
 #[test]
-fn without_a_usable_summary_the_bullets_stay() {
+fn the_bullets_are_kept_without_a_usable_summary() {
     for summary in ["", " \n\r\n", "x".repeat(5_000).as_str(), "<".repeat(4_000).as_str()] {
         let compressed = too_long();
         let block = compressed.block().cloned();

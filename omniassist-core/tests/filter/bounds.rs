@@ -4,7 +4,7 @@ use omniassist_core::filter::{MAX_HELD_BYTES, OutputFilter, Pii, Stage, TextFilt
 use super::secrets::{Dice, secret};
 use super::{end, text, turn, written};
 
-/// Never decides about a text.
+/// A filter that never decides about a text.
 struct Undecided;
 
 impl OutputFilter for Undecided {
@@ -26,7 +26,7 @@ fn undecided_text_is_replaced_at_the_bound() {
     assert_eq!((turn.held().1, events.len()), (MAX_HELD_BYTES, 0));
     turn.take(text("b"), &mut events).unwrap();
     assert_eq!((turn.held().1, written(&mut events).as_str()), (0, "[redacted]"));
-    // The replacement of one text is not repeated.
+    // One text is replaced only once.
     turn.take(text("c"), &mut events).unwrap();
     turn.due(&mut events).unwrap();
     turn.take(text("d"), &mut events).unwrap();
@@ -35,7 +35,7 @@ fn undecided_text_is_replaced_at_the_bound() {
 }
 
 #[test]
-fn no_text_makes_the_filter_of_personal_data_withhold_more_than_the_bound() {
+fn the_filter_of_personal_data_never_exceeds_the_bound() {
     const PARTS: [&str; 12] =
         ["eyJ", ".", "@", "4", " ", "sk-", "a", "DE89", "é", "-", "0123456789", "github_pat_"];
     for seed in 0..3_000 {
@@ -78,7 +78,7 @@ fn invalid_offsets_are_moved_to_a_character_boundary() {
 }
 
 #[test]
-fn an_empty_range_does_not_repeat_forever() {
+fn an_empty_range_does_not_loop_forever() {
     struct Empty;
     impl OutputFilter for Empty {
         fn begin(&self, _kind: TextKind) -> Option<Box<dyn TextFilter>> {

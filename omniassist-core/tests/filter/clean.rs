@@ -34,7 +34,7 @@ fn clean_text_is_unchanged_for_any_division_into_deltas() {
 }
 
 #[test]
-fn a_pause_after_each_word_changes_no_word() {
+fn clean_text_is_unchanged_with_a_pause_after_each_word() {
     let text = "Dear Ada, thanks for your order of 4 chairs on 2026-11-23; it is on its way to Berlin.";
     assert_eq!(filtered(Pii::new(), text.split_inclusive(' '), true), text);
     assert_eq!(filtered(WordList::new(["chairman"]), text.split_inclusive(' '), true), text);

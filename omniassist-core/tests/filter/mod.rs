@@ -1,4 +1,4 @@
-//! Tests of filters of a model's text.
+//! Tests of the filters for a model's text.
 
 mod bounds;
 mod clean;
@@ -54,7 +54,7 @@ fn characters(text: &str) -> impl Iterator<Item = &str> {
     text.split("").filter(|piece| !piece.is_empty())
 }
 
-/// Processes these deltas. Returns the text that passes, and the message of a stop.
+/// Returns the text that passes for these deltas, and the message of a stop.
 fn stopped(filter: impl OutputFilter, pieces: &[&str]) -> (String, Option<Text>) {
     let (mut turn, mut events) = (turn(filter), EventBuf::new());
     let mut result = Ok(());

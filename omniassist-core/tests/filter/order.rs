@@ -21,7 +21,7 @@ fn state() -> Option<ProviderMetadata> {
 }
 
 #[test]
-fn events_after_withheld_text_wait_for_it_and_usage_does_not() {
+fn events_except_usage_wait_for_withheld_text() {
     let (mut turn, mut events) = (turn(Pii::new()), EventBuf::new());
     for event in [text("Look: sk-"), call(), LlmEvent::Usage(Usage::default()), reasoning("hm ")] {
         turn.take(event, &mut events).unwrap();
@@ -35,7 +35,7 @@ fn events_after_withheld_text_wait_for_it_and_usage_does_not() {
 }
 
 #[test]
-fn text_continues_after_a_call_without_a_leak() {
+fn a_secret_around_a_call_does_not_leak() {
     let (mut turn, mut events) = (turn(Pii::new()), EventBuf::new());
     for event in [text("sk-abcdefgh"), call(), text("ijkl1234 and "), text("more")] {
         turn.take(event, &mut events).unwrap();
@@ -46,7 +46,7 @@ fn text_continues_after_a_call_without_a_leak() {
 }
 
 #[test]
-fn sixty_four_events_wait_and_one_more_is_a_bound() {
+fn at_most_sixty_four_events_wait() {
     let (mut turn, mut events) = (turn(Pii::new()), EventBuf::new());
     turn.take(text("sk-abc"), &mut events).unwrap();
     for _ in 0..64 {
@@ -76,7 +76,7 @@ fn provider_state_is_removed_with_replaced_text() {
 }
 
 #[test]
-fn a_block_that_only_carries_state_keeps_it() {
+fn a_block_without_text_keeps_its_state() {
     let (mut turn, mut events) = (turn(Pii::new()), EventBuf::new());
     let end = LlmEvent::ReasoningEnd { block: 3, metadata: state() };
     turn.take(end.clone(), &mut events).unwrap();
@@ -95,7 +95,7 @@ fn reasoning_and_refusals_are_filtered_too() {
 }
 
 #[test]
-fn a_later_filter_sees_the_output_of_an_earlier_one() {
+fn a_later_filter_receives_the_output_of_an_earlier_one() {
     let words = WordList::new(["Bluebird"]).replacement("ada@example.org");
     let mut turn = FilteredTurn::new(vec![Arc::new(words), Arc::new(Pii::new())]);
     let mut events = EventBuf::new();

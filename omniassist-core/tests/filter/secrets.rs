@@ -1,4 +1,4 @@
-//! Random secrets of every kind.
+//! A generator of random secrets of every kind.
 
 /// A generator of random numbers (xorshift).
 pub(super) struct Dice(u64);
@@ -27,7 +27,7 @@ impl Dice {
 const DIGITS: &str = "0123456789";
 const LETTERS: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 
-/// A secret, and the length of its harmless prefix.
+/// A secret and the length of its harmless prefix.
 pub(super) struct Secret {
     pub(super) text: String,
     pub(super) harmless: usize,

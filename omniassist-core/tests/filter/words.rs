@@ -7,7 +7,7 @@ fn names() -> WordList {
 }
 
 #[test]
-fn whole_words_match_in_any_case_and_division() {
+fn whole_words_match_in_any_case_and_any_division_into_deltas() {
     let text = "BLUEBIRD, bluebirds and blue birds; (Bluebird) x-ray. ÜNAL unal xx bluebird";
     let expected = "***, bluebirds and blue birds; (***) ***-ray. *** unal xx ***";
     assert_eq!(filtered(names(), [text], false), expected);
@@ -29,7 +29,7 @@ fn a_phrase_matches_any_white_space_of_the_same_length() {
 }
 
 #[test]
-fn words_can_match_anywhere() {
+fn words_can_match_within_other_words() {
     let list = || WordList::new(["密码", "bird"]).anywhere(true).replacement("");
     assert_eq!(filtered(list(), characters("我的密码是bluebirds"), false), "我的是blues");
 }

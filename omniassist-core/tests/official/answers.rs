@@ -1,4 +1,4 @@
-//! Random answers, each in two runs, with the message that the official clients must assemble.
+//! Random answers of two runs each, with the message that the official clients must assemble.
 
 use bytes::BytesMut;
 use omniassist_core::dialect::DialectEncoder;
@@ -16,7 +16,7 @@ use super::chunks::VERSIONS;
 use super::write;
 use crate::strategies;
 
-/// More than 2,000 of them have no approvals and can be read by clients of version 5.
+/// The number of answers. More than 2,000 of them have no approvals, so clients of version 5 can read them.
 const ANSWERS: usize = 2_200;
 
 /// An answer: the events of a run, the user's decisions, and the events of the next run.
@@ -38,7 +38,7 @@ struct Given {
 /// The result of a call that [`strategies::run`] leaves open.
 #[derive(Debug, Clone)]
 enum Open {
-    /// The call is left to the page.
+    /// The page runs the call.
     Left,
     Refused(Text),
     /// The call is approved and has an output or an error, or it is denied with or without a reason.

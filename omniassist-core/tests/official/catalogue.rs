@@ -1,4 +1,4 @@
-//! All events with all combinations of their optional fields.
+//! A list of all events with all combinations of their optional fields.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 type Metadata = Option<Map<String, Value>>;
 
-/// Text with characters that need escaping, line breaks and non-ASCII characters.
+/// A text with characters that need escaping, line breaks and non-ASCII characters.
 const TEXT: &str = "a \"quoted\" \\ line\nbreak\r\u{2028}\u{0}\u{7f}\u{feff}é🦀";
 
 fn text() -> Text {
@@ -26,7 +26,7 @@ fn name() -> Text {
     "order-status".into()
 }
 
-/// Provider state in the accepted two-level form and in rejected forms.
+/// Returns provider state in the accepted two-level form and in rejected forms.
 fn states() -> Vec<Option<ProviderMetadata>> {
     let states = [
         json!({}),
@@ -38,7 +38,7 @@ fn states() -> Vec<Option<ProviderMetadata>> {
     std::iter::once(None).chain(states.map(|state| serde_json::from_value(state).unwrap())).collect()
 }
 
-/// Metadata of a message.
+/// Returns metadata of a message.
 fn metadata() -> Vec<Metadata> {
     let metadata = [json!({}), json!({ "none": null, "list": [null], "deep": { "er": TEXT } })];
     std::iter::once(None).chain(metadata.into_iter().map(|state| state.as_object().cloned())).collect()
@@ -224,7 +224,7 @@ fn names<T: std::fmt::Debug>(values: impl IntoIterator<Item = T>) -> BTreeSet<St
 }
 
 #[test]
-fn no_event_is_missing() {
+fn the_catalogue_contains_every_event() {
     let runs = include_str!("../../src/event/run.rs");
     let model = include_str!("../../src/event/llm.rs");
     assert_eq!(names(events()), variants(runs, "RunEvent"));

@@ -12,11 +12,11 @@ pub(super) const VERSIONS: [(u8, ClientVersion); 3] =
     [(5, ClientVersion::V5), (6, ClientVersion::V6), (7, ClientVersion::V7)];
 
 #[test]
-fn every_chunk_of_the_ai_sdk() {
+fn every_chunk_of_the_ai_sdk_is_written() {
     let mut lines = Vec::new();
     for (number, version) in VERSIONS {
         for event in catalogue::events() {
-            // A client without approvals receives no request for one.
+            // A client without approvals receives no approval request.
             let asks = matches!(event, RunEvent::ToolApprovalRequest(_) | RunEvent::ToolDenied { .. });
             if asks && version == ClientVersion::V5 {
                 continue;

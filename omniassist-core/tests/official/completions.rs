@@ -15,10 +15,10 @@ use crate::strategies;
 
 const ANSWERS: usize = 2_000;
 
-/// Returns a run in which the caller's tools have names of their own, and every call has the streamed arguments.
+/// Returns a run with distinct names for the caller's tools, and with streamed arguments for every call.
 fn run() -> impl Strategy<Value = Vec<RunEvent>> {
     strategies::run().prop_map(|mut events| {
-        // Every other call is left to the caller.
+        // The caller runs every other call.
         events.retain(|event| match event {
             RunEvent::ToolOutput { call_id, .. } | RunEvent::ToolError { call_id, .. } => {
                 call_id.ends_with(['1', '3', '5', '7', '9'])

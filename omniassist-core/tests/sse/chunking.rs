@@ -71,7 +71,7 @@ fn write(events: &[Written], line_ends: &[u8], bom: bool) -> (Vec<u8>, Vec<(Stri
     let mut expected = Vec::new();
     let mut line_ends = line_ends.iter().cycle();
     for event in events {
-        // Without the space, a value that begins with a space would lose it.
+        // A value that begins with a space needs another space before it.
         let spaced =
             event.space || event.name.starts_with(' ') || event.data.iter().any(|line| line.starts_with(' '));
         let colon = if spaced { ": " } else { ":" };
@@ -84,10 +84,10 @@ fn write(events: &[Written], line_ends: &[u8], bom: bool) -> (Vec<u8>, Vec<(Stri
             let end: &[u8] = match line_ends.next().map_or(0, |end| end % 3) {
                 0 => b"\n",
                 1 => b"\r\n",
-                // A following line feed would become the second half of this line ending.
+                // A following LF would become a part of this line ending.
                 _ => b"\r",
             };
-            // LF directly after a line that ends in CR belongs to that line ending.
+            // An LF after CR would belong to the line ending before it.
             if end == b"\n" && line.is_empty() && out.last() == Some(&b'\r') {
                 out.extend_from_slice(b"\r\n");
             } else {

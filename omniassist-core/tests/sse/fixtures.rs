@@ -1,4 +1,4 @@
-//! Recorded streams of model providers in the folder `OMNIASSIST_FIXTURES`, if it is set.
+//! Tests with recorded streams of model providers, from the folder `OMNIASSIST_FIXTURES` if it is set.
 
 use std::fs;
 use std::path::Path;
@@ -19,7 +19,7 @@ const SMALL: [(&str, usize); 3] = [
 ];
 
 #[test]
-fn recorded_streams_read_the_same_whole_and_byte_by_byte() {
+fn recorded_streams_do_not_depend_on_the_chunk_size() {
     for (stream, frames) in SMALL {
         let outcome = whole(stream.as_bytes());
         assert_eq!(outcome.events.len(), frames);

@@ -11,7 +11,7 @@ type Events<'a> = &'a [(&'a str, &'a str)];
 fn check(stream: impl AsRef<[u8]>, expected: Events<'_>) {
     let stream = stream.as_ref();
     let outcome = whole(stream);
-    assert_eq!(outcome, bytewise(stream), "chunking changes {:?}", String::from_utf8_lossy(stream));
+    assert_eq!(outcome, bytewise(stream), "chunking must not change {:?}", String::from_utf8_lossy(stream));
     assert_eq!(outcome.error, None);
     let terminated = outcome.events.iter().filter(|event| event.terminated);
     let events: Vec<_> = terminated.map(|event| (&*event.event, &*event.data)).collect();
@@ -45,14 +45,14 @@ fn a_byte_order_mark_is_skipped_once_and_only_at_the_start() {
     check("\u{feff}\u{feff}data: a\n\ndata: b\n\n", &[("", "b")]);
     check("\n\u{feff}data: a\n\ndata: b\n\n", &[("", "b")]);
     check("data: a\n\n\u{feff}data: b\n\ndata: \u{feff}c\n\n", &[("", "a"), ("", "\u{feff}c")]);
-    // The first two bytes of the mark make the field unknown.
+    // An incomplete mark becomes a part of the field name, which is then unknown.
     check(b"\xef\xbbdata: a\ndata: b\n\n", &[("", "b")]);
     check(b"\xef\xbb\ndata: b\n\n", &[("", "b")]);
     check(b"\xef\xbb", &[]);
 }
 
 #[test]
-fn one_space_after_the_colon_belongs_to_the_syntax() {
+fn one_space_after_the_colon_is_removed() {
     check(
         "data:a\n\ndata: a\n\ndata:  a \n\ndata:\ta\n\n",
         &[("", "a"), ("", "a"), ("", " a "), ("", "\ta")],
@@ -70,7 +70,7 @@ fn fields_without_a_colon_have_an_empty_value() {
 }
 
 #[test]
-fn the_example_streams_of_the_standard() {
+fn the_example_streams_of_the_standard_are_decoded() {
     check("data: YHOO\ndata: +2\ndata: 10\n\n", &[("", "YHOO\n+2\n10")]);
     check(
         ": test stream\n\ndata: first event\nid: 1\n\ndata:second event\nid\n\ndata:  third event",
@@ -108,7 +108,7 @@ fn unknown_fields_and_comments_are_ignored() {
 }
 
 #[test]
-fn events_without_data_are_not_dispatched_and_their_name_is_dropped() {
+fn events_without_data_are_dropped_with_their_name() {
     check("event: keepalive\n\ndata: a\n\n", &[("", "a")]);
     check("event: a\nevent: b\ndata: x\n\ndata: y\n\n", &[("b", "x"), ("", "y")]);
     check("data:\n\nevent: e\ndata:\n\n", &[("", ""), ("e", "")]);
@@ -160,7 +160,7 @@ fn finish_returns_pending_events_first() {
 }
 
 #[test]
-fn bytes_that_are_not_utf8_are_an_error_at_their_offset() {
+fn invalid_utf8_is_an_error_with_its_offset() {
     for (stream, offset, before) in [
         (&b"data: \xff\n\n"[..], 6, 0),
         (b"data: a\n\ndata: \xc3\xa4\xc3\n\n", 17, 1),

@@ -3,7 +3,7 @@ use omniassist_core::sse::SseDecoder;
 
 use super::decode;
 
-/// Returns `true` if the stream is within the limit: in one chunk, in pairs, and byte by byte.
+/// Returns `true` if the stream is within the limit. The result must not depend on the size of the chunks.
 #[track_caller]
 fn passes(stream: &str, max_event_bytes: usize) -> bool {
     let outcome = decode([stream.as_bytes()], max_event_bytes);
@@ -27,7 +27,7 @@ fn the_limit_is_exact() {
 }
 
 #[test]
-fn all_values_of_an_event_and_their_separators_count() {
+fn all_values_and_separators_of_an_event_count() {
     // The value of these data lines is "ab\ncd\n".
     for (stream, size) in [
         ("data: ab\ndata: cd\ndata\n\n", 6),
@@ -42,7 +42,7 @@ fn all_values_of_an_event_and_their_separators_count() {
 }
 
 #[test]
-fn each_event_has_the_limit_to_itself() {
+fn the_limit_applies_to_each_event() {
     assert!(passes(&"event: ab\ndata: cde\n\n".repeat(100), 5));
     assert!(passes(&"event: abcde\n\n".repeat(100), 5));
 }
@@ -54,14 +54,14 @@ fn comments_and_unknown_fields_do_not_count() {
 }
 
 #[test]
-fn data_lines_without_an_end_reach_the_limit() {
+fn endless_data_lines_reach_the_limit() {
     assert!(!passes(&"data\n".repeat(102), 100));
     assert!(passes(&"data\n".repeat(101), 100));
     assert!(!passes(&"data: x\n".repeat(100), 100));
 }
 
 #[test]
-fn a_line_that_does_not_end_fails_at_the_first_byte_too_many() {
+fn an_endless_line_fails_at_the_first_excess_byte() {
     for prefix in ["data:", "data: ", "event:", "event: "] {
         for size in [1, 3] {
             let mut decoder = SseDecoder::new(9);
@@ -90,7 +90,7 @@ fn events_before_the_limit_are_returned() {
 }
 
 #[test]
-fn eight_mebibytes_in_one_line() {
+fn a_line_of_eight_mebibytes_is_decoded() {
     const LIMIT: usize = 8 << 20;
     let mut stream = b"data: ".to_vec();
     stream.resize(6 + LIMIT, b'x');
@@ -103,7 +103,7 @@ fn eight_mebibytes_in_one_line() {
     }
 }
 
-/// Quadratic time would make this test too slow: each byte is one chunk.
+/// Each byte is one chunk, so quadratic time would make this test too slow.
 #[test]
 fn a_long_line_in_single_bytes_takes_linear_time() {
     const LENGTH: usize = 8 << 20;
@@ -118,7 +118,7 @@ fn a_long_line_in_single_bytes_takes_linear_time() {
 }
 
 #[test]
-fn a_line_within_a_chunk_is_a_view_of_it() {
+fn a_line_within_a_chunk_is_not_copied() {
     let chunk = Bytes::from_static(b"event: e\nid: 1\ndata: hello\n\n");
     let inside = chunk.as_ptr_range();
     let mut decoder = SseDecoder::new(100);
