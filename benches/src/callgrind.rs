@@ -17,7 +17,7 @@ pub(crate) struct Counts {
     pub(crate) allocations: u64,
 }
 
-/// Runs a stage in a process of its own under callgrind.
+/// Runs a stage in a separate process under callgrind.
 ///
 /// # Errors
 ///

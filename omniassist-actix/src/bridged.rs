@@ -41,7 +41,7 @@ use crate::{carry, extract, response};
 /// ```
 ///
 /// The URI is not shortened. The extensions hold the [`Principal`](crate::Principal) of actix's request, if any, and the
-/// [`PeerAddr`](crate::PeerAddr); the handler inserts what else is needed. Actix's own limits do not apply to the body. A
+/// [`PeerAddr`](crate::PeerAddr); the handler inserts further values. Actix's own limits do not apply to the body. A
 /// request that [`http`] cannot represent is answered 400.
 pub struct BridgedRequest(pub http::Request<RequestBody>);
 

@@ -57,7 +57,7 @@ impl AssistantRequest {
     }
 
     /// Returns the values that tools take as [`Extension<T>`](crate::Extension): the request's
-    /// [`Principal`](crate::Principal), if any, and what the handler inserts.
+    /// [`Principal`](crate::Principal), if any, and the values that the handler inserts.
     pub fn extensions_mut(&mut self) -> &mut Extensions {
         &mut self.posted.extensions
     }

@@ -118,33 +118,33 @@
 //! Each actix worker is a tokio runtime, and has its own pool of connections to each provider, so that no token has to
 //! wake another thread:
 //!
-//! - A worker keeps as many connections as it needed at the same time, each for [`Limits::pool_idle_timeout`] after its
-//!   last use (default 30 s). Their number is not limited. With many workers and few requests, a request often has to
-//!   open a connection first: raise that limit, or set fewer [`workers`](actix_web::HttpServer::workers).
-//! - A pool takes about 110 KB with the 140 root certificates of a typical system, and about 3 ms to create, for which
-//!   the first request of the worker waits.
-//! - A shared pool would cost more: a short answer through another worker's connection took nearly half as much processor
-//!   time again.
+//! - A worker keeps its connections for [`Limits::pool_idle_timeout`] after their last use (default 30 s). Their number
+//!   is not limited. With many workers and few requests, a request often has to open a connection first. In this case,
+//!   raise that timeout, or set fewer [`workers`](actix_web::HttpServer::workers).
+//! - A pool takes about 110 KB with the 140 root certificates of a typical system. Its creation takes about 3 ms, for
+//!   which the first request of the worker waits.
+//! - A shared pool would cost more: a short answer through another worker's connection took nearly 50 % more processor
+//!   time.
 //!
 //! # Cancellation
 //!
 //! A client that disconnects drops the response body, and with it the run: the connection to the model closes and every
-//! tool's cancellation token fires. The moment depends on when actix notices:
+//! tool's cancellation token fires. The delay until actix notices the disconnect depends on the protocol:
 //!
 //! - **HTTP/1 with [`HttpServer::h1_allow_half_closed(false)`](actix_web::HttpServer::h1_allow_half_closed):** at once.
-//!   Clients that shut down their sending half and go on reading are not served; browsers do not do that.
+//!   Clients that shut down their sending half and continue to read are not served; browsers do not do that.
 //! - **HTTP/1 with actix's default:** when a write fails. The first write after a client has left still succeeds, so this
 //!   takes two keep-alive comments: 30 s with the default [`Limits::keep_alive`]. Formats without comments (plain text,
 //!   one JSON value a line) notice nothing until the model sends output.
 //! - **HTTP/2:** at the next write, after one keep-alive comment at the latest. Formats without comments notice nothing
 //!   until the model sends output.
 //!
-//! So set `h1_allow_half_closed(false)`, and do not raise `Limits::keep_alive` above its 15 s: it bounds how long a run
-//! goes on for a client that has left.
+//! Therefore, set `h1_allow_half_closed(false)`, and do not raise `Limits::keep_alive` above its default of 15 s. This
+//! limit bounds the time that a run continues after its client has left.
 //!
 //! # Serving
 //!
-//! The assistant bounds request bodies and runs. The server must bound what the assistant cannot see:
+//! The assistant bounds request bodies and runs. The server must set the other limits:
 //!
 //! | limit | set by | protects from |
 //! |---|---|---|
@@ -154,9 +154,9 @@
 //! | unread response | [`Limits::write_timeout`] ends the run | clients that stop reading |
 //! | number of connections | [`max_connections`](actix_web::HttpServer::max_connections), default 25,000 for each worker | floods |
 //!
-//! Actix has no write timeout: the connection of a client that stops reading stays open until the client goes on or the
-//! operating system gives up. Put a proxy with a send timeout in front, or set `TCP_USER_TIMEOUT` on the sockets, in
-//! [`on_connect`](actix_web::HttpServer::on_connect).
+//! Actix has no write timeout: the connection of a client that stops reading stays open until the client reads again or
+//! the operating system closes it. Put a proxy with a send timeout in front, or set `TCP_USER_TIMEOUT` on the sockets,
+//! in [`on_connect`](actix_web::HttpServer::on_connect).
 //!
 //! # Shutting down
 //!
@@ -202,7 +202,7 @@
 //! ```
 //!
 //! `stopped` is `tokio::signal::ctrl_c()` and, on Unix, `signal(SignalKind::terminate())`; with `shutdown_signal`, actix
-//! handles no signal itself. Whatever supervises the process must wait longer than the deadline of `drain`: 25 s fit into
+//! handles no signal itself. The supervisor of the process must wait longer than the deadline of `drain`: 25 s fit into
 //! the 30 s of Kubernetes.
 
 mod bridged;

@@ -86,7 +86,7 @@ impl Body for RequestBody {
     }
 
     fn size_hint(&self) -> SizeHint {
-        // A middleware that decompresses the payload yields more than was announced.
+        // A middleware that decompresses the payload yields more bytes than the announced length.
         let mut hint = SizeHint::new();
         hint.set_lower(self.announced);
         hint

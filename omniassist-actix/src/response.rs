@@ -26,7 +26,7 @@ pub(crate) fn of(response: http::Response<AssistantBody>, version: Version) -> H
         response.head_mut().set_connection_type(ConnectionType::Close);
     }
     if version < Version::HTTP_11 && response.body().size() == BodySize::Stream {
-        // HTTP/1.0 has no chunks, and actix sends them nevertheless. There a body ends with its connection.
+        // HTTP/1.0 has no chunks, but actix sends them by default. Without chunks, a body ends with its connection.
         response.head_mut().no_chunking(true);
         response.head_mut().set_connection_type(ConnectionType::Close);
     }

@@ -48,7 +48,7 @@ impl AssistantRequest {
     }
 
     /// Returns the values that tools take as [`Extension<T>`](omniassist_server::Extension): those that layers of the
-    /// application put into the request's extensions, and what the handler inserts.
+    /// application put into the request's extensions, and the values that the handler inserts.
     pub fn extensions_mut(&mut self) -> &mut Extensions {
         &mut self.posted.extensions
     }

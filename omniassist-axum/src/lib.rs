@@ -90,8 +90,9 @@
 //! # Serving
 //!
 //! `axum::serve` sets no timeouts: a client that sends half a request head, sends nothing between two requests, or
-//! stops reading a response keeps its connection for ever. The assistant bounds request bodies and runs, but it cannot
-//! see these. Serve with [`hyper_util`](https://docs.rs/hyper-util) and set them, or put a proxy in front that does:
+//! stops reading a response keeps its connection open without limit. The assistant bounds request bodies and runs, but
+//! not connections. Serve with [`hyper_util`](https://docs.rs/hyper-util) and set these timeouts, or put a proxy with
+//! such timeouts in front:
 //!
 //! ```
 //! use std::pin::pin;
@@ -177,7 +178,7 @@
 //!
 //! `stopped` is `tokio::signal::ctrl_c()` and, on Unix, `signal(SignalKind::terminate())`. A graceful shutdown alone
 //! waits until every response has ended, which for streams can take very long. [`Assistant::drain`] gives runs a
-//! deadline and tells the clients of the remaining runs to send their message again. Whatever supervises the process
+//! deadline and tells the clients of the remaining runs to send their message again. The supervisor of the process
 //! must wait longer than that deadline: 25 s fit into the 30 s of Kubernetes.
 //!
 //! # In production

@@ -42,7 +42,7 @@
 //!
 //! [`http`] lists the routes of the assistant, and every error that they answer.
 //!
-//! In an application that matches paths itself, the assistant is one more arm:
+//! In an application that matches paths itself, the assistant is another match arm:
 //!
 //! ```
 //! use http_body_util::{BodyExt, Full};
@@ -130,7 +130,7 @@
 //!
 //! # Serving
 //!
-//! The assistant bounds request bodies and runs. The server must bound what the assistant cannot see:
+//! The assistant bounds request bodies and runs. The server must set the other limits:
 //!
 //! | limit | set by | protects from |
 //! |---|---|---|
@@ -201,7 +201,7 @@
 //! }
 //! ```
 //!
-//! `stopped` is `tokio::signal::ctrl_c()` and, on Unix, `signal(SignalKind::terminate())`. Whatever supervises the
+//! `stopped` is `tokio::signal::ctrl_c()` and, on Unix, `signal(SignalKind::terminate())`. The supervisor of the
 //! process must wait longer than the deadline of `drain`: 25 s fit into the 30 s of Kubernetes. The code needs
 //!
 //! ```toml

@@ -16,7 +16,7 @@ use crate::{MountedBody, MountedFuture, Standalone, service};
 /// one, and of tower if `own` is one.
 ///
 /// The path is compared without decoding, in whole segments; a trailing slash does not count. With `""` or `"/"`,
-/// `own` never gets a request. The assistant sees the path below the mount point; `own` sees the request unchanged.
+/// `own` never gets a request. The assistant gets the path below the mount point; `own` gets the request unchanged.
 ///
 /// ```
 /// use http_body_util::{BodyExt, Full};

@@ -1,4 +1,4 @@
-//! The stream of a model's answer and the decoder behind it, below both providers and transport.
+//! The stream of a model's answer and its decoder, which providers and the transport share.
 
 use std::pin::Pin;
 

@@ -36,7 +36,7 @@ enum Kind {
     Stopped(RunErrorCode),
 }
 
-/// The refusal of the host to let an answer go on.
+/// The decision of the host to end an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Refused {
     pub(crate) code: &'static str,

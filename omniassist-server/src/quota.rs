@@ -35,7 +35,7 @@ impl Held {
         extensions.insert(Self(Arc::new(Mutex::new(share))));
     }
 
-    /// Gives back what a request that was read no longer holds: all but the `data:` URLs of its files.
+    /// Releases the memory that a parsed request no longer holds: all of its body except the `data:` URLs of its files.
     pub(crate) fn keep_files(extensions: &mut Extensions, request: &RunRequest) {
         let Some(Self(share)) = extensions.get() else { return };
         let parts = request.messages.iter().flat_map(|message| &message.parts);
@@ -71,7 +71,7 @@ impl Share {
     /// # Errors
     ///
     /// Returns an error if the shares of the principal, or all shares, would pass their limit. The limit of the principal
-    /// is checked first, so that its error is precise even if nothing is left for anybody.
+    /// is checked first, so that its error is precise even if both limits are exceeded.
     pub(crate) fn grow_to(
         &mut self,
         amount: usize,

@@ -1,4 +1,4 @@
-//! Whole servers beside a byte relay of the same stream, over real sockets.
+//! Measurements of whole servers and of a byte relay for the same stream, over real sockets.
 //!
 //! Each figure covers the server's process alone. The provider and the clients are separate processes.
 

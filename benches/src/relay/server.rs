@@ -1,4 +1,4 @@
-//! The servers under load: a byte relay, and the assistant in each framework.
+//! The measured servers: a byte relay, and the assistant with each adapter.
 
 use std::error::Error;
 use std::io;
@@ -24,19 +24,19 @@ use super::process;
 use super::wire::Api;
 use crate::stages::seals;
 
-/// A server that is measured.
+/// A measured server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Target {
-    /// Passes on the provider's bytes, on hyper. The others are compared with it.
+    /// A hyper server that forwards the provider's bytes. The other servers are compared with it.
     Relay,
-    /// The assistant.
+    /// The assistant with an adapter.
     Assistant(Adapter),
-    /// The assistant under axum, with its spans and events formatted and thrown away.
+    /// The assistant with axum. Its spans and events are formatted and discarded.
     Traced,
 }
 
 impl Target {
-    /// The relay is the first.
+    /// All servers, the relay first.
     pub(super) const ALL: [Self; 5] = [
         Self::Relay,
         Self::Assistant(Adapter::Axum),
@@ -57,7 +57,7 @@ impl Target {
         Self::ALL.into_iter().find(|target| target.name() == name)
     }
 
-    /// The servers of these names; all adapters where there are none.
+    /// Returns the servers with these names, or all adapters if there are no names.
     pub(super) fn adapters_or(names: &[&str]) -> Result<Vec<Self>, String> {
         if names.is_empty() {
             return Ok(Adapter::ALL.map(Self::Assistant).to_vec());
@@ -67,7 +67,7 @@ impl Target {
     }
 }
 
-/// Serves until the standard input is closed; with a tool, where one is wanted.
+/// Serves until the standard input is closed. With `has_tool`, the assistant has the tool `take`.
 pub(super) fn serve(
     target: Target,
     api: Api,
@@ -109,7 +109,7 @@ async fn relay(listener: tokio::net::TcpListener, provider: SocketAddr) -> Resul
             let connection = hyper::server::conn::http1::Builder::new()
                 .timer(TokioTimer::new())
                 .serve_connection(TokioIo::new(stream), service);
-            // A client that leaves is no matter here.
+            // A client that disconnects causes an error.
             let _ = connection.await;
         });
     }
@@ -118,7 +118,7 @@ async fn relay(listener: tokio::net::TcpListener, provider: SocketAddr) -> Resul
 fn assistant(api: Api, provider: SocketAddr, has_tool: bool) -> Result<Assistant, Box<dyn Error>> {
     let mut limits = Limits::default();
     limits.run_timeout = Duration::from_secs(3600);
-    // Clients that do not read stay for as long as the others are measured.
+    // Clients that do not read must stay connected during the measurement.
     limits.write_timeout = Duration::from_secs(3600);
     let base = format!("http://{provider}/v1");
     let builder = match api {

@@ -1,4 +1,4 @@
-//! `relay`: the tables of whole servers.
+//! `relay`: tables of the cost of whole servers.
 
 use std::error::Error;
 use std::io::{Write, stdout};
@@ -8,21 +8,21 @@ use super::scenario::{Bench, Cost, Streams, as_f64, kilobytes};
 use super::server::Target;
 use super::wire::Api;
 
-/// The measurements that run if none is named.
+/// The measurements, which all run if none is named.
 const ALL: [&str; 4] = ["full", "paced", "requests", "memory"];
 
-/// The conditions of the measurements.
+/// The settings of the measurements.
 struct Setup {
     repeat: usize,
-    /// The provider writes each delta by itself.
+    /// `true` if the provider writes each delta separately.
     token_writes: bool,
-    /// The server has the first core alone, and all others run on the rest.
+    /// `true` if the server runs alone on the first core, and all other processes run on the other cores.
     pin: bool,
-    /// The relay is the first.
+    /// The measured servers, the relay first.
     targets: Vec<Target>,
 }
 
-/// Runs the named measurements, and prints a table of each.
+/// Runs the named measurements and prints a table for each.
 pub(super) fn print(arguments: &[&str]) -> Result<(), Box<dyn Error>> {
     let mut setup = Setup { repeat: 5, token_writes: false, pin: false, targets: vec![Target::Relay] };
     let mut wanted = Vec::new();
@@ -61,9 +61,9 @@ pub(super) fn print(arguments: &[&str]) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// A figure of each server in each repetition.
+/// One figure for each server and repetition.
 struct Column {
-    /// By repetition, then by server.
+    /// The values by repetition, then by server.
     values: Vec<Vec<f64>>,
 }
 
@@ -78,7 +78,7 @@ impl Column {
         median(&mut values)
     }
 
-    /// Returns the ratio to the relay in the same repetition: the median, the least and the most.
+    /// Returns the ratio to the relay in the same repetition: the median, the minimum and the maximum.
     fn ratio(&self, target: usize) -> String {
         let mut ratios: Vec<f64> =
             self.values.iter().filter_map(|round| Some(round.get(target)? / round.first()?)).collect();
@@ -94,7 +94,7 @@ pub(super) fn median(values: &mut [f64]) -> f64 {
     values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
-/// Every server once in each repetition, so that a ratio compares what ran at nearly the same time.
+/// Measures every server once in each repetition, so that a ratio compares measurements of nearly the same time.
 async fn rounds(
     setup: &Setup,
     api: Api,
@@ -165,7 +165,7 @@ async fn requests(setup: &Setup) -> Result<(), Box<dyn Error>> {
         "| connections | server | CPU µs a request | of the relay's | first text, p50 µs | of the relay's |\n|---|---|---|---|---|---|",
     )?;
     let streams = Streams { deltas: 3, every_us: 0, token_writes: setup.token_writes };
-    // One connection has no queue: its first text is the way of one request. Four keep the server busy.
+    // One connection measures the latency of a request without a queue. Four connections keep the server busy.
     for connections in [1, 4] {
         let costs = rounds(setup, Api::Responses, streams, connections, 500).await?;
         let cpu = Column::of(&costs, |cost| cost.cpu_per_request);

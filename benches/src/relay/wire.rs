@@ -1,17 +1,17 @@
-//! A provider's stream as bytes: one event for each chunk of the HTTP body, sized as the providers' own are.
+//! The bytes of a provider's stream: one event in each chunk of the HTTP body, with the event sizes of real providers.
 
 use std::fmt::Write as _;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Stands before the time in a delta. Nothing else in a stream holds this byte, so that clients of every format can
-/// count deltas by it.
+/// The byte before the time in a delta. It occurs nowhere else in a stream, so clients of every format can count deltas
+/// by it.
 pub(super) const MARK: u8 = b'~';
 
-/// Digits behind the mark: of the time, and of the number.
+/// The number of digits after the mark: the digits of the time and of the number.
 pub(super) const DIGITS: usize = TIME_DIGITS + NUMBER_DIGITS;
 const TIME_DIGITS: usize = 11;
 const NUMBER_DIGITS: usize = 5;
-/// The bounds at which the time and the number of a delta begin anew.
+/// The bounds at which the time and the number of a delta wrap around to 0.
 const TIMES: u64 = 10_u64.pow(11);
 const NUMBERS: usize = 10_usize.pow(5);
 
@@ -23,31 +23,31 @@ pub(super) struct Stamp {
 }
 
 impl Stamp {
-    /// Reads the digits behind a mark.
+    /// Parses the digits after a mark.
     pub(super) fn read(digits: &[u8]) -> Option<Self> {
         let (time, number) = str::from_utf8(digits).ok()?.split_at_checked(TIME_DIGITS)?;
         Some(Self { time: time.parse().ok()?, number: number.parse().ok()? })
     }
 
-    /// Returns `true` if it is the delta of this number, counted from 0.
+    /// Returns `true` if the stamp belongs to the delta with this number, counted from 0.
     pub(super) fn is_number(self, number: usize) -> bool {
         self.number == number % NUMBERS
     }
 
-    /// Microseconds from its time to this one. 0 where its clock was ahead.
+    /// Returns the microseconds from its time to `at`, or 0 if its time is later.
     pub(super) fn age(self, at: u64) -> u64 {
         let age = (at % TIMES + TIMES - self.time) % TIMES;
         if age > TIMES / 2 { 0 } else { age }
     }
 }
 
-/// The text of a delta.
+/// Returns the text of a delta.
 pub(super) fn stamp(time: u64, number: usize) -> String {
     let (time, number, mark) = (time % TIMES, number % NUMBERS, char::from(MARK));
     format!("{mark}{time:0TIME_DIGITS$}{number:0NUMBER_DIGITS$}")
 }
 
-/// A body with zeros for the times of its deltas.
+/// Returns the body with the times of its deltas replaced by zeros.
 pub(super) fn without_times(body: &[u8]) -> Vec<u8> {
     let mut out = body.to_vec();
     for at in memchr::memchr_iter(MARK, body) {
@@ -94,21 +94,21 @@ impl Api {
         self.events().opening.iter().map(|event| chunk(event)).collect()
     }
 
-    /// Returns the chunks behind the deltas, with the end of the body.
+    /// Returns the chunks after the deltas, with the end of the body.
     pub(super) fn closing(self) -> String {
         let mut out: String = self.events().closing.iter().map(|event| chunk(event)).collect();
         out.push_str("0\r\n\r\n");
         out
     }
 
-    /// One delta, framed, that carries this time and number.
+    /// Returns the chunk of a delta with this time and number.
     pub(super) fn delta(self, micros: u64, number: usize) -> String {
         let [before, after] = self.events().delta;
         chunk(&format!("{before}{}{after}", stamp(micros, number)))
     }
 }
 
-/// Microseconds since 1970. All processes of a measurement run on one machine, so they share this clock.
+/// Returns the microseconds since 1970. All processes of a measurement run on one machine, so they share this clock.
 pub(super) fn now() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_micros()).unwrap_or(u64::MAX)
@@ -120,7 +120,8 @@ fn chunk(event: &str) -> String {
     out
 }
 
-/// An answer of OpenAI's Responses API that calls the tool `take`, framed: arguments of this many bytes, 64 in a delta.
+/// Returns the chunks of an answer of OpenAI's Responses API that calls the tool `take`. The arguments have this many
+/// bytes, and 64 bytes in each delta.
 pub(super) fn call(bytes: usize) -> String {
     const PIECE: usize = 64;
     let (opening, closing) = (r#"{\"text\":\""#, r#"\"}"#);

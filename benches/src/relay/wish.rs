@@ -4,7 +4,7 @@
 /// The kind of answer that a client asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Wish {
-    /// The answer that the provider was started for.
+    /// The default answer of the provider.
     Usual,
     /// This many deltas at full speed.
     Deltas(usize),

@@ -34,7 +34,7 @@ pub enum ToolStage {
     InputAvailable,
     /// The output is available.
     OutputAvailable,
-    /// The call failed. Clients know this state as `output-error`.
+    /// The call failed. In clients, the name of this state is `output-error`.
     Error,
 }
 

@@ -43,7 +43,7 @@ impl Sent {
         Self { budget, fixed, stride, rate, is_measured: false, head, exchanges, asked: 0 }
     }
 
-    /// Returns the same part for a transcript that was changed in another way. No further exchange is removed from it.
+    /// Returns the same part without its exchanges, so that no further exchange is removed from a changed transcript.
     pub(crate) fn without_exchanges(mut self) -> Self {
         self.exchanges.clear();
         self

@@ -9,13 +9,13 @@ const MAX_TEXT: usize = 512;
 /// The maximum number of bytes of one statement.
 const MAX_STATEMENT: usize = 160;
 
-/// The bytes that a list adds to a statement.
+/// The number of bytes that a list adds to a statement.
 const LIST_ITEM: usize = 3;
 
 /// Selects short statements of the user, word for word and in their order, with at most `max_bytes` in all.
 ///
-/// A statement is the part of a line that asks nothing. Those with a name or a number come first, then the shortest. They
-/// need no model, so they complement a summary.
+/// A statement is the part of a line without questions. Statements with a name or a number are selected first, then the
+/// shortest. The selection needs no model, so it complements a summary.
 ///
 /// ```
 /// use omniassist_core::Message;

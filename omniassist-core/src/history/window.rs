@@ -52,8 +52,8 @@ impl Window {
         self.select(messages, None, fixed, rate)
     }
 
-    /// Selects like [`view`](Self::view) in a conversation of which the message at `compacted` contains the provider's
-    /// compaction of all messages before it. Those are left out. The message itself is kept in any case.
+    /// Selects like [`view`](Self::view) in a conversation whose message at `compacted` contains the provider's
+    /// compaction of all messages before it. Those messages are left out. The message itself is always kept.
     #[must_use]
     pub fn view_compacted(
         &self,

@@ -25,7 +25,7 @@ pub struct RunConfig {
     /// The nesting limit of a call's arguments and output. Default: 16 less than
     /// [`max_json_depth`](Limits::max_json_depth), so that a message with the value can be read again.
     pub max_value_depth: usize,
-    /// The part of the conversation that the model is sent. Default: all.
+    /// The part of the conversation that is sent to the model. Default: all.
     pub view: Option<View>,
     /// Approved calls that must not run, with the reason. Default: none.
     pub refused_approvals: Vec<RefusedApproval>,

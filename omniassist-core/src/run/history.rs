@@ -8,14 +8,14 @@ impl RunRequest {
     /// Completes a request that [awaits the conversation before it](Self::awaits_history) with the host's copy of it,
     /// oldest first.
     ///
-    /// - The posted message takes the place of the stored one with the same id, and the messages after it are dropped.
+    /// - The posted message replaces the stored one with the same id, and the messages after it are dropped.
     ///   It is an edited question, or an answer to an approval or a call of a front-end tool. A message with another id
     ///   is appended.
-    /// - [`Trigger::Regenerate`] first drops the answer that [`message_id`](Self::message_id) names, and all after it. If
-    ///   it names a question, what comes after the question is dropped. Without an id and without a posted message, the
-    ///   last answer is dropped.
+    /// - [`Trigger::Regenerate`] first drops the answer with the id [`message_id`](Self::message_id), and all messages
+    ///   after it. If the id belongs to a question, only the messages after the question are dropped. Without an id and
+    ///   without a posted message, the last answer is dropped.
     ///
-    /// A request that does not await a history stays as it is.
+    /// A request that does not await a history is unchanged.
     ///
     /// ```
     /// use omniassist_core::{Message, RunRequest};

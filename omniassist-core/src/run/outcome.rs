@@ -127,7 +127,7 @@ impl RunMachine {
         let usage = turn.usage.unwrap_or_default();
         self.state.usage.add(&usage);
         let is_compaction = |item: &TranscriptItem| matches!(item, TranscriptItem::Reasoning { metadata: Some(state), .. } if state.is_compaction());
-        // The estimate counts what the provider compacted, and the provider counts its reading of it.
+        // The estimate includes the compacted messages, and the provider's count includes the cost of the compaction.
         if let Some(window) = &mut self.state.window
             && !self.state.transcript.iter().any(is_compaction)
         {

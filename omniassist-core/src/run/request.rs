@@ -33,7 +33,7 @@ pub struct RunRequest {
     /// count as the client's own, and the model is not offered these tools. A server tool is never one of them, even if
     /// its name is listed. Default: none.
     pub past_tools: Vec<Text>,
-    /// The user's action behind the request.
+    /// The user's action that caused the request.
     pub trigger: Trigger,
     /// The message to which the trigger applies.
     pub message_id: Option<Text>,
@@ -139,7 +139,7 @@ impl ToolUse {
     }
 }
 
-/// The user's action behind a request.
+/// The user's action that caused a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Trigger {

@@ -18,7 +18,7 @@ pub struct RunState {
     pub(super) transcript: Vec<TranscriptItem>,
     /// Ids of calls that the client has, and that were removed from the transcript or never part of it.
     pub(super) left_out_calls: Vec<Text>,
-    /// The part of the conversation that the model is sent. The transcript holds that part only.
+    /// The part of the conversation that is sent to the model. The transcript holds that part only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) window: Option<Box<Sent>>,
     #[serde(skip)]

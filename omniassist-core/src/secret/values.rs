@@ -115,8 +115,8 @@ fn key_word(bytes: &[u8]) -> Option<(usize, bool)> {
     Some((length, length >= MIN_KEY && (is_token || form.is_key())))
 }
 
-/// The form of the text behind a prefix. It tells keys from names such as `hf_hub_download`: a key has at least two digits,
-/// capital letters or asterisks, or a long part of small letters.
+/// The form of the text after a prefix. It distinguishes keys from names such as `hf_hub_download`: a key has at least
+/// two digits, capital letters or asterisks, or a long part of small letters.
 #[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct KeyForm {
     /// Digits, capital letters and asterisks, as far as they matter.

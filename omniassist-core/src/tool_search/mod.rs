@@ -1,8 +1,8 @@
 //! The search among the tools of a run: BM25 over names, titles, tags, descriptions and examples.
 //!
-//! People and models ask in other words than tools are named. The words are therefore reduced to stems, and the verbs of
-//! a query also find their synonyms: “add” finds `create_invoice`. A tool whose whole name is in the query comes before
-//! one that only mentions the same words.
+//! The words of a query often differ from the names of tools. Words are therefore reduced to stems, and the verbs of a
+//! query also find their synonyms: “add” finds `create_invoice`. A tool whose whole name is in the query ranks above a
+//! tool that only mentions the same words.
 //!
 //! ```
 //! use omniassist_core::tool_search::{SearchText, rank};

@@ -4,13 +4,13 @@ use super::SearchText;
 use super::verbs::synonyms;
 use super::words::stems;
 
-/// Words of a query that count.
+/// The maximum number of words of a query.
 const MAX_QUERY_WORDS: usize = 32;
 
-/// The saturation of further occurrences of a word.
+/// The BM25 parameter k1: the saturation of further occurrences of a word.
 const SATURATION: f32 = 1.2;
 
-/// The degree to which a long text reduces the weight of its words.
+/// The BM25 parameter b: the degree to which a long text reduces the weight of its words.
 const LENGTH_WEIGHT: f32 = 0.4;
 
 /// The weight of a synonym, compared with the word itself.
@@ -19,7 +19,7 @@ const SYNONYM: f32 = 0.4;
 /// The weight of a name that the query covers, compared with the other words.
 const COVERAGE: f32 = 0.8;
 
-/// A word to find in place of a word of the query.
+/// A word to search for in place of a word of the query.
 struct Term {
     stem: String,
     weight: f32,
@@ -35,7 +35,7 @@ pub fn rank(query: &str, tools: &[&SearchText]) -> Vec<usize> {
     let mut words: Vec<_> = stems(query).take(MAX_QUERY_WORDS).collect();
     words.sort();
     words.dedup();
-    // A word that several words of the query stand for counts once.
+    // A word that is a synonym of several words of the query counts once.
     let mut taken: BTreeSet<String> = words.iter().cloned().collect();
     let words: Vec<Vec<Term>> = words.into_iter().map(|word| terms(word, &mut taken, tools)).collect();
     let mut scored: Vec<(usize, f32)> = tools

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use super::words::stems;
 
-/// The words of a tool, ready to be searched.
+/// The indexed words of a tool.
 #[derive(Debug, Clone, Default)]
 pub struct SearchText {
     /// The stems of the name, each once.

@@ -1,4 +1,4 @@
-//! Verbs that people use for one another.
+//! Groups of verbs with the same meaning.
 
 use super::words::stem;
 

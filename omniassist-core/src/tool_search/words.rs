@@ -1,6 +1,6 @@
 //! Words of names and sentences, as stems.
 
-/// Words that say nothing about a tool.
+/// Stop words: words that do not distinguish tools.
 const IGNORED: [&str; 43] = [
     "a", "an", "and", "any", "are", "as", "at", "be", "by", "can", "could", "do", "for", "from", "have",
     "her", "his", "i", "in", "into", "is", "it", "its", "me", "my", "of", "on", "or", "our", "please",

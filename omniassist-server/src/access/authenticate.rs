@@ -22,7 +22,7 @@ pub type AuthFuture<'a> = Pin<Box<dyn Future<Output = Result<Option<Principal>, 
 ///   refused, unless [anonymous requests are allowed](crate::AssistantBuilder::allow_anonymous).
 /// - `Err(…)`: the request is refused with the [`AuthError`].
 ///
-/// The duration is not bounded, so set timeouts on what the hook waits for. A client that disconnects drops the future.
+/// The duration is not bounded, so set timeouts in the hook. A client that disconnects drops the future.
 /// If the hook panics, the request is answered 500 `internal`.
 ///
 /// ```

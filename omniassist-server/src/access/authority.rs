@@ -51,7 +51,7 @@ impl Authority {
         self
     }
 
-    /// Returns `true` if a page with this authority and scheme comes from `host`. A server behind a proxy does not know
+    /// Returns `true` if a page with this authority and scheme comes from `host`. A server behind a proxy cannot detect
     /// the scheme of a request, so a `Host` without a port matches the default port of both.
     pub(super) fn is_of(&self, host: &Self, scheme: &str) -> bool {
         let port = self.port.or_else(|| default_port(scheme));

@@ -22,7 +22,7 @@ impl Origin {
         Some(Self { scheme, authority })
     }
 
-    /// Returns `true` if a page of this origin comes from this host, whatever the schemes.
+    /// Returns `true` if a page of this origin comes from this host, regardless of the schemes.
     pub(super) fn is_at(&self, host: &Authority) -> bool {
         self.authority.is_of(host, &self.scheme)
     }

@@ -1,6 +1,6 @@
 use http::StatusCode;
 
-/// A request that is refused because of its host or its origin, whoever sent it.
+/// The refusal of a request because of its host or its origin, regardless of its principal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Refused {
     /// The request names no host, several hosts, or one that cannot be parsed.
@@ -30,7 +30,7 @@ impl Refused {
         }
     }
 
-    /// Returns the log message that tells the application's developers what to change.
+    /// Returns a log message for the application's developers, with the setting to change.
     pub(super) fn advice(self) -> Option<&'static str> {
         match self {
             Self::InvalidHost => None,

@@ -23,7 +23,7 @@ struct State {
     started: Option<Instant>,
     /// `true` if the call started, or was answered in place of its tool.
     is_decided: bool,
-    /// `true` if the call has its outcome. Its tool must not start any more.
+    /// `true` if the call has its outcome. Its tool must no longer start.
     is_over: bool,
 }
 

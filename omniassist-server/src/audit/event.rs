@@ -56,9 +56,9 @@ pub enum AuditAction {
         /// The cost of these tokens; see [`RunReport::cost`](crate::observe::RunReport::cost).
         cost: Option<Cost>,
     },
-    /// A call was refused without asking anybody: by the host's policy or a
-    /// [`before_tool`](crate::AssistantBuilder::before_tool) function, because its arguments or its tool are not valid, or
-    /// because its approval no longer counts.
+    /// A call was refused without a request for approval: by the host's policy or a
+    /// [`before_tool`](crate::AssistantBuilder::before_tool) function, because its arguments or its tool are not valid,
+    /// or because its approval is no longer valid.
     CallRefused {
         /// The call.
         #[serde(flatten)]
@@ -126,7 +126,7 @@ pub enum AuditAction {
 pub enum Delegate {
     /// The client runs a front-end tool.
     Client,
-    /// The provider has run a tool of its own.
+    /// The provider has run a built-in tool.
     Provider,
 }
 

@@ -88,7 +88,7 @@ fn open(path: &Path) -> io::Result<(File, u64)> {
 }
 
 /// Joins the lines that a file of this length has room for, and returns their number. A line that is longer than
-/// `max_bytes` has a file of its own.
+/// `max_bytes` has its own file.
 fn take_lines(lines: &[Vec<u8>], length: u64, max_bytes: u64) -> (Vec<u8>, usize) {
     let mut bytes = Vec::new();
     for (count, line) in lines.iter().enumerate() {
@@ -118,7 +118,7 @@ impl Log {
                 continue;
             }
             if let Err(error) = file.write_all(&bytes) {
-                // Without this, the repetition would follow half a line.
+                // Otherwise, the repetition would follow an incomplete line.
                 let _ = file.set_len(*length);
                 return Err(error);
             }
@@ -131,7 +131,7 @@ impl Log {
         Ok(())
     }
 
-    /// Gives the files their next names. The next record begins a new one.
+    /// Renames the files to their next names. The next record begins a new file.
     fn rotate(&mut self) -> io::Result<()> {
         self.file = None;
         let (_, older_files) = self.rotation.unwrap_or_default();

@@ -45,7 +45,7 @@ pub type AuditFuture<'a> =
     note = "an audit sink implements `AuditSink`; there are `JsonLinesFile` and `TracingSink`"
 )]
 pub trait AuditSink: Send + Sync + 'static {
-    /// Stores records, in this order. It is called in a task of its own, and never twice at the same time.
+    /// Stores records, in this order. It is called in a separate task, and never twice at the same time.
     ///
     /// # Errors
     ///

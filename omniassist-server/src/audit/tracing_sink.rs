@@ -3,7 +3,7 @@ use super::{AuditEvent, AuditFuture, AuditSink};
 /// An [`AuditSink`] that writes each record as a `tracing` event of level `INFO` and target `omniassist::audit`.
 ///
 /// The fields are `action`, `principal`, `chat_id` and `run_id`, and `record` with the whole record as JSON. The
-/// subscriber decides what becomes of them, and a filter may drop them.
+/// subscriber decides where to write them, and a filter may drop them.
 #[derive(Debug, Clone, Copy, Default)]
 #[non_exhaustive]
 pub struct TracingSink;

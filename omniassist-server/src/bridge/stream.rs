@@ -39,7 +39,7 @@ impl BridgeStream {
         self.accumulator.message_id()
     }
 
-    /// Returns the accumulator, which knows the state of the message.
+    /// Returns the accumulator with the state of the message.
     #[must_use]
     pub fn accumulator(&self) -> &MessageAccumulator {
         &self.accumulator

@@ -15,13 +15,13 @@ use crate::audit::AuditLog;
 use crate::sync::lock;
 use crate::throttle::{self, Attempt};
 
-/// The permission to begin a run: its slot, and its meter if there is a budget. Dropping it gives both back.
+/// The permission to begin a run: its slot, and its meter if there is a budget. Dropping it releases both.
 pub(super) struct Admission {
     pub(super) run: Admitted,
     pub(super) meter: Option<Meter>,
 }
 
-/// An admission in the extensions of its request, where it waits for the run. Only the first of its clones has an effect.
+/// An admission in the extensions of its request, until the run takes it. Only the first of its clones has an effect.
 #[derive(Clone)]
 struct Early {
     of: Arc<LiveRuns>,

@@ -141,8 +141,8 @@ impl Assistant {
     /// the host's data. The posted history is verified, and the events of the run are sealed.
     ///
     /// A run in progress of the same chat is stopped first, unless the builder's
-    /// [`when_busy`](super::AssistantBuilder::when_busy) says otherwise. A chat belongs to its principal; anonymous
-    /// clients share theirs.
+    /// [`when_busy`](super::AssistantBuilder::when_busy) is set otherwise. A chat belongs to its principal; all
+    /// anonymous clients share one.
     ///
     /// # Errors
     ///
@@ -153,8 +153,8 @@ impl Assistant {
     /// - The server has reached its limit of runs, a rate limit or budget cannot be checked, or the assistant is
     ///   [draining](Self::drain) ([`is_unavailable`](omniassist_core::Error::is_unavailable)).
     ///
-    /// The future waits only for [rate limits and budgets](crate::throttle). Dropping it gives back what the run had
-    /// reserved.
+    /// The future waits only for [rate limits and budgets](crate::throttle). Dropping it releases the reservations of
+    /// the run.
     pub async fn try_run(
         &self,
         request: RunRequest,

@@ -165,7 +165,7 @@ impl AssistantBuilder {
 
     /// Sets the keys that prove which parts of a posted conversation this server wrote. See [`seal`](crate::seal).
     ///
-    /// Instances that serve the same chats need the same keys. Keep a key for as long as chats may come back.
+    /// Instances that serve the same chats need the same keys. Keep a key for as long as chats can be continued.
     ///
     /// Default: a random key for this process, and a warning in the log. After a restart, tool results of older
     /// messages are then no longer accepted, and open approvals are requested again.

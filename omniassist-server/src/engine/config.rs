@@ -30,7 +30,7 @@ impl Config {
         self.history.is_some() || !self.run_hooks.is_empty()
     }
 
-    /// Returns `true` if somebody needs the report of each run.
+    /// Returns `true` if `on_finish` or the audit log needs the report of each run.
     pub(super) fn records_runs(&self) -> bool {
         !self.on_finish.is_empty() || self.audit.is_some()
     }
@@ -70,8 +70,8 @@ pub(super) struct Config {
     pub(super) files: crate::files::FileSettings,
     pub(super) guards: Guards,
     pub(super) defer_above: DeferAbove,
-    /// `None` without hooks, so that calls take the short way.
+    /// `None` without hooks, so that calls run without this step.
     pub(super) tool_hooks: Option<Arc<ToolHooks>>,
-    /// Carried for the HTTP service. The engine does not read it.
+    /// A setting of the HTTP service. The engine does not read it.
     pub(super) http: HttpOptions,
 }

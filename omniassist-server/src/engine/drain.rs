@@ -10,7 +10,7 @@ use super::live::LiveRun;
 /// The time that an aborted tool may take to end, after its grace. Only a tool that blocks its thread takes longer.
 const ABORT: Duration = Duration::from_secs(1);
 
-/// The longest deadline, which a longer one counts as: 30 years.
+/// The longest deadline, 30 years. A longer one is reduced to it.
 const LONGEST: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
 
 /// The outcome of the runs that were in progress when [`Assistant::drain`] began.

@@ -67,7 +67,7 @@ pub(super) struct Driver {
     /// The tokens that a summary of the context used.
     summary_usage: Usage,
     retry_after: Option<Duration>,
-    /// The summary that was made of what is left out of a long conversation.
+    /// The summary of the omitted part of a long conversation.
     summary: Option<Box<Made>>,
 }
 
@@ -110,7 +110,7 @@ impl Driver {
             has_begun: false,
             has_asked: false,
             stage: Stage::Preparing(Box::new(Beginning { request, config, preparation })),
-            // Rarely do more events wait.
+            // More than two events are rarely pending.
             events: EventBuf::with_capacity(2),
             sealer: None,
             follow_up: None,
@@ -152,7 +152,7 @@ impl Driver {
         self.meter = Some(meter);
     }
 
-    /// Begins the trace of a run that was admitted, and records its events if somebody needs them.
+    /// Begins the trace of an admitted run, and records its events if `on_finish` or the audit log needs them.
     pub(super) fn start(
         &mut self,
         continued: Option<&Message>,
@@ -197,12 +197,12 @@ impl Driver {
         self.follow_up.is_some() || !self.events.is_empty()
     }
 
-    /// Returns the next event that waits, sealed.
+    /// Returns the next pending event, sealed.
     fn next_event(&mut self) -> Option<RunEvent> {
         if let Some(seal) = self.follow_up.take() {
             return Some(*seal);
         }
-        // Sealed where it is, because a move costs half as much as the seal of a delta.
+        // The event is sealed in place, because a move costs half as much as the seal of a delta.
         if let (Some(sealer), Some(event)) = (&mut self.sealer, self.events.front_mut()) {
             self.follow_up = sealer.seal(event, &self.tools, now_ms).map(Box::new);
         }
@@ -466,7 +466,7 @@ impl Driver {
     }
 }
 
-/// A dropped run has an end too.
+/// Dropping the driver ends the run.
 impl Drop for Driver {
     fn drop(&mut self) {
         self.end_recording();

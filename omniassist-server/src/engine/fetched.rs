@@ -37,9 +37,9 @@ mod enabled {
         /// Downloads the files that the messages of users name by `https://` URL, and sends the model their content. Default:
         /// no downloads; the provider receives the URL.
         ///
-        /// The policy keeps clients from reaching internal servers through yours: it allows public addresses only, and
-        /// connects to the addresses that it has checked. Redirects are checked in the same way, at most 3 of them. Requests
-        /// carry no credentials and use no proxy. The media type comes from the content, and is one of
+        /// The policy prevents clients from reaching internal servers through yours. It allows public addresses only,
+        /// and connects only to checked addresses. At most 3 redirects are followed, with the same checks.
+        /// Requests carry no credentials and use no proxy. The media type is detected from the content, and is one of
         /// [`FileLimits::media_types`](crate::files::FileLimits::media_types).
         ///
         /// A file of the user's last message that cannot be downloaded is answered 400 `file_not_fetched`, before a model is

@@ -12,8 +12,8 @@ use crate::lenient_base64::LENIENT_BASE64;
 use crate::provider::LlmStream;
 use crate::{Result, RunContext, one_line};
 
-/// The stream of an answer whose files go into the store. What follows a file waits until it is stored. Dropping the stream
-/// discards a file that is not complete.
+/// The stream of an answer whose files are stored. The events after a file wait until it is stored. Dropping the stream
+/// discards an incomplete file.
 pub(super) struct GeneratedFiles {
     answer: LlmStream,
     run: RunContext,
@@ -47,7 +47,7 @@ impl Stream for GeneratedFiles {
     }
 }
 
-/// Stores a file. One that cannot be stored keeps its `data:` URL, so that the user gets it in any case.
+/// Stores a file. A file that cannot be stored keeps its `data:` URL, so that the user still receives it.
 async fn store(run: RunContext, media_type: Text, url: Text) -> LlmEvent {
     let content = url.split_once(";base64,").and_then(|(_, data)| LENIENT_BASE64.decode(data).ok());
     let Some(content) = content else { return LlmEvent::File { media_type, url } };

@@ -397,7 +397,8 @@ impl Table {
 /// Checks the live runs once a second, and ends when there are none.
 async fn sweep(runs: Weak<LiveRuns>, limits: Arc<Limits>) {
     let period = Duration::from_secs(1);
-    // A tick at once would often find the table empty again, and end a sweeper that the next run needs.
+    // The first tick is delayed. At once, the table is often empty again, and the sweeper would end before the next
+    // run.
     let mut tick = tokio::time::interval_at(Instant::now() + period, period);
     tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {

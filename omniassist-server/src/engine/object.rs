@@ -14,7 +14,7 @@ use super::{Assistant, RunFailure};
 use crate::Error;
 use crate::tool::schema::{self, ArgumentCheck};
 
-/// Characters of a schema's name.
+/// The maximum number of characters of a schema's name.
 const MAX_NAME: usize = 64;
 
 impl Assistant {
@@ -94,7 +94,7 @@ impl Assistant {
 ///
 /// # Errors
 ///
-/// Returns what is wrong with it, for the model.
+/// Returns the fault of the object as a text for the model.
 fn read<T: DeserializeOwned>(
     answer: &str,
     schema: &Value,

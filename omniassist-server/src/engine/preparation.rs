@@ -48,7 +48,7 @@ pub(super) struct Prepared {
     pub(super) context: Option<Text>,
     pub(super) receipt: ContextReceipt,
     pub(super) summary: Option<SummaryUsage>,
-    /// The part of the conversation that the model is sent. `None` for all of it.
+    /// The part of the conversation that is sent to the model. `None` for all of it.
     pub(super) view: Option<Box<Viewed>>,
     /// The conversation, if it names stored files. They are replaced by their content.
     pub(super) messages: Option<Vec<Message>>,

@@ -67,7 +67,7 @@ impl Run {
         self.live.with(|driver| driver.refusal()).flatten()
     }
 
-    /// Returns the host's decision about the beginning of the run, as far as it was made.
+    /// Returns the host's decision about the beginning of the run, if it was made.
     pub(crate) fn admission(&self) -> Admission {
         self.live.with(|driver| driver.admission()).unwrap_or(Admission::Granted)
     }

@@ -14,7 +14,7 @@ const USED: &str = "This approval was used before; the call was not run again.";
 const FULL: &str =
     "This call did not run: too many calls were approved in the last minutes. Try again later.";
 
-/// The error of an approval that no guard could judge.
+/// The error of an approval that the replay guard could not check.
 const UNKNOWN: &str =
     "This call did not run: the record of used approvals cannot be reached. Try again later.";
 

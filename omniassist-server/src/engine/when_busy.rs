@@ -1,6 +1,6 @@
 /// The treatment of a post to a chat that has a run in progress.
 ///
-/// Each process knows its own runs only. With several instances, send the requests of a chat to the same instance.
+/// Each process considers only its own runs. With several instances, send the requests of a chat to the same instance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum WhenBusy {

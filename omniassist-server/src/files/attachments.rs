@@ -84,7 +84,7 @@ impl Library {
         let mut named = Vec::new();
         let last_user = messages.iter().rposition(|message| message.role == Role::User);
         for (index, message) in messages.iter().enumerate().rev() {
-            // The client cannot help it if a file that the model made is gone.
+            // A missing file of the model is not an error of the client.
             let is_last = Some(index) >= last_user && message.role != Role::Assistant;
             for (part, file) in files(message) {
                 let Some(id) = FileId::of_url(&file.url) else { continue };
@@ -169,7 +169,7 @@ fn files(message: &Message) -> impl Iterator<Item = (usize, &FilePart)> {
     })
 }
 
-/// Returns what the model reads in place of a file.
+/// Returns the note that replaces a file for the model.
 pub(super) fn left_out(name: Option<&str>) -> String {
     let name = name.map(|name| format!(" {name:?}")).unwrap_or_default();
     format!("[The attached file{name} is no longer available.]")

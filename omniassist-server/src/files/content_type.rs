@@ -13,11 +13,11 @@ pub(crate) fn essence(content_type: &str) -> Option<String> {
     essence.split_once('/').is_some_and(|(kind, name)| is_name(kind) && is_name(name)).then_some(essence)
 }
 
-/// Returns the media type of a file, from its first bytes. Formats of text cannot be told apart, so there the client's type
-/// or the name's extension counts. A binary file never gets the type that a client states.
+/// Returns the media type of a file from its first bytes. Text formats cannot be distinguished by their content, so the
+/// client's type or the name's extension is used for them. A binary file never gets the type that a client states.
 pub(super) fn of(head: &[u8], stated: Option<&str>, name: Option<&str>) -> String {
     let found = infer::get(head).map(|found| found.mime_type());
-    // Many a text begins like a binary format: `BM` is a bitmap's beginning, and `BMW` one of a text.
+    // Some texts begin like a binary format: `BM` begins a bitmap, and `BMW` may begin a text.
     if !is_text(head) || found == Some("application/pdf") {
         return match found {
             Some("audio/x-wav") => "audio/wav",
@@ -31,7 +31,7 @@ pub(super) fn of(head: &[u8], stated: Option<&str>, name: Option<&str>) -> Strin
     let stated = stated.filter(|stated| is_text_type(stated));
     let by_content = if contains(head, b"<svg") { Some("image/svg+xml") } else { found };
     let text = match (stated, extension.as_deref()) {
-        // Browsers state `text/plain` for what they do not know.
+        // Browsers state `text/plain` for unknown formats.
         (Some(stated), _) if stated != "text/plain" => stated,
         (_, Some("md" | "markdown")) => "text/markdown",
         (_, Some("csv")) => "text/csv",

@@ -72,7 +72,7 @@
 //! uploads large files to its files API once, and names them by id.
 //!
 //! A request is answered 400 if a file of its last message is missing, expired or another principal's; the error names the
-//! part. In an older message the model reads a note in place of such a file, so that the conversation can go on.
+//! part. In an older message, the model reads a note in place of such a file, so that the conversation can continue.
 //! `data:` URLs work as before, and other URLs are passed on to the provider.
 //!
 //! # Files at URLs

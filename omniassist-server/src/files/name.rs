@@ -1,6 +1,6 @@
 use crate::one_line::is_hidden;
 
-/// Bytes of a file's name.
+/// The maximum number of bytes of a file's name.
 const MAX_BYTES: usize = 255;
 
 /// Returns the name of a file as it is stored: without folders, control characters and marks that change the direction of
@@ -20,7 +20,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_lose_folders_controls_and_length() {
+    fn names_are_cleaned_and_shortened() {
         for (name, cleaned) in [
             ("report.pdf", Some("report.pdf")),
             ("../../etc/passwd", Some("passwd")),

@@ -31,7 +31,7 @@ impl FileSettings {
         Some(Arc::new(Library::new(store, self.limits.clone())))
     }
 
-    /// Returns what downloads the files at URLs, if the assistant does that.
+    /// Returns the downloader of the files at URLs, if the assistant has one.
     ///
     /// # Errors
     ///

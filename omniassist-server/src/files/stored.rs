@@ -6,8 +6,8 @@ use crate::mount_path::MountPath;
 
 /// A file in the store, with the URL at which its principal can get it.
 ///
-/// Its JSON is that of an upload's answer, which is a `FileUIPart` of the AI SDK with some more fields. A tool can return it
-/// as its output.
+/// Its JSON equals the answer to an upload: a `FileUIPart` of the AI SDK with some more fields. A tool can return it as
+/// its output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StoredFile {

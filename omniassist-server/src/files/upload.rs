@@ -6,10 +6,10 @@ use bytes::{Bytes, BytesMut};
 use super::{FileError, FileId, FileInfo, FileKey, FileWriter, Kind, Library, content_type, name};
 use crate::{Principal, clock};
 
-/// Bytes that a store is given at once.
+/// The maximum number of bytes that a store receives at once.
 pub(crate) const CHUNK_BYTES: usize = 64 * 1024;
 
-/// Bytes from which the media type is found.
+/// The number of bytes from which the media type is detected.
 const HEAD_BYTES: usize = 4 * 1024;
 
 impl Library {
@@ -121,7 +121,7 @@ impl Upload {
             expires_ms: self.library.limits().lifetime.map(|life| created_ms.saturating_add(in_ms(life))),
         };
         let owner = &self.key.owner;
-        // Without the lock, two uploads would both see room that is enough for one of them.
+        // Without the lock, two uploads could both use the room for one of them.
         let _lock = self.library.lock(owner).await;
         self.library.check_quota(owner, self.size).await?;
         writer.finish(info.clone()).await.map_err(FileError::store)?;

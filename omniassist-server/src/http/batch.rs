@@ -5,30 +5,30 @@ use std::time::Duration;
 use tokio::task::yield_now;
 use tokio::time::Instant;
 
-/// The number of frames of an answer that leave at once: its head and its first words.
+/// The number of frames that are sent at once at the start of an answer: its head and its first words.
 const FIRST_FRAMES: u8 = 2;
 
-/// The largest number of frames that leave at once between two attempts to batch.
+/// The largest number of frames that are sent at once between two attempts to batch.
 const MAX_PAUSE: u8 = 63;
 
-/// The longest time that a frame is held. A busy server takes long for one turn of its scheduler, and in each turn
-/// every stream receives something: without this limit a frame would wait until it is full.
+/// The longest time that a frame is held. One turn of the scheduler takes long on a busy server, and every stream
+/// receives bytes in each turn. Without this limit, a frame would wait until it is full.
 const MAX_HELD: Duration = Duration::from_millis(5);
 
 /// Gathers the events of a fast answer into few frames.
 ///
 /// An HTTP client passes its body on one chunk at a time, and each chunk takes a turn of the scheduler. A body that
-/// sends whenever nothing more is ready therefore needs one write for each chunk, and writes are most of what a fast
-/// answer costs. So a frame is held for one turn of the scheduler, and for another one as long as each turn adds to it.
+/// sends whenever nothing more is ready therefore needs one write for each chunk, and writes are most of the cost of a
+/// fast answer. A frame is therefore held for one turn of the scheduler, and for further turns while each adds bytes.
 ///
-/// A turn costs latency where nothing comes of it, as with a single stream of a model that thinks. Success decides:
-/// after an attempt that brought more bytes, the next frame is held too. After an attempt in vain, 1, 3, 7 and at last
-/// [`MAX_PAUSE`] frames leave at once before the next attempt.
+/// A turn that adds nothing costs latency, as with a single stream of a slow model. The result of an attempt therefore
+/// decides about the next one. After an attempt that added bytes, the next frame is held too. After an attempt that
+/// added none, 1, 3, 7 and finally [`MAX_PAUSE`] frames are sent at once before the next attempt.
 #[derive(Debug)]
 pub(super) struct Batch {
     /// The frame that is held, if any.
     held: Option<Held>,
-    /// Frames that leave at once before the next attempt.
+    /// The number of frames that are sent at once before the next attempt.
     pause: u8,
     /// The length of the pause that began last.
     last_pause: u8,
@@ -39,7 +39,7 @@ struct Held {
     since: Instant,
     /// Its length when the attempt began.
     first_bytes: usize,
-    /// Its length at the last look.
+    /// Its length at the last check.
     bytes: usize,
     /// Set if the next poll is refused. Servers poll a pending body twice before they let go of the task, and nothing
     /// can arrive between the two polls.
@@ -80,7 +80,7 @@ impl Batch {
         true
     }
 
-    /// Notes that a frame of this length leaves.
+    /// Records that a frame of this length is sent.
     pub(super) fn sent(&mut self, bytes: usize) {
         match self.held.take() {
             Some(held) => {
@@ -93,8 +93,8 @@ impl Batch {
     }
 }
 
-/// Wakes the task when all others had their turn and the sockets were polled. To wake it at once is not enough where
-/// the task runs in a `LocalSet`, as the tasks of actix do: they would take turns without the connection to the
+/// Wakes the task after all other tasks and the sockets were polled. Waking it at once is not enough for a task in a
+/// `LocalSet`, such as the tasks of actix. Only the tasks of the set would be polled, and not the connection to the
 /// provider, which is a task of the runtime.
 fn wake_after_turn(cx: &mut Context<'_>) {
     // The first poll leaves the waker with the runtime.
@@ -107,7 +107,7 @@ mod tests {
 
     use super::*;
 
-    /// Sends frames, of which those that are held grow once or not at all. Returns the number of held frames.
+    /// Sends frames and returns the number of held frames. A held frame grows once if `grows` is set.
     fn held(batch: &mut Batch, frames: usize, grows: bool) -> usize {
         let mut cx = Context::from_waker(Waker::noop());
         let mut held = 0;
@@ -115,13 +115,13 @@ mod tests {
             let mut bytes = 10;
             if batch.holds(bytes, &mut cx) {
                 held += 1;
-                assert!(batch.refuses(false, &mut cx), "the poll before the turn");
-                assert!(!batch.refuses(false, &mut cx), "the poll after the turn");
+                assert!(batch.refuses(false, &mut cx), "the poll before the turn must be refused");
+                assert!(!batch.refuses(false, &mut cx), "the poll after the turn must be accepted");
                 if grows {
                     bytes = 20;
                     assert!(batch.holds(bytes, &mut cx));
                 }
-                assert!(!batch.holds(bytes, &mut cx), "nothing more came");
+                assert!(!batch.holds(bytes, &mut cx), "an unchanged frame must be sent");
             }
             batch.sent(bytes);
         }
@@ -136,17 +136,17 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_stream_without_bursts_is_hardly_ever_held() {
+    async fn a_stream_without_bursts_is_rarely_held() {
         let mut batch = Batch::default();
         held(&mut batch, 200, false);
         assert_eq!(held(&mut batch, 64 * 10, false), 10);
-        // One success is enough.
+        // One successful attempt is enough.
         held(&mut batch, 64, true);
         assert_eq!(held(&mut batch, 10, true), 10);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_frame_that_grows_for_ever_leaves() {
+    async fn an_endlessly_growing_frame_is_sent() {
         let mut batch = Batch::default();
         let mut cx = Context::from_waker(Waker::noop());
         held(&mut batch, 2, false);

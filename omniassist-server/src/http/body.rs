@@ -25,8 +25,8 @@ const BUFFER_BYTES: usize = 256;
 /// The length at which a frame is sent although more events are ready.
 const FRAME_BYTES: usize = 16 * 1024;
 
-/// The time between the last bytes and the error of a body that breaks off. A server drops what it has not written when
-/// a body fails, and over HTTP/2 another task than the one that polls the body writes it.
+/// The time between the last bytes and the error of a body that breaks off. A server drops unwritten bytes when a body
+/// fails, and over HTTP/2 another task than the polling one writes them.
 const BEFORE_BREAK: Duration = Duration::from_millis(50);
 
 /// The body of a response of the assistant: whole, a stream of events, or the content of a stored file.
@@ -77,8 +77,8 @@ impl AssistantBody {
         Self(Kind::Events(Box::new(events)))
     }
 
-    /// Begins the work behind a stream before the head of its response is written, and lets the connection to the
-    /// provider send its request first. Waits until the host has planned the run, at most for the keep-alive time.
+    /// Starts the run of a stream before the head of its response is written, so that the request to the provider is
+    /// sent first. Waits until the host has planned the run, at most for the keep-alive time.
     ///
     /// # Errors
     ///
@@ -257,11 +257,11 @@ impl EventBody {
     /// sends something. The source of the events is polled only if it woke this body, since a poll of it goes down to
     /// the provider's socket. The order of the steps:
     ///
-    /// 1. A frame that waits for more ([`Batch`]) is not looked at before the scheduler had its turn.
-    /// 2. What the source has is encoded into the buffer. A keep-alive is written if there is nothing for too long.
+    /// 1. A held frame ([`Batch`]) waits for one turn of the scheduler.
+    /// 2. The ready events are encoded into the buffer. A keep-alive is written if there are no events for too long.
     /// 3. An empty buffer means that there is nothing to send yet, or that the body ends.
-    /// 4. A frame that is neither full nor the last one may be held back, to leave together with what comes next.
-    /// 5. The buffer leaves as one frame.
+    /// 4. A frame that is neither full nor the last one may be held, to be sent together with the next events.
+    /// 5. The buffer is sent as one frame.
     fn poll_bytes(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, CutAnswer>>> {
         if self.batch.refuses(self.wake_flag.is_set(), cx) {
             return Poll::Pending;
@@ -283,7 +283,7 @@ impl EventBody {
         self.state == State::Running && self.buffer.len() < FRAME_BYTES
     }
 
-    /// Encodes what is ready, if the source or the timer has woken this body.
+    /// Encodes the ready events, if the source or the timer has woken this body.
     fn read_source(&mut self, cx: &mut Context<'_>) {
         if self.wake_flag.take(cx) {
             self.fill();
@@ -303,7 +303,7 @@ impl EventBody {
             if buffer.len() < FRAME_BYTES { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
         if self.buffer.len() >= FRAME_BYTES {
-            // The source has more, and will not wake anybody for it.
+            // The source has more events and does not wake the task for them.
             self.wake_flag.set();
         }
         if polled.is_ready() {

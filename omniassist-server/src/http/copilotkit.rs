@@ -49,7 +49,7 @@ pub(super) async fn answer<B: Body>(
     }
 }
 
-/// Carries out what a client asks of an agent.
+/// Executes a client's request to an agent.
 async fn act(
     assistant: &Assistant,
     agent: &str,
@@ -83,7 +83,7 @@ async fn act(
     }
 }
 
-/// A request to the single route, which stands for all others.
+/// A request to the single route, which combines all others.
 #[derive(Deserialize)]
 struct Envelope<'a> {
     method: Option<String>,

@@ -14,8 +14,8 @@ pin_project! {
     /// A request body that counts how much of it was read.
     ///
     /// Many requests are answered before their body is read, for example because nothing is at the path. Servers then
-    /// close or reset the connection after the answer, and a client that is still sending may never see it. So the
-    /// rest of the body is received and thrown away first, see [`drain`](Self::drain).
+    /// close or reset the connection after the answer, and a client that is still sending may never see it. The
+    /// rest of the body is therefore received and discarded first; see [`drain`](Self::drain).
     pub(super) struct DrainBody<B> {
         #[pin]
         body: B,
@@ -29,7 +29,7 @@ impl<B: Body> DrainBody<B> {
         Self { body, read: 0, has_ended: false }
     }
 
-    /// Throws away the rest of the body, until `limit` bytes were read in all or 5 s have passed.
+    /// Discards the rest of the body, until `limit` bytes were read in all or 5 s have passed.
     pub(super) async fn drain(mut self: Pin<&mut Self>, limit: usize) {
         let rest = async {
             while !self.has_ended && !self.is_end_stream() && self.read <= limit {

@@ -21,7 +21,7 @@ pub(super) enum EventSource {
 }
 
 impl EventSource {
-    /// Returns the host's decision about the beginning of a run, as far as it was made.
+    /// Returns the host's decision about the beginning of a run, if it was made.
     pub(super) fn admission(&self) -> Admission {
         match self {
             Self::Run(run) => run.admission(),
@@ -29,7 +29,7 @@ impl EventSource {
         }
     }
 
-    /// Passes on all events that are ready, until `give` breaks. Pending while more events are to come.
+    /// Passes all ready events to `give`, until it breaks. Returns `Pending` if more events may follow.
     pub(super) fn poll_events(
         &mut self,
         cx: &mut Context<'_>,
@@ -56,8 +56,8 @@ impl EventSource {
     }
 }
 
-/// A stream that is dropped when it is not polled for too long. A client that stops reading without leaving would hold
-/// its subscription for ever. Bodies are polled at least for their keep-alives.
+/// A stream that is dropped when it is not polled for too long. A client that stops reading without leaving would keep
+/// its subscription forever. Bodies are polled at least for their keep-alives.
 pub(super) struct Watched {
     slot: Arc<Slot>,
     watch: Option<JoinHandle<()>>,

@@ -64,8 +64,8 @@ pub(super) fn events(
     headers: &[(&'static str, &'static str)],
 ) -> Response<AssistantBody> {
     let mut response = Response::new(body);
-    // Middleware and proxies that compress hold events back until they have enough of them. They leave alone what is
-    // encoded already; few of them heed `no-transform`.
+    // Compressing middleware and proxies buffer events until they have enough of them. They do not compress a response
+    // that is encoded already. Few of them support `no-transform`.
     response.headers_mut().insert(header::CONTENT_ENCODING, HeaderValue::from_static("identity"));
     response.headers_mut().insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     for (name, value) in headers {

@@ -19,7 +19,7 @@ impl FileBody {
         Self { content: Mutex::new(content), left: size }
     }
 
-    /// Returns the number of bytes to come.
+    /// Returns the number of remaining bytes.
     pub(super) fn left(&self) -> u64 {
         self.left
     }

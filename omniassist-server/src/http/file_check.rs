@@ -6,7 +6,7 @@ use omniassist_core::{Error, RunRequest};
 
 use crate::Assistant;
 
-/// Checks that the stored files of the last message are there for the principal. An assistant without a store refuses them.
+/// Checks that the stored files of the last message exist for the principal. An assistant without a store refuses them.
 ///
 /// # Errors
 ///

@@ -53,7 +53,7 @@ impl From<Failure> for Rejection {
             Some(refusal) => refusal.into(),
             None => Self::new(status, error.code, error.message).with_retry_after(failure.retry_after),
         };
-        // OpenAI's clients repeat requests on their own unless this header forbids it.
+        // OpenAI's clients repeat requests automatically unless this header forbids it.
         let is_final = failure.has_run_tools || !error.is_retryable;
         let value = is_final.then(|| HeaderValue::from_static("false"));
         rejection.with_header(HeaderName::from_static("x-should-retry"), value)
@@ -76,8 +76,8 @@ pub(super) fn is_tool_result(event: &RunEvent) -> bool {
     matches!(event, RunEvent::ToolOutput { preliminary: false, .. } | RunEvent::ToolError { .. })
 }
 
-/// Polls a run until it has output. After the keep-alive time the response is opened without output, so that proxies
-/// do not take the connection for dead.
+/// Polls a run until it has output. After the keep-alive time, the response is opened without output, so that proxies
+/// do not close the connection.
 ///
 /// # Errors
 ///

@@ -17,7 +17,7 @@ struct ToolEntry<'a> {
     title: Option<&'a str>,
     description: &'a str,
     side: &'static str,
-    /// `true` where clients get a summary of the arguments with each call.
+    /// `true` if clients get a summary of the arguments with each call.
     has_summary: bool,
     input_schema: &'a Value,
 }

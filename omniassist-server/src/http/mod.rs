@@ -18,7 +18,7 @@
 //! | `POST /files` | Stores files, if the builder has a store of `files` (feature `files`). Otherwise the routes of files are unknown |
 //! | `GET /files/{id}` | The content of a stored file |
 //! | `DELETE /files/{id}` | Deletes a stored file: 204 |
-//! | `POST /copilotkit` | CopilotKit's runtime: the single route, which stands for those below |
+//! | `POST /copilotkit` | CopilotKit's runtime: the single route, which combines those below |
 //! | `/copilotkit/…` | `GET /info`, `POST /agent/default/run`, `/connect`, `/suggest` and `/stop/{thread}` |
 //!
 //! Every response has `X-Content-Type-Options: nosniff`. Complete responses have `Cache-Control: no-store`. Streams have
@@ -36,7 +36,7 @@
 //!
 //! The AI SDK's hooks put the body into `error.message` as text: parse it as JSON to get `code`.
 //!
-//! These errors are answered before anything of the body is read:
+//! These errors are answered before the body is read:
 //!
 //! | status | code | reason |
 //! |---|---|---|
@@ -44,7 +44,7 @@
 //! | 421 | `host_not_allowed` | The request names a host that the server [does not answer to](crate::access) |
 //! | 403 | `origin_not_allowed` | The request, or its CORS preflight, comes from a page of another origin |
 //! | 401 | `unauthenticated` | There is no principal, or the hook refuses the credentials; with `WWW-Authenticate` |
-//! | 403 | `forbidden` | The hook knows the sender, who may not use the assistant |
+//! | 403 | `forbidden` | The hook recognises the sender but does not allow the use of the assistant |
 //! | 503 | `authentication_unavailable` | The hook cannot check the credentials right now |
 //! | 404 | `not_found`, `object_not_found`, `agent_not_found` | There is nothing of this name |
 //! | 405 | `method_not_allowed` | The route takes other methods; with `Allow` |
@@ -99,8 +99,8 @@
 //!
 //! # Limits of the server
 //!
-//! This service bounds what it can see: bodies and responses. Slow request heads, idle connections and clients that
-//! stop reading are seen by the server alone. Each adapter's documentation shows how to set these timeouts.
+//! This service limits bodies and responses. Only the server can limit slow request heads, idle connections and clients
+//! that stop reading. Each adapter's documentation shows how to set these timeouts.
 //!
 //! ```
 //! use http::{Request, StatusCode};

@@ -5,8 +5,8 @@ use http::uri::PathAndQuery;
 /// below it. It serves adapters whose framework does not do this itself.
 ///
 /// The prefix matches whole segments, and a trailing slash does not count. `""` and `"/"` are the root, below which every
-/// URI stays as it is. Paths are compared without decoding. An empty segment right after the prefix is skipped, as by
-/// axum's `nest_service`. The rest of the URI stays.
+/// URI is unchanged. Paths are compared without decoding. An empty segment right after the prefix is skipped, as by
+/// axum's `nest_service`. The rest of the URI is unchanged.
 ///
 /// ```
 /// use http::Uri;

@@ -16,7 +16,7 @@ use super::receive::{self, Paced};
 use crate::Principal;
 use crate::files::{CHUNK_BYTES, Library, Upload, essence};
 
-/// Bytes that the parser is given at once. It copies them.
+/// The maximum number of bytes that are passed to the parser at once, because it copies them.
 const PIECE_BYTES: usize = CHUNK_BYTES / 4;
 
 /// Bytes that the parser may keep, and bytes of the fields that are no files.

@@ -49,9 +49,9 @@ impl PostedRun {
     /// Checks the sender of a request as the assistant's own routes do (see [`access`](crate::access)), and reads its
     /// body in any of the forms that `POST /` takes.
     ///
-    /// Where the body has the last message only, the [history loader](crate::AssistantBuilder::history_loader) adds those
-    /// before it. [Limits](crate::throttle) are checked first, and the place among the runs of the principal is held until
-    /// the run ends or the result is dropped.
+    /// If the body has the last message only, the [history loader](crate::AssistantBuilder::history_loader) adds those
+    /// before it. [Limits](crate::throttle) are checked first, and the slot of the run is held until the run ends or
+    /// the result is dropped.
     ///
     /// CORS is left to the application, whose route it is: preflight requests do not come here, and the response has no
     /// CORS headers.

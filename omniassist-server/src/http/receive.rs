@@ -16,8 +16,8 @@ use super::Rejection;
 use crate::quota::{Held, Quota, QuotaFull, Share};
 use crate::{Assistant, Principal};
 
-/// A body of at least this size that arrives in one piece is not copied. Of a smaller one, the piece may keep more
-/// memory alive than the body has.
+/// A body of at least this size that arrives in one piece is not copied. The piece of a smaller body may keep more
+/// memory alive than the size of the body.
 const ZERO_COPY_BYTES: usize = 64 * 1024;
 
 /// The delay after which a principal's other bodies may have been received.
@@ -101,8 +101,8 @@ pub(super) fn require_no_coding(headers: &HeaderMap) -> Result<(), Rejection> {
         .with_header(header::ACCEPT_ENCODING, Some(HeaderValue::from_static("identity"))))
 }
 
-/// Receives a body. Of one that is too large, up to twice the limit is received and thrown away before it is refused:
-/// most clients look for an answer only when they have sent everything.
+/// Receives a body. Before a body that is too large is refused, up to twice the limit is received and discarded: most
+/// clients read the answer only after they have sent the whole body.
 ///
 /// # Errors
 ///
@@ -115,7 +115,7 @@ pub(super) async fn receive<B: Body>(
     let limit = limits.max_body_bytes;
     let announced = body.size_hint().lower();
     let mut too_large = announced > limit as u64;
-    // The announced length bounds how far the buffer grows ahead of what was received, and nothing else.
+    // The announced length bounds only the capacity of the buffer beyond the received bytes.
     let goal = usize::try_from(announced).ok().filter(|length| *length > 0).unwrap_or(limit).min(limit);
     let body = pin!(body);
     let mut buffer = Vec::new();
@@ -191,8 +191,8 @@ impl<'a, B: Body> Paced<'a, B> {
 }
 
 /// The pace that a body must keep. Each period of [`Limits::body_timeout`] that does not complete the body must bring
-/// as many bytes as [`Limits::min_body_rate`] gives for it. A period of its own for each measurement keeps a client
-/// from sending most of the body at once and then withholding the rest for a long time.
+/// as many bytes as [`Limits::min_body_rate`] gives for it. Each period is measured separately, so a client cannot send
+/// most of the body at once and then withhold the rest for a long time.
 struct Pace {
     /// The end of the period.
     due: Instant,
@@ -210,7 +210,7 @@ impl Pace {
     fn begin(&mut self, received: usize, limits: &Limits) {
         self.due += limits.body_timeout;
         let bytes = (limits.min_body_rate as u128).saturating_mul(limits.body_timeout.as_millis()) / 1_000;
-        // Without a rate, a period must still bring something.
+        // Without a rate, a period must bring at least one byte.
         self.required = received.saturating_add(usize::try_from(bytes).unwrap_or(usize::MAX).max(1));
     }
 

@@ -14,7 +14,7 @@ use crate::Refusal;
 use crate::access::{AuthError, Refused};
 use crate::engine::NotLoaded;
 
-/// The longest `Retry-After` that OpenAI's clients wait for. At a longer one they try again much too soon.
+/// The longest `Retry-After` that OpenAI's clients wait for. After a longer one they repeat the request much too soon.
 const LONGEST_OPENAI_WAIT: Duration = Duration::from_secs(60);
 
 /// A format in which clients read errors.
@@ -94,7 +94,7 @@ impl Rejection {
         self
     }
 
-    /// Sets the format, whatever the route's is.
+    /// Sets the format, regardless of the route.
     pub(super) fn in_format(mut self, format: ErrorFormat) -> Self {
         self.format = Some(format);
         self
@@ -118,7 +118,7 @@ impl Rejection {
             ErrorFormat::PlainText => reply::text(self.status, reply::PLAIN_TEXT, self.message.into_owned()),
         };
         if let Some(delay) = self.retry_after {
-            // Rounded up: a client that comes earlier is refused again.
+            // Rounded up, because an earlier request is refused again.
             let seconds = delay.as_secs().saturating_add(u64::from(delay.subsec_nanos() > 0));
             response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
             if format == ErrorFormat::OpenAi && delay > LONGEST_OPENAI_WAIT {
@@ -144,7 +144,7 @@ impl Rejection {
             status if status.is_server_error() => "server_error",
             _ => "invalid_request_error",
         };
-        // The code that OpenAI's clients look for.
+        // The code that OpenAI's clients recognise.
         let code =
             if self.code == ErrorCode::RateLimited.as_str() { "rate_limit_exceeded" } else { self.code };
         let param = self.details.get("path").and_then(Value::as_str);

@@ -52,7 +52,7 @@ pub(super) fn no_content() -> Response<AssistantBody> {
     response
 }
 
-/// Asks the client to close the connection where the server is shutting down, or the request's body was not received.
+/// Asks the client to close the connection if the server is shutting down, or the request's body was not received.
 /// HTTP/2 forbids the header; there the framework closes connections by other means.
 pub(super) fn request_close(is_draining: bool, version: Version, response: &mut Response<AssistantBody>) {
     let is_unfinished = response.status() == StatusCode::REQUEST_TIMEOUT;

@@ -59,7 +59,7 @@ impl AssistantService {
         let (version, is_head) = (request.version(), request.method() == Method::HEAD);
         let route = Route::parse(request.uri().path()).of_assistant(&self.assistant);
         let format = route.error_format();
-        // A client that waits for `100 Continue` has not sent its body, and the answer tells it not to.
+        // A client that waits for `100 Continue` has not sent its body, and does not send it after this answer.
         let awaits_continue = request.headers().contains_key(header::EXPECT);
         let (mut parts, body) = request.into_parts();
         if let Some(peer) = self.peer {
@@ -74,7 +74,7 @@ impl AssistantService {
             response
         };
         let mut response = panics::catch_async("answering a request", answer).await.unwrap_or_else(|| {
-            // A client learns more from this than from a connection that closes.
+            // This answer is more useful to a client than a closed connection.
             self.finished(Rejection::from(Error::internal()).into_response(format), &Visitor::Plain)
         });
         reply::request_close(self.assistant.is_draining(), version, &mut response);

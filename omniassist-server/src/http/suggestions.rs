@@ -1,9 +1,9 @@
 //! Suggestions of the user's next message, for CopilotKit: a run in which the model has to call one tool, whose arguments
 //! are the suggestions.
 //!
-//! CopilotKit posts the conversation under a thread of its own, so its seals do not verify. They are not needed: such a
-//! run has no server tools, and its output does not become part of the conversation. Without seals, the model learns of
-//! tool results only that they can no longer be verified, and an assistant that refuses unsealed text makes no
+//! CopilotKit posts the conversation under another thread, so its seals do not verify. They are not needed: such a run
+//! has no server tools, and its output does not become part of the conversation. Without seals, the model reads in
+//! place of each tool result that it can no longer be verified. An assistant that refuses unsealed text makes no
 //! suggestions.
 
 use omniassist_core::dialect::ag_ui::Posted;

@@ -4,7 +4,7 @@ use std::task::{Context, Wake, Waker};
 
 use atomic_waker::AtomicWaker;
 
-/// Tells whether a poll was caused by the source behind a body.
+/// A waker that records if the source of a body caused a poll.
 ///
 /// HTTP servers poll a body again after each frame, and once more after each write, before they let go of the task. A
 /// source that was pending still is, and polling it costs as much as a token. The source is therefore polled with a

@@ -40,7 +40,7 @@ impl FinishedRun {
     }
 
     /// Returns the conversation after the run: the posted messages, and the assistant's message unless it has no parts.
-    /// A continued message takes the place of the posted one. Messages that a
+    /// A continued message replaces the posted one. Messages that a
     /// [history loader](crate::AssistantBuilder::history_loader) gave are included.
     ///
     /// The messages are verified: a result that no seal proves is an error. They keep their seals, so they can be stored
@@ -78,7 +78,7 @@ type Hook = Arc<dyn Fn(FinishedRun) -> HookFuture + Send + Sync>;
 pub(crate) struct FinishHooks {
     hooks: Vec<Hook>,
     tasks: TaskTracker,
-    /// Set if somebody waits for the calls of a chat.
+    /// Set if a history loader waits for the calls of a chat.
     chats: Option<PendingChats>,
 }
 

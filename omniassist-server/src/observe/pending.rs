@@ -10,7 +10,7 @@ use crate::{CancellationToken, Principal};
 
 type Key = (Principal, Text);
 
-/// The number of calls that are under way for each chat, and a token that fires after the last one.
+/// The number of active calls for each chat, and a token that fires after the last one.
 type Calls = Mutex<HashMap<Key, (usize, CancellationToken)>>;
 
 #[derive(Default)]
@@ -18,7 +18,7 @@ pub(super) struct PendingChats {
     calls: Arc<Calls>,
 }
 
-/// A call that is under way, until it is dropped.
+/// An active call. Dropping it ends the call.
 pub(super) struct Pending {
     key: Key,
     calls: Arc<Calls>,
@@ -31,7 +31,7 @@ impl PendingChats {
         Pending { key, calls: Arc::clone(&self.calls) }
     }
 
-    /// Waits until no call is under way for this chat.
+    /// Waits until no call is active for this chat.
     pub(super) async fn settled(&self, principal: &Principal, chat_id: &Text) {
         let key = (principal.clone(), chat_id.clone());
         let last = lock(&self.calls).get(&key).map(|(_, last)| last.clone());

@@ -15,8 +15,8 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// Notifies the observers that a run begins. Returns `None` if there are none and nobody else
-    /// needs the report.
+    /// Notifies the observers that a run begins. Returns `None` if there are no observers and `keeps_report` is
+    /// `false`.
     pub(crate) fn begin(
         observers: &Observers,
         keeps_report: bool,

@@ -234,10 +234,11 @@ impl<A: Api> ApiProviderBuilder<A> {
     /// Uploads images, PDF and (Gemini) audio of more than `bytes` to the provider's files API, once, and names them by id
     /// in requests. Default: none is uploaded, and each request carries the content.
     ///
-    /// Without it, a file of 10 MB goes out with each model call of each turn. The provider and its clones remember what
-    /// they uploaded, by content, until the provider deletes it: OpenAI after 30 days, as asked for in the upload, Gemini
-    /// after 48 hours, Anthropic never. A file that the provider does not find is uploaded again, once. A file that cannot be
-    /// uploaded stays in the requests of the next minute. OpenAI's Chat Completions names PDF only.
+    /// Without it, a file of 10 MB is sent with each model call of each turn. The provider and its clones remember
+    /// uploaded files by their content until the provider's API deletes them: OpenAI after 30 days, as requested in the
+    /// upload, Gemini after 48 hours, Anthropic never. A file that the API does not find is uploaded again, once. A
+    /// file that cannot be uploaded stays in the requests of the next minute. OpenAI's Chat Completions API accepts
+    /// uploaded PDF only.
     ///
     /// The provider keeps the files: nothing deletes them when a chat ends. Other clients of the same key can name them.
     ///

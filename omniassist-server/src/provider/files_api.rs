@@ -1,4 +1,4 @@
-//! The files APIs of providers: how a file is uploaded, and how a request names it.
+//! The files APIs of providers: uploads of files, and references to them in requests.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -12,19 +12,19 @@ use super::WireDecoder;
 use crate::lenient_base64::LENIENT_BASE64;
 use crate::{Error, ProviderErrorKind, Result};
 
-/// The images that every API with images takes.
+/// The image types that every API with images accepts.
 #[cfg(any(feature = "anthropic", feature = "openai"))]
 pub(super) const IMAGES_AND_PDF: &[&str] =
     &["image/png", "image/jpeg", "image/gif", "image/webp", "application/pdf"];
 
-/// Bytes of the answer to an upload.
+/// The maximum number of bytes of the answer to an upload.
 const MAX_ANSWER: usize = 64 << 10;
 
-/// Characters of a file's name.
+/// The maximum number of characters of a file's name.
 const MAX_NAME: usize = 200;
 
-/// The scheme of the URLs under which encoders find uploaded files. No client can send one: such a URL is not allowed in a
-/// conversation.
+/// The scheme of the URLs that encoders read as uploaded files. Clients cannot send such URLs: they are not allowed in
+/// a conversation.
 const UPLOADED: &str = "omniassist-upload:";
 
 /// The files API of a provider.
@@ -110,7 +110,7 @@ fn plain(name: &str) -> String {
     name.chars().take(MAX_NAME).map(|letter| if is_refused(letter) { '_' } else { letter }).collect()
 }
 
-/// Returns the URL under which an encoder finds an uploaded file. Gemini names files by URLs of its own.
+/// Returns the URL that an encoder reads as an uploaded file. Gemini has its own URLs for files.
 pub(super) fn url_of(id: &str) -> Text {
     if id.contains("://") { id.into() } else { format!("{UPLOADED}{id}").into() }
 }

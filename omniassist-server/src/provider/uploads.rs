@@ -20,24 +20,24 @@ use super::settings::{Endpoint, Settings};
 use crate::sync::lock;
 use crate::{Error, ProviderErrorKind, Result, one_line};
 
-/// Files that are remembered.
+/// The maximum number of remembered files.
 const MAX_KNOWN: usize = 1_000;
 
 /// The time after which a file that could not be uploaded is uploaded again. Until then it stays in the requests.
 const AFTER_FAILURE: Duration = Duration::from_secs(60);
 
-/// The digest of a file's media type, name and content. The name counts because the model may read it: it must not see the
-/// name that another user gave to the same content.
+/// The digest of a file's media type, name and content. It covers the name because the model may read it, and must not
+/// see the name that another user gave to the same content.
 type Digest = [u8; 32];
 
-/// The uploads of one provider, that is with one key.
+/// The uploads of one provider with one API key.
 pub(super) struct Uploads {
     api: &'static FilesApi,
     endpoint: Endpoint,
     boundary: String,
-    /// Files of more bytes are uploaded.
+    /// The size in bytes above which files are uploaded.
     over: usize,
-    /// Runs that need the same file at the same time wait for one upload.
+    /// The known files. Concurrent runs that need the same file wait for one upload.
     known: Mutex<HashMap<Digest, Arc<OnceCell<Uploaded>>>>,
 }
 
@@ -59,7 +59,7 @@ pub(super) struct Named {
     id: Text,
 }
 
-/// A file of a transcript that is large enough.
+/// A file of a transcript that is large enough to be uploaded.
 #[derive(Clone)]
 struct Large {
     item: usize,
@@ -146,7 +146,8 @@ impl Uploads {
         Arc::clone(cell)
     }
 
-    /// Uploads a file. A failure is remembered too, so that a provider without the API is not asked with each model call.
+    /// Uploads a file. A failure is remembered too, so that a provider without the API gets no upload for each model
+    /// call.
     async fn upload_or_report(&self, file: Large) -> Uploaded {
         self.upload(file).await.unwrap_or_else(|error| {
             let error = one_line::chain(&error);
@@ -164,7 +165,7 @@ impl Uploads {
         })
         .await?;
         let body = body.ok_or_else(|| Error::configuration("a `data:` URL has no valid base64"))?;
-        // A file does not live longer than from now on, however long the upload takes.
+        // The lifetime of a file begins before its upload, not after it.
         let until = api.lifetime.and_then(|lifetime| Instant::now().checked_add(lifetime));
         let mut answer = self.endpoint.send(self.endpoint.url("")?, body, move || api.reader());
         while let Some(event) = answer.next().await {
@@ -218,7 +219,7 @@ fn digest(file: &Large) -> Digest {
     digest.finalize().into()
 }
 
-/// Runs work on megabytes on a thread that may block.
+/// Runs CPU-intensive work on a thread that may block.
 async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T> {
     spawn_blocking(work)
         .await

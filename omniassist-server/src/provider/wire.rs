@@ -75,7 +75,7 @@ impl<R: EventReader> ApiDecoder<R> {
             let blank = chunk.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
             match chunk.get(blank) {
                 // Gemini answers with a list if it does not stream events. Leading white space is dropped, as it is in
-                // a chunk of its own.
+                // a separate chunk.
                 Some(b'{' | b'[') => {
                     self.body = Body::Json(BytesMut::new());
                     chunk.advance(blank);

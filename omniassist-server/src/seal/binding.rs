@@ -37,7 +37,7 @@ pub(super) struct Scope<'a> {
 pub(super) enum Sealed<'a> {
     /// The assistant's text, with the provider's state.
     Text { text: &'a Digest, state: &'a Digest },
-    /// Reasoning, likewise.
+    /// The assistant's reasoning, with the provider's state.
     Reasoning { text: &'a Digest, state: &'a Digest },
     /// A call that the server or the provider runs.
     Call { call: Call<'a>, state: &'a Digest },

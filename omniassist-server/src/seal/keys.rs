@@ -19,7 +19,7 @@ const MAX_ID: usize = 16;
 /// The keys that seals are made and verified with.
 ///
 /// One key signs. Previous keys only verify: to rotate, put a new key in front, and keep the old one until the chats that
-/// it sealed may lose their proofs. Parts under an unknown key lose their weight and are not refused.
+/// it sealed may lose their proofs. Parts under an unknown key count as unproved and are not refused.
 ///
 /// A clone is another handle to the same keys. The keys are held as the state of a hash, which is overwritten when the
 /// last handle is dropped. `Debug` shows names only.

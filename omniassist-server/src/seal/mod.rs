@@ -92,14 +92,14 @@
 //! A note about a long conversation is ignored unless its seal proves it.
 //!
 //! *Refused* is the whole request, with status 400, code `seal_invalid` and the path of the part. A lost seal does not
-//! block a chat: after a key rotation, a restart with a random key, or in a client that loses metadata, unproved parts
-//! lose their weight and the chat goes on. A wrong hash under a known key has no honest cause.
+//! block a chat: after a key rotation, after a restart with a random key, or in a client that loses metadata, its parts
+//! count as unproved, and the chat continues. A wrong hash under a known key has no legitimate cause.
 //!
 //! Only requests for approval and forms expire, after 15 minutes by default
-//! ([`approval_lifetime`](omniassist_core::Limits::approval_lifetime)), and only while the run would go on with their
-//! answer; later they are history. A request that is sent again keeps its first expiry. A message that was copied into
-//! another chat, or is posted by another user, is refused: seals cannot tell copying from forging. A host that lets users
-//! branch a chat under a new id, or hand it over, sends the copy without metadata.
+//! ([`approval_lifetime`](omniassist_core::Limits::approval_lifetime)), and only while the run would continue with
+//! their answer; later they are history. A request that is sent again keeps its first expiry. A message that was copied
+//! into another chat, or is posted by another user, is refused: seals cannot distinguish copies from forgeries. A host
+//! that lets users branch a chat under a new id, or share it, sends the copy without metadata.
 //!
 //! # Approvals
 //!
@@ -107,8 +107,8 @@
 //! server ran, or that has its answer, proves no request.
 //!
 //! A seal stays valid however often it is posted, so a [`ReplayGuard`] records which calls ran. The record is keyed by
-//! the call, not by the seal: all approvals of one call count once. [`InMemoryReplayGuard`] knows what one process has
-//! seen. **With fixed keys, an approval that was used before a restart, or at another server, counts again until it
+//! the call, not by the seal: all approvals of one call count once. [`InMemoryReplayGuard`] records the calls of one
+//! process. **With fixed keys, an approval that was used before a restart, or at another server, counts again until it
 //! expires**, unless the guard is shared.
 //!
 //! # Limits of seals

@@ -231,7 +231,7 @@ impl Sealer {
         Some(RunEvent::OutputSeal { call_id: call_id.clone(), seal: seal.into() })
     }
 
-    /// Returns the expiry of a question that is asked now, in seconds since 1970.
+    /// Returns the expiry of a request that is made now, in seconds since 1970.
     fn expiry(&self, now_ms: u64) -> u64 {
         let lifetime = u64::try_from(self.lifetime.as_millis()).unwrap_or(u64::MAX);
         now_ms.saturating_add(lifetime).div_ceil(1000)

@@ -8,7 +8,7 @@ pub(super) const MAC_BYTES: usize = 16;
 
 pub(super) type MacBytes = [u8; MAC_BYTES];
 
-/// A seal of a version that this code knows: `v1.<key>.<expiry>.<hash>`.
+/// A seal of the supported version: `v1.<key>.<expiry>.<hash>`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Token<'a> {
     /// The name of its key.

@@ -22,10 +22,10 @@ impl SealVerifier {
     /// Sets whether a request is refused if text or reasoning of the assistant has no valid seal. Default: `false`: the
     /// text counts as the assistant's, and the provider's state with it is dropped.
     ///
-    /// An answer that was stopped half-way, or made under a lost key, has no such seal either. The client has to remove
-    /// it before the chat can go on. The setting does not apply to formats that carry no seals (the OpenAI endpoint):
-    /// their text is always unproved. Nor does it apply to messages of a [history
-    /// loader](crate::AssistantBuilder::history_loader), whose text is the host's.
+    /// An answer that was stopped before its end, or made under a lost key, has no such seal either. The client has to
+    /// remove it before the chat can continue. The setting does not apply to formats that carry no seals (the OpenAI
+    /// endpoint), whose text is always unproved. It does not apply to messages of a
+    /// [history loader](crate::AssistantBuilder::history_loader) either, whose text is the host's.
     #[must_use]
     pub fn refuse_unsealed_text(mut self, refuse: bool) -> Self {
         self.refuses_unsealed_text = refuse;
@@ -139,19 +139,19 @@ impl SealVerifier {
     }
 }
 
-/// The judgement of a seal.
+/// The result of the verification of a seal.
 enum Judgement {
     /// It proves the claim with this index.
     Proved(usize),
     /// It proved a claim, and has expired.
     Expired,
-    /// There is no seal, or it cannot be judged here.
+    /// There is no seal, or its version or its key is unknown.
     Nothing,
     /// The seal is under a known key, and belongs to another part.
     Wrong,
 }
 
-/// The judgement of a call's seal.
+/// The result of the verification of a call's seal.
 enum CallJudgement {
     /// The server made the call, or the provider did, and answered it.
     Servers,

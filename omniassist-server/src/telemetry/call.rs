@@ -8,7 +8,7 @@ use super::finish_reason::finish_reasons;
 use super::names;
 use super::usage::record_usage;
 
-/// The span of a model call, and what the model reports about the call.
+/// The span of a model call, with the model's report about the call.
 pub(crate) struct ModelCall {
     span: Span,
     requested: Option<Text>,

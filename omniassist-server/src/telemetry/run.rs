@@ -128,7 +128,7 @@ impl RunTrace {
         self.count(used.model.as_deref(), &used.usage, prices);
     }
 
-    /// Takes note of the provider and the model that the host's plan chose.
+    /// Records the provider and the model that the host's plan chose.
     pub(crate) fn planned(&mut self, provider: &str, model: Option<&str>) {
         if let Some(watch) = &mut self.watch {
             watch.report.run.provider = provider.into();
@@ -141,7 +141,7 @@ impl RunTrace {
         self.usage
     }
 
-    /// Takes note of the numbers of the context.
+    /// Records the numbers of the context.
     pub(crate) fn context_prepared(&mut self, receipt: ContextReceipt) {
         if let Some(watch) = &mut self.watch {
             watch.report.context = receipt;

@@ -13,7 +13,7 @@ use super::reply::{Ending, Reply};
 use super::request::FakeRequest;
 use super::socket::{Answer, Client, Next, Server};
 
-/// An RST discards what the client has not read yet. This delay lets the client read it first.
+/// The delay before an RST, so that the client can read the bytes that the RST would discard.
 const BEFORE_RESET: Duration = Duration::from_millis(20);
 
 /// A model provider's HTTP server on a real loopback socket. It follows a test's script.
@@ -175,7 +175,7 @@ impl Script {
         })
     }
 
-    /// Sends the body of a reply, as far as it is sent.
+    /// Sends the body of a reply, or the part of it that the script allows.
     async fn body(&self, reply: &Reply, to: &mut Client) -> io::Result<()> {
         let mut body = reply.sent();
         let mut first = true;

@@ -63,7 +63,7 @@ async fn accept<A: Answer>(listener: TcpListener, answers: Arc<A>) {
     for number in 0.. {
         let Ok((stream, _)) = listener.accept().await else { return };
         while connections.try_join_next().is_some() {}
-        // Each piece must leave in a packet of its own.
+        // Each piece must be sent in a separate packet.
         let _ = stream.set_nodelay(true);
         connections.spawn(serve(number, stream, Arc::clone(&answers)));
     }
@@ -84,7 +84,7 @@ async fn serve<A: Answer>(number: usize, stream: TcpStream, answers: Arc<A>) {
                 return answers.event(number, FakeEventKind::Closed);
             }
         };
-        // Reading goes on beside the answer, so that a disconnect is noticed at any point of it.
+        // The connection is read during the answer, so that a disconnect is noticed at any point.
         let next = tokio::select! {
             biased;
             next = answers.answer(request, &mut client) => next,

@@ -98,7 +98,7 @@ impl Turn {
         Self::any_call(None, name.into(), arguments.into(), true)
     }
 
-    /// Creates a turn with a call that the token limit cuts. Its end never comes, and the turn's finish is
+    /// Creates a turn with a call that the token limit cuts. The call has no end event, and the turn's finish is
     /// [`Length`](FinishReason::Length). A correct run never runs the tool, even if the text happens to be
     /// JSON.
     pub fn truncated_call(name: impl Into<Text>, arguments: impl Into<String>) -> Self {
@@ -139,7 +139,7 @@ impl Turn {
         Self::piece(Piece::Delay(delay))
     }
 
-    /// Pauses for ever. Use it to test cancellation:
+    /// Pauses forever. Use it to test cancellation:
     /// [`ScriptedProvider::dropped`](super::ScriptedProvider::dropped) resolves when the run has dropped the
     /// stream.
     pub fn pending() -> Self {

@@ -25,8 +25,8 @@ use crate::Principal;
 /// closes; no tool of that turn runs. Each reservation is settled once, also if the run is dropped: then in a task of the
 /// run's runtime, for which [`Assistant::drain`](crate::Assistant::drain) waits.
 ///
-/// An answer that turns out to be over the budget when it is complete is kept; the next run is refused. If the provider
-/// reports input tokens only at the end, they cannot end a run earlier. Runs that the application starts with
+/// An answer that exceeds the budget only when it is complete is kept; the next run is refused. If the provider reports
+/// input tokens only at the end, they cannot end a run earlier. Runs that the application starts with
 /// [`Assistant::run`](crate::Assistant::run) are not counted. A panic in [`reserve`](Self::reserve) ends the run with an
 /// internal error.
 ///
@@ -93,18 +93,18 @@ use crate::Principal;
     note = "a token budget implements `TokenBudget`; there is `InMemoryTokenBudget`"
 )]
 pub trait TokenBudget: Send + Sync + 'static {
-    /// Returns the principal whose tokens a run uses. Default: the principal of the run. A budget that all users of a tenant
-    /// share returns a principal that stands for the tenant.
+    /// Returns the principal whose tokens a run uses. Default: the principal of the run. A budget that all users of a
+    /// tenant share returns a principal that represents the tenant.
     fn account(&self, attempt: &Attempt<'_>) -> Principal {
         attempt.principal().clone()
     }
 
-    /// Reserves as many tokens of this range as are left, or changes an earlier reservation of the same id to as many. A
-    /// grant outside of the range counts as its nearest end.
+    /// Reserves as many tokens of this range as are left. An earlier reservation of the same id is changed to this
+    /// number. A grant outside of the range is limited to the range.
     ///
-    /// If fewer tokens are left than the range begins with, an earlier reservation stays as it was. Cancellation can drop
-    /// the future before it is complete. The reservation is settled then too, so a reservation that was made after all
-    /// lasts until it expires at the latest.
+    /// If fewer tokens are left than the start of the range, an earlier reservation is unchanged. Cancellation can drop
+    /// the future before it is complete. The reservation is then settled as well. A reservation that the store makes
+    /// after that lasts until it expires.
     ///
     /// # Errors
     ///
@@ -132,7 +132,7 @@ pub trait TokenBudget: Send + Sync + 'static {
     }
 }
 
-/// The identity of tokens that a model call has reserved.
+/// The identity of a reservation by a model call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Reservation {
@@ -160,8 +160,8 @@ impl Reservation {
         &self.id
     }
 
-    /// Returns the time after which an unsettled reservation can be removed: no run of a server that still works takes
-    /// longer. It begins with the latest call of [`TokenBudget::reserve`].
+    /// Returns the time after which an unsettled reservation can be removed, since the latest call of
+    /// [`TokenBudget::reserve`]. No run of a working server takes longer.
     #[must_use]
     pub fn lifetime(&self) -> Duration {
         self.lifetime
@@ -176,7 +176,7 @@ pub enum Grant {
     Tokens(u64),
     /// Too few tokens are left.
     Exceeded {
-        /// The time until the budget is renewed. If only the reservations of others stand in the way, a second.
+        /// The time until the budget is renewed, or one second if only the reservations of other runs exceed it.
         retry_after: Duration,
     },
 }
@@ -187,7 +187,7 @@ pub enum Grant {
 pub struct Spent {
     /// The tokens. Either input and output are set, or their total, or nothing if nothing was used.
     pub usage: Usage,
-    /// Set if some of it is estimated, because the call was cut off or the provider does not report usage.
+    /// `true` if a part is estimated, because the call was cut off or the provider does not report usage.
     pub estimated: bool,
 }
 

@@ -18,9 +18,9 @@ const RETRY_LENT: Duration = Duration::from_secs(1);
 
 /// A [`TokenBudget`] that gives each principal a number of tokens in a window of time.
 ///
-/// A principal's window begins with its first use, and the whole budget is renewed when it has passed. All anonymous
-/// callers are one principal here. The budget is kept in memory: a restart renews it for all, and each instance behind a
-/// load balancer counts separately. Changes of the system clock have no effect.
+/// A principal's window begins with its first use, and the whole budget is renewed when the window has passed. All
+/// anonymous callers are one principal here. The budget is kept in memory: a restart renews it for all principals, and
+/// each instance behind a load balancer counts separately. Changes of the system clock have no effect.
 #[must_use = "a budget does nothing until it is given to a builder"]
 pub struct InMemoryTokenBudget {
     tokens: u64,
@@ -34,9 +34,9 @@ type Account = Box<dyn Fn(&Attempt<'_>) -> Principal + Send + Sync>;
 #[derive(Default)]
 struct Windows {
     of: HashMap<Principal, Window>,
-    /// Calls since the last removal.
+    /// The number of calls since the last removal.
     calls: usize,
-    /// Windows that were left then.
+    /// The number of windows after the last removal.
     remembered: usize,
 }
 
@@ -53,7 +53,7 @@ impl InMemoryTokenBudget {
         Self { tokens, window, windows: Mutex::default(), account: None }
     }
 
-    /// Sets the principal whose tokens a run uses, such as one that stands for the tenant of its user. Default: the
+    /// Sets the principal whose tokens a run uses, such as one that represents the tenant of its user. Default: the
     /// principal of the run.
     ///
     /// ```
@@ -156,7 +156,7 @@ impl Windows {
         window
     }
 
-    /// Removes expired windows, after as many calls as there were windows the last time.
+    /// Removes expired windows after as many calls as there were windows after the last removal.
     fn sweep(&mut self, window: Duration) {
         self.calls += 1;
         if self.calls >= self.remembered.max(SWEEP) {

@@ -9,8 +9,8 @@
 //! Both count for each principal, or for a key of the host such as the tenant (`per`). Several rate limits can be added.
 //! [`Tool::rate_limit`](crate::Tool::rate_limit) bounds the calls of one tool.
 //!
-//! Limits on all requests, or by address, belong in middleware in front of the assistant. These limits know the
-//! principal and the run.
+//! Limits on all requests, or by address, belong in middleware in front of the assistant. The limits of this module
+//! apply to the principal and the run.
 //!
 //! ```
 //! use std::time::Duration;
@@ -38,8 +38,8 @@
 //!
 //! # Limits in a shared store
 //!
-//! The methods of [`RateLimit`] and [`TokenBudget`] are async, so limits that several instances share can stand in Redis or
-//! PostgreSQL. Each trait has an example. A limit that fails or takes longer than 2 s refuses the run with 503
+//! The methods of [`RateLimit`] and [`TokenBudget`] are async, so limits that several instances share can be stored in
+//! Redis or PostgreSQL. Each trait has an example. A limit that fails or takes longer than 2 s refuses the run with 503
 //! `limits_unavailable`; the methods `timeout` and `when_unavailable` change that for each limit.
 //!
 //! [`AssistantBuilder::rate_limit`]: crate::AssistantBuilder::rate_limit

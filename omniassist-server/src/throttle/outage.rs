@@ -1,4 +1,4 @@
-//! Limits that cannot be checked: their store is down, too slow, or they panic.
+//! The handling of limits that cannot be checked, because their store fails, is too slow, or they panic.
 
 use std::error::Error as StdError;
 use std::future::Future;
@@ -27,7 +27,7 @@ pub enum WhenUnavailable {
     /// a tool does not run.
     #[default]
     Refuse,
-    /// The attempt goes on without being counted.
+    /// The attempt is allowed and not counted.
     Allow,
 }
 
@@ -57,7 +57,7 @@ pub(crate) async fn ask<T>(
     timeout: Duration,
     call: impl Future<Output = Result<T, Box<dyn StdError + Send + Sync>>>,
 ) -> Result<T, Outage> {
-    // In an async block, because outside of a runtime `timeout` panics.
+    // An async block, because `timeout` panics outside of a runtime.
     let call = async { tokio::time::timeout(timeout, call).await };
     match panics::catch_async(what, call).await {
         None => Err(Outage::Panicked),

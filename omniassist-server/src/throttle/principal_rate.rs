@@ -18,8 +18,8 @@ const SWEEP: usize = 1_024;
 
 /// A [`RateLimit`] for the runs of each principal, or for its calls of a tool (GCRA, by the `governor` crate).
 ///
-/// An idle principal may begin as many runs at once as its burst allows (default: all of the rate), and then one each
-/// time a share of the period has passed. `per_minute(20)` allows 20 at once and one more every 3 s. All anonymous
+/// An idle principal may begin as many runs at once as its burst allows (default: all of the rate), and then one run
+/// for each elapsed fraction of the period. `per_minute(20)` allows 20 at once and one more every 3 s. All anonymous
 /// callers are one principal here; give each a [`Principal`] by session or address if that is too coarse.
 ///
 /// The rate is kept in memory: behind a load balancer with three instances, a principal may get three times as much.
@@ -45,9 +45,9 @@ pub struct PrincipalRate {
     period: Duration,
     quota: Option<Quota>,
     key: Option<Key>,
-    /// Attempts since the last removal.
+    /// The number of attempts since the last removal.
     attempts: AtomicUsize,
-    /// Principals that were left then.
+    /// The number of principals after the last removal.
     remembered: AtomicUsize,
 }
 
@@ -89,7 +89,7 @@ impl PrincipalRate {
         Self { key: self.key, ..Self::of(quota, self.period) }
     }
 
-    /// Sets the principal that an attempt counts for, such as one that stands for the tenant of its user. Default: the
+    /// Sets the principal that an attempt counts for, such as one that represents the tenant of its user. Default: the
     /// principal of the attempt.
     ///
     /// ```
@@ -117,8 +117,8 @@ impl PrincipalRate {
         self.limiter.as_ref().map_or(0, RateLimiter::len)
     }
 
-    /// Removes idle principals, after as many attempts as there were principals the last time. So each attempt pays for
-    /// at most two checks.
+    /// Removes idle principals after as many attempts as there were principals after the last removal. This bounds the
+    /// cost of an attempt to two checks on average.
     fn sweep(&self, limiter: &Limiter) {
         let attempts = self.attempts.fetch_add(1, Ordering::Relaxed) + 1;
         if attempts >= self.remembered.load(Ordering::Relaxed).max(SWEEP) {

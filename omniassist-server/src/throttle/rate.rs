@@ -46,7 +46,7 @@ use super::outage::{LimitFuture, Outage, TIMEOUT, WhenUnavailable, ask};
     note = "a rate limit implements `RateLimit`, or is a closure `|attempt: &Attempt<'_>| -> Result<(), Duration>`"
 )]
 pub trait RateLimit: Send + Sync + 'static {
-    /// Counts the attempt, and decides if it may go on.
+    /// Counts the attempt and decides if it is allowed.
     ///
     /// # Errors
     ///
@@ -70,7 +70,7 @@ pub trait RateLimit: Send + Sync + 'static {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RateDecision {
-    /// The attempt goes on.
+    /// The attempt is allowed.
     Allow,
     /// The attempt is over the limit. A later one may succeed after this time.
     ///
@@ -89,7 +89,7 @@ where
     }
 }
 
-/// The reason why an attempt does not go on.
+/// The reason for the refusal of an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Throttled {
     /// It is over a limit for this time.

@@ -59,7 +59,7 @@ type Decide = dyn Fn(&JsonText, &Principal) -> ApprovalDecision + Send + Sync;
 pub enum ApprovalDecision {
     /// The call runs.
     Allow,
-    /// The user is asked.
+    /// The call needs the user's approval.
     Ask,
     /// The call does not run. The user and the model read the reason.
     Refuse(Text),
@@ -85,8 +85,8 @@ impl Approval {
         })
     }
 
-    /// Creates a policy that decides each call. For arguments that are not a `T` the user is asked. A policy that panics
-    /// refuses the call.
+    /// Creates a policy that decides each call. A call whose arguments are not a `T` needs an approval. A policy that
+    /// panics refuses the call.
     pub fn decide<T: DeserializeOwned>(
         decide: impl Fn(&T, &Principal) -> ApprovalDecision + Send + Sync + 'static,
     ) -> Self {
@@ -96,9 +96,10 @@ impl Approval {
         })
     }
 
-    /// Sets the question for the user. The tool's [`summary`](super::Tool::summary) follows it. AG-UI and CopilotKit show it by themselves; pages of the AI SDK find it in the message's
-    /// `metadata.omniassist.approvals[toolCallId].message`. Default: the tool's title and
-    /// summary, or nothing where it has no summary; clients then show the tool and its arguments.
+    /// Sets the question for the user. The tool's [`summary`](super::Tool::summary) follows it. AG-UI and CopilotKit
+    /// show the question. Pages of the AI SDK read it from the message's
+    /// `metadata.omniassist.approvals[toolCallId].message`. Default: the tool's title and summary. Without a summary
+    /// there is no question, and clients show the tool and its arguments.
     pub fn message(mut self, message: impl Into<Text>) -> Self {
         self.message = Some(message.into());
         self

@@ -103,7 +103,7 @@ impl ToolContext {
     ///
     /// # Errors
     ///
-    /// Returns an error for the model that names what does not fit: the arguments fit the tool's schema, but not the type.
+    /// Returns an error for the model with the fault of the arguments, which fit the tool's schema but not the type.
     pub fn args<T: DeserializeOwned>(&self) -> Result<T, ToolError> {
         let misfit = |error| ToolError::new(format!("The arguments do not fit: {error}."));
         self.inner.arguments.to().map_err(misfit)
@@ -132,7 +132,7 @@ impl ToolContext {
 
     /// Waits until the call is cancelled: the client left, the run was stopped, or the tool's time is up. The task is
     /// aborted [`Limits::tool_cancel_grace`](omniassist_core::Limits::tool_cancel_grace) later. Dropping
-    /// the future just stops waiting.
+    /// the future only stops the waiting.
     pub fn cancelled(&self) -> impl Future<Output = ()> + Send + 'static {
         self.inner.cancel.cancelled()
     }
@@ -221,7 +221,7 @@ impl ToolContext {
         }
     }
 
-    /// Checks the id of a part against what a client may post back.
+    /// Checks that a client can post the id of a part back.
     fn check_id(id: &str) -> Result<(), String> {
         if (1..=MAX_ID_BYTES).contains(&id.len()) && !id.chars().any(char::is_control) {
             return Ok(());
@@ -229,7 +229,7 @@ impl ToolContext {
         Err(format!("its id is not 1 to {MAX_ID_BYTES} bytes without control characters"))
     }
 
-    /// Returns a value as JSON, whole: one that is cut off would no longer be the data that the client expects.
+    /// Returns a value as JSON. It is never cut off, because the client expects the complete data.
     fn to_json(&self, value: &impl Serialize) -> Result<JsonText, String> {
         let OutputLimits { max_bytes, max_depth } = self.inner.limits;
         let json = output::to_json(value, OutputLimits { max_bytes: usize::MAX, max_depth })

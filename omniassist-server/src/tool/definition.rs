@@ -302,9 +302,9 @@ impl Tool {
         self
     }
 
-    /// Exempts the tool from [deferral](crate::AssistantBuilder::defer_tools_above): models are always sent it, however
-    /// many tools there are. Use it for the few tools that most conversations need. Front-end tools are exempt anyway.
-    /// Default: deferred where there are many.
+    /// Exempts the tool from [deferral](crate::AssistantBuilder::defer_tools_above), so that models always receive it.
+    /// Use it for the few tools that most conversations need. Front-end tools are always exempt. Default: deferred if
+    /// there are many tools.
     pub fn always_loaded(mut self) -> Self {
         self.is_always_loaded = true;
         self

@@ -13,23 +13,23 @@ use super::{IntoToolError, ToolContext, ToolError, label, output};
 use crate::audit::CallAudit;
 use crate::panics;
 
-/// The error of a call that no hook could judge.
+/// The error of a call whose hook failed.
 const NOT_CHECKED: &str = "This call could not be checked; it was not run.";
 
 /// The error of a call whose changed arguments would need an approval.
 const CHANGED: &str =
     "This call was not run: its arguments would have to be changed, and the user approves them.";
 
-/// The error of a call whose output no hook could see.
+/// The error of a call whose output a hook could not check.
 const WITHHELD: &str = "The call ran, and its output could not be checked. The output is withheld.";
 
 /// The decision of a [`before_tool`](crate::AssistantBuilder::before_tool) hook about a call.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum ToolDecision {
-    /// The call goes on: to the next hook, or to the tool.
+    /// The call continues with the next hook or the tool.
     Allow,
-    /// The call goes on with other arguments, which must fit the tool's schema.
+    /// The call continues with other arguments, which must match the tool's schema.
     ///
     /// Only the tool and later hooks see them: the client and the model keep the arguments that the model wrote. The
     /// arguments of a call that a user approved cannot be changed, nor can they be changed into arguments that the tool's
@@ -39,8 +39,8 @@ pub enum ToolDecision {
     Answer(JsonText),
     /// The tool does not run. The user and the model read the reason.
     Refuse(Text),
-    /// The user is asked, with this question, or with the tool's title and summary. The approved call passes all hooks
-    /// again; the request for another approval then has no effect.
+    /// The call needs an approval. The user reads this question, or the tool's title and summary. The approved call
+    /// passes all hooks again; this decision then has no effect.
     ///
     /// The approval is proved and used up like that of [`Approval`](super::Approval). If the client cannot ask, the call
     /// does not run.

@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 use super::output::cut_off;
 use crate::one_line::is_hidden;
 
-/// Bytes of a summary.
+/// The maximum number of bytes of a summary.
 const MAX_SUMMARY_BYTES: usize = 300;
 
 /// A function that summarises the arguments of a call.
@@ -29,7 +29,7 @@ impl Summary {
         Self(Arc::new(move |arguments| Some(summary(&arguments.to().ok()?).into())))
     }
 
-    /// Returns the summary of these arguments as one line, or `None` where there is none.
+    /// Returns the summary of these arguments as one line, or `None` if it is empty or cannot be made.
     pub(super) fn of(&self, tool: &str, arguments: &JsonText) -> Option<Text> {
         let summary = catch_unwind(AssertUnwindSafe(|| (self.0)(arguments))).unwrap_or_else(|_| {
             tracing::error!(tool, "the summary of the arguments panicked; the call has none");

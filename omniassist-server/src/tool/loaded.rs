@@ -1,4 +1,4 @@
-//! The tools that a conversation has loaded, where tools are deferred.
+//! The deferred tools that a conversation has loaded.
 
 use std::collections::HashSet;
 
@@ -12,9 +12,9 @@ const MIN_LOADED: usize = 20;
 
 /// The tools that a search found and those that were called, in the order in which they were loaded.
 ///
-/// It is read from the whole conversation, the part outside of a history window included, and is therefore the same on
-/// each server. At most `max` tools are loaded. One more unloads those that were used the longest ago, and half of them
-/// stays: the definitions do not change with each further tool, so that a provider can cache them.
+/// The list is derived from the whole conversation, including the part outside of a history window, so every server
+/// derives the same list. At most `max` tools are loaded. When one more is loaded, only the `max / 2` most recently
+/// used tools stay. The definitions therefore do not change with each further tool, and a provider can cache them.
 #[derive(Debug)]
 pub(crate) struct Loaded {
     max: usize,

@@ -68,7 +68,7 @@
 //! - Tools of one step run at the same time, each in its own task. So do several calls of one tool.
 //! - A call is cancelled when the client leaves. Its future is dropped at an await, at the latest
 //!   [`Limits::tool_cancel_grace`](omniassist_core::Limits::tool_cancel_grace) after its token was cancelled. Work that
-//!   must not stop half way needs a task of its own (`tokio::spawn`).
+//!   must not stop before its end needs its own task (`tokio::spawn`).
 //! - Work that blocks a thread needs `tokio::task::spawn_blocking`: a blocked thread cannot be aborted, and the runtime
 //!   has few threads.
 //! - The model writes the arguments, and every text that the model reads can influence them. Check that the

@@ -26,7 +26,7 @@ impl OutputLimits {
 }
 
 /// Serialises a value. One that is larger than allowed becomes a JSON string: its start, and a note that the rest is
-/// missing. Serialising stops at the limit, so a huge value does not take huge memory.
+/// missing. Serialising stops at the limit, so the memory is bounded for values of any size.
 ///
 /// # Errors
 ///

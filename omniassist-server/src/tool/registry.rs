@@ -170,12 +170,12 @@ struct Snapshot {
     specs: Arc<[Arc<ToolSpec>]>,
     /// Tools that the conversation may contain calls of, and that cannot be called.
     withheld: BTreeMap<Text, ToolSide>,
-    /// Names of `withheld` that the caller must not learn of.
+    /// Names of `withheld` that must not be revealed to the caller.
     hidden: BTreeSet<Text>,
     /// `true` if some of the tools are visible to some callers only.
     is_conditional: bool,
     limits: Arc<Limits>,
-    /// The search for tools that the model is not sent at once. `None` where all are sent.
+    /// The search for deferred tools. `None` in a registry without deferral.
     search: Option<Arc<Search>>,
 }
 
@@ -385,7 +385,7 @@ impl ToolSnapshot {
             let refuse =
                 |reason: String| omniassist_core::Error::invalid_tool(format!("tools[{index}]"), reason);
             check_name(&spec.name).map_err(refuse)?;
-            // Whoever does not see a tool does not learn that its name is taken.
+            // The error must not reveal the name of a hidden tool.
             match self.side(&spec.name).filter(|_| !self.is_hidden(&spec.name)) {
                 Some(ToolSide::Server) => {
                     return Err(refuse(format!(
@@ -406,8 +406,9 @@ impl ToolSnapshot {
         Ok(self.holding(tools, specs.into(), self.inner.withheld.clone()))
     }
 
-    /// Returns the same tools, with the names of tools that the client ran earlier. The conversation may contain calls of
-    /// those, the model does not learn of them, and a new call of one is refused. Names of existing tools are left out.
+    /// Returns the same tools, with the names of tools that the client ran earlier. The conversation may contain calls
+    /// of these tools. The model does not receive their names, and a new call of one is refused. Names of existing
+    /// tools are ignored.
     #[must_use]
     pub fn with_past(&self, names: &[Text]) -> Self {
         if names.is_empty() {

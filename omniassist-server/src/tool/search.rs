@@ -1,4 +1,4 @@
-//! The built-in tool that finds tools whose definitions a model was not sent.
+//! The built-in tool that finds deferred tools.
 
 use std::sync::Arc;
 
@@ -20,13 +20,14 @@ const DESCRIPTION: &str = "Finds tools. You have many more tools than are listed
     application. Search whenever no listed tool fits, and before you answer that you cannot do something. The tools \
     that are found can be called in your next step.";
 
-/// Tools that one search finds.
+/// The maximum number of tools that one search finds.
 pub(super) const MAX_FOUND: usize = 5;
 
-/// Bytes of a description in the output of a search. The definitions follow with the next model call.
+/// The maximum number of bytes of a description in the output of a search. The definitions follow with the next model
+/// call.
 const MAX_DESCRIPTION_BYTES: usize = 200;
 
-/// The number of server tools from which on they are deferred. `None`: they never are.
+/// The number of server tools above which tools are deferred. `None`: never.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct DeferAbove(pub(crate) Option<usize>);
 
@@ -91,7 +92,7 @@ impl Found {
         self.tools.into_iter().map(|tool| tool.name)
     }
 
-    /// The output of a search in vain.
+    /// Returns the output of a search without results.
     pub(super) fn nothing(names: &str) -> Self {
         let note = format!("Nothing was found. Try other words, or call one of these by its name: {names}");
         Self { tools: Vec::new(), note: Some(note.into()) }

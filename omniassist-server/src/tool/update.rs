@@ -6,10 +6,10 @@ use omniassist_core::{JsonText, RunEvent, Text};
 
 use super::ToolError;
 
-/// Progress values that wait for a slow reader; a further one replaces the oldest.
+/// The maximum number of progress values that wait for a slow reader. A further value replaces the oldest.
 const MAX_WAITING: usize = 16;
 
-/// Events that wait for a slow reader; later ones are left out.
+/// The maximum number of events that wait for a slow reader. Later events are left out.
 const MAX_EVENTS: usize = 1_024;
 
 /// An update of a [`RunningTool`](super::RunningTool).
@@ -94,8 +94,8 @@ impl Updates {
         wake(shared);
     }
 
-    /// Adds an event for the client, unless the call has ended. An event that replaces a waiting one takes its place.
-    /// Returns `false` if there is no room.
+    /// Adds an event for the client, unless the call has ended. An event may replace a waiting one. Returns `false` if
+    /// there is no room.
     pub(crate) fn event(&self, event: RunEvent) -> bool {
         let mut shared = self.lock();
         if shared.ended {

@@ -23,7 +23,7 @@ use crate::decoder::WireDecoder;
 use crate::timer::Timer;
 use crate::{Error, ProviderErrorKind, Result, one_line};
 
-/// The distance of a deadline that stands for "never", where the real one does not fit the clock.
+/// The distance of a deadline that is never reached. It replaces a deadline that the clock cannot represent.
 const FAR: Duration = Duration::from_secs(60 * 60 * 24 * 365);
 
 /// The silence after the model's finish that counts as the end of the body. Only the token counts of Chat Completions
@@ -37,7 +37,7 @@ const MAX_HELD: usize = 64;
 type Connecting = Pin<Box<dyn Future<Output = reqwest::Result<reqwest::Response>> + Send>>;
 
 pin_project! {
-    /// A provider's answer as a stream. Each wait is a state of its own, and the stream can be dropped in any of them.
+    /// A provider's answer as a stream. Each wait is a separate state, and the stream can be dropped in any of them.
     pub(super) struct Answer<D> {
         core: Core<D>,
         #[pin]
@@ -111,7 +111,7 @@ where
             decoder,
             read_error,
             state: State::Unsent,
-            // Hardly ever do more wait.
+            // More events are rarely pending.
             events: EventBuf::with_capacity(2),
             visible: false,
             finished: false,
@@ -213,7 +213,7 @@ where
     }
 
     /// Handles a request without any answer. A provider may close a pooled connection while a request is written to it.
-    /// That is not a failure of the provider, so the request is sent once more at once, on a fresh connection.
+    /// That is not a failure of the provider, so the request is immediately repeated once, on a new connection.
     fn fail_request(&mut self, error: reqwest::Error) {
         let was_sent = !(error.is_builder() || error.is_timeout() || error.is_connect());
         if was_sent && self.shared.answered.load(Ordering::Relaxed) && !self.reconnected {
@@ -390,7 +390,7 @@ fn request_error(error: reqwest::Error) -> Error {
     Error::provider(kind).with_source(error)
 }
 
-/// Returns `true` if the answer was not HTTP: from a port that wants TLS, or from another kind of server.
+/// Returns `true` if the answer was not HTTP: from a port that requires TLS, or from another kind of server.
 fn is_no_http(error: &reqwest::Error) -> bool {
     std::iter::successors(std::error::Error::source(error), |error| error.source())
         .any(|error| error.downcast_ref::<hyper::Error>().is_some_and(hyper::Error::is_parse))

@@ -20,8 +20,8 @@ type Recipe = Box<dyn Fn() -> reqwest::ClientBuilder + Send + Sync>;
 /// dropped with its runtime.
 pub(crate) struct Clients {
     recipe: Recipe,
-    /// The client of the first runtime. It is made early, so that settings that cannot work are refused early. It also
-    /// serves a runtime for which no other client can be made, as in a process that may not read files any more.
+    /// The client of the first runtime. It is created early, so that invalid settings are refused early. It also serves
+    /// a runtime whose client cannot be created, as in a process that may no longer read files.
     first: reqwest::Client,
     first_is_taken: AtomicBool,
     table: Arc<Table>,
@@ -71,7 +71,7 @@ impl Clients {
             }
             rows.push(Row { runtime: id, client: client.clone(), _in_use: in_use });
         }
-        // A runtime that is ending drops the task at once, which takes the lock. So the lock is not held here.
+        // A runtime that is shutting down drops the task at once, which takes the lock. It must not be held here.
         let watch = Watch { table: Arc::downgrade(&self.table), runtime: id };
         runtime.spawn(async move {
             let _watch = watch;
@@ -128,7 +128,8 @@ mod tests {
                 return client;
             }
             both.wait();
-            // As in a process that may not read files any more: the first client must serve.
+            // A later client cannot be built, as in a process that may no longer read files. The first one must be
+            // used.
             client.user_agent("\n")
         };
         let clients = Clients::new(recipe).unwrap();

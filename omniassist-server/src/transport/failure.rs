@@ -10,9 +10,9 @@ use super::request::ReadError;
 use super::response::BodyKind;
 use crate::{Error, ProviderErrorKind};
 
-/// Bytes of an error's body that are read.
+/// The maximum number of bytes of an error's body that are read.
 const MAX_BODY: usize = 64 << 10;
-/// Bytes of it that go into a log.
+/// The maximum number of bytes of it that are logged.
 const MAX_DETAIL: usize = 2 << 10;
 
 /// An answer that is not a stream of events. Its body is read for the reason.

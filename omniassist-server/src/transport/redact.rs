@@ -4,8 +4,8 @@ use omniassist_core::secret::Secrets;
 /// The shortest secret that is removed. Shorter values would also match ordinary words.
 const MIN_SECRET: usize = 6;
 
-/// Removes the values of sensitive headers, and what has the form of a key, from `text`. Some servers and gateways echo
-/// the request's headers in their error pages.
+/// Removes the values of sensitive headers and strings in the form of a key from `text`. Some servers and gateways
+/// repeat the request's headers in their error pages.
 pub(super) fn redact(text: &str, headers: &HeaderMap) -> String {
     let values =
         headers.values().filter(|value| value.is_sensitive()).filter_map(|value| value.to_str().ok());

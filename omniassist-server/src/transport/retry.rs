@@ -8,7 +8,7 @@ use crate::{Error, ProviderErrorKind};
 pub(super) fn is_worth_repeating(error: &Error) -> bool {
     match error.status() {
         Some(400 | 401 | 403 | 404) => false,
-        // These statuses mean a temporary state, whatever the body says: request timeout, lock conflict, and the
+        // These statuses mean a temporary state, regardless of the body: request timeout, lock conflict, and the
         // answers of gateways whose model is not reachable or overloaded (529).
         Some(408 | 409 | 500 | 502 | 503 | 504 | 529)
             if error.provider_kind() == Some(ProviderErrorKind::Response) =>
@@ -24,7 +24,7 @@ pub(super) fn is_worth_repeating(error: &Error) -> bool {
 pub(super) fn delay(limits: &Limits, repeat: u32, asked: Option<Duration>) -> Option<Duration> {
     match asked {
         Some(asked) if asked > limits.max_retry_after => None,
-        // At least the requested time, plus a random part: clients with the same time then do not all retry at once.
+        // A random part is added to the requested time, so that clients with the same time do not all retry at once.
         Some(asked) => Some(asked.saturating_add(limits.retry_base_delay.mul_f64(fastrand::f64()))),
         None => Some(ceiling(limits, repeat).mul_f64(fastrand::f64())),
     }

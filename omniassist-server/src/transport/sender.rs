@@ -34,8 +34,8 @@ impl Transport {
     ///
     /// # Errors
     ///
-    /// Returns an error if a root certificate is none, if the system's certificates cannot be loaded, or if the URL needs
-    /// TLS and the build has none.
+    /// Returns an error if a root certificate is not valid, if the system's certificates cannot be loaded, or if the
+    /// URL needs TLS and the build has none.
     pub(crate) fn new(limits: Limits, base_url: &Uri, root_certificates: &[Vec<u8>]) -> Result<Self> {
         let loopback = base_url.host().is_some_and(is_loopback);
         let roots = Roots::read(root_certificates, base_url.scheme_str() == Some("https"))?;
@@ -53,9 +53,9 @@ impl Transport {
 
     /// Sends the request when polled, and decodes the answer. Each attempt gets a fresh decoder.
     ///
-    /// The stream must be polled inside a tokio runtime: each attempt takes a connection of the one that it begins in.
-    /// At its end the stream returns the connection to that runtime's pool. Dropping it earlier closes the connection,
-    /// or ends the wait between two attempts.
+    /// The stream must be polled inside a tokio runtime: each attempt uses a connection of the runtime in which it
+    /// begins. At its end, the stream returns the connection to that runtime's pool. Dropping it earlier closes the
+    /// connection, or ends the wait between two attempts.
     pub(crate) fn stream<D>(&self, request: ProviderRequest, decoder: D, read_error: ReadError) -> LlmStream
     where
         D: Fn() -> Box<dyn WireDecoder> + Send + Sync + 'static,

@@ -34,7 +34,7 @@ impl Roots {
     }
 }
 
-/// Stands for the root certificates of a build without TLS.
+/// The placeholder for root certificates in a build without TLS.
 #[cfg(not(feature = "__tls"))]
 #[derive(Clone)]
 pub(crate) struct Roots;

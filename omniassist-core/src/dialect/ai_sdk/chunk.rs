@@ -188,7 +188,7 @@ fn state<'a>(chunk: ObjectWriter<'a>, metadata: Option<&ProviderMetadata>) -> Ob
     chunk.some("providerMetadata", metadata.map(provider_state).as_ref())
 }
 
-/// Maps a finish reason to a value that versions 5, 6 and 7 know. The client throws at any other.
+/// Maps a finish reason to a value that versions 5, 6 and 7 accept. The client fails at any other.
 fn finish_reason(reason: &FinishReason) -> &str {
     match reason {
         // The AI SDK's providers report a refusal with this value, so a UI can distinguish it from a complete answer.

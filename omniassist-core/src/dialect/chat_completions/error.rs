@@ -11,7 +11,7 @@ use crate::event::RunErrorCode;
 pub struct ErrorObject {
     /// HTTP status.
     pub status: u16,
-    /// The error type that OpenAI's clients know (`type`).
+    /// The error type that OpenAI's clients recognise (`type`).
     pub kind: &'static str,
     /// The stable code.
     pub code: &'static str,

@@ -17,10 +17,10 @@ impl AssistantBuilder {
     /// Adds a filter of the text that the model writes, reasoning included: [`Pii`](omniassist_core::filter::Pii), a
     /// [`WordList`](omniassist_core::filter::WordList), or the host's own. Default: none.
     ///
-    /// Text leaves once the filter has decided about it; see [`filter`](omniassist_core::filter) for the bounds. The client,
-    /// seals, spans and the model's next request get the filtered text. The first filter that was added sees the text
-    /// first. A filter that ends the run does so with the code `output_refused` and its sentence; one that panics, with
-    /// `internal`.
+    /// Text is sent after the filter has decided about it; see [`filter`](omniassist_core::filter) for the bounds. The
+    /// client, seals, spans and the model's next request get the filtered text. Filters are applied in the order in
+    /// which they were added. A filter can end the run with the code `output_refused` and its sentence. A filter that
+    /// panics ends it with `internal`.
     ///
     /// Only text and reasoning are filtered. The arguments of tools, their outputs, progress and data, sources, files and
     /// the data of [`RunContext::data`](crate::RunContext::data) are not: see [`before_tool`](Self::before_tool) and

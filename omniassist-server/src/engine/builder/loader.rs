@@ -17,9 +17,9 @@ impl AssistantBuilder {
     /// ```
     ///
     /// The function takes extractors ([`FromRun`](crate::tool::FromRun)) and returns the messages of the chat, oldest first:
-    /// [`Message`](crate::core::Message), or [`ChatMessage`](crate::core::message::ChatMessage) for plain text. What
-    /// [`FinishedRun::messages`](crate::observe::FinishedRun::messages) gave, stored as JSON, comes back whole: tool calls,
-    /// the provider's state and seals included.
+    /// [`Message`](crate::core::Message), or [`ChatMessage`](crate::core::message::ChatMessage) for plain text. The
+    /// messages of [`FinishedRun::messages`](crate::observe::FinishedRun::messages) can be stored as JSON. They are
+    /// restored without loss, including tool calls, the provider's state and seals.
     ///
     /// ```
     /// use std::collections::HashMap;
@@ -71,8 +71,8 @@ impl AssistantBuilder {
     /// - The function is called for requests with `message` in place of `messages` (`POST /`, and
     ///   [`PostedRun::read_for`](crate::http::PostedRun::read_for)). A client that posts the whole conversation is served
     ///   without it; so are AG-UI, CopilotKit and OpenAI's clients, which always do.
-    /// - The posted message takes the place of a stored one with the same id, and the messages after it are left out: that
-    ///   is how a question is edited, an approval answered, and the output of a front-end tool returned.
+    /// - The posted message replaces a stored one with the same id, and the messages after it are left out. Clients
+    ///   edit a question, answer an approval and return the output of a front-end tool in this way.
     ///   `regenerate-message` leaves out the answer that `messageId` names. See
     ///   [`RunRequest::add_history`](crate::core::RunRequest::add_history). The store itself is not changed.
     /// - The function is called after the run in progress of the chat has ended, and after the functions of

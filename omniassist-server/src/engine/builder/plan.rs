@@ -39,7 +39,7 @@ impl AssistantBuilder {
         self
     }
 
-    /// Sets how much of a long conversation the model is sent; see [`History`]. Default: all of it.
+    /// Sets how much of a long conversation is sent to the model; see [`History`]. Default: all of it.
     pub fn history(mut self, history: History) -> Self {
         self.config.history = Some(history);
         self

@@ -2,8 +2,8 @@ use super::AssistantBuilder;
 use crate::tool::DeferAbove;
 
 impl AssistantBuilder {
-    /// Sets the number of server tools above which the model is not sent their definitions, and searches for them. `None`
-    /// always sends all. Default: 40.
+    /// Sets the number of server tools above which the model searches for tools and does not receive all definitions.
+    /// `None` always sends all. Default: 40.
     ///
     /// The definitions of many tools cost many tokens in each model call, and models choose worse among them. Where a run
     /// has more than this number of server tools, the model gets the built-in tool `tool_search`, the front-end tools and
@@ -18,8 +18,8 @@ impl AssistantBuilder {
     /// - The loaded tools are read from the conversation, so they need no store. A [window](crate::History) on it has no
     ///   influence. A client of a format that posts no calls of server tools, such as Chat Completions, begins each run
     ///   without them.
-    /// - As many tools stay loaded as are not deferred, but at least 20. One more unloads those that were used the longest
-    ///   ago, and half stays. The model can find and call the others again.
+    /// - The number of loaded tools is bounded by the number set here, or by 20 if that is more. When it is exceeded,
+    ///   only the most recently used half stays loaded. The model can find and call the others again.
     /// - Clients, hooks and the audit log see a search as a call of a server tool with the title “Search tools”.
     /// - The words of descriptions are compared with those of the model: write both in one language. The tool asks the
     ///   model for English.

@@ -1,4 +1,4 @@
-//! The part of a long conversation that the model is sent.
+//! The part of a long conversation that is sent to the model.
 
 use omniassist_core::history::TokenRate;
 use omniassist_core::run::RunConfig;
@@ -8,7 +8,7 @@ use super::Driver;
 use crate::engine::history::{Viewed, metadata};
 
 impl Driver {
-    /// Counts what the window cost, and hands it over to the run.
+    /// Counts the cost of the window and passes the window to the run.
     pub(super) fn take_view(&mut self, viewed: Viewed, config: &mut RunConfig) {
         for call in &viewed.used {
             self.count_summary(&call.used, call.read, call.written);
@@ -17,7 +17,7 @@ impl Driver {
         config.view = Some(viewed.view);
     }
 
-    /// Adds to the metadata of an answer what later runs need to know, under a seal.
+    /// Adds the sealed facts that later runs need to the metadata of an answer.
     pub(super) fn carry(&self, rate: Option<TokenRate>, into: &mut Map<String, Value>) {
         if rate.is_none() && self.summary.is_none() {
             return;

@@ -65,7 +65,7 @@ impl Driver {
         Poll::Ready(())
     }
 
-    /// Begins a run that is about to end. No tool is known to it, so that it takes up nothing of the conversation: an open
+    /// Begins a run that ends at once. It has no tools, so that it continues no call of the conversation: an open
     /// approval would suspend it.
     pub(super) fn begin_ended(&mut self) {
         self.tools = ToolSnapshot::default();
@@ -97,7 +97,7 @@ impl Driver {
         self.refusal.as_deref().cloned()
     }
 
-    /// Returns the host's decision about the beginning of the run, as far as it was made.
+    /// Returns the host's decision about the beginning of the run, if it was made.
     pub(in crate::engine) fn admission(&self) -> Admission {
         match (&self.stage, &self.refusal) {
             (_, Some(refusal)) if !self.has_begun => Admission::Refused(Box::clone(refusal)),

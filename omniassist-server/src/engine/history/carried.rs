@@ -20,8 +20,8 @@ pub(in crate::engine) struct Carried {
 }
 
 impl Carried {
-    /// Reads what the seals of the posted messages prove, and leaves out the rest. It must be called before the messages
-    /// are verified, which removes these entries.
+    /// Reads the entries of the posted messages that their seals prove, and ignores all others. It must be called
+    /// before the verification of the messages, which removes these entries.
     pub(in crate::engine) fn read(request: &RunRequest, principal: &Principal, keys: &SealKeys) -> Self {
         let mut carried = Self::default();
         for message in request.messages.iter().rev() {

@@ -1,4 +1,4 @@
-//! The part of a long conversation that the model is sent.
+//! The part of a long conversation that is sent to the model.
 
 mod carried;
 mod made;

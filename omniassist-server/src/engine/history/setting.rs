@@ -11,7 +11,7 @@ use super::summaries::Summaries;
 use crate::provider::LlmProvider;
 use crate::tool::ToolSnapshot;
 
-/// The part of a long conversation that the model is sent: the newest exchanges that fit a budget of tokens.
+/// The part of a long conversation that is sent to the model: the newest exchanges that fit a budget of tokens.
 ///
 /// The last user message and all after it are always sent, even if they alone are over the budget. Before them, a user
 /// message is sent with everything that follows it up to the next one, or not at all. What clients and
@@ -19,7 +19,7 @@ use crate::tool::ToolSnapshot;
 /// [messages](crate::RunContext::messages).
 ///
 /// The budget counts the whole input of a model call: system prompt, tools, context and messages. Leave room for the
-/// answer. Tokens are estimated from bytes, and corrected by what the provider reported last; see
+/// answer. Tokens are estimated from bytes, and corrected by the last report of the provider; see
 /// [`core::history`](omniassist_core::history). The window moves in strides, so that the provider's prompt cache holds for
 /// several turns.
 ///
@@ -56,7 +56,7 @@ pub struct History {
 }
 
 impl History {
-    /// Sends at most so many tokens to the model.
+    /// Creates a setting that sends at most this many tokens to the model.
     pub fn fit(tokens: u64) -> Self {
         Self { window: Window::fit(tokens), summaries: None }
     }
@@ -64,13 +64,13 @@ impl History {
     /// Sets which messages are sent wherever they are in the conversation. The newest of them are sent, up to half of the
     /// budget. Default: none.
     ///
-    /// The metadata of a message is the client's: a function that reads it lets clients choose.
+    /// Clients write the metadata of messages, so a function that reads it lets clients choose.
     pub fn pin(mut self, pin: impl Fn(&Message) -> bool + Send + Sync + 'static) -> Self {
         self.window = self.window.pin(pin);
         self
     }
 
-    /// Summarises what is left out, with this provider's model, usually a small and cheap one. Default: no summary.
+    /// Summarises the omitted messages with this provider's model, usually a small and cheap one. Default: no summary.
     ///
     /// The summary is made before the first model call of a run, once for each move of the window, and is continued with
     /// what left the window since. It takes up to an eighth of the budget, and a call may write four times that. Beside
@@ -83,9 +83,9 @@ impl History {
     /// metadata of an answer that the client posts, where a [seal](crate::seal) proves them. A forged or altered one is
     /// ignored. Clients of AG-UI and of the OpenAI endpoint carry none.
     ///
-    /// If the summariser fails or takes longer than 30 s, the run goes on with the last summary that there is, or with
-    /// the statements alone, and the failure is logged. A conversation that was never summarised takes up to 8 calls in
-    /// one run, the oldest messages first; later runs go on from there.
+    /// If the summariser fails or takes longer than 30 s, the run uses the last existing summary, or the statements
+    /// alone, and the failure is logged. A conversation that was never summarised takes up to 8 calls in one run, the
+    /// oldest messages first; later runs continue from there.
     pub fn summarise(mut self, provider: impl LlmProvider) -> Self {
         let tokens = (self.window.budget() / 8).clamp(64, 1_024);
         self.window = self.window.reserve(tokens + tokens / 2);
@@ -101,7 +101,7 @@ pub(in crate::engine) struct Posted {
 }
 
 impl History {
-    /// Chooses the part of a conversation that the model is sent. `texts` are the other texts of the request.
+    /// Chooses the part of a conversation that is sent to the model. `texts` are the other texts of the request.
     pub(in crate::engine) async fn view(
         &self,
         messages: &[Message],

@@ -15,16 +15,16 @@ use crate::{one_line, panics};
 /// The number of summaries that are kept; a new one replaces the oldest.
 const KEPT: usize = 256;
 
-/// The strides of the window that one call summarises.
+/// The maximum number of strides of the window that one call summarises.
 const STRIDES: usize = 4;
 
-/// The calls of one run.
+/// The maximum number of calls in one run.
 const MAX_CALLS: usize = 8;
 
 /// The time that all calls of one run may take.
 const MAX_TIME: Duration = Duration::from_secs(30);
 
-/// Makes and keeps the summaries of what is left out of conversations.
+/// Makes and keeps the summaries of the omitted parts of conversations.
 pub(super) struct Summaries {
     model: LlmSummariser,
     max_bytes: usize,
@@ -37,7 +37,7 @@ impl Summaries {
         Self { model: LlmSummariser::new(provider), max_bytes, kept: Mutex::default() }
     }
 
-    /// Adds the summary of what is left out to a view, as far as it is known or can be made.
+    /// Adds the summary of the omitted messages to a view, if it is known or can be made.
     pub(super) async fn add_to(&self, view: View, messages: &[Message], known: Option<&Made>) -> Viewed {
         let from = view.compacted().unwrap_or(0);
         let digests = digests(messages, from, view.cuts());
@@ -57,7 +57,7 @@ impl Summaries {
         Viewed { view, made, used: progress.used }
     }
 
-    /// Finds the known summary that covers most.
+    /// Finds the known summary that covers the most messages.
     fn newest(&self, digests: &[[u8; 32]], known: Option<&Made>) -> Progress {
         let kept = lock(&self.kept);
         let summary = digests.iter().enumerate().rev().find_map(|(at, digest)| {
@@ -122,7 +122,7 @@ impl Summaries {
     }
 }
 
-/// The summary so far.
+/// The state of a summary that is being made.
 struct Progress {
     /// The number of cuts that it covers.
     done: usize,
@@ -130,7 +130,7 @@ struct Progress {
     used: Vec<Used>,
 }
 
-/// Returns the digest of what a summariser reads of the messages from `from` on before each cut.
+/// Returns, for each cut, the digest of the summariser's input: the messages from `from` up to the cut.
 fn digests(messages: &[Message], mut from: usize, cuts: &[usize]) -> Vec<[u8; 32]> {
     let (mut hash, mut lines) = (Sha256::new(), String::new());
     let digest = |cut: &usize| {
@@ -146,7 +146,7 @@ fn digests(messages: &[Message], mut from: usize, cuts: &[usize]) -> Vec<[u8; 32
     cuts.iter().map(digest).collect()
 }
 
-/// Returns the text in place of the messages that are left out: what the user said, and the model's summary.
+/// Returns the text that replaces the omitted messages: statements of the user, and the model's summary.
 fn text(said: &[&str], summary: Option<&Made>) -> Option<String> {
     let mut text = String::new();
     if !said.is_empty() {

@@ -28,8 +28,8 @@ impl From<Refusal> for NotLoaded {
 impl Assistant {
     /// Completes a request that awaits its history with the messages of the host's loader, if there is one.
     ///
-    /// The run is admitted first. Then the run in progress of the chat ends, and the host has stored what its earlier runs
-    /// said. The admission is kept in the extensions.
+    /// The run is admitted first. The run in progress of the chat then ends, so that the host has stored the messages
+    /// of all earlier runs. The admission is kept in the extensions.
     ///
     /// # Errors
     ///

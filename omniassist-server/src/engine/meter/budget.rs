@@ -13,7 +13,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::throttle::{Grant, Outage, Reservation, Spent, TokenBudget, WhenUnavailable, ask};
 
-/// A budget of the host, and the settlements that are under way.
+/// A budget of the host and its pending settlements.
 pub(in crate::engine) struct Budget {
     pub(super) tokens: Arc<dyn TokenBudget>,
     tasks: TaskTracker,
@@ -43,7 +43,8 @@ impl Budget {
         }
     }
 
-    /// Settles a reservation. What is not complete at once continues in a task of the runtime, which is returned.
+    /// Settles a reservation. A settlement that is not complete at once continues in a task of the runtime, which is
+    /// returned.
     pub(super) fn settle(
         self: &Arc<Self>,
         of: Reservation,

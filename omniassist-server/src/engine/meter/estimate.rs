@@ -1,4 +1,4 @@
-//! Estimates of tokens from sizes, for what the provider has not reported.
+//! Estimates of unreported tokens from sizes.
 
 use omniassist_core::transcript::UserContent;
 use omniassist_core::{LlmPayload, TranscriptItem};

@@ -43,7 +43,7 @@ impl Lease {
         async move { budget.reserve(&reservation, tokens).await }
     }
 
-    /// Settles the reservation. Returns the task in which that is completed, if it is not complete at once.
+    /// Settles the reservation. Returns the task that completes the settlement, if it is not complete at once.
     pub(super) fn settle(mut self, spent: Spent) -> Option<JoinHandle<()>> {
         self.end(spent)
     }

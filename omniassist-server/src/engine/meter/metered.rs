@@ -15,20 +15,20 @@ use crate::Result;
 use crate::provider::{LlmProvider, LlmStream};
 use crate::throttle::Spent;
 
-/// The answer of a model, of which the tokens are reserved before they are used. The provider is called after the first
-/// reservation. Dropping it settles the tokens of the call.
+/// The answer of a model, whose tokens are reserved before they are used. The provider is called after the first
+/// reservation. Dropping the answer settles the tokens of the call.
 struct MeteredStream {
     meter: Meter,
     call: Option<(Arc<dyn LlmProvider>, LlmPayload)>,
     answer: Option<LlmStream>,
     turn: Option<Turn>,
-    /// A reservation that is under way. The answer is not read before it is made.
+    /// The pending reservation. The answer is not read before it is complete.
     reserving: Option<Reserving>,
     /// The end of the answer, once it was reached.
     ending: Option<Ending>,
 }
 
-/// A reservation that is under way. It returns the number of tokens.
+/// A pending reservation. It returns the number of tokens.
 type Reserving = Pin<Box<dyn Future<Output = Result<u64, Stop>> + Send>>;
 
 /// The end of an answer, which is passed on when its tokens are settled.
@@ -53,7 +53,7 @@ struct Turn {
 }
 
 impl Meter {
-    /// Returns the answer of a provider that is called once its tokens are reserved.
+    /// Returns the answer of a provider, which is called after its tokens are reserved.
     pub(in crate::engine) fn stream(&self, provider: Arc<dyn LlmProvider>, payload: LlmPayload) -> LlmStream {
         Box::pin(MeteredStream::new(self.clone(), provider, payload))
     }
@@ -171,7 +171,7 @@ impl Turn {
         self.reserve_at = self.written().saturating_add(more).saturating_mul(BYTES_PER_TOKEN);
     }
 
-    /// Counts what the model said. Returns `true` if it used up the tokens of the call.
+    /// Counts the output of the model. Returns `true` if it used up the tokens of the call.
     fn take(&mut self, event: &LlmEvent) -> bool {
         self.begun = true;
         let delta: &Text = match event {
@@ -181,7 +181,7 @@ impl Turn {
             | LlmEvent::ToolCallDelta { delta, .. } => delta,
             LlmEvent::Usage(usage) => {
                 self.usage = Some(*usage);
-                // What is said after this counts with it.
+                // The estimate of the following output is added to this usage.
                 self.reserve_at = 0;
                 return false;
             }

@@ -1,4 +1,4 @@
-//! Token budgets: the tokens that a run reserves and spends, against the budget of its principal.
+//! Token budgets: the tokens that a run reserves and spends from the budget of its principal.
 
 mod budget;
 mod estimate;

@@ -35,7 +35,7 @@ struct Shared {
 }
 
 impl Meter {
-    /// Creates the meter of a run that a client wants, with a reservation.
+    /// Creates the meter of a client's run, with a reservation.
     ///
     /// # Errors
     ///
@@ -63,7 +63,7 @@ impl Meter {
         Ok(meter)
     }
 
-    /// Reserves tokens for the next model call, of which the size is not known yet.
+    /// Reserves tokens for the next model call, whose size is not known yet.
     pub(super) async fn reserve_next(&self) -> Result<(), Stop> {
         let Shared { budget, runtime, .. } = &*self.shared;
         let (budget, runtime) = (Arc::clone(budget), runtime.clone());

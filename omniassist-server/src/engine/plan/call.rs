@@ -22,7 +22,8 @@ impl Call {
         self.model.as_deref().or_else(|| self.provider.model())
     }
 
-    /// Drops a choice of a tool that the model is not offered: the provider would read its name, and refuse the request.
+    /// Drops a choice of a tool that is not offered to the model: the provider would read its name and refuse the
+    /// request.
     pub(in crate::engine) fn offer(&mut self, tools: &ToolSnapshot) {
         let unknown = matches!(&self.tool_choice, ToolChoice::Tool(name) if tools.get(name).is_none());
         let impossible = self.tool_choice == ToolChoice::Required && tools.is_empty();

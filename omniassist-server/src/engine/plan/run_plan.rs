@@ -91,7 +91,7 @@ impl RunPlan {
         self
     }
 
-    /// Sets how much of the conversation the model is sent; `None` for all of it. Default: the assistant's.
+    /// Sets how much of the conversation is sent to the model; `None` for all of it. Default: the assistant's.
     pub fn history(&mut self, history: impl Into<Option<History>>) -> &mut Self {
         self.history = history.into();
         self

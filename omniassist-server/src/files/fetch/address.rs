@@ -25,13 +25,14 @@ const V4: [([u8; 4], u32); 17] = [
     ([168, 63, 129, 16], 32),
 ];
 
-/// The networks inside 2000::/3 that are not public: protocols (Teredo among them), documentation, and 6to4.
+/// The networks inside 2000::/3 that are not public: protocols (such as Teredo), documentation, and 6to4.
 const V6: [([u16; 2], u32); 4] =
     [([0x2001, 0], 23), ([0x2001, 0xdb8], 32), ([0x2002, 0], 16), ([0x3fff, 0], 20)];
 
-/// Returns `true` for an address of a public server. An IPv6 address that stands for an IPv4 address is judged by that one.
+/// Returns `true` for an address of a public server. For an IPv6 address that embeds an IPv4 address, the IPv4 address
+/// decides.
 ///
-/// `IpAddr::is_global` of the standard library is not stable, and does not judge the addresses of NAT64.
+/// `IpAddr::is_global` of the standard library is not stable, and does not consider the addresses of NAT64.
 pub(super) fn is_public(ip: IpAddr) -> bool {
     match ip {
         IpAddr::V4(ip) => is_public_v4(ip),
@@ -58,7 +59,7 @@ fn is_public_v6(ip: Ipv6Addr) -> bool {
     }
 }
 
-/// Returns `true` if two addresses have the same first bits, of which there is at least one.
+/// Returns `true` if the first bits of two addresses are equal. The number of bits is at least one.
 fn is_in(ip: u32, net: u32, bits: u32) -> bool {
     (ip ^ net) >> (32 - bits) == 0
 }
@@ -68,7 +69,7 @@ mod tests {
     use super::is_public;
 
     #[test]
-    fn each_kind_of_internal_address_is_told_from_public_ones() {
+    fn internal_and_public_addresses_are_distinguished() {
         let public = [
             "1.1.1.1",
             "9.255.255.255",
@@ -138,7 +139,7 @@ mod tests {
             "3fff::1",
             "3fff:fff:ffff::1",
             "5f00::1",
-            // Unique local (the metadata of AWS among them), link-local, site-local, multicast.
+            // Unique local (including the metadata service of AWS), link-local, site-local, multicast.
             "fc00::1",
             "fd00:ec2::254",
             "fe80::1",

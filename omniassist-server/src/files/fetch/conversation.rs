@@ -10,7 +10,7 @@ use super::{FetchError, Fetcher};
 use crate::files::{FileId, attachments};
 use crate::one_line;
 
-/// Downloads of one run at the same time.
+/// The maximum number of concurrent downloads of one run.
 const AT_ONCE: usize = 4;
 
 /// A part of a conversation that names a file by URL.

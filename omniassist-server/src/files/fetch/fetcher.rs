@@ -16,10 +16,10 @@ use crate::Result;
 use crate::files::{FileLimits, content_type};
 use crate::transport::{Clients, Roots};
 
-/// Redirects of one file that are followed.
+/// The maximum number of redirects that are followed for one file.
 const MAX_REDIRECTS: usize = 3;
 
-/// Bytes from which the media type is found.
+/// The number of bytes from which the media type is detected.
 const HEAD_BYTES: usize = 4 * 1024;
 
 /// Downloads files under a policy.
@@ -41,7 +41,7 @@ pub(super) struct Fetched {
 impl Fetcher {
     /// # Errors
     ///
-    /// Returns an error if a root certificate is none, or the certificates of the system cannot be loaded.
+    /// Returns an error if a root certificate is not valid, or the certificates of the system cannot be loaded.
     pub(crate) fn new(policy: FetchPolicy, limits: FileLimits) -> Result<Self> {
         let policy = Arc::new(policy);
         let of_client = Arc::clone(&policy);
@@ -86,7 +86,7 @@ impl Fetcher {
             let location = answer.headers().get(LOCATION).and_then(|location| location.to_str().ok());
             let next = location.and_then(|location| url.join(location).ok());
             url = next.ok_or_else(|| FetchError::unreachable("a redirect without a URL"))?;
-            // The reason would tell where an internal server redirects to.
+            // The reason would reveal the redirect target of an internal server.
             check(&self.policy, &url).map_err(FetchError::unreachable)?;
         }
         Err(FetchError::unreachable("too many redirects"))

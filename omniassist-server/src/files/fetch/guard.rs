@@ -9,7 +9,7 @@ use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use super::{FetchError, FetchPolicy};
 use crate::panics;
 
-/// Checks a URL, also one that a redirect names. Of a host with a name the addresses are checked by [`Guard`].
+/// Checks a URL or the target of a redirect. [`Guard`] checks the addresses of a host name.
 pub(super) fn check(policy: &FetchPolicy, url: &Url) -> Result<(), FetchError> {
     match url.scheme() {
         "https" => {}
@@ -32,8 +32,8 @@ pub(super) fn check(policy: &FetchPolicy, url: &Url) -> Result<(), FetchError> {
     Ok(())
 }
 
-/// The resolver of the HTTP client. The client connects to the addresses that were checked, and looks up no host again, so
-/// an answer that changes between check and connection has no effect.
+/// The resolver of the HTTP client. The client connects to the checked addresses and does not look up a host again. An
+/// answer that changes between check and connection therefore has no effect.
 pub(super) struct Guard(pub(super) Arc<FetchPolicy>);
 
 impl Resolve for Guard {
@@ -46,7 +46,7 @@ impl Resolve for Guard {
             if found.is_empty() {
                 return Err("no address of the host is allowed".into());
             }
-            // The client replaces port 0 by that of the URL.
+            // The client replaces port 0 by the port of the URL.
             let addresses: Addrs = Box::new(found.into_iter().map(|address| SocketAddr::new(address, 0)));
             Ok(addresses)
         })

@@ -1,4 +1,4 @@
-//! Downloads of the files that a conversation names by URL, through a guard against requests to internal servers.
+//! Downloads of the files that a conversation names by URL, with protection from requests to internal servers.
 //!
 //! ```text
 //! messages → Fetcher::load → download: check of the URL → Guard (addresses) → connection → limits, media type

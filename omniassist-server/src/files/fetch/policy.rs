@@ -68,8 +68,8 @@ impl FetchPolicy {
         self
     }
 
-    /// Allows connections to this address although it is internal, as that of a file server of your own. Every client can
-    /// then read from it what needs no login. Default: public addresses only.
+    /// Allows connections to this internal address, such as that of your own file server. Every client can then read
+    /// from it all content that needs no login. Default: public addresses only.
     pub fn allow_address(mut self, address: impl Into<IpAddr>) -> Self {
         self.addresses.push(address.into().to_canonical());
         self
@@ -81,39 +81,39 @@ impl FetchPolicy {
         self
     }
 
-    /// Allows `http://` URLs. Anyone on the way can read and change such a file. Default: `https://` only.
+    /// Allows `http://` URLs. The networks on the way can read and change such a file. Default: `https://` only.
     pub fn allow_http(mut self) -> Self {
         self.allows_http = true;
         self
     }
 
-    /// Adds the certificates of this PEM text to the trusted root certificates of the system, for a file server of your own.
+    /// Adds the certificates of this PEM text to the trusted root certificates of the system, for your own file server.
     /// May be called more than once. Default: none.
     pub fn root_certificate(mut self, pem: impl Into<Vec<u8>>) -> Self {
         self.root_certificates.push(pem.into());
         self
     }
 
-    /// Sets the bytes of one file. Default: 10 MiB. [`FileLimits::max_run_bytes`](crate::files::FileLimits::max_run_bytes) bounds
-    /// the downloads of a run together.
+    /// Sets the maximum size of one file in bytes. Default: 10 MiB.
+    /// [`FileLimits::max_run_bytes`](crate::files::FileLimits::max_run_bytes) bounds the sum of the downloads of a run.
     pub fn max_bytes(mut self, bytes: usize) -> Self {
         self.max_bytes = bytes;
         self
     }
 
-    /// Sets the number of different URLs that one run downloads, the newest first. Default: 10.
+    /// Sets the maximum number of different URLs that one run downloads, the newest first. Default: 10.
     pub fn max_files(mut self, files: usize) -> Self {
         self.max_files = files;
         self
     }
 
-    /// Sets the time for one file, redirects included. Default: 10 seconds.
+    /// Sets the timeout of one file, including its redirects. Default: 10 seconds.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
         self
     }
 
-    /// Sets the function that finds the addresses of a host. Its addresses are checked like others. Default: the resolver of
+    /// Sets the function that resolves a host. The policy applies to the returned addresses. Default: the resolver of
     /// the system.
     pub fn resolver<F, R>(mut self, lookup: F) -> Self
     where

@@ -13,14 +13,14 @@ use crate::files::upload::CHUNK_BYTES;
 use crate::files::{BoxError, FileContent, FileFuture, FileInfo, FileKey, FileStore, FileUsage, FileWriter};
 use crate::{Principal, clock};
 
-/// The time after which a file without a description is what a stopped server left behind.
+/// The time after which a file without a description counts as abandoned by a stopped server.
 const ABANDONED: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Keeps files in a folder of this machine. Cloning is cheap.
 ///
-/// Each principal has a folder of its own, whose name does not reveal its id. A file has a random name, and its description
-/// stands beside it as JSON. It is written under a temporary name, synchronised with the disk and then renamed, so a crash
-/// leaves no half file that can be found. On Unix, only the user of the server can read files and folders.
+/// Each principal has its own folder, whose name does not reveal its id. A file has a random name, and its description
+/// is stored beside it as JSON. It is written under a temporary name, synchronised with the disk and then renamed, so a
+/// crash leaves no incomplete file. On Unix, only the user of the server can read files and folders.
 ///
 /// Expired files are deleted when their principal uploads again. Call [`remove_expired`](Self::remove_expired) from time to
 /// time for the others. Several instances may share a folder; the quota of a principal is then checked by each alone.
@@ -52,7 +52,7 @@ impl FolderStore {
         Ok(Self { root: root.into() })
     }
 
-    /// Deletes the expired files of all principals, and what uploads left behind that a stopped server did not complete.
+    /// Deletes the expired files of all principals, and the files of uploads that a stopped server did not complete.
     /// Returns the number of deleted files.
     ///
     /// # Errors
@@ -130,7 +130,7 @@ fn usage(folder: &Path) -> io::Result<FileUsage> {
     Ok(usage)
 }
 
-/// Deletes what is expired or abandoned in the folder of a principal.
+/// Deletes expired and abandoned files in the folder of a principal.
 fn clear(folder: &Path) -> io::Result<usize> {
     let mut removed = 0;
     for path in list(folder)? {
@@ -170,7 +170,7 @@ fn described(path: &Path) -> io::Result<Option<FileInfo>> {
     }
 }
 
-/// Deletes a file in all its forms; the description goes first, so that the file is not found any more.
+/// Deletes a file in all its forms; the description goes first, so that the file can no longer be found.
 fn remove(path: &Path) -> io::Result<()> {
     for path in [path.with_extension(INFO), path.with_extension(""), path.with_extension(PART)] {
         match std::fs::remove_file(path) {

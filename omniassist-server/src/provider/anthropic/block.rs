@@ -98,7 +98,7 @@ impl Block {
         None
     }
 
-    /// The answer has ended, or another block has replaced this one. The text so far is kept; a call is not complete.
+    /// Ends a block whose answer has ended, or that another block has replaced. Its text is kept; a call is incomplete.
     pub(super) fn abandon(self, out: &mut Out) {
         match self.kind {
             Kind::Text { block: Some(block) } => out.push(LlmEvent::TextEnd { block, metadata: None }),

@@ -6,8 +6,7 @@ use super::content::{Content, Source};
 use crate::provider::data_url;
 use crate::provider::files_api::uploaded_id;
 
-/// Returns an image or a document. A file for which the API has no form becomes a note, so that the model knows of the
-/// file.
+/// Returns an image or a document. A file that the API does not support is replaced by a note for the model.
 pub(super) fn content<'a>(media_type: &'a Text, url: &'a Text, filename: Option<&'a str>) -> Content<'a> {
     let (media_type, inline) = match data_url::split(url) {
         Some((stated, data)) => (if stated.is_empty() { media_type.as_str() } else { stated }, Some(data)),

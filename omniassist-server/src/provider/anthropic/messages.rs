@@ -1,5 +1,5 @@
-//! The conversation in the form of the Messages API: messages of alternating roles, of which the first is the user's.
-//! The results of tools begin the message after the calls.
+//! The conversation in the form of the Messages API: messages of alternating roles, the first from the user. The
+//! message after the calls begins with the results of the tools.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};

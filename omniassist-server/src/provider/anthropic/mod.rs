@@ -115,14 +115,14 @@ impl AnthropicProviderBuilder {
 
     /// Lets the API compact a conversation at this number of input tokens, at least 50,000. Default: never.
     ///
-    /// The model then writes a summary, which takes the place of everything before it in this answer and in later
-    /// requests. The client carries the summary in the metadata of the answer, under a [seal](crate::seal). If it does
+    /// The model then writes a summary, which replaces everything before it in this answer and in later requests. The
+    /// client carries the summary in the metadata of the answer, under a [seal](crate::seal). If it does
     /// not send it back, the whole conversation is sent and compacted again. Without this setting, summaries of earlier
     /// answers are not sent. Their tokens count in the usage and cost of a run.
     ///
     /// The API has a [list of models](https://platform.claude.com/docs/en/build-with-claude/compaction) that can do
     /// this, since Claude 4.6, and refuses requests to others. A [`History`](crate::History) with a larger number of
-    /// tokens protects from conversations of which the client lost the summary.
+    /// tokens bounds conversations whose summary the client lost.
     ///
     /// ```
     /// use omniassist_server::{AnthropicProvider, Assistant, History};

@@ -64,7 +64,7 @@ impl<'a> Plan<'a> {
         let family = Family::of(model);
         let adaptive = adaptive.unwrap_or(family != Family::Budget);
         let max_tokens = wanted.max_output_tokens.unwrap_or(max_tokens);
-        // The API thinks only if the model may also decide against a tool call.
+        // The API allows thinking only if the model may also decide against a tool call.
         let is_forced = !payload.tools.is_empty()
             && matches!(payload.tool_choice, ToolChoice::Required | ToolChoice::Tool(_));
         let mut plan = Self {

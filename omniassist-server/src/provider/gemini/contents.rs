@@ -16,7 +16,7 @@ use super::metadata;
 /// a request without it. <https://ai.google.dev/gemini-api/docs/thought-signatures#faqs>
 const UNSIGNED: &str = "skip_thought_signature_validator";
 
-/// The user's turn before a conversation that begins with the model: the API wants a call to follow a turn of the user.
+/// The user's turn before a conversation that begins with the model. The API requires a user's turn before a call.
 const OPENING: &str = "(The conversation begins.)";
 
 #[derive(Serialize)]

@@ -161,7 +161,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_key_of_google_is_read_when_there_is_no_key_of_gemini() {
+    fn the_google_key_is_used_without_a_gemini_key() {
         let read = |own: Option<&'static str>| {
             let settings = Settings::from_vars(&GEMINI, move |name| match name {
                 "GEMINI_API_KEY" => own.map(str::to_owned),

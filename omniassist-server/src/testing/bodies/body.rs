@@ -80,8 +80,8 @@ impl SseBody {
         self
     }
 
-    /// Ends as if the token limit was reached. The last part has no end of its own, and the finish is
-    /// `length` (`incomplete` in the Responses API).
+    /// Ends as if the token limit was reached. The last part has no end event, and the finish is `length`
+    /// (`incomplete` in the Responses API).
     pub fn truncated(mut self) -> Self {
         self.cut = true;
         self

@@ -5,9 +5,9 @@ use serde_json::Value;
 use super::file::RequestLine;
 use super::scrub::REDACTED;
 
-/// Most differences that are listed.
+/// The maximum number of listed differences.
 const MOST: usize = 8;
-/// Most characters of a value that are shown.
+/// The maximum number of characters of a value that are shown.
 const SHOWN: usize = 100;
 
 /// Returns the differences, one per line; empty if the requests are equal. Places in the body whose JSON

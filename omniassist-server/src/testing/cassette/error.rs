@@ -52,7 +52,7 @@ impl CassetteError {
         Self::new(Kind::Truncated, "the file breaks off before its last answer ends", Some(line))
     }
 
-    /// Creates an error of a line that is wrong, or stands in a wrong place.
+    /// Creates an error of a line that is invalid or in a wrong position.
     pub(super) fn malformed(line: usize, what: &'static str) -> Self {
         Self::new(Kind::Other, what, Some(line))
     }

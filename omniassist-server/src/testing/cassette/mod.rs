@@ -13,7 +13,7 @@
 //! use omniassist_server::{LlmProvider, OpenAiChatProvider};
 //!
 //! # tokio::runtime::Runtime::new()?.block_on(async {
-//! // In a test of your own: `Cassette::replay("tests/cassettes/hello.jsonl")?`.
+//! // In your own test: `Cassette::replay("tests/cassettes/hello.jsonl")?`.
 //! let cassette = Cassette::parse(r#"{"omniassist_cassette":1,"base_path":"/v1"}
 //! {"request":{"method":"POST","path":"/v1/chat/completions","json":{"model":"m","messages":[{"role":"user","content":"Hi"}],"stream":true}}}
 //! {"response":{"status":200,"headers":{"content-type":"text/event-stream"}}}

@@ -139,7 +139,7 @@ impl Scrubber {
     }
 }
 
-/// A request as it stands in a cassette.
+/// Returns a request as it is written to a cassette.
 pub(super) fn scrubbed(request: &FakeRequest, scrubber: &Scrubber) -> RequestLine {
     let mut json: Option<Value> = serde_json::from_slice(&request.body).ok();
     let (text, base64) = if json.is_some() { (None, None) } else { encode(&request.body) };

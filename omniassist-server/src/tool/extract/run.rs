@@ -4,7 +4,7 @@ use super::{ChatId, Extension, FromToolCall, State};
 use crate::tool::{FromRun, ToolContext, ToolDescription, ToolError};
 use crate::{Principal, RunContext};
 
-// Not one impl for every `FromRun`: with it, the compiler would no longer name what an `Args` or a `State` lacks.
+// A single impl for every `FromRun` would hide the missing bounds of an `Args` or a `State` in compiler errors.
 macro_rules! impl_from_tool_call {
     ($($(@$param:ident)? $type:ty;)*) => {$(
         impl$(<$param>)? FromToolCall for $type

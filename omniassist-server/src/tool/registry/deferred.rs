@@ -1,4 +1,4 @@
-//! The tools that a model is sent only after it searched for them.
+//! Deferred tools: a model receives their definitions only after it has searched for them.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::tool::search::{DeferAbove, Found, MAX_FOUND, Search, TOOL_SEARCH};
 use crate::tool::state::StateMap;
 
 impl Tools {
-    /// Creates an empty registry whose runs search for tools where there are many.
+    /// Creates an empty registry that defers tools above a number of tools.
     pub(crate) fn searchable(
         state: impl Into<Arc<StateMap>>,
         limits: Limits,
@@ -25,7 +25,7 @@ impl Tools {
 }
 
 impl ToolSnapshot {
-    /// Returns the search, if there are so many server tools that they are deferred.
+    /// Returns the search, if there are enough server tools to defer them.
     fn deferral(&self) -> Option<&Search> {
         let Snapshot { search, tools, .. } = &*self.inner;
         let search = search.as_deref().filter(|search| tools.len() > search.above)?;
@@ -76,14 +76,14 @@ impl ToolSnapshot {
         rank(query, &texts).into_iter().filter_map(|index| tools.get(index).copied()).collect()
     }
 
-    /// Returns what a conversation has loaded, if tools are deferred.
+    /// Returns the loaded tools of a conversation, if tools are deferred.
     pub(crate) fn loaded_by(&self, messages: &[Message]) -> Option<Loaded> {
         self.deferral().map(|search| Loaded::by(messages, search.above))
     }
 
-    /// Returns the descriptions for one model call. They are all, unless tools are deferred: then the search comes first,
-    /// and what the conversation has loaded comes last, in that order. The beginning therefore stays the same, and a
-    /// provider can cache it.
+    /// Returns the descriptions for one model call. These are all descriptions, unless tools are deferred. The search
+    /// then comes first and the loaded tools of the conversation come last, in that order. The beginning therefore
+    /// stays the same, and a provider can cache it.
     pub(crate) fn offered(&self, loaded: Option<&Loaded>, choice: &ToolChoice) -> Arc<[Arc<ToolSpec>]> {
         let Some(loaded) = loaded.filter(|_| self.deferral().is_some()) else { return self.specs() };
         let (eager, deferred): (Vec<_>, Vec<_>) =

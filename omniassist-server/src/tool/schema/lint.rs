@@ -28,7 +28,7 @@ const MAP: [&str; 5] = ["properties", "patternProperties", "$defs", "definitions
 
 const TYPES: [&str; 7] = ["object", "array", "string", "number", "integer", "boolean", "null"];
 
-/// Bytes of an error's text, which may repeat parts of the schema.
+/// The maximum number of bytes of an error's text, which may repeat parts of the schema.
 const MAX_TEXT_BYTES: usize = 500;
 
 /// Checks a schema against what providers refuse. Returns `true` if it refers to itself, which not every provider can

@@ -27,7 +27,7 @@ pub(crate) fn no_arguments() -> Value {
 /// The root gets `type` and `properties`, the schema `true` becomes `{}`, and formats that exist only in Rust are removed.
 pub(crate) fn normalise(schema: &mut Value) {
     if let Value::Object(root) = schema {
-        // `$schema` and the type's name are no use to a model, and cost tokens in every request.
+        // `$schema` and the type's name do not help a model, and cost tokens in every request.
         root.remove("$schema");
         root.remove("title");
         let typed = ["type", "$ref", "oneOf", "anyOf", "allOf", "not", "enum", "const"];

@@ -13,7 +13,7 @@ use super::pattern::Patterns;
 use super::reference::resolve;
 use super::values::{compare, is_of_type, values_in};
 
-/// Further steps for each value within the checked one.
+/// The number of further steps for each value within the checked one.
 const STEPS_A_VALUE: u64 = 8;
 /// Steps of a pattern's automaton that count as one.
 const STATES_A_STEP: u64 = 16;
@@ -32,7 +32,7 @@ pub(super) struct TooComplex;
 pub(super) type Holds = Result<bool, TooComplex>;
 pub(super) type Keywords = Map<String, Value>;
 
-/// Returns the complaints about a value, at most three. None means that the value fits.
+/// Returns at most three complaints about a value. The list is empty if the value fits.
 pub(super) fn complaints(
     root: &Value,
     patterns: &Patterns,
@@ -44,7 +44,7 @@ pub(super) fn complaints(
     if walk.check(root, value)? {
         return Ok(Vec::new());
     }
-    // The value does not fit: a second walk finds the reasons. Without steps left, fewer are given.
+    // The value does not fit, and a second walk finds the reasons. It finds fewer if the steps are used up.
     walk.steps = steps;
     walk.found = Some(Vec::new());
     let _ = walk.check(root, value);
@@ -60,17 +60,17 @@ pub(super) struct Walk<'s, 'v> {
     pub(super) root: &'s Value,
     /// The patterns that were compiled before.
     pub(super) patterns: &'s Patterns,
-    /// The other ones, which a client declared for one run.
+    /// The patterns of a schema that a client declared for one run.
     pub(super) compiled: Patterns,
     pub(super) steps: u64,
     pub(super) nesting: usize,
     /// The names and indices that lead to the value.
     path: Vec<Step<'v>>,
-    /// Results by the addresses of a reference's target and a value. One that is being found counts as `true`.
+    /// Results by the addresses of a reference's target and a value. A pending result counts as `true`.
     known: HashMap<(usize, usize), bool>,
     /// The pairs whose complaints are being collected.
     explaining: Vec<(usize, usize)>,
-    /// The complaints, where they are collected.
+    /// The complaints, if they are collected.
     found: Option<Vec<Complaint>>,
 }
 
@@ -228,7 +228,7 @@ impl<'s, 'v> Walk<'s, 'v> {
         holds
     }
 
-    /// Does something without collecting complaints.
+    /// Executes `work` without collecting complaints.
     pub(super) fn silently<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> T {
         let found = self.found.take();
         let result = work(self);

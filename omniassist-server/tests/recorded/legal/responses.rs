@@ -95,7 +95,7 @@ pub(crate) fn faults(body: &Value) -> Vec<String> {
                 faults.check(is_filled(&item["encrypted_content"]), &place, "a compaction without content");
             }
             _ if is_own_tool => {
-                faults.check(is_filled(id), &place, "an item of a built-in tool without an id")
+                faults.check(is_filled(id), &place, "an item of a built-in tool without an id");
             }
             _ => faults.check(false, &place, "an unknown type"),
         }

@@ -102,7 +102,7 @@ pub(super) enum Outcome<'a> {
     Cancelled,
 }
 
-/// Returns the field `usage`: one entry with the known token counts. Clients before 1.0 do not know cache writes.
+/// Returns the field `usage`: one entry with the known token counts. Clients before 1.0 do not support cache writes.
 pub(super) fn usage(usage: &Usage, version: Version) -> Option<[Usage; 1]> {
     let count = |tokens: Option<u64>| tokens.map(|tokens| tokens.min(MAX_COUNT));
     let written = usage.cache_write_input_tokens.filter(|_| version >= Version::V1);

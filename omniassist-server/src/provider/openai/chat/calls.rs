@@ -36,7 +36,7 @@ struct Call {
     /// The number of the call, after it was announced.
     number: Option<u32>,
     extra_content: Option<Value>,
-    /// Reasoning that arrived too late for a block of its own.
+    /// Reasoning that arrived too late for a separate block.
     details: Option<Value>,
 }
 
@@ -162,7 +162,7 @@ impl Calls {
                 None => last?,
             };
             let call = self.calls.get(at)?;
-            // A late id, or one that changes from delta to delta. Together with a name it begins a call, unless the
+            // The id is late, or changes from delta to delta. Together with a name it begins a call, unless the
             // previous call has no id yet.
             let continues =
                 head.name.is_empty() || call.is_blank() || (call.waits_for_id() && call.name == *head.name);

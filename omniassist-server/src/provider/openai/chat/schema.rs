@@ -1,5 +1,5 @@
-//! Tool schemas in the form that a server accepts. A call is validated against the tool's own schema, so what is
-//! removed here is still checked.
+//! Tool schemas in the form that a server accepts. A call is validated against the tool's original schema, including
+//! the constraints that are removed here.
 
 use std::borrow::Cow;
 use std::io;

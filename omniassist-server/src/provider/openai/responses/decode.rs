@@ -156,8 +156,8 @@ impl Reader {
         }
     }
 
-    /// Takes the complete arguments. They alone do not complete the call: if the token limit cut the call, only the
-    /// item that follows says so.
+    /// Takes the complete arguments. They alone do not complete the call: only the following item states that the token
+    /// limit cut the call.
     fn arguments_done(&mut self, event: Event<'_>, data: &Text) {
         if let Some(call) = self.open_call_of(event.output_index, &event.item_id) {
             call.given = Some(match call.kind {

@@ -62,11 +62,11 @@ impl OpenAiProviderBuilder {
 
     /// Lets the API compact a conversation at this number of tokens, at least 1,000. Default: never.
     ///
-    /// The API then sends a compaction, an encrypted item that takes the place of everything before it in this answer
-    /// and in later requests. The client carries it in the metadata of the answer, under a [seal](crate::seal). If it
+    /// The API then sends a compaction, an encrypted item that replaces everything before it in this answer and in
+    /// later requests. The client carries it in the metadata of the answer, under a [seal](crate::seal). If it
     /// does not send it back, the whole conversation is sent and compacted again. Without this setting, compactions of
-    /// earlier answers are not sent. A [`History`](crate::History) with a larger number of tokens protects from
-    /// conversations of which the client lost the compaction.
+    /// earlier answers are not sent. A [`History`](crate::History) with a larger number of tokens bounds conversations
+    /// whose compaction the client lost.
     ///
     /// ```
     /// use omniassist_server::{Assistant, History, OpenAiProvider};

@@ -39,7 +39,7 @@ fn offered(payload: &LlmPayload) -> impl Iterator<Item = &ToolSpec> {
     })
 }
 
-/// Returns the name that stands for text in place of a tool: `reply`, unless a tool has that name.
+/// Returns the name that marks text in place of a tool's name: `reply`, unless a tool has that name.
 fn reply_name(payload: &LlmPayload) -> String {
     let mut name = "reply".to_owned();
     while payload.tools.iter().any(|tool| tool.name == *name) {

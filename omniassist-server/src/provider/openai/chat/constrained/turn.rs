@@ -22,7 +22,7 @@ pub(crate) enum Said {
 /// The reader of one answer. Pieces may be cut anywhere, also within an escape.
 #[derive(Debug)]
 pub(crate) struct Turn {
-    /// The name that stands for text.
+    /// The name that marks text in place of a tool's name.
     reply: String,
     /// `true` if the text itself is JSON, which is passed on unchanged.
     json_reply: bool,
