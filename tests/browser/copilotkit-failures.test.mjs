@@ -7,7 +7,7 @@ import { CANARY, startFakeOpenAi } from '../lib/fake-openai.mjs';
 import { openai, startQuickstart, until } from '../lib/quickstart.mjs';
 import { startBehind } from '../lib/vite.mjs';
 import { answers, asked, failure, inState, isOver, say, says, stop } from './copilotkit.mjs';
-import { MARKDOWN, PHONE, fitsPhone, followsColourScheme, sendTo, showsMarkdown, suiteOn } from './page.mjs';
+import { MARKDOWN, PHONE, fitsPhone, followsColourScheme, showsMarkdown, suiteOn, whileOn } from './page.mjs';
 
 let model;
 
@@ -131,8 +131,7 @@ onPage('copilotkit: after a restart without keys, the user is asked for the appr
   await say(view, 'Refund order 1002');
   await asked(view).waitFor();
   const restarted = await startQuickstart(openai('openai', model.baseUrl));
-  try {
-    await sendTo(view, restarted);
+  await whileOn(view, restarted, async () => {
     await asked(view).getByRole('button', { name: 'Approve' }).click();
     const failed = view.page.locator('[data-tool-state=error]');
     await failed.locator('.soft', { hasText: 'so that the user is asked again' }).waitFor();
@@ -144,9 +143,7 @@ onPage('copilotkit: after a restart without keys, the user is asked for the appr
     await asked(view).getByRole('button', { name: 'Approve' }).click();
     await says(view, 'Refunded.');
     assert.equal(await status(), 'refunded');
-  } finally {
-    await restarted.stop();
-  }
+  });
 });
 
 onPage('copilotkit: an output without its seal does not reach the model', async (view) => {

@@ -167,14 +167,25 @@ export async function followsColourScheme(view) {
   assert.ok((await lightness(view)) < 0.2);
 }
 
-/** Redirects the later requests of a page to another server, as after a restart. Answers are not streamed. */
-export const sendTo = (view, server) =>
-  view.page.route(/\/(assistant|api)\b/, async (route) => {
-    const { pathname, search } = new URL(route.request().url());
-    const { origin, host, 'sec-fetch-site': site, ...headers } = route.request().headers();
-    const response = await route.fetch({ url: `${server.origin}${pathname}${search}`, headers });
-    await route.fulfill({ response });
-  });
+/**
+ * Sends the requests of a page to another server while `run` runs, as after a restart, and stops that server. Answers are
+ * not streamed.
+ */
+export async function whileOn(view, server, run) {
+  try {
+    await view.page.route(/\/(assistant|api)\b/, async (route) => {
+      const { pathname, search } = new URL(route.request().url());
+      const { origin, host, 'sec-fetch-site': site, ...headers } = route.request().headers();
+      const response = await route.fetch({ url: `${server.origin}${pathname}${search}`, headers });
+      await route.fulfill({ response });
+    });
+    await run();
+  } finally {
+    // A request of the page may still be open here. Its failure is not an error of the test.
+    await view.page.unrouteAll({ behavior: 'ignoreErrors' });
+    await server.stop();
+  }
+}
 
 /** Returns the text of the assistant, without reasoning and tools. */
 export const prose = async (answer) => (await answer.locator('[data-part=text]').allInnerTexts()).join('\n');

@@ -6,7 +6,7 @@ import { tools } from '../lib/app.mjs';
 import { CANARY, startFakeOpenAi } from '../lib/fake-openai.mjs';
 import { openai, startQuickstart, until } from '../lib/quickstart.mjs';
 import { startBehind } from '../lib/vite.mjs';
-import { MARKDOWN, PHONE, fitsPhone, followsColourScheme, prose, sendTo, showsMarkdown, suiteOn } from './page.mjs';
+import { MARKDOWN, PHONE, fitsPhone, followsColourScheme, prose, showsMarkdown, suiteOn, whileOn } from './page.mjs';
 
 let model;
 
@@ -101,8 +101,7 @@ onPage('react: after a restart without keys, the user is asked for the approval 
   await view.type('Refund order 1002');
   await view.page.getByRole('button', { name: 'Approve' }).waitFor();
   const restarted = await startQuickstart(openai('openai', model.baseUrl));
-  try {
-    await sendTo(view, restarted);
+  await whileOn(view, restarted, async () => {
     await view.page.getByRole('button', { name: 'Approve' }).click();
     const failed = view.page.locator('[data-tool-state=output-error]');
     await failed.getByText('so that the user is asked again').waitFor();
@@ -115,9 +114,7 @@ onPage('react: after a restart without keys, the user is asked for the approval 
     await asked.getByRole('button', { name: 'Approve' }).click();
     await view.page.getByText('Refunded.').waitFor();
     assert.equal(await status(), 'refunded');
-  } finally {
-    await restarted.stop();
-  }
+  });
 });
 
 onPage('react: the page behind Vite reports a dead server', async (view, app) => {
