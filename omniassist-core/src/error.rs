@@ -42,6 +42,12 @@ pub enum ErrorCode {
     DuplicateRun,
     /// The chat has an active run, and the host does not replace it.
     ChatBusy,
+    /// The stored chat does not have the message that the posted one follows.
+    UnknownParent,
+    /// The chat was deleted.
+    ChatDeleted,
+    /// The store of conversations cannot be used at present.
+    StoreUnavailable,
     /// A part was posted as the server's own without proof; [`Error::path`] is its path.
     SealInvalid,
     /// The principal has reached its limit of concurrent runs.
@@ -72,6 +78,9 @@ impl ErrorCode {
             Self::InvalidStream => "invalid_stream",
             Self::DuplicateRun => "duplicate_run",
             Self::ChatBusy => "chat_busy",
+            Self::UnknownParent => "unknown_parent",
+            Self::ChatDeleted => "chat_deleted",
+            Self::StoreUnavailable => "store_unavailable",
             Self::SealInvalid => "seal_invalid",
             Self::TooManyRuns => "too_many_runs",
             Self::RateLimited => "rate_limited",
@@ -158,6 +167,24 @@ impl Error {
         Self::new(ErrorCode::ChatBusy)
     }
 
+    /// Creates the error of a message that follows one that the stored chat does not have.
+    #[must_use]
+    pub fn unknown_parent() -> Self {
+        Self::new(ErrorCode::UnknownParent)
+    }
+
+    /// Creates the error of a chat that was deleted.
+    #[must_use]
+    pub fn chat_deleted() -> Self {
+        Self::new(ErrorCode::ChatDeleted)
+    }
+
+    /// Creates the error of a store that cannot be used at present. It may be usable after `retry_after`.
+    #[must_use]
+    pub fn store_unavailable(retry_after: Duration) -> Self {
+        Self::new(ErrorCode::StoreUnavailable).until(retry_after)
+    }
+
     /// Creates the error of a principal that has `limit` concurrent runs
     /// ([`Limits::max_runs_per_principal`](crate::Limits::max_runs_per_principal)).
     #[must_use]
@@ -209,10 +236,18 @@ impl Error {
         Self::new(ErrorCode::SealInvalid).at(path)
     }
 
-    /// Returns `true` if another run of the chat prevents this one. The same request may succeed later.
+    /// Returns `true` if the state of the chat prevents the run (HTTP 409): another run, or messages that the client does
+    /// not have.
     #[must_use]
     pub fn is_conflict(&self) -> bool {
-        matches!(self.inner.code, ErrorCode::DuplicateRun | ErrorCode::ChatBusy)
+        let code = self.inner.code;
+        matches!(code, ErrorCode::DuplicateRun | ErrorCode::ChatBusy | ErrorCode::UnknownParent)
+    }
+
+    /// Returns `true` if the chat was deleted (HTTP 410).
+    #[must_use]
+    pub fn is_gone(&self) -> bool {
+        self.inner.code == ErrorCode::ChatDeleted
     }
 
     /// Returns `true` if something failed inside the host (HTTP 500).
@@ -227,7 +262,10 @@ impl Error {
     pub fn is_unavailable(&self) -> bool {
         matches!(
             self.inner.code,
-            ErrorCode::LimitsUnavailable | ErrorCode::Overloaded | ErrorCode::ShuttingDown
+            ErrorCode::LimitsUnavailable
+                | ErrorCode::StoreUnavailable
+                | ErrorCode::Overloaded
+                | ErrorCode::ShuttingDown
         )
     }
 
@@ -310,6 +348,13 @@ impl fmt::Display for Error {
             }
             ErrorCode::DuplicateRun => f.write_str("this message is already being answered")?,
             ErrorCode::ChatBusy => f.write_str("the chat has an active run")?,
+            ErrorCode::UnknownParent => {
+                f.write_str("the chat does not have the message before this one; load the chat again")?;
+            }
+            ErrorCode::ChatDeleted => f.write_str("the chat was deleted")?,
+            ErrorCode::StoreUnavailable => {
+                f.write_str("the conversation cannot be stored now; send the request again later")?;
+            }
             ErrorCode::SealInvalid => f.write_str("not written by this server")?,
             ErrorCode::TooManyRuns => {
                 let (_, limit) = inner.limit.unwrap_or(("limit", 0));

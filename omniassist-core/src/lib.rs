@@ -23,6 +23,7 @@
 //! - [`tool_search`]: the search among many tools.
 //! - [`sse`]: the reader of server-sent events.
 //! - [`dialect`]: the wire formats of chat clients.
+//! - [`journal`]: the log of a run, its replay, and the recovery of a run from it.
 //! - [`bridge`]: the events of another agent runtime, turned into those of a run.
 //! - [`verify`]: verification of the parts of a conversation that only the server can have written.
 //! - [`canonical`]: the canonical text of a JSON value.
@@ -36,6 +37,7 @@ mod error;
 pub mod event;
 pub mod filter;
 pub mod history;
+pub mod journal;
 mod json;
 pub mod json_guard;
 mod json_tokens;

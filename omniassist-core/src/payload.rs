@@ -1,5 +1,6 @@
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::transcript::ToolResult;
@@ -42,7 +43,7 @@ impl LlmPayload {
 }
 
 /// The rule for tool calls of a model.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum ToolChoice {
     /// The model decides.
@@ -57,7 +58,8 @@ pub enum ToolChoice {
 }
 
 /// Settings of a model call. `None` is not sent, so the provider's default applies.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 #[non_exhaustive]
 pub struct ModelOptions {
     /// Sampling temperature.
@@ -77,7 +79,7 @@ pub struct ModelOptions {
 }
 
 /// The effort of a reasoning model before it answers.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum ReasoningEffort {
     /// The minimum that the model supports.

@@ -30,11 +30,15 @@
 pub mod ag_ui;
 pub mod ai_sdk;
 pub mod chat_completions;
+mod cursor;
 mod declared_tools;
 mod encode;
 mod json_write;
+mod numbered;
 mod posted;
 pub mod text;
 mod text_flow;
 
+pub use cursor::{Cursor, InvalidCursor};
 pub use encode::DialectEncoder;
+pub use numbered::Numbered;

@@ -13,6 +13,7 @@
 mod ask;
 mod block;
 mod buffer;
+mod literal;
 mod llm;
 mod run;
 

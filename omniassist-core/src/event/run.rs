@@ -1,9 +1,11 @@
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
+use serde::de::IntoDeserializer as _;
+use serde::de::value::{Error, StrDeserializer};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
-use super::{ApprovalRequest, FinishReason, InputRequest, Source, Usage};
+use super::{ApprovalRequest, FinishReason, InputRequest, Source, Usage, literal};
 use crate::provider_metadata::ProviderMetadata;
 use crate::{JsonText, Text};
 
@@ -13,18 +15,27 @@ pub struct BlockId(pub u32);
 
 /// An event of a run, in chronological order. A run ends with exactly one of [`Finish`](Self::Finish),
 /// [`Error`](Self::Error) and [`Abort`](Self::Abort).
-#[derive(Debug, Clone, PartialEq)]
+///
+/// The serialised form is that of the [journal](crate::journal). The formats of clients are those of the
+/// [dialects](crate::dialect).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
+#[serde(rename_all = "kebab-case", rename_all_fields = "camelCase")]
 pub enum RunEvent {
     /// The run begins. Always the first event.
     Start {
         /// The id of the assistant message: that of the continued message, or a new one.
         message_id: Text,
         /// Metadata to store with the message.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         metadata: Option<Map<String, Value>>,
     },
     /// A model call begins.
     StepStart,
+    /// The model call is repeated: everything since the last [`StepStart`](Self::StepStart) is withdrawn, and the events
+    /// of the second attempt follow. A server writes it after a restart. Only version 7 of the AI SDK can withdraw parts,
+    /// so the responses of other clients must be cut off instead.
+    StepReset,
     /// A step is complete: its text has ended and its server tools have run.
     StepFinish {
         /// The reason for the end of the model's turn.
@@ -49,6 +60,7 @@ pub enum RunEvent {
         /// The block.
         id: BlockId,
         /// State that the client returns with the message.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         metadata: Option<ProviderMetadata>,
     },
     /// A reasoning block begins.
@@ -68,6 +80,7 @@ pub enum RunEvent {
         /// The block.
         id: BlockId,
         /// State that the client returns with the message.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         metadata: Option<ProviderMetadata>,
     },
     /// A tool call begins; its arguments follow.
@@ -77,6 +90,7 @@ pub enum RunEvent {
         /// The tool.
         name: Text,
         /// The display name of the tool.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         title: Option<Text>,
     },
     /// A delta of a call's arguments.
@@ -95,8 +109,10 @@ pub enum RunEvent {
         /// The arguments.
         input: JsonText,
         /// `true` if the provider executes the call.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         provider_executed: bool,
         /// State that the client returns with the call.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         metadata: Option<ProviderMetadata>,
     },
     /// A call cannot run: it is incomplete, its arguments are invalid, or the tool does not exist.
@@ -110,6 +126,7 @@ pub enum RunEvent {
         /// The reason, for the user and the model.
         error_text: Text,
         /// State that the client returns with the call.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         metadata: Option<ProviderMetadata>,
     },
     /// The output of a call.
@@ -119,8 +136,10 @@ pub enum RunEvent {
         /// The output.
         output: JsonText,
         /// `true` for progress, which the next output of the same call replaces.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         preliminary: bool,
         /// `true` if the provider executed the call.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         provider_executed: bool,
     },
     /// A call failed.
@@ -130,6 +149,7 @@ pub enum RunEvent {
         /// The reason, for the user and the model.
         error_text: Text,
         /// `true` if the provider executed the call.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         provider_executed: bool,
     },
     /// A call awaits approval and does not run before it.
@@ -139,6 +159,7 @@ pub enum RunEvent {
         /// The call.
         call_id: Text,
         /// The reason given by the user.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<Text>,
     },
     /// A call was refused without asking the user: by the host's policy, or because the client cannot ask.
@@ -185,10 +206,12 @@ pub enum RunEvent {
         /// Its kind, without a prefix.
         name: Text,
         /// The id. Data with the same id and kind replaces earlier data.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         id: Option<Text>,
         /// The data.
         data: JsonText,
         /// `true` if the client should not store the data with the message.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         transient: bool,
     },
     /// Further metadata of the message, merged with the existing metadata.
@@ -203,6 +226,7 @@ pub enum RunEvent {
     /// The run failed. The last event. Events sent before stay valid.
     Error {
         /// The stable code.
+        #[serde(deserialize_with = "error_code")]
         code: RunErrorCode,
         /// A message that is safe to show to anyone.
         message: Text,
@@ -220,6 +244,14 @@ impl RunEvent {
     pub fn is_terminal(&self) -> bool {
         matches!(self, Self::Finish { .. } | Self::Error { .. } | Self::Abort { .. })
     }
+}
+
+/// Reads the code of an error. An unknown one is that of a host, or of a later version of this crate.
+fn error_code<'de, D: Deserializer<'de>>(deserializer: D) -> Result<RunErrorCode, D::Error> {
+    let code = Text::deserialize(deserializer)?;
+    let text: StrDeserializer<'_, Error> = code.as_str().into_deserializer();
+    let refused = || literal::literal(&code).map_or(RunErrorCode::Internal, RunErrorCode::Refused);
+    Ok(RunErrorCode::deserialize(text).unwrap_or_else(|_| refused()))
 }
 
 /// The stable code of a failed run.
@@ -257,6 +289,8 @@ pub enum RunErrorCode {
     TokenBudgetExceeded,
     /// A limit of the host could not be checked.
     LimitsUnavailable,
+    /// The host's store of conversations could not be written to.
+    StoreUnavailable,
     /// The host refused the run. The code is the host's own and is not deserialised.
     #[serde(untagged, skip_deserializing)]
     Refused(#[serde(skip_deserializing)] &'static str),
@@ -282,6 +316,7 @@ impl RunErrorCode {
             Self::ServerShutdown => "server_shutdown",
             Self::TokenBudgetExceeded => "token_budget_exceeded",
             Self::LimitsUnavailable => "limits_unavailable",
+            Self::StoreUnavailable => "store_unavailable",
             Self::Refused(code) => code,
         }
     }
@@ -310,6 +345,7 @@ impl RunErrorCode {
             Self::ServerShutdown => {
                 "The server was restarted before the answer was complete. Please send your message again."
             }
+            Self::StoreUnavailable => "The conversation cannot be stored right now. Please try again.",
             Self::LimitsUnavailable => {
                 "The answer was stopped: the limits of this user cannot be checked. Please try again later."
             }

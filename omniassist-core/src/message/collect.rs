@@ -84,6 +84,10 @@ impl MessageCollector {
                 self.step = self.message.parts.len();
                 self.message.parts.push(Part::StepStart);
             }
+            RunEvent::StepReset => {
+                self.open.clear();
+                self.message.parts.truncate(self.step.saturating_add(1));
+            }
             RunEvent::StepFinish { .. } | RunEvent::Abort { .. } => {}
             RunEvent::TextStart { id } => {
                 self.open(*id, Part::Text(TextPart { text: Text::new(), metadata: None }));

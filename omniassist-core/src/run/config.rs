@@ -29,6 +29,9 @@ pub struct RunConfig {
     pub view: Option<View>,
     /// Approved calls that must not run, with the reason. Default: none.
     pub refused_approvals: Vec<RefusedApproval>,
+    /// `true` if the machine makes a [record](super::TurnRecord) of each turn for the run's
+    /// [journal](crate::journal). Default: `false`.
+    pub journaled: bool,
 }
 
 impl RunConfig {
@@ -53,6 +56,7 @@ impl RunConfig {
             max_value_depth: limits.max_json_depth.saturating_sub(16),
             view: None,
             refused_approvals: Vec::new(),
+            journaled: false,
         }
     }
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use super::config::RunConfig;
 use super::state::{CallState, Phase, RunState, VERSION};
 use super::turn::{Finish, Turn};
+use super::turn_record::TurnRecord;
 use super::{CallLabel, Gate, ToolCatalog, call_ids};
 use crate::event::{BlockKind, LlmEvent, RunErrorCode};
 use crate::history::TokenRate;
@@ -36,6 +37,13 @@ pub enum Input {
         call_id: Text,
         /// The output, or the error.
         result: Result<JsonText, Text>,
+    },
+    /// Nobody knows if a call took effect: the server stopped while it ran. The model and the client receive this as the
+    /// error of the call. Another call of a tool without approval with the same arguments is refused for the rest of the
+    /// run.
+    ToolUnknown {
+        /// The call.
+        call_id: Text,
     },
     /// A tool did not run, because the host requires approval of the call.
     ApprovalNeeded {
@@ -74,13 +82,15 @@ pub enum Action {
 pub struct RunMachine {
     pub(super) state: RunState,
     pub(super) config: RunConfig,
+    /// The record of the last turn, until it is taken.
+    pub(super) record: Option<Box<TurnRecord>>,
 }
 
 impl RunMachine {
     /// Restores a run from its state. Returns `None` if the version of the state is unknown.
     #[must_use]
     pub fn resume(state: RunState, config: RunConfig) -> Option<Self> {
-        (state.version == VERSION).then_some(Self { state, config })
+        (state.version == VERSION).then_some(Self { state, config, record: None })
     }
 
     /// Returns the state of the run. Take it only if no events are pending.
@@ -120,15 +130,26 @@ impl RunMachine {
         self.state.phase == Phase::Suspended
     }
 
+    /// Returns the record of the turn that has ended, for the journal of the run. There is one after a model's turn, and
+    /// after the start of a run that continues approved calls, if the run is [journaled](RunConfig::journaled). It belongs
+    /// in the journal after the events of the same step of the machine, and before the next action is carried out.
+    pub fn take_record(&mut self) -> Option<Box<TurnRecord>> {
+        self.record.take()
+    }
+
+    /// Returns `true` if [`next_action`](Self::next_action) would return an action.
+    ///
+    /// A driver that keeps a journal first makes what came before the action durable, and then takes the action.
+    #[must_use]
+    pub fn has_action(&self) -> bool {
+        matches!(self.state.phase, Phase::ModelDue | Phase::ToolsDue)
+    }
+
     /// Returns the next action. Each action is returned once.
     pub fn next_action(&mut self) -> Option<Action> {
         match self.state.phase {
             Phase::ModelDue => {
-                self.state.phase = Phase::Model;
-                self.state.steps = self.state.steps.saturating_add(1);
-                if let Some(window) = &mut self.state.window {
-                    self.state.left_out_calls.extend(window.fit(&mut self.state.transcript));
-                }
+                self.begin_turn();
                 let transcript = match self.state.transcript.as_slice() {
                     items if call_ids::is_renamed(items) => call_ids::for_provider(items).into(),
                     items => items.into(),
@@ -140,6 +161,14 @@ impl RunMachine {
                 Some(Action::RunTools { calls: self.running_calls() })
             }
             _ => None,
+        }
+    }
+
+    pub(super) fn begin_turn(&mut self) {
+        self.state.phase = Phase::Model;
+        self.state.steps = self.state.steps.saturating_add(1);
+        if let Some(window) = &mut self.state.window {
+            self.state.left_out_calls.extend(window.fit(&mut self.state.transcript));
         }
     }
 
@@ -195,6 +224,9 @@ impl RunMachine {
             Input::ToolResult { call_id, result } if self.is_running(&call_id) => {
                 let result = result.and_then(|output| self.outgoing(output));
                 self.tool_result(call_id, result, events);
+            }
+            Input::ToolUnknown { call_id } if self.is_running(&call_id) => {
+                self.unknown_outcome(call_id, events);
             }
             Input::ApprovalNeeded { call_id, gate } if self.is_running(&call_id) => {
                 self.ask_approval(&call_id, gate, events);
@@ -322,7 +354,7 @@ impl RunMachine {
             .then(|| format!("The output was dropped: it is nested in more than {max} levels.").into())
     }
 
-    fn tool_result(
+    pub(super) fn tool_result(
         &mut self,
         call_id: Text,
         result: Result<JsonText, Text>,
@@ -341,6 +373,11 @@ impl RunMachine {
             }
             Err(error_text) => RunEvent::ToolError { call_id, error_text, provider_executed: false },
         });
+        self.finish_step_if_settled(events);
+    }
+
+    /// Ends the step if every server tool has returned.
+    pub(super) fn finish_step_if_settled(&mut self, events: &mut EventBuf<RunEvent>) {
         if !self.state.calls.iter().any(|call| call.state == CallState::Running) {
             self.finish_step(events);
         }

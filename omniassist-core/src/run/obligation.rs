@@ -8,6 +8,7 @@ use std::collections::HashSet;
 use super::catalog::{Gate, ToolCatalog};
 use super::machine::RunMachine;
 use super::state::{CallState, OpenCall, Phase};
+use super::turn_record::TurnRecord;
 use crate::canonical::InexactNumber;
 use crate::event::{ApprovalRequest, FinishReason};
 use crate::message::{Approval, Message, Part, Role, ToolPart, ToolState};
@@ -163,6 +164,9 @@ impl RunMachine {
         }
         self.state.calls = step.answered.iter().map(|part| self.settle_answer(part, tools, events)).collect();
         self.state.resumed = true;
+        if self.config.journaled {
+            self.record = Some(Box::new(TurnRecord::resumed(&self.state.calls)));
+        }
         if self.state.calls.iter().any(|call| call.state == CallState::Running) {
             self.state.phase = Phase::ToolsDue;
         } else {
@@ -264,7 +268,7 @@ impl RunMachine {
         }
     }
 
-    fn set_arguments(&mut self, call_id: &str, arguments: &JsonText) {
+    pub(super) fn set_arguments(&mut self, call_id: &str, arguments: &JsonText) {
         for item in &mut self.state.transcript {
             if let TranscriptItem::Call(call) = item
                 && call.id == *call_id

@@ -4,7 +4,9 @@ use super::catalog::{CallLabel, Gate, ToolCatalog};
 use super::machine::RunMachine;
 use super::obligation::{approval_request, rounded};
 use super::state::{CallState, OpenCall, Phase};
-use super::turn::{Call, Finish};
+use super::turn::{Call, Finish, Turn};
+use super::turn_record::{CallRecord, TurnRecord};
+use super::unknown_outcome::MAY_HAVE_RUN;
 use crate::event::{CallKind, FinishReason, InputRequest, RunErrorCode};
 use crate::transcript::{ToolCall, ToolResult, repair};
 use crate::{EventBuf, JsonText, RunEvent, Text, ToolSide, TranscriptItem, canonical};
@@ -35,6 +37,7 @@ impl RunMachine {
         let truncated = self.state.turn.finish.as_ref().is_some_and(|finish| finish.truncated);
         let last = self.state.turn.calls.len().wrapping_sub(1);
         let mut calls = Vec::with_capacity(self.state.turn.calls.len());
+        let mut records = Vec::new();
         for (index, call) in std::mem::take(&mut self.state.turn.calls).into_iter().enumerate() {
             // In an incomplete turn, the last call is not executed, even if it appears complete.
             let vetoed = truncated && index == last;
@@ -50,6 +53,9 @@ impl RunMachine {
             // JavaScript clients would round these numbers and return the rounded ones.
             let input = canonical::with_exact_numbers(&settled.arguments);
             let input = input.unwrap_or_else(|| settled.arguments.clone());
+            if self.config.journaled {
+                records.push(CallRecord::new(&settled, &input));
+            }
             events.push(match &settled.state {
                 CallState::Invalid { error_text } | CallState::Cut { error_text } => {
                     RunEvent::ToolInputError {
@@ -83,13 +89,30 @@ impl RunMachine {
                 metadata: metadata.clone(),
             }))
         });
-        self.state.transcript.extend(items);
-        self.state.calls = calls.into_iter().map(|(call, _)| call).collect();
-        if self.state.calls.iter().any(|call| call.state == CallState::Running) {
-            self.state.phase = Phase::ToolsDue;
-        } else {
-            self.finish_step(events);
+        let turn = std::mem::take(&mut self.state.turn);
+        if self.config.journaled {
+            self.record = Some(Box::new(TurnRecord::new(&turn, records)));
         }
+        self.state.turn = Turn::ended(turn.usage, turn.finish);
+        self.end_turn(items, calls.into_iter().map(|(call, _)| call).collect(), events);
+    }
+
+    /// Adds the output of a turn to the transcript, and makes its tools due.
+    pub(super) fn end_turn(
+        &mut self,
+        items: Vec<TranscriptItem>,
+        calls: Vec<OpenCall>,
+        events: &mut EventBuf<RunEvent>,
+    ) {
+        self.state.transcript.extend(items);
+        self.state.calls = calls;
+        self.run_or_finish(events);
+    }
+
+    /// Makes the tools of the open calls due, or ends the step if none of them runs.
+    pub(super) fn run_or_finish(&mut self, events: &mut EventBuf<RunEvent>) {
+        self.state.phase = Phase::ToolsDue;
+        self.finish_step_if_settled(events);
     }
 
     /// Requests approval of a call that was about to run.
@@ -112,9 +135,7 @@ impl RunMachine {
                 call.state = CallState::HandedOver;
             }
         }
-        if !self.state.calls.iter().any(|call| call.state == CallState::Running) {
-            self.finish_step(events);
-        }
+        self.finish_step_if_settled(events);
     }
 
     /// Ends the step: the turn has ended and every server tool has returned.
@@ -335,6 +356,9 @@ impl RunMachine {
             }
             (Gate::Form { .. }, ToolSide::FrontEnd) => refused(Text::from_static(CANNOT_SHOW)),
             (_, ToolSide::FrontEnd) => (CallState::HandedOver, None),
+            (_, ToolSide::Server) if self.may_have_run(name, arguments) => {
+                refused(Text::from_static(MAY_HAVE_RUN))
+            }
             (_, ToolSide::Server) => (CallState::Running, None),
         }
     }

@@ -1,6 +1,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::{ContextMessage, JsonText, Message, ModelOptions, Text, ToolChoice, ToolSpec};
 
 /// A client's request: the conversation and its context.
@@ -77,7 +79,8 @@ impl RunRequest {
 
 /// The abilities of a client, which depend on its wire format. If an ability is missing, the run loop reports that to
 /// the model and does not wait for the client.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(default)]
 #[non_exhaustive]
 pub struct ClientAbilities {
     /// `true` if the client can ask its user to approve a call.
@@ -114,7 +117,8 @@ impl Default for ClientAbilities {
 }
 
 /// The tools that a model may use in a run.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 #[non_exhaustive]
 pub struct ToolUse {
     /// `true` if tools that the server runs are offered. Default: `true`.
@@ -140,7 +144,7 @@ impl ToolUse {
 }
 
 /// The user's action that caused a request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Trigger {
     /// A new or edited message, or the results of front-end tools.

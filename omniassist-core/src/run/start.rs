@@ -40,6 +40,7 @@ impl RunMachine {
             left_out_calls,
             window,
             call_ids: call_ids::CallIds::default(),
+            unknown_calls: Vec::new(),
             steps: steps_since_user(&request.messages),
             invalid_turns: 0,
             next_block: 0,
@@ -48,7 +49,7 @@ impl RunMachine {
             calls: Vec::new(),
             resumed: false,
         };
-        let mut machine = Self { state, config };
+        let mut machine = Self { state, config, record: None };
         events.push(RunEvent::Start { message_id, metadata: None });
         if let Some(message) = continued {
             obligation::report_unaccepted(message, &request.unaccepted, events);

@@ -23,6 +23,9 @@ pub struct RunState {
     pub(super) window: Option<Box<Sent>>,
     #[serde(skip)]
     pub(super) call_ids: CallIds,
+    /// Calls of which nobody knows if they took effect: the tool and the canonical arguments.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) unknown_calls: Vec<(Text, JsonText)>,
     /// Model calls since the last user message, including those of earlier requests.
     pub(super) steps: u32,
     /// Consecutive turns without a valid call.

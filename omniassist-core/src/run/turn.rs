@@ -31,6 +31,23 @@ enum Entry {
     Item(usize),
 }
 
+/// An item of a turn in a journal. The events before it in the journal have its content.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Said {
+    /// A block of text or reasoning.
+    Block(BlockId),
+    /// The n-th call.
+    Call(usize),
+    /// An item that the provider executed. No event shows in which form it is sent back.
+    Item {
+        /// The API.
+        provider: Text,
+        /// The item.
+        item: JsonText,
+    },
+}
+
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct ProviderItem {
     provider: Text,
@@ -179,6 +196,26 @@ impl Turn {
                 Entry::Item(index) => self.items.get(index).map(ProviderItem::item),
             })
             .collect()
+    }
+}
+
+impl Turn {
+    /// Returns a turn whose output is part of the transcript.
+    pub(super) fn ended(usage: Option<Usage>, finish: Option<Finish>) -> Self {
+        Self { usage, finish, ..Self::default() }
+    }
+
+    /// Returns the order of the blocks, calls and provider items.
+    pub(super) fn said(&self) -> Vec<Said> {
+        let said = self.order.iter().filter_map(|entry| match *entry {
+            Entry::Block(index) => Some(Said::Block(self.blocks.get(index)?.id)),
+            Entry::Call(index) => Some(Said::Call(index)),
+            Entry::Item(index) => {
+                let ProviderItem { provider, item } = self.items.get(index)?.clone();
+                Some(Said::Item { provider, item })
+            }
+        });
+        said.collect()
     }
 }
 

@@ -80,6 +80,21 @@ impl Client {
                     entity["encryptedValue"] = event["encryptedValue"].clone();
                 }
             }
+            "MESSAGES_SNAPSHOT" => {
+                let snapshot = event["messages"].as_array().unwrap();
+                let has =
+                    |messages: &[Value], id: &Value| messages.iter().any(|message| message["id"] == *id);
+                let has_reasoning = snapshot.iter().any(|message| message["role"] == "reasoning");
+                self.messages.retain(|message| {
+                    has(snapshot, &message["id"]) || message["role"] == "reasoning" && !has_reasoning
+                });
+                for message in snapshot {
+                    match self.message(&message["id"]) {
+                        Some(known) => *known = message.clone(),
+                        None => self.messages.push(message.clone()),
+                    }
+                }
+            }
             "STATE_SNAPSHOT" => self.state = event["snapshot"].clone(),
             _ => {}
         }

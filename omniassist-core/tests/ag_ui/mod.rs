@@ -8,6 +8,7 @@ mod protocol;
 mod random;
 mod request;
 mod resume;
+mod snapshot;
 mod wire;
 
 use bytes::{Bytes, BytesMut};

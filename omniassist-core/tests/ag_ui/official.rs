@@ -3,6 +3,7 @@
 
 use omniassist_core::RunEvent;
 use omniassist_core::dialect::ag_ui::Version;
+use omniassist_core::message::Message;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
@@ -10,11 +11,14 @@ use serde_json::{Value, json};
 
 use super::client::Client;
 use super::random::run;
-use super::{encode_bytes, encoder, frames, read, with};
+use super::{encode_bytes, encoder, frames, read, snapshot, with};
 use crate::official::write;
 
 /// The number of answers for each version of the client.
 const ANSWERS: usize = 1_000;
+
+/// The number of runs with snapshots for each version of the client.
+const SNAPSHOTS: usize = 100;
 
 #[test]
 fn random_runs() {
@@ -41,6 +45,27 @@ fn random_runs() {
         }
     }
     write("ag-ui-runs.jsonl", &lines);
+}
+
+#[test]
+fn snapshots() {
+    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, b"the seed of all of the snapshots");
+    let mut runner = TestRunner::new_with_rng(Config::default(), rng);
+    let strategy = (run(""), any::<usize>());
+    let mut lines = Vec::new();
+    for (name, version) in [("0.0.59", Version::V0), ("1.0.0", Version::V1)] {
+        for _ in 0..SNAPSHOTS {
+            let (events, place) = strategy.new_tree(&mut runner).unwrap().current();
+            let asked = [Message::user("u1", "Hi")];
+            let reset = snapshot::withdrawn(events.clone(), place, true);
+            let late = snapshot::caught_up(version, &events, place % events.len());
+            for body in [encode_bytes(&mut encoder(version).copying(&asked), &reset), late] {
+                let mut client = Client::with(&[json!({"id": "u1", "role": "user", "content": "Hi"})]);
+                lines.push(json!({ "client": name, "runs": [told(&mut client, &body)] }).to_string());
+            }
+        }
+    }
+    write("ag-ui-snapshots.jsonl", &lines);
 }
 
 fn told(client: &mut Client, body: &str) -> Value {

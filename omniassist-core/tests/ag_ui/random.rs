@@ -169,7 +169,7 @@ fn collect(mut collector: MessageCollector, events: &[RunEvent]) -> Message {
 }
 
 /// Returns the posted answer of the client, if it has one.
-fn answer(client: &Client) -> Option<Message> {
+pub(super) fn answer(client: &Client) -> Option<Message> {
     let posted = read(&with_messages(&client.messages)).unwrap();
     let is_answer = |message: &Message| message.id == "msg-2";
     posted.request.messages.into_iter().find(is_answer)

@@ -200,7 +200,7 @@ pub(super) fn end(events: &[RunEvent]) -> Value {
     }
 }
 
-fn bodies(events: &[RunEvent]) -> Value {
+pub(super) fn bodies(events: &[RunEvent]) -> Value {
     let body = |version| {
         let mut encoder = Encoder::new(Framing::Sse).version(version);
         let mut out = BytesMut::new();

@@ -76,7 +76,7 @@ fn reasons() -> Vec<FinishReason> {
     known.into_iter().chain(other).collect()
 }
 
-fn codes() -> [RunErrorCode; 16] {
+fn codes() -> [RunErrorCode; 17] {
     [
         RunErrorCode::ProviderError,
         RunErrorCode::ProviderAuth,
@@ -93,6 +93,7 @@ fn codes() -> [RunErrorCode; 16] {
         RunErrorCode::ServerShutdown,
         RunErrorCode::TokenBudgetExceeded,
         RunErrorCode::LimitsUnavailable,
+        RunErrorCode::StoreUnavailable,
         RunErrorCode::Refused("no_credits"),
     ]
 }
@@ -100,9 +101,10 @@ fn codes() -> [RunErrorCode; 16] {
 const FLAGS: [bool; 2] = [false, true];
 
 /// Returns all events.
-pub(super) fn events() -> Vec<RunEvent> {
+pub(crate) fn events() -> Vec<RunEvent> {
     let mut events = vec![
         RunEvent::StepStart,
+        RunEvent::StepReset,
         RunEvent::TextStart { id: BlockId(0) },
         RunEvent::TextDelta { id: BlockId(u32::MAX), delta: text() },
         RunEvent::ReasoningStart { id: BlockId(0) },

@@ -46,6 +46,7 @@
 //! |---|---|
 //! | `Start` | `RUN_STARTED`; metadata as `CUSTOM` `omniassist.metadata` |
 //! | `StepStart`, `StepFinish` | `STEP_STARTED`, `STEP_FINISHED`, named `step-1`, `step-2`, … |
+//! | `StepReset` | the ends of what is open, then `MESSAGES_SNAPSHOT` without it; without a [copy](Encoder::copying), the response is cut off |
 //! | text | `TEXT_MESSAGE_START`, `_CONTENT`, `_END` |
 //! | reasoning | `REASONING_START`, `REASONING_MESSAGE_START`, `_CONTENT`, `_END`, `REASONING_END` |
 //! | tool call | `TOOL_CALL_START`, `_ARGS`, `_END`; `metadata.omniassist.providerExecuted` if the provider executes it |
@@ -69,8 +70,9 @@
 //! `metadata.omniassist.result` of a tool result states its kind: `output`, `error`, `denied`, `interrupted` or `cut`.
 //!
 //! The encoder omits state deltas that are not a JSON Patch and activities that are not an object, because clients of
-//! 1.0 end the run with an error at them. It never writes `MESSAGES_SNAPSHOT`: the client owns the conversation, and
-//! the server has only what the client posted.
+//! 1.0 end the run with an error at them. It writes `MESSAGES_SNAPSHOT` only with a
+//! [copy](Encoder::copying) of the conversation, for a run that is stored. Clients keep the reasoning that they have if a
+//! snapshot has none, so withdrawn reasoning can stay on the page until it is loaded again.
 //!
 //! After every run, even one that failed or was stopped, clients execute the front-end tool of each call without a
 //! result. CopilotKit then sends another request. The encoder therefore writes a result for each call with incomplete

@@ -30,6 +30,11 @@ impl Encoder {
                 let kind = if self.literal_step_start { "step-start" } else { "start-step" };
                 self.chunk(out, kind, |chunk| chunk);
             }
+            RunEvent::StepReset => {
+                if self.version >= ClientVersion::V7 {
+                    self.chunk(out, "reset-step", |chunk| chunk);
+                }
+            }
             // This format has no field for the finish reason and the usage of one step.
             RunEvent::StepFinish { .. } => self.chunk(out, "finish-step", |chunk| chunk),
             RunEvent::TextStart { id } => self.chunk(out, "text-start", |chunk| block(chunk, 't', *id)),

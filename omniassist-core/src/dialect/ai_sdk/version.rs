@@ -8,7 +8,7 @@ pub enum ClientVersion {
     #[default]
     V6,
     /// Version 7, which has fields for the question of an approval, for calls that were refused automatically, and for
-    /// the reason of a stop.
+    /// the reason of a stop. It can withdraw the parts of a step.
     V7,
 }
 

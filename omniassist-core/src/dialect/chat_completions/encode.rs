@@ -26,6 +26,7 @@ pub const HEADERS: &[(&str, &str)] = &[
 ///   sent when the run completes the call. The arguments of a call that is not completed (invalid arguments, incomplete
 ///   answer) do not parse. Parallel calls follow in one piece, because clients consider a call complete when the next
 ///   one begins.
+/// - The answer is cut off at a [`StepReset`](RunEvent::StepReset), because text cannot be withdrawn.
 /// - A run that fails ends with `{"error": …}` and without `[DONE]`.
 /// - Sources, files, data, metadata and state have no equivalent in this API and are omitted.
 #[derive(Debug, Clone)]
@@ -38,6 +39,8 @@ pub struct Encoder {
     calls: Calls,
     begun: bool,
     ended_well: bool,
+    /// `true` after text was withdrawn, which this format cannot express.
+    is_cut: bool,
 }
 
 impl Encoder {
@@ -54,6 +57,7 @@ impl Encoder {
             calls: Calls::default(),
             begun: false,
             ended_well: false,
+            is_cut: false,
         }
     }
 
@@ -179,7 +183,11 @@ fn failed(error: &ErrorObject, out: &mut BytesMut) {
 
 impl DialectEncoder for Encoder {
     fn encode(&mut self, event: &RunEvent, out: &mut BytesMut) {
+        if self.is_cut {
+            return;
+        }
         match event {
+            RunEvent::StepReset => self.is_cut = true,
             RunEvent::StepStart => self.flow.step(),
             RunEvent::TextDelta { delta, .. } => {
                 self.begin(Some(""), out);
@@ -229,5 +237,9 @@ impl DialectEncoder for Encoder {
         if self.ended_well {
             out.put_slice(b"data: [DONE]\n\n");
         }
+    }
+
+    fn is_cut(&self) -> bool {
+        self.is_cut
     }
 }

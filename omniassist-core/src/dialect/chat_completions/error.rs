@@ -29,7 +29,8 @@ impl ErrorObject {
             RunErrorCode::RateLimited => (429, "rate_limit_error", true),
             RunErrorCode::ProviderUnavailable
             | RunErrorCode::ServerShutdown
-            | RunErrorCode::LimitsUnavailable => (503, "server_error", true),
+            | RunErrorCode::LimitsUnavailable
+            | RunErrorCode::StoreUnavailable => (503, "server_error", true),
             RunErrorCode::TokenBudgetExceeded => (429, "rate_limit_error", false),
             RunErrorCode::Timeout => (504, "server_error", true),
             RunErrorCode::StreamInterrupted => (502, "server_error", true),

@@ -80,6 +80,14 @@ impl Encoder {
         encrypted(out, "tool-call", call_id, state);
     }
 
+    /// Ends the open calls from this index on.
+    pub(super) fn close_open_calls(&mut self, from: usize, out: &mut BytesMut) {
+        let open = self.calls.iter().skip(from).filter(|call| call.is_open());
+        for call_id in open.map(|call| call.id.clone()).collect::<Vec<_>>() {
+            self.close_call(&call_id, None, false, None, out);
+        }
+    }
+
     pub(super) fn result(&mut self, call_id: &Text, content: &str, kind: ResultKind, out: &mut BytesMut) {
         if let Some(call) = self.call_mut(call_id) {
             if call.progress == Progress::Open {

@@ -1,5 +1,7 @@
 use bytes::BytesMut;
 
+use super::copy::ClientCopy;
+use super::frame;
 use super::outcome::Ask;
 use crate::Text;
 use crate::dialect::ag_ui::interrupt::Settled;
@@ -57,6 +59,10 @@ pub struct Encoder {
     pub(super) calls: Vec<Call>,
     pub(super) asks: Vec<Ask>,
     pub(super) usage: Usage,
+    /// The client's messages, if the encoder can write a snapshot.
+    pub(super) copy: Option<Box<ClientCopy>>,
+    /// `true` if the client must not take the response for the end of the run.
+    pub(super) is_cut: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,6 +82,23 @@ pub(super) struct Block {
     pub(super) head: BytesMut,
 }
 
+impl Block {
+    /// Writes the start of the message.
+    pub(super) fn start(&self, out: &mut BytesMut) {
+        let message_id = &self.message_id;
+        if self.is_reasoning {
+            frame::write(out, "REASONING_START", |object| object.field("messageId", message_id));
+            frame::write(out, "REASONING_MESSAGE_START", |object| {
+                object.field("messageId", message_id).field("role", "reasoning")
+            });
+        } else {
+            frame::write(out, "TEXT_MESSAGE_START", |object| {
+                object.field("messageId", message_id).field("role", "assistant")
+            });
+        }
+    }
+}
+
 /// A call of this run.
 #[derive(Debug, Clone)]
 pub(super) struct Call {
@@ -85,6 +108,12 @@ pub(super) struct Call {
     pub(super) progress: Progress,
     pub(super) provider_executed: bool,
     pub(super) state: Option<ProviderMetadata>,
+}
+
+impl Call {
+    pub(super) fn is_open(&self) -> bool {
+        self.progress == Progress::Open
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -119,6 +148,8 @@ impl Encoder {
             calls: Vec::new(),
             asks: Vec::new(),
             usage: Usage::default(),
+            copy: None,
+            is_cut: false,
         }
     }
 

@@ -18,6 +18,8 @@ impl Encoder {
     fn start(&mut self, message_id: &Text, metadata: Option<&Map<String, Value>>, out: &mut BytesMut) {
         if self.stage == Stage::Fresh {
             self.run_started(out);
+        }
+        if self.answer.is_empty() {
             self.answer = message_id.clone();
             if *message_id == self.continuation.answer {
                 self.named = self.continuation.named;
@@ -30,7 +32,7 @@ impl Encoder {
         }
     }
 
-    fn run_started(&mut self, out: &mut BytesMut) {
+    pub(super) fn run_started(&mut self, out: &mut BytesMut) {
         self.stage = Stage::Running;
         let version = (self.version >= Version::V1).then_some("1.0");
         frame::write(out, "RUN_STARTED", |object| {
@@ -45,6 +47,7 @@ impl Encoder {
     fn other(&mut self, event: &RunEvent, out: &mut BytesMut) {
         match event {
             RunEvent::StepStart => self.step_start(out),
+            RunEvent::StepReset => self.reset_step(out),
             RunEvent::StepFinish { usage, .. } => {
                 self.usage.add(usage);
                 self.close_step(out);
@@ -94,6 +97,10 @@ impl Encoder {
         self.close_step(out);
         self.step = self.step.saturating_add(1);
         self.step_is_open = true;
+        self.write_step_start(out);
+    }
+
+    pub(super) fn write_step_start(&self, out: &mut BytesMut) {
         frame::write(out, "STEP_STARTED", |object| object.field("stepName", &self.step_name()));
     }
 
@@ -111,25 +118,22 @@ impl Encoder {
     fn open_text(&mut self, id: BlockId, out: &mut BytesMut) {
         self.close_block(id, None, out);
         let message_id = self.assistant_id();
-        frame::write(out, "TEXT_MESSAGE_START", |object| {
-            object.field("messageId", &message_id).field("role", "assistant")
-        });
         let head = frame::delta_head("TEXT_MESSAGE_CONTENT", &message_id);
         self.host = Some(message_id.clone());
-        self.blocks.push(Block { id, is_reasoning: false, message_id, head });
+        let block = Block { id, is_reasoning: false, message_id, head };
+        block.start(out);
+        self.blocks.push(block);
     }
 
     fn open_reasoning(&mut self, id: BlockId, out: &mut BytesMut) {
         self.close_block(id, None, out);
         let message_id = self.further_id();
-        frame::write(out, "REASONING_START", |object| object.field("messageId", &message_id));
-        frame::write(out, "REASONING_MESSAGE_START", |object| {
-            object.field("messageId", &message_id).field("role", "reasoning")
-        });
         let head = frame::delta_head("REASONING_MESSAGE_CONTENT", &message_id);
         // A following call belongs after the reasoning, not to the message before it.
         self.host = None;
-        self.blocks.push(Block { id, is_reasoning: true, message_id, head });
+        let block = Block { id, is_reasoning: true, message_id, head };
+        block.start(out);
+        self.blocks.push(block);
     }
 
     fn close_block(&mut self, id: BlockId, state: Option<&ProviderMetadata>, out: &mut BytesMut) {
@@ -144,13 +148,17 @@ impl Encoder {
         }
     }
 
+    pub(super) fn close_blocks(&mut self, out: &mut BytesMut) {
+        while let Some(block) = self.blocks.first() {
+            self.close_block(block.id, None, out);
+        }
+    }
+
     /// Closes all open items. Calls with incomplete arguments get a result, so that the client does not execute them.
     /// If the run was stopped, so do all waiting calls.
     fn close_all(&mut self, stopped: bool, out: &mut BytesMut) {
         self.settle_forms(out);
-        while let Some(block) = self.blocks.first() {
-            self.close_block(block.id, None, out);
-        }
+        self.close_blocks(out);
         let unanswered = |call: &Call| match call.progress {
             Progress::Open => Some((call.id.clone(), ResultKind::Cut)),
             Progress::Whole if stopped || call.provider_executed => {
@@ -223,6 +231,7 @@ impl DialectEncoder for Encoder {
         if self.stage == Stage::Ended {
             return;
         }
+        let start = out.len();
         match event {
             RunEvent::TextDelta { id, delta } | RunEvent::ReasoningDelta { id, delta } => {
                 if let Some(block) = self.blocks.iter().find(|block| block.id == *id) {
@@ -237,6 +246,9 @@ impl DialectEncoder for Encoder {
                 self.other(event, out);
             }
         }
+        if self.copy.is_some() {
+            self.copy_frames(event, start, out);
+        }
     }
 
     fn finish(&mut self, out: &mut BytesMut) {
@@ -244,5 +256,9 @@ impl DialectEncoder for Encoder {
             let code = RunErrorCode::StreamInterrupted;
             self.error(code.as_str(), code.safe_message(), out);
         }
+    }
+
+    fn is_cut(&self) -> bool {
+        self.is_cut
     }
 }

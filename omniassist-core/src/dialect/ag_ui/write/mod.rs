@@ -1,11 +1,13 @@
 //! Responses: conversion of a run's events into AG-UI events.
 
 mod calls;
+mod copy;
 mod encoder;
 mod events;
 mod frame;
 mod outcome;
 mod patch;
+mod snapshot;
 mod view;
 
 pub(super) use encoder::Continuation;
